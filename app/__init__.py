@@ -1,0 +1,1 @@
+"""The window and the command line; sees nothing of the engine but engine.api."""

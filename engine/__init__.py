@@ -1,0 +1,1 @@
+"""The engine: hears, thinks and speaks. No Qt anywhere below this package."""

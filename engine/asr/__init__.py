@@ -1,0 +1,1 @@
+"""Speech recognisers behind one session protocol."""

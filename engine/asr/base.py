@@ -1,0 +1,63 @@
+"""The seam every recogniser stands behind: one Recognition per user utterance.
+
+Invariant: audio is mono float32 at 16 kHz. A Recognition is used from one thread. Nothing is said
+about silence: an utterance without words is a Transcript with empty text.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+SAMPLE_RATE = 16_000  # Hz; what Silero, Whisper and pocketsphinx are made for
+
+
+@dataclass(frozen=True)
+class RecogniserInfo:
+    """`name` is the kind ('sphinx', 'whisper'), `detail` the model in words for the status line."""
+
+    name: str
+    detail: str
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """Final text of one utterance; `confidence` 0..1 is how sure the recogniser is, comparable
+    within one kind.
+    """
+
+    text: str
+    confidence: float
+    recogniser: str
+
+
+class Recognition(Protocol):
+    """One utterance while it is being heard."""
+
+    def push(self, pcm: npt.NDArray[np.float32]) -> None:
+        """Append samples [S] at 16 kHz; may decode, so it can take as long as the audio lasts."""
+        ...
+
+    def partial(self) -> str:
+        """Best text so far; empty when there is none. May be revised by later calls."""
+        ...
+
+    def finish(self) -> Transcript:
+        """No more audio: decode the rest. RecogniserError when this utterance cannot be decoded."""
+        ...
+
+    def close(self) -> None:
+        """Throw the utterance away; allowed at any moment, also after finish()."""
+        ...
+
+
+class Recogniser(Protocol):
+    """A loaded model; opens one Recognition at a time."""
+
+    @property
+    def info(self) -> RecogniserInfo: ...
+
+    def open(self) -> Recognition: ...
+
+    def close(self) -> None: ...

@@ -1,0 +1,1 @@
+"""Samples: devices, files, levels, resampling, voice activity."""

@@ -1,0 +1,98 @@
+"""What the runtime needs of a microphone and a loudspeaker, whether it is PortAudio, a file or a
+test.
+
+Invariant: samples are mono float32 at the device's own rate. One thread reads a microphone, one
+thread writes a loudspeaker; the device's callback only copies and counts. `samples_played` counts
+real audio only: silence given to the device in an underrun or between utterances is not "heard".
+"""
+
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Pcm = npt.NDArray[np.float32]  # [S] mono, -1..1
+
+
+class Microphone(Protocol):
+    """A source of samples, running from construction to close()."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def sample_rate(self) -> int: ...
+
+    @property
+    def overruns(self) -> int:
+        """How often samples were lost because nobody read in time."""
+        ...
+
+    def read(self) -> Pcm:
+        """All samples that arrived since the last read, maybe none. DeviceError once the device is
+        gone.
+        """
+        ...
+
+    def wait(self, timeout_s: float) -> None:
+        """Block until samples are there, the device ends, or the time is over."""
+        ...
+
+    @property
+    def ended(self) -> bool:
+        """No sample will ever come again (file over, device gone) and all were read."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class Loudspeaker(Protocol):
+    """A sink of samples, running from construction to close(); plays silence while nothing is
+    written.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def sample_rate(self) -> int: ...
+
+    @property
+    def writable(self) -> int:
+        """How many samples write() would take now."""
+        ...
+
+    @property
+    def samples_written(self) -> int: ...
+
+    @property
+    def samples_played(self) -> int:
+        """Real audio samples that left the ring since construction (cut ones are never counted)."""
+        ...
+
+    @property
+    def underruns(self) -> int:
+        """How often the ring ran empty between expect_more(True) and expect_more(False)."""
+        ...
+
+    @property
+    def latency_s(self) -> float:
+        """Time from leaving the ring to the air, as the device reports it."""
+        ...
+
+    gain: float
+    """0..1, ramped over 10 ms when changed."""
+
+    def write(self, pcm: Pcm) -> int:
+        """Queue samples; returns how many were taken. DeviceError once the device is gone."""
+        ...
+
+    def expect_more(self, flag: bool) -> None:
+        """Say whether running empty now is an underrun (mid-utterance) or just the end."""
+        ...
+
+    def cut(self, *, fade_ms: int = 10) -> None:
+        """Fade out from the sample being played now and drop the rest of the ring."""
+        ...
+
+    def close(self) -> None: ...

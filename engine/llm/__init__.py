@@ -1,0 +1,1 @@
+"""Language models and built-in skills behind one protocol."""

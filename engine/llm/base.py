@@ -1,0 +1,136 @@
+"""The seam every language model stands behind: a conversation goes in, deltas come out one by one.
+
+Invariant: a reply is a plain iterator; closing it (generator.close()) at any moment cancels the
+work between two tokens. Control of the assistant itself travels as Action values in the same
+stream, carried out by the runtime when they arrive, never spoken.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol
+
+
+class Role(Enum):
+    SYSTEM = "system"
+    USER = "user"
+    ASSISTANT = "assistant"
+
+
+@dataclass(frozen=True)
+class Message:
+    """One entry of the history. An assistant message holds what was heard; `interrupted` says it
+    was cut there.
+    """
+
+    role: Role
+    text: str
+    interrupted: bool = False
+
+
+@dataclass(frozen=True)
+class TextDelta:
+    """More text of the reply, of any size, in the order of speaking."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class ChangeRate:
+    """Move the target rate by `by` SPS, or to `to` SPS; both None = the voice's own pace."""
+
+    by: float | None = None
+    to: float | None = None
+
+
+@dataclass(frozen=True)
+class ChangeVolume:
+    """Move the loudspeaker gain by `by` (-1..1), or to `to` (0..1)."""
+
+    by: float | None = None
+    to: float | None = None
+
+
+@dataclass(frozen=True)
+class ChooseVoice:
+    """Use the voice whose name is closest to `name` from the next utterance on."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class StopSpeaking:
+    """Stop what is being said and say nothing."""
+
+
+@dataclass(frozen=True)
+class StartTimer:
+    """Say `text` when `seconds` have passed. `label` names it ('tea'), empty when the person gave
+    none.
+    """
+
+    seconds: float
+    label: str
+    text: str
+
+
+@dataclass(frozen=True)
+class CancelTimers:
+    """Cancel the timers with this label; the empty string cancels all."""
+
+    label: str = ""
+
+
+Action = ChangeRate | ChangeVolume | ChooseVoice | StopSpeaking | StartTimer | CancelTimers
+Delta = TextDelta | Action
+
+
+@dataclass(frozen=True)
+class Timer:
+    """A running timer, for skills that are asked about it."""
+
+    label: str
+    remaining_s: float
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What a skill may know about the assistant itself at this moment."""
+
+    rate: float | None  # target SPS; None = own pace
+    volume: float  # 0..1
+    voice: str
+    voices: tuple[str, ...]
+    timers: tuple[Timer, ...] = ()
+    capabilities: Mapping[str, str] | None = (
+        None  # part -> what runs, for "what are you running on"
+    )
+
+
+@dataclass(frozen=True)
+class LanguageModelInfo:
+    """`name` is the kind ('skills', 'llama', 'server'), `detail` the model in words for the status
+    line.
+    """
+
+    name: str
+    detail: str
+
+
+class LanguageModel(Protocol):
+    """A loaded model or a reachable server. Used from one thread, one reply at a time."""
+
+    @property
+    def info(self) -> LanguageModelInfo: ...
+
+    def reply(
+        self, history: Sequence[Message], situation: Callable[[], Situation]
+    ) -> Iterator[Delta]:
+        """Answer the last user message. `situation` is called when (and only when) a skill needs
+        it.
+
+        Raises LanguageModelError at any point of the iteration; the next reply works.
+        """
+        ...
+
+    def close(self) -> None: ...

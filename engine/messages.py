@@ -1,0 +1,317 @@
+"""What a host (window, command line) and the engine say to each other: two closed unions of plain
+frozen values.
+
+Invariant: every message survives `pickle`, so the engine can move to its own process by replacing
+one file. Every message about speech carries the number of its turn; a consumer drops messages of
+another turn. Character spans index the reply's original text, times are milliseconds on the
+engine's clock, rates are syllables per second (SPS).
+"""
+
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+
+
+class Part(Enum):
+    """A part of the loop that can load, fail, be replaced, and be named in the status line."""
+
+    MICROPHONE = "microphone"
+    LOUDSPEAKER = "loudspeaker"
+    RECOGNISER = "recogniser"
+    LANGUAGE_MODEL = "language model"
+    SYNTHESISER = "synthesiser"
+
+
+class Phase(Enum):
+    """What the assistant is doing now."""
+
+    IDLE = "idle"
+    LISTENING = "listening"  # the person is speaking, or talk is held
+    THINKING = "thinking"  # speech has ended, nothing audible yet
+    SPEAKING = "speaking"  # reply samples leave the loudspeaker
+
+
+class Ending(Enum):
+    """How a turn ended."""
+
+    COMPLETE = "complete"
+    INTERRUPTED_BY_KEY = "interrupted by key"
+    INTERRUPTED_BY_SPEECH = "interrupted by speech"
+    NOTHING_HEARD = "nothing heard"
+    FAILED = "failed"
+
+
+# ------------------------------------------------------------------ commands
+
+
+@dataclass(frozen=True)
+class PressTalk:
+    """The talk key or button went down; stops a reply that is being spoken."""
+
+
+@dataclass(frozen=True)
+class ReleaseTalk:
+    """The talk key or button went up: the utterance is complete."""
+
+
+@dataclass(frozen=True)
+class SetHandsFree:
+    on: bool
+
+
+@dataclass(frozen=True)
+class SendText:
+    """A typed turn."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class StopReply:
+    """Stop speaking now; what was not heard is not kept."""
+
+
+@dataclass(frozen=True)
+class SetRate:
+    """Target speaking rate in SPS, 1 to 7; None is the voice's own pace. Takes effect while
+    speaking.
+    """
+
+    rate: float | None
+
+
+@dataclass(frozen=True)
+class SetVolume:
+    """Loudspeaker gain, 0 (silent) to 1 (unchanged)."""
+
+    gain: float
+
+
+@dataclass(frozen=True)
+class ChangeSetting:
+    """Change one setting by its dotted key, for example 'audio.microphone'; saved at once."""
+
+    key: str
+    value: str | int | float | bool | None
+
+
+@dataclass(frozen=True)
+class AddVoice:
+    """Inspect an audio file and, where the synthesiser can clone, make it the voice of the next
+    utterance.
+    """
+
+    clip: Path
+    consent: bool = False
+
+
+@dataclass(frozen=True)
+class NewConversation:
+    """Forget the history; the next turn starts afresh."""
+
+
+Command = (
+    PressTalk
+    | ReleaseTalk
+    | SetHandsFree
+    | SendText
+    | StopReply
+    | SetRate
+    | SetVolume
+    | ChangeSetting
+    | AddVoice
+    | NewConversation
+)
+
+
+# -------------------------------------------------------------------- events
+
+
+@dataclass(frozen=True)
+class Loading:
+    """A part is being made ready. `fraction` is 0..1, or None when it cannot be known."""
+
+    part: Part
+    text: str
+    fraction: float | None = None
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A part works. `name` is what runs (a model, a device), `detail` one more phrase for the
+    status line.
+    """
+
+    part: Part
+    name: str
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class PhaseChanged:
+    turn: int
+    phase: Phase
+
+
+@dataclass(frozen=True)
+class Levels:
+    """Root-mean-square levels in dB full scale (-120..0), about 20 times a second."""
+
+    microphone_db: float
+    loudspeaker_db: float
+
+
+@dataclass(frozen=True)
+class PartialTranscript:
+    """What the recogniser believes so far; replaces the previous one of the same turn."""
+
+    turn: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Heard:
+    """The person's utterance, final. `confidence` is 0..1; typed text has 1 and recogniser
+    'keyboard'.
+    """
+
+    turn: int
+    text: str
+    confidence: float
+    recogniser: str
+
+
+@dataclass(frozen=True)
+class ReplyDelta:
+    """More of the reply's original text (as written, not as spoken)."""
+
+    turn: int
+    text: str
+
+
+@dataclass(frozen=True)
+class WordHeard:
+    """The word at [start, end) of the reply's text begins to leave the loudspeaker now."""
+
+    turn: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class RateMeasured:
+    """Rate of the speech just produced in SPS; `target` None means own pace."""
+
+    turn: int
+    target: float | None
+    measured: float
+
+
+@dataclass(frozen=True)
+class TurnMetrics:
+    """Milliseconds after the end of the person's speech (or after the text was sent); None = did
+    not happen.
+    """
+
+    transcript_ms: float | None = None
+    first_token_ms: float | None = None
+    first_word_ms: float | None = None
+    first_audio_ms: float | None = None  # first samples handed to the loudspeaker's ring
+    heard_ms: float | None = None  # first samples left the loudspeaker
+    speech_ms: float | None = None  # how much of the reply was heard
+    underruns: int = 0
+
+
+@dataclass(frozen=True)
+class TurnEnded:
+    """The turn is over. `heard` is the part of `reply` that really left the loudspeaker; the
+    history keeps that.
+    """
+
+    turn: int
+    ending: Ending
+    said: str
+    reply: str
+    heard: str
+    spoken: str  # the reply as pushed to the synthesiser, word by word
+    metrics: TurnMetrics = field(default_factory=TurnMetrics)
+
+
+@dataclass(frozen=True)
+class ClipInspected:
+    """What a dropped audio file is like. `usable` says whether it could define a voice; `advice`
+    says why not.
+    """
+
+    clip: Path
+    seconds: float
+    level_db: float
+    noise_db: float
+    usable: bool
+    advice: str
+
+
+@dataclass(frozen=True)
+class VoicesChanged:
+    names: tuple[str, ...]
+    selected: str
+
+
+@dataclass(frozen=True)
+class DevicesChanged:
+    """Names that can be chosen; the empty string in `selected_*` means the system default."""
+
+    microphones: tuple[str, ...]
+    loudspeakers: tuple[str, ...]
+    selected_microphone: str
+    selected_loudspeaker: str
+
+
+@dataclass(frozen=True)
+class SettingChanged:
+    key: str
+    value: str | int | float | bool | None
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Something worth one line on screen that is not a fault."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A fault, reported once; the engine goes on. `turn` is None when it belongs to no turn."""
+
+    code: str
+    message: str
+    hint: str
+    turn: int | None = None
+    part: Part | None = None
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """The engine has released everything; no event follows."""
+
+
+Event = (
+    Loading
+    | Ready
+    | PhaseChanged
+    | Levels
+    | PartialTranscript
+    | Heard
+    | ReplyDelta
+    | WordHeard
+    | RateMeasured
+    | TurnEnded
+    | ClipInspected
+    | VoicesChanged
+    | DevicesChanged
+    | SettingChanged
+    | Notice
+    | Failed
+    | Stopped
+)

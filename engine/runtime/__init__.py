@@ -1,0 +1,1 @@
+"""The only place with threads: turns, listening, thinking, speaking."""

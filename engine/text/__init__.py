@@ -1,0 +1,1 @@
+"""From language-model deltas to words that can be spoken."""

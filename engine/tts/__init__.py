@@ -1,0 +1,1 @@
+"""Speech synthesisers behind one session protocol."""

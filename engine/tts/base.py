@@ -1,0 +1,146 @@
+"""The seam every synthesiser stands behind: a model opens sessions, a session turns words into
+frames step by step.
+
+Invariant: `step()` never sleeps, never waits, reads no clock. "Not ready" is the value Starved,
+"the end" is the value Finished. Same voice, seed, words and trace of rates on the same device give
+the same samples, however the calls to push_word and step are interleaved between starvations.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from types import TracebackType
+from typing import Protocol, Self
+
+import numpy as np
+import numpy.typing as npt
+
+Pcm = npt.NDArray[np.float32]  # [S] mono, -1..1
+
+
+class Timing(Enum):
+    """How a model knows where its words begin."""
+
+    ALIGNED = "aligned"
+    SEGMENT = "segment"
+    ESTIMATED = "estimated"
+
+
+@dataclass(frozen=True)
+class RateRange:
+    """Speaking rates a model can follow, in SPS."""
+
+    lowest: float
+    highest: float
+
+
+@dataclass(frozen=True)
+class TtsInfo:
+    """What a model is. `rate_range` None: the model cannot be told a rate. `sample_rate` in Hz, of
+    its frames.
+    """
+
+    name: str
+    sample_rate: int
+    timing: Timing
+    rate_range: RateRange | None
+    can_clone: bool
+
+
+@dataclass(frozen=True)
+class Voice:
+    """A prompt encoded for one model (`model` = TtsInfo.name). `tensors` and `metadata` go to
+    safetensors as they are.
+    """
+
+    name: str
+    model: str
+    tensors: Mapping[str, npt.NDArray[np.generic]] = field(default_factory=dict)
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Onset:
+    """Word number `word` (counting push_word calls from 0) begins at `sample` of its utterance."""
+
+    word: int
+    sample: int
+
+
+@dataclass(frozen=True)
+class AudioFrame:
+    """The next samples of the utterance.
+
+    `sample` is the position of pcm[0] in the utterance; `onsets` are those that fall into this
+    frame, in order; `rate` is the measured SPS over the last 3 s of speech up to the end of this
+    frame, None before the first syllable ended.
+    """
+
+    pcm: Pcm
+    sample: int
+    onsets: tuple[Onset, ...] = ()
+    rate: float | None = None
+
+
+@dataclass(frozen=True)
+class Starved:
+    """Nothing can be said before more words come or the input ends."""
+
+
+@dataclass(frozen=True)
+class Finished:
+    """Everything was said; every further step() is Finished too."""
+
+
+Step = AudioFrame | Starved | Finished
+
+
+class TtsSession(Protocol):
+    """One utterance, owned by one thread; closing releases its state, at any moment."""
+
+    rate: float | None
+    """Target SPS, read at the start of every step; None = the model's own pace. Clamped to the
+    model's range.
+    """
+
+    def push_word(self, text: str) -> None:
+        """Append one whole word with its punctuation. InvalidInput after end_input() or for text
+        with spaces.
+        """
+        ...
+
+    def end_input(self) -> None:
+        """No more words will come. Calling it twice is harmless."""
+        ...
+
+    def step(self) -> Step: ...
+
+    def close(self) -> None: ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+
+class TtsModel(Protocol):
+    """Immutable weights; opens any number of sessions. Used from one thread."""
+
+    @property
+    def info(self) -> TtsInfo: ...
+
+    def voices(self) -> tuple[Voice, ...]:
+        """Voices the model brings along, at least one; the first is its default."""
+        ...
+
+    def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
+        """Make a voice from a recording; slow, once. ModelError where info.can_clone is False."""
+        ...
+
+    def open(self, voice: Voice, *, seed: int) -> TtsSession: ...
+
+    def close(self) -> None: ...
