@@ -1,17 +1,92 @@
 """The engine as a host sees it: start, post commands, receive events, stop.
 
 Invariant: importing this module imports no torch and opens nothing; models load in the engine's own
-threads after start(). `emit` is called from engine threads, one event at a time, and must not
+threads after start(). `emit` is called from one engine thread, one event at a time, and must not
 block.
 """
 
 from collections.abc import Callable
 
+from engine import errors, messages, settings
 from engine.errors import EngineError
-from engine.messages import Command, Event
+from engine.messages import (
+    AddVoice,
+    ChangeSetting,
+    ClipInspected,
+    Command,
+    DevicesChanged,
+    Ending,
+    Event,
+    Failed,
+    Heard,
+    Levels,
+    Loading,
+    NewConversation,
+    Notice,
+    Part,
+    PartialTranscript,
+    Phase,
+    PhaseChanged,
+    PressTalk,
+    RateMeasured,
+    Ready,
+    ReleaseTalk,
+    ReplyDelta,
+    SendText,
+    SetHandsFree,
+    SetRate,
+    SettingChanged,
+    SetVolume,
+    StopReply,
+    Stopped,
+    TurnEnded,
+    TurnMetrics,
+    VoicesChanged,
+    WordHeard,
+)
 from engine.settings import Settings
 
-__all__ = ["Command", "Engine", "EngineError", "Event", "Settings"]
+__all__ = [
+    "AddVoice",
+    "ChangeSetting",
+    "ClipInspected",
+    "Command",
+    "DevicesChanged",
+    "Ending",
+    "Engine",
+    "EngineError",
+    "Event",
+    "Failed",
+    "Heard",
+    "Levels",
+    "Loading",
+    "NewConversation",
+    "Notice",
+    "Part",
+    "PartialTranscript",
+    "Phase",
+    "PhaseChanged",
+    "PressTalk",
+    "RateMeasured",
+    "Ready",
+    "ReleaseTalk",
+    "ReplyDelta",
+    "SendText",
+    "SetHandsFree",
+    "SetRate",
+    "SetVolume",
+    "SettingChanged",
+    "Settings",
+    "StopReply",
+    "Stopped",
+    "TurnEnded",
+    "TurnMetrics",
+    "VoicesChanged",
+    "WordHeard",
+    "errors",
+    "messages",
+    "settings",
+]
 
 
 class Engine:
