@@ -1,10 +1,19 @@
-"""What the person may change, typed, kept as TOML in the platform's config folder.
+"""What the person may change, typed, with the rules every value keeps.
 
-Invariant: a broken file or value never stops the program and is never lost: the value falls back to
-its default, the person is told, and the file that could not be read is kept beside the new one.
+Invariant: a Settings made by `change` holds only values that keep the rules; a value that does not
+is refused with a sentence that says what is allowed. The file is engine/settings_file.py's matter.
 """
 
-from dataclasses import dataclass, field
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cache
+from types import MappingProxyType, NoneType
+from typing import get_args, get_type_hints
+
+from engine.errors import InvalidInput
+
+Value = str | int | float | bool | None  # None is allowed for speech.rate only: own pace
 
 
 @dataclass(frozen=True)
@@ -63,3 +72,145 @@ class Settings:
     language_model: LanguageModelSettings = field(default_factory=LanguageModelSettings)
     speech: SpeechSettings = field(default_factory=SpeechSettings)
     window: WindowSettings = field(default_factory=WindowSettings)
+
+
+@dataclass(frozen=True)
+class Range:
+    """Lowest and highest value allowed, both included."""
+
+    lowest: float
+    highest: float
+
+    def allows(self, value: Value) -> bool:
+        # not-a-number compares false with everything, so it is refused here too
+        return isinstance(value, int | float) and self.lowest <= value <= self.highest
+
+    def __str__(self) -> str:
+        return f"a number from {self.lowest:g} to {self.highest:g}"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The words allowed."""
+
+    words: tuple[str, ...]
+
+    def allows(self, value: Value) -> bool:
+        return value in self.words
+
+    def __str__(self) -> str:
+        return "one of " + ", ".join(f"'{word}'" for word in self.words)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Text of a shape; `words` says it to the person."""
+
+    pattern: str
+    words: str
+
+    def allows(self, value: Value) -> bool:
+        return isinstance(value, str) and re.fullmatch(self.pattern, value) is not None
+
+    def __str__(self) -> str:
+        return self.words
+
+
+Rule = Range | Choice | Shape
+
+LONGEST_TEXT = 20_000  # characters; a system prompt of several pages fits, a pasted book does not
+_ANY_TEXT = Shape(rf"(?s)[^\0]{{0,{LONGEST_TEXT}}}", f"text of at most {LONGEST_TEXT} characters")
+
+RULES: Mapping[str, Rule] = MappingProxyType(
+    {
+        "audio.volume": Range(0, 1),
+        "audio.lead_ms": Range(80, 1000),  # one codec frame .. the longest wait for a new rate
+        "recogniser.engine": Choice(("sphinx", "whisper")),
+        "recogniser.language": Shape(
+            r"[a-z]{2,3}(-[A-Za-z]{2,4})?", "a language code such as 'en'"
+        ),
+        "recogniser.end_silence_ms": Range(200, 3000),
+        "language_model.engine": Choice(("skills", "llama", "server")),
+        "language_model.address": Shape(
+            r"https?://[^\s/]+\S*", "an address that begins with http:// or https://"
+        ),
+        # A key pasted here by mistake would be stored in clear; hardly any has the shape of a name.
+        "language_model.key_variable": Shape(
+            r"([A-Za-z_][A-Za-z0-9_]{0,99})?", "the name of an environment variable, or empty"
+        ),
+        "language_model.context_tokens": Range(256, 1_048_576),
+        "language_model.temperature": Range(0, 2),
+        "speech.engine": Choice(("espeak",)),
+        "speech.rate": Range(1, 7),
+        "speech.seed": Range(0, 2**63 - 1),
+        "speech.device": Choice(("auto", "cuda", "cpu")),
+        "window.theme": Choice(("system", "light", "dark")),
+        "window.talk_key": Shape(r"\S(.{0,38}\S)?", "the name of a key, such as 'Space'"),
+    }
+)
+
+
+def keys() -> tuple[str, ...]:
+    """Every setting as 'section.name', in the order of the file."""
+    return tuple(_types())
+
+
+def value_of(settings: Settings, key: str) -> Value:
+    """The value of one setting. InvalidInput when there is no such setting."""
+    section, name = _split(key)
+    value: Value = getattr(getattr(settings, section), name)
+    return value
+
+
+def change(settings: Settings, key: str, value: Value) -> Settings:
+    """Settings with one value changed. InvalidInput when the key or the value is not allowed.
+
+    A whole number is taken for a setting that holds a fraction; nothing else is converted.
+    """
+    section, name = _split(key)
+    checked = _checked(key, value)
+    part = replace(getattr(settings, section), **{name: checked})
+    return replace(settings, **{section: part})
+
+
+@cache
+def _types() -> Mapping[str, tuple[type, ...]]:
+    """Key -> types allowed, read from the dataclasses so that a field is declared once."""
+    found: dict[str, tuple[type, ...]] = {}
+    for section, part in get_type_hints(Settings).items():
+        for item in fields(part):
+            hint = get_type_hints(part)[item.name]
+            found[f"{section}.{item.name}"] = get_args(hint) or (hint,)
+    return MappingProxyType(found)
+
+
+def _split(key: str) -> tuple[str, str]:
+    if key not in _types():
+        raise InvalidInput(
+            f"There is no setting '{key[:80]}'.", hint="The settings are: " + ", ".join(keys())
+        )
+    section, _, name = key.partition(".")
+    return section, name
+
+
+def _checked(key: str, value: Value) -> Value:
+    types = _types()[key]
+    if float in types and isinstance(value, int) and not isinstance(value, bool):
+        value = _as_fraction(value)
+    if value is None and NoneType in types:
+        return None
+    rule = RULES.get(key, _ANY_TEXT if str in types else None)
+    # type() and not isinstance(): a bool is an int to Python, not to the person
+    if type(value) not in types or (rule is not None and not rule.allows(value)):
+        allowed = str(rule) if rule is not None else "true or false"
+        shown = repr(value) if len(repr(value)) <= 60 else repr(value)[:60] + "…"
+        raise InvalidInput(f"The setting '{key}' cannot be {shown}.", hint=f"Give {allowed}.")
+    return value
+
+
+def _as_fraction(value: int) -> float:
+    """As float; a number too large for one becomes infinite, which every range refuses."""
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf")

@@ -1,0 +1,244 @@
+"""The settings file: TOML in the platform's config folder, edited by the program and by hand alike.
+
+Invariant: nothing a person wrote is lost. Comments, order and unknown keys stay; before anything
+that could not be understood is overwritten, the file is copied to settings.broken-<n>.toml; a new
+file replaces the old one in one rename, after it is safe on the disk.
+"""
+
+import itertools
+import logging
+import os
+import shutil
+import tempfile
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+
+from engine.errors import InvalidInput, SettingsError
+from engine.settings import Settings, Value, change, keys, value_of
+
+log = logging.getLogger(__name__)
+
+NAME = "settings.toml"
+LARGEST_BYTES = 256 * 1024  # a full file is under 3 kB; far beyond that it is not a settings file
+CONFIG_VARIABLE = "RUBATO_CONFIG"
+DATA_VARIABLE = "RUBATO_DATA"
+
+
+def config_folder() -> Path:
+    """Where the settings live: $RUBATO_CONFIG, else the platform's place for that."""
+    chosen = os.environ.get(CONFIG_VARIABLE)
+    return Path(chosen) if chosen else platformdirs.user_config_path("rubato", appauthor=False)
+
+
+def data_folder() -> Path:
+    """Where voices and models live: $RUBATO_DATA, else the platform's place for that."""
+    chosen = os.environ.get(DATA_VARIABLE)
+    return Path(chosen) if chosen else platformdirs.user_data_path("rubato", appauthor=False)
+
+
+def default_path() -> Path:
+    return config_folder() / NAME
+
+
+def load(path: Path) -> tuple[Settings, tuple[str, ...]]:
+    """The settings in force, and one sentence for the person on everything that was not taken.
+
+    Never raises for what stands in the file and never writes. A file that is not there gives the
+    defaults and no sentence.
+    """
+    try:
+        document = tomllib.loads(_read(path))
+    except FileNotFoundError:
+        return Settings(), ()
+    except (OSError, ValueError, RecursionError) as error:
+        return Settings(), (
+            f"{path} cannot be read ({_reason(error)}); the defaults are in force. "
+            "The file is left as it is and will be copied before anything is written.",
+        )
+    return _apply(document, path.name)
+
+
+def save(settings: Settings, path: Path) -> None:
+    """Write what differs from the file, which stays as it is otherwise. SettingsError: not saved,
+    and the old file is as it was.
+    """
+    try:
+        path = path.resolve()  # a link to the person's own place for such files stays a link
+        path.parent.mkdir(parents=True, exist_ok=True)
+        edit = _edit(path, settings)
+        if edit.overwrites:
+            _keep_copy(path)
+        _write(path, edit.text)
+    except (OSError, RuntimeError) as error:
+        raise SettingsError(
+            f"The settings could not be saved to {path}: {_reason(error)}.",
+            hint="They are in force until the program ends; make room or allow writing there.",
+        ) from error
+
+
+# ------------------------------------------------------------------- reading
+
+
+def _read(path: Path) -> str:
+    with path.open("rb") as file:
+        raw = file.read(LARGEST_BYTES + 1)
+    if len(raw) > LARGEST_BYTES:
+        raise ValueError(f"it is larger than {LARGEST_BYTES // 1024} kB")
+    return raw.decode("utf-8-sig")  # Windows editors put a byte-order mark first
+
+
+def _apply(document: Mapping[str, Any], name: str) -> tuple[Settings, tuple[str, ...]]:
+    settings, notes, known = Settings(), [], set(keys())
+    sections = {key.partition(".")[0] for key in known}
+    for section, content in document.items():
+        if section in sections and not isinstance(content, Mapping):
+            notes.append(f"{name}: '{section}' must be a table [{section}]; it is not used.")
+    for key, value in _entries(document):
+        if key not in known:
+            notes.append(f"{name}: this version has no setting '{key}'; it is kept, unused.")
+            continue
+        try:
+            settings = change(settings, key, value)
+        except InvalidInput as error:
+            default = value_of(Settings(), key)
+            in_force = "the voice's own pace" if default is None else repr(default)
+            notes.append(f"{name}: {error} Until then {in_force} is in force.")
+    return settings, tuple(notes)
+
+
+def _entries(document: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """'section.name' with its value, for all that is not a broken section of ours."""
+    sections = {key.partition(".")[0] for key in keys()}
+    for section, content in document.items():
+        if isinstance(content, Mapping):
+            yield from ((f"{section}.{name}", value) for name, value in content.items())
+        elif section not in sections:
+            yield section, content
+
+
+# ------------------------------------------------------------------- writing
+
+
+@dataclass(frozen=True)
+class _Edit:
+    """The file's next text, and whether something that was not understood is overwritten by it."""
+
+    text: str
+    overwrites: bool
+
+
+def _edit(path: Path, settings: Settings) -> _Edit:
+    try:
+        text = _read(path)
+        before = tomllib.loads(text)
+        document = tomlkit.parse(text)
+        changed = _changed(before, settings)
+        overwrites = [_put(document, key, value_of(settings, key)) for key in changed]
+        edited = tomlkit.dumps(document)
+        # tomlkit edits text; whether the text still says what is meant is asked of another parser
+        if tomllib.loads(edited) == _expected(before, changed, settings):
+            return _Edit(edited, any(overwrites))
+    except FileNotFoundError:
+        return _Edit(_fresh(settings), overwrites=False)
+    except (ValueError, TypeError, TOMLKitError, RecursionError) as error:
+        log.warning("settings file cannot be edited path=%s reason=%s", path, error)
+    return _Edit(_fresh(settings), overwrites=True)
+
+
+def _fresh(settings: Settings) -> str:
+    document = tomlkit.document()
+    for key in _changed({}, settings):
+        _put(document, key, value_of(settings, key))
+    return tomlkit.dumps(document)
+
+
+def _expected(
+    before: Mapping[str, Any], changed: Sequence[str], settings: Settings
+) -> dict[str, Any]:
+    after = dict(before)
+    for key in changed:
+        section, _, name = key.partition(".")
+        old = after.get(section)
+        table = dict(old) if isinstance(old, Mapping) else {}
+        table[name] = value_of(settings, key)
+        after[section] = {name: value for name, value in table.items() if value is not None}
+    return after
+
+
+def _changed(document: Mapping[str, Any], settings: Settings) -> list[str]:
+    """Keys whose value differs from what is in force by the file. Nonsense in the file stays as
+    long as its default is what the person wants.
+    """
+    in_file, _ = _apply(document, NAME)
+    return [key for key in keys() if value_of(settings, key) != value_of(in_file, key)]
+
+
+def _put(document: tomlkit.TOMLDocument, key: str, value: Value) -> bool:
+    """Set one value, or remove it for None. True when that overwrites nonsense."""
+    section, _, name = key.partition(".")
+    table: Any = document.get(section)
+    overwrites = table is not None and not isinstance(table, Mapping)
+    if table is None or overwrites:
+        document[section] = table = tomlkit.table()
+    if name in table and not _allowed(key, table[name]):
+        overwrites = True
+    if value is None:
+        del table[name]
+    else:
+        table[name] = value
+    return overwrites
+
+
+def _allowed(key: str, item: Any) -> bool:  # Any: an item of tomlkit wraps a str, an int, ...
+    try:
+        change(Settings(), key, item.unwrap())
+    except InvalidInput:
+        return False
+    return True
+
+
+def _keep_copy(path: Path) -> None:
+    """Copy the file to the first free settings.broken-<n>.toml; half a copy is removed again."""
+    for number in itertools.count(1):
+        copy = path.with_name(f"{path.stem}.broken-{number}{path.suffix}")
+        try:
+            target = copy.open("xb")
+        except FileExistsError:
+            continue
+        try:
+            with target, path.open("rb") as source:
+                shutil.copyfileobj(source, target)
+        except BaseException:
+            copy.unlink(missing_ok=True)
+            raise
+        return
+
+
+def _write(path: Path, text: str) -> None:
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".settings-", suffix=".new")
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        if path.exists():
+            shutil.copymode(path, temporary)
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _reason(error: Exception) -> str:
+    """Why, in a few words, without the path that the sentence names already."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror[0].lower() + error.strerror[1:]
+    return str(error).splitlines()[0] if str(error) else type(error).__name__

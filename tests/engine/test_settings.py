@@ -1,0 +1,120 @@
+"""The rules of the settings: what a value may be, and what the person reads when it may not."""
+
+import math
+from dataclasses import fields, is_dataclass
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.errors import InvalidInput
+from engine.settings import RULES, Settings, Shape, change, keys, value_of
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("audio.microphone", "USB Headset"),
+        ("audio.volume", 0.25),
+        ("audio.hands_free", False),
+        ("audio.lead_ms", 80),
+        ("recogniser.engine", "whisper"),
+        ("recogniser.end_silence_ms", 3000),
+        ("language_model.engine", "server"),
+        ("language_model.address", "https://example.org/v1"),
+        ("language_model.key_variable", "MY_KEY"),
+        ("language_model.key_variable", ""),
+        ("language_model.system_prompt", "Be kind.\nBe brief."),
+        ("speech.rate", 4.5),
+        ("speech.rate", None),
+        ("window.theme", "dark"),
+        ("window.talk_key", "Ctrl+Space"),
+    ],
+)
+def test_an_allowed_value_is_taken_and_read_back(key: str, value: str | float | bool | None):
+    assert value_of(change(Settings(), key, value), key) == value
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("audio.volume", 1.01),
+        ("audio.volume", -0.1),
+        ("audio.volume", math.nan),
+        ("audio.volume", 10**400),
+        ("audio.volume", "loud"),
+        ("audio.volume", None),
+        ("audio.volume", True),
+        ("audio.hands_free", 1),
+        ("audio.lead_ms", 79),
+        ("audio.lead_ms", 240.0),
+        ("audio.microphone", 3),
+        ("audio.microphone", "a\0b"),
+        ("recogniser.engine", "Sphinx"),
+        ("recogniser.end_silence_ms", 3001),
+        ("language_model.address", "localhost:8080"),
+        ("language_model.key_variable", "sk-abc123"),
+        ("language_model.system_prompt", "x" * 20_001),
+        ("speech.rate", 0.99),
+        ("speech.rate", 7.5),
+        ("speech.rate", math.inf),
+        ("speech.seed", -1),
+        ("window.theme", "blue"),
+        ("window.talk_key", " "),
+    ],
+)
+def test_a_value_that_is_not_allowed_is_refused_with_what_is(key: str, value: object):
+    with pytest.raises(InvalidInput) as caught:
+        change(Settings(), key, value)  # type: ignore[arg-type]
+    assert key in caught.value.message
+    assert caught.value.hint.startswith("Give ")
+
+
+def test_an_unknown_key_is_refused_with_the_list_of_keys():
+    with pytest.raises(InvalidInput, match=r"There is no setting 'audio\.treble'") as caught:
+        change(Settings(), "audio.treble", 1.0)
+    assert "audio.volume" in caught.value.hint
+
+
+def test_a_section_alone_is_not_a_setting():
+    with pytest.raises(InvalidInput):
+        value_of(Settings(), "audio")
+
+
+def test_a_whole_number_is_taken_for_a_fraction():
+    volume = change(Settings(), "audio.volume", 1).audio.volume
+    assert (volume, type(volume)) == (1.0, float)
+
+
+def test_a_change_leaves_the_given_settings_alone():
+    before = Settings()
+    change(before, "audio.volume", 0.1)
+    assert before == Settings()
+
+
+def test_every_default_keeps_its_own_rule():
+    for key in keys():
+        assert change(Settings(), key, value_of(Settings(), key)) == Settings()
+
+
+def test_every_rule_belongs_to_a_setting():
+    assert set(RULES) <= set(keys())
+
+
+def test_every_field_is_a_setting():
+    parts = [getattr(Settings(), item.name) for item in fields(Settings)]
+    assert all(is_dataclass(part) for part in parts)
+    assert len(keys()) == sum(len(fields(part)) for part in parts)
+
+
+def test_what_a_shape_asks_for_is_said_in_its_words():
+    assert str(Shape("x", "an x")) == "an x"
+
+
+@given(st.sampled_from(keys()), st.one_of(st.none(), st.booleans(), st.integers(), st.floats()))
+def test_any_number_is_either_taken_as_it_is_or_refused(key: str, value: float | None):
+    try:
+        changed = change(Settings(), key, value)
+    except InvalidInput:
+        return
+    assert value_of(changed, key) == value

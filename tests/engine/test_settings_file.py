@@ -1,0 +1,240 @@
+"""The settings file: nothing a person wrote is lost, and nothing in it stops the program."""
+
+import errno
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from engine.errors import SettingsError
+from engine.settings import Settings, change, value_of
+from engine.settings_file import LARGEST_BYTES, config_folder, data_folder, default_path, load, save
+
+HAND_WRITTEN = """\
+# my settings
+[audio]
+volume = 0.5  # the neighbours
+
+[future]
+wonder = "yes"
+
+[speech]
+rate = 4.0
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "rubato" / "settings.toml"
+
+
+@pytest.fixture
+def written(path: Path) -> Callable[[str | bytes], Path]:
+    def write(content: str | bytes) -> Path:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return write
+
+
+def test_a_missing_file_gives_the_defaults_in_silence(path: Path):
+    assert load(path) == (Settings(), ())
+
+
+def test_what_was_saved_is_loaded_again(path: Path):
+    settings = change(change(Settings(), "speech.rate", 3.5), "window.theme", "dark")
+    save(settings, path)
+    assert load(path) == (settings, ())
+
+
+def test_a_new_file_says_only_what_differs_from_the_defaults(path: Path):
+    save(change(Settings(), "audio.volume", 0.5), path)
+    assert path.read_text() == "[audio]\nvolume = 0.5\n"
+
+
+def test_comments_order_and_unknown_keys_stay(written: Callable[[str], Path]):
+    path = written(HAND_WRITTEN)
+    settings, _ = load(path)
+    save(change(settings, "audio.volume", 0.25), path)
+    assert path.read_text() == HAND_WRITTEN.replace("0.5", "0.25")
+
+
+def test_own_pace_removes_the_rate_from_the_file(written: Callable[[str], Path]):
+    path = written(HAND_WRITTEN)
+    save(change(load(path)[0], "speech.rate", None), path)
+    assert "rate" not in path.read_text()
+    assert load(path)[0].speech.rate is None
+
+
+def test_lines_that_end_as_on_windows_stay_so(written: Callable[[bytes], Path]):
+    path = written(b"\xef\xbb\xbf# hers\r\n[audio]\r\nvolume = 0.5\r\n")
+    save(change(load(path)[0], "audio.volume", 0.75), path)
+    assert path.read_bytes() == b"# hers\r\n[audio]\r\nvolume = 0.75\r\n"
+
+
+def test_an_unknown_key_is_reported_and_kept(written: Callable[[str], Path]):
+    settings, notes = load(written(HAND_WRITTEN))
+    assert settings.audio.volume == 0.5
+    assert notes == (
+        "settings.toml: this version has no setting 'future.wonder'; it is kept, unused.",
+    )
+
+
+def test_a_broken_value_is_reported_and_its_default_is_in_force(written: Callable[[str], Path]):
+    settings, notes = load(written('[audio]\nvolume = "loud"\nlead_ms = 100\n'))
+    assert settings == change(Settings(), "audio.lead_ms", 100)
+    assert notes == (
+        "settings.toml: The setting 'audio.volume' cannot be 'loud'. "
+        "Give a number from 0 to 1. Until then 1.0 is in force.",
+    )
+
+
+def test_a_section_that_is_no_table_is_reported(written: Callable[[str], Path]):
+    settings, notes = load(written("audio = 3\n"))
+    assert settings == Settings()
+    assert notes == ("settings.toml: 'audio' must be a table [audio]; it is not used.",)
+
+
+def test_a_broken_value_stays_in_the_file_while_its_default_is_wanted(
+    written: Callable[[str], Path],
+):
+    path = written('[audio]\nvolume = "loud"  # why not?\n')
+    save(change(load(path)[0], "audio.lead_ms", 100), path)
+    assert 'volume = "loud"  # why not?' in path.read_text()
+
+
+def test_a_broken_value_is_copied_before_it_is_overwritten(written: Callable[[str], Path]):
+    before = '# mine\n[audio]\nvolume = "loud"\n'
+    path = written(before)
+    save(change(load(path)[0], "audio.volume", 0.5), path)
+    assert path.read_text() == "# mine\n[audio]\nvolume = 0.5\n"
+    assert path.with_name("settings.broken-1.toml").read_text() == before
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"[audio\nvolume = 1",
+        b"\xff\xfe\x00",
+        b"x = " + b"[" * 5000,
+        b"# " + b"x" * LARGEST_BYTES,
+        b"x = " + b"9" * 5000,
+    ],
+    ids=["not TOML", "not text", "nested too deep", "too large", "number too long"],
+)
+def test_a_broken_file_gives_the_defaults_and_is_copied_before_writing(
+    content: bytes, written: Callable[[bytes], Path]
+):
+    path = written(content)
+    settings, notes = load(path)
+    assert settings == Settings()
+    assert len(notes) == 1
+    assert path.read_bytes() == content
+    save(change(settings, "audio.volume", 0.5), path)
+    assert load(path) == (change(Settings(), "audio.volume", 0.5), ())
+    assert path.with_name("settings.broken-1.toml").read_bytes() == content
+
+
+def test_every_broken_file_gets_its_own_copy(written: Callable[[str], Path]):
+    for content in ("[one", "[two"):
+        path = written(content)
+        save(Settings(), path)
+    copies = [path.with_name(f"settings.broken-{n}.toml").read_text() for n in (1, 2)]
+    assert copies == ["[one", "[two"]
+
+
+def test_a_folder_in_place_of_the_file_is_reported_and_saving_says_so(path: Path):
+    path.mkdir(parents=True)
+    settings, notes = load(path)
+    assert settings == Settings()
+    assert "is a directory" in notes[0]
+    with pytest.raises(SettingsError, match="could not be saved"):
+        save(settings, path)
+
+
+def _full_disk(*_: object, **__: object) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@pytest.mark.parametrize("call", ["tempfile.mkstemp", "os.fsync", "Path.replace"])
+def test_a_full_disk_leaves_the_old_file_and_no_litter(
+    call: str, written: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+):
+    path = written(HAND_WRITTEN)
+    monkeypatch.setattr(f"engine.settings_file.{call}", _full_disk)
+    with pytest.raises(SettingsError, match="no space left on device"):
+        save(change(Settings(), "audio.volume", 0.25), path)
+    assert path.read_text() == HAND_WRITTEN
+    assert [entry.name for entry in path.parent.iterdir()] == ["settings.toml"]
+
+
+def test_a_full_disk_while_copying_a_broken_file_leaves_it_alone(
+    written: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+):
+    path = written("[broken")
+    monkeypatch.setattr("engine.settings_file.shutil.copyfileobj", _full_disk)
+    with pytest.raises(SettingsError):
+        save(Settings(), path)
+    assert path.read_text() == "[broken"
+    assert [entry.name for entry in path.parent.iterdir()] == ["settings.toml"]
+
+
+def test_a_link_to_the_file_stays_a_link(tmp_path: Path, path: Path):
+    target = tmp_path / "dotfiles.toml"
+    target.write_text("[audio]\nvolume = 0.5\n")
+    path.parent.mkdir()
+    path.symlink_to(target)
+    save(change(load(path)[0], "audio.volume", 0.75), path)
+    assert path.is_symlink()
+    assert target.read_text() == "[audio]\nvolume = 0.75\n"
+
+
+def test_settings_made_without_the_rules_are_written_all_the_same(path: Path):
+    wild = replace(Settings(), speech=replace(Settings().speech, engine="experimental"))
+    save(wild, path)
+    save(wild, path)
+    assert 'engine = "experimental"' in path.read_text()
+
+
+def test_the_folders_can_be_chosen_by_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("RUBATO_CONFIG", str(tmp_path / "c"))
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path / "d"))
+    assert (config_folder(), data_folder()) == (tmp_path / "c", tmp_path / "d")
+    assert default_path() == tmp_path / "c" / "settings.toml"
+
+
+def test_without_the_environment_the_platform_chooses(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("RUBATO_CONFIG", raising=False)
+    monkeypatch.delenv("RUBATO_DATA", raising=False)
+    assert config_folder().name == data_folder().name == "rubato"
+
+
+FRAGMENTS = st.sampled_from(
+    "[audio] volume = 0.5 \" ''' \n . rate lead_ms [[speech]] { } # x".split(" ")
+)
+
+
+@hypothesis_settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.one_of(st.binary(max_size=60), st.lists(FRAGMENTS, max_size=30).map(" ".join)))
+def test_whatever_stands_in_the_file_a_change_is_saved_and_the_old_text_is_not_lost(
+    tmp_path: Path, content: bytes | str
+):
+    raw = content if isinstance(content, bytes) else content.encode()
+    for entry in tmp_path.iterdir():
+        entry.unlink()
+    path = tmp_path / "settings.toml"
+    path.write_bytes(raw)
+    settings, notes = load(path)
+    save(change(settings, "audio.lead_ms", 333), path)
+    again, _ = load(path)
+    assert value_of(again, "audio.lead_ms") == 333
+    if any("cannot be read" in note for note in notes):
+        assert path.with_name("settings.broken-1.toml").read_bytes() == raw
