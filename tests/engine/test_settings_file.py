@@ -218,7 +218,23 @@ def test_without_the_environment_the_platform_chooses(monkeypatch: pytest.Monkey
 
 
 FRAGMENTS = st.sampled_from(
-    "[audio] volume = 0.5 \" ''' \n . rate lead_ms [[speech]] { } # x".split(" ")
+    [
+        "[audio]",
+        "volume",
+        "=",
+        "0.5",
+        '"',
+        "'''",
+        "\n",
+        ".",
+        "rate",
+        "lead_ms",
+        "[[speech]]",
+        "{",
+        "}",
+        "#",
+        "x",
+    ]
 )
 
 
