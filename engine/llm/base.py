@@ -5,7 +5,7 @@ work between two tokens. Control of the assistant itself travels as Action value
 stream, carried out by the runtime when they arrive, never spoken.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
@@ -125,7 +125,7 @@ class LanguageModel(Protocol):
 
     def reply(
         self, history: Sequence[Message], situation: Callable[[], Situation]
-    ) -> Iterator[Delta]:
+    ) -> Generator[Delta, None, None]:
         """Answer the last user message. `situation` is called when (and only when) a skill needs
         it.
 

@@ -1,0 +1,347 @@
+"""The conductor: one inbox for commands and happenings, one place where turns are decided.
+
+Invariant: turns.advance() decides, this file carries out. Only the conductor emits events, so a
+host receives them one at a time and in order.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import singledispatchmethod
+from pathlib import Path
+from typing import assert_never
+
+from engine import messages as m
+from engine.errors import EngineError, InvalidInput
+from engine.llm.base import Situation
+from engine.messages import Command, Event, Part, Phase
+from engine.runtime import happenings as h
+from engine.runtime import turns
+from engine.runtime.alarm import Alarm
+from engine.runtime.crew import assemble
+from engine.runtime.errands import InspectClip
+from engine.runtime.happenings import Happening
+from engine.runtime.inventory import Inventory
+from engine.runtime.ledger import Ledger
+from engine.runtime.listener import (
+    AbandonUtterance,
+    Attend,
+    CloseUtterance,
+    OpenUtterance,
+    UseMicrophone,
+)
+from engine.runtime.parts import Parts
+from engine.runtime.preferences import Preferences
+from engine.runtime.speaker import UseLoudspeaker
+from engine.runtime.thinker import Answer, ReadOut
+from engine.runtime.wishes import carry_out
+from engine.runtime.worker import Worker
+from engine.settings import Settings, Value
+
+Inbound = Command | Happening | Event
+
+LONGEST_TEXT = 20_000  # characters; a typed turn beyond that is a mistake
+STOP_S = 2.0  # the conductor itself never waits for anyone, so this is ample
+
+
+class Conductor:
+    """Directs the crew by the turn rules and tells the host what happens."""
+
+    def __init__(
+        self, parts: Parts, settings: Settings, path: Path | None, emit: Callable[[Event], None]
+    ) -> None:
+        self._emit = emit
+        self._worker: Worker[Inbound] = Worker(
+            "conductor", handle=self._receive, tick=self._tick, report=self._report
+        )
+        self._crew = assemble(parts, settings, self._worker.post, self.situation)
+        self._preferences = Preferences(settings, path, self._crew, emit)
+        self._ledger = Ledger()
+        self._alarm = Alarm()
+        self._inventory = Inventory()
+        self._floor = turns.Floor(
+            hands_free=settings.audio.hands_free, headset=settings.audio.headset
+        )
+
+    # -------------------------------------------------------------- from any thread
+
+    def start(self) -> None:
+        self._crew.start()
+        self._worker.start()
+        self._preferences.load_all()
+        self._attend()
+
+    def post(self, command: Command) -> None:
+        self._worker.post(command)
+
+    def stop(self) -> None:
+        """End the turn, save the settings, stop every thread; Stopped is the last event."""
+        self._worker.stop(STOP_S)
+        self._decide(turns.StopAsked())
+        self._preferences.save()
+        busy = self._crew.stop()
+        if busy:
+            self._emit(m.Notice(f"Still busy when stopping: {', '.join(busy)}."))
+        self._emit(m.Stopped())
+
+    def situation(self) -> Situation:
+        """What a skill may know; reads values that are replaced whole, so any thread may ask."""
+        settings = self._preferences.settings
+        return Situation(
+            rate=settings.speech.rate,
+            volume=settings.audio.volume,
+            voice=self._inventory.voice,
+            voices=self._inventory.voices,
+            timers=self._alarm.running(time.monotonic()),
+            capabilities=self._inventory.capabilities(),
+        )
+
+    # ------------------------------------------------------------------- the loop
+
+    def _receive(self, message: Inbound) -> None:
+        try:
+            self._on(message)
+        except EngineError as error:
+            self._emit(m.Failed(error.code, error.message, error.hint))
+
+    def _tick(self) -> float | None:
+        now = time.monotonic()
+        for text in self._alarm.due(now):
+            self._decide(turns.TimerRang(text))
+        waits = (self._alarm.wait_s(now), self._preferences.save_if_due(now))
+        return min((wait for wait in waits if wait is not None), default=None)
+
+    def _report(self, error: Exception) -> None:
+        self._emit(m.Failed("engine", f"Something went wrong: {error}", "Please report this."))
+
+    # ------------------------------------------------------------------- commands
+
+    @singledispatchmethod
+    def _on(self, message: Inbound) -> None:
+        """Act on one message; an event of another thread is shown as it is."""
+        self._emit(message)  # type: ignore[arg-type] # what has no handler of its own is an Event
+
+    @_on.register
+    def _(self, command: m.PressTalk) -> None:
+        self._decide(turns.TalkPressed())
+
+    @_on.register
+    def _(self, command: m.ReleaseTalk) -> None:
+        if self._floor.talk_held:
+            self._ledger.record(self._floor.turn).speech_ended_at = time.monotonic()
+        self._decide(turns.TalkReleased())
+
+    @_on.register
+    def _(self, command: m.SetHandsFree) -> None:
+        self._change("audio.hands_free", command.on)
+
+    @_on.register
+    def _(self, command: m.SendText) -> None:
+        text = command.text.strip()
+        if len(text) > LONGEST_TEXT:
+            raise InvalidInput(
+                f"That text has {len(text)} characters; {LONGEST_TEXT} is the most.",
+                hint="Send it in parts.",
+            )
+        if text:
+            self._decide(turns.TextSent(text))
+
+    @_on.register
+    def _(self, command: m.StopReply) -> None:
+        self._decide(turns.StopAsked())
+
+    @_on.register
+    def _(self, command: m.SetRate) -> None:
+        self._change("speech.rate", command.rate)
+
+    @_on.register
+    def _(self, command: m.SetVolume) -> None:
+        self._change("audio.volume", command.gain)
+
+    @_on.register
+    def _(self, command: m.ChangeSetting) -> None:
+        self._change(command.key, command.value)
+
+    @_on.register
+    def _(self, command: m.AddVoice) -> None:
+        self._crew.errands.post(InspectClip(command.clip))
+
+    @_on.register
+    def _(self, command: m.NewConversation) -> None:
+        self._decide(turns.StopAsked())
+        self._ledger.forget()
+        self._emit(m.Notice("A new conversation."))
+
+    # ----------------------------------------------------------------- happenings
+
+    @_on.register
+    def _(self, happened: h.SpeechStarted) -> None:
+        self._decide(turns.VoiceBegan(happened.sample))
+
+    @_on.register
+    def _(self, happened: h.SpeechEnded) -> None:
+        if self._floor.phase is Phase.LISTENING and not self._floor.talk_held:
+            self._ledger.record(self._floor.turn).speech_ended_at = happened.at
+        self._decide(turns.VoiceStopped())
+
+    @_on.register
+    def _(self, happened: h.PartialHeard) -> None:
+        if happened.turn == self._floor.turn:
+            self._emit(m.PartialTranscript(happened.turn, happened.text))
+
+    @_on.register
+    def _(self, happened: h.Transcribed) -> None:
+        turn, transcript = happened.turn, happened.transcript
+        if transcript.text:
+            self._emit(m.Heard(turn, transcript.text, transcript.confidence, transcript.recogniser))
+        record = self._ledger.find(turn)
+        if record is not None:
+            record.transcript_at = happened.at
+            self._decide(turns.Understood(turn, transcript.text))
+        elif transcript.text:
+            self._ledger.say(transcript.text)  # its turn was taken over; what was said is not lost
+
+    @_on.register
+    def _(self, happened: h.ReplyGrew) -> None:
+        record = self._ledger.find(happened.turn)
+        if record is not None:
+            record.reply += happened.text
+            record.first_token_at = record.first_token_at or happened.at
+            self._emit(m.ReplyDelta(happened.turn, happened.text))
+
+    @_on.register
+    def _(self, happened: h.WordsReady) -> None:
+        record = self._ledger.find(happened.turn)
+        if record is not None:
+            record.words.extend(happened.words)
+            record.first_word_at = record.first_word_at or happened.at
+
+    @_on.register
+    def _(self, happened: h.ActionAsked) -> None:
+        if happened.turn == self._floor.turn:
+            now = time.monotonic()
+            carry_out(happened.action, self._change, self._alarm, self.situation(), now)
+
+    @_on.register
+    def _(self, happened: h.AudioQueued) -> None:
+        record = self._ledger.find(happened.turn)
+        if record is not None:
+            record.first_audio_at = happened.at
+
+    @_on.register
+    def _(self, happened: h.AudioHeard) -> None:
+        record = self._ledger.find(happened.turn)
+        if record is not None:
+            record.heard_at = happened.at
+            self._decide(turns.ReplyAudible(happened.turn))
+
+    @_on.register
+    def _(self, happened: h.WordBegan) -> None:
+        if self._ledger.find(happened.turn):
+            self._emit(m.WordHeard(happened.turn, happened.word.start, happened.word.end))
+
+    @_on.register
+    def _(self, happened: h.RateHeard) -> None:
+        self._emit(m.RateMeasured(happened.turn, happened.target, happened.measured))
+
+    @_on.register
+    def _(self, happened: h.SpeechFinished) -> None:
+        record = self._ledger.find(happened.turn)
+        if record is not None:
+            record.delivery = happened.delivery
+            self._decide(turns.ReplyOver(happened.turn))
+
+    @_on.register
+    def _(self, happened: h.MicrophoneLevel) -> None:
+        self._emit(m.Levels(happened.level_db, self._crew.speaker.level_db))
+
+    @_on.register
+    def _(self, happened: h.PartFailed) -> None:
+        error = happened.error
+        self._emit(m.Failed(error.code, error.message, error.hint, happened.turn, happened.part))
+        if happened.turn is not None:
+            goes_on = happened.part is Part.LANGUAGE_MODEL
+            self._decide(turns.TurnBroke(happened.turn, speech_goes_on=goes_on))
+        elif happened.part in (Part.MICROPHONE, Part.LOUDSPEAKER):
+            self._inventory.broke(happened.part)
+
+    @_on.register
+    def _(self, happened: h.VoicesKnown) -> None:
+        self._inventory.voices_known(happened)
+        self._emit(m.VoicesChanged(happened.names, happened.selected))
+
+    @_on.register
+    def _(self, happened: m.Ready) -> None:
+        self._inventory.runs(happened)
+        self._emit(happened)
+
+    @_on.register
+    def _(self, happened: h.ClipRead) -> None:
+        self._emit(self._inventory.inspected(happened))
+
+    @_on.register
+    def _(self, happened: h.DevicesFound) -> None:
+        audio = self._preferences.settings.audio
+        self._emit(self._inventory.devices_found(happened.devices, audio))
+        again = self._inventory.reconnection(happened.devices, audio)
+        if again.microphone is not None:
+            self._crew.listener.post(UseMicrophone(again.microphone))
+        if again.loudspeaker is not None:
+            self._crew.speaker.post(UseLoudspeaker(again.loudspeaker))
+
+    # ------------------------------------------------------------------- decisions
+
+    def _decide(self, happened: turns.Input) -> None:
+        outcome = turns.advance(self._floor, happened)
+        self._floor = outcome.floor
+        for effect in outcome.effects:
+            self._carry_out(effect)
+
+    def _carry_out(self, effect: turns.Effect) -> None:  # noqa: C901 - one case per kind
+        match effect:
+            case turns.OpenEars(turn, from_sample):
+                self._ledger.record(turn)
+                self._crew.listener.post(OpenUtterance(turn, from_sample))
+            case turns.CloseEars(turn):
+                self._crew.listener.post(CloseUtterance(turn))
+            case turns.DropEars(turn):
+                self._crew.listener.post(AbandonUtterance(turn))
+            case turns.Think(turn, said):
+                self._think(turn, said)
+            case turns.Recite(turn, text):
+                self._ledger.record(turn).speech_ended_at = time.monotonic()
+                self._crew.thinker.live = turn
+                self._crew.thinker.post(ReadOut(turn, text))
+            case turns.Silence(turn):
+                self._crew.thinker.live = 0
+                self._ledger.record(turn).delivery = self._crew.speaker.hush(turn)
+            case turns.EndTurn(turn, ending):
+                self._emit(self._ledger.end(turn, ending))
+            case turns.ShowPhase(turn, phase):
+                self._emit(m.PhaseChanged(turn, phase))
+                self._attend()
+            case _:
+                assert_never(effect)
+
+    def _think(self, turn: int, said: str) -> None:
+        record = self._ledger.record(turn)
+        record.said = said
+        if record.speech_ended_at is None:  # typed
+            record.speech_ended_at = time.monotonic()
+            self._emit(m.Heard(turn, said, 1.0, "keyboard"))
+        self._ledger.say(said)
+        self._crew.thinker.live = turn
+        self._crew.thinker.post(Answer(turn, self._ledger.history))
+
+    def _change(self, key: str, value: Value) -> None:
+        self._preferences.change(key, value, time.monotonic())
+        if key in ("audio.hands_free", "audio.headset"):
+            audio = self._preferences.settings.audio
+            self._floor = replace(self._floor, hands_free=audio.hands_free, headset=audio.headset)
+            self._attend()
+
+    def _attend(self) -> None:
+        """Tell the ears what to listen for in this phase."""
+        floor = self._floor
+        deaf = floor.phase is Phase.SPEAKING and not floor.headset
+        self._crew.listener.post(Attend(floor.hands_free, deaf))

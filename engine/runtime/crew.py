@@ -1,0 +1,69 @@
+"""The threads the conductor directs, made, started and stopped together.
+
+Invariant: after stop() no thread of the engine is running unless a library refused to let go, and
+then its name is returned.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from engine.llm.base import Situation
+from engine.messages import Event
+from engine.runtime.errands import Errands
+from engine.runtime.happenings import Happening
+from engine.runtime.listener import Listener
+from engine.runtime.parts import Parts
+from engine.runtime.speaker import Speaker
+from engine.runtime.thinker import Thinker
+from engine.runtime.transcriber import Transcriber
+from engine.settings import Settings
+
+STOP_S = 3.0  # each thread gets this long to finish the step it is in
+
+
+class _Member(Protocol):
+    def start(self) -> None: ...
+
+    def stop(self, timeout_s: float) -> bool: ...
+
+
+@dataclass(frozen=True)
+class Crew:
+    listener: Listener
+    transcriber: Transcriber
+    thinker: Thinker
+    speaker: Speaker
+    errands: Errands
+
+    def start(self) -> None:
+        for member in self._members().values():
+            member.start()
+
+    def stop(self) -> tuple[str, ...]:
+        """Stop all, ears first; returns the names of those that did not end in time."""
+        return tuple(name for name, member in self._members().items() if not member.stop(STOP_S))
+
+    def _members(self) -> dict[str, _Member]:
+        return {
+            "listener": self.listener,
+            "transcriber": self.transcriber,
+            "thinker": self.thinker,
+            "speaker": self.speaker,
+            "errands": self.errands,
+        }
+
+
+def assemble(
+    parts: Parts,
+    settings: Settings,
+    tell: Callable[[Happening | Event], None],
+    situation: Callable[[], Situation],
+) -> Crew:
+    """The crew for these settings, not yet started."""
+    speaker = Speaker(parts, tell, lead_ms=settings.audio.lead_ms)
+    transcriber = Transcriber(parts, tell)
+    end_silence_ms = settings.recogniser.end_silence_ms
+    listener = Listener(parts, tell, transcriber.post, end_silence_ms=end_silence_ms)
+    thinker = Thinker(parts, tell, speaker.post, situation)
+    return Crew(listener, transcriber, thinker, speaker, Errands(parts, tell))

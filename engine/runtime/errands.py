@@ -1,0 +1,57 @@
+"""Slow one-off jobs that no other thread may wait for: reading a dropped clip, looking for devices.
+
+Invariant: owns nothing between two jobs.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.audio.clip import inspect
+from engine.audio.portaudio import Devices
+from engine.errors import EngineError, UnreadableClip
+from engine.messages import Event, Failed
+from engine.runtime.happenings import ClipRead, DevicesFound, Happening
+from engine.runtime.parts import Parts
+from engine.runtime.worker import Worker
+
+DEVICE_LOOK_S = 1.0
+
+
+@dataclass(frozen=True)
+class InspectClip:
+    clip: Path
+
+
+class Errands:
+    """One thread for jobs in the background."""
+
+    def __init__(self, parts: Parts, tell: Callable[[Happening | Event], None]) -> None:
+        self._parts = parts
+        self._tell = tell
+        self._worker: Worker[InspectClip] = Worker(
+            "errands", handle=self._inspect, tick=self._look_for_devices, report=self._report
+        )
+
+    def start(self) -> None:
+        self._worker.start()
+
+    def post(self, errand: InspectClip) -> None:
+        self._worker.post(errand)
+
+    def stop(self, timeout_s: float) -> bool:
+        return self._worker.stop(timeout_s)
+
+    def _inspect(self, errand: InspectClip) -> None:
+        self._tell(ClipRead(errand.clip, inspect(errand.clip)))
+
+    def _look_for_devices(self) -> float | None:
+        devices: Devices | None = self._parts.devices()
+        if devices:
+            self._tell(DevicesFound(devices))
+        return DEVICE_LOOK_S
+
+    def _report(self, error: Exception) -> None:
+        if not isinstance(error, EngineError):
+            error = UnreadableClip(f"The file could not be read: {error}", hint="Try another one.")
+        self._tell(Failed(error.code, error.message, error.hint))

@@ -1,0 +1,172 @@
+"""What the engine's threads tell the conductor: one closed union of small values.
+
+Invariant: a happening about speech carries the number of its turn; `at` is seconds on the engine's
+clock. Events of engine.messages may travel the same way and are shown as they are.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.asr.base import Transcript
+from engine.audio.clip import ClipReport
+from engine.audio.portaudio import Devices
+from engine.errors import EngineError
+from engine.llm.base import Action
+from engine.messages import Part
+from engine.text.word import Word
+
+
+@dataclass(frozen=True)
+class SpeechStarted:
+    """The person began to speak; `sample` is where, on the listener's 16 kHz count."""
+
+    sample: int
+
+
+@dataclass(frozen=True)
+class SpeechEnded:
+    """The person fell silent `at` (the last speech, not the moment it was noticed)."""
+
+    at: float
+
+
+@dataclass(frozen=True)
+class PartialHeard:
+    turn: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Transcribed:
+    turn: int
+    transcript: Transcript
+    at: float
+
+
+@dataclass(frozen=True)
+class ReplyGrew:
+    """The language model wrote more text."""
+
+    turn: int
+    text: str
+    at: float
+
+
+@dataclass(frozen=True)
+class WordsReady:
+    """Words went to the speaker."""
+
+    turn: int
+    words: tuple[Word, ...]
+    at: float
+
+
+@dataclass(frozen=True)
+class ActionAsked:
+    turn: int
+    action: Action
+
+
+@dataclass(frozen=True)
+class AudioQueued:
+    """The first samples of the reply were handed to the loudspeaker."""
+
+    turn: int
+    at: float
+
+
+@dataclass(frozen=True)
+class AudioHeard:
+    """The first samples of the reply left the loudspeaker."""
+
+    turn: int
+    at: float
+
+
+@dataclass(frozen=True)
+class WordBegan:
+    """A word of the reply begins to be heard."""
+
+    turn: int
+    word: Word
+
+
+@dataclass(frozen=True)
+class RateHeard:
+    turn: int
+    target: float | None
+    measured: float
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """What reached the ear of one reply."""
+
+    words: tuple[Word, ...] = ()
+    speech_ms: float = 0.0
+    underruns: int = 0
+
+
+@dataclass(frozen=True)
+class SpeechFinished:
+    """Every sample of the reply was heard."""
+
+    turn: int
+    delivery: Delivery
+
+
+@dataclass(frozen=True)
+class MicrophoneLevel:
+    level_db: float
+
+
+@dataclass(frozen=True)
+class PartFailed:
+    """A part failed; with a turn, that turn cannot go on."""
+
+    part: Part
+    error: EngineError
+    turn: int | None = None
+
+
+@dataclass(frozen=True)
+class VoicesKnown:
+    names: tuple[str, ...]
+    selected: str
+    can_clone: bool
+
+
+@dataclass(frozen=True)
+class ClipRead:
+    """A dropped clip was inspected."""
+
+    clip: Path
+    report: ClipReport
+
+
+@dataclass(frozen=True)
+class DevicesFound:
+    """The devices there are now."""
+
+    devices: Devices
+
+
+Happening = (
+    SpeechStarted
+    | SpeechEnded
+    | PartialHeard
+    | Transcribed
+    | ReplyGrew
+    | WordsReady
+    | ActionAsked
+    | AudioQueued
+    | AudioHeard
+    | WordBegan
+    | RateHeard
+    | SpeechFinished
+    | MicrophoneLevel
+    | PartFailed
+    | VoicesKnown
+    | ClipRead
+    | DevicesFound
+)

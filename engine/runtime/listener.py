@@ -1,0 +1,262 @@
+"""The ears: microphone samples become 16 kHz audio, voice activity and utterances.
+
+Invariant: positions count 16 kHz samples since the microphone was opened. The last PREROLL_S are
+always kept, so an utterance begins before the moment it was noticed.
+"""
+
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import assert_never
+
+import numpy as np
+
+from engine.asr.base import SAMPLE_RATE
+from engine.audio.base import Microphone, Pcm
+from engine.audio.pcm import Resampler, level_db
+from engine.audio.vad import Endpointer, SpeechEnd, SpeechStart, Vad
+from engine.errors import DeviceError, EngineError
+from engine.messages import Event, Part, Ready
+from engine.runtime.happenings import (
+    Happening,
+    MicrophoneLevel,
+    PartFailed,
+    SpeechEnded,
+    SpeechStarted,
+)
+from engine.runtime.parts import Parts
+from engine.runtime.transcriber import (
+    BeginUtterance,
+    DropUtterance,
+    EndUtterance,
+    HearAudio,
+    Job,
+)
+from engine.runtime.worker import Worker
+
+ECHO_TAIL_S = 0.3  # the room and the device still sound after the last sample of a reply
+READ_S = 0.02  # how often the microphone is read
+LEVEL_S = 0.05  # how often its level is told
+PREROLL_S = 1.5  # audio kept before an utterance is opened
+KEY_PREROLL_S = 0.2  # people start to speak a little before the talk key is down
+VOICE_PREROLL_S = 0.3  # soft consonants before voice activity is noticed
+QUIET_DB = -65.0  # below this nobody speaks; the detector need not look
+
+
+@dataclass(frozen=True)
+class UseMicrophone:
+    name: str  # empty = the system's default
+
+
+@dataclass(frozen=True)
+class Attend:
+    """Which voice activity to tell of: none unless `hands_free`, none while `deaf`."""
+
+    hands_free: bool
+    deaf: bool
+
+
+@dataclass(frozen=True)
+class SetEndSilence:
+    milliseconds: int
+
+
+@dataclass(frozen=True)
+class OpenUtterance:
+    """Feed the recogniser from `from_sample` on; None = from a moment ago."""
+
+    turn: int
+    from_sample: int | None
+
+
+@dataclass(frozen=True)
+class CloseUtterance:
+    turn: int
+
+
+@dataclass(frozen=True)
+class AbandonUtterance:
+    turn: int
+
+
+Order = UseMicrophone | Attend | SetEndSilence | OpenUtterance | CloseUtterance | AbandonUtterance
+
+
+class Listener:
+    """Owns the microphone and the voice-activity detector."""
+
+    def __init__(
+        self,
+        parts: Parts,
+        tell: Callable[[Happening | Event], None],
+        recognise: Callable[[Job], None],
+        *,
+        end_silence_ms: int,
+    ) -> None:
+        self._parts = parts
+        self._tell = tell
+        self._recognise = recognise
+        self._microphone: Microphone | None = None  # None: none could be opened
+        self._resampler = Resampler(SAMPLE_RATE, SAMPLE_RATE)
+        self._vad = Vad()
+        self._endpointer = Endpointer(end_silence_ms=end_silence_ms)
+        self._recent: deque[Pcm] = deque()
+        self._position = 0  # 16 kHz samples heard since the microphone was opened
+        self._kept = 0  # samples in _recent
+        self._utterance: int | None = None  # turn being fed to the recogniser; None = none
+        self._attending = Attend(hands_free=False, deaf=False)
+        self._deaf_until = 0
+        self._detector_zero: int | None = None  # where the detector began; None = not begun
+        self._next_level = 0
+        self._worker: Worker[Order] = Worker(
+            "listener", handle=self._handle, tick=self._tick, report=self._report
+        )
+
+    # -------------------------------------------------------------- from any thread
+
+    def start(self) -> None:
+        self._worker.start()
+
+    def post(self, order: Order) -> None:
+        self._worker.post(order)
+
+    def stop(self, timeout_s: float) -> bool:
+        """End the thread and release the microphone."""
+        ended = self._worker.stop(timeout_s)
+        if ended and self._microphone:
+            self._microphone.close()
+        return ended
+
+    # ------------------------------------------------------------------- orders
+
+    def _handle(self, order: Order) -> None:
+        match order:
+            case UseMicrophone(name):
+                self._use(name)
+            case Attend():
+                self._attend(order)
+            case SetEndSilence(milliseconds):
+                self._endpointer.end_silence_ms = milliseconds
+            case OpenUtterance(turn, from_sample):
+                self._open(turn, from_sample)
+            case CloseUtterance(turn):
+                self._close(turn, EndUtterance(turn))
+            case AbandonUtterance(turn):
+                self._close(turn, DropUtterance(turn))
+            case _:
+                assert_never(order)
+
+    def _use(self, name: str) -> None:
+        if self._microphone:
+            self._microphone.close()
+            self._microphone = None
+        self._microphone = self._open_device(name)
+        if self._microphone is None:
+            return
+        self._resampler = Resampler(self._microphone.sample_rate, SAMPLE_RATE)
+        self._recent.clear()
+        self._position = self._kept = self._next_level = self._deaf_until = 0
+        self._reset_detector()
+        self._tell(Ready(Part.MICROPHONE, self._microphone.name))
+
+    def _open_device(self, name: str) -> Microphone | None:
+        """The named microphone, else the default one, else None; each failure is told."""
+        for candidate in dict.fromkeys((name, "")):
+            try:
+                return self._parts.microphone(candidate)
+            except DeviceError as error:
+                self._tell(PartFailed(Part.MICROPHONE, error))
+        return None
+
+    def _attend(self, order: Attend) -> None:
+        if self._attending.deaf and not order.deaf:
+            self._deaf_until = self._position + int(ECHO_TAIL_S * SAMPLE_RATE)
+        if order != self._attending:
+            self._reset_detector()
+        self._attending = order
+
+    def _open(self, turn: int, from_sample: int | None) -> None:
+        if self._microphone is None:
+            raise DeviceError(
+                "There is no microphone.",
+                hint="Connect one, or choose another in the settings. You can also type.",
+            )
+        self._utterance = turn
+        self._recognise(BeginUtterance(turn))
+        if from_sample is None:
+            start = self._position - int(KEY_PREROLL_S * SAMPLE_RATE)
+        else:
+            start = from_sample - int(VOICE_PREROLL_S * SAMPLE_RATE)
+        self._recognise(HearAudio(turn, self._since(start)))
+
+    def _close(self, turn: int, job: Job) -> None:
+        if self._utterance == turn:
+            self._utterance = None
+            self._recognise(job)
+
+    # --------------------------------------------------------------------- the loop
+
+    def _tick(self) -> float | None:
+        if self._microphone is None:
+            return None
+        pcm = self._resampler.push(self._microphone.read())
+        if len(pcm):
+            self._keep(pcm)
+            if self._utterance is not None:
+                self._recognise(HearAudio(self._utterance, pcm))
+            self._detect(pcm)
+            self._tell_level(pcm)
+        return READ_S
+
+    def _keep(self, pcm: Pcm) -> None:
+        self._recent.append(pcm)
+        self._position += len(pcm)
+        self._kept += len(pcm)
+        while self._kept - len(self._recent[0]) >= PREROLL_S * SAMPLE_RATE:
+            self._kept -= len(self._recent.popleft())
+
+    def _since(self, start: int) -> Pcm:
+        """What was heard from sample `start` on, as far back as it is kept."""
+        recent = np.concatenate(self._recent) if self._recent else np.zeros(0, np.float32)
+        return recent[max(0, start - (self._position - self._kept)) :]
+
+    def _detect(self, pcm: Pcm) -> None:
+        attending = self._attending
+        if not attending.hands_free or attending.deaf or self._position < self._deaf_until:
+            return
+        if self._detector_zero is None:
+            self._detector_zero = self._position - len(pcm)
+        self._endpoint(pcm, self._detector_zero)
+
+    def _endpoint(self, pcm: Pcm, zero: int) -> None:
+        """Tell of speech; the detector counts from sample `zero`."""
+        for probability in self._vad.push(pcm):
+            match self._endpointer.advance(probability):
+                case SpeechStart(sample):
+                    self._tell(SpeechStarted(zero + sample))
+                case SpeechEnd(sample):
+                    silent_s = (self._position - zero - sample) / SAMPLE_RATE
+                    self._tell(SpeechEnded(time.monotonic() - silent_s))
+
+    def _reset_detector(self) -> None:
+        self._vad.reset()
+        self._endpointer.reset()
+        self._detector_zero = None
+
+    def _tell_level(self, pcm: Pcm) -> None:
+        if self._position >= self._next_level:
+            self._next_level = self._position + int(LEVEL_S * SAMPLE_RATE)
+            self._tell(MicrophoneLevel(level_db(pcm)))
+
+    def _report(self, error: Exception) -> None:
+        """A lost microphone is replaced by the default one; the utterance goes on with it."""
+        turn = self._utterance
+        if isinstance(error, DeviceError) and self._microphone:
+            self._tell(PartFailed(Part.MICROPHONE, error))
+            self._use("")
+            return
+        self._utterance = None
+        if not isinstance(error, EngineError):
+            error = DeviceError(f"Listening failed: {error}", hint="Choose another microphone.")
+        self._tell(PartFailed(Part.MICROPHONE, error, turn))

@@ -1,0 +1,79 @@
+"""Where the threads get their parts from: the real ones, or others for files and tests.
+
+Invariant: nothing is opened here; each call is made by the thread that will own the result, and only
+then is the library behind it imported.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from engine.asr.base import Recogniser
+from engine.audio.base import Loudspeaker, Microphone
+from engine.audio.portaudio import Devices, DeviceWatch
+from engine.llm.base import LanguageModel
+from engine.settings import LanguageModelSettings, RecogniserSettings, SpeechSettings
+from engine.tts.base import TtsModel
+
+Progress = Callable[[str, float | None], None]  # a phrase for the person, fraction 0..1 or None
+
+
+@dataclass(frozen=True)
+class Parts:
+    """How to make each part. Device names are empty for the system's default."""
+
+    microphone: Callable[[str], Microphone]
+    loudspeaker: Callable[[str], Loudspeaker]
+    recogniser: Callable[[RecogniserSettings, Sequence[str]], Recogniser]
+    language_model: Callable[[LanguageModelSettings], LanguageModel]
+    synthesiser: Callable[[SpeechSettings, Progress], TtsModel]
+    phrases: Callable[[], Sequence[str]]  # sentences the recogniser should expect
+    devices: Callable[[], Devices | None]  # the list when it changed since the last call, else None
+
+
+def standard_parts() -> Parts:
+    """The sound card, and what the settings name."""
+    return Parts(
+        microphone=_microphone,
+        loudspeaker=_loudspeaker,
+        recogniser=_recogniser,
+        language_model=_language_model,
+        synthesiser=_synthesiser,
+        phrases=_phrases,
+        devices=DeviceWatch().poll,
+    )
+
+
+def _microphone(name: str) -> Microphone:
+    from engine.audio.portaudio import open_microphone
+
+    return open_microphone(name)
+
+
+def _loudspeaker(name: str) -> Loudspeaker:
+    from engine.audio.portaudio import open_loudspeaker
+
+    return open_loudspeaker(name)
+
+
+def _recogniser(settings: RecogniserSettings, phrases: Sequence[str]) -> Recogniser:
+    from engine.asr.registry import load
+
+    return load(settings, phrases)
+
+
+def _language_model(settings: LanguageModelSettings) -> LanguageModel:
+    from engine.llm.registry import load
+
+    return load(settings)
+
+
+def _synthesiser(settings: SpeechSettings, progress: Progress) -> TtsModel:
+    from engine.tts.registry import load
+
+    return load(settings, progress)
+
+
+def _phrases() -> Sequence[str]:
+    from engine.llm.skills import sentences
+
+    return sentences()

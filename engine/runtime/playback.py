@@ -1,0 +1,178 @@
+"""One utterance on its way through the loudspeaker: what of it has been heard, at any moment.
+
+Invariant: the clock is the count of samples the loudspeaker played; silence of an underrun is not
+heard. Samples that were not heard are kept until they are, so another loudspeaker can take over.
+The speaker's thread writes; hush() and heard() may be called from any thread.
+"""
+
+from collections import deque
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.audio.base import Loudspeaker, Pcm
+from engine.audio.pcm import Resampler, level_db
+from engine.runtime.happenings import Delivery
+from engine.text.word import Word
+from engine.tts.base import AudioFrame
+
+SILENCE_DB = -120.0
+
+
+@dataclass(frozen=True)
+class WordCue:
+    """A word and where it begins, in samples of the utterance at the model's rate."""
+
+    word: Word
+    sample: int
+
+
+@dataclass(frozen=True)
+class FrameCue:
+    """Where a frame begins (samples of the utterance), its level and the rate measured in it."""
+
+    sample: int
+    level_db: float
+    target: float | None
+    measured: float | None
+
+
+class Playback:
+    """Feeds one utterance to a loudspeaker and knows what of it was heard."""
+
+    def __init__(self, loudspeaker: Loudspeaker, model_rate: int) -> None:
+        self._model_rate = model_rate  # Hz
+        self._words: list[WordCue] = []
+        self._frames: deque[FrameCue] = deque()
+        self._unheard: deque[AudioFrame] = deque()
+        self._pending: Pcm = np.zeros(0, np.float32)  # resampled, not yet taken by the ring
+        self._produced = 0  # samples at the model's rate
+        self._complete = False
+        self._hushed_at: int | None = None  # sample of the utterance; None = audible
+        self._underruns = 0  # of loudspeakers this utterance has left
+        self._attach(loudspeaker, start=0)
+
+    # ------------------------------------------------------------- writing (speaker's thread)
+
+    def add(self, frame: AudioFrame, words: tuple[Word, ...], target: float | None) -> None:
+        """Queue a frame; `words` are the words of its onsets, `target` the rate it was made at."""
+        for onset, word in zip(frame.onsets, words, strict=True):
+            self._words.append(WordCue(word, onset.sample))
+        self._frames.append(FrameCue(frame.sample, level_db(frame.pcm), target, frame.rate))
+        self._unheard.append(frame)
+        self._produced = frame.sample + len(frame.pcm)
+        self._queue(self._resampler.push(frame.pcm))
+
+    def complete(self) -> None:
+        """No frame follows: hand over what the resampler still holds."""
+        if not self._complete:
+            self._complete = True
+            self._queue(self._resampler.end())
+            self._loudspeaker.expect_more(False)
+
+    def pump(self) -> None:
+        """Give the ring what it takes; called often."""
+        if len(self._pending):
+            self._queue(np.zeros(0, np.float32))
+        heard = self._heard_sample()
+        while self._unheard and self._end_of(self._unheard[0]) <= heard:
+            self._unheard.popleft()
+
+    def starved(self) -> None:
+        """The words ran out: silence from here on is a pause, not an underrun."""
+        self._loudspeaker.expect_more(False)
+
+    def feeding(self) -> None:
+        """Frames follow one another: silence from here on is an underrun."""
+        self._loudspeaker.expect_more(True)
+
+    def cut(self) -> None:
+        """Drop what was not heard and end the utterance."""
+        self._loudspeaker.cut()
+        self._loudspeaker.expect_more(False)
+        self._pending = np.zeros(0, np.float32)
+        self._unheard.clear()
+
+    def move_to(self, loudspeaker: Loudspeaker) -> None:
+        """Go on through another loudspeaker from the first sample that was not heard."""
+        heard = self._heard_sample()
+        self._underruns += self._loudspeaker.underruns - self._underruns_before
+        self._pending = np.zeros(0, np.float32)
+        self._attach(loudspeaker, start=heard)
+        for frame in self._unheard:
+            skipped = max(0, heard - frame.sample)
+            self._queue(self._resampler.push(frame.pcm[skipped:]))
+        if self._complete:
+            self._queue(self._resampler.end())
+
+    # ------------------------------------------------------------------ asking (any thread)
+
+    @property
+    def lead_ms(self) -> float:
+        """How much speech was produced that is not heard yet."""
+        return (self._produced - self._heard_sample()) * 1000 / self._model_rate
+
+    @property
+    def audible(self) -> bool:
+        """Whether the first sample has left the loudspeaker."""
+        return self._heard_sample() > 0
+
+    @property
+    def over(self) -> bool:
+        """Whether every sample of a complete utterance was heard."""
+        return self._complete and not len(self._pending) and self._played >= self._written
+
+    def delivery(self) -> Delivery:
+        """What has reached the ear so far."""
+        speech_ms = self._heard_sample() * 1000 / self._model_rate
+        underruns = self._underruns + self._loudspeaker.underruns - self._underruns_before
+        return Delivery(self.heard_words(), speech_ms, underruns)
+
+    def hush(self) -> None:
+        """Make it inaudible at once (the loudspeaker ramps); cut() by the owner follows."""
+        if self._hushed_at is None:
+            self._hushed_at = self._heard_sample()
+
+    def heard_words(self) -> tuple[Word, ...]:
+        """Words that began to be heard, in order."""
+        heard = self._heard_sample()
+        return tuple(cue.word for cue in list(self._words) if cue.sample < heard)
+
+    def passed_frames(self) -> tuple[FrameCue, ...]:
+        """Frames that began to be heard since the last call (speaker's thread)."""
+        passed = []
+        heard = self._heard_sample()
+        while self._frames and self._frames[0].sample < heard:
+            passed.append(self._frames.popleft())
+        return tuple(passed)
+
+    # ---------------------------------------------------------------------------- inside
+
+    def _attach(self, loudspeaker: Loudspeaker, *, start: int) -> None:
+        self._loudspeaker = loudspeaker
+        self._resampler = Resampler(self._model_rate, loudspeaker.sample_rate)
+        self._start = start  # sample of the utterance that the first written sample stands for
+        self._written = 0  # samples at the loudspeaker's rate
+        self._played_before = loudspeaker.samples_played
+        self._underruns_before = loudspeaker.underruns
+
+    def _queue(self, pcm: Pcm) -> None:
+        self._pending = np.concatenate((self._pending, pcm)) if len(self._pending) else pcm
+        taken = self._loudspeaker.write(self._pending) if len(self._pending) else 0
+        self._pending = self._pending[taken:]
+        self._written += taken
+
+    @property
+    def _played(self) -> int:
+        """Samples of this utterance that left the ring, at the loudspeaker's rate."""
+        return self._loudspeaker.samples_played - self._played_before
+
+    def _heard_sample(self) -> int:
+        """How many samples of the utterance (at the model's rate) have left the loudspeaker."""
+        if self._hushed_at is not None:
+            return self._hushed_at
+        heard = self._start + self._played * self._model_rate // self._loudspeaker.sample_rate
+        return min(max(self._start, heard), self._produced)
+
+    def _end_of(self, frame: AudioFrame) -> int:
+        return frame.sample + len(frame.pcm)

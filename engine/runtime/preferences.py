@@ -1,0 +1,106 @@
+"""The settings in force: every change is checked, acted upon, told and saved on one path.
+
+Invariant: a setting that was refused changes nothing; a change that was accepted reaches the file,
+at the latest when the engine stops.
+"""
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+from engine import settings_file
+from engine.errors import SettingsError
+from engine.messages import Event, Failed, SettingChanged
+from engine.runtime.crew import Crew
+from engine.runtime.listener import SetEndSilence, UseMicrophone
+from engine.runtime.speaker import LoadSynthesiser, SelectVoice, UseLoudspeaker
+from engine.runtime.thinker import LoadLanguageModel
+from engine.runtime.transcriber import LoadRecogniser
+from engine.settings import Settings, Value, change, value_of
+
+logger = logging.getLogger(__name__)
+
+SAVE_AFTER_S = 1.0  # a slider that is being pulled does not write the file at every step
+
+
+class Preferences:
+    """Holds the settings; acts on the crew when they change."""
+
+    def __init__(
+        self, settings: Settings, path: Path | None, crew: Crew, emit: Callable[[Event], None]
+    ) -> None:
+        self.settings = settings
+        self._path = path  # None: nothing is saved (a run with settings of its own)
+        self._crew = crew
+        self._emit = emit
+        self._save_at: float | None = None  # None = the file holds what is in force
+
+    def load_all(self) -> None:
+        """Give every thread its part for the first time."""
+        crew, settings = self._crew, self.settings
+        crew.speaker.rate = settings.speech.rate
+        crew.speaker.volume = settings.audio.volume
+        crew.speaker.post(UseLoudspeaker(settings.audio.loudspeaker))
+        crew.speaker.post(LoadSynthesiser(settings.speech))
+        crew.listener.post(UseMicrophone(settings.audio.microphone))
+        crew.transcriber.post(LoadRecogniser(settings.recogniser))
+        crew.thinker.post(LoadLanguageModel(settings.language_model))
+
+    def change(self, key: str, value: Value, now: float) -> None:
+        """Change one setting and act on it. InvalidInput says what is allowed."""
+        settings = change(self.settings, key, value)
+        if settings == self.settings:
+            return
+        self.settings = settings
+        self._save_at = now + SAVE_AFTER_S
+        self._emit(SettingChanged(key, value_of(settings, key)))
+        self._act(key)
+
+    def save_if_due(self, now: float) -> float | None:
+        """Write the file when it is time; returns the seconds left to wait, None = nothing to do."""
+        if self._save_at is None:
+            return None
+        if now < self._save_at:
+            return self._save_at - now
+        self.save()
+        return None
+
+    def save(self) -> None:
+        """Write the file if it is behind; a fault is told and the settings stay in force."""
+        if self._save_at is None or self._path is None:
+            return
+        self._save_at = None
+        try:
+            settings_file.save(self.settings, self._path)
+        except SettingsError as error:
+            self._emit(Failed(error.code, error.message, error.hint))
+
+    def _act(self, key: str) -> None:
+        """What follows from a change; keys of the window and of the floor need nothing here."""
+        crew, settings = self._crew, self.settings
+        match key.split("."):
+            case ["audio", "microphone"]:
+                crew.listener.post(UseMicrophone(settings.audio.microphone))
+            case ["audio", "loudspeaker"]:
+                crew.speaker.post(UseLoudspeaker(settings.audio.loudspeaker))
+            case ["audio", _]:
+                crew.speaker.volume = settings.audio.volume
+                crew.speaker.lead_ms = settings.audio.lead_ms
+            case ["recogniser", "end_silence_ms"]:
+                crew.listener.post(SetEndSilence(settings.recogniser.end_silence_ms))
+            case ["recogniser", _]:
+                crew.transcriber.post(LoadRecogniser(settings.recogniser))
+            case ["language_model", _]:
+                crew.thinker.post(LoadLanguageModel(settings.language_model))
+            case ["speech", name]:
+                self._act_on_speech(name)
+
+    def _act_on_speech(self, name: str) -> None:
+        speaker, speech = self._crew.speaker, self.settings.speech
+        match name:
+            case "rate":
+                speaker.rate = speech.rate
+            case "voice":
+                speaker.post(SelectVoice(speech.voice))
+            case _:
+                speaker.post(LoadSynthesiser(speech))

@@ -1,0 +1,341 @@
+"""The voice: words come in, samples go out, never further ahead of the ear than the lead.
+
+Invariant: only this thread touches the synthesiser, its sessions and the loudspeaker's ring. A
+reply is cancelled by its turn number; hush() makes it inaudible at once from any thread, without
+waiting for a step that is being computed.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import assert_never
+
+from engine.audio.base import Loudspeaker
+from engine.audio.silent import SilentLoudspeaker
+from engine.errors import DeviceError, EngineError, ModelError, SynthesisError
+from engine.messages import Event, Loading, Part, Ready
+from engine.runtime.happenings import (
+    AudioHeard,
+    AudioQueued,
+    Delivery,
+    Happening,
+    PartFailed,
+    RateHeard,
+    SpeechFinished,
+    VoicesKnown,
+    WordBegan,
+)
+from engine.runtime.parts import Parts
+from engine.runtime.playback import SILENCE_DB, Playback
+from engine.runtime.worker import Worker
+from engine.settings import SpeechSettings
+from engine.text.word import Word
+from engine.tts.base import AudioFrame, Finished, Starved, TtsModel, TtsSession, Voice
+
+BUILT_IN = "espeak"  # needs no download, so it stands in when another one will not load
+TICK_S = 0.01  # while speaking: words are shown and the ring is fed this often
+
+
+@dataclass(frozen=True)
+class LoadSynthesiser:
+    settings: SpeechSettings
+
+
+@dataclass(frozen=True)
+class SelectVoice:
+    name: str  # empty = the synthesiser's default
+
+
+@dataclass(frozen=True)
+class UseLoudspeaker:
+    name: str  # empty = the system's default
+
+
+@dataclass(frozen=True)
+class SayWords:
+    turn: int
+    words: tuple[Word, ...]
+
+
+@dataclass(frozen=True)
+class EndWords:
+    turn: int
+
+
+@dataclass(frozen=True)
+class StopSaying:
+    """Drop everything up to and including this turn."""
+
+    turn: int
+
+
+Order = LoadSynthesiser | SelectVoice | UseLoudspeaker | SayWords | EndWords | StopSaying
+
+
+@dataclass
+class _Utterance:
+    """What belongs to the reply being spoken."""
+
+    turn: int
+    session: TtsSession
+    playback: Playback
+    words: list[Word] = field(default_factory=list)
+    queued: bool = False
+    audible: bool = False
+    starved: bool = False
+    shown: int = 0  # words already shown as heard
+
+
+class Speaker:
+    """Owns the synthesiser and the loudspeaker."""
+
+    def __init__(
+        self, parts: Parts, tell: Callable[[Happening | Event], None], *, lead_ms: int
+    ) -> None:
+        self._parts = parts
+        self._tell = tell
+        self.lead_ms = lead_ms  # how far to run ahead of the ear
+        self._seed = 0
+        self._model: TtsModel | None = None  # None until one is loaded
+        self._voice: Voice | None = None  # None = no model
+        self._loudspeaker: Loudspeaker = SilentLoudspeaker()
+        self._utterance: _Utterance | None = None  # None = nothing is being said
+        self._turn: int | None = None  # the turn a fault would belong to; None = none
+        self._stopped_turn = -1  # words of this turn and older are dropped
+        self._volume = 1.0
+        self.rate: float | None = None  # SPS; read before every step
+        self.level_db = SILENCE_DB  # of what is being heard
+        self._worker: Worker[Order] = Worker(
+            "speaker", handle=self._handle, tick=self._tick, report=self._report
+        )
+
+    # -------------------------------------------------------------- from any thread
+
+    def start(self) -> None:
+        self._worker.start()
+
+    def post(self, order: Order) -> None:
+        self._worker.post(order)
+
+    def hush(self, turn: int) -> Delivery:
+        """Make the reply of `turn` inaudible now and drop it; returns what was heard of it."""
+        self.post(StopSaying(turn))
+        utterance = self._utterance
+        if utterance is None or utterance.turn != turn:
+            return Delivery()
+        self._loudspeaker.gain = 0.0
+        utterance.playback.hush()
+        return utterance.playback.delivery()
+
+    @property
+    def volume(self) -> float:
+        return self._volume
+
+    @volume.setter
+    def volume(self, gain: float) -> None:
+        self._volume = gain
+        self._loudspeaker.gain = gain
+
+    def stop(self, timeout_s: float) -> bool:
+        """End the thread, then release the device and the model."""
+        self._loudspeaker.gain = 0.0
+        ended = self._worker.stop(timeout_s)
+        if ended:
+            self._drop()
+            self._loudspeaker.close()
+            if self._model:
+                self._model.close()
+        return ended
+
+    # ------------------------------------------------------------------ orders
+
+    def _handle(self, order: Order) -> None:
+        match order:
+            case LoadSynthesiser(settings):
+                self._load(settings)
+            case SelectVoice(name):
+                self._select_voice(name)
+            case UseLoudspeaker(name):
+                self._use_loudspeaker(name)
+            case SayWords(turn, words):
+                self._say(turn, words)
+            case EndWords(turn):
+                self._end_words(turn)
+            case StopSaying(turn):
+                self._stopped_turn = max(self._stopped_turn, turn)
+                if self._utterance and self._utterance.turn <= turn:
+                    self._drop()
+            case _:
+                assert_never(order)
+
+    def _load(self, settings: SpeechSettings) -> None:
+        def progress(text: str, fraction: float | None) -> None:
+            self._tell(Loading(Part.SYNTHESISER, text, fraction))
+
+        self._drop()
+        progress(f"Loading the {settings.engine} voice", None)
+        try:
+            model = self._parts.synthesiser(settings, progress)
+        except ModelError as error:
+            self._tell(PartFailed(Part.SYNTHESISER, error))
+            if self._model is None and settings.engine != BUILT_IN:
+                self._load(replace(settings, engine=BUILT_IN, voice=""))
+            return
+        if self._model:
+            self._model.close()
+        self._model = model
+        self._seed = settings.seed
+        self._select_voice(settings.voice)
+        self._tell(Ready(Part.SYNTHESISER, model.info.name, self._voice_name))
+
+    def _select_voice(self, name: str) -> None:
+        if self._model is None:
+            return
+        voices = self._model.voices()
+        self._voice = next((voice for voice in voices if voice.name == name), voices[0])
+        names = tuple(voice.name for voice in voices)
+        self._tell(VoicesKnown(names, self._voice_name, self._model.info.can_clone))
+
+    @property
+    def _voice_name(self) -> str:
+        return self._voice.name if self._voice else ""
+
+    def _use_loudspeaker(self, name: str) -> None:
+        try:
+            loudspeaker = self._parts.loudspeaker(name)
+        except DeviceError as error:
+            self._tell(PartFailed(Part.LOUDSPEAKER, error))
+            loudspeaker = self._fallback(name)
+        self._replace_loudspeaker(loudspeaker)
+
+    def _fallback(self, name: str) -> Loudspeaker:
+        """The system's default instead of `name`; a silent one when there is none at all."""
+        if not name:
+            return SilentLoudspeaker()
+        try:
+            return self._parts.loudspeaker("")
+        except DeviceError:
+            return SilentLoudspeaker()
+
+    def _replace_loudspeaker(self, loudspeaker: Loudspeaker) -> None:
+        loudspeaker.gain = self._volume
+        if self._utterance:
+            self._utterance.playback.move_to(loudspeaker)
+        self._loudspeaker.close()
+        self._loudspeaker = loudspeaker
+        if not isinstance(loudspeaker, SilentLoudspeaker):
+            self._tell(Ready(Part.LOUDSPEAKER, loudspeaker.name))
+
+    def _say(self, turn: int, words: tuple[Word, ...]) -> None:
+        if turn <= self._stopped_turn:
+            return
+        utterance = self._open(turn)
+        for word in words:
+            utterance.words.append(word)
+            utterance.session.push_word(word.text)
+        utterance.starved = False
+
+    def _end_words(self, turn: int) -> None:
+        if turn <= self._stopped_turn:
+            return
+        utterance = self._open(turn)
+        utterance.session.end_input()
+        utterance.starved = False
+
+    def _open(self, turn: int) -> _Utterance:
+        self._turn = turn
+        if self._utterance and self._utterance.turn == turn:
+            return self._utterance
+        self._drop()
+        if self._model is None or self._voice is None:
+            raise SynthesisError(
+                "There is no voice to speak with yet.", hint="Wait until the voice has loaded."
+            )
+        session = self._model.open(self._voice, seed=self._seed)
+        self._loudspeaker.gain = self._volume
+        playback = Playback(self._loudspeaker, self._model.info.sample_rate)
+        self._utterance = _Utterance(turn, session, playback)
+        return self._utterance
+
+    def _drop(self) -> None:
+        if self._utterance:
+            self._utterance.session.close()
+            if not self._utterance.playback.over:
+                self._utterance.playback.cut()
+            self._utterance = None
+            self._turn = None
+            self.level_db = SILENCE_DB
+
+    # ------------------------------------------------------------------- the loop
+
+    def _tick(self) -> float | None:
+        if self._utterance is None:
+            return None
+        try:
+            return self._speak(self._utterance)
+        except DeviceError as error:
+            self._tell(PartFailed(Part.LOUDSPEAKER, error))
+            self._replace_loudspeaker(self._fallback("the one that went away"))
+            return TICK_S
+
+    def _speak(self, utterance: _Utterance) -> float:
+        playback = utterance.playback
+        playback.pump()
+        self._show(utterance)
+        if playback.over:
+            self._finish(utterance)
+            return TICK_S
+        if utterance.starved or playback.lead_ms >= self.lead_ms:
+            return TICK_S
+        self._step(utterance)
+        return 0.0
+
+    def _step(self, utterance: _Utterance) -> None:
+        target = self.rate
+        utterance.session.rate = target
+        match utterance.session.step():
+            case AudioFrame() as frame:
+                words = tuple(utterance.words[onset.word] for onset in frame.onsets)
+                utterance.playback.feeding()
+                utterance.playback.add(frame, words, target)
+                if not utterance.queued:
+                    utterance.queued = True
+                    self._tell(AudioQueued(utterance.turn, time.monotonic()))
+            case Starved():
+                utterance.starved = True
+                utterance.playback.starved()
+            case Finished():
+                utterance.starved = True  # no step follows; the rest is playing
+                utterance.playback.complete()
+
+    def _show(self, utterance: _Utterance) -> None:
+        """Tell what has become audible since the last look."""
+        playback = utterance.playback
+        if not utterance.audible and playback.audible:
+            utterance.audible = True
+            self._tell(AudioHeard(utterance.turn, time.monotonic()))
+        heard = playback.heard_words()
+        for word in heard[utterance.shown :]:
+            self._tell(WordBegan(utterance.turn, word))
+        utterance.shown = len(heard)
+        for cue in playback.passed_frames():
+            self.level_db = cue.level_db
+            if cue.measured is not None:
+                self._tell(RateHeard(utterance.turn, cue.target, cue.measured))
+
+    def _finish(self, utterance: _Utterance) -> None:
+        finished = SpeechFinished(utterance.turn, utterance.playback.delivery())
+        self._stopped_turn = max(self._stopped_turn, utterance.turn)
+        self._drop()
+        self._tell(finished)
+
+    def _report(self, error: Exception) -> None:
+        turn, self._turn = self._turn, None
+        self._drop()
+        if turn is not None:
+            self._stopped_turn = max(self._stopped_turn, turn)
+        if not isinstance(error, EngineError):
+            error = SynthesisError(
+                f"The voice failed: {error}", hint="Ask again; it was restarted."
+            )
+        self._tell(PartFailed(Part.SYNTHESISER, error, turn))

@@ -1,0 +1,154 @@
+"""The mind: a history goes in, words go to the speaker as the language model writes them.
+
+Invariant: a reply is given up between two deltas as soon as its turn is no longer `live`; nothing
+of another turn is ever passed on.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from engine.errors import EngineError, LanguageModelError
+from engine.llm.base import Delta, LanguageModel, Message, Situation, TextDelta
+from engine.messages import Event, Loading, Part, Ready
+from engine.runtime.happenings import ActionAsked, Happening, PartFailed, ReplyGrew, WordsReady
+from engine.runtime.parts import Parts
+from engine.runtime.speaker import EndWords, Order, SayWords
+from engine.runtime.worker import Worker
+from engine.settings import LanguageModelSettings
+from engine.text.speakable import Speakable
+from engine.text.word import Word
+
+BUILT_IN = "skills"  # needs no download, so it stands in when another one will not load
+
+
+@dataclass(frozen=True)
+class LoadLanguageModel:
+    settings: LanguageModelSettings
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Reply to the last message of `history`."""
+
+    turn: int
+    history: tuple[Message, ...]
+
+
+@dataclass(frozen=True)
+class ReadOut:
+    """Speak `text` as it is: a timer, for example."""
+
+    turn: int
+    text: str
+
+
+Task = LoadLanguageModel | Answer | ReadOut
+
+
+class Thinker:
+    """Owns the language model."""
+
+    def __init__(
+        self,
+        parts: Parts,
+        tell: Callable[[Happening | Event], None],
+        say: Callable[[Order], None],
+        situation: Callable[[], Situation],
+    ) -> None:
+        self._parts = parts
+        self._tell = tell
+        self._say = say
+        self._situation = situation
+        self._model: LanguageModel | None = None  # None until one is loaded
+        self.live = 0  # the turn worth thinking about; set by the conductor
+        self._turn: int | None = None  # the turn being worked on; None = none
+        self._worker: Worker[Task] = Worker(
+            "thinker", handle=self._handle, tick=lambda: None, report=self._report
+        )
+
+    def start(self) -> None:
+        self._worker.start()
+
+    def post(self, task: Task) -> None:
+        self._worker.post(task)
+
+    def stop(self, timeout_s: float) -> bool:
+        """Give up the reply, end the thread, release the model."""
+        self.live = -1
+        ended = self._worker.stop(timeout_s)
+        if ended and self._model:
+            self._model.close()
+        return ended
+
+    def _handle(self, task: Task) -> None:
+        match task:
+            case LoadLanguageModel(settings):
+                self._load(settings)
+            case Answer(turn, history):
+                self._answer(turn, history)
+            case ReadOut(turn, text):
+                self._read_out(turn, text)
+            case _:
+                assert_never(task)
+
+    def _load(self, settings: LanguageModelSettings) -> None:
+        self._tell(Loading(Part.LANGUAGE_MODEL, f"Loading {settings.engine}"))
+        try:
+            model = self._parts.language_model(settings)
+        except EngineError as error:
+            self._tell(PartFailed(Part.LANGUAGE_MODEL, error))
+            if self._model is None and settings.engine != BUILT_IN:
+                self._load(replace(settings, engine=BUILT_IN, model=""))
+            return
+        if self._model:
+            self._model.close()
+        self._model = model
+        self._tell(Ready(Part.LANGUAGE_MODEL, model.info.name, model.info.detail))
+
+    def _answer(self, turn: int, history: Sequence[Message]) -> None:
+        if self._model is None:
+            raise LanguageModelError(
+                "There is nothing to answer with.", hint="Choose a language model in the settings."
+            )
+        self._turn = turn
+        with closing(self._model.reply(history, self._situation)) as deltas:
+            self._pass_on(turn, deltas)
+        self._turn = None
+
+    def _read_out(self, turn: int, text: str) -> None:
+        self._turn = turn
+        self._pass_on(turn, iter((TextDelta(text),)))
+        self._turn = None
+
+    def _pass_on(self, turn: int, deltas: Iterator[Delta]) -> None:
+        speakable = Speakable()
+        for delta in deltas:
+            if self.live != turn:
+                return
+            if isinstance(delta, TextDelta):
+                self._tell(ReplyGrew(turn, delta.text, time.monotonic()))
+                self._say_words(turn, speakable.push(delta.text))
+            else:
+                self._tell(ActionAsked(turn, delta))
+        if self.live == turn:
+            self._say_words(turn, speakable.end())
+            self._say(EndWords(turn))
+
+    def _say_words(self, turn: int, words: list[Word]) -> None:
+        if words:
+            self._tell(WordsReady(turn, tuple(words), time.monotonic()))
+            self._say(SayWords(turn, tuple(words)))
+
+    def _report(self, error: Exception) -> None:
+        """Tell the fault; what was already written is spoken to its end."""
+        turn, self._turn = self._turn, None
+        if not isinstance(error, EngineError):
+            error = LanguageModelError(
+                f"The language model failed: {error}", hint="Ask again, or choose another model."
+            )
+        if turn is not None:
+            self._say(EndWords(turn))
+        self._tell(PartFailed(Part.LANGUAGE_MODEL, error, turn))

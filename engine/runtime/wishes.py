@@ -1,0 +1,68 @@
+"""What the language model or a skill asks of the assistant itself: pace, volume, voice, timers.
+
+Invariant: a wish goes the same way as the person's own hand on the slider.
+"""
+
+import difflib
+from collections.abc import Callable
+from typing import assert_never
+
+from engine.errors import InvalidInput
+from engine.llm.base import (
+    Action,
+    CancelTimers,
+    ChangeRate,
+    ChangeVolume,
+    ChooseVoice,
+    Situation,
+    StartTimer,
+    StopSpeaking,
+)
+from engine.runtime.alarm import Alarm
+from engine.settings import Value
+
+SLOWEST_SPS, FASTEST_SPS = 1.0, 7.0  # the ends of the slider
+USUAL_SPS = 4.0  # where "slower" starts from when the voice has its own pace
+
+
+def carry_out(
+    action: Action,
+    change: Callable[[str, Value], None],
+    alarm: Alarm,
+    situation: Situation,
+    now: float,
+) -> None:
+    """Do what was asked. InvalidInput when there is no such voice."""
+    match action:
+        case ChangeRate():
+            change("speech.rate", _rate(action, situation.rate))
+        case ChangeVolume(by, to):
+            wanted = to if to is not None else situation.volume + (by or 0.0)
+            change("audio.volume", min(1.0, max(0.0, wanted)))
+        case ChooseVoice(name):
+            change("speech.voice", _voice(name, situation.voices))
+        case StartTimer():
+            alarm.start(action, now)
+        case CancelTimers(label):
+            alarm.cancel(label)
+        case StopSpeaking():
+            pass  # asking took the floor, which has already stopped the reply before
+        case _:
+            assert_never(action)
+
+
+def _rate(action: ChangeRate, current: float | None) -> float | None:
+    if action.by is None and action.to is None:
+        return None
+    wanted = action.to if action.to is not None else (current or USUAL_SPS) + (action.by or 0.0)
+    return min(FASTEST_SPS, max(SLOWEST_SPS, wanted))
+
+
+def _voice(name: str, voices: tuple[str, ...]) -> str:
+    by_lower = {voice.lower(): voice for voice in voices}
+    close = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
+    if not close:
+        raise InvalidInput(
+            f"There is no voice called {name}.", hint=f"There are {', '.join(voices)}."
+        )
+    return by_lower[close[0]]

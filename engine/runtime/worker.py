@@ -1,0 +1,87 @@
+"""A named thread with one inbox: the only way a thread is made here.
+
+Invariant: an exception in a message or a tick is reported and the thread lives on; stop() joins.
+"""
+
+import logging
+import queue
+import threading
+from collections.abc import Callable
+from functools import partial
+from typing import Generic, TypeVar
+
+logger = logging.getLogger(__name__)
+
+M = TypeVar("M")
+
+
+class _Quit:
+    """The message that ends a worker."""
+
+
+class Worker(Generic[M]):
+    """Runs `handle(message)` for everything posted, then `tick()`, on a thread of its own.
+
+    `tick` returns how long to wait for the next message in seconds; None waits until one comes. All
+    messages that are already there are handled before the next tick. `report` receives whatever
+    `handle` or `tick` raised.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        handle: Callable[[M], None],
+        tick: Callable[[], float | None],
+        report: Callable[[Exception], None],
+    ) -> None:
+        self._handle = handle
+        self._tick = tick
+        self._report = report
+        self._inbox: queue.SimpleQueue[M | _Quit] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name=name, daemon=False)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def post(self, message: M) -> None:
+        """Queue a message; never waits, from any thread."""
+        self._inbox.put(message)
+
+    def stop(self, timeout_s: float) -> bool:
+        """Ask the thread to end and join it; False when it is still busy after `timeout_s`."""
+        self._inbox.put(_Quit())
+        if self._thread.is_alive():
+            self._thread.join(timeout_s)
+        return not self._thread.is_alive()
+
+    def _run(self) -> None:
+        wait_s: float | None = 0.0
+        while True:
+            message = self._take(wait_s)
+            while message is not None:
+                if isinstance(message, _Quit):
+                    return
+                self._guarded(partial(self._deliver, message))
+                message = self._take(0.0)
+            wait_s = self._guarded(self._tick)
+
+    def _deliver(self, message: M) -> None:
+        self._handle(message)
+
+    def _take(self, wait_s: float | None) -> M | _Quit | None:
+        try:
+            return self._inbox.get(timeout=wait_s) if wait_s else self._inbox.get(wait_s is None)
+        except queue.Empty:
+            return None
+
+    def _guarded(self, action: Callable[[], float | None]) -> float | None:
+        try:
+            return action()
+        except Exception as error:  # the thread's top: report and live on
+            logger.exception("worker failed name=%s", self._thread.name)
+            self._report(error)
+            return RETRY_S
+
+
+RETRY_S = 0.05  # after a fault: soon enough to go on, long enough not to spin
