@@ -1,0 +1,43 @@
+# Rubato's commands. Setup, its steps and what they need: installer/setup.py.
+
+PYTHON ?= python3
+SETUP = $(PYTHON) installer/setup.py
+BIN = .venv/bin
+
+# A display of its own where there is Xvfb, so that no window of the tests appears on yours.
+XVFB = $(shell command -v xvfb-run >/dev/null && echo xvfb-run --auto-servernum)
+
+.PHONY: help run demo llm test check format requirements
+
+help:
+	@echo "make run           set up what is missing and start the assistant"
+	@echo "make demo          the same without a display or sound card: a spoken question and its answer"
+	@echo "make llm           add language models inside the process (compiles llama.cpp, minutes)"
+	@echo "make test          set up everything and run all checks and tests"
+	@echo "make check         the checks and tests alone"
+	@echo "make format        format the code and mend what the linter can mend"
+	@echo "make requirements  pin all packages anew from pyproject.toml (UPGRADE=1: newest versions)"
+
+run demo:
+	@$(SETUP) $@ $(ARGS)
+
+llm:
+	@$(SETUP) llm
+
+test:
+	@$(SETUP) test
+	@$(MAKE) --no-print-directory check
+
+check:
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(XVFB) $(BIN)/pytest
+
+format:
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+
+requirements:
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m installer.pin $(if $(UPGRADE),--upgrade)

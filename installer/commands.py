@@ -1,0 +1,123 @@
+"""Runs other programs during setup and turns their failures into sentences for the person.
+
+Invariant: what a program says is shown as it says it; a failure ends as SetupError with a sentence
+that names the cause where it is known and what to do about it.
+"""
+
+import os
+import re
+import subprocess
+from collections import deque
+from collections.abc import Mapping, Sequence
+from enum import Enum
+
+TAIL_LINES = 60  # where the reason of a failure is looked for; cmake prints it 30 lines early
+
+
+class Cause(Enum):
+    """Why a program failed, as far as its words tell."""
+
+    NETWORK = "network"
+    DISK = "disk"
+    COMPILER = "compiler"
+    HASH = "hash"
+    PLATFORM = "platform"
+    UNKNOWN = "unknown"
+
+
+# In this order: a full disk and a missing compiler are also reported as a failed build or download.
+_SIGNS: Mapping[Cause, str] = {
+    Cause.DISK: r"no space left|not enough space on the disk|quota exceeded|os error 28\b",
+    Cause.HASH: r"hash mismatch|hashes are required|do not match the hashes",
+    Cause.COMPILER: r"CMAKE_C(XX)?_COMPILER|could not find any compiler|no such file.*\b(gcc|cc)\b",
+    Cause.NETWORK: (
+        r"error sending request|dns error|failed to lookup|name resolution|connection refused|"
+        r"network is unreachable|timed out|could not connect|max retries|newconnectionerror|"
+        r"failed to fetch|connection reset|certificate|403 forbidden|proxy"
+    ),
+    Cause.PLATFORM: r"no solution found|no matching distribution|no wheels with a matching",
+}
+
+_ADVICE: Mapping[Cause, str] = {
+    Cause.NETWORK: (
+        "The package index could not be reached. Check the network (behind a proxy set "
+        "HTTPS_PROXY, with an index of your own UV_DEFAULT_INDEX) and run the same command again; "
+        "what was downloaded is kept."
+    ),
+    Cause.DISK: (
+        "The disk is full. Make room (the CPU setup takes about 3 GB, the CUDA one about 10 GB, "
+        "with uv's cache) and run the same command again."
+    ),
+    Cause.COMPILER: (
+        "There is no C++ compiler. Install one (Debian, Ubuntu: sudo apt-get install "
+        "build-essential; Fedora: sudo dnf install gcc-c++; Arch: sudo pacman -S base-devel; "
+        "macOS: xcode-select --install) and run the same command again."
+    ),
+    Cause.HASH: (
+        "A downloaded file is not the one that was pinned, so it was not installed. Run the same "
+        "command again; if it stays so, the package index serves something else: do not trust it."
+    ),
+    Cause.PLATFORM: (
+        "Some package has no build for this machine and Python. Rubato is made for Python 3.11 to "
+        "3.13 on 64-bit Linux, macOS (arm64) and Windows."
+    ),
+    Cause.UNKNOWN: "The lines above say why. After mending it run the same command again.",
+}
+
+
+class SetupError(Exception):
+    """Setup cannot go on; the text is for the person."""
+
+    def __init__(self, message: str, cause: Cause = Cause.UNKNOWN) -> None:
+        super().__init__(message)
+        self.cause = cause
+
+
+def say(text: str = "") -> None:
+    print(text, flush=True)
+
+
+def run(command: Sequence[str], *, env: Mapping[str, str] | None = None, doing: str) -> None:
+    """Run a program, its output indented below the step. SetupError when it fails."""
+    tail: deque[str] = deque(maxlen=TAIL_LINES)
+    try:
+        with subprocess.Popen(
+            command,
+            env={**os.environ, **(env or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        ) as process:
+            assert process.stdout is not None  # we asked for a pipe
+            for line in process.stdout:
+                tail.append(line)
+                say("    " + line.rstrip())
+    except OSError as error:
+        raise SetupError(f"{doing}: {command[0]} cannot be started ({error}).") from error
+    if process.returncode:
+        cause = cause_of("".join(tail))
+        raise SetupError(f"{doing} failed. {_ADVICE[cause]}", cause)
+
+
+def cause_of(output: str) -> Cause:
+    for cause, signs in _SIGNS.items():
+        if re.search(signs, output, re.IGNORECASE):
+            return cause
+    return Cause.UNKNOWN
+
+
+def succeeds(command: Sequence[str]) -> bool:
+    """Whether a quick program is there and ends well; its output is dropped."""
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=30,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0

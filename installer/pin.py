@@ -1,0 +1,124 @@
+"""Pin every package the project installs, with hashes: `make requirements` writes the files in
+installer/pins/ from pyproject.toml.
+
+Invariant: the files hold names, versions, markers and hashes for Linux, macOS and Windows and every
+Python the project runs on; never an address or a path. torch is left out, because which build is
+right depends on the machine (installer/setup.py picks it), but what torch itself needs is in.
+"""
+
+import argparse
+import re
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from installer.plan import PINS, ROOT, TORCH
+
+HEADER = "# Made by `make requirements` from pyproject.toml; change that, not this.\n"
+# Installed by their own step, or never: torch and the CUDA libraries its Linux wheel asks for.
+CHOSEN_AT_INSTALL = re.compile(r"^(torch|triton|bitsandbytes|nvidia-.*|cuda-.*)$")
+UV = ["uv==0.13.8"]  # installs the rest; pip alone cannot lift moshi's pins
+BUILD = [  # what builds the project itself and llama-cpp-python
+    "hatchling",
+    "editables",
+    "setuptools",
+    "scikit-build-core>=0.11",
+    "cmake>=3.21",
+    "ninja>=1.11",
+]
+
+
+@dataclass(frozen=True)
+class Pin:
+    """One pinned package: its first line 'name==version ; marker' and all lines with hashes."""
+
+    name: str
+    line: str
+    text: str
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--upgrade", action="store_true", help="move to the newest versions")
+    upgrade: bool = parser.parse_args(arguments).upgrade
+    everything = resolve(upgrade=upgrade)
+    check_torch(everything)
+    with tempfile.TemporaryDirectory() as folder:
+        constraints = Path(folder, "everything.txt")
+        constraints.write_text("".join(f"{pin.line}\n" for pin in everything))
+        pin_all(constraints)
+    return 0
+
+
+def resolve(*, upgrade: bool) -> list[Pin]:
+    """All packages of all parts together, so that the parts agree; no hashes yet."""
+    with tempfile.TemporaryDirectory() as folder:
+        known = Path(folder, "known.txt")
+        known.touch()
+        if not upgrade:  # uv keeps the versions that it finds in the file it is to write
+            names = ("run.txt", "dev.txt", "llm.txt")
+            old = [PINS / name for name in names if (PINS / name).exists()]
+            known.write_text("".join(file.read_text() for file in old))
+        compiled(["pyproject.toml", "--all-extras", "--group", "dev", "-o", str(known)])
+        return list(pins(known.read_text()))
+
+
+def check_torch(everything: Iterable[Pin]) -> None:
+    found = {pin.line.partition(" ;")[0] for pin in everything if pin.name == "torch"}
+    if found != {TORCH}:
+        sys.exit(f"pyproject.toml resolves to {sorted(found)}, but installer/plan.py has {TORCH}")
+
+
+def pin_all(constraints: Path) -> None:
+    within = ["-c", str(constraints)]
+    hashed = "--generate-hashes"
+    run = write("run.txt", compiled(["pyproject.toml", "--extra", "aec", hashed, *within]), set())
+    llm = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    wanted = "\n".join(llm["project"]["optional-dependencies"]["llm"])
+    write("llm.txt", compiled(["-", hashed, *within], wanted), run)
+    write("dev.txt", compiled(["--group", "dev", hashed, *within]), run)
+    write("setup.txt", compiled(["-", hashed], "\n".join(UV)), set())
+    write("build.txt", compiled(["-", hashed], "\n".join(BUILD)), set())
+
+
+def compiled(arguments: Sequence[str], given: str = "") -> str:
+    """What `uv pip compile` answers; its messages go to the terminal."""
+    command = ["uv", "pip", "compile", "--universal", "--no-header", "--no-annotate", "--quiet"]
+    oldest = ["--python-version", "3.11"]
+    done = subprocess.run(
+        [*command, *oldest, *arguments], cwd=ROOT, input=given, stdout=subprocess.PIPE, text=True
+    )
+    if done.returncode:
+        sys.exit(done.returncode)
+    return done.stdout
+
+
+def pins(text: str) -> Iterator[Pin]:
+    """The packages of a requirements file, each with its continuation lines."""
+    for block in re.split(r"^(?=[A-Za-z0-9])", text, flags=re.MULTILINE):
+        if match := re.match(r"([A-Za-z0-9._-]+)==[^\\\n]+", block):
+            yield Pin(match[1].lower(), match[0].strip(), block.rstrip() + "\n")
+
+
+def write(name: str, text: str, already: set[str]) -> set[str]:
+    """Write one file without what is chosen at install or in `already`; return its first lines."""
+    kept = [
+        pin
+        for pin in pins(text)
+        if not CHOSEN_AT_INSTALL.match(pin.name) and pin.line not in already
+    ]
+    body = HEADER + "".join(pin.text for pin in kept)
+    if re.search(r"://|file:|^\s*-", body, re.MULTILINE):
+        hashes_only = re.sub(r"^\s*--hash=\S+( \\)?$", "", body, flags=re.MULTILINE)
+        if re.search(r"://|file:|^\s*-", hashes_only, re.MULTILINE):
+            sys.exit(f"{name} would hold an address, a path or an option")
+    (PINS / name).write_text(body, encoding="utf-8", newline="\n")
+    return {pin.line for pin in kept}
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

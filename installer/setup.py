@@ -1,0 +1,73 @@
+"""Sets Rubato up and starts it: `python3 installer/setup.py run | demo | llm | test`.
+
+Invariant: this file runs on any Python 3 up to the point where a fitting one was found; all other
+files of the installer may use Python 3.11. The second start of a complete setup only looks.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+
+OLDEST, TOO_NEW = (3, 11), (3, 14)
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.abspath(__file__)
+
+
+def main(arguments):  # no annotations: see the invariant
+    """Return the exit code; with 'run' and 'demo' that of the assistant."""
+    if not OLDEST <= sys.version_info < TOO_NEW:
+        return with_another_python(arguments)
+    sys.path[0] = ROOT  # was this file's folder
+    from installer.commands import SetupError, say
+    from installer.plan import Goal
+    from installer.steps import set_up
+
+    names = [goal.value for goal in Goal]
+    if not arguments or arguments[0] not in names:
+        say("Usage: python3 installer/setup.py " + " | ".join(names))
+        return 2
+    goal = Goal(arguments[0])
+    try:
+        environment = set_up(goal)
+    except SetupError as error:
+        say("\nSetup stopped. %s" % error)
+        return 1
+    except KeyboardInterrupt:
+        say("\nSetup was interrupted; the same command goes on from here.")
+        return 130
+    if goal not in (Goal.RUN, Goal.DEMO):
+        return 0
+    rubato = str(environment.program("rubato"))
+    return start([rubato, *(["demo"] if goal is Goal.DEMO else []), *arguments[1:]])
+
+
+def with_another_python(arguments):
+    """Run this file with a fitting Python of this machine, or say that there is none."""
+    for minor in range(TOO_NEW[1] - 1, OLDEST[1] - 1, -1):
+        python = shutil.which("python3.%d" % minor)
+        # asked, not believed: a version manager leaves commands that do not run
+        if python and not subprocess.call(
+            [python, "-c", "import sys; sys.exit(sys.version_info[:2] != (3, %d))" % minor],
+            stderr=subprocess.DEVNULL,
+        ):
+            return start([python, HERE, *arguments])
+    print(
+        "Rubato needs Python 3.11, 3.12 or 3.13; this is Python %d.%d and none of them was found. "
+        "Install one (Debian, Ubuntu: sudo apt-get install python3.11; Fedora: sudo dnf install "
+        "python3.13; macOS: brew install python@3.13) and run the same command again."
+        % sys.version_info[:2]
+    )
+    return 1
+
+
+def start(command):
+    """Become the command where the system can, else run it and pass its exit code on."""
+    sys.stdout.flush()
+    if os.name == "nt":  # execv there returns to the shell while the program still runs
+        return subprocess.call(command)
+    return os.execv(command[0], command)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

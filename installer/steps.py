@@ -1,0 +1,191 @@
+"""The steps of setup in their order, each skipped when nothing it depends on has changed.
+
+Invariant: every file that is installed is checked against its pinned hash, except torch, whose
+build depends on the hardware; nothing is compiled but llama-cpp-python, and that only on request.
+"""
+
+import contextlib
+import os
+import platform
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from installer import environment, system
+from installer.commands import Cause, SetupError, run, say, succeeds
+from installer.environment import Environment, key_of
+from installer.plan import PINS, ROOT, TORCH, VENV, Goal
+
+# Portable code: a wheel built here (uv keeps it) also runs on another machine of these 12 years.
+AVX2 = "-DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON"
+NO_AVX2 = "-DGGML_AVX=OFF -DGGML_AVX2=OFF -DGGML_FMA=OFF -DGGML_F16C=OFF -DGGML_BMI2=OFF"
+
+
+@dataclass(frozen=True)
+class Step:
+    name: str
+    title: str
+    key: str  # of what the step depends on: the step runs again when it changes
+    do: Callable[[Environment], None]
+
+
+def set_up(goal: Goal, folder: Path = VENV) -> Environment:
+    """Bring the environment to the goal. SetupError with a sentence for the person."""
+    system.provide(goal)
+    with one_at_a_time():
+        found = environment.prepare(folder)
+        due = [step for step in steps_for(goal, found) if found.done.get(step.name) != step.key]
+        for step in due:
+            began = time.monotonic()
+            say(f"  {step.title}")
+            with found.step(step.name, step.key):
+                step.do(found)
+            say(f"  {step.title}: done in {time.monotonic() - began:.1f} s")
+    return found
+
+
+def steps_for(goal: Goal, env: Environment) -> list[Step]:
+    python, machine = environment.version_of(env), hardware()
+    steps = [
+        Step("uv", "Installer (uv)", key_of(python, PINS / "setup.txt"), install_uv),
+        pinned("run", "Packages", python),
+        Step("torch", f"{TORCH} for {machine}", key_of(python, TORCH, machine), install_torch),
+    ]
+    if goal.needs_dev:
+        steps.append(pinned("dev", "Tools for the checks", python))
+    if goal.needs_llm:
+        title = "Language models in the process (compiles llama.cpp: minutes, once per machine)"
+        steps.append(pinned("llm", title, python, cmake_settings()))
+    project = key_of(python, ROOT / "pyproject.toml")
+    steps.append(Step("project", "Rubato itself", project, install_project))
+    return steps
+
+
+def pinned(name: str, title: str, python: str, env: Mapping[str, str] | None = None) -> Step:
+    """A step that installs one file of pins, every hash checked, nothing resolved."""
+    env = env or {}
+
+    def install(target: Environment) -> None:
+        hashed = ["--no-deps", "--require-hashes", "-r", str(PINS / f"{name}.txt")]
+        uv(target, *hashed, env=env, doing=title.partition(" (")[0])
+
+    key = key_of(python, PINS / f"{name}.txt", repr(sorted(env.items())))
+    return Step(name, title, key, install)
+
+
+def install_uv(target: Environment) -> None:
+    pip = [str(target.python), "-m", "pip", "--disable-pip-version-check", "install"]
+    quiet = ["--quiet", "--no-deps", "--require-hashes", "-r", str(PINS / "setup.txt")]
+    run([*pip, *quiet], doing="Installing uv")
+
+
+def install_project(target: Environment) -> None:
+    uv(target, "--no-deps", "--editable", str(ROOT), doing="Installing Rubato")
+
+
+def install_torch(target: Environment) -> None:
+    """Try the sources in order of fitness; the last one's failure is the person's."""
+    sources = torch_sources()
+    for number, (words, options) in enumerate(sources, start=1):
+        say(f"    from {words}")
+        try:
+            uv(target, "--reinstall-package", "torch", *options, TORCH, doing="Installing torch")
+        except SetupError as error:
+            if error.cause is Cause.DISK or number == len(sources):
+                raise
+            say(f"    {words} has no fitting {TORCH}")
+        else:
+            break
+    run([str(target.python), "-c", SHOW_TORCH], doing="Loading torch")
+
+
+SHOW_TORCH = (
+    "import torch; print('torch', torch.__version__, 'on', "
+    "torch.cuda.get_device_name() if torch.cuda.is_available() else 'the CPU')"
+)
+
+
+def torch_sources() -> list[tuple[str, list[str]]]:
+    """Where torch may come from: words for the person and options for uv, best first."""
+    sources = []
+    if folders := os.environ.get("UV_FIND_LINKS") or os.environ.get("PIP_FIND_LINKS"):
+        # without the index, because that would win with its CUDA build
+        links = [option for item in folders.replace(",", " ").split() for option in ("-f", item)]
+        sources.append(("the local wheels", ["--no-index", *links]))
+    if sys.platform != "darwin":  # its one build is on the package index
+        backend = "auto" if hardware() == "CUDA" else "cpu"
+        sources.append((f"PyTorch's index ({backend})", [f"--torch-backend={backend}"]))
+    sources.append(("the package index", []))
+    return sources
+
+
+def hardware() -> str:
+    """'CUDA' where NVIDIA's driver answers, else 'CPU'."""
+    if shutil.which("nvidia-smi") is None:
+        return "CPU"
+    driver = Path("/proc/driver/nvidia/gpus")  # quicker than nvidia-smi, which can take seconds
+    if driver.is_dir() and any(driver.iterdir()):
+        return "CUDA"
+    return "CUDA" if succeeds(["nvidia-smi", "-L"]) else "CPU"
+
+
+def cmake_settings() -> dict[str, str]:
+    """How llama.cpp is compiled. A person's own CMAKE_ARGS win."""
+    settings = {"CMAKE_BUILD_PARALLEL_LEVEL": str(os.cpu_count() or 1)}
+    flags = ["-DGGML_NATIVE=OFF", "-DLLAVA_BUILD=OFF"]
+    if platform.machine().lower() in ("x86_64", "amd64"):
+        flags.append(AVX2 if has_avx2() else NO_AVX2)
+    return settings | {"CMAKE_ARGS": os.environ.get("CMAKE_ARGS") or " ".join(flags)}
+
+
+def has_avx2() -> bool:
+    """Whether this processor has AVX2; taken as given where the system does not tell."""
+    try:
+        return " avx2" in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return True
+
+
+def uv(
+    target: Environment, *arguments: str, doing: str, env: Mapping[str, str] | None = None
+) -> None:
+    """`uv pip install` into the environment, deaf to an active environment of the person's."""
+    build = ["--build-constraints", str(PINS / "build.txt")]
+    where = ["--python", str(target.python), "--directory", tempfile.gettempdir()]
+    # --directory: away from pyproject.toml, whose overrides would also lift torch's pin
+    run(
+        [str(target.program("uv")), "pip", "install", "--no-progress", *where, *build, *arguments],
+        env={**index_settings(), **(env or {})},
+        doing=doing,
+    )
+
+
+def index_settings() -> dict[str, str]:
+    """pip's settings in uv's words, so that whoever configured pip need not do it again."""
+    pairs = {"PIP_INDEX_URL": "UV_DEFAULT_INDEX", "PIP_CERT": "SSL_CERT_FILE"}
+    return {
+        theirs: os.environ[ours]
+        for ours, theirs in pairs.items()
+        if os.environ.get(ours) and not os.environ.get(theirs)
+    }
+
+
+@contextlib.contextmanager
+def one_at_a_time() -> Iterator[None]:
+    """Let a second setup of the same checkout wait for the first (not on Windows)."""
+    try:
+        import fcntl  # not there on Windows
+    except ImportError:
+        yield
+        return
+    with Path(__file__).open("rb") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say("  Another setup of this folder is under way; waiting for it.")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
