@@ -1,0 +1,1 @@
+"""Parts neural models are made of: Llama blocks, sampling, packed low-bit products, CUDA graphs."""

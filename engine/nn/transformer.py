@@ -1,0 +1,235 @@
+"""Llama blocks as VoXtream uses them: phone, temporal and depth transformers are one code.
+
+Invariant: forward never writes to the module; what a sequence remembers is the cache passed in.
+Key and value heads are stored once, never expanded to the query heads.
+Letters: B batch, T new positions, S stored positions, D width, H query heads, G key/value heads,
+R = H / G query heads that share a key/value head, E head width.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+ROPE_BASE = 500_000.0
+# Llama 3.1 frequency scaling (public Llama 3.1/3.2 arithmetic): long waves are stretched 32 times,
+# waves shorter than a quarter of the first training context stay, those between are blended.
+ROPE_STRETCH = 32.0
+ROPE_LOW_FREQUENCY = 1.0
+ROPE_HIGH_FREQUENCY = 4.0
+ROPE_FIRST_CONTEXT = 8192
+NORM_EPS = 1e-5
+
+
+@dataclass(frozen=True)
+class TransformerConfig:
+    """Shape of one stack. `width` = heads x head width; `hidden` is the width inside the MLP."""
+
+    layers: int
+    width: int
+    heads: int
+    kv_heads: int
+    hidden: int
+
+    @property
+    def head_width(self) -> int:
+        return self.width // self.heads
+
+    @property
+    def group(self) -> int:
+        """Query heads that share one key/value head."""
+        return self.heads // self.kv_heads
+
+
+class Rotation(NamedTuple):
+    """Angles of some positions: cosine and sine, both [T, E / 2], fp32."""
+
+    cos: Tensor
+    sin: Tensor
+
+
+class Heads(NamedTuple):
+    """Queries [B, H, T, E], keys and values [B, G, T, E] of new positions, already rotated."""
+
+    queries: Tensor
+    keys: Tensor
+    values: Tensor
+
+
+class Stored(NamedTuple):
+    """Keys and values [B, G, S, E] that may be attended to."""
+
+    keys: Tensor
+    values: Tensor
+
+
+class Cache(Protocol):
+    """Remembers keys and values per layer."""
+
+    def append(self, layer: int, keys: Tensor, values: Tensor) -> Stored:
+        """Store [B, G, T, E] behind what the layer has; return everything attention may read."""
+        ...
+
+
+class Transformer(nn.Module):
+    """A stack of blocks and a last norm; no embedding, no head."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.layers = nn.ModuleList(Block(config) for _ in range(config.layers))
+        self.norm = RmsNorm(config.width)
+
+    def forward(
+        self, x: Tensor, rotation: Rotation, cache: Cache, mask: Tensor | None = None
+    ) -> Tensor:
+        """[B, T, D] new positions -> [B, T, D].
+
+        `mask` is [T, S], True where position t may read s; None = all that is stored.
+        """
+        grouped = None if mask is None else group_mask(mask, self.config)
+        for number, layer in enumerate(self.layers):
+            assert isinstance(layer, Block)
+            heads = layer.project(x, rotation)
+            stored = cache.append(number, heads.keys, heads.values)
+            x = layer.finish(x, heads.queries, stored, grouped)
+        out: Tensor = self.norm(x)
+        return out
+
+
+class Block(nn.Module):
+    """Attention and MLP, each behind its norm and around its residual."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.attention_norm = RmsNorm(config.width)
+        self.attention = Attention(config)
+        self.mlp_norm = RmsNorm(config.width)
+        self.mlp = Mlp(config)
+
+    def project(self, x: Tensor, rotation: Rotation) -> Heads:
+        """[B, T, D] -> rotated queries and keys, values."""
+        return self.attention.project(self.attention_norm(x), rotation)
+
+    def finish(self, x: Tensor, queries: Tensor, stored: Stored, mask: Tensor | None) -> Tensor:
+        """Rest of the block for rows x [B, T, D] once keys are stored; `mask` from group_mask."""
+        x = x + self.attention.attend(queries, stored, mask)
+        out: Tensor = x + self.mlp(self.mlp_norm(x))
+        return out
+
+
+class Attention(nn.Module):
+    """Grouped-query attention without biases."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.config = config
+        kv_width = config.kv_heads * config.head_width
+        self.qkv = nn.Linear(config.width, config.width + 2 * kv_width, bias=False)
+        self.output = nn.Linear(config.width, config.width, bias=False)
+
+    def project(self, x: Tensor, rotation: Rotation) -> Heads:
+        config = self.config
+        batch, length, _ = x.shape
+        qkv = self.qkv(x).view(batch, length, -1, config.head_width).transpose(1, 2)
+        turned = config.heads + config.kv_heads
+        rotated = rotate(qkv[:, :turned], rotation)  # [B, H + G, T, E]
+        return Heads(rotated[:, : config.heads], rotated[:, config.heads :], qkv[:, turned:])
+
+    def attend(self, queries: Tensor, stored: Stored, mask: Tensor | None) -> Tensor:
+        config = self.config
+        batch, _, length, width = queries.shape
+        # Query head h reads key/value head h // R, so R x T queries stand against one stored head.
+        rows = queries.reshape(batch, config.kv_heads, config.group * length, width)
+        mixed = functional.scaled_dot_product_attention(
+            rows, stored.keys, stored.values, attn_mask=mask
+        )
+        heads = mixed.view(batch, config.heads, length, width).transpose(1, 2)
+        out: Tensor = self.output(heads.reshape(batch, length, -1))
+        return out
+
+
+class Mlp(nn.Module):
+    """SwiGLU: down(silu(gate x) * up x), gate and up as one product."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.gate_up = nn.Linear(config.width, 2 * config.hidden, bias=False)
+        self.down = nn.Linear(config.hidden, config.width, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        gate, up = self.gate_up(x).chunk(2, dim=-1)  # each [B, T, hidden]
+        out: Tensor = self.down(functional.silu(gate) * up)
+        return out
+
+
+class RmsNorm(nn.Module):
+    """x / rms(x) * scale, in fp32 whatever the dtype around it."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(width))
+
+    def forward(self, x: Tensor) -> Tensor:
+        wide = x.float()
+        inverse = torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + NORM_EPS)
+        return (wide * inverse).type_as(x) * self.scale
+
+
+class RotaryTable:
+    """Cosines and sines for the first `positions` positions; grows on demand."""
+
+    def __init__(self, head_width: int, device: torch.device, positions: int = 2048) -> None:
+        self._frequencies = rope_frequencies(head_width).to(device)  # [E / 2]
+        self._grow(positions)
+
+    def slice(self, start: int, end: int) -> Rotation:
+        """Angles of positions start..end-1."""
+        if end > self._cos.shape[0]:
+            self._grow(max(end, 2 * self._cos.shape[0]))
+        return Rotation(self._cos[start:end], self._sin[start:end])
+
+    def pick(self, positions: Tensor) -> Rotation:
+        """Angles of positions [T] on the device; they must be below the table's present size."""
+        return Rotation(self._cos[positions], self._sin[positions])
+
+    def _grow(self, positions: int) -> None:
+        # fp32 throughout, like the model was trained: fp64 angles differ by up to 1e-4 rad at 2000.
+        steps = torch.arange(positions, device=self._frequencies.device, dtype=torch.float32)
+        angles = steps[:, None] * self._frequencies[None, :]
+        self._cos, self._sin = angles.cos(), angles.sin()
+
+
+def rope_frequencies(head_width: int) -> Tensor:
+    """Radians per position of each pair [E / 2], fp32, with Llama 3.1 scaling."""
+    exponents = torch.arange(0, head_width, 2)[: head_width // 2].float() / head_width
+    plain = 1.0 / (ROPE_BASE**exponents)
+    waves = 2 * math.pi / plain
+    long_wave = ROPE_FIRST_CONTEXT / ROPE_LOW_FREQUENCY
+    short_wave = ROPE_FIRST_CONTEXT / ROPE_HIGH_FREQUENCY
+    share = (ROPE_FIRST_CONTEXT / waves - ROPE_LOW_FREQUENCY) / (
+        ROPE_HIGH_FREQUENCY - ROPE_LOW_FREQUENCY
+    )
+    blended = (1 - share) * plain / ROPE_STRETCH + share * plain
+    scaled = torch.where(waves > long_wave, plain / ROPE_STRETCH, plain)
+    between = (waves >= short_wave) & (waves <= long_wave)
+    return torch.where(between, blended, scaled)
+
+
+def rotate(x: Tensor, rotation: Rotation) -> Tensor:
+    """Turn pairs (x[2i], x[2i+1]) of [..., T, E] by their position's angles, in fp32."""
+    pairs = x.float().view(*x.shape[:-1], -1, 2)  # [..., T, E / 2, 2]
+    even, odd = pairs[..., 0], pairs[..., 1]
+    turned = torch.stack(
+        (even * rotation.cos - odd * rotation.sin, odd * rotation.cos + even * rotation.sin),
+        dim=-1,
+    )
+    return turned.flatten(-2).type_as(x)
+
+
+def group_mask(mask: Tensor, config: TransformerConfig) -> Tensor:
+    """[T, S] -> [R * T, S]: one copy per query head that shares a key/value head."""
+    return mask.repeat(config.group, 1)
