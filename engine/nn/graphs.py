@@ -10,8 +10,6 @@ import torch
 from torch import Tensor
 
 WARM_UP_CALLS = 3  # cuBLAS and the allocator settle first; that must not be captured
-    3  # cuBLAS and the allocator settle during the first calls; they must not be captured
-)
 
 
 class Graphed:
