@@ -1,7 +1,7 @@
 """Where the threads get their parts from: the real ones, or others for files and tests.
 
-Invariant: nothing is opened here; each call is made by the thread that will own the result, and only
-then is the library behind it imported.
+Invariant: nothing is opened here; each call is made by the thread that will own the result, and
+only then is the library behind it imported.
 """
 
 from collections.abc import Callable, Sequence

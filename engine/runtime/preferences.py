@@ -57,7 +57,7 @@ class Preferences:
         self._act(key)
 
     def save_if_due(self, now: float) -> float | None:
-        """Write the file when it is time; returns the seconds left to wait, None = nothing to do."""
+        """Write the file when it is time; returns seconds left to wait, None = nothing to do."""
         if self._save_at is None:
             return None
         if now < self._save_at:

@@ -1,0 +1,33 @@
+"""Start-up, told as a story: read the arguments and the settings, then open the window, or do one
+thing on the command line.
+
+Invariant: nothing heavy is imported before it is known to be needed.
+"""
+
+import logging
+import sys
+from collections.abc import Sequence
+
+from app import cli
+from engine.api import EngineError
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run Rubato; returns the exit status."""
+    order = cli.parse(sys.argv[1:] if arguments is None else arguments)
+    logging.basicConfig(level=order.log_level, format="%(levelname)s %(name)s: %(message)s")
+    # Python's default of 5 ms makes an audio callback wait behind busy threads.
+    sys.setswitchinterval(0.001)
+    try:
+        return order.run()
+    except EngineError as error:
+        sys.stderr.write(f"rubato: {error.message}\n")
+        if error.hint:
+            sys.stderr.write(f"  {error.hint}\n")
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,227 @@
+"""The engine without a window: say, converse, demo, voices, bench, doctor.
+
+Invariant: results go to standard output, everything else to standard error; with --json standard
+output is one JSON document whose keys do not change between releases.
+"""
+
+import argparse
+import dataclasses
+import json
+import logging
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from engine import api
+from engine.api import Event, Settings
+
+
+@dataclass(frozen=True)
+class Order:
+    """What was asked on the command line."""
+
+    run: Callable[[], int]
+    log_level: int
+
+
+def parse(arguments: Sequence[str]) -> Order:
+    """Read the command line; argparse exits with status 2 and a message where it is wrong."""
+    options = _parser().parse_args(list(arguments))
+    level = logging.DEBUG if options.verbose else logging.WARNING
+    command: Callable[[argparse.Namespace], int] = options.command
+    return Order(lambda: command(options), level)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="rubato",
+        description="A voice assistant that runs locally. Without arguments the window opens.",
+    )
+    parser.add_argument("--verbose", action="store_true", help="log what happens inside")
+    parser.set_defaults(command=_window)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    _add_say(commands)
+    _add_converse(commands)
+    _add_simple(commands, "voices", _voices, "list the voices that can be chosen")
+    _add_simple(commands, "bench", _bench, "measure this machine")
+    _add_simple(commands, "doctor", _doctor, "look at what is installed and what is missing")
+    return parser
+
+
+def _add_say(commands: Any) -> None:  # Any: argparse names this type only privately
+    say = commands.add_parser("say", help="speak a text")
+    say.add_argument("text", help="what to say; - reads standard input")
+    say.add_argument("--rate", type=float, metavar="SPS", help="syllables per second, 1 to 7")
+    say.add_argument("--rate-plan", metavar="PLAN", help='rates over time, for example "0:2,3:6"')
+    say.add_argument("--voice", metavar="NAME|FILE", help="a voice, or a clip to take it from")
+    say.add_argument("--engine", metavar="NAME", help="which synthesiser")
+    say.add_argument("--seed", type=int, metavar="N", help="the same seed gives the same samples")
+    say.add_argument("--word-delay", type=float, default=0.0, metavar="MS", help="pause per word")
+    say.add_argument("--out", type=Path, metavar="FILE", help="write a WAV instead of playing")
+    say.add_argument("--json", action="store_true", help="print measurements as JSON")
+    say.set_defaults(command=_say)
+
+
+def _add_converse(commands: Any) -> None:
+    converse = commands.add_parser("converse", help="talk without a window")
+    converse.add_argument("--mic", default="device", metavar="FILE|device")
+    converse.add_argument("--speaker", default="device", metavar="FILE|device")
+    converse.add_argument("--json", action="store_true", help="print the turns as JSON")
+    converse.set_defaults(command=_converse)
+    demo = commands.add_parser("demo", help="a spoken question through the whole loop, by files")
+    demo.add_argument("--out", type=Path, default=Path("out"), metavar="FOLDER")
+    demo.add_argument("--json", action="store_true", help="print the turns as JSON")
+    demo.set_defaults(command=_demo)
+
+
+def _add_simple(
+    commands: Any, name: str, command: Callable[[argparse.Namespace], int], text: str
+) -> None:
+    parser = commands.add_parser(name, help=text)
+    parser.add_argument("--json", action="store_true", help="print as JSON")
+    parser.set_defaults(command=command)
+
+
+# ------------------------------------------------------------------------ commands
+
+
+def _window(options: argparse.Namespace) -> int:
+    if sys.platform == "win32":
+        import torch  # noqa: F401 - its DLLs must be loaded before Qt's (pytorch#166628)
+    from app.window import run
+
+    settings, notes = api.load_settings()
+
+    def make_engine(settings: Settings, emit: Callable[[Event], None]) -> api.Engine:
+        return api.Engine(settings, emit, settings_path=api.settings_path())
+
+    return run(settings, make_engine, notes=notes)
+
+
+def _say(options: argparse.Namespace) -> int:
+    text = sys.stdin.read() if options.text == "-" else options.text
+    settings = _settings()
+    speech = dataclasses.replace(
+        settings.speech,
+        engine=options.engine or settings.speech.engine,
+        seed=settings.speech.seed if options.seed is None else options.seed,
+    )
+    plan = options.rate_plan if options.rate_plan is not None else _constant(options.rate)
+    said = api.say(
+        text,
+        dataclasses.replace(settings, speech=speech),
+        voice=options.voice,
+        rate_plan=plan,
+        word_delay_ms=options.word_delay,
+        out=options.out,
+    )
+    if options.json:
+        _print_json(said)
+    else:
+        _print(
+            f"{said.audio_s:.1f} s of speech by {said.engine}, first packet "
+            f"{said.first_packet_ms:.0f} ms, {said.rtf:.2f} of real time"
+        )
+    return 0
+
+
+def _constant(rate: float | None) -> str | None:
+    return None if rate is None else f"0:{rate}"
+
+
+def _converse(options: argparse.Namespace) -> int:
+    microphone = None if options.mic == "device" else Path(options.mic)
+    loudspeaker = None if options.speaker == "device" else Path(options.speaker)
+    _talk(_settings(), microphone, loudspeaker, as_json=options.json)
+    return 0
+
+
+def _demo(options: argparse.Namespace) -> int:
+    options.out.mkdir(parents=True, exist_ok=True)
+    question, reply = options.out / "question.wav", options.out / "reply.wav"
+    asked_by = api.speak_question(QUESTION, question)
+    _tell(f'"{QUESTION}" is asked by {asked_by}: {question}')
+    exchanges = _talk(Settings(), question, reply, as_json=options.json)
+    _tell(f"The reply is in {reply}")
+    return 0 if any(exchange.reply for exchange in exchanges) else 1
+
+
+QUESTION = "convert ten miles to kilometers"
+
+
+def _talk(
+    settings: Settings, microphone: Path | None, loudspeaker: Path | None, *, as_json: bool
+) -> tuple[api.Exchange, ...]:
+    def show(event: Event) -> None:
+        if isinstance(event, api.Failed):
+            _tell(f"{event.message} {event.hint}")
+
+    exchanges = api.converse(settings, microphone=microphone, loudspeaker=loudspeaker, show=show)
+    if as_json:
+        _print_json({"turns": [dataclasses.asdict(exchange) for exchange in exchanges]})
+        return exchanges
+    for exchange in exchanges:
+        _print(f"you:    {exchange.heard or '(nothing understood)'}")
+        _print(f"rubato: {exchange.reply or '(no reply)'}")
+        _print("        ms after the end of speech: " + _times(exchange))
+    return exchanges
+
+
+def _times(exchange: api.Exchange) -> str:
+    stages = exchange.times_ms.items()
+    return ", ".join(f"{stage.replace('_', ' ')} {at:.0f}" for stage, at in stages if at is not None)
+
+
+def _voices(options: argparse.Namespace) -> int:
+    names = api.voices(_settings())
+    if options.json:
+        _print_json({"voices": list(names)})
+    else:
+        _print("\n".join(names))
+    return 0
+
+
+def _bench(options: argparse.Namespace) -> int:
+    rows = api.bench(_settings())
+    if options.json:
+        _print_json({"rows": [dataclasses.asdict(row) for row in rows]})
+    else:
+        _print(api.bench_table(rows))
+    return 0
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    findings = api.examine(_settings())
+    if options.json:
+        _print_json({"findings": [dataclasses.asdict(finding) for finding in findings]})
+    else:
+        for finding in findings:
+            _print(f"{finding.state.value:8} {finding.part}: {finding.text}")
+            if finding.advice:
+                _print(f"         {finding.advice}")
+    return 1 if any(finding.state.value == "fault" for finding in findings) else 0
+
+
+# ---------------------------------------------------------------------------- output
+
+
+def _settings() -> Settings:
+    settings, notes = api.load_settings()
+    for note in notes:
+        _tell(note)
+    return settings
+
+
+def _print(line: str) -> None:
+    sys.stdout.write(line + "\n")
+
+
+def _tell(line: str) -> None:
+    sys.stderr.write(line + "\n")
+
+
+def _print_json(value: object) -> None:
+    plain = dataclasses.asdict(value) if dataclasses.is_dataclass(value) else value  # type: ignore[arg-type] # is_dataclass also admits classes
+    _print(json.dumps(plain, indent=2, default=str))

@@ -1,0 +1,170 @@
+"""A conversation without a window: microphone and loudspeaker are files or devices.
+
+Invariant: the same engine as behind the window; files run in real time, so every measured time is
+what a person at a device would have met.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from engine.audio.base import Loudspeaker, Microphone
+from engine.audio.file_device import FileLoudspeaker, FileMicrophone
+from engine.errors import EngineError
+from engine.messages import Event, Failed, Part, Phase, PhaseChanged, Ready, TurnEnded, TurnMetrics
+from engine.runtime.conductor import Conductor
+from engine.runtime.parts import Parts, standard_parts
+from engine.settings import Settings
+
+FILE_RATE = 48_000  # Hz of the loudspeaker file
+QUIET_S = 1.0  # the conversation is over when the file has ended and nothing follows for this long
+READY_S = 120.0  # loading takes seconds; a model of many gigabytes can take a minute
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """One turn of a conversation, with the time of every stage after the end of speech."""
+
+    heard: str
+    reply: str
+    spoken: str
+    ending: str
+    times_ms: Mapping[str, float | None]
+    underruns: int
+
+
+def converse(
+    settings: Settings,
+    *,
+    microphone: Path | None,
+    loudspeaker: Path | None,
+    show: Callable[[Event], None],
+) -> tuple[Exchange, ...]:
+    """Talk until the microphone's file is over, or (with a device) until interrupted.
+
+    `microphone` and `loudspeaker` None: the devices the settings name. `show` receives every event.
+    Raises UnreadableClip for a microphone file that cannot be read and EngineError when a part the
+    conversation needs cannot be loaded.
+    """
+    stage = _Stage(microphone, loudspeaker, show)
+    if microphone is not None:  # a file does not hear the loudspeaker
+        settings = replace(settings, audio=replace(settings.audio, hands_free=True, headset=True))
+    conductor = Conductor(stage.parts(), settings, None, stage.receive)
+    conductor.start()
+    try:
+        stage.wait_ready()
+        stage.begin()
+        stage.wait_over()
+    finally:
+        conductor.stop()
+    return tuple(stage.exchanges)
+
+
+class _Stage:
+    """Holds the files back until every part is ready, and sees when the conversation is over."""
+
+    def __init__(
+        self, microphone: Path | None, loudspeaker: Path | None, show: Callable[[Event], None]
+    ) -> None:
+        self._begun_at: float | None = None  # None = the files' clock stands still
+        self._show = show
+        self._changed = threading.Condition()
+        self._ready: set[Part] = set()
+        self._fault: Failed | None = None  # the first one before everything was ready
+        self._phase = Phase.IDLE
+        self._idle_since = time.monotonic()
+        self._microphone = FileMicrophone(microphone, clock=self._clock) if microphone else None
+        self._loudspeaker = loudspeaker
+        self.exchanges: list[Exchange] = []
+
+    def parts(self) -> Parts:
+        """The usual parts, with files for devices where files were given."""
+        parts = standard_parts()
+        if self._microphone is not None:
+            parts = replace(parts, microphone=self._file_microphone)
+        if self._loudspeaker is not None:
+            parts = replace(parts, loudspeaker=self._file_loudspeaker, devices=_no_change)
+        return parts
+
+    def receive(self, event: Event) -> None:
+        with self._changed:
+            self._note(event)
+            self._changed.notify_all()
+        self._show(event)
+
+    def wait_ready(self) -> None:
+        """Until recogniser, language model and synthesiser have loaded."""
+        needed = {Part.RECOGNISER, Part.LANGUAGE_MODEL, Part.SYNTHESISER}
+        with self._changed:
+            if not self._changed.wait_for(lambda: needed <= self._ready, READY_S):
+                fault = self._fault
+                message = fault.message if fault else "The parts did not load in time."
+                raise EngineError(message, hint=fault.hint if fault else "Run `rubato doctor`.")
+
+    def begin(self) -> None:
+        """Start the files' clock."""
+        self._begun_at = time.monotonic()
+
+    def wait_over(self) -> None:
+        with self._changed:
+            while not self._over():
+                self._changed.wait(0.1)
+
+    def _clock(self) -> float:
+        return time.monotonic() - self._begun_at if self._begun_at is not None else 0.0
+
+    def _over(self) -> bool:
+        if self._microphone is None or not self._microphone.ended:
+            return False
+        return self._phase is Phase.IDLE and time.monotonic() - self._idle_since > QUIET_S
+
+    def _note(self, event: Event) -> None:
+        match event:
+            case Ready(part=part):
+                self._ready.add(part)
+            case Failed() if self._begun_at is None:
+                self._fault = self._fault or event
+            case PhaseChanged(phase=phase):
+                self._phase = phase
+                self._idle_since = time.monotonic()
+            case TurnEnded():
+                self.exchanges.append(_exchange(event))
+            case _:
+                pass  # everything else is for show
+
+    def _file_microphone(self, name: str) -> Microphone:
+        assert self._microphone is not None
+        return self._microphone
+
+    def _file_loudspeaker(self, name: str) -> Loudspeaker:
+        assert self._loudspeaker is not None
+        return FileLoudspeaker(self._loudspeaker, FILE_RATE, clock=self._clock)
+
+
+def _no_change() -> None:
+    """Files are never plugged in or out."""
+
+
+def _exchange(turn: TurnEnded) -> Exchange:
+    return Exchange(
+        turn.said,
+        turn.reply,
+        turn.spoken,
+        turn.ending.value,
+        _times(turn.metrics),
+        turn.metrics.underruns,
+    )
+
+
+def _times(metrics: TurnMetrics) -> dict[str, float | None]:
+    """Milliseconds after the end of speech, by stage; None = did not happen."""
+    stages = {
+        "transcript": metrics.transcript_ms,
+        "first_token": metrics.first_token_ms,
+        "first_word": metrics.first_word_ms,
+        "first_audio": metrics.first_audio_ms,
+        "heard": metrics.heard_ms,
+    }
+    return {stage: None if at is None else round(at, 1) for stage, at in stages.items()}

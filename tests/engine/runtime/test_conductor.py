@@ -1,0 +1,394 @@
+"""The whole engine on fakes: real threads, hand-driven devices."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar, get_args
+
+import numpy as np
+import pytest
+from engine.audio.portaudio import Devices
+
+from engine import settings_file
+from engine.api import Engine
+from engine.errors import LanguageModelError
+from engine.llm.base import ChangeRate, ChooseVoice, Role, StartTimer
+from engine.messages import (
+    ChangeSetting,
+    Command,
+    DevicesChanged,
+    Ending,
+    Event,
+    Failed,
+    Heard,
+    NewConversation,
+    Part,
+    PartialTranscript,
+    Phase,
+    PhaseChanged,
+    PressTalk,
+    RateMeasured,
+    Ready,
+    ReleaseTalk,
+    ReplyDelta,
+    SendText,
+    SetRate,
+    SettingChanged,
+    Stopped,
+    StopReply,
+    TurnEnded,
+    WordHeard,
+)
+from engine.runtime.conductor import Conductor
+from engine.runtime.happenings import Happening
+from engine.settings import AudioSettings, Settings
+from tests.fakes import (
+    WORD_SAMPLES,
+    FakeLanguageModel,
+    FakeVoiceModel,
+    HandLoudspeaker,
+    HandMicrophone,
+    Stage,
+)
+
+E = TypeVar("E", bound=Event)
+PATIENCE_S = 5.0  # a loaded machine is slow; a passing test never waits that long
+
+
+class Host:
+    """Starts an engine on a stage, keeps its events, and plays the loudspeaker by hand."""
+
+    def __init__(self, stage: Stage, settings: Settings, path: Path | None) -> None:
+        self.stage = stage
+        self.events: list[Event] = []
+        self._changed = threading.Condition()
+        self.engine = Engine(settings, self._emit, settings_path=path, parts=stage.parts())
+
+    def _emit(self, event: Event) -> None:
+        with self._changed:
+            self.events.append(event)
+            self._changed.notify_all()
+
+    def of(self, kind: type[E]) -> list[E]:
+        return [event for event in list(self.events) if isinstance(event, kind)]
+
+    def wait(self, condition: Callable[[], bool], *, playing: int = 0) -> None:
+        """Until `condition`; every 5 ms `playing` samples leave the loudspeaker."""
+        deadline = time.monotonic() + PATIENCE_S
+        while not condition():
+            assert time.monotonic() < deadline, self.events
+            if playing:
+                self.stage.loudspeakers[""].play(playing)
+            with self._changed:
+                self._changed.wait(0.005)
+
+    def wait_ended(self, turn: int, *, playing: int = 800) -> TurnEnded:
+        self.wait(lambda: any(e.turn == turn for e in self.of(TurnEnded)), playing=playing)
+        return next(event for event in self.of(TurnEnded) if event.turn == turn)
+
+    def ask(self, text: str = "hello") -> TurnEnded:
+        """One whole typed turn."""
+        turn = len(self.of(TurnEnded)) + 1
+        self.engine.post(SendText(text))
+        return self.wait_ended(turn)
+
+
+@contextmanager
+def hosting(
+    stage: Stage | None = None, settings: Settings | None = None, path: Path | None = None
+) -> Iterator[Host]:
+    quiet = settings or Settings(audio=AudioSettings(hands_free=False))
+    host = Host(stage or Stage(), quiet, path)
+    host.engine.start()
+    try:
+        ready = {Part.RECOGNISER, Part.LANGUAGE_MODEL, Part.SYNTHESISER}
+        host.wait(lambda: ready <= {event.part for event in host.of(Ready)})
+        yield host
+    finally:
+        host.engine.stop()
+
+
+def test_a_typed_turn_is_answered_word_by_word() -> None:
+    with hosting() as host:
+        ended = host.ask("hi")
+        assert ended.ending is Ending.COMPLETE
+        assert (ended.said, ended.reply, ended.heard) == ("hi", "Good day to you.", ended.reply)
+        assert ended.spoken == "Good day to you."
+        spans = [(event.start, event.end) for event in host.of(WordHeard)]
+        assert [ended.reply[start:end].strip(" .") for start, end in spans] == [
+            "Good",
+            "day",
+            "to",
+            "you",
+        ]
+        phases = [event.phase for event in host.of(PhaseChanged)]
+        assert phases == [Phase.THINKING, Phase.SPEAKING, Phase.IDLE]
+
+
+def test_every_stage_of_a_turn_is_timed_in_order() -> None:
+    with hosting() as host:
+        metrics = host.ask().metrics
+        stages = [metrics.first_token_ms, metrics.first_word_ms, metrics.first_audio_ms]
+        stages.append(metrics.heard_ms)
+        assert stages == sorted(stages, key=lambda stage: stage or 0.0)
+        assert all(stage is not None and stage >= 0 for stage in stages)
+        assert metrics.speech_ms == pytest.approx(4 * WORD_SAMPLES / 16, rel=0.01)
+
+
+def test_an_interrupted_reply_keeps_the_words_that_were_heard() -> None:
+    with hosting() as host:
+        host.engine.post(SendText("hi"))
+        host.wait(lambda: host.stage.loudspeakers[""].samples_written >= 2 * WORD_SAMPLES)
+        host.stage.loudspeakers[""].play(WORD_SAMPLES + 100)
+        host.engine.post(StopReply())
+        ended = host.wait_ended(1, playing=0)
+        assert ended.ending is Ending.INTERRUPTED_BY_KEY
+        assert ended.heard == "Good day"
+        host.ask("again")
+        history = host.stage.model.histories[-1]
+        assert [(m.role, m.text, m.interrupted) for m in history] == [
+            (Role.USER, "hi", False),
+            (Role.ASSISTANT, "Good day", True),
+            (Role.USER, "again", False),
+        ]
+
+
+def test_stopping_is_inaudible_at_once() -> None:
+    with hosting() as host:
+        host.engine.post(SendText("hi"))
+        loudspeaker = host.stage.loudspeakers[""]
+        host.wait(lambda: loudspeaker.samples_written > 0)
+        loudspeaker.play(400)
+        host.engine.post(StopReply())
+        host.wait_ended(1, playing=0)
+        loudspeaker.play(4_000)
+        assert float(np.abs(loudspeaker.heard[-1]).sum()) == 0.0
+        host.ask("again")
+        assert float(np.abs(np.concatenate(loudspeaker.heard[-20:])).sum()) > 0.0
+
+
+def test_synthesis_stays_within_the_lead() -> None:
+    many_words = " ".join(["word"] * 200)
+    settings = Settings(audio=AudioSettings(hands_free=False, lead_ms=300))
+    with hosting(Stage(model=FakeLanguageModel(many_words)), settings) as host:
+        host.engine.post(SendText("hi"))
+        loudspeaker = host.stage.loudspeakers[""]
+        for _ in range(30):
+            host.wait(lambda: loudspeaker.samples_written > loudspeaker.samples_played)
+            loudspeaker.play(800)
+            ahead = loudspeaker.samples_written - loudspeaker.samples_played
+            assert ahead <= 0.3 * 16_000 + WORD_SAMPLES
+
+
+def test_a_new_rate_reaches_the_sentence_being_spoken() -> None:
+    many_words = " ".join(["word"] * 60)
+    with hosting(Stage(model=FakeLanguageModel(many_words))) as host:
+        host.engine.post(SendText("hi"))
+        host.wait(lambda: bool(host.of(WordHeard)), playing=800)
+        host.engine.post(SetRate(2.5))
+        host.wait(lambda: any(e.measured == 2.5 for e in host.of(RateMeasured)), playing=800)
+        rates = host.stage.voice.sessions[0].rates
+        assert rates[0] is None
+        assert rates[-1] == 2.5
+
+
+def test_the_talk_key_records_and_the_transcript_is_answered() -> None:
+    with hosting() as host:
+        host.engine.post(PressTalk())
+        microphone = host.stage.microphones[""]
+        host.wait(lambda: any(e.phase is Phase.LISTENING for e in host.of(PhaseChanged)))
+        microphone.hear(np.ones(16_000, np.float32))
+        host.wait(lambda: bool(host.of(PartialTranscript)))
+        host.engine.post(ReleaseTalk())
+        ended = host.wait_ended(1)
+        assert ended.said == "hello there"
+        assert host.of(Heard)[0].recogniser == "fake"
+        assert host.stage.recogniser.samples >= 16_000
+
+
+def test_an_utterance_without_words_gets_no_answer() -> None:
+    stage = Stage()
+    stage.recogniser.text = ""
+    with hosting(stage) as host:
+        host.engine.post(PressTalk())
+        host.engine.post(ReleaseTalk())
+        assert host.wait_ended(1).ending is Ending.NOTHING_HEARD
+        assert not host.stage.model.histories
+
+
+def test_a_model_that_breaks_mid_reply_is_heard_to_its_last_word_and_the_next_turn_works() -> None:
+    fault = LanguageModelError("The server went away.", hint="Start it again.")
+    stage = Stage(model=FakeLanguageModel("One two ", fault))
+    with hosting(stage) as host:
+        ended = host.ask()
+        assert ended.ending is Ending.FAILED
+        assert ended.heard == "One two"
+        assert host.of(Failed)[-1].message == "The server went away."
+        stage.model.deltas = ("Fine.",)
+        assert host.ask().ending is Ending.COMPLETE
+
+
+def test_a_voice_that_breaks_ends_its_turn_and_the_next_turn_works() -> None:
+    stage = Stage(voice=FakeVoiceModel(fail_at=1))
+    with hosting(stage) as host:
+        assert host.ask().ending is Ending.FAILED
+        assert host.of(Failed)[-1].part is Part.SYNTHESISER
+        stage.voice.fail_at = None
+        assert host.ask().ending is Ending.COMPLETE
+
+
+def test_a_recogniser_that_breaks_ends_its_turn_and_the_next_turn_works() -> None:
+    stage = Stage()
+    stage.recogniser.broken = True
+    with hosting(stage) as host:
+        for turn, ending in ((1, Ending.FAILED), (2, Ending.COMPLETE)):
+            host.engine.post(PressTalk())
+            host.engine.post(ReleaseTalk())
+            assert host.wait_ended(turn).ending is ending
+
+
+def test_a_loudspeaker_pulled_out_mid_reply_is_replaced_and_every_word_is_heard() -> None:
+    stage = Stage(model=FakeLanguageModel("one two three four five six seven eight"))
+    stage.loudspeakers["usb"] = HandLoudspeaker("usb")
+    settings = Settings(audio=AudioSettings(hands_free=False, loudspeaker="usb"))
+    with hosting(stage, settings) as host:
+        host.engine.post(SendText("count"))
+        usb = stage.loudspeakers["usb"]
+        host.wait(lambda: usb.samples_written >= 2 * WORD_SAMPLES)
+        usb.play(WORD_SAMPLES + 10)
+        usb.gone = True
+        del stage.loudspeakers["usb"]
+        # The lead is full; the fault shows when the next frame is written.
+        usb.play(WORD_SAMPLES)
+        ended = host.wait_ended(1)
+        assert ended.ending is Ending.COMPLETE
+        assert len(host.of(WordHeard)) == 8
+        assert host.of(Failed)[-1].part is Part.LOUDSPEAKER
+        played = sum(len(block) for block in usb.heard) + stage.loudspeakers[""].samples_played
+        assert played == pytest.approx(8 * WORD_SAMPLES, abs=200)
+
+
+def test_a_microphone_pulled_out_is_replaced_by_the_default_one() -> None:
+    stage = Stage()
+    stage.microphones["usb"] = HandMicrophone("usb")
+    settings = Settings(audio=AudioSettings(hands_free=False, microphone="usb"))
+    with hosting(stage, settings) as host:
+        host.wait(lambda: any(e.name == "usb" for e in host.of(Ready)))
+        stage.microphones["usb"].gone = True
+        host.wait(lambda: any(e.name == "default microphone" for e in host.of(Ready)))
+        assert host.of(Failed)[-1].part is Part.MICROPHONE
+
+
+def test_without_any_device_a_typed_turn_still_works() -> None:
+    with hosting(Stage(microphones={}, loudspeakers={})) as host:
+        host.engine.post(SendText("hi"))
+        host.wait(lambda: bool(host.of(TurnEnded)))
+        assert host.of(TurnEnded)[0].ending is Ending.COMPLETE
+        failed = {event.part for event in host.of(Failed)}
+        assert failed == {Part.MICROPHONE, Part.LOUDSPEAKER}
+
+
+def test_talking_without_a_microphone_says_so_and_typing_goes_on() -> None:
+    with hosting(Stage(microphones={})) as host:
+        host.engine.post(PressTalk())
+        host.wait(lambda: any(e.turn == 1 for e in host.of(Failed)))
+        assert host.wait_ended(1).ending is Ending.FAILED
+        host.engine.post(SendText("hi"))
+        assert host.wait_ended(2).ending is Ending.COMPLETE
+
+
+def test_a_device_that_comes_back_is_used_again() -> None:
+    stage = Stage(microphones={})
+    with hosting(stage) as host:
+        host.wait(lambda: any(e.part is Part.MICROPHONE for e in host.of(Failed)))
+        stage.microphones[""] = HandMicrophone("new")
+        stage.devices = Devices(microphones=("new",), loudspeakers=("default loudspeaker",))
+        host.wait(lambda: any(e.name == "new" for e in host.of(Ready)))
+        assert host.of(DevicesChanged)[-1].microphones == ("new",)
+
+
+def test_ten_fast_interruptions_leave_the_engine_well() -> None:
+    with hosting() as host:
+        for number in range(10):
+            host.engine.post(SendText(f"question {number}"))
+            if number % 3 == 0:
+                host.stage.loudspeakers[""].play(700)
+        host.engine.post(StopReply())
+        host.wait(lambda: len(host.of(TurnEnded)) == 10)
+        assert [event.turn for event in host.of(TurnEnded)] == list(range(1, 11))
+        assert host.ask("and now").ending is Ending.COMPLETE
+
+
+def test_skills_act_on_the_assistant_itself() -> None:
+    stage = Stage(model=FakeLanguageModel(ChangeRate(by=-1.0), ChooseVoice("bella"), "Done."))
+    with hosting(stage) as host:
+        assert host.ask("slower").ending is Ending.COMPLETE
+        changes = {event.key: event.value for event in host.of(SettingChanged)}
+        assert changes == {"speech.rate": 3.0, "speech.voice": "Bela"}
+
+
+def test_a_timer_speaks_when_its_time_has_come() -> None:
+    stage = Stage(model=FakeLanguageModel(StartTimer(0.05, "tea", "Your tea is ready."), "Set."))
+    with hosting(stage) as host:
+        host.ask("timer")
+        assert host.wait_ended(2).reply == "Your tea is ready."
+
+
+def test_a_new_conversation_forgets_the_old_one() -> None:
+    with hosting() as host:
+        host.ask("one")
+        host.engine.post(NewConversation())
+        host.ask("two")
+        assert [message.text for message in host.stage.model.histories[-1]] == ["two"]
+
+
+def test_a_changed_setting_is_saved_when_the_engine_stops(tmp_path: Path) -> None:
+    path = tmp_path / "settings.toml"
+    with hosting(path=path) as host:
+        host.engine.post(SetRate(5.0))
+        host.wait(lambda: bool(host.of(SettingChanged)))
+    assert settings_file.load(path)[0].speech.rate == 5.0
+
+
+def test_a_setting_that_is_not_allowed_is_refused_and_changes_nothing() -> None:
+    with hosting() as host:
+        host.engine.post(ChangeSetting("speech.rate", 99.0))
+        host.wait(lambda: bool(host.of(Failed)))
+        assert host.of(Failed)[0].code == "invalid-input"
+        assert not host.of(SettingChanged)
+
+
+def test_stopping_mid_reply_ends_the_turn_and_every_thread() -> None:
+    before = threading.active_count()
+    host = Host(Stage(), Settings(audio=AudioSettings(hands_free=False)), None)
+    host.engine.start()
+    host.engine.post(SendText("hi"))
+    host.wait(lambda: bool(host.of(ReplyDelta)))
+    host.engine.stop()
+    assert isinstance(host.events[-1], Stopped)
+    assert host.of(TurnEnded)[0].ending is Ending.INTERRUPTED_BY_KEY
+    assert threading.active_count() == before
+    assert host.stage.loudspeakers[""].closed
+    assert host.stage.microphones[""].closed
+
+
+def test_a_reply_given_up_is_not_computed_further() -> None:
+    gate = threading.Event()
+    stage = Stage(model=FakeLanguageModel("one ", gate, "two ", "three ", "four "))
+    with hosting(stage) as host:
+        host.engine.post(SendText("hi"))
+        host.wait(lambda: bool(host.of(ReplyDelta)))
+        host.engine.post(StopReply())
+        host.wait_ended(1)
+        gate.set()
+        stage.model.deltas = ("Next.",)
+        host.ask("next")
+        assert stage.model.given == len(("one", "two", "Next."))
+
+
+def test_every_command_and_happening_has_a_handler_of_its_own() -> None:
+    registered = Conductor._on.dispatcher.registry  # type: ignore[attr-defined]
+    for kind in (*get_args(Command), *get_args(Happening)):
+        assert kind in registered, kind

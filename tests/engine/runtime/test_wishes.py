@@ -1,0 +1,76 @@
+from typing import Any
+
+import pytest
+
+from engine.errors import InvalidInput
+from engine.llm.base import (
+    Action,
+    CancelTimers,
+    ChangeRate,
+    ChangeVolume,
+    ChooseVoice,
+    Situation,
+    StartTimer,
+    StopSpeaking,
+)
+from engine.runtime.alarm import Alarm
+from engine.runtime.wishes import carry_out
+
+
+def changes(action: Action, *, rate: float | None = 4.0, volume: float = 0.5) -> dict[str, Any]:
+    changed: dict[str, Any] = {}
+    situation = Situation(rate, volume, "Ada", ("Ada", "Bela"))
+    carry_out(action, changed.__setitem__, Alarm(), situation, now=0.0)
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("action", "rate", "expected"),
+    [
+        (ChangeRate(by=-1.0), 4.0, 3.0),
+        (ChangeRate(by=-1.0), None, 3.0),
+        (ChangeRate(by=5.0), 4.0, 7.0),
+        (ChangeRate(to=0.2), 4.0, 1.0),
+        (ChangeRate(), 4.0, None),
+    ],
+)
+def test_the_rate_moves_within_the_slider(
+    action: ChangeRate, rate: float | None, expected: float | None
+) -> None:
+    assert changes(action, rate=rate) == {"speech.rate": expected}
+
+
+@pytest.mark.parametrize(
+    ("action", "expected"),
+    [
+        (ChangeVolume(by=0.2), 0.7),
+        (ChangeVolume(by=2.0), 1.0),
+        (ChangeVolume(by=-2.0), 0.0),
+        (ChangeVolume(to=0.0), 0.0),
+    ],
+)
+def test_the_volume_moves_between_silent_and_full(action: ChangeVolume, expected: float) -> None:
+    assert changes(action) == {"audio.volume": pytest.approx(expected)}
+
+
+def test_a_voice_is_found_by_what_its_name_sounds_like() -> None:
+    assert changes(ChooseVoice("bella")) == {"speech.voice": "Bela"}
+
+
+def test_an_unknown_voice_is_refused_with_the_names_there_are() -> None:
+    with pytest.raises(InvalidInput, match="Zarathustra") as refused:
+        changes(ChooseVoice("Zarathustra"))
+    assert "Ada, Bela" in refused.value.hint
+
+
+def test_timers_start_and_are_cancelled() -> None:
+    alarm = Alarm()
+    situation = Situation(None, 1.0, "Ada", ("Ada",))
+    for action in (StartTimer(60.0, "tea", "Tea."), StartTimer(60.0, "egg", "Egg.")):
+        carry_out(action, dict[str, Any]().__setitem__, alarm, situation, now=0.0)
+    carry_out(CancelTimers("tea"), dict[str, Any]().__setitem__, alarm, situation, now=1.0)
+    assert [timer.label for timer in alarm.running(1.0)] == ["egg"]
+
+
+def test_stop_changes_no_setting() -> None:
+    assert changes(StopSpeaking()) == {}

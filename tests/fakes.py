@@ -1,0 +1,288 @@
+"""Fakes that stand behind the engine's seams: small, scripted, and quick."""
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field
+from threading import Event
+from typing import Self
+
+import numpy as np
+from engine.audio.portaudio import Devices
+
+from engine.asr.base import RecogniserInfo, Transcript
+from engine.audio.base import Pcm
+from engine.errors import DeviceError
+from engine.llm.base import Delta, LanguageModelInfo, Message, Situation, TextDelta
+from engine.messages import Event as EngineEvent
+from engine.runtime.parts import Parts
+from engine.settings import LanguageModelSettings, RecogniserSettings, SpeechSettings
+from engine.tts.base import (
+    AudioFrame,
+    Finished,
+    Onset,
+    RateRange,
+    Starved,
+    Step,
+    Timing,
+    TtsInfo,
+    Voice,
+)
+
+RATE = 16_000  # Hz of everything here
+
+
+class HandLoudspeaker:
+    """Plays only when play() is called."""
+
+    def __init__(self, name: str = "hand loudspeaker", capacity: int = 10 * RATE) -> None:
+        self.name = name
+        self.sample_rate = RATE
+        self.underruns = 0
+        self.latency_s = 0.0
+        self.gain = 1.0
+        self.samples_written = 0
+        self.samples_played = 0
+        self.heard: list[Pcm] = []
+        self.gone = False
+        self.closed = False
+        self._ring: list[float] = []
+        self._capacity = capacity
+        self._expecting = False
+
+    @property
+    def writable(self) -> int:
+        return self._capacity - len(self._ring)
+
+    def write(self, pcm: Pcm) -> int:
+        if self.gone:
+            raise DeviceError("The loudspeaker is gone.")
+        taken = min(len(pcm), self.writable)
+        self._ring.extend(pcm[:taken].tolist())
+        self.samples_written += taken
+        return taken
+
+    def play(self, samples: int) -> None:
+        """Let `samples` leave the ring, silence if there are fewer."""
+        out = self._ring[:samples]
+        del self._ring[:samples]
+        self.samples_played += len(out)
+        self.underruns += int(self._expecting and len(out) < samples)
+        self.heard.append(np.asarray(out, np.float32) * self.gain)
+
+    def expect_more(self, flag: bool) -> None:
+        self._expecting = flag
+
+    def cut(self, *, fade_ms: int = 10) -> None:
+        self._ring.clear()
+
+    def close(self) -> None:
+        self.closed = True
+
+
+class HandMicrophone:
+    """Hears what hear() is given."""
+
+    def __init__(self, name: str = "hand microphone") -> None:
+        self.name = name
+        self.sample_rate = RATE
+        self.overruns = 0
+        self.ended = False
+        self.gone = False
+        self.closed = False
+        self._waiting: list[Pcm] = []
+
+    def hear(self, pcm: Pcm) -> None:
+        self._waiting.append(pcm)
+
+    def read(self) -> Pcm:
+        if self.gone:
+            self.gone = False
+            raise DeviceError("The microphone is gone.")
+        waiting, self._waiting = self._waiting, []
+        return np.concatenate(waiting) if waiting else np.zeros(0, np.float32)
+
+    def wait(self, timeout_s: float) -> None:
+        """Nothing to wait for."""
+
+    def close(self) -> None:
+        self.closed = True
+
+
+WORD_SAMPLES = 1_600  # every word of the fake voice lasts a tenth of a second
+
+
+class FakeSession:
+    """Says every word as a constant tone whose level is the word's number."""
+
+    def __init__(self, fail_at: int | None) -> None:
+        self.rate: float | None = None
+        self.rates: list[float | None] = []
+        self._words: list[str] = []
+        self._said = 0
+        self._ended = False
+        self._fail_at = fail_at
+        self.closed = False
+
+    def push_word(self, text: str) -> None:
+        self._words.append(text)
+
+    def end_input(self) -> None:
+        self._ended = True
+
+    def step(self) -> Step:
+        if self._said == self._fail_at:
+            raise RuntimeError("the fake voice broke")
+        if self._said == len(self._words):
+            return Finished() if self._ended else Starved()
+        sample = self._said * WORD_SAMPLES
+        pcm = np.full(WORD_SAMPLES, 0.01 * (self._said + 1), np.float32)
+        self._said += 1
+        self.rates.append(self.rate)
+        return AudioFrame(pcm, sample, (Onset(self._said - 1, sample),), self.rate or 4.0)
+
+    def close(self) -> None:
+        self.closed = True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class FakeVoiceModel:
+    """A synthesiser of FakeSessions."""
+
+    def __init__(self, *, fail_at: int | None = None) -> None:
+        self.info = TtsInfo("fake", RATE, Timing.ALIGNED, RateRange(1.0, 7.0), can_clone=False)
+        self.sessions: list[FakeSession] = []
+        self.fail_at = fail_at
+
+    def voices(self) -> tuple[Voice, ...]:
+        return (Voice("Ada", "fake"), Voice("Bela", "fake"))
+
+    def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
+        raise NotImplementedError
+
+    def open(self, voice: Voice, *, seed: int) -> FakeSession:
+        self.sessions.append(FakeSession(self.fail_at))
+        return self.sessions[-1]
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+
+class FakeRecognition:
+    def __init__(self, recogniser: "FakeRecogniser") -> None:
+        self._recogniser = recogniser
+        self.samples = 0
+
+    def push(self, pcm: Pcm) -> None:
+        self.samples += len(pcm)
+        self._recogniser.samples = self.samples
+
+    def partial(self) -> str:
+        return self._recogniser.text.split(" ")[0] if self.samples else ""
+
+    def finish(self) -> Transcript:
+        if self._recogniser.broken:
+            self._recogniser.broken = False
+            raise RuntimeError("the fake recogniser broke")
+        return Transcript(self._recogniser.text, 0.9, "fake")
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+
+class FakeRecogniser:
+    """Hears `text`, whatever is said."""
+
+    def __init__(self, text: str = "hello there") -> None:
+        self.info = RecogniserInfo("fake", "hears what it is told")
+        self.text = text
+        self.broken = False
+        self.samples = 0
+
+    def open(self) -> FakeRecognition:
+        return FakeRecognition(self)
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+
+class FakeLanguageModel:
+    """Answers with `deltas`; an exception among them is raised, an event waited for."""
+
+    def __init__(self, *deltas: Delta | Exception | Event | str) -> None:
+        self.info = LanguageModelInfo("fake", "says what it is told")
+        self.deltas = deltas
+        self.histories: list[tuple[Message, ...]] = []
+        self.given = 0
+
+    def reply(
+        self, history: Sequence[Message], situation: Callable[[], Situation]
+    ) -> Generator[Delta, None, None]:
+        self.histories.append(tuple(history))
+        for delta in self.deltas:
+            if isinstance(delta, Exception):
+                raise delta
+            if isinstance(delta, Event):
+                delta.wait(5.0)
+                continue
+            self.given += 1
+            yield TextDelta(delta) if isinstance(delta, str) else delta
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+
+@dataclass
+class Stage:
+    """All fakes of one engine, and the parts that hand them out."""
+
+    model: FakeLanguageModel = field(default_factory=lambda: FakeLanguageModel("Good day to you."))
+    voice: FakeVoiceModel = field(default_factory=FakeVoiceModel)
+    recogniser: FakeRecogniser = field(default_factory=FakeRecogniser)
+    microphones: dict[str, HandMicrophone] = field(
+        default_factory=lambda: {"": HandMicrophone("default microphone")}
+    )
+    loudspeakers: dict[str, HandLoudspeaker] = field(
+        default_factory=lambda: {"": HandLoudspeaker("default loudspeaker")}
+    )
+    devices: Devices | None = None
+    events: list[EngineEvent] = field(default_factory=list)
+
+    def parts(self) -> Parts:
+        return Parts(
+            microphone=self._microphone,
+            loudspeaker=self._loudspeaker,
+            recogniser=self._recogniser,
+            language_model=self._language_model,
+            synthesiser=self._synthesiser,
+            phrases=tuple,
+            devices=self._devices,
+        )
+
+    def _microphone(self, name: str) -> HandMicrophone:
+        if name not in self.microphones:
+            raise DeviceError(f"There is no microphone {name!r}.", hint="Plug one in.")
+        return self.microphones[name]
+
+    def _loudspeaker(self, name: str) -> HandLoudspeaker:
+        if name not in self.loudspeakers:
+            raise DeviceError(f"There is no loudspeaker {name!r}.", hint="Plug one in.")
+        return self.loudspeakers[name]
+
+    def _recogniser(self, settings: RecogniserSettings, phrases: Sequence[str]) -> FakeRecogniser:
+        return self.recogniser
+
+    def _language_model(self, settings: LanguageModelSettings) -> FakeLanguageModel:
+        return self.model
+
+    def _synthesiser(
+        self, settings: SpeechSettings, progress: Callable[[str, float | None], None]
+    ) -> FakeVoiceModel:
+        return self.voice
+
+    def _devices(self) -> Devices | None:
+        devices, self.devices = self.devices, None
+        return devices
