@@ -1,0 +1,108 @@
+"""One form for what was spoken and what was typed: "What's 3*4?" and "what is three times four"
+become comparable.
+
+Invariant: canonical(canonical(text)) == canonical(text); the result is lower case, with numbers as
+digits, no sentence punctuation, no courtesy words around it and no contractions.
+"""
+
+import re
+
+from text_to_num import alpha2digit
+
+MAX_CHARS = 2000  # longer input is no request a skill understands; the rest is not looked at
+
+# Applied in order, to lower-case text.
+_SYMBOLS = (
+    (re.compile(r"[\u2018\u2019`]"), "'"),
+    (re.compile(r"[\u201c\u201d\"]"), " "),
+    (re.compile(r"\*\*"), "^"),
+    (re.compile(r"[\u00d7\u2715\u2217\u00b7]"), "*"),
+    (re.compile(r"÷"), "/"),
+    (re.compile(r"[\u2212\u2013\u2014]"), "-"),
+    (re.compile(r"√"), " square root of "),
+    (re.compile(r"½"), " 1/2 "),
+    (re.compile(r"¼"), " 1/4 "),
+    (re.compile(r"¾"), " 3/4 "),
+    (re.compile(r"²"), "^2"),
+    (re.compile(r"³"), "^3"),
+    (re.compile(r"°\s*c\b|℃"), " degrees celsius "),
+    (re.compile(r"°\s*f\b|℉"), " degrees fahrenheit "),
+    (re.compile(r"°"), " degrees "),
+    (re.compile(r"%"), " percent "),
+    (re.compile(r"per cent\b"), "percent"),
+    (re.compile(r"(?<=\d),(?=\d{3}\b)"), ""),
+    (re.compile(r"\b([ap])\s?\.\s?m\b\.?"), r"\1m"),
+)
+_CONTRACTIONS = (
+    (re.compile(r"\b(what|who|where|when|how|that|it|there|time)'s\b"), r"\1 is"),
+    (re.compile(r"\bwhats\b"), "what is"),
+    (re.compile(r"\bi'm\b"), "i am"),
+    (re.compile(r"\b(you|we|they)'re\b"), r"\1 are"),
+    (re.compile(r"\blet's\b"), "let us"),
+    (re.compile(r"\bcan't\b"), "cannot"),
+    (re.compile(r"n't\b"), " not"),
+    (re.compile(r"\b(i|you|we)'ll\b"), r"\1 will"),
+    (re.compile(r"\b(i|you|we)'d\b"), r"\1 would"),
+    (re.compile(r"\b(year|valentine)'s\b"), r"\1s"),
+)
+_PUNCTUATION = re.compile(r"[?!;]+|[,:](?!\d)|(?<!\d):|\.(?!\d)")
+# "10mi" and "20km" are a number and a unit; "25th" is one word, "2e5" and "3x4" are split too.
+_NUMBER_THEN_LETTERS = re.compile(r"(?<=\d)(?!(?:st|nd|rd|th)\b)(?=[a-z])")
+_OPERATOR_BETWEEN = re.compile(r"\s*([*/+^()=])\s*")
+_MINUS_BETWEEN = re.compile(r"(?<=[\d)])\s*-\s*(?=[\d(])")
+_HYPHEN_AFTER_NUMBER = re.compile(r"(?<=\d)-(?=[a-z])")
+_SPACES = re.compile(r"\s+")
+
+# alpha2digit would write "a second" as "a 2nd"; the time unit is far more common here.
+_SECOND = re.compile(r"\bsecond\b")
+_SHIELD = "§"
+
+_COURTESY_BEFORE = re.compile(
+    r"^(?:please|ok|okay|(?:hey|hi|hello)(?! there| again|,? *$)|rubato|so|well|um|uh|now|and|"
+    r"(?:can|could|would|will) you(?: please)?(?= (?!do|hear|sing|speak$))|"
+    r"(?:i want|i would like|i need) you to|i would like to know|i want to know|"
+    r"do you know|tell me|let me know|just)\b,?\s+(?=\S)",
+    re.IGNORECASE,
+)
+_COURTESY_AFTER = re.compile(
+    r"[\s,]+(?:please|thanks|thank you|rubato|for me|right now|now|then|will you|would you)"
+    r"[\s.!?]*$",
+    re.IGNORECASE,
+)
+
+
+def canonical(text: str) -> str:
+    """The form in which skills compare sentences; digits for number words, see above."""
+    line = text[:MAX_CHARS].lower()
+    for pattern, replacement in (*_SYMBOLS, *_CONTRACTIONS):
+        line = pattern.sub(replacement, line)
+    line = _PUNCTUATION.sub(" ", line)
+    line = _HYPHEN_AFTER_NUMBER.sub(" ", digits_for_words(line))
+    line = _NUMBER_THEN_LETTERS.sub(" ", line)
+    line = _MINUS_BETWEEN.sub(" - ", _OPERATOR_BETWEEN.sub(r" \1 ", line))
+    return without_courtesy(_SPACES.sub(" ", line).strip())
+
+
+def without_courtesy(text: str) -> str:
+    """The text without "please", "could you", "hey Rubato" and the like around it."""
+    before = None
+    while before != text:
+        before = text
+        text = _COURTESY_AFTER.sub("", without_courtesy_before(text))
+    return text
+
+
+def without_courtesy_before(text: str) -> str:
+    """The same at the beginning only: what follows may be the words to repeat."""
+    before = None
+    while before != text:
+        before = text
+        text = _COURTESY_BEFORE.sub("", text.strip())
+    return text
+
+
+def digits_for_words(text: str) -> str:
+    """Number words as digits: "two point five" -> "2.5", "twenty-one" -> "21"."""
+    shielded = _SECOND.sub(_SHIELD, text)
+    written: str = alpha2digit(shielded, "en", 0)
+    return written.replace(_SHIELD, "second")

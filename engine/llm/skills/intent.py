@@ -1,0 +1,83 @@
+"""What a skill is made of: intents it understands, tools it offers to a model, answers it gives.
+
+Invariant: a skill sees the world only through Occasion; it reads no clock and keeps no state, so
+the same words on the same occasion get the same answer.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from engine.llm.base import Action, Message, Situation
+
+Slots = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What to say, as written (digits and symbols are fine), and what to do, in that order of
+    yielding: actions first, then text. An empty text says nothing.
+    """
+
+    text: str = ""
+    actions: tuple[Action, ...] = ()
+
+
+@dataclass(frozen=True)
+class Occasion:
+    """What a skill may look at while answering. `situation` is called only when a skill needs it;
+    `history` ends with the user's message being answered.
+    """
+
+    now: Callable[[], datetime]
+    situation: Callable[[], Situation]
+    documents: Path
+    history: Sequence[Message] = ()
+
+
+Responder = Callable[[Slots, Occasion], Answer | None]
+
+
+@dataclass(frozen=True)
+class Intent:
+    """Sentences that mean one thing, in hassil's template syntax, and who answers them.
+
+    The responder gets the filled slots and returns None when the sentence only looked like its
+    own ("what is {expression}" with something that is no arithmetic): the next intent is asked.
+    `verbatim` intents are matched against what was typed or heard, all others against its
+    canonical form (see canonical.py). An intent that is not `certain` is left to the language
+    model where there is one.
+    """
+
+    name: str
+    sentences: tuple[str, ...]
+    respond: Responder
+    verbatim: bool = False
+    certain: bool = True
+
+
+@dataclass(frozen=True)
+class Tool:
+    """The same skill as a function a language model may call. `parameters` maps each argument to
+    its description; all arguments are text, those in `optional` may be missing.
+    """
+
+    name: str
+    description: str
+    respond: Responder
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    optional: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Family:
+    """One skill file's contribution. `lists` maps a slot list to (spoken or typed form, value)
+    pairs; `open_lists` maps a slot that takes any words to examples of them, which teach the
+    recogniser what people say there.
+    """
+
+    intents: tuple[Intent, ...]
+    tools: tuple[Tool, ...] = ()
+    lists: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
+    open_lists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

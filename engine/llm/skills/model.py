@@ -1,0 +1,71 @@
+"""The built-in skills as a language model: answers at once, needs nothing downloaded.
+
+Invariant: one object is the whole of what the skills know besides the occasion: the matcher, the
+clock and the documents folder given to it.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from engine.llm.base import Delta, LanguageModelInfo, Message, Role, Situation, TextDelta
+from engine.llm.skills import abilities, units
+from engine.llm.skills.intent import Answer, Occasion
+from engine.llm.skills.matcher import Matcher
+
+DELTA_CHARS = 200  # a text read aloud is handed on in pieces, so that it can be stopped
+
+_NOT_UNDERSTOOD = Answer("I didn't catch that.")
+
+
+class Skills:
+    """A LanguageModel that answers from rules. `now` is the person's wall clock; `documents` the
+    folder files are read from.
+    """
+
+    def __init__(self, *, now: Callable[[], datetime], documents: Path) -> None:
+        self._now = now
+        self._documents = documents
+        self._matcher = Matcher()
+        units.prepare()
+
+    @property
+    def info(self) -> LanguageModelInfo:
+        return LanguageModelInfo("skills", "built-in skills, no language model")
+
+    def reply(
+        self, history: Sequence[Message], situation: Callable[[], Situation]
+    ) -> Iterator[Delta]:
+        occasion = self.occasion(history, situation)
+        said = last_said(history)
+        if not re.search(r"\w", said):
+            yield from deltas(_NOT_UNDERSTOOD)
+            return
+        answer = self._matcher.answer(said, occasion, certain_only=False)
+        yield from deltas(answer or abilities.unknown(occasion))
+
+    def certain_answer(
+        self, history: Sequence[Message], situation: Callable[[], Situation]
+    ) -> Answer | None:
+        """The answer of a skill that is sure the sentence is its own; None leaves it to a model."""
+        occasion = self.occasion(history, situation)
+        return self._matcher.answer(last_said(history), occasion, certain_only=True)
+
+    def occasion(self, history: Sequence[Message], situation: Callable[[], Situation]) -> Occasion:
+        return Occasion(self._now, situation, self._documents, history)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def deltas(answer: Answer) -> Iterator[Delta]:
+    """Actions first, so that a sentence about a change is already spoken in the new way."""
+    yield from answer.actions
+    for start in range(0, len(answer.text), DELTA_CHARS):
+        yield TextDelta(answer.text[start : start + DELTA_CHARS])
+
+
+def last_said(history: Sequence[Message]) -> str:
+    """The user's last message; empty when there is none."""
+    return next((message.text for message in reversed(history) if message.role is Role.USER), "")

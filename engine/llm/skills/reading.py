@@ -1,0 +1,160 @@
+"""Reading a text or a file aloud.
+
+Invariant: only regular, readable text files of bounded size are opened, and only in the documents
+folder or under a full path the person gave; a language model cannot ask for a file (no tool).
+"""
+
+import re
+from pathlib import Path, PurePath
+
+from engine.llm.skills.intent import Answer, Family, Intent, Occasion, Slots
+
+MAX_FILE_BYTES = 100_000  # nearly two hours of speech
+SUFFIXES = (".txt", ".md", ".markdown", ".rst", ".text", ".log", ".csv", ".org", ".srt")
+
+_SPOKEN_MARKS = (
+    (re.compile(r"\s+dot\s+", re.IGNORECASE), "."),
+    (re.compile(r"\s*\bslash\b\s*", re.IGNORECASE), "/"),
+    (re.compile(r"\s*\bunderscore\b\s*", re.IGNORECASE), "_"),
+)
+_EDGES = " \t\n:,\"'\u201c\u201d\u2018\u2019"
+_NETWORK_PATH = ("\\\\", "//")  # opening one would reach out to another machine
+
+
+class _Refused(Exception):
+    """Why a file is not read, as a sentence for the person."""
+
+
+def read_text(slots: Slots, _occasion: Occasion) -> Answer | None:
+    text = slots["text"].strip(_EDGES + "-\u2013\u2014")
+    return Answer(text) if text else None
+
+
+def ask_what_to_read(_slots: Slots, _occasion: Occasion) -> Answer:
+    return Answer(
+        "What shall I read? Say: read the file, and its name in your documents folder, "
+        "or type: read this text, and then the text."
+    )
+
+
+def read_file(slots: Slots, occasion: Occasion) -> Answer:
+    name = _file_name(slots["file"])
+    try:
+        path = _locate(name, occasion.documents)
+        return Answer(_contents(path))
+    except _Refused as refused:
+        return Answer(str(refused))
+    except (OSError, ValueError):  # ValueError: a name no file system takes
+        return Answer(f"I could not open {PurePath(name).name}.")
+
+
+def read_named_file(slots: Slots, occasion: Occasion) -> Answer | None:
+    """ "Read notes.txt": a file only if the name looks like one."""
+    path = PurePath(_file_name(slots["file"]))
+    looks_like_file = path.suffix.lower() in SUFFIXES or path.is_absolute() or "~" in path.parts
+    return read_file(slots, occasion) if looks_like_file else None
+
+
+def _file_name(said: str) -> str:
+    name = said.strip(_EDGES).rstrip("!?.").strip(_EDGES)
+    for pattern, mark in _SPOKEN_MARKS:
+        name = pattern.sub(mark, name)
+    return name
+
+
+def _locate(name: str, documents: Path) -> Path:
+    """The file meant: a full path as it is, anything else inside the documents folder only."""
+    if name.startswith(_NETWORK_PATH):
+        raise _Refused("I only read files on this computer.")
+    given = Path(name).expanduser()
+    if given.is_absolute():
+        if not given.exists():
+            raise _Refused(f"There is no file {given.name} in {given.parent}.")
+        return given
+    found = _in_documents(name, documents)
+    if found is None:
+        raise _Refused(
+            f"I can't find {name} in {documents}. Put the file there, or type its full path."
+        )
+    return found
+
+
+def _in_documents(name: str, documents: Path) -> Path | None:
+    inside = documents / name
+    if inside.is_file():
+        if not inside.resolve().is_relative_to(documents.resolve()):
+            raise _Refused("That file is outside your documents. Type its full path to hear it.")
+        return inside
+    if not documents.is_dir() or len(PurePath(name).parts) != 1:
+        return None
+    wanted = {_plain(name), _plain(PurePath(name).stem)}
+    candidates = (path for path in documents.iterdir() if path.suffix.lower() in SUFFIXES)
+    matches = [path for path in candidates if {_plain(path.name), _plain(path.stem)} & wanted]
+    return min(matches, default=None)
+
+
+def _plain(name: str) -> str:
+    """Names as the ear compares them: "Shopping_list" and "shopping list" are one."""
+    return re.sub(r"[\s_-]+", " ", name).casefold().strip()
+
+
+def _contents(path: Path) -> str:
+    if not path.is_file():
+        raise _Refused(f"{path.name} is not a file I can read.")
+    if path.suffix.lower() not in SUFFIXES:
+        raise _Refused(f"{path.name} is not a text file. I read {', '.join(SUFFIXES[:3])} files.")
+    with path.open("rb") as file:
+        raw = file.read(MAX_FILE_BYTES + 1)
+    if len(raw) > MAX_FILE_BYTES:
+        raise _Refused(f"{path.name} is too long for me. I read up to {MAX_FILE_BYTES // 1000} kB.")
+    text = _decoded(raw, path.name).strip()
+    if not text:
+        raise _Refused(f"{path.name} is empty.")
+    return text
+
+
+def _decoded(raw: bytes, name: str) -> str:
+    if b"\0" in raw:
+        raise _Refused(f"{name} is not a text file.")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return raw.decode("cp1252", errors="replace")  # what older Windows editors saved
+
+
+FAMILY = Family(
+    intents=(
+        Intent(
+            "read file",
+            (
+                "read [me|out] [loud|aloud] [the|my] (file|document) [called|named] {file}",
+                "read [me|out] [the|my] {file} (file|document) [aloud|out loud]",
+                "open [and read] [the|my] (file|document) [called|named] {file}",
+            ),
+            read_file,
+            verbatim=True,
+        ),
+        Intent("read named file", ("read [me|out] [aloud] {file}",), read_named_file, True),
+        Intent(
+            "read nothing",
+            (
+                "read [me] (this|something|a text|a file|the file|the text) [aloud|out loud]",
+                "read (aloud|out loud)",
+                "read this text or file aloud",
+            ),
+            ask_what_to_read,
+            verbatim=True,
+        ),
+        Intent(
+            "read text",
+            (
+                "read (this|the following) [text|sentence|aloud|out loud] {text}",
+                "read (aloud|out loud|out) {text}",
+                "read [the] text {text}",
+            ),
+            read_text,
+            verbatim=True,
+        ),
+    ),
+    open_lists={"file": ("notes", "shopping list", "letter", "story", "diary", "speech")},
+)

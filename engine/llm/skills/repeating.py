@@ -1,0 +1,70 @@
+"""Saying the person's own words, and saying the last answer again.
+
+Invariant: the words come back exactly as they were typed or heard; nothing is added.
+"""
+
+from engine.llm.base import Role
+from engine.llm.skills.intent import Answer, Family, Intent, Occasion, Slots
+
+
+def repeat(slots: Slots, _occasion: Occasion) -> Answer | None:
+    text = slots["text"].strip(' \t\n:,-\u2013\u2014"\u201c\u201d')
+    return Answer(text) if text else None
+
+
+def ask_what_to_repeat(_slots: Slots, _occasion: Occasion) -> Answer:
+    return Answer("What shall I say? Say it in one go: repeat after me, and then your words.")
+
+
+def say_again(_slots: Slots, occasion: Occasion) -> Answer:
+    """The last thing that was heard of the assistant."""
+    for message in reversed(occasion.history):
+        if message.role is Role.ASSISTANT and message.text.strip():
+            return Answer(message.text)
+    return Answer("I haven't said anything yet.")
+
+
+FAMILY = Family(
+    intents=(
+        Intent(
+            "say again",
+            (
+                "[please] (say|repeat) (that|it) [again] [please]",
+                "[please] (say that again|repeat) [please]",
+                "(what|pardon|sorry|excuse me) [what did you say]",
+                "(what did you|what was it you|what did you just) (say|said) [again]",
+                "come again",
+            ),
+            say_again,
+            verbatim=True,
+        ),
+        Intent(
+            "repeat without words",
+            ("repeat (after me|this|the following)", "say (this|the following)"),
+            ask_what_to_repeat,
+            verbatim=True,
+        ),
+        Intent(
+            "repeat",
+            (
+                "repeat after me {text}",
+                "repeat (this|the following|these words) {text}",
+                "(say|speak) (this|the following|these words) [out loud|aloud] {text}",
+                "repeat {text}",
+            ),
+            repeat,
+            verbatim=True,
+        ),
+        Intent("say", ("say {text}",), repeat, verbatim=True, certain=False),
+    ),
+    open_lists={
+        "text": (
+            "hello world",
+            "good morning everybody",
+            "the quick brown fox jumps over the lazy dog",
+            "i am your assistant",
+            "the weather is nice today",
+            "thank you very much",
+        ),
+    },
+)

@@ -1,0 +1,183 @@
+"""Unit conversion with pint.
+
+Invariant: only unit names from the table reach pint; a person's words are never parsed by it.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from engine.llm.skills.canonical import canonical
+from engine.llm.skills.intent import Answer, Family, Intent, Occasion, Slots, Tool
+from engine.llm.skills.quantities import enumeration, figure, parse_number
+from engine.llm.skills.unit_table import UNITS, Unit
+
+if TYPE_CHECKING:
+    import pint
+
+CELSIUS = "degree_Celsius"
+_TEMPERATURES = {CELSIUS, "degree_Fahrenheit", "kelvin"}
+_CONVERSION_DIGITS = 2  # decimals spoken from 1 up; nobody wants four of them in the ear
+
+
+@dataclass(frozen=True)
+class Amount:
+    """A number of one unit: "6 feet 2 inches" is two of them."""
+
+    count: float
+    unit: Unit
+
+
+def convert(slots: Slots, _occasion: Occasion) -> Answer | None:
+    """Convert `amount` ("10 miles", "6 feet 2 inches") to the unit `target`, all as said."""
+    target = _unit(slots["target"])
+    amounts = _amounts(slots["amount"])
+    if target is None or not amounts:
+        return None
+    meant = [Amount(amount.count, _meant(amount.unit, target)) for amount in amounts]
+    values = [_magnitude(amount, target) for amount in meant]
+    if None in values:
+        return Answer(f"I can't turn {meant[0].unit.plural} into {target.plural}.")
+    value = sum(part for part in values if part is not None)
+    said = enumeration([_phrase(amount) for amount in meant])
+    return Answer(f"{said} is {_about(value)}{_phrase(Amount(_shown(value), target))}.")
+
+
+def convert_tool(slots: Slots, occasion: Occasion) -> Answer | None:
+    """The same with number and unit apart, as a model gives them."""
+    amount = canonical(f"{slots['quantity']} {slots['source']}")
+    return convert({"amount": amount, "target": canonical(slots["target"])}, occasion)
+
+
+def prepare() -> None:
+    """Build pint's registry now rather than at the first question (0.7 s where measured)."""
+    _registry()
+
+
+def _amounts(words: str) -> list[Amount]:
+    """The amounts named, in canonical words; empty when something in them is none."""
+    amounts: list[Amount] = []
+    rest = words.strip()
+    while rest:
+        amount, rest = _last_amount(rest)
+        if amount is None:
+            return []
+        amounts.insert(0, amount)
+    return amounts
+
+
+def _last_amount(words: str) -> tuple[Amount | None, str]:
+    """The amount at the end and the words before it: the longest unit name wins ("fluid ounces"),
+    then the longest number ("2 and a half").
+    """
+    parts = words.split()
+    for unit_at in range(len(parts)):
+        unit = _by_form().get(" ".join(parts[unit_at:]))
+        if unit is None:
+            continue
+        if unit_at == 0:
+            return Amount(1.0, unit), ""
+        for number_at in range(unit_at):
+            count = parse_number(" ".join(parts[number_at:unit_at]))
+            if count is not None:
+                before = " ".join(parts[:number_at]).removesuffix(" and")
+                return Amount(count, unit), before
+    return None, words
+
+
+def _magnitude(amount: Amount, target: Unit) -> float | None:
+    """The amount in target units; None when they measure different things."""
+    import pint
+
+    quantity = _registry().Quantity(amount.count, amount.unit.pint)
+    try:
+        return float(quantity.to(target.pint).magnitude)
+    except pint.DimensionalityError:
+        return None
+
+
+def _meant(source: Unit, target: Unit) -> Unit:
+    """The unit meant by an ambiguous one: "20 degrees to fahrenheit", "8 ounces in millilitres"."""
+    if source.pint == "degree" and target.pint in _TEMPERATURES:
+        return _by_form()["fahrenheit" if target.pint == CELSIUS else "celsius"]
+    if source.pint == "ounce" and _registry().Unit(target.pint).dimensionality == {"[length]": 3}:
+        return _by_form()["fluid ounce"]
+    return source
+
+
+def _about(value: float) -> str:
+    return "" if abs(_shown(value) - value) <= 1e-9 * max(1.0, abs(value)) else "about "
+
+
+def _shown(value: float) -> float:
+    """The value as spoken: two decimals, or three significant digits below one."""
+    if value == 0 or abs(value) >= 1:
+        return round(value, _CONVERSION_DIGITS)
+    return float(f"{value:.3g}")
+
+
+def _phrase(amount: Amount) -> str:
+    unit = amount.unit
+    return f"{figure(amount.count)} {unit.singular if abs(amount.count) == 1 else unit.plural}"
+
+
+def _unit(name: str) -> Unit | None:
+    return _by_form().get(name.removeprefix("a ").removeprefix("an ").strip())
+
+
+@lru_cache(maxsize=1)
+def _registry() -> "pint.UnitRegistry[float]":
+    # Imported here: pint takes most of a second, and only the skills' own start-up pays it.
+    import pint
+
+    return pint.UnitRegistry(cache_folder=None, autoconvert_offset_to_baseunit=False)
+
+
+@lru_cache(maxsize=1)
+def _by_form() -> dict[str, Unit]:
+    return {form.lower(): unit for unit in UNITS for form in unit.forms}
+
+
+FAMILY = Family(
+    intents=(
+        Intent(
+            "convert",
+            (
+                "(convert|change|turn|express) {amount} (to|into|in|as) {target}",
+                "(what is|how much is) {amount} (to|into|in|as|converted to) {target}",
+                "{amount} (to|into|in|as|equals|is how many) {target}",
+                "how (many|much) {target} (are there in|is there in|are in|is in|fit in) {amount}",
+                "how (many|much) {target} (in|are|is|make|make up) {amount}",
+                "how (many|much) {target} (does|do) {amount} (make|equal)",
+                "how (tall|long|far|high|heavy|hot|cold|fast|big|much|old) is {amount} in {target}",
+            ),
+            convert,
+        ),
+    ),
+    tools=(
+        Tool(
+            "convert_units",
+            "Convert a quantity from one unit to another.",
+            convert_tool,
+            {
+                "quantity": "the number, such as '10'",
+                "source": "the unit it is in, such as 'miles'",
+                "target": "the unit wanted, such as 'kilometres'",
+            },
+        ),
+    ),
+    open_lists={
+        "amount": (
+            "ten miles",
+            "a mile",
+            "a litre",
+            "two and a half litres",
+            "a hundred degrees fahrenheit",
+            "twenty degrees celsius",
+            "six feet two inches",
+            "half a cup",
+        ),
+        # Only common ones: corpus.py says every unit beside its own kind.
+        "target": ("kilometres", "miles", "metres", "feet", "kilograms", "pounds", "celsius"),
+    },
+)

@@ -1,0 +1,93 @@
+"""Which voice speaks.
+
+Invariant: ChooseVoice carries a name from Situation.voices whenever there are names to choose from.
+"""
+
+import difflib
+
+from engine.llm.base import ChooseVoice
+from engine.llm.skills.canonical import without_courtesy
+from engine.llm.skills.intent import Answer, Family, Intent, Occasion, Slots, Tool
+from engine.llm.skills.quantities import enumeration
+
+MAX_NAMED = 6  # voices read out at once
+CLOSE_ENOUGH = 0.6  # difflib ratio: "ana" finds "Anna", "ana" does not find "Bruno"
+
+
+def choose_voice(slots: Slots, occasion: Occasion) -> Answer | None:
+    wanted = without_courtesy(slots["name"].strip(" .!?,\"'\u201c\u201d")).removesuffix("'s")
+    if not wanted:
+        return None
+    voices = occasion.situation().voices
+    if not voices:
+        return Answer("There is no other voice to choose yet.")
+    name = _closest(wanted, voices)
+    if name is None:
+        return Answer(f"I have no voice called {wanted}. {_listed(voices)}")
+    return Answer(f"All right, this is {name}.", (ChooseVoice(name),))
+
+
+def list_voices(_slots: Slots, occasion: Occasion) -> Answer:
+    voices = occasion.situation().voices
+    return Answer(_listed(voices) if voices else "I have only the one voice you hear.")
+
+
+def tell_voice(_slots: Slots, occasion: Occasion) -> Answer:
+    voice = occasion.situation().voice
+    return Answer(f"This is {voice}." if voice else "This is my built-in voice.")
+
+
+def _closest(wanted: str, voices: tuple[str, ...]) -> str | None:
+    by_folded = {voice.casefold(): voice for voice in voices}
+    folded = wanted.casefold()
+    if folded in by_folded:
+        return by_folded[folded]
+    beginnings = [voice for voice in voices if voice.casefold().startswith(folded)]
+    if beginnings:
+        return min(beginnings, key=len)
+    close = difflib.get_close_matches(folded, list(by_folded), n=1, cutoff=CLOSE_ENOUGH)
+    return by_folded[close[0]] if close else None
+
+
+def _listed(voices: tuple[str, ...]) -> str:
+    if len(voices) == 1:
+        return f"I have one voice: {voices[0]}."
+    if len(voices) <= MAX_NAMED:
+        return f"I have {len(voices)} voices: {enumeration(voices)}."
+    return f"I have {len(voices)} voices, for example {enumeration(voices[:MAX_NAMED])}."
+
+
+FAMILY = Family(
+    intents=(
+        Intent(
+            "choose voice",
+            (
+                "(use|take|choose|select) [the] voice [of|called|named] {name}",
+                "(change|switch|set) [(the|your)] voice to [the voice [of]] {name}",
+                "(change|switch) to [the] voice [of|called] {name}",
+                "(speak|talk) (with|in) [the] voice [of|called] {name}",
+                "voice {name}",
+            ),
+            choose_voice,
+            verbatim=True,
+        ),
+        Intent(
+            "list voices",
+            (
+                "(what|which) voices (are there|do you have|can i choose|can you use|have you got)",
+                "(list|name) [the|all|your] voices",
+            ),
+            list_voices,
+        ),
+        Intent(
+            "tell voice",
+            ("(which|what) voice (is this|is that|are you using|do you use)",),
+            tell_voice,
+        ),
+    ),
+    tools=(
+        Tool("choose_voice", "Speak with another voice.", choose_voice, {"name": "its name"}),
+        Tool("list_voices", "The names of the voices there are.", list_voices),
+    ),
+    open_lists={"name": ("anna", "david", "emma", "george", "maria", "thomas")},
+)
