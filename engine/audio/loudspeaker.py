@@ -1,0 +1,141 @@
+"""A loudspeaker behind PortAudio: we write a tape, a C callback plays it.
+
+Invariant: nothing here runs in the callback. It stops reading when the tape runs out and is told
+to start again when there is more, so every method that looks at the tape also tends the callback.
+"""
+
+import importlib
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.audio.liveness import Liveness
+from engine.audio.pcm import Pcm
+from engine.audio.ring import power_of_two
+from engine.audio.tape import Tape
+from engine.errors import DeviceError
+
+_CAPACITY_S = 1.0
+_BEAT_S = 0.1  # how often the callback is asked for a sign of life
+
+
+class _CallbackRing:
+    """rtmixer's ring as a Store: its memory lies in a numpy array that we can still edit."""
+
+    def __init__(self, sample_rate: int, channels: int) -> None:
+        size = power_of_two(int(sample_rate * _CAPACITY_S))
+        self.memory: npt.NDArray[np.float32] = np.zeros((size, channels), dtype=np.float32)
+        self.ring = importlib.import_module("rtmixer").RingBuffer(4 * channels, buffer=self.memory)
+
+    @property
+    def unread(self) -> int:
+        return int(self.ring.read_available)
+
+    def publish(self, samples: int) -> None:
+        self.ring.advance_write_index(samples)
+
+
+class PortAudioLoudspeaker:
+    """See Loudspeaker. Made by portaudio.open_loudspeaker(); `stream` is a started Mixer."""
+
+    def __init__(self, name: str, stream: Any, close: Callable[[Any], None]) -> None:
+        self._name = name
+        self._stream = stream
+        self._close_stream = close
+        self._sample_rate = int(stream.samplerate)
+        self._store = _CallbackRing(self._sample_rate, stream.channels)
+        self._tape = Tape(self._store, sample_rate=self._sample_rate, margin=stream.blocksize)
+        self._action: Any = None
+        self._beat: Any = None
+        self._beats = 0
+        self._beat_at = 0.0
+        self._liveness = Liveness()
+        self._gone = False
+        self._closed = False
+        # rtmixer's command queue has one writer; the tape has a lock of its own.
+        self._lock = threading.Lock()
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def sample_rate(self) -> int:
+        return self._sample_rate
+
+    @property
+    def writable(self) -> int:
+        self._tend()
+        return self._tape.writable
+
+    @property
+    def samples_written(self) -> int:
+        return self._tape.samples_written
+
+    @property
+    def samples_played(self) -> int:
+        self._tend()
+        return self._tape.samples_played
+
+    @property
+    def underruns(self) -> int:
+        return self._tape.underruns
+
+    @property
+    def latency_s(self) -> float:
+        return float(self._stream.latency)
+
+    @property
+    def gain(self) -> float:
+        return self._tape.gain
+
+    @gain.setter
+    def gain(self, gain: float) -> None:
+        self._tape.set_gain(gain)
+
+    def write(self, pcm: Pcm) -> int:
+        """See Loudspeaker. After close(): takes nothing."""
+        self._tend()
+        if self._closed:
+            return 0
+        if self._gone:
+            raise DeviceError(
+                f"The loudspeaker '{self._name}' has gone.",
+                hint="Connect it again or choose another one.",
+            )
+        taken = self._tape.write(pcm)
+        self._tend()
+        return taken
+
+    def expect_more(self, flag: bool) -> None:
+        self._tape.expect_more(flag)
+
+    def cut(self, *, fade_ms: int = 10) -> None:
+        self._tape.cut(fade_ms)
+
+    def close(self) -> None:
+        with self._lock:
+            if not self._closed:
+                self._closed = True
+                self._close_stream(self._stream)
+
+    def _tend(self) -> None:
+        """Keep the callback playing, and notice when it no longer runs."""
+        with self._lock:
+            if self._closed or self._gone:
+                return
+            running = self._stream.actions
+            if self._beat is not None and self._beat not in running:
+                self._beat, self._beats = None, self._beats + 1
+            self._gone = not self._stream.active or self._liveness.stalled(self._beats)
+            if self._gone:
+                return
+            if self._store.unread and self._action not in running:
+                self._action = self._stream.play_ringbuffer(self._store.ring)
+            now = time.monotonic()
+            if self._beat is None and now - self._beat_at > _BEAT_S:
+                self._beat, self._beat_at = self._stream.fetch_and_reset_stats(), now

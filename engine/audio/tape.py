@@ -1,0 +1,207 @@
+"""What a loudspeaker is about to play, as its writer sees it: samples already handed to the
+consumer can still be made quieter, faded out or dropped, because they lie in memory that is ours
+until the consumer reads them.
+
+Invariant: the consumer (a C callback, or a file device stepped by a clock) only copies and counts.
+Everything clever happens on this side, ahead of the consumer by at least `margin` samples. What
+was handed over is never taken back: a cut overwrites it with silence, and the next utterance is
+written into that silence.
+
+Positions count samples since construction. `_end` is where real audio ends, `_published` where
+the consumer will stop: between them lies silence left by a cut. Numpy gives up the interpreter
+lock for work on more than 500 samples and may get it back tens of milliseconds later under load;
+the edits below therefore go in pieces of _PIECE samples, earliest first.
+"""
+
+import threading
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.audio.pcm import Pcm, ramp
+
+_PIECE = 480
+_RAMP_MS = 10  # the seam promises this for gain; shorter ones click
+
+
+class Store(Protocol):
+    """Memory shared with the consumer; see Ring for the plain one."""
+
+    memory: npt.NDArray[np.float32]  # [size, channels], size a power of two
+
+    @property
+    def unread(self) -> int: ...
+
+    def publish(self, samples: int) -> None: ...
+
+
+class Tape:
+    """The writer's side of a loudspeaker. Any thread may call it; the consumer never does.
+
+    `margin` is how many samples the consumer may take while an edit is made (one device block).
+    """
+
+    def __init__(self, store: Store, *, sample_rate: int, margin: int) -> None:
+        self._store = store
+        self._size = len(store.memory)
+        self._dry: Pcm = np.zeros(self._size, dtype=np.float32)  # [size] before gain
+        self._margin = margin
+        self._sample_rate = sample_rate
+        self._published = 0
+        self._end = 0
+        self._silences: list[tuple[int, int]] = []  # closed, unheard, before _end
+        self._silence = 0  # samples of all closed silences, heard or not
+        self._gain_from, self._gain_to = 1.0, 1.0
+        self._ramp_start, self._ramp_samples = 0, 0
+        self._expecting = False
+        self._excused = 0  # running empty at this position is no underrun (or is counted)
+        self._underruns = 0
+        # Between threads that write, change the gain and cut; the consumer never sees it.
+        self._lock = threading.Lock()
+
+    @property
+    def writable(self) -> int:
+        """Samples write() would take now."""
+        with self._lock:
+            return self._size - (self._start() - self._position())
+
+    @property
+    def samples_written(self) -> int:
+        """Real samples on the tape since construction, less those that were cut."""
+        with self._lock:
+            return self._end - self._silence
+
+    @property
+    def samples_played(self) -> int:
+        """Real samples the consumer took."""
+        with self._lock:
+            heard = min(self._position(), self._end)
+            # A silence that was passed needs no looking at again.
+            while self._silences and self._silences[0][1] <= heard:
+                self._silences.pop(0)
+            ahead = sum(stop - max(start, heard) for start, stop in self._silences)
+            return heard - (self._silence - ahead)
+
+    @property
+    def underruns(self) -> int:
+        with self._lock:
+            self._count_underrun()
+            return self._underruns
+
+    @property
+    def gain(self) -> float:
+        return self._gain_to
+
+    def set_gain(self, gain: float) -> None:
+        """Ramp to `gain` (0..1) from the next sample that can still be changed."""
+        with self._lock:
+            position = self._position()
+            start = min(position + self._margin, self._end)
+            begins_at = self._gain_at(start)
+            idle = position >= self._end
+            self._ramp_samples = 0 if idle else self._sample_rate * _RAMP_MS // 1000
+            self._gain_from, self._gain_to, self._ramp_start = begins_at, gain, start
+            self._render(start, self._end)
+
+    def write(self, pcm: Pcm) -> int:
+        """Append samples; returns how many were taken."""
+        with self._lock:
+            self._count_underrun()
+            start = self._start()
+            taken = min(len(pcm), self._size - (start - self._position()))
+            if taken <= 0:
+                return 0
+            if start > self._end:
+                self._silences.append((self._end, start))
+                self._silence += start - self._end
+            self._record(start, pcm[:taken])
+            self._end = start + taken
+            self._render(start, self._end)
+            if self._end > self._published:
+                self._store.publish(self._end - self._published)
+                self._published = self._end
+            return taken
+
+    def expect_more(self, flag: bool) -> None:
+        """Say whether running empty is an underrun from now on."""
+        with self._lock:
+            self._count_underrun()
+            self._expecting = flag
+            self._excused = self._end
+
+    def cut(self, fade_ms: int) -> None:
+        """Fade out from the next sample that can still be changed; the rest becomes silence."""
+        with self._lock:
+            position = self._position()
+            fade = min(self._sample_rate * fade_ms // 1000, self._end - position)
+            if fade <= 0:
+                return
+            # With less left than margin and fade, the fade takes what is left: late beats a click.
+            start = max(position, min(position + self._margin, self._end - fade))
+            old_end = self._end
+            self._end = start + fade
+            self._excused = self._end
+            self._fade(start, fade)
+            self._render(start, self._end)
+            self._silence_out(self._end, old_end)
+
+    def _position(self) -> int:
+        return self._published - self._store.unread
+
+    def _start(self) -> int:
+        """Where the next sample goes: after the last one, or into the silence behind a cut."""
+        return min(self._published, max(self._end, self._position() + self._margin))
+
+    def _count_underrun(self) -> None:
+        if self._expecting and self._end > self._excused and self._position() >= self._end:
+            self._underruns += 1
+            self._excused = self._end
+
+    def _gain_at(self, position: int) -> float:
+        passed = position - self._ramp_start
+        if passed >= self._ramp_samples:
+            return self._gain_to
+        return self._gain_from + (self._gain_to - self._gain_from) * max(0, passed) / (
+            self._ramp_samples
+        )
+
+    def _record(self, start: int, pcm: Pcm) -> None:
+        offset = start % self._size
+        first = min(len(pcm), self._size - offset)
+        self._dry[offset : offset + first] = pcm[:first]
+        self._dry[: len(pcm) - first] = pcm[first:]
+
+    def _fade(self, start: int, samples: int) -> None:
+        places = np.arange(start, start + samples) % self._size
+        self._dry[places] *= ramp(1.0, 0.0, samples)
+
+    def _render(self, start: int, stop: int) -> None:
+        """Copy dry samples to the consumer's memory with the gain they are to have."""
+        for offset, samples, position in self._pieces(start, stop):
+            dry = self._dry[offset : offset + samples]
+            wet = dry * self._envelope(position, samples)
+            self._store.memory[offset : offset + samples] = wet[:, np.newaxis]
+
+    def _silence_out(self, start: int, stop: int) -> None:
+        for offset, samples, _ in self._pieces(start, stop):
+            self._store.memory[offset : offset + samples] = 0
+            self._dry[offset : offset + samples] = 0  # or a later gain change would revive it
+
+    def _envelope(self, position: int, samples: int) -> Pcm | float:
+        passed = position - self._ramp_start
+        if passed >= self._ramp_samples:
+            return self._gain_to
+        steps = np.arange(passed + 1, passed + samples + 1, dtype=np.float32) / self._ramp_samples
+        line = self._gain_from + (self._gain_to - self._gain_from) * np.clip(steps, 0, 1)
+        return line.astype(np.float32)
+
+    def _pieces(self, start: int, stop: int) -> list[tuple[int, int, int]]:
+        """(offset in memory, samples, position) of pieces that neither wrap nor are too long."""
+        pieces = []
+        while start < stop:
+            offset = start % self._size
+            samples = min(_PIECE, stop - start, self._size - offset)
+            pieces.append((offset, samples, start))
+            start += samples
+        return pieces
