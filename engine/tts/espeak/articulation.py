@@ -1,0 +1,92 @@
+"""Piece after piece becomes sound: spoken in its context, cut out, paced, joined to the last one.
+
+Invariant: what comes out depends on the pieces and on the rate each was begun with, nothing else.
+"""
+
+from dataclasses import dataclass
+from typing import Final, assert_never
+
+import numpy as np
+
+from engine.tts.base import Pcm
+from engine.tts.espeak import voices
+from engine.tts.espeak.cutting import Cut, cut
+from engine.tts.espeak.joining import FADE, Joiner
+from engine.tts.espeak.library import SAMPLE_RATE, Espeak
+from engine.tts.espeak.pace import Pace, Pacer
+from engine.tts.espeak.phrasing import Break, Context, Piece
+
+# Pauses at the voice's own pace, about espeak's; they shrink and grow with the rate.
+_CLAUSE_PAUSE_S: Final = 0.20
+_SENTENCE_PAUSE_S: Final = 0.40
+# A piece without any sound still gets a place in the utterance.
+_MUTE_SAMPLES: Final = SAMPLE_RATE * 40 // 1000
+_NO_SYLLABLES: Final[tuple[int, ...]] = ()
+
+
+@dataclass(frozen=True)
+class Sound:
+    """The next samples of the utterance; `onset` is where in them the piece begins, `syllables`
+    where in them syllables end.
+    """
+
+    pcm: Pcm
+    onset: int
+    syllables: tuple[int, ...]
+
+
+class Articulation:
+    """The mouth of one utterance."""
+
+    def __init__(self, library: Espeak, voice: voices.FormantVoice) -> None:
+        self._library = library
+        self._voice = voices.file_name(voice)
+        self._gain = np.float32(10 ** (voice.gain_db / 20))
+        self._joiner = Joiner()
+        self._pacer = Pacer()
+        # The pause after a piece is made when the next one comes: a reply ends without one.
+        self._before = Break.NONE
+        self._gap = 0
+
+    def speak(self, piece: Piece, context: Context, rate: float | None) -> Sound:
+        """The pause that was due, then the piece at `rate` SPS (None = own pace)."""
+        pace = self._pacer.pace(rate)
+        pause = self._pause(pace)
+        found = self._said(piece, context, pace)
+        if found is None:
+            body, syllables = self._joiner.pause(_MUTE_SAMPLES), _NO_SYLLABLES
+        else:
+            body = self._joiner.append(found.span, pace.stretch)
+            syllables = tuple(
+                len(pause) + min(len(body), round(sample * pace.stretch))
+                for sample in found.syllables
+            )
+        self._before, self._gap = piece.closes, round(pace.gap * len(syllables))
+        self._pacer.spoken(syllables=len(syllables), samples=len(pause) + len(body))
+        return Sound(np.concatenate([pause, body]) * self._gain, len(pause), syllables)
+
+    def finish(self) -> Pcm:
+        """The last piece fades out."""
+        return self._joiner.pause(FADE) * self._gain
+
+    def _said(self, piece: Piece, context: Context, pace: Pace) -> Cut | None:
+        """Where the piece is in the speech of its context; None when it makes no sound."""
+        if not piece.text:
+            return None
+        speech = self._library.speak(
+            context.text, voice=self._voice, words_per_minute=pace.words_per_minute
+        )
+        return cut(speech, context)
+
+    def _pause(self, pace: Pace) -> Pcm:
+        """The silence between the last piece and the next one, which has `pace`."""
+        match self._before:
+            case Break.SENTENCE:
+                samples = round(_SENTENCE_PAUSE_S * pace.pause * SAMPLE_RATE)
+            case Break.CLAUSE:
+                samples = round(_CLAUSE_PAUSE_S * pace.pause * SAMPLE_RATE)
+            case Break.NONE:
+                samples = self._gap
+            case _:
+                assert_never(self._before)
+        return self._joiner.pause(samples) if samples else np.zeros(0, np.float32)

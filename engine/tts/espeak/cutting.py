@@ -1,0 +1,103 @@
+"""Where in a spoken context one piece lies.
+
+Invariant: the end of a piece in one context and the start of the next piece in the next context
+are found by the same rule, so consecutive cuts neither lose nor repeat a sound.
+"""
+
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+
+from engine.tts.espeak.joining import Span
+from engine.tts.espeak.library import PhoneMark, Speech
+from engine.tts.espeak.phrasing import Context
+
+# Vowels of espeak's English in IPA; a syllable is a vowel or a consonant marked syllabic.
+_VOWELS = frozenset("aeiouæɐɑɒɔəɚɛɜɝɪɨʊʉʌᵻ")  # noqa: RUF001  IPA
+_SYLLABIC = "\u0329"
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The piece, and the samples after its first at which its syllables end."""
+
+    span: Span
+    syllables: tuple[int, ...]
+
+
+def cut(speech: Speech, context: Context) -> Cut | None:
+    """The piece's place in the speech of its context; None when espeak said nothing for it."""
+    onsets = _onsets(speech, context.tokens, _last_sound(speech))
+    start, end = onsets[context.target], onsets[context.target + 1]
+    if end <= start:
+        return None
+    return Cut(Span(speech.pcm, start, end), _syllables(speech.phones, start, end))
+
+
+def _last_sound(speech: Speech) -> int:
+    """Where the last phone that is not a pause ends."""
+    end = 0
+    for phone, following in pairwise(speech.phones):
+        if phone.ipa:
+            end = following.sample
+    return min(end, len(speech.pcm))
+
+
+def _onsets(speech: Speech, tokens: tuple[str, ...], end_of_speech: int) -> list[int]:
+    """First sample of every token, and the end of the speech after the last one."""
+    starts = [0, *accumulate(len(token) + 1 for token in tokens)]
+    marks: list[list[int]] = [[] for _ in tokens]
+    place = 0
+    for mark in speech.words:
+        while place + 1 < len(tokens) and mark.character >= starts[place + 1]:
+            place += 1
+        marks[place].append(mark.sample)
+    onsets = [found[0] if found else -1 for found in marks] + [end_of_speech]
+    onsets[0] = 0
+    for token, following in _merged(onsets):
+        _divide(speech, tokens, (token, following), onsets, marks[token])
+    return onsets
+
+
+def _merged(onsets: list[int]) -> list[tuple[int, int]]:
+    """Runs [token, following) that espeak spoke as one: 'of the', 'such as', 'it is'."""
+    known = [place for place, onset in enumerate(onsets) if onset >= 0]
+    return [(token, following) for token, following in pairwise(known) if following > token + 1]
+
+
+def _divide(
+    speech: Speech,
+    tokens: tuple[str, ...],
+    run: tuple[int, int],
+    onsets: list[int],
+    marks: list[int],
+) -> None:
+    """Give the tokens inside a run onsets: espeak's own where it marked every one of them inside
+    the first, else phone boundaries in proportion to the letters.
+    """
+    token, following = run
+    inside = range(token + 1, following)
+    if len(marks) == following - token:
+        for place, sample in zip(inside, marks[1:], strict=True):
+            onsets[place] = sample
+        return
+    first, last = onsets[token], onsets[following]
+    letters = list(accumulate(len(word) for word in tokens[token:following]))
+    boundaries = [p.sample for p in speech.phones if first < p.sample < last] or [last]
+    for place, passed in zip(inside, letters, strict=False):
+        wanted = first + (last - first) * passed // letters[-1]
+        onsets[place] = max(
+            onsets[place - 1], min(boundaries, key=lambda sample: abs(sample - wanted))
+        )
+
+
+def _syllables(phones: tuple[PhoneMark, ...], start: int, end: int) -> tuple[int, ...]:
+    return tuple(
+        min(following.sample, end) - start
+        for phone, following in pairwise(phones)
+        if start <= phone.sample < end and is_syllable(phone.ipa)
+    )
+
+
+def is_syllable(ipa: str) -> bool:
+    """Whether a phone carries a syllable: a vowel, or a consonant marked as syllabic."""
+    return _SYLLABIC in ipa or not _VOWELS.isdisjoint(ipa)

@@ -1,0 +1,260 @@
+"""The one place that talks to libespeak-ng: text in, samples and events out, synchronously.
+
+Invariant: libespeak-ng is global to the process and not thread-safe, so the thread that claims it
+owns it until it releases it; claims of that thread share the library, every other thread gets a
+ModelError. (phonemizer, which the neural voice uses for phones, loads its own *copy* of the library
+file and so has its own global state: it neither needs this claim nor disturbs it.)
+"""
+
+import ctypes
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.errors import ModelError, SynthesisError
+from engine.tts.base import Pcm
+from engine.tts.espeak import voices
+
+SAMPLE_RATE: Final = 22_050  # Hz, espeak's own
+MAX_SPEECH_SAMPLES: Final = 120 * SAMPLE_RATE  # more than that from one call is a runaway
+
+# From speak_lib.h (API revision 12).
+_OUTPUT_SYNCHRONOUS = 2
+_PHONEME_EVENTS, _PHONEME_IPA, _DONT_EXIT = 1 << 0, 1 << 1, 1 << 15
+_CHARS_UTF8 = 1
+_POSITION_CHARACTER = 1
+_PARAMETER_RATE, _PARAMETER_VOLUME = 1, 2
+_EVENT_LAST, _EVENT_WORD, _EVENT_END, _EVENT_PHONEME = 0, 1, 5, 7
+# espeak lowers its own gain after a peak that would clip and remembers that into the next call,
+# which would make samples depend on what was said before. At 70 no voice of ours comes near a peak.
+_VOLUME = 70
+_SEED = 1
+
+
+@dataclass(frozen=True)
+class WordMark:
+    """espeak begins a word: `character` counts from 0 in the text, `sample` in the wave."""
+
+    character: int
+    sample: int
+
+
+@dataclass(frozen=True)
+class PhoneMark:
+    """A phone begins at `sample`; `ipa` may carry stress marks and is empty for a pause."""
+
+    sample: int
+    ipa: str
+
+
+@dataclass(frozen=True)
+class Speech:
+    """What espeak made of one text."""
+
+    pcm: Pcm  # [S] at SAMPLE_RATE
+    words: tuple[WordMark, ...]
+    phones: tuple[PhoneMark, ...]
+
+
+class _EventId(ctypes.Union):
+    _fields_ = (
+        ("number", ctypes.c_int),
+        ("name", ctypes.c_char_p),
+        ("string", ctypes.c_char * 8),
+    )
+
+
+class _Event(ctypes.Structure):
+    _fields_ = (
+        ("type", ctypes.c_int),
+        ("unique_identifier", ctypes.c_uint),
+        ("text_position", ctypes.c_int),
+        ("length", ctypes.c_int),
+        ("audio_position", ctypes.c_int),
+        ("sample", ctypes.c_int),
+        ("user_data", ctypes.c_void_p),
+        ("id", _EventId),
+    )
+
+
+_SYNTH_CALLBACK = ctypes.CFUNCTYPE(
+    ctypes.c_int, ctypes.POINTER(ctypes.c_short), ctypes.c_int, ctypes.POINTER(_Event)
+)
+
+
+class Espeak:
+    """The library, claimed. Use `claim()`; every claim needs one `release()`."""
+
+    _held: "Espeak | None" = None
+    _claiming = threading.Lock()
+
+    def __init__(self) -> None:
+        """Load and initialise the library; ModelError says what is wrong with it."""
+        self._owner = threading.current_thread()
+        self._claims = 0
+        self._voice = ""
+        self._samples: list[npt.NDArray[np.int16]] = []
+        self._words: list[WordMark] = []
+        self._phones: list[PhoneMark] = []
+        self._folder = TemporaryDirectory(prefix="rubato-espeak-")
+        try:
+            self._library = _load_library()
+            voices.write_data_folder(_data_folder(), Path(self._folder.name))
+            self._initialise()
+        except BaseException:
+            self._folder.cleanup()
+            raise
+
+    @classmethod
+    def claim(cls) -> Self:
+        """The library for this thread. ModelError when another living thread holds it."""
+        with cls._claiming:
+            held = cls._held
+            if held is not None and held._owner is not threading.current_thread():
+                if held._owner.is_alive():
+                    raise ModelError(
+                        f"The formant voice is in use by the thread {held._owner.name!r}.",
+                        hint="Only one thread at a time can own it; close the other voice first.",
+                    )
+                held._terminate()
+                held = None
+            if held is None:
+                held = cls._held = cls()
+            held._claims += 1
+            assert isinstance(held, cls)
+            return held
+
+    def release(self) -> None:
+        """Give one claim back; the last one frees the library."""
+        self._check_owner()
+        self._claims -= 1
+        if self._claims == 0:
+            with Espeak._claiming:
+                self._terminate()
+
+    def speak(self, text: str, *, voice: str, words_per_minute: int) -> Speech:
+        """Speak `text` (plain, no markup) with the voice called `voice` at 80 to 450 words a
+        minute.
+
+        Same arguments, same samples, whatever was said before. SynthesisError when espeak refuses.
+        """
+        self._check_owner()
+        self._select(voice)
+        self._check(
+            self._library.espeak_SetParameter(_PARAMETER_RATE, words_per_minute, 0), "the pace"
+        )
+        self._library.espeak_ng_SetRandSeed(_SEED)
+        self._samples.clear()
+        self._words.clear()
+        self._phones.clear()
+        encoded = text.encode()
+        status = self._library.espeak_Synth(
+            encoded, len(encoded) + 1, 0, _POSITION_CHARACTER, 0, _CHARS_UTF8, None, None
+        )
+        self._check(status, "a text")
+        pcm = np.concatenate(self._samples) if self._samples else np.zeros(0, np.int16)
+        return Speech(
+            pcm.astype(np.float32) / np.float32(32768), tuple(self._words), tuple(self._phones)
+        )
+
+    def _initialise(self) -> None:
+        library = self._library
+        rate = library.espeak_Initialize(
+            _OUTPUT_SYNCHRONOUS,
+            0,
+            self._folder.name.encode(),
+            _PHONEME_EVENTS | _PHONEME_IPA | _DONT_EXIT,
+        )
+        if rate != SAMPLE_RATE:
+            raise ModelError(
+                f"The formant voice did not start (espeak-ng answered {rate}).",
+                hint="Install Rubato again: espeak's data is missing or of another version.",
+            )
+        # The callback object must outlive the library's use of it.
+        self._callback = _SYNTH_CALLBACK(self._collect)
+        library.espeak_SetSynthCallback(self._callback)
+        self._check(library.espeak_SetParameter(_PARAMETER_VOLUME, _VOLUME, 0), "the volume")
+
+    def _collect(self, wave: Any, count: int, events: Any) -> int:  # Any: ctypes pointers
+        """espeak's callback: copy what it hands over; 1 stops a runaway."""
+        if wave and count > 0:
+            self._samples.append(np.ctypeslib.as_array(wave, (count,)).copy())
+        index = 0
+        while events[index].type != _EVENT_LAST:
+            self._note(events[index])
+            index += 1
+        return int(sum(map(len, self._samples)) > MAX_SPEECH_SAMPLES)
+
+    def _note(self, event: _Event) -> None:
+        match event.type:
+            case 1:  # _EVENT_WORD
+                self._words.append(WordMark(event.text_position - 1, event.sample))
+            case 5:  # _EVENT_END of a clause: closes its last phone
+                self._phones.append(PhoneMark(event.sample, ""))
+            case 7:  # _EVENT_PHONEME
+                ipa = event.id.string.decode("utf-8", "ignore")  # cut at 8 bytes by espeak
+                self._phones.append(PhoneMark(event.sample, ipa))
+
+    def _select(self, voice: str) -> None:
+        if voice == self._voice:
+            return
+        self._voice = ""
+        self._check(self._library.espeak_SetVoiceByName(voice.encode()), f"the voice {voice!r}")
+        self._voice = voice
+
+    def _check(self, status: int, what: str) -> None:
+        if status != 0:
+            raise SynthesisError(
+                f"The formant voice refused {what} (espeak-ng status {status:#x}).",
+                hint="Try again; if it stays, install Rubato again.",
+            )
+
+    def _check_owner(self) -> None:
+        if threading.current_thread() is not self._owner:
+            raise SynthesisError(
+                f"The formant voice belongs to the thread {self._owner.name!r}, not to "
+                f"{threading.current_thread().name!r}.",
+                hint="libespeak-ng must be used from the thread that loaded it.",
+            )
+
+    def _terminate(self) -> None:
+        self._library.espeak_Terminate()
+        self._folder.cleanup()
+        Espeak._held = None
+
+
+def _load_library() -> Any:  # Any: ctypes functions have no signatures
+    """libespeak-ng with the result types that are not int."""
+    try:
+        import espeakng_loader  # here, not above: 20 MB package whose absence is a ModelError
+
+        library = ctypes.CDLL(espeakng_loader.get_library_path())
+    except (ImportError, OSError) as error:
+        raise ModelError(
+            f"The formant voice could not be loaded: {error}.",
+            hint="Install Rubato again; it brings espeak-ng along.",
+        ) from error
+    library.espeak_SetSynthCallback.restype = None
+    library.espeak_ng_SetRandSeed.argtypes = [ctypes.c_long]
+    library.espeak_Synth.argtypes = [
+        ctypes.c_char_p,
+        ctypes.c_size_t,
+        ctypes.c_uint,
+        ctypes.c_int,
+        ctypes.c_uint,
+        ctypes.c_uint,
+        ctypes.c_void_p,
+        ctypes.c_void_p,
+    ]
+    return library
+
+
+def _data_folder() -> Path:
+    import espeakng_loader
+
+    return Path(espeakng_loader.get_data_path())

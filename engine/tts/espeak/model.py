@@ -1,0 +1,67 @@
+"""The formant voice as a TtsModel: no weights, no download, speaks a word in a few milliseconds.
+
+Invariant: one thread owns the model and its sessions, because libespeak-ng is global to the
+process; any number of sessions of that thread may be open at once.
+"""
+
+from typing import Final
+
+from engine.errors import InvalidInput, ModelError
+from engine.tts.base import Pcm, Timing, TtsInfo, Voice
+from engine.tts.espeak import voices
+from engine.tts.espeak.articulation import Articulation
+from engine.tts.espeak.library import SAMPLE_RATE, Espeak
+from engine.tts.espeak.pace import RATE_RANGE
+from engine.tts.espeak.session import EspeakSession
+
+NAME: Final = "espeak"
+
+
+class EspeakModel:
+    """libespeak-ng and our voices on it. ModelError when the library does not load."""
+
+    def __init__(self) -> None:
+        self._library: Espeak | None = Espeak.claim()
+
+    @property
+    def info(self) -> TtsInfo:
+        return TtsInfo(
+            name=NAME,
+            sample_rate=SAMPLE_RATE,
+            timing=Timing.ALIGNED,
+            rate_range=RATE_RANGE,
+            can_clone=False,
+        )
+
+    def voices(self) -> tuple[Voice, ...]:
+        """Our voices; the first is the default."""
+        return tuple(
+            Voice(voice.name, NAME, metadata={"description": voice.description})
+            for voice in voices.VOICES
+        )
+
+    def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
+        """Always ModelError: there is nothing in a formant voice that a recording could change."""
+        raise ModelError(
+            "The formant voice cannot clone: it computes speech from a handful of resonances "
+            "instead of learning it from recordings.",
+            hint="Choose a neural voice to speak like a recording.",
+        )
+
+    def open(self, voice: Voice, *, seed: int) -> EspeakSession:
+        """An utterance in `voice`. `seed` changes nothing: nothing here is random."""
+        if self._library is None:
+            raise ModelError("The formant voice was closed.", hint="Load it again.")
+        if voice.model != NAME:
+            raise InvalidInput(
+                f"The voice {voice.name!r} was made for {voice.model!r}, not for the formant "
+                "voice.",
+                hint="Choose one of " + ", ".join(known.name for known in voices.VOICES) + ".",
+            )
+        return EspeakSession(Articulation(self._library, voices.find(voice.name)))
+
+    def close(self) -> None:
+        """Release the library; calling it twice is harmless."""
+        library, self._library = self._library, None
+        if library is not None:
+            library.release()

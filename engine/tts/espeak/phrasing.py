@@ -1,0 +1,176 @@
+"""Words become pieces, and every piece is spoken inside a context, so that a reply that arrives
+word by word sounds like a phrase.
+
+espeak gives a word said alone the stress, length and falling tone of a whole sentence. So piece i
+is spoken as "words of its clause so far, piece i, piece i+1, filler" and cut out (cutting.py).
+Measured on 93 words of eight sentences against the sentence spoken in one go: 84 % of the words
+have the same length within 1 ms, 95 % the same median pitch within 4 Hz; said alone they are 1.6
+times as long (median). First words, spoken without look-ahead, differ by up to 60 ms.
+
+Invariant: the context is a function of the words only, never of when they came. A piece needs the
+next one (or the end of the input) to be spoken, unless punctuation closes it or it is the very
+first: that one is spoken at once, in front of filler alone.
+"""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from enum import Enum
+
+from engine.errors import InvalidInput
+
+# Words before the piece that colour it. More changes nothing audible and costs time.
+_LEFT_PIECES = 10
+# Keeps the piece from being the last stress of its clause, which espeak would give a falling tone.
+# Three stresses are needed before the tone of the piece stops changing; 'many' joins no idiom.
+_FILLER = "many more people came"
+# A longer word is spoken in parts, so that one step stays short whatever is pushed.
+_PIECE_CHARACTERS = 48
+
+_CLOSERS = "\"')]}»”’*_"  # noqa: RUF001  typographic quotes close a word
+_SENTENCE_END = ".!?…。！？"  # noqa: RUF001  full-width punctuation ends sentences too
+_CLAUSE_END = ",;:—–，；："  # noqa: RUF001
+_SPOKEN_SYMBOLS = "&@%#"
+
+
+class Break(Enum):
+    """What follows a piece."""
+
+    NONE = "none"
+    CLAUSE = "clause"
+    SENTENCE = "sentence"
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A word, or part of a very long one. `text` is empty when there is nothing to pronounce."""
+
+    word: int
+    text: str
+    begins_word: bool
+    closes: Break
+
+
+@dataclass(frozen=True)
+class Context:
+    """What to say to hear one piece: tokens joined by blanks; `target` is the piece's place."""
+
+    tokens: tuple[str, ...]
+    target: int
+
+    @property
+    def text(self) -> str:
+        return " ".join(self.tokens)
+
+
+class Phrasing:
+    """The pieces of one utterance, in order, and how far they have been taken."""
+
+    def __init__(self) -> None:
+        self._pieces: list[Piece] = []
+        self._words = 0
+        self._taken = 0
+        self._ended = False
+
+    def push(self, text: str) -> None:
+        """Append a word. InvalidInput when the input has ended or `text` is not one word."""
+        if self._ended:
+            raise InvalidInput("A word came after the end of the utterance.")
+        if not text or any(character.isspace() for character in text):
+            raise InvalidInput(f"Not one word: {text[:80]!r}.")
+        self._pieces += split_word(self._words, text)
+        self._words += 1
+
+    def end(self) -> None:
+        self._ended = True
+
+    @property
+    def finished(self) -> bool:
+        return self._ended and self._taken == len(self._pieces)
+
+    def take(self) -> tuple[Piece, Context] | None:
+        """The next piece and its context; None when it cannot be known yet, or nothing is left."""
+        if not self._ready():
+            return None
+        index = self._taken
+        self._taken += 1
+        return self._pieces[index], self._context(index)
+
+    def _ready(self) -> bool:
+        left = len(self._pieces) - self._taken
+        if left == 0:
+            return False
+        piece = self._pieces[self._taken]
+        at_once = self._taken == 0 or not piece.text or piece.closes is not Break.NONE
+        return at_once or left > 1 or self._ended
+
+    def _context(self, index: int) -> Context:
+        start = index
+        while start > max(0, index - _LEFT_PIECES) and not self._closed_before(start):
+            start -= 1
+        before = [piece.text for piece in self._pieces[start:index]]
+        tokens = [*before, self._pieces[index].text, *self._after(index)]
+        return Context(tuple(tokens), target=len(before))
+
+    def _closed_before(self, index: int) -> bool:
+        previous = self._pieces[index - 1]
+        return previous.closes is not Break.NONE or not previous.text
+
+    def _after(self, index: int) -> list[str]:
+        """What is said after piece `index` to give it its melody."""
+        if self._pieces[index].closes is not Break.NONE:
+            return []
+        if index == 0:
+            return _FILLER.split()
+        if index + 1 == len(self._pieces):  # the input ended here
+            return []
+        following = self._pieces[index + 1]
+        if not following.text:  # a dash or the like: the clause ends here
+            return []
+        # Filler even when `following` is the last word: whether it is must not matter, because a
+        # slower language model would not have told yet.
+        return [following.text, *([] if following.closes is not Break.NONE else _FILLER.split())]
+
+
+def split_word(number: int, text: str) -> list[Piece]:
+    """The pieces of one word; at least one."""
+    spoken = _pronounceable(text)
+    closes = closing_break(text)
+    if not spoken:
+        return [Piece(number, "", True, closes if closes is not Break.NONE else Break.CLAUSE)]
+    parts = [
+        spoken[start : start + _PIECE_CHARACTERS]
+        for start in range(0, len(spoken), _PIECE_CHARACTERS)
+    ]
+    # A part without a letter (the rest of a row of dots) says nothing.
+    parts = [parts[0], *(part for part in parts[1:] if _has_sound(part))]
+    last = len(parts) - 1
+    return [
+        Piece(number, part, place == 0, closes if place == last else Break.NONE)
+        for place, part in enumerate(parts)
+    ]
+
+
+def closing_break(text: str) -> Break:
+    """What the punctuation at the end of a word asks for."""
+    bare = text.rstrip(_CLOSERS)
+    if not bare:
+        return Break.NONE
+    if bare[-1] in _SENTENCE_END:
+        return Break.SENTENCE
+    return Break.CLAUSE if bare[-1] in _CLAUSE_END else Break.NONE
+
+
+def _pronounceable(text: str) -> str:
+    """`text` without control, format and unassigned characters; empty when no sound is left."""
+    composed = unicodedata.normalize("NFC", text)
+    visible = "".join(c for c in composed if not unicodedata.category(c).startswith("C"))
+    # espeak spells out a row of punctuation; one sign is enough for the melody.
+    single = re.sub(r"([^\w\s])\1+", r"\1", visible)
+    return single if _has_sound(single) else ""
+
+
+def _has_sound(text: str) -> bool:
+    return any(
+        c.isalnum() or c in _SPOKEN_SYMBOLS or unicodedata.category(c) in ("Sc", "Sm") for c in text
+    )

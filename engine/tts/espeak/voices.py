@@ -1,0 +1,117 @@
+"""Who the formant voice can be: our own voice files on top of espeak's English languages.
+
+Invariant: every voice has `flutter 0` and `roughness 0`. espeak keeps the phase of both in static
+memory that nothing resets, so with either of them the samples of a text would depend on what was
+said before it.
+"""
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.errors import InvalidInput, ModelError
+
+# The whole data is 20 MB for 130 languages; English needs 0.9 MB.
+_DATA_FILES = ("phondata", "phonindex", "phontab", "intonations", "en_dict")
+_AMERICAN, _BRITISH = "en-US", "en"  # files below lang/gmw
+
+
+@dataclass(frozen=True)
+class Formant:
+    """How one resonance differs from espeak's default, in percent."""
+
+    number: int
+    frequency: int
+    height: int
+    width: int
+
+
+@dataclass(frozen=True)
+class FormantVoice:
+    """One person espeak can sound like. Pitches in Hz; `gain_db` levels the voices against each
+    other (within 2 dB, measured on one sentence each).
+    """
+
+    name: str
+    description: str
+    language: str
+    low_pitch: int
+    high_pitch: int
+    gain_db: float
+    formants: tuple[Formant, ...] = ()
+
+
+def _woman(shift: int) -> tuple[Formant, ...]:
+    """Formants of a shorter vocal tract: `shift` percent of a man's."""
+    return (
+        *(Formant(n, shift, 90, 120) for n in range(1, 4)),
+        *(Formant(n, shift, 75, 130) for n in range(4, 6)),
+        *(Formant(n, min(shift, 110), 60, 120) for n in range(6, 9)),
+    )
+
+
+VOICES = (
+    FormantVoice("Alan", "American man", _AMERICAN, 82, 124, 2.0),
+    FormantVoice("Belinda", "American woman", _AMERICAN, 150, 224, 0.0, _woman(108)),
+    FormantVoice("Arthur", "British man", _BRITISH, 86, 128, 1.0),
+    FormantVoice("Clara", "British woman", _BRITISH, 158, 232, -1.0, _woman(110)),
+    FormantVoice(
+        "Victor",
+        "deep American man",
+        _AMERICAN,
+        64,
+        98,
+        2.0,
+        tuple(Formant(n, 96, 100, 110) for n in range(1, 6)),
+    ),
+    FormantVoice("Ruby", "bright American girl", _AMERICAN, 190, 280, -1.0, _woman(116)),
+)
+
+
+def find(name: str) -> FormantVoice:
+    """The voice called `name`, whatever its case. InvalidInput when there is none."""
+    for voice in VOICES:
+        if voice.name.casefold() == name.casefold():
+            return voice
+    raise InvalidInput(
+        f"The formant voice has nobody called {name!r}.",
+        hint="It has " + ", ".join(voice.name for voice in VOICES) + ".",
+    )
+
+
+def file_name(voice: FormantVoice) -> str:
+    """What the library calls the voice: lower case, because espeak lowers every name it is
+    given.
+    """
+    return voice.name.lower()
+
+
+def write_data_folder(source: Path, target: Path) -> None:
+    """Fill `target` with English from espeak's own data folder `source`, and our voices.
+
+    ModelError when `source` lacks a file.
+    """
+    try:
+        for name in _DATA_FILES:
+            shutil.copyfile(source / name, target / name)
+        (target / "voices").mkdir()
+        languages = {
+            name: (source / "lang" / "gmw" / name).read_text(encoding="utf-8")
+            for name in (_AMERICAN, _BRITISH)
+        }
+        for voice in VOICES:
+            definition = _definition(voice, languages[voice.language])
+            (target / "voices" / file_name(voice)).write_text(definition, encoding="utf-8")
+    except OSError as error:
+        raise ModelError(
+            f"The data of the formant voice could not be read: {error}.",
+            hint="Install Rubato again; it brings espeak-ng along.",
+        ) from error
+
+
+def _definition(voice: FormantVoice, language: str) -> str:
+    """The text of an espeak voice file: the language's own lines, then ours."""
+    kept = [line for line in language.splitlines() if not line.startswith("name")]
+    ours = [f"pitch {voice.low_pitch} {voice.high_pitch}", "flutter 0", "roughness 0"]
+    ours += [f"formant {f.number} {f.frequency} {f.height} {f.width}" for f in voice.formants]
+    return "\n".join([f"name {file_name(voice)}", *kept, *ours, ""])

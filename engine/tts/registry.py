@@ -1,0 +1,40 @@
+"""From the name of a synthesiser to the loaded model, importing only the one that is asked for.
+
+Invariant: importing this module loads no synthesiser and no torch.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from engine.errors import ModelError
+from engine.settings import SpeechSettings
+from engine.tts.base import TtsModel
+
+Progress = Callable[[str, float | None], None]
+"""Told what is being done and how far it is (0..1, None = unknown)."""
+
+
+def _espeak(settings: SpeechSettings, progress: Progress) -> TtsModel:
+    from engine.tts.espeak.model import EspeakModel  # loads libespeak-ng
+
+    progress("Loading the formant voice", None)
+    return EspeakModel()
+
+
+_LOADERS: Final[dict[str, Callable[[SpeechSettings, Progress], TtsModel]]] = {"espeak": _espeak}
+
+NAMES: Final = tuple(_LOADERS)
+
+
+def load(settings: SpeechSettings, progress: Progress) -> TtsModel:
+    """Load the synthesiser `settings.engine` on the calling thread, which then owns it.
+
+    ModelError when there is no such synthesiser or it cannot be loaded.
+    """
+    loader = _LOADERS.get(settings.engine)
+    if loader is None:
+        raise ModelError(
+            f"There is no synthesiser called {settings.engine!r}.",
+            hint="There are: " + ", ".join(NAMES) + ".",
+        )
+    return loader(settings, progress)

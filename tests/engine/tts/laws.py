@@ -1,0 +1,302 @@
+"""What every synthesiser must obey, whatever it is made of: one function a law, each takes a loaded
+model. test_laws.py holds every registered synthesiser to them.
+"""
+
+import random
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from engine.errors import InvalidInput, ModelError
+from engine.tts.base import (
+    AudioFrame,
+    Finished,
+    Onset,
+    Pcm,
+    RateRange,
+    Starved,
+    TtsModel,
+    TtsSession,
+)
+
+TEXT = (
+    "Of the many people who asked, one was right: it is late. "
+    "We will meet the others at seven and walk along the river."
+)
+WORDS = tuple(TEXT.split())
+STEPS_PER_WORD = 400  # far above what any word needs; reached only by a session that never ends
+
+
+@dataclass(frozen=True)
+class Utterance:
+    frames: tuple[AudioFrame, ...]
+
+    @property
+    def pcm(self) -> Pcm:
+        return np.concatenate([np.zeros(0, np.float32), *(frame.pcm for frame in self.frames)])
+
+    @property
+    def onsets(self) -> tuple[Onset, ...]:
+        return tuple(onset for frame in self.frames for onset in frame.onsets)
+
+
+def open_session(model: TtsModel, *, seed: int = 7, rate: float | None = None) -> TtsSession:
+    session = model.open(model.voices()[0], seed=seed)
+    session.rate = rate
+    return session
+
+
+def drain(session: TtsSession) -> list[AudioFrame]:
+    """Frames until the session is starved or finished."""
+    frames = []
+    for _ in range(STEPS_PER_WORD * len(WORDS)):
+        step = session.step()
+        if not isinstance(step, AudioFrame):
+            return frames
+        frames.append(step)
+    raise AssertionError("the session gives frames for ever")
+
+
+def say(
+    model: TtsModel,
+    chunks: Iterable[Iterable[str]] = (WORDS,),
+    *,
+    seed: int = 7,
+    rate: float | None = None,
+) -> Utterance:
+    """Push chunk after chunk of words and take all frames that can be had in between."""
+    frames = []
+    with open_session(model, seed=seed, rate=rate) as session:
+        for chunk in chunks:
+            for word in chunk:
+                session.push_word(word)
+            frames += drain(session)
+        session.end_input()
+        frames += drain(session)
+        assert session.step() == Finished()
+    return Utterance(tuple(frames))
+
+
+def assert_same(one: Utterance, other: Utterance) -> None:
+    assert np.array_equal(one.pcm, other.pcm)
+    assert one.onsets == other.onsets
+
+
+# ------------------------------------------------------------------ the laws
+
+
+def word_by_word_equals_all_at_once(model: TtsModel) -> None:
+    everything = say(model)
+    assert len(everything.pcm) > model.info.sample_rate
+    assert_same(say(model, [[word] for word in WORDS]), everything)
+
+
+def chunking_does_not_matter(model: TtsModel) -> None:
+    everything = say(model)
+    for chance in (0.2, 0.5, 0.8):
+        chooser = random.Random(chance)
+        chunks: list[list[str]] = [[]]
+        for word in WORDS:
+            chunks[-1].append(word)
+            if chooser.random() < chance:
+                chunks.append([])
+        assert_same(say(model, chunks), everything)
+
+
+def steps_between_pushes_do_not_matter(model: TtsModel) -> None:
+    frames = []
+    with open_session(model) as session:
+        for word in WORDS:
+            session.push_word(word)
+            step = session.step()
+            if isinstance(step, AudioFrame):
+                frames.append(step)
+        session.end_input()
+        frames += drain(session)
+    assert_same(Utterance(tuple(frames)), say(model))
+
+
+def nothing_to_say_is_starved_and_passes(model: TtsModel) -> None:
+    with open_session(model) as session:
+        assert session.step() == Starved()
+        assert session.step() == Starved()
+        for word in WORDS:
+            session.push_word(word)
+        assert drain(session)
+        assert session.step() == Starved()
+        session.end_input()
+        drain(session)
+        assert session.step() == Finished()
+        assert session.step() == Finished()
+
+
+def an_utterance_without_words_finishes(model: TtsModel) -> None:
+    with open_session(model) as session:
+        session.end_input()
+        session.end_input()
+        assert session.step() == Finished()
+
+
+def words_after_the_end_are_refused(model: TtsModel) -> None:
+    with open_session(model) as session:
+        session.push_word("One.")
+        session.end_input()
+        with pytest.raises(InvalidInput):
+            session.push_word("two")
+        assert drain(session)
+
+
+def what_is_not_one_word_is_refused(model: TtsModel) -> None:
+    with open_session(model) as session:
+        for text in ("two words", "tab\tbed", "line\n", " "):
+            with pytest.raises(InvalidInput):
+                session.push_word(text)
+
+
+def frames_follow_each_other(model: TtsModel) -> None:
+    position = 0
+    for frame in say(model).frames:
+        assert frame.pcm.dtype == np.float32
+        assert frame.pcm.ndim == 1
+        assert len(frame.pcm) > 0
+        assert np.isfinite(frame.pcm).all()
+        assert np.abs(frame.pcm).max() <= 1
+        assert frame.sample == position
+        position += len(frame.pcm)
+
+
+def every_word_has_one_onset_in_order(model: TtsModel) -> None:
+    utterance = say(model)
+    assert [onset.word for onset in utterance.onsets] == list(range(len(WORDS)))
+    samples = [onset.sample for onset in utterance.onsets]
+    assert samples == sorted(samples)
+    for frame in utterance.frames:
+        for onset in frame.onsets:
+            assert frame.sample <= onset.sample < frame.sample + len(frame.pcm)
+
+
+def same_seed_same_samples(model: TtsModel) -> None:
+    assert_same(say(model, seed=3), say(model, seed=3))
+
+
+def sessions_do_not_disturb_each_other(model: TtsModel) -> None:
+    alone = say(model), say(model, seed=8, rate=rate_range(model).highest)
+    frames: tuple[list[AudioFrame], list[AudioFrame]] = ([], [])
+    one, two = open_session(model), open_session(model, seed=8, rate=rate_range(model).highest)
+    with one, two:
+        for word in WORDS:
+            for session, taken in zip((one, two), frames, strict=True):
+                session.push_word(word)
+                taken += drain(session)
+        for session, taken in zip((one, two), frames, strict=True):
+            session.end_input()
+            taken += drain(session)
+    for taken, expected in zip(frames, alone, strict=True):
+        assert_same(Utterance(tuple(taken)), expected)
+
+
+def closing_at_any_moment_leaves_the_model_whole(model: TtsModel) -> None:
+    whole = say(model)
+    for steps in (0, 1, 2, 5):
+        session = open_session(model)
+        for word in WORDS[: steps + 1]:
+            session.push_word(word)
+        for _ in range(steps):
+            session.step()
+        session.close()
+        session.close()
+    assert_same(say(model), whole)
+
+
+def a_new_rate_changes_later_words_only(model: TtsModel) -> None:
+    slow, fast = rate_range(model).lowest, rate_range(model).highest
+    steady = say(model, rate=fast)
+    frames = []
+    with open_session(model, rate=fast) as session:
+        for word in WORDS:
+            session.push_word(word)
+        session.end_input()
+        frames += [step for _ in range(8) if isinstance(step := session.step(), AudioFrame)]
+        before = sum(len(frame.pcm) for frame in frames)
+        session.rate = slow
+        frames += drain(session)
+    changed = Utterance(tuple(frames))
+    assert np.array_equal(changed.pcm[:before], steady.pcm[:before])
+    assert len(changed.pcm) > 1.3 * len(steady.pcm)
+
+
+def a_rate_out_of_range_is_clamped(model: TtsModel) -> None:
+    limits = rate_range(model)
+    assert_same(say(model, rate=1000.0), say(model, rate=limits.highest))
+    assert_same(say(model, rate=0.0), say(model, rate=limits.lowest))
+
+
+def strange_words_do_no_harm(model: TtsModel) -> None:
+    markup = ("<speak>", "<mark/>", "[[f00]]", "&amp;", "%s%n", "\\")
+    invisible = ("\x01", "\x00", "\ud800", "\u200b", "\u202eabc")
+    symbols = ("—", "...", "!?!?", "'", "😀", "👩\u200d👧")
+    foreign = ("日本語", "שלום", "e\u0301" * 9)
+    endless = ("a" * 500, "9" * 200)
+    strange = (*markup, *invisible, *symbols, *foreign, *endless)
+    frames = say(model, [strange, ["fine."]]).frames
+    assert all(np.isfinite(frame.pcm).all() for frame in frames)
+    onsets = [onset.word for frame in frames for onset in frame.onsets]
+    assert onsets == list(range(len(strange) + 1))
+
+
+def a_model_tells_what_it_is(model: TtsModel) -> None:
+    assert model.info.sample_rate >= 8_000
+    assert model.voices()
+    assert all(voice.model == model.info.name for voice in model.voices())
+    names = [voice.name for voice in model.voices()]
+    assert len(set(names)) == len(names)
+
+
+def a_model_that_cannot_clone_says_so(model: TtsModel) -> None:
+    if not model.info.can_clone:
+        with pytest.raises(ModelError) as refusal:
+            model.encode_voice(np.zeros(16_000, np.float32), 16_000)
+        assert refusal.value.message.endswith(".")
+
+
+def the_rate_range_is_true(model: TtsModel) -> None:
+    """Not for random weights: those cannot follow a rate."""
+    limits = rate_range(model)
+    for rate in (limits.lowest, (limits.lowest + limits.highest) / 2, limits.highest):
+        frames = say(model, [WORDS * 2], rate=rate).frames
+        start = 3 * model.info.sample_rate
+        settled = [frame.rate for frame in frames if frame.rate and frame.sample > start]
+        assert settled
+        assert np.mean(settled) == pytest.approx(rate, rel=0.12)
+
+
+def rate_range(model: TtsModel) -> RateRange:
+    if model.info.rate_range is None:
+        pytest.skip("this model cannot be told a rate")
+    return model.info.rate_range
+
+
+# Every law a session obeys whatever its weights say.
+LAWS: tuple[Callable[[TtsModel], None], ...] = (
+    word_by_word_equals_all_at_once,
+    chunking_does_not_matter,
+    steps_between_pushes_do_not_matter,
+    nothing_to_say_is_starved_and_passes,
+    an_utterance_without_words_finishes,
+    words_after_the_end_are_refused,
+    what_is_not_one_word_is_refused,
+    frames_follow_each_other,
+    every_word_has_one_onset_in_order,
+    same_seed_same_samples,
+    sessions_do_not_disturb_each_other,
+    closing_at_any_moment_leaves_the_model_whole,
+    a_new_rate_changes_later_words_only,
+    a_rate_out_of_range_is_clamped,
+    strange_words_do_no_harm,
+    a_model_tells_what_it_is,
+    a_model_that_cannot_clone_says_so,
+)
+# Laws about what is heard, for models that can really speak.
+LAWS_OF_SPEECH: tuple[Callable[[TtsModel], None], ...] = (the_rate_range_is_true,)

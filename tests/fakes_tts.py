@@ -1,0 +1,125 @@
+"""A synthesiser small enough to read at a glance, for tests of everything around one.
+
+Every syllable (a group of vowels) of a word is a tone of the session's seed; a word needs the next
+word, or the end, before it is spoken.
+"""
+
+import re
+from collections import deque
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+
+from engine.errors import InvalidInput, ModelError
+from engine.tts.base import (
+    AudioFrame,
+    Finished,
+    Onset,
+    Pcm,
+    RateRange,
+    Starved,
+    Step,
+    Timing,
+    TtsInfo,
+    Voice,
+)
+
+SAMPLE_RATE = 8_000
+FRAME = 640  # 80 ms
+OWN_RATE = 4.0
+RANGE = RateRange(1.0, 8.0)
+
+
+class FakeSession:
+    def __init__(self, seed: int, spoken: Callable[[str], None]) -> None:
+        self.rate: float | None = None
+        self._pitch = 200 + 37 * (seed % 10)
+        self._spoken = spoken
+        self._waiting: deque[str] = deque()
+        self._words = 0
+        self._ended = False
+        self._closed = False
+        self._pcm = np.zeros(0, np.float32)
+        self._onsets: list[Onset] = []
+        self._syllables: list[int] = []
+        self._sample = 0
+
+    def push_word(self, text: str) -> None:
+        if self._ended or self._closed or not text or re.search(r"\s", text):
+            raise InvalidInput(f"Not one word of an open utterance: {text!r}.")
+        self._waiting.append(text)
+
+    def end_input(self) -> None:
+        self._ended = True
+
+    def step(self) -> Step:
+        if self._closed:
+            return Finished()
+        while len(self._pcm) - self._sample < FRAME and self._can_speak():
+            self._speak(self._waiting.popleft())
+        if self._sample < len(self._pcm):
+            return self._frame()
+        return Finished() if self._ended and not self._waiting else Starved()
+
+    def _can_speak(self) -> bool:
+        return len(self._waiting) > 1 or (self._ended and bool(self._waiting))
+
+    def _speak(self, text: str) -> None:
+        rate = OWN_RATE if self.rate is None else min(max(self.rate, RANGE.lowest), RANGE.highest)
+        self._onsets.append(Onset(self._words, len(self._pcm)))
+        self._words += 1
+        self._spoken(text)
+        for _ in re.findall("[aeiouy]+", text.lower()) or [""]:
+            length = round(SAMPLE_RATE / rate)
+            tone = np.sin(2 * np.pi * self._pitch / SAMPLE_RATE * np.arange(length)) / 4
+            self._pcm = np.concatenate([self._pcm, tone.astype(np.float32)])
+            self._syllables.append(len(self._pcm))
+
+    def _frame(self) -> AudioFrame:
+        start, end = self._sample, min(self._sample + FRAME, len(self._pcm))
+        self._sample = end
+        onsets = tuple(onset for onset in self._onsets if start <= onset.sample < end)
+        window = 3 * SAMPLE_RATE
+        ended = sum(end - window < sample <= end for sample in self._syllables)
+        rate = ended * SAMPLE_RATE / min(end, window) if ended else None
+        return AudioFrame(self._pcm[start:end], start, onsets, rate)
+
+    def close(self) -> None:
+        self._closed = True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class FakeTts:
+    """`spoken` collects every word in the order of speaking, over all sessions."""
+
+    def __init__(self) -> None:
+        self.spoken: list[str] = []
+        self.closed = False
+
+    @property
+    def info(self) -> TtsInfo:
+        return TtsInfo("fake", SAMPLE_RATE, Timing.ALIGNED, RANGE, can_clone=False)
+
+    def voices(self) -> tuple[Voice, ...]:
+        return (Voice("Tone", "fake"),)
+
+    def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
+        raise ModelError("A tone cannot clone.")
+
+    def open(self, voice: Voice, *, seed: int) -> FakeSession:
+        return FakeSession(seed, self.spoken.append)
+
+    def close(self) -> None:
+        self.closed = True
