@@ -1,0 +1,1 @@
+"""Model files: which there are, fetching, verifying and removing them."""

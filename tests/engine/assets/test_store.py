@@ -1,0 +1,171 @@
+"""Fetching from a loopback server that speaks the hub's protocol."""
+
+import errno
+import hashlib
+import json
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.assets.catalogue import Asset, AssetFile, HubSource, ReleaseSource
+from engine.assets.store import PINS, Progress, State, Store
+from engine.errors import AssetError, Cancelled
+from tests.engine.assets.hub import COMMIT, Hub, serving
+
+LARGE = np.random.default_rng(1).bytes(300_000)
+SMALL = b'{"small": true}'
+ASSET = Asset(
+    "toy",
+    "A toy model",
+    "voice",
+    HubSource("someone/toy", "main"),
+    "MIT",
+    "Someone",
+    (AssetFile("config.json", 1), AssetFile("model.safetensors", 1)),
+)
+
+
+def ignore(progress: Progress) -> None:
+    """Nobody watches."""
+
+
+def never() -> bool:
+    return False
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    # The library waits a second and more between its retries; a test need not.
+    monkeypatch.setattr("huggingface_hub.file_download.time.sleep", lambda seconds: None)
+    # It keeps whole chunks of 10 MB; smaller ones show a resume on a small file.
+    monkeypatch.setattr("huggingface_hub.constants.DOWNLOAD_CHUNK_SIZE", 10_000)
+    with serving(Hub({"config.json": SMALL, "model.safetensors": LARGE})) as hub:
+        yield hub
+
+
+@pytest.fixture
+def store(hub: Hub, tmp_path: Path) -> Store:
+    return Store(tmp_path / "models", endpoint=hub.endpoint)
+
+
+def test_a_fetched_model_is_complete_verified_and_pinned(store: Store, hub: Hub) -> None:
+    assert store.state(ASSET) is State.MISSING
+    folder = store.fetch(ASSET, ignore, never)
+    assert (folder / "config.json").read_bytes() == SMALL
+    assert (folder / "model.safetensors").read_bytes() == LARGE
+    assert store.state(ASSET) is State.COMPLETE
+    assert [verdict.fault for verdict in store.verify(ASSET, ignore, never)] == ["", ""]
+    pin = json.loads((folder / PINS).read_text())["model.safetensors"]
+    assert pin == {
+        "sha256": hashlib.sha256(LARGE).hexdigest(),
+        "size": len(LARGE),
+        "revision": COMMIT,
+    }
+
+
+def test_progress_ends_at_the_true_size(store: Store) -> None:
+    seen: list[Progress] = []
+    store.fetch(ASSET, seen.append, never)
+    last = [progress for progress in seen if progress.file == "model.safetensors"][-1]
+    assert (last.done_bytes, last.total_bytes) == (len(LARGE), len(LARGE))
+
+
+def test_a_connection_cut_in_the_middle_is_resumed_there(store: Store, hub: Hub) -> None:
+    hub.cut_at = 120_000
+    folder = store.fetch(
+        Asset(**{**vars(ASSET), "files": (AssetFile("model.safetensors", 1),)}), ignore, never
+    )
+    assert (folder / "model.safetensors").read_bytes() == LARGE
+    ranges = [request.split(" ")[2] for request in hub.requests if request.startswith("GET")]
+    assert any(wanted not in ("", "bytes=0-") for wanted in ranges)
+
+
+def test_a_complete_model_is_not_asked_for_again(store: Store, hub: Hub) -> None:
+    store.fetch(ASSET, ignore, never)
+    hub.requests.clear()
+    store.fetch(ASSET, ignore, never)
+    assert hub.requests == []
+
+
+def test_a_wrong_hash_is_refused_and_nothing_is_left_under_the_final_name(
+    store: Store, hub: Hub
+) -> None:
+    hub.lies = True
+    with pytest.raises(AssetError, match="damaged"):
+        store.fetch(ASSET, ignore, never)
+    assert not (store.path(ASSET) / "config.json").exists()
+    assert store.state(ASSET) is State.PARTIAL
+
+
+def test_a_full_disk_is_noticed_before_the_download(hub: Hub, tmp_path: Path) -> None:
+    store = Store(tmp_path, endpoint=hub.endpoint, free_bytes=lambda folder: 100_000)
+    with pytest.raises(AssetError, match="not enough space") as refused:
+        store.fetch(ASSET, ignore, never)
+    assert "RUBATO_DATA" in refused.value.hint
+    assert not any(request.startswith("GET") for request in hub.requests)
+
+
+def test_a_disk_that_fills_up_on_the_way_says_so_and_the_next_try_goes_on(store: Store) -> None:
+    def full(progress: Progress) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(AssetError, match="No space left"):
+        store.fetch(ASSET, full, never)
+    store.fetch(ASSET, ignore, never)
+    assert store.state(ASSET) is State.COMPLETE
+
+
+def test_a_cancelled_download_can_be_resumed(store: Store) -> None:
+    with pytest.raises(Cancelled):
+        store.fetch(ASSET, ignore, lambda: True)
+    assert store.state(ASSET) is State.PARTIAL
+    store.fetch(ASSET, ignore, never)
+    assert store.state(ASSET) is State.COMPLETE
+
+
+@pytest.mark.parametrize(
+    ("status", "sentence"), [(404, "has no file"), (401, "answered|no file"), (500, "answered")]
+)
+def test_a_refusing_server_is_named(store: Store, hub: Hub, status: int, sentence: str) -> None:
+    hub.status = status
+    with pytest.raises(AssetError, match=sentence):
+        store.fetch(ASSET, ignore, never)
+
+
+def test_without_a_network_the_message_says_what_to_do(tmp_path: Path) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        store = Store(tmp_path, endpoint=f"http://127.0.0.1:{unused.getsockname()[1]}")
+        with pytest.raises(AssetError, match="could not be reached") as failed:
+            store.fetch(ASSET, ignore, never)
+    assert "goes on where it stopped" in failed.value.hint
+
+
+def test_a_changed_file_is_found_by_verify_and_fetched_again(store: Store) -> None:
+    folder = store.fetch(ASSET, ignore, never)
+    (folder / "model.safetensors").write_bytes(bytes(len(LARGE)))
+    (folder / "config.json").unlink()
+    faults = [verdict.fault for verdict in store.verify(ASSET, ignore, never)]
+    assert faults == ["is missing", "has changed since it was fetched"]
+    assert store.state(ASSET) is State.PARTIAL
+
+
+def test_removing_frees_the_space(store: Store) -> None:
+    store.fetch(ASSET, ignore, never)
+    assert store.remove(ASSET) >= len(LARGE) + len(SMALL)
+    assert store.state(ASSET) is State.MISSING
+    assert store.remove(ASSET) == 0
+
+
+def test_a_release_file_is_fetched_resumed_and_pinned(hub: Hub, tmp_path: Path) -> None:
+    hub.files["weights+1.pt"] = LARGE
+    hub.files["weights%2B1.pt"] = LARGE
+    source = ReleaseSource("someone/toy", "latest")
+    asset = Asset(**{**vars(ASSET), "source": source, "files": (AssetFile("weights+1.pt", 1),)})
+    store = Store(tmp_path, endpoint=hub.endpoint)
+    folder = store.fetch(asset, ignore, never)
+    assert (folder / "weights+1.pt").read_bytes() == LARGE
+    assert store.state(asset) is State.COMPLETE
