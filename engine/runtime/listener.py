@@ -13,9 +13,9 @@ from typing import assert_never
 import numpy as np
 
 from engine.asr.base import SAMPLE_RATE
+from engine.audio import vad
 from engine.audio.base import Microphone, Pcm
 from engine.audio.pcm import Resampler, level_db
-from engine.audio.vad import Endpointer, SpeechEnd, SpeechStart, Vad
 from engine.errors import DeviceError, EngineError
 from engine.messages import Event, Part, Ready
 from engine.runtime.happenings import (
@@ -99,8 +99,8 @@ class Listener:
         self._recognise = recognise
         self._microphone: Microphone | None = None  # None: none could be opened
         self._resampler = Resampler(SAMPLE_RATE, SAMPLE_RATE)
-        self._vad = Vad()
-        self._endpointer = Endpointer(end_silence_ms=end_silence_ms)
+        self._vad = vad.Vad()
+        self._endpointer = vad.Endpointer(end_silence_ms=end_silence_ms)
         self._recent: deque[Pcm] = deque()
         self._position = 0  # 16 kHz samples heard since the microphone was opened
         self._kept = 0  # samples in _recent
@@ -177,12 +177,12 @@ class Listener:
         self._attending = order
 
     def _open(self, turn: int, from_sample: int | None) -> None:
+        self._utterance = turn
         if self._microphone is None:
             raise DeviceError(
                 "There is no microphone.",
                 hint="Connect one, or choose another in the settings. You can also type.",
             )
-        self._utterance = turn
         self._recognise(BeginUtterance(turn))
         if from_sample is None:
             start = self._position - int(KEY_PREROLL_S * SAMPLE_RATE)
@@ -231,11 +231,11 @@ class Listener:
 
     def _endpoint(self, pcm: Pcm, zero: int) -> None:
         """Tell of speech; the detector counts from sample `zero`."""
-        for probability in self._vad.push(pcm):
-            match self._endpointer.advance(probability):
-                case SpeechStart(sample):
+        for event in self._endpointer.push(self._vad.push(pcm)):
+            match event:
+                case vad.SpeechStarted(sample):
                     self._tell(SpeechStarted(zero + sample))
-                case SpeechEnd(sample):
+                case vad.SpeechEnded(sample):
                     silent_s = (self._position - zero - sample) / SAMPLE_RATE
                     self._tell(SpeechEnded(time.monotonic() - silent_s))
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from engine.asr.base import Recogniser
 from engine.audio.base import Loudspeaker, Microphone
-from engine.audio.portaudio import Devices, DeviceWatch
+from engine.audio.hotplug import DeviceWatch
+from engine.audio.portaudio import Devices
 from engine.llm.base import LanguageModel
 from engine.settings import LanguageModelSettings, RecogniserSettings, SpeechSettings
 from engine.tts.base import TtsModel

@@ -65,6 +65,7 @@ class Thinker:
         self._model: LanguageModel | None = None  # None until one is loaded
         self.live = 0  # the turn worth thinking about; set by the conductor
         self._turn: int | None = None  # the turn being worked on; None = none
+        self._speakable = Speakable()
         self._worker: Worker[Task] = Worker(
             "thinker", handle=self._handle, tick=lambda: None, report=self._report
         )
@@ -124,18 +125,21 @@ class Thinker:
         self._turn = None
 
     def _pass_on(self, turn: int, deltas: Iterator[Delta]) -> None:
-        speakable = Speakable()
+        self._speakable = Speakable()
         for delta in deltas:
             if self.live != turn:
                 return
             if isinstance(delta, TextDelta):
                 self._tell(ReplyGrew(turn, delta.text, time.monotonic()))
-                self._say_words(turn, speakable.push(delta.text))
+                self._say_words(turn, self._speakable.push(delta.text))
             else:
                 self._tell(ActionAsked(turn, delta))
         if self.live == turn:
-            self._say_words(turn, speakable.end())
-            self._say(EndWords(turn))
+            self._end_words(turn)
+
+    def _end_words(self, turn: int) -> None:
+        self._say_words(turn, self._speakable.end())
+        self._say(EndWords(turn))
 
     def _say_words(self, turn: int, words: list[Word]) -> None:
         if words:
@@ -150,5 +154,5 @@ class Thinker:
                 f"The language model failed: {error}", hint="Ask again, or choose another model."
             )
         if turn is not None:
-            self._say(EndWords(turn))
+            self._end_words(turn)
         self._tell(PartFailed(Part.LANGUAGE_MODEL, error, turn))

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Generic, TypeVar
 
+from engine.errors import EngineError
+
 logger = logging.getLogger(__name__)
 
 M = TypeVar("M")
@@ -79,7 +81,8 @@ class Worker(Generic[M]):
         try:
             return action()
         except Exception as error:  # the thread's top: report and live on
-            logger.exception("worker failed name=%s", self._thread.name)
+            if not isinstance(error, EngineError):  # those are told to the person as they are
+                logger.exception("worker failed name=%s", self._thread.name)
             self._report(error)
             return RETRY_S
 

@@ -9,10 +9,10 @@ from typing import TypeVar, get_args
 
 import numpy as np
 import pytest
-from engine.audio.portaudio import Devices
 
 from engine import settings_file
 from engine.api import Engine
+from engine.audio.portaudio import Devices
 from engine.errors import LanguageModelError
 from engine.llm.base import ChangeRate, ChooseVoice, Role, StartTimer
 from engine.messages import (
@@ -389,6 +389,6 @@ def test_a_reply_given_up_is_not_computed_further() -> None:
 
 
 def test_every_command_and_happening_has_a_handler_of_its_own() -> None:
-    registered = Conductor._on.dispatcher.registry  # type: ignore[attr-defined]
+    registered = Conductor.__dict__["_on"].dispatcher.registry
     for kind in (*get_args(Command), *get_args(Happening)):
         assert kind in registered, kind

@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 
 from engine.runtime.playback import Playback
 from engine.text.word import Word
@@ -84,4 +85,4 @@ def test_positions_hold_when_the_loudspeaker_has_another_rate() -> None:
     assert playback.delivery().words == WORDS[:1]
     loudspeaker.play(2)
     assert playback.delivery().words == WORDS[:2]
-    assert playback.delivery().speech_ms == 1_001 / (RATE // 2) * 1000
+    assert playback.delivery().speech_ms == pytest.approx(1_001 / (RATE // 2) * 1000)

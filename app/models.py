@@ -1,0 +1,84 @@
+"""`rubato models`: list, get, verify and remove what can be fetched.
+
+Invariant: Ctrl-C stops a download at the next chunk; what was fetched so far is kept and resumed.
+"""
+
+import argparse
+import dataclasses
+import json
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from engine import api
+
+REDRAW_S = 0.2  # how often the progress line is drawn
+
+
+def add_command(commands: Any) -> None:  # Any: argparse names this type only privately
+    """Add `models` and its sub-commands to the command line."""
+    models = commands.add_parser("models", help="fetch, verify and remove models")
+    models.set_defaults(command=_list, json=False)
+    actions = models.add_subparsers(title="actions", metavar="ACTION")
+    listing = actions.add_parser("list", help="what can be fetched and what is there")
+    listing.add_argument("--json", action="store_true", help="print as JSON")
+    listing.set_defaults(command=_list)
+    for name, run, text in (
+        ("get", _get, "fetch a model and what it needs; resumes where it stopped"),
+        ("verify", _verify, "compare every file with its hash"),
+        ("remove", _remove, "delete a model"),
+    ):
+        action = actions.add_parser(name, help=text)
+        action.add_argument("name", metavar="NAME")
+        action.set_defaults(command=run)
+
+
+def _list(options: argparse.Namespace) -> int:
+    entries = api.models()
+    if options.json:
+        plain = [dataclasses.asdict(entry) for entry in entries]
+        sys.stdout.write(json.dumps({"models": plain}, indent=2) + "\n")
+        return 0
+    for entry in entries:
+        sys.stdout.write(f"{entry.name:16} {entry.megabytes:6} MB  {entry.state:9} {entry.title}\n")
+        sys.stdout.write(f"{'':36}{entry.licence}; {entry.attribution}\n")
+    return 0
+
+
+def _get(options: argparse.Namespace) -> int:
+    for folder in api.fetch_model(options.name, _progress_line()):
+        sys.stdout.write(f"\n{folder}\n")
+    return 0
+
+
+def _verify(options: argparse.Namespace) -> int:
+    faults = api.verify_model(options.name, _progress_line())
+    sys.stderr.write("\n")
+    for fault in faults:
+        sys.stdout.write(f"{fault}\n")
+    if not faults:
+        sys.stdout.write(f"{options.name} is as it was fetched.\n")
+    return 1 if faults else 0
+
+
+def _remove(options: argparse.Namespace) -> int:
+    freed = api.remove_model(options.name)
+    sys.stdout.write(f"{freed / 1e6:.0f} MB were freed.\n")
+    return 0
+
+
+def _progress_line() -> Callable[[str, int, int], None]:
+    """A function that draws file, bytes done and in total on one line of standard error."""
+    drawn = 0.0
+
+    def draw(file: str, done: int, total: int) -> None:
+        nonlocal drawn
+        now = time.monotonic()
+        if now - drawn >= REDRAW_S or done == total:
+            drawn = now
+            share = f"{100 * done / total:3.0f} %" if total else ""
+            sys.stderr.write(f"\r{file}  {done / 1e6:.0f} of {total / 1e6:.0f} MB  {share}   ")
+            sys.stderr.flush()
+
+    return draw
