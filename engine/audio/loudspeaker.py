@@ -40,24 +40,32 @@ class _CallbackRing:
 
 
 class PortAudioLoudspeaker:
-    """See Loudspeaker. Made by portaudio.open_loudspeaker(); `stream` is a started Mixer."""
+    """See Loudspeaker. Made by portaudio.open_loudspeaker().
 
-    def __init__(self, name: str, stream: Any, close: Callable[[Any], None]) -> None:
+    `stream` is a started Mixer; `reopen` makes another one of the same device, or DeviceError;
+    `release` ends this loudspeaker. suspend() and resume() are for portaudio.refresh() alone.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        stream: Any,
+        reopen: Callable[[], Any],
+        release: Callable[["PortAudioLoudspeaker"], None],
+    ) -> None:
         self._name = name
-        self._stream = stream
-        self._close_stream = close
+        self._reopen = reopen
+        self._release = release
         self._sample_rate = int(stream.samplerate)
-        self._store = _CallbackRing(self._sample_rate, stream.channels)
+        self._channels = int(stream.channels)
+        self._store = _CallbackRing(self._sample_rate, self._channels)
         self._tape = Tape(self._store, sample_rate=self._sample_rate, margin=stream.blocksize)
-        self._action: Any = None
-        self._beat: Any = None
-        self._beats = 0
-        self._beat_at = 0.0
-        self._liveness = Liveness()
         self._gone = False
         self._closed = False
         # rtmixer's command queue has one writer; the tape has a lock of its own.
         self._lock = threading.Lock()
+        self._stream: Any = None  # None after suspend(), and when closed
+        self._attach(stream)
 
     @property
     def name(self) -> str:
@@ -87,7 +95,7 @@ class PortAudioLoudspeaker:
 
     @property
     def latency_s(self) -> float:
-        return float(self._stream.latency)
+        return self._latency_s
 
     @property
     def gain(self) -> float:
@@ -119,14 +127,47 @@ class PortAudioLoudspeaker:
 
     def close(self) -> None:
         with self._lock:
-            if not self._closed:
-                self._closed = True
-                self._close_stream(self._stream)
+            first, self._closed = not self._closed, True
+        if first:
+            self._release(self)
+
+    def suspend(self) -> None:
+        """Give the stream back; samples that were not played stay on the tape."""
+        with self._lock:
+            if self._stream is not None:
+                self._stream.abort()
+                self._stream.close()
+                self._stream = None
+
+    def resume(self) -> None:
+        """Go on after suspend(); gone when the device cannot be had as it was."""
+        with self._lock:
+            if self._gone or self._closed:
+                return
+            try:
+                stream = self._reopen()
+            except DeviceError:
+                self._gone = True
+                return
+            if (stream.samplerate, stream.channels) == (self._sample_rate, self._channels):
+                self._attach(stream)
+            else:
+                stream.close()
+                self._gone = True
+
+    def _attach(self, stream: Any) -> None:
+        self._stream = stream
+        self._latency_s = float(stream.latency)
+        self._action: Any = None  # the callback's reading of the tape
+        self._beat: Any = None  # a request the callback has not answered yet
+        self._beats = 0
+        self._beat_at = 0.0
+        self._liveness = Liveness()
 
     def _tend(self) -> None:
         """Keep the callback playing, and notice when it no longer runs."""
         with self._lock:
-            if self._closed or self._gone:
+            if self._stream is None or self._gone:
                 return
             running = self._stream.actions
             if self._beat is not None and self._beat not in running:

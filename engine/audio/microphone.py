@@ -22,23 +22,34 @@ _EMPTY: Pcm = np.zeros(0, dtype=np.float32)
 
 
 class PortAudioMicrophone:
-    """See Microphone. Made by portaudio.open_microphone(); `stream` is a started Recorder."""
+    """See Microphone. Made by portaudio.open_microphone().
 
-    def __init__(self, name: str, stream: Any, close: Callable[[Any], None]) -> None:
+    `stream` is a started Recorder; `reopen` makes another one of the same device, or DeviceError;
+    `release` ends this microphone. suspend() and resume() are for portaudio.refresh() alone.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        stream: Any,
+        reopen: Callable[[], Any],
+        release: Callable[["PortAudioMicrophone"], None],
+    ) -> None:
         self._name = name
-        self._stream = stream
-        self._close_stream = close
+        self._reopen = reopen
+        self._release = release
+        self._sample_rate = int(stream.samplerate)
         self._channels = int(stream.channels)
         self._ring = importlib.import_module("rtmixer").RingBuffer(
-            4 * self._channels, power_of_two(int(stream.samplerate * _CAPACITY_S))
+            4 * self._channels, power_of_two(int(self._sample_rate * _CAPACITY_S))
         )
-        self._action = stream.record_ringbuffer(self._ring)
-        self._liveness = Liveness()
         self._arrived = 0
         self._overruns = 0
         self._gone = False
         self._closed = False
-        self._lock = threading.Lock()  # close() may come from another thread than read()
+        self._lock = threading.Lock()  # close() and refresh() may come from other threads
+        self._stream: Any = None  # None after suspend(), and when closed
+        self._attach(stream)
 
     @property
     def name(self) -> str:
@@ -46,7 +57,7 @@ class PortAudioMicrophone:
 
     @property
     def sample_rate(self) -> int:
-        return int(self._stream.samplerate)
+        return self._sample_rate
 
     @property
     def overruns(self) -> int:
@@ -54,7 +65,7 @@ class PortAudioMicrophone:
 
     @property
     def ended(self) -> bool:
-        return self._closed or self._gone
+        return self._closed or (self._gone and not self._ring.read_available)
 
     def read(self) -> Pcm:
         """See Microphone. After close(): nothing."""
@@ -62,7 +73,8 @@ class PortAudioMicrophone:
             if self._closed:
                 return _EMPTY
             interleaved = np.frombuffer(self._ring.read(), dtype=np.float32)
-            self._tend(len(interleaved))
+            self._arrived += len(interleaved)
+            self._tend()
             if self._gone and not len(interleaved):
                 raise DeviceError(
                     f"The microphone '{self._name}' has gone.",
@@ -75,27 +87,55 @@ class PortAudioMicrophone:
 
     def wait(self, timeout_s: float) -> None:
         deadline = time.monotonic() + timeout_s
-        while not (self.ended or self._ring.read_available):
+        while not (self._closed or self._gone or self._ring.read_available):
             left_s = deadline - time.monotonic()
             if left_s <= 0:
                 return
             time.sleep(min(_POLL_S, left_s))
             with self._lock:
-                self._tend(0)
+                self._tend()
 
     def close(self) -> None:
         with self._lock:
-            if not self._closed:
-                self._closed = True
-                self._close_stream(self._stream)
+            first, self._closed = not self._closed, True
+        if first:
+            self._release(self)
 
-    def _tend(self, arrived: int) -> None:
+    def suspend(self) -> None:
+        """Give the stream back; samples that arrived stay readable."""
+        with self._lock:
+            if self._stream is not None:
+                self._stream.abort()
+                self._stream.close()
+                self._stream = None
+
+    def resume(self) -> None:
+        """Go on after suspend(); gone when the device cannot be had as it was."""
+        with self._lock:
+            if self._gone or self._closed:
+                return
+            try:
+                stream = self._reopen()
+            except DeviceError:
+                self._gone = True
+                return
+            if (stream.samplerate, stream.channels) == (self._sample_rate, self._channels):
+                self._attach(stream)
+            else:
+                stream.close()
+                self._gone = True
+
+    def _attach(self, stream: Any) -> None:
+        self._stream = stream
+        self._action = stream.record_ringbuffer(self._ring)
+        self._liveness = Liveness()
+
+    def _tend(self) -> None:
         """Notice that the device has gone, and record on after the ring was full."""
-        if self._closed or self._gone:
+        if self._stream is None or self._gone:
             return
-        self._arrived += arrived
-        waiting = self._arrived + self._ring.read_available
-        self._gone = not self._stream.active or self._liveness.stalled(waiting)
+        arrived = self._arrived + self._ring.read_available
+        self._gone = not self._stream.active or self._liveness.stalled(arrived)
         if not self._gone and self._action not in self._stream.actions:
             self._overruns += 1
             self._action = self._stream.record_ringbuffer(self._ring)
