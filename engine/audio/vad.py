@@ -1,0 +1,258 @@
+"""Who speaks when: Silero's speech probabilities and the rule that makes utterances of them.
+
+The network (Silero VAD v6, MIT, the file faster-whisper carries) and the rule are apart: the rule
+is pure, so it is tested without audio. Invariant: results depend on the samples alone, never on how
+they were cut into blocks; every position is a count of 16 kHz samples since the last reset.
+"""
+
+import importlib.util
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.errors import InvalidInput, ModelError
+
+SAMPLE_RATE = 16_000  # Hz; the network's own rate
+WINDOW = 512  # samples per probability: 32 ms
+CONTEXT = 64  # samples of the previous window the network sees again
+STATE_WIDTH = 128  # its LSTM
+WINDOW_MS = WINDOW * 1000 // SAMPLE_RATE
+BATCH_WINDOWS = 1024  # windows per call of the network for long clips: bounds its memory
+
+Pcm = npt.NDArray[np.float32]
+
+
+class Vad:
+    """Silero VAD as a stream: samples in, one speech probability 0..1 per 512 samples out."""
+
+    def __init__(self) -> None:
+        """Load the network (about 2 MB, one thread). ModelError when it is not installed."""
+        self._session = _load_session(_network_file())
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything heard: the next sample is sample 0."""
+        self._h = np.zeros((1, 1, STATE_WIDTH), np.float32)
+        self._c = np.zeros((1, 1, STATE_WIDTH), np.float32)
+        self._context = np.zeros(CONTEXT, np.float32)
+        self._rest = np.zeros(0, np.float32)
+
+    def push(self, pcm: Pcm) -> list[float]:
+        """Probabilities of the windows that samples [S] at 16 kHz complete; the rest is kept.
+
+        Samples that are not numbers count as silence: one broken block must not poison the state.
+        """
+        if pcm.ndim != 1:
+            raise InvalidInput(
+                f"Audio must be one channel of samples, not an array of {pcm.shape}."
+            )
+        clean = np.clip(np.nan_to_num(pcm, nan=0.0, posinf=0.0, neginf=0.0), -1.0, 1.0)
+        pending = np.concatenate([self._rest, clean.astype(np.float32, copy=False)])
+        whole = len(pending) // WINDOW * WINDOW
+        self._rest = pending[whole:].copy()
+        windows = pending[:whole].reshape(-1, WINDOW)  # [N, 512]
+        probabilities: list[float] = []
+        for first in range(0, len(windows), BATCH_WINDOWS):
+            probabilities += self._run(windows[first : first + BATCH_WINDOWS])
+        return probabilities
+
+    def _run(self, windows: Pcm) -> list[float]:
+        """One call of the network on windows [N, 512]; its state moves on by N windows."""
+        tails = windows[:, -CONTEXT:]
+        context = np.concatenate([self._context[None], tails[:-1]])  # [N, 64]
+        self._context = tails[-1].copy()
+        inputs = {
+            "input": np.concatenate([context, windows], axis=1),
+            "h": self._h,
+            "c": self._c,
+        }
+        speech, self._h, self._c = self._session.run(None, inputs)
+        return [float(probability) for probability in speech.reshape(-1)]
+
+
+@dataclass(frozen=True)
+class SpeechStarted:
+    """Speech began at `sample`; known only after the shortest speech has passed."""
+
+    sample: int
+
+
+@dataclass(frozen=True)
+class SpeechEnded:
+    """Speech ended at `sample`; known only after the end silence has passed."""
+
+    sample: int
+
+
+SpeechEvent = SpeechStarted | SpeechEnded
+
+
+class Endpointer:
+    """Speech probabilities in, starts and ends of speech out; pure arithmetic on window counts.
+
+    Speech starts with `minimum_speech_ms` of windows at or above `threshold` (windows between the
+    two thresholds neither count nor break), and ends when `end_silence_ms` pass without a window
+    at or above `release`. `end_silence_ms` may be changed at any moment.
+    """
+
+    def __init__(
+        self,
+        *,
+        end_silence_ms: int = 700,
+        minimum_speech_ms: int = 96,
+        threshold: float = 0.5,
+        release: float = 0.35,
+    ) -> None:
+        if not 0.0 <= release <= threshold <= 1.0:
+            raise InvalidInput(f"Thresholds must be 0 <= {release} <= {threshold} <= 1.")
+        self.end_silence_ms = end_silence_ms
+        self._minimum_windows = max(1, -(-minimum_speech_ms // WINDOW_MS))
+        self._threshold = threshold
+        self._release = release
+        self.reset()
+
+    def reset(self) -> None:
+        """Back to silence; the next window is the first."""
+        self._windows = 0  # seen so far
+        self._speaking = False
+        self._first: int | None = None  # first window of a start not yet certain; None = no start
+        self._voiced = 0  # windows at or above threshold since then
+        self._silent_from: int | None = None  # None = the last window was speech
+
+    @property
+    def speaking(self) -> bool:
+        """Between SpeechStarted and SpeechEnded."""
+        return self._speaking
+
+    @property
+    def position(self) -> int:
+        """Samples judged so far."""
+        return self._windows * WINDOW
+
+    def push(self, probabilities: Iterable[float]) -> list[SpeechEvent]:
+        """Judge the next windows; events come in order."""
+        events: list[SpeechEvent] = []
+        for probability in probabilities:
+            event = self._ending(probability) if self._speaking else self._beginning(probability)
+            self._windows += 1
+            if event is not None:
+                events.append(event)
+        return events
+
+    def finish(self) -> SpeechEnded | None:
+        """The audio is over: the end of speech still open, or None when nobody was speaking."""
+        if not self._speaking:
+            return None
+        end = self._windows if self._silent_from is None else self._silent_from
+        self._speaking = False
+        self._silent_from = None
+        return SpeechEnded(end * WINDOW)
+
+    def _beginning(self, probability: float) -> SpeechStarted | None:
+        if probability < self._release:
+            self._first, self._voiced = None, 0
+            return None
+        if probability < self._threshold:
+            return None
+        if self._first is None:
+            self._first = self._windows
+        self._voiced += 1
+        if self._voiced < self._minimum_windows:
+            return None
+        started = SpeechStarted(self._first * WINDOW)
+        self._speaking, self._first, self._voiced, self._silent_from = True, None, 0, None
+        return started
+
+    def _ending(self, probability: float) -> SpeechEnded | None:
+        if probability >= self._release:
+            self._silent_from = None
+            return None
+        if self._silent_from is None:
+            self._silent_from = self._windows
+        silence_ms = (self._windows + 1 - self._silent_from) * WINDOW_MS
+        if silence_ms < self.end_silence_ms:
+            return None
+        ended = SpeechEnded(self._silent_from * WINDOW)
+        self._speaking, self._silent_from = False, None
+        return ended
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Samples [start, end) of a clip in which somebody speaks."""
+
+    start: int
+    end: int
+
+
+def find_speech(pcm: Pcm, *, vad: Vad | None = None) -> tuple[Stretch, ...]:
+    """Where a clip [S] at 16 kHz holds speech: stretches in order, apart, each within the clip.
+
+    `vad` saves loading one; it is reset before and after.
+    """
+    network = vad if vad is not None else Vad()
+    network.reset()
+    tail = np.zeros(-len(pcm) % WINDOW, np.float32)  # the last, incomplete window counts too
+    probabilities = network.push(pcm) + network.push(tail)
+    network.reset()
+    return speech_stretches(probabilities, len(pcm))
+
+
+def speech_stretches(
+    probabilities: Iterable[float], samples: int, *, pause_ms: int = 300, margin_ms: int = 64
+) -> tuple[Stretch, ...]:
+    """The stretches of speech in a clip of `samples` whose windows have these probabilities.
+
+    Pauses shorter than `pause_ms` stay inside a stretch; every stretch is widened by `margin_ms` on
+    both sides, because weak consonants sit at the edges.
+    """
+    endpointer = Endpointer(end_silence_ms=pause_ms)
+    edges = [event.sample for event in endpointer.push(probabilities)]
+    last = endpointer.finish()
+    if last is not None:
+        edges.append(last.sample)
+    margin = margin_ms * SAMPLE_RATE // 1000
+    stretches: list[Stretch] = []
+    for start, end in zip(edges[::2], edges[1::2], strict=True):
+        wide = Stretch(max(0, start - margin), min(samples, end + margin))
+        if stretches and wide.start <= stretches[-1].end:
+            wide = Stretch(stretches.pop().start, wide.end)
+        stretches.append(wide)
+    return tuple(stretches)
+
+
+def _network_file() -> Path:
+    """The ONNX file inside faster-whisper, found without importing it (that takes a second)."""
+    spec = importlib.util.find_spec("faster_whisper")
+    folders = list(spec.submodule_search_locations or []) if spec is not None else []
+    for folder in folders:
+        for file in sorted(Path(folder, "assets").glob("silero_vad*.onnx"), reverse=True):
+            return file
+    raise ModelError(
+        "The speech detector's network (silero_vad_v6.onnx) is not installed.",
+        hint="It comes with the package faster-whisper 1.2.1; install Rubato again.",
+    )
+
+
+def _load_session(file: Path) -> Any:
+    # onnxruntime costs 30 MB and a tenth of a second: only when somebody listens.
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1  # one window is far too little work to share
+    options.inter_op_num_threads = 1
+    options.enable_cpu_mem_arena = False
+    options.log_severity_level = 4
+    try:
+        return onnxruntime.InferenceSession(
+            str(file), sess_options=options, providers=["CPUExecutionProvider"]
+        )
+    except Exception as error:  # onnxruntime's errors share no name
+        raise ModelError(
+            f"The speech detector's network {file.name} does not load: {error}",
+            hint="The file is broken; install Rubato again.",
+        ) from error

@@ -1,0 +1,249 @@
+"""Silero's probabilities and the rule that turns them into utterances."""
+
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.audio import vad as vad_module
+from engine.audio.vad import (
+    SAMPLE_RATE,
+    WINDOW,
+    WINDOW_MS,
+    Endpointer,
+    SpeechEnded,
+    SpeechStarted,
+    Vad,
+    find_speech,
+    speech_stretches,
+)
+from engine.errors import InvalidInput, ModelError
+
+NOISE = np.random.default_rng(7)
+PROBABILITIES = st.lists(st.floats(0, 1), max_size=80)
+
+
+@pytest.fixture(scope="module")
+def vad() -> Vad:
+    return Vad()
+
+
+@pytest.fixture(scope="module")
+def sentence(tmp_path_factory: pytest.TempPathFactory) -> np.ndarray:
+    """One second of faint noise, a spoken sentence, one and a half seconds of faint noise."""
+    file = tmp_path_factory.mktemp("speech") / "sentence.wav"
+    said = "convert ten miles to kilometers"
+    subprocess.run(["flite", "-voice", "slt", "-t", said, "-o", str(file)], check=True)
+    speech, _ = soundfile.read(file, dtype="float32")
+    loud = np.flatnonzero(np.abs(speech) > 0.01)  # the synthesiser adds silence of its own
+    speech = speech[loud[0] : loud[-1] + 1]
+    before, after = np.zeros(SAMPLE_RATE), np.zeros(SAMPLE_RATE * 3 // 2)
+    clip = np.concatenate([before, speech, after])
+    return (clip + NOISE.normal(0, 2e-4, len(clip))).astype(np.float32)
+
+
+def probabilities_of(vad: Vad, pcm: np.ndarray, block: int) -> list[float]:
+    vad.reset()
+    blocks = (pcm[first : first + block] for first in range(0, len(pcm), block))
+    return [probability for piece in blocks for probability in vad.push(piece)]
+
+
+def windows(*runs: tuple[float, int]) -> list[float]:
+    """Probabilities as runs: (value, how many windows)."""
+    return [value for value, count in runs for _ in range(count)]
+
+
+# ------------------------------------------------------------------ the network
+
+
+def test_there_is_one_probability_per_512_samples(vad, sentence):
+    assert len(probabilities_of(vad, sentence, len(sentence))) == len(sentence) // WINDOW
+
+
+@pytest.mark.parametrize("block", [1, 160, 511, 512, 513, 4096])
+def test_probabilities_do_not_depend_on_how_the_samples_are_cut(vad, sentence, block):
+    clip = sentence[SAMPLE_RATE : SAMPLE_RATE + 8000] if block == 1 else sentence
+    whole = probabilities_of(vad, clip, len(clip))
+    assert probabilities_of(vad, clip, block) == pytest.approx(whole, abs=1e-5)
+
+
+def test_reset_forgets_what_was_heard(vad, sentence):
+    first = probabilities_of(vad, sentence, 1600)
+    vad.push(sentence[: SAMPLE_RATE * 2 + 100])
+    assert probabilities_of(vad, sentence, 1600) == first
+
+
+def test_speech_is_told_from_silence(vad, sentence):
+    probabilities = probabilities_of(vad, sentence, 1600)
+    assert max(probabilities) > 0.9
+    assert max(probabilities[: SAMPLE_RATE // WINDOW - 1]) < 0.2
+
+
+def test_broken_samples_do_not_poison_the_state(vad, sentence):
+    vad.reset()
+    vad.push(np.array([np.nan, np.inf, -np.inf, 1e30] * 400, np.float32))
+    heard = vad.push(sentence)
+    assert all(0.0 <= probability <= 1.0 for probability in heard)
+    assert max(heard) > 0.9
+
+
+def test_two_channels_are_refused(vad):
+    with pytest.raises(InvalidInput, match="one channel"):
+        vad.push(np.zeros((2, 512), np.float32))
+
+
+def test_a_missing_network_says_what_to_install(monkeypatch, tmp_path: Path):
+    monkeypatch.setattr(vad_module.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(ModelError, match=r"silero_vad_v6\.onnx.*faster-whisper"):
+        Vad()
+
+
+def test_a_damaged_network_is_a_model_error(monkeypatch, tmp_path: Path):
+    damaged = tmp_path / "silero_vad_v6.onnx"
+    damaged.write_bytes(b"not a network")
+    monkeypatch.setattr(vad_module, "_network_file", lambda: damaged)
+    with pytest.raises(ModelError, match="does not load"):
+        Vad()
+
+
+def tones(seconds: int) -> np.ndarray:
+    """Broken chords of decaying harmonics: the nearest thing to music that needs no file."""
+    random = np.random.default_rng(3)
+    time = np.arange(SAMPLE_RATE // 4) / SAMPLE_RATE
+    notes = []
+    for _ in range(seconds * 4):
+        root = 220.0 * 2 ** (random.integers(0, 24) / 12)
+        partials = [(root * third * k, k) for third in (1.0, 1.26, 1.5) for k in range(1, 6)]
+        wave = sum(np.sin(2 * np.pi * f * time) / k**1.5 for f, k in partials)
+        notes.append(np.exp(-8 * time) * wave)
+    return np.concatenate(notes)
+
+
+def hum(seconds: int) -> np.ndarray:
+    time = np.arange(seconds * SAMPLE_RATE) / SAMPLE_RATE
+    return sum(np.sin(2 * np.pi * 50 * k * time) / k for k in (1, 2, 3, 5, 7))
+
+
+@pytest.mark.parametrize("level_db", [-60, -26, -14])
+@pytest.mark.parametrize("kind", ["white noise", "hum", "tones"])
+def test_no_speech_starts_in_what_is_not_speech(vad, kind, level_db):
+    made = {
+        "white noise": lambda s: NOISE.normal(0, 1, s * SAMPLE_RATE),
+        "hum": hum,
+        "tones": tones,
+    }
+    sound = made[kind](10)
+    sound *= 10 ** (level_db / 20) / np.sqrt(np.mean(sound**2))
+    assert find_speech(sound.astype(np.float32), vad=vad) == ()
+
+
+def test_a_sentence_starts_once_and_ends_once_where_it_was_said(vad, sentence):
+    events = Endpointer().push(probabilities_of(vad, sentence, 480))
+    assert [type(event) for event in events] == [SpeechStarted, SpeechEnded]
+    assert events[0].sample == pytest.approx(SAMPLE_RATE, abs=SAMPLE_RATE // 10)
+    assert events[1].sample == pytest.approx(len(sentence) - SAMPLE_RATE * 3 // 2, abs=SAMPLE_RATE // 5)
+
+
+def test_speech_is_found_in_a_clip_with_both_silences_trimmed(vad, sentence):
+    (stretch,) = find_speech(sentence, vad=vad)
+    assert SAMPLE_RATE * 3 // 4 < stretch.start < SAMPLE_RATE * 5 // 4
+    assert stretch.end < len(sentence) - SAMPLE_RATE
+
+
+# --------------------------------------------------------------------- the rule
+
+
+def test_speech_starts_at_its_first_window_once_it_is_long_enough():
+    endpointer = Endpointer(minimum_speech_ms=3 * WINDOW_MS)
+    assert endpointer.push(windows((0.1, 5), (0.9, 2))) == []
+    assert endpointer.push([0.9]) == [SpeechStarted(5 * WINDOW)]
+
+
+def test_a_click_shorter_than_the_minimum_starts_nothing():
+    endpointer = Endpointer(minimum_speech_ms=3 * WINDOW_MS)
+    assert endpointer.push(windows((0.9, 2), (0.1, 1), (0.9, 2), (0.1, 9))) == []
+
+
+def test_a_doubtful_window_neither_counts_for_a_start_nor_breaks_it():
+    endpointer = Endpointer(minimum_speech_ms=3 * WINDOW_MS, threshold=0.5, release=0.35)
+    assert endpointer.push([0.9, 0.4, 0.9, 0.4]) == []
+    assert endpointer.push([0.9]) == [SpeechStarted(0)]
+
+
+def test_speech_ends_where_the_silence_began_once_it_lasted():
+    endpointer = Endpointer(end_silence_ms=10 * WINDOW_MS)
+    assert endpointer.push(windows((0.9, 20), (0.1, 9))) == [SpeechStarted(0)]
+    assert endpointer.push([0.1]) == [SpeechEnded(20 * WINDOW)]
+
+
+def test_a_pause_shorter_than_the_end_silence_does_not_end_speech():
+    endpointer = Endpointer(end_silence_ms=10 * WINDOW_MS)
+    assert endpointer.push(windows((0.9, 9), (0.1, 9), (0.9, 1), (0.1, 9))) == [SpeechStarted(0)]
+
+
+def test_speech_goes_on_between_the_two_thresholds():
+    endpointer = Endpointer(end_silence_ms=10 * WINDOW_MS, threshold=0.5, release=0.35)
+    assert endpointer.push(windows((0.9, 5), (0.4, 50))) == [SpeechStarted(0)]
+
+
+def test_the_end_silence_can_be_changed_while_somebody_speaks():
+    endpointer = Endpointer(end_silence_ms=2000)
+    endpointer.push(windows((0.9, 5), (0.1, 5)))
+    endpointer.end_silence_ms = 6 * WINDOW_MS
+    assert endpointer.push([0.1]) == [SpeechEnded(5 * WINDOW)]
+
+
+def test_finish_ends_open_speech_where_its_silence_began():
+    endpointer = Endpointer()
+    endpointer.push(windows((0.9, 8), (0.1, 3)))
+    assert endpointer.finish() == SpeechEnded(8 * WINDOW)
+    assert endpointer.finish() is None
+
+
+def test_thresholds_that_cross_are_refused():
+    with pytest.raises(InvalidInput, match="Thresholds"):
+        Endpointer(threshold=0.3, release=0.5)
+
+
+@given(PROBABILITIES, st.lists(st.integers(1, 20), max_size=20))
+def test_events_do_not_depend_on_how_the_windows_are_cut(probabilities, sizes):
+    whole = Endpointer(end_silence_ms=128).push(probabilities)
+    endpointer, first, events = Endpointer(end_silence_ms=128), 0, []
+    for size in [*sizes, len(probabilities)]:
+        events += endpointer.push(probabilities[first : first + size])
+        first += size
+    assert events == whole
+    assert endpointer.position == len(probabilities) * WINDOW
+
+
+@given(PROBABILITIES)
+def test_starts_and_ends_alternate_and_never_go_back(probabilities):
+    endpointer = Endpointer(end_silence_ms=128, minimum_speech_ms=64)
+    events = endpointer.push(probabilities)
+    last = endpointer.finish()
+    events += [last] if last is not None else []
+    kinds = [SpeechStarted, SpeechEnded] * len(events)
+    assert [type(event) for event in events] == kinds[: len(events)]
+    positions = [event.sample for event in events]
+    assert positions == sorted(positions)
+    assert len(events) % 2 == 0
+
+
+@given(PROBABILITIES, st.integers(0, 1000))
+def test_stretches_lie_apart_and_inside_the_clip(probabilities, margin_ms):
+    samples = len(probabilities) * WINDOW
+    stretches = speech_stretches(probabilities, samples, pause_ms=96, margin_ms=margin_ms)
+    edges = [edge for stretch in stretches for edge in (stretch.start, stretch.end)]
+    assert edges == sorted(set(edges))
+    assert all(0 <= edge <= samples for edge in edges)
+
+
+def test_a_margin_that_closes_the_gap_joins_two_stretches():
+    probabilities = windows((0.9, 5), (0.1, 10), (0.9, 5), (0.1, 10))
+    apart = speech_stretches(probabilities, 30 * WINDOW, pause_ms=128, margin_ms=32)
+    joined = speech_stretches(probabilities, 30 * WINDOW, pause_ms=128, margin_ms=200)
+    assert (len(apart), len(joined)) == (2, 1)
