@@ -7,6 +7,7 @@ Invariant: a packed stack computes what Transformer.forward computes with the re
 """
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from torch import Tensor, nn
 
 from engine.nn.cache import KvCache
 from engine.nn.quantise import BLOCK, Precision, quantise
-from engine.nn.transformer import NORM_EPS, Block, Rotation, Transformer, TransformerConfig
+from engine.nn.transformer import NORM_EPS, Block, Rotation, TransformerConfig
 
 Array = npt.NDArray[Any]
 HIDDEN_SCORE = -1e30  # what a masked position's score gets; -inf would give NaN for an empty row
@@ -48,14 +49,21 @@ class PackedLinear(nn.Module):
 class PackedTransformer(nn.Module):
     """A Transformer's twin with packed weights: same call, same cache, fp32 activations."""
 
-    def __init__(self, stack: Transformer, precision: Precision, threads: int) -> None:
+    def __init__(
+        self,
+        config: TransformerConfig,
+        blocks: Iterable[Block],
+        norm_scale: Tensor,
+        *,
+        precision: Precision,
+        threads: int,
+    ) -> None:
         super().__init__()
-        self.config = stack.config
-        graph = _StackGraph(stack.config, precision)
-        for number, layer in enumerate(stack.layers):
-            assert isinstance(layer, Block)
-            graph.block(number, layer)
-        graph.norm(graph.hidden, "y", stack.norm.scale)
+        self.config = config
+        graph = _StackGraph(config, precision)
+        for number, block in enumerate(blocks):
+            graph.block(number, block)
+        graph.norm(graph.hidden, "y", norm_scale)
         self._session = graph.compile(graph.stack_inputs(), graph.stack_outputs(), threads=threads)
         self._outputs = list(graph.stack_outputs())
 

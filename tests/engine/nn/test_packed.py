@@ -20,6 +20,12 @@ def relative(found: torch.Tensor, expected: torch.Tensor) -> float:
     return float((found - expected).norm() / expected.norm())
 
 
+def packed_twin(stack: Transformer, precision: Precision) -> PackedTransformer:
+    return PackedTransformer(
+        stack.config, list(stack.layers), stack.norm.scale, precision=precision, threads=1
+    )
+
+
 @pytest.mark.parametrize(
     ("precision", "step"), [(Precision.INT8, 1 / 127), (Precision.INT4, 1 / 7)]
 )
@@ -52,7 +58,7 @@ def test_a_packed_stack_follows_the_plain_one_step_by_step(precision: Precision)
         if isinstance(module, nn.Linear):
             module.weight.normal_(0, 0.1, generator=generator)
             module.weight.copy_(restore(quantise(module.weight, precision)))
-    packed = PackedTransformer(stack, precision, threads=1)
+    packed = packed_twin(stack, precision)
     table = RotaryTable(CONFIG.head_width, CPU)
     caches = [KvCache(CONFIG, 2, CPU, torch.float32) for _ in range(2)]
     for length in (4, 1, 1, 3):
@@ -68,7 +74,7 @@ def test_a_packed_stack_follows_the_plain_one_step_by_step(precision: Precision)
 
 def test_unused_room_in_the_cache_does_not_show() -> None:
     stack = Transformer(CONFIG).requires_grad_(False)
-    packed = PackedTransformer(stack, Precision.INT8, threads=1)
+    packed = packed_twin(stack, Precision.INT8)
     x = torch.randn(1, 1, 64, generator=torch.Generator().manual_seed(0))
     rotation = RotaryTable(CONFIG.head_width, CPU).slice(0, 1)
     outs = []

@@ -1,0 +1,1 @@
+"""Neural codecs: codes to samples and back, frame by frame."""

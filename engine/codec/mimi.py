@@ -1,0 +1,127 @@
+"""Mimi, the codec VoXtream speaks through, with its streaming state taken off the module.
+
+moshi keeps the state of a stream on the modules themselves, so two streams on one model would mix.
+Here a stream is a value: it is put on the modules for one call and taken off again.
+Invariant: between two calls the model holds no state, so any number of streams share its weights.
+One thread uses a model at a time.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from engine.errors import ModelError
+
+SAMPLE_RATE = 24_000  # Hz
+FRAME_SAMPLES = 1_920
+FRAME_MS = 80
+CODES = 2_048  # values a code can take
+MAX_CODEBOOKS = 32
+
+
+@dataclass
+class MimiStream:
+    """Where one stream stands: moshi's state objects by module name, owned by one session."""
+
+    states: dict[str, Any]
+
+
+class Mimi:
+    """Codes [B, K, T] <-> samples [B, 1, 1920 T] at 24 kHz; K = the codebooks in use."""
+
+    def __init__(self, model: Any, codebooks: int) -> None:
+        self._model = model
+        self.codebooks = codebooks
+        model.set_num_codebooks(codebooks)
+
+    @property
+    def device(self) -> torch.device:
+        device: torch.device = next(self._model.parameters()).device
+        return device
+
+    def open(self, batch: int = 1) -> MimiStream:
+        """A fresh stream, cold: as if silence without a past had been there."""
+        with self._model.streaming(batch):
+            return MimiStream(self._model.get_streaming_state())
+
+    @torch.inference_mode()
+    def encode(self, pcm: Tensor) -> Tensor:
+        """A whole clip [B, 1, S] -> codes [B, K, T], T = S / 1920 rounded up."""
+        codes: Tensor = self._model.encode(pcm)
+        return codes
+
+    @torch.inference_mode()
+    def encode_frame(self, stream: MimiStream, pcm: Tensor) -> Tensor:
+        """The next whole frames [B, 1, 1920 T] of a stream -> codes [B, K, T]."""
+        with self._resumed(stream):
+            codes: Tensor = self._model.encode(pcm)
+        return codes
+
+    @torch.inference_mode()
+    def decode_frame(self, stream: MimiStream, codes: Tensor) -> Tensor:
+        """The next frames of codes [B, K, T], each 0..2047, -> samples [B, 1, 1920 T]."""
+        with self._resumed(stream):
+            pcm: Tensor = self._model.decode(codes)
+        return pcm
+
+    @contextmanager
+    def _resumed(self, stream: MimiStream) -> Iterator[None]:
+        self._model.set_streaming_state(stream.states)
+        try:
+            yield
+        finally:
+            self._model.set_streaming_state(dict.fromkeys(stream.states))
+
+
+def load_mimi(file: Path, codebooks: int, device: torch.device) -> Mimi:
+    """Read the published safetensors file through moshi's own loader.
+
+    Raises ModelError when the file is not there, broken, or not Mimi.
+    """
+    from moshi.models.loaders import get_mimi  # slow to import
+
+    if not file.is_file():
+        raise ModelError(f"The codec file {file} is not there.", hint="Fetch the model again.")
+    try:
+        model = get_mimi(str(file), device=device, num_codebooks=codebooks)
+    except (OSError, ValueError, RuntimeError, KeyError) as error:
+        raise ModelError(
+            f"The codec file {file} cannot be used: {error}", hint="Fetch the model again."
+        ) from error
+    except Exception as error:
+        # safetensors raises its own class, derived from Exception only.
+        if type(error).__module__.startswith("safetensors"):
+            raise ModelError(
+                f"The codec file {file} is damaged: {error}", hint="Fetch the model again."
+            ) from error
+        raise
+    return Mimi(_frozen(model), codebooks)
+
+
+def random_mimi(codebooks: int, seed: int, **changes: Any) -> Mimi:
+    """A codec with random weights of the published shape, for tests and measurements.
+
+    `changes` replace whole sections of moshi's configuration ('seanet', 'transformer', ...).
+    """
+    from moshi.models import loaders
+
+    config = loaders._mimi_config | changes
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = loaders.get_mimi(None, config, num_codebooks=codebooks)
+        for name, buffer in model.named_buffers():
+            # moshi leaves the codebooks at zero; zero codebooks would decode all codes alike.
+            if name.endswith("embedding_sum"):
+                buffer.normal_()
+            elif name.endswith("cluster_usage"):
+                buffer.fill_(1.0)
+    return Mimi(_frozen(model), codebooks)
+
+
+def _frozen(model: nn.Module) -> nn.Module:
+    return model.eval().requires_grad_(False)

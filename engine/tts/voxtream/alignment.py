@@ -1,0 +1,68 @@
+"""Where in the phones the voice stands: duration tokens moved forward, with the rules of the end.
+
+Indices count phones from the prompt's first column. The rules follow the released implementation
+except where it fails (noted at each place).
+Invariant: the cursor never goes back, and it never ends while more text may come.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from engine.tts.voxtream.config import DurationToken, Generation
+
+LAST_PHONES = 2  # the end rule watches the last two phones
+
+
+@dataclass(frozen=True)
+class Span:
+    """Phones first..last that a frame covers; `ended`: the text is over, one more frame follows."""
+
+    first: int
+    last: int
+    ended: bool = False
+
+
+class AlignmentCursor:
+    """Stands on the last phone of the previous frame."""
+
+    def __init__(
+        self, start: int, tokens: tuple[DurationToken, ...], generation: Generation
+    ) -> None:
+        self.last = start
+        self._tokens = tokens
+        self._generation = generation
+        self._visits: Counter[tuple[int, int]] = Counter()
+
+    def advance(self, token: int, known: int, *, closed: bool) -> Span:
+        """Move by a duration token. `known` phones exist in all; `closed`: no more will come.
+
+        When closed, index `known` is the silence behind the text and `known` + 1 its end mark.
+        """
+        step = self._tokens[token]
+        start = self.last + step.shift
+        # The released rule pushes once, without looking at the state it pushes into; and compares
+        # the visits near the end with ==, so that a state visited more often before the end was
+        # known stays for 2 s. Here a worn-out state is never entered.
+        while self._worn((start, start + step.phones), known, closed=closed):
+            start += 1
+        self._visits[(start, start + step.phones)] += 1
+        span = self._span(start, step.phones, known, closed=closed)
+        self.last = span.last
+        return span
+
+    def _worn(self, state: tuple[int, int], known: int, *, closed: bool) -> bool:
+        visits = self._visits[state]
+        # While text may still come the last phones known are not the end (the released rule takes
+        # them for it).
+        if closed and state[0] >= known:
+            return False
+        at_end = closed and state[0] >= known - LAST_PHONES
+        if at_end and visits >= self._generation.repeats_at_end:
+            return True
+        return visits > self._generation.repeats_before_push
+
+    def _span(self, start: int, phones: int, known: int, *, closed: bool) -> Span:
+        if closed and start >= known:
+            end = min(start, known + 1)
+            return Span(end, end, ended=True)
+        return Span(start, start + phones - 1)

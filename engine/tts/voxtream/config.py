@@ -1,0 +1,220 @@
+"""What the weights fix and what generation fixes, named once with the number's source.
+
+"VoXtream2, 3.5" is a section of the VoXtream2 paper; "released" is the value the published
+generation settings carry where the paper says less.
+Invariant: a checkpoint's config.json decides every tensor's shape; nothing here can contradict it.
+"""
+
+import json
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from engine.errors import ModelError
+from engine.nn.quantise import Precision
+from engine.nn.transformer import TransformerConfig
+
+# The released config.json names its stacks; these are the shapes behind the names.
+STACKS = {
+    "phone_former": TransformerConfig(layers=6, width=1024, heads=8, kv_heads=2, hidden=4096),
+    "temp_former": TransformerConfig(layers=12, width=1024, heads=16, kv_heads=4, hidden=4096),
+    "dep_former_csm": TransformerConfig(layers=4, width=1024, heads=8, kv_heads=2, hidden=8192),
+}
+
+SILENCE, UNKNOWN, BOS, EOS = 120, 122, 123, 124  # phone ids; 122 also masks the prompt's phones
+MARKS = {".": 117, ",": 118, "?": 119, "!": 121}  # phone ids of punctuation
+CODE_DROPPED = 2048  # stands for prompt codes in the unconditional row
+CODE_PAD = 2049  # before a codebook's first code
+
+
+@dataclass(frozen=True)
+class DurationToken:
+    """How many phones to advance, and how many this frame covers (VoXtream2, 3.1)."""
+
+    shift: int
+    phones: int
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """Shapes of one checkpoint. Vocabularies include the special ids."""
+
+    phone: TransformerConfig
+    temporal: TransformerConfig
+    depth: TransformerConfig
+    phone_vocabulary: int = 125
+    audio_vocabulary: int = 2050
+    codebooks: int = 16
+    speaker_width: int = 192
+    duration_tokens: int = 6
+    max_look_ahead: int = 5  # phones per layer; six layers see 30 phones ahead
+    audio_window: int = 625  # columns the temporal transformer sees, 50 s
+    phone_window: int = 625
+
+    @property
+    def width(self) -> int:
+        return self.temporal.width
+
+
+VOXTREAM2_SHAPE = ModelConfig(
+    phone=STACKS["phone_former"],
+    temporal=STACKS["temp_former"],
+    depth=STACKS["dep_former_csm"],
+)
+
+
+@dataclass(frozen=True)
+class Generation:
+    """Constants of generation that the weights were released with."""
+
+    temperature: float = 0.9  # released
+    nucleus: float = 0.9  # duration token, VoXtream2, 3.5
+    top_codes: int = 5  # semantic code, VoXtream2, 3.5
+    semantic_guidance: float = 1.5  # VoXtream2, 3.3; the rate table overrides it
+    acoustic_guidance: float = 3.0  # VoXtream2, 3.3
+    speaker_weight: float = 1.5  # VoXtream2, 3.3: speaker conditioning raised by 50 %
+    min_look_ahead: int = 3  # phones, VoXtream2, 3.1
+    rate_window_frames: int = 38  # 3 s, VoXtream2, 3.5; the reference rounds 37.5 up
+    repeats_before_push: int = 25  # released: a state visited more often is left
+    repeats_at_end: int = 3  # released: the same for the last two phones
+    acoustic_delay: int = 1  # frame; released
+
+
+@dataclass(frozen=True)
+class System:
+    """One of the two published systems built from the same parts."""
+
+    name: str
+    duration_tokens: tuple[DurationToken, ...]
+    codebooks: int
+    rate_control: bool
+    prompt_text: bool  # the prompt comes with its transcript
+    generation: Generation
+
+
+VOXTREAM2 = System(
+    name="voxtream2",
+    duration_tokens=tuple(DurationToken(shift, phones) for shift in (0, 1, 2) for phones in (1, 2)),
+    codebooks=16,
+    rate_control=True,
+    prompt_text=False,
+    generation=Generation(),
+)
+# VoXtream, 2: stay or go, one or two phones a frame, 12 codebooks, at most 10 phones ahead. It
+# needs an aligned transcript of the prompt, which nothing here produces yet.
+VOXTREAM = System(
+    name="voxtream",
+    duration_tokens=tuple(DurationToken(shift, phones) for shift in (0, 1) for phones in (1, 2)),
+    codebooks=12,
+    rate_control=False,
+    prompt_text=True,
+    generation=Generation(min_look_ahead=1),
+)
+VOXTREAM_MAX_LOOK_AHEAD = 10
+
+
+@dataclass(frozen=True)
+class Profile:
+    """How much of the model's precision is spent. FLOAT is the reference arithmetic."""
+
+    name: str
+    phone: Precision
+    temporal: Precision
+    depth: Precision
+    heads: Precision
+    codebooks: int = 16  # fewer = fewer depth steps; the rest is left out of the sums too
+
+
+FULL = Profile("full", Precision.FLOAT, Precision.FLOAT, Precision.FLOAT, Precision.FLOAT)
+INT8 = Profile("int8", Precision.INT8, Precision.INT8, Precision.INT8, Precision.INT8)
+INT4 = Profile("int4", Precision.INT8, Precision.INT8, Precision.INT4, Precision.INT8)
+INT4_SMALL = Profile(
+    "int4-8", Precision.INT8, Precision.INT8, Precision.INT4, Precision.INT8, codebooks=8
+)
+PROFILES = {profile.name: profile for profile in (FULL, INT8, INT4, INT4_SMALL)}
+
+
+@dataclass(frozen=True)
+class _PublishedConfig:
+    """The keys of the released config.json that shape the weights."""
+
+    phone_former: str
+    temp_former: str
+    dep_former: str
+    phone_vocab_size: int
+    audio_vocab_size: int
+    audio_pad_size: int
+    embedding_dim: int
+    spk_embedding_dim: int
+    num_codebooks: int
+    num_phone_states: int
+    max_look_ahead: int
+    audio_window_size: int
+    phone_window_size: int
+
+
+_PUBLISHED_KINDS = get_type_hints(_PublishedConfig)
+
+
+def read_config(file: Path) -> ModelConfig:
+    """Shapes from a released config.json.
+
+    Keys that do not shape the weights (training's) are ignored, as the published loader does.
+    Raises ModelError naming the file and the key for whatever is missing or of the wrong kind.
+    """
+    found = _read_object(file)
+    values = {}
+    for field in fields(_PublishedConfig):
+        if field.name not in found:
+            raise ModelError(f"{file} lacks the key '{field.name}'.", hint="Fetch the model again.")
+        value = found[field.name]
+        kind = _PUBLISHED_KINDS[field.name]
+        if type(value) is not kind:
+            raise ModelError(
+                f"{file}: '{field.name}' is {value!r}, expected {kind.__name__}.",
+                hint="Fetch the model again.",
+            )
+        values[field.name] = value
+    return _shaped(_PublishedConfig(**values), file)
+
+
+def _shaped(config: _PublishedConfig, file: Path) -> ModelConfig:
+    stacks = (config.phone_former, config.temp_former, config.dep_former)
+    for name in stacks:
+        if name not in STACKS:
+            raise ModelError(
+                f"{file} asks for a transformer '{name}', known are {', '.join(STACKS)}.",
+                hint="This checkpoint needs a newer version of the program.",
+            )
+    phone, temporal, depth = (STACKS[name] for name in stacks)
+    if config.embedding_dim != temporal.width or config.audio_pad_size != 0:
+        raise ModelError(
+            f"{file} describes a model of width {config.embedding_dim} with "
+            f"{config.audio_pad_size} padding codes, expected {temporal.width} and 0.",
+            hint="This checkpoint needs a newer version of the program.",
+        )
+    return ModelConfig(
+        phone=phone,
+        temporal=temporal,
+        depth=depth,
+        phone_vocabulary=config.phone_vocab_size,
+        audio_vocabulary=config.audio_vocab_size,
+        codebooks=config.num_codebooks,
+        speaker_width=config.spk_embedding_dim,
+        duration_tokens=config.num_phone_states,
+        max_look_ahead=config.max_look_ahead,
+        audio_window=config.audio_window_size,
+        phone_window=config.phone_window_size,
+    )
+
+
+def _read_object(file: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ModelError(
+            f"{file} cannot be read: {error}", hint="Fetch the model again."
+        ) from error
+    if not isinstance(found, dict):
+        raise ModelError(f"{file} is not a JSON object.", hint="Fetch the model again.")
+    return found

@@ -1,0 +1,109 @@
+"""Speaking rate while speaking: which duration tokens a rate wants, and the pull towards them.
+
+The rate's target is a histogram over duration tokens; what was just spoken is another. Their ratio
+bends the model's own distribution (VoXtream2, 3.5).
+Invariant: DurationState is the histogram of the last `window` tokens plus one in every bin.
+"""
+
+import math
+from collections import deque
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class RateTarget:
+    """What a rate asks for: counts per duration token, strength of the pull, semantic guidance."""
+
+    counts: tuple[int, ...]
+    weight: float
+    guidance: float
+
+
+# Released with the weights, by rate in syllables per second.
+RATE_TABLE = {
+    1.0: RateTarget((52, 15, 1, 2, 1, 3), 3.0, 1.25),
+    2.0: RateTarget((44, 24, 2, 2, 1, 1), 3.0, 1.25),
+    3.0: RateTarget((24, 23, 2, 3, 1, 1), 5.0, 1.5),
+    4.0: RateTarget((40, 59, 5, 12, 1, 2), 5.0, 1.5),
+    5.0: RateTarget((21, 43, 4, 13, 1, 2), 7.0, 2.0),
+    6.0: RateTarget((27, 69, 6, 30, 2, 7), 7.0, 2.0),
+    7.0: RateTarget((6, 18, 2, 9, 1, 3), 10.0, 2.5),
+}
+LOWEST_RATE, HIGHEST_RATE = min(RATE_TABLE), max(RATE_TABLE)
+
+
+def rate_target(rate: float) -> RateTarget:
+    """Target of any rate in SPS; outside the table its nearest end."""
+    rate = min(max(rate, LOWEST_RATE), HIGHEST_RATE)
+    below = max(known for known in RATE_TABLE if known <= rate)
+    if below == HIGHEST_RATE:
+        return RATE_TABLE[below]
+    above = min(known for known in RATE_TABLE if known > rate)
+    return _between(RATE_TABLE[below], RATE_TABLE[above], (rate - below) / (above - below))
+
+
+def _between(low: RateTarget, high: RateTarget, share: float) -> RateTarget:
+    """Blend shapes and sizes of two histograms apart, then round; no bin falls to zero."""
+    low_sum, high_sum = sum(low.counts), sum(high.counts)
+    total = low_sum + share * (high_sum - low_sum)
+    counts = []
+    for few, many in zip(low.counts, high.counts, strict=True):
+        part = few / low_sum + share * (many / high_sum - few / low_sum)
+        counts.append(max(1, round(total * part)))
+    return RateTarget(
+        tuple(counts),
+        low.weight + share * (high.weight - low.weight),
+        low.guidance + share * (high.guidance - low.guidance),
+    )
+
+
+class DurationState:
+    """Duration tokens of the last `window` frames, as a smoothed histogram."""
+
+    def __init__(self, tokens: int, window: int) -> None:
+        self._counts = [1] * tokens
+        self._recent: deque[int] = deque()
+        self._window = window
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """Per token: 1 + how often it came in the window."""
+        return tuple(self._counts)
+
+    def observe(self, token: int) -> None:
+        """A frame was spoken with this token."""
+        self._counts[token] += 1
+        self._recent.append(token)
+        if len(self._recent) > self._window:
+            self._counts[self._recent.popleft()] -= 1
+
+    def pull(self, target: RateTarget) -> tuple[float, ...]:
+        """What to add to the tokens' log-probabilities: w (log10 q - log10 c).
+
+        The paper writes a natural logarithm; the released weights w were tuned with base 10.
+        """
+        wanted, spoken = sum(target.counts), sum(self._counts)
+        return tuple(
+            target.weight * (math.log10(q / wanted) - math.log10(c / spoken))
+            for q, c in zip(target.counts, self._counts, strict=True)
+        )
+
+
+class RateMeter:
+    """Syllables per second over the last `window` frames of speech."""
+
+    def __init__(self, window: int, frame_ms: int) -> None:
+        self._ended: deque[int] = deque()
+        self._window = window
+        self._frame_ms = frame_ms
+        self._any = False
+
+    def observe(self, syllables: int) -> float | None:
+        """Count a frame in which `syllables` ended. None before the first syllable ever ended."""
+        self._ended.append(syllables)
+        if len(self._ended) > self._window:
+            self._ended.popleft()
+        self._any = self._any or syllables > 0
+        if not self._any:
+            return None
+        return sum(self._ended) * 1000 / (len(self._ended) * self._frame_ms)

@@ -1,0 +1,415 @@
+"""Compares our VoXtream2 with the public reference on the same seeded random full-size weights.
+
+    python tests/parity/voxtream_parity.py PATH_OF_THE_REFERENCE [--report FILE]
+
+PATH is a checkout of herimor/voxtream (MIT); its packages (torchtune, nltk) must be importable.
+Nothing of it is copied here: it is imported and run beside ours, fp32 on the CPU. About 6 GB.
+Exit status 1 when a float differs by more than 1e-4 relative or any code or state differs.
+"""
+
+import argparse
+import json
+import random
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from engine.nn.cache import KvCache
+from engine.nn.sampling import race_noise
+from engine.nn.transformer import RotaryTable
+from engine.tts.voxtream.alignment import AlignmentCursor
+from engine.tts.voxtream.checkpoint import RandomWeights, Target, load_weights
+from engine.tts.voxtream.config import (
+    BOS,
+    EOS,
+    FULL,
+    MARKS,
+    SILENCE,
+    UNKNOWN,
+    VOXTREAM2,
+    VOXTREAM2_SHAPE,
+)
+from engine.tts.voxtream.model import Controls, VoxtreamModel, delayed
+from engine.tts.voxtream.phones import PhoneRows, extend
+from engine.tts.voxtream.rate import DurationState, rate_target
+from engine.tts.voxtream.sink import TemporalMemory, causal_mask
+
+TOLERANCE = 1e-4
+CPU = torch.device("cpu")
+PROMPT_FRAMES = 63  # 5 s
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One compared item: the worst relative error (0 = equal states) and what was compared."""
+
+    item: str
+    error: float
+    detail: str
+
+
+class Reference:
+    """The public implementation, loaded from a path with given weights."""
+
+    def __init__(self, path: Path, weights: RandomWeights) -> None:
+        sys.path.insert(0, str(path))
+        warnings.simplefilter("ignore")
+        from voxtream import config as configs
+        from voxtream import model as models
+        from voxtream.utils import model as sampling
+        from voxtream.utils.generator import helpers, runtime
+
+        self.runtime, self.helpers, self.sampling = runtime, helpers, sampling
+        generator = json.loads((path / "configs/generator.json").read_text())
+        self.config = configs.SpeechGeneratorConfig(**generator)
+        self.rates = json.loads((path / "configs/speaking_rate.json").read_text())
+        shape = VOXTREAM2_SHAPE
+        self.model = models.Model(
+            models.ModelConfig(
+                phone_former="phone_former",
+                temp_former="temp_former",
+                dep_former="dep_former_csm",
+                phone_vocab_size=shape.phone_vocabulary,
+                audio_vocab_size=shape.audio_vocabulary,
+                audio_pad_size=0,
+                embedding_dim=shape.width,
+                spk_embedding_dim=shape.speaker_width,
+                num_codebooks=shape.codebooks,
+                num_phone_states=shape.duration_tokens,
+                amortization_divisor=16,
+                max_look_ahead=shape.max_look_ahead,
+                audio_window_size=shape.audio_window,
+                phone_window_size=shape.phone_window,
+            )
+        ).eval()
+        own = self.model.state_dict()
+        for key, tensor in weights.items():
+            own.pop(key).copy_(tensor)
+        if own:
+            raise SystemExit(f"the reference has keys of its own: {list(own)[:3]}")
+        with CPU:
+            self.model.setup_caches(2, torch.float32)
+
+
+class Prompt:
+    """A random prompt as both sides want it."""
+
+    def __init__(self) -> None:
+        generator = torch.Generator().manual_seed(11)
+        self.codes = torch.randint(0, 2048, (16, PROMPT_FRAMES), generator=generator)
+        self.speaker = torch.nn.functional.normalize(torch.randn(192, generator=generator), dim=0)
+        self.columns = delayed(self.codes)  # [2, 16, T + 1]
+        self.length = self.columns.shape[2]
+        self.phones = [BOS] + [UNKNOWN] * PROMPT_FRAMES
+
+    def tokens(self, text: list[int]) -> Tensor:
+        """[2, P] phone ids of both rows."""
+        return torch.tensor(
+            [self.phones + text, self.phones + [UNKNOWN] * len(text)], dtype=torch.int64
+        )
+
+
+def worst(ours: Tensor, theirs: Tensor) -> float:
+    """Largest difference relative to the largest value."""
+    return float((ours - theirs).abs().max() / theirs.abs().max())
+
+
+def text_of(count: int) -> list[int]:
+    """`count` phone-side tokens, every seventh a punctuation mark."""
+    draw = random.Random(count)
+    marks = list(MARKS.values())
+    return [draw.choice(marks) if n % 7 == 6 else draw.randrange(117) for n in range(count)]
+
+
+def phone_rows(reference: Reference, ours: VoxtreamModel, prompt: Prompt) -> Iterator[Finding]:
+    table = RotaryTable(ours.config.phone.head_width, CPU)
+    for count in (3, 4, 5, 9, 10, 15, 20, 48):
+        tokens = prompt.tokens(text_of(count))
+        theirs = reference.model.extract_phoneme_embeddings(tokens, prompt_len=prompt.length)
+        look = min(count // 5, 4) + 1
+        rows = PhoneRows(look, ours.config.phone_window)
+        # word by word, so that finished rows are really kept
+        bounds = [0, prompt.length, *range(prompt.length + 4, tokens.shape[1], 4), tokens.shape[1]]
+        for start, end in pairwise(bounds):
+            if end > start:
+                embedded = ours.phone_embeddings(tokens[:, start:end])
+                rows = extend(rows, embedded, ours.phone, table)
+        yield Finding(f"phone rows, {count} phones", worst(rows.rows, theirs), f"look-ahead {look}")
+
+
+def semantic(reference: Reference, hidden: Tensor, seed: int, rate: float | None) -> Any:
+    """The reference's draw from c0 logits with the global generator set to seed."""
+    torch.manual_seed(seed)
+    target = weight = None
+    guidance = reference.config.cfg_gamma
+    if rate is not None:
+        counts, weight, guidance = reference.helpers.interpolate_speaking_rate_params(
+            reference.rates, rate
+        )
+        target = torch.tensor(counts)
+    return reference.sampling.sample_semantic_token(
+        config=reference.config,
+        logits=reference.model.sem_head(hidden),
+        num_states=6,
+        codebook_size=2050,
+        cfg_gamma=guidance,
+        cur_spk_rate_cnt=torch.ones(6, dtype=torch.int64),
+        target_spk_rate_cnt=target,
+        spk_rate_weight=weight,
+    )
+
+
+def controls(seed: int, rate: float | None) -> Controls:
+    generator = torch.Generator().manual_seed(seed)
+    guidance, pull = VOXTREAM2.generation.semantic_guidance, (0.0,) * 6
+    if rate is not None:
+        target = rate_target(rate)
+        guidance, pull = target.guidance, DurationState(6, 38).pull(target)
+    return Controls(
+        torch.tensor(guidance),
+        torch.tensor(pull),
+        race_noise(6, generator),
+        race_noise(5, generator),
+    )
+
+
+class Hooked:
+    """Catches the hidden state that enters the reference's semantic head."""
+
+    def __init__(self, reference: Reference) -> None:
+        self.hidden = torch.empty(0)
+        reference.model.sem_head.register_forward_pre_hook(self._catch)
+
+    def _catch(self, module: Any, inputs: tuple[Tensor, ...]) -> None:
+        self.hidden = inputs[0].clone()
+
+
+def frames(  # noqa: PLR0915  one story told in order reads better than its parts
+    reference: Reference, ours: VoxtreamModel, prompt: Prompt
+) -> Iterator[Finding]:
+    """Prefill and five steps: hidden, joint logits, drawn tokens, semantic and acoustic codes."""
+    hook = Hooked(reference)
+    model = reference.model
+    tokens = prompt.tokens([*text_of(12), SILENCE, EOS])
+    theirs_rows = model.extract_phoneme_embeddings(tokens, prompt_len=prompt.length)
+    table = RotaryTable(ours.config.temporal.head_width, CPU)
+    depth_table = RotaryTable(ours.config.depth.head_width, CPU)
+    cache = KvCache(ours.config.temporal, 2, CPU, torch.float32)
+    depth = KvCache(ours.config.depth, 2, CPU, torch.float32)
+    speaker = ours.speaker_rows(prompt.speaker)
+    their_speaker = model.spk_emb_proj(torch.stack((prompt.speaker, torch.zeros(192))))
+    model.reset_caches()
+    indices = torch.arange(prompt.length)[None, :, None].expand(2, -1, 2)
+    codes, position = prompt.columns, torch.arange(prompt.length)[None]
+    for step in range(6):
+        rate = None if step < 3 else 1.0 + step
+        torch.manual_seed(step)
+        params: tuple[Any, ...] = (None, None, reference.config.cfg_gamma)
+        if rate is not None:
+            params = reference.helpers.interpolate_speaking_rate_params(reference.rates, rate)
+        frame, token, _ = model.generate_frame(
+            config=reference.config,
+            phone_emb=model.reorder_phone_emb(theirs_rows, indices),
+            audio_tokens=codes,
+            input_pos=position,
+            spk_embeddings=their_speaker,
+            cfg_gamma=params[2],
+            spk_rate_weight=params[1],
+            cur_spk_rate_cnt=torch.ones(6, dtype=torch.int64),
+            target_spk_rate_cnt=None if params[0] is None else torch.tensor(params[0]),
+        )
+        phones = theirs_rows[:, indices[0, :, 0]] + theirs_rows[:, indices[0, :, 1]]
+        length = phones.shape[1]
+        mask = causal_mask(cache.length, length, CPU) if length > 1 else None
+        rotation = table.slice(cache.length, cache.length + length)
+        hidden = ours.advance(ours.columns(phones, codes), rotation, cache, mask)
+        cache.advance(length)
+        name = "prefill" if step == 0 else f"step {step}"
+        joint = ours.joint_logits(hidden).flatten(1)
+        yield Finding(f"temporal logits, {name}", worst(joint, model.sem_head(hook.hidden)), "")
+        choice = ours.choose(hidden, controls(step, rate))
+        acoustic = ours.acoustic_codes(hidden + speaker, choice.code, depth_table, depth)
+        found = torch.cat((choice.code, acoustic), dim=1)
+        same = torch.equal(found, frame) and int(choice.token) == int(token)
+        yield Finding(f"codes and token, {name}", 0.0 if same else 1.0, f"rate {rate}")
+        codes = frame[:, :, None].repeat(2, 1, 1)
+        position = position[:, -1:] + 1
+        at = prompt.length - 1 + step
+        indices = torch.tensor([[[at, min(at + 1, tokens.shape[1] - 1)]]]).expand(2, -1, -1)
+
+
+def matching(reference: Reference, ours: VoxtreamModel) -> Iterator[Finding]:
+    """Duration probabilities after matching for several counters and rates."""
+    generator = torch.Generator().manual_seed(5)
+    joint = torch.randn(2, 6, 2050, generator=generator) * 2
+    for rate in (1.0, 2.5, 4.0, 6.3, 7.0):
+        for history in ([], [0] * 20, [0, 1, 3, 5] * 15):
+            state = DurationState(6, 38)
+            for token in history:
+                state.observe(token)
+            counts = torch.tensor(state.counts)
+            target = rate_target(rate)
+            caught: list[Tensor] = []
+            genuine = reference.sampling.sample_top_p
+            reference.sampling.sample_top_p = _catching(caught, genuine)
+            reference.sampling.sample_semantic_token(
+                config=reference.config,
+                logits=joint.flatten(1),
+                num_states=6,
+                codebook_size=2050,
+                cfg_gamma=target.guidance,
+                cur_spk_rate_cnt=counts.clone(),
+                target_spk_rate_cnt=torch.tensor(target.counts),
+                spk_rate_weight=target.weight,
+            )
+            reference.sampling.sample_top_p = genuine
+            mine = ours.token_probabilities(joint[0], torch.tensor(state.pull(target)))
+            error = float(((mine - caught[0]).abs() / caught[0]).max())
+            yield Finding(f"matching, rate {rate}, {len(history)} frames", error, "")
+
+
+def _catching(caught: list[Tensor], genuine: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    def catch(probabilities: Tensor, mass: float) -> Tensor:
+        caught.append(probabilities.clone())
+        return genuine(probabilities, mass)
+
+    return catch
+
+
+def rates(reference: Reference) -> Iterator[Finding]:
+    for hundredths in range(50, 801):
+        rate = hundredths / 100
+        mine = rate_target(rate)
+        counts, weight, guidance = reference.helpers.interpolate_speaking_rate_params(
+            reference.rates, rate
+        )
+        same = tuple(counts) == mine.counts
+        error = max(abs(weight - mine.weight), abs(guidance - mine.guidance))
+        if not same or error > 1e-9 or hundredths == 800:
+            yield Finding(f"rate interpolation to {rate}", 0.0 if same else 1.0, "751 rates")
+
+
+def alignment(reference: Reference) -> Iterator[Finding]:
+    """Random walks to the end, closed text: spans, ends and pushes."""
+    runtime = reference.runtime
+    differing, pushes = 0, 0
+    for seed in range(400):
+        draw = random.Random(seed)
+        known = 64 + draw.randrange(3, 40)
+        weights = [draw.random() ** 3 for _ in range(6)]
+        cursor = AlignmentCursor(63, VOXTREAM2.duration_tokens, VOXTREAM2.generation)
+        state = SimpleNamespace(
+            phone_emb_indices=torch.zeros(1), phone_emb_max_idx=63, eos_idx=750, state_counter={}
+        )
+        context = SimpleNamespace(
+            phoneme_index_map=reference.config.phoneme_index_map,
+            config=reference.config,
+            batch_size=2,
+        )
+        for step in range(750):
+            token = draw.choices(range(6), weights)[0]
+            span = cursor.advance(token, known, closed=True)
+            _, state = runtime.update_indices_and_tokens(
+                torch.tensor([[token]]), torch.zeros(1, 16), step, known, state, context
+            )
+            pushes += token == 0
+            theirs = (state.phone_emb_indices[0, 0].tolist(), state.eos_idx == step)
+            if theirs != ([span.first, span.last], span.ended):
+                differing += 1
+                break
+            if span.ended:
+                break
+    yield Finding("alignment, 400 walks", float(differing > 0), f"{differing} walks differ")
+
+
+def sink(reference: Reference, ours: VoxtreamModel, prompt: Prompt) -> Iterator[Finding]:
+    """The window overflows: hidden before, at and after the rebuild."""
+    model = reference.model
+    window = 96  # the same arithmetic as 625, in less time
+    model.reset_caches()
+    model.sink_attention.config.audio_window_size = window
+    generator = torch.Generator().manual_seed(8)
+    phones = torch.randn(2, prompt.length, 1024, generator=generator)
+    table = RotaryTable(ours.config.temporal.head_width, CPU)
+    cache = KvCache(ours.config.temporal, 2, CPU, torch.float32)
+    columns = ours.columns(phones, prompt.columns)
+    ours.advance(columns, table.slice(0, prompt.length), cache, causal_mask(0, prompt.length, CPU))
+    cache.advance(prompt.length)
+    memory = TemporalMemory(ours, table, cache, window)
+    _their_hidden(reference, phones, prompt.columns, torch.arange(prompt.length)[None])
+    largest, rebuilds = 0.0, 0
+    for step in range(70):
+        vector = torch.randn(2, 1, 1024, generator=generator)
+        codes = torch.randint(0, 2048, (1, 16, 1), generator=generator).repeat(2, 1, 1)
+        at = torch.tensor([[prompt.length + step]])
+        theirs = _their_hidden(reference, vector, codes, at)
+        before = memory.length
+        mine = memory.step(ours.columns(vector, codes)[:, 0])
+        rebuilds += memory.length <= before
+        largest = max(largest, worst(mine, theirs))
+    model.sink_attention.config.audio_window_size = 625
+    yield Finding("sink attention, 70 steps", largest, f"{rebuilds} rebuilds, window {window}")
+
+
+def _their_hidden(reference: Reference, phones: Tensor, codes: Tensor, position: Tensor) -> Tensor:
+    """One pass of the reference's temporal transformer with its sink attention, without depth."""
+    model = reference.model
+    local, mask = model.sink_attention.get_context(
+        input_pos=position,
+        phone_emb=phones,
+        audio_tokens=codes,
+        temp_former=model.temp_former,
+        temp_former_causal_mask=model.temp_former_causal_mask,
+        embed_audio_tokens=model._embed_audio_tokens,
+    )
+    embedded = model._embed_audio_tokens(codes)
+    column = torch.cat([phones.unsqueeze(1), embedded], dim=1).sum(dim=1)
+    hidden: Tensor = model.temp_former(column, input_pos=local, mask=mask)
+    if position.shape[1] == 1:
+        model.sink_attention.append_step(phones, codes)
+    return hidden[:, -1]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="parity of VoXtream2 with the public reference")
+    parser.add_argument("reference", type=Path)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--report", type=Path)
+    arguments = parser.parse_args()
+    torch.set_grad_enabled(False)
+    weights = RandomWeights(VOXTREAM2_SHAPE, arguments.seed)
+    reference = Reference(arguments.reference, weights)
+    target = Target(CPU, torch.float32, threads=1)
+    ours = load_weights(weights, VOXTREAM2_SHAPE, VOXTREAM2.generation, FULL, target)
+    prompt = Prompt()
+    bad = 0
+    lines = []
+    checks = (
+        lambda: rates(reference),
+        lambda: alignment(reference),
+        lambda: matching(reference, ours),
+        lambda: phone_rows(reference, ours, prompt),
+        lambda: frames(reference, ours, prompt),
+        lambda: sink(reference, ours, prompt),
+    )
+    for check in checks:
+        for finding in check():
+            bad += finding.error > TOLERANCE
+            lines.append(f"{finding.error:10.2e}  {finding.item}  {finding.detail}\n")
+            sys.stdout.write(lines[-1])
+            sys.stdout.flush()
+    if arguments.report:
+        arguments.report.write_text("".join(lines))
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
