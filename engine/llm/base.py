@@ -30,7 +30,9 @@ class Message:
 
 @dataclass(frozen=True)
 class TextDelta:
-    """More text of the reply, of any size, in the order of speaking."""
+    """More text of the reply, of any size, in the order of speaking. Empty text means that the
+    model is still at work (reading its prompt, waiting for a server): a chance to close the reply.
+    """
 
     text: str
 

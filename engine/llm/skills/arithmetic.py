@@ -25,12 +25,13 @@ _REWRITES = tuple(
         (r"\bthe\b|\bequals?\b|\bmakes?\b|\bgives?\b|=\s*$", " "),
         (r"\bopen (?:bracket|parenthesis)\b", "("),
         (r"\bclose (?:bracket|parenthesis)\b", ")"),
+        (r"(?<=root of )(?:minus|negative) (?=\d)", "-"),
+        (rf"\bcube root of {_N}", r"cbrt(\1)"),
         (rf"\bsquare root of {_N}", r"sqrt(\1)"),
         (rf"\broot of {_N}", r"sqrt(\1)"),
         (r"\bsquare root of \(", "sqrt("),
-        (rf"\bcube root of {_N}", r"cbrt(\1)"),
         (rf"\b(?:a )?(?:half|1 half) of {_N}", r"(\1/2)"),
-        (rf"\b(?:a |1 )?third of {_N}", r"(\1/3)"),
+        (rf"\b(?:a |1 )?(?:third|3rd) of {_N}", r"(\1/3)"),
         (rf"\b(?:a |1 )?quarter of {_N}", r"(\1/4)"),
         (rf"\b(?:twice|double) {_N}", r"(2*\1)"),
         (rf"{_N} percent of {_N}", r"(\1/100*\2)"),
@@ -61,7 +62,8 @@ _SPOKEN = (
     (re.compile(r"\+"), " plus "),
     (re.compile(r"-"), " minus "),
 )
-_SIMPLE = re.compile(r"^\d+(?:\.\d+)?(?:\s*(?:\*\*|[+\-*/])\s*\d+(?:\.\d+)?){1,3}$")
+_NAMED = re.compile(r"^(?:the )?(?:square root|cube root|half|[\d.]+ percent) of [\d.]+$")
+_SIMPLE = re.compile(r"^-?\d+(?:\.\d+)?(?:\s*(?:\*\*|[+\-*/])\s*\d+(?:\.\d+)?){1,3}$")
 
 
 def calculate(slots: Slots, _occasion: Occasion) -> Answer | None:
@@ -72,7 +74,7 @@ def calculate(slots: Slots, _occasion: Occasion) -> Answer | None:
     expression = _written(said)
     if not _SUM.match(expression) or not _HAS_WORK.search(expression):
         return None
-    return _answer(expression)
+    return _answer(expression, said)
 
 
 def calculate_pair(operation: str) -> Callable[[Slots, Occasion], Answer | None]:
@@ -97,7 +99,8 @@ def calculate_percentage(slots: Slots, _occasion: Occasion) -> Answer | None:
     return Answer(f"{figure(share)} is {figure(100 * share / whole)} percent of {figure(whole)}.")
 
 
-def _answer(expression: str) -> Answer | None:
+def _answer(expression: str, said: str = "") -> Answer | None:
+    """The value of an expression, beside the words it was asked in where those are simple."""
     try:
         value = _evaluate(expression)
     except ZeroDivisionError:
@@ -111,6 +114,8 @@ def _answer(expression: str) -> Answer | None:
     verb = "is" if math.isclose(rounded(value), value, rel_tol=1e-12) else "is about"
     if _SIMPLE.match(expression):
         return Answer(f"{_aloud(expression)} {verb} {figure(value)}.")
+    if _NAMED.match(said):
+        return Answer(f"{said[0].upper()}{said[1:]} {verb} {figure(value)}.")
     return Answer(f"The answer {verb} {figure(value)}.")
 
 

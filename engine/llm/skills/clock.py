@@ -59,11 +59,12 @@ _RELATIVE = {
     "yesterday": -1,
     "the day before yesterday": -2,
 }
+_MONTH = "|".join(f"{month[:3]}(?:{month[3:]})?" for month in MONTHS) + "|sept"
 _MONTH_DAY = re.compile(
-    rf"^(?:the )?(?P<month>{'|'.join(MONTHS)}) (?:the )?(?P<day>\d+|second)(?:st|nd|rd|th)?$"
+    rf"^(?:the )?(?P<month>{_MONTH}) (?:the )?(?P<day>\d+|second)(?:st|nd|rd|th)?$"
 )
 _DAY_MONTH = re.compile(
-    rf"^(?:the )?(?P<day>\d+|second)(?:st|nd|rd|th)?(?: of)? (?P<month>{'|'.join(MONTHS)})$"
+    rf"^(?:the )?(?P<day>\d+|second)(?:st|nd|rd|th)?(?: of)? (?P<month>{_MONTH})$"
 )
 
 
@@ -116,6 +117,10 @@ def tell_month(_slots: Slots, occasion: Occasion) -> Answer:
     return Answer(f"It's {MONTHS[now.month - 1].capitalize()} {now.year}.")
 
 
+def tell_year(_slots: Slots, occasion: Occasion) -> Answer:
+    return Answer(f"It's {occasion.now().year}.")
+
+
 def _tell_time_and_date(slots: Slots, occasion: Occasion) -> Answer:
     return Answer(f"{tell_time(slots, occasion).text} {tell_date(slots, occasion).text}")
 
@@ -147,7 +152,7 @@ def _yearly_day(name: str, today: date) -> date | None:
     if name in FEASTS:
         month, number = FEASTS[name].month, FEASTS[name].day
     elif match := _MONTH_DAY.match(name) or _DAY_MONTH.match(name):
-        month = MONTHS.index(match["month"]) + 1
+        month = [name[:3] for name in MONTHS].index(match["month"][:3]) + 1
         number = 2 if match["day"] == "second" else int(match["day"])
     else:
         return None
@@ -231,11 +236,20 @@ FAMILY = Family(
         Intent(
             "month",
             (
-                "what (month|year) is (it|this)",
-                "(which|what) (month|year) are we in",
-                "what is the [current] (month|year)",
+                "what month is (it|this)",
+                "(which|what) month are we in",
+                "what is the [current] month",
             ),
             tell_month,
+        ),
+        Intent(
+            "year",
+            (
+                "what year is (it|this)",
+                "(which|what) year are we in",
+                "what is the [current] year",
+            ),
+            tell_year,
         ),
     ),
     tools=(

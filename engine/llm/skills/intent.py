@@ -60,7 +60,8 @@ class Intent:
 @dataclass(frozen=True)
 class Tool:
     """The same skill as a function a language model may call. `parameters` maps each argument to
-    its description; all arguments are text, those in `optional` may be missing.
+    its description; all arguments are text, those in `optional` may be missing; `verbatim` ones are
+    given as the model wrote them, all others in canonical form.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Tool:
     respond: Responder
     parameters: Mapping[str, str] = field(default_factory=dict)
     optional: tuple[str, ...] = ()
+    verbatim: bool = False
 
 
 @dataclass(frozen=True)

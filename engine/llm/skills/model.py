@@ -5,14 +5,14 @@ clock and the documents folder given to it.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 
 from engine.llm.base import Delta, LanguageModelInfo, Message, Role, Situation, TextDelta
 from engine.llm.skills import abilities, units
 from engine.llm.skills.intent import Answer, Occasion
-from engine.llm.skills.matcher import Matcher
+from engine.llm.skills.matcher import matcher
 
 DELTA_CHARS = 200  # a text read aloud is handed on in pieces, so that it can be stopped
 
@@ -27,7 +27,7 @@ class Skills:
     def __init__(self, *, now: Callable[[], datetime], documents: Path) -> None:
         self._now = now
         self._documents = documents
-        self._matcher = Matcher()
+        self._matcher = matcher()
         units.prepare()
 
     @property
@@ -36,7 +36,7 @@ class Skills:
 
     def reply(
         self, history: Sequence[Message], situation: Callable[[], Situation]
-    ) -> Iterator[Delta]:
+    ) -> Generator[Delta, None, None]:
         occasion = self.occasion(history, situation)
         said = last_said(history)
         if not re.search(r"\w", said):

@@ -3,12 +3,17 @@
 Invariant: a skill starts or cancels by an action and reads only Situation.timers; it never waits.
 """
 
+import re
+
 from engine.llm.base import CancelTimers, StartTimer, Timer
 from engine.llm.skills.intent import Answer, Family, Intent, Occasion, Slots, Tool
 from engine.llm.skills.quantities import duration_phrase, enumeration, parse_duration
 
 MAX_TIMER_S = 7 * 86400.0  # timers live as long as the program; a week is already hopeful
 MAX_LABEL_WORDS = 6  # a longer label is a sentence that was not about a timer
+
+_SECOND_PERSON = {"my": "your", "me": "you", "i": "you", "myself": "yourself", "am": "are"}
+_FIRST_PERSON = re.compile(rf"\b(?:{'|'.join(_SECOND_PERSON)})\b")
 
 NONE_RUNNING = "There is no timer running."
 
@@ -38,7 +43,7 @@ def start_reminder(slots: Slots, _occasion: Occasion) -> Answer | None:
         return None
     if seconds > MAX_TIMER_S:
         return Answer("That is too long for me. I can remind you within a week.")
-    task = slots["task"].strip()
+    task = _told_back(slots["task"].strip())
     reminder = StartTimer(seconds, task, f"Remember to {task}.")
     return Answer(f"I'll remind you in {duration_phrase(seconds)} to {task}.", (reminder,))
 
@@ -80,6 +85,11 @@ def _remaining(timers: tuple[Timer, ...]) -> str:
         for timer in timers
     ]
     return f"{enumeration(phrases)}."
+
+
+def _told_back(task: str) -> str:
+    """ "call my mother", as the assistant says it: "call your mother"."""
+    return _FIRST_PERSON.sub(lambda match: _SECOND_PERSON[match[0]], task)
 
 
 def _clean_label(label: str) -> str:

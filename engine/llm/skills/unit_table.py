@@ -117,7 +117,7 @@ UNITS: tuple[Unit, ...] = (
     Unit("tonne", "tonne", "tonnes", ("metric ton", "metric tons"), ("t",)),
     Unit("ounce", "ounce", "ounces", typed=("oz",)),
     Unit("pound", "pound", "pounds", typed=("lb", "lbs")),
-    Unit("stone", "stone", "stones", typed=("st",)),
+    Unit("stone", "stone", "stone", ("stones",), typed=("st",)),
     Unit("ton", "ton", "tons", ("short ton", "short tons")),
     Unit("carat", "carat", "carats", typed=("ct",)),
     # temperature

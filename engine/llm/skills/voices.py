@@ -86,7 +86,13 @@ FAMILY = Family(
         ),
     ),
     tools=(
-        Tool("choose_voice", "Speak with another voice.", choose_voice, {"name": "its name"}),
+        Tool(
+            "choose_voice",
+            "Speak with another voice.",
+            choose_voice,
+            {"name": "its name"},
+            verbatim=True,
+        ),
         Tool("list_voices", "The names of the voices there are.", list_voices),
     ),
     open_lists={"name": ("anna", "david", "emma", "george", "maria", "thomas")},

@@ -1,0 +1,76 @@
+"""The history as a chat model takes it: roles in turn, interruptions told, trimmed to the context.
+
+Invariant: after the system message user and assistant alternate, beginning with the user: some chat
+templates refuse anything else, and an interrupted turn can leave two user messages in a row.
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from engine.errors import LanguageModelError
+from engine.llm.base import Message, Role
+
+ChatMessage = dict[str, Any]  # JSON of the OpenAI chat format
+
+INTERRUPTED = " \u2014 [interrupted by the user here]"
+UNHEARD = "[interrupted by the user before a word was heard]"
+
+# Whole blocks of old messages are dropped, so that the prompt's beginning, and with it the model's
+# cache of it, stays the same for several turns after each drop. Even: a block starts with a user.
+BLOCK_MESSAGES = 8
+
+
+def chat_messages(history: Sequence[Message], system_prompt: str) -> list[ChatMessage]:
+    """The history with the system prompt first (and any system messages of the history in it)."""
+    system = [message.text for message in history if message.role is Role.SYSTEM]
+    said = [message for message in history if message.role is not Role.SYSTEM]
+    turns: list[ChatMessage] = []
+    for message in said:
+        text = _told(message)
+        if not text or (not turns and message.role is Role.ASSISTANT):
+            continue
+        if turns and turns[-1]["role"] == message.role.value:
+            turns[-1]["content"] += f"\n{text}"
+        else:
+            turns.append({"role": message.role.value, "content": text})
+    prompt = "\n".join(filter(None, [system_prompt, *system]))
+    return [{"role": "system", "content": prompt}, *turns] if prompt else turns
+
+
+def trimmed(
+    messages: Sequence[ChatMessage], fits: Callable[[list[ChatMessage]], bool]
+) -> list[ChatMessage]:
+    """The longest tail that fits, after the system message; the last user message always stays.
+
+    Raises LanguageModelError when even that does not fit.
+    """
+    head = [message for message in messages[:1] if message["role"] == "system"]
+    turns = list(messages[len(head) :])
+    last_user = max((i for i, turn in enumerate(turns) if turn["role"] == "user"), default=0)
+    cuts = sorted({*range(0, last_user + 1, BLOCK_MESSAGES), last_user})
+    cut = bisect_left(cuts, True, key=lambda start: fits([*head, *turns[start:]]))
+    if cut == len(cuts):
+        raise LanguageModelError(
+            "That is too long for the language model's context.",
+            hint="Say it in fewer words, or allow the model a larger context in the settings.",
+        )
+    return [*head, *turns[cuts[cut] :]]
+
+
+def without_system(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
+    """The same with the system prompt inside the first user message, for templates that know no
+    system role.
+    """
+    rest = list(messages)
+    if len(rest) < 2 or rest[0]["role"] != "system":
+        return rest
+    first = {**rest[1], "content": f"{rest[0]['content']}\n\n{rest[1]['content']}"}
+    return [first, *rest[2:]]
+
+
+def _told(message: Message) -> str:
+    text = message.text.strip()
+    if not message.interrupted:
+        return text
+    return f"{text}{INTERRUPTED}" if text else UNHEARD

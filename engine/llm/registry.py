@@ -1,0 +1,51 @@
+"""Language models by name.
+
+Invariant: importing this module imports no model library; load() imports the one that is asked for.
+"""
+
+from typing import TYPE_CHECKING
+
+from engine.errors import ModelError
+from engine.llm.base import LanguageModel
+from engine.settings import LanguageModelSettings
+
+if TYPE_CHECKING:
+    from engine.llm.skills import Skills
+
+NAMES = ("skills", "llama", "server")
+
+
+def load(settings: LanguageModelSettings) -> LanguageModel:
+    """The language model the settings name, ready to reply ('server' connects at its first reply).
+
+    Raises ModelError when the name is unknown, a library or file is missing or refuses to load.
+    """
+    if settings.engine not in NAMES:
+        raise ModelError(
+            f"There is no language-model engine called {settings.engine!r}.",
+            hint=f"Choose one of {', '.join(NAMES)} in the settings.",
+        )
+    skills = _skills()
+    if settings.engine == "llama":
+        from engine.llm import llama
+
+        return llama.load(settings, skills)
+    if settings.engine == "server":
+        from engine.llm import server
+
+        return server.connect(settings, skills)
+    return skills
+
+
+def _skills() -> "Skills":
+    """The skills with this computer's clock and documents folder."""
+    from datetime import datetime
+    from pathlib import Path
+
+    import platformdirs
+
+    from engine.llm.skills import Skills
+
+    documents = Path(platformdirs.user_documents_dir())
+    # Local time without a zone: what the clock on the wall shows.
+    return Skills(now=datetime.now, documents=documents)

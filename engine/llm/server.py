@@ -1,0 +1,227 @@
+"""Any OpenAI-compatible server: llama-server, Ollama, LM Studio, vLLM, or one far away.
+
+Invariant: every wait is bounded and can be given up within a slice (see stepped.py); nothing is
+sent twice, except once more without tools to a server that knows none.
+"""
+
+import ipaddress
+import os
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
+
+from engine.errors import ModelError
+from engine.llm import rounds
+from engine.llm.base import Delta, LanguageModelInfo, Message, Situation
+from engine.llm.call_parts import CallParts
+from engine.llm.history import ChatMessage, trimmed
+from engine.llm.rounds import Piece
+from engine.llm.server_faults import ServerFaults, is_about_tools
+from engine.llm.skills import Skills
+from engine.llm.stepped import Steps
+from engine.llm.tagged_calls import tool_call
+from engine.llm.tags import TagSplitter
+from engine.llm.toolbox import schemas
+from engine.settings import LanguageModelSettings
+
+if TYPE_CHECKING:
+    import openai
+
+CONNECT_S = 3.0  # a server on this computer or network answers in milliseconds, or not at all
+FIRST_TOKEN_S = (
+    30.0  # a large model reads a long conversation on a slow machine, or is loaded first
+)
+STALL_S = 15.0  # between tokens; nobody waits longer in a conversation
+MAX_REPLY_CHARS = 50_000  # nearly an hour of speech: a server that sends more has gone astray
+
+# How many tokens a text has is known to the server only. Three characters each is on the safe side
+# for European languages (about four), plus what a template puts around a message.
+CHARS_PER_TOKEN = 3
+TOKENS_AROUND_MESSAGE = 8
+REPLY_TOKENS = 512
+
+T = TypeVar("T")
+
+NO_KEY = "none"  # the client insists on a key; servers that need none ignore it
+
+
+class ServerModel:
+    """A LanguageModel behind an address. Connects at the first reply, not before."""
+
+    def __init__(
+        self, settings: LanguageModelSettings, client: "openai.AsyncOpenAI", skills: Skills
+    ) -> None:
+        self._settings = settings
+        self._client = client
+        self._skills = skills
+        self._steps = Steps()
+        self._faults = ServerFaults(settings.address, settings.key_variable)
+        self._model = settings.model
+        self._knows_tools = True
+
+    @property
+    def info(self) -> LanguageModelInfo:
+        model = self._model or "the server's model"
+        return LanguageModelInfo("server", f"{model} at {self._settings.address}")
+
+    def reply(
+        self, history: Sequence[Message], situation: Callable[[], Situation]
+    ) -> Generator[Delta, None, None]:
+        prompt = self._settings.system_prompt
+        return rounds.reply(self._stream, self._skills, prompt, history, situation)
+
+    def close(self) -> None:
+        self._steps.run(self._client.close())
+        self._steps.close()
+
+    def _stream(self, messages: list[ChatMessage]) -> Generator[Piece, None, None]:
+        """One completion. Raises LanguageModelError."""
+        import httpx2  # openai's transport; both take a moment to import
+        import openai
+
+        fitting = trimmed(messages, self._fits)
+        try:
+            yield from self._name_model()
+            yield from self._complete(fitting)
+        except openai.APIStatusError as error:
+            raise self._faults.status(error, self._model) from error
+        except openai.APITimeoutError as error:
+            raise self._faults.unreachable() from error
+        except (openai.APIConnectionError, httpx2.ConnectError) as error:
+            raise self._faults.unreachable() from error
+        except (httpx2.HTTPError, OSError) as error:
+            raise self._faults.broken_off() from error
+        except (openai.OpenAIError, ValueError, TypeError, LookupError, AttributeError) as error:
+            raise self._faults.garbled() from error
+
+    def _name_model(self) -> Generator[str, None, None]:
+        """Without a name in the settings, the first model the server lists."""
+        if self._model:
+            return
+        listing = yield from self._awaited(self._first_model(), FIRST_TOKEN_S)
+        self._model = listing
+
+    async def _first_model(self) -> str:
+        page = await self._client.models.list()
+        return str(page.data[0].id)
+
+    def _complete(self, messages: list[ChatMessage]) -> Generator[Piece, None, None]:
+        import openai
+
+        try:
+            stream = yield from self._awaited(self._open(messages), FIRST_TOKEN_S)
+        except openai.APIStatusError as error:
+            if not (self._knows_tools and is_about_tools(error)):
+                raise
+            self._knows_tools = False
+            stream = yield from self._awaited(self._open(messages), FIRST_TOKEN_S)
+        try:
+            yield from self._pieces(stream)
+        finally:
+            with suppress(OSError, openai.OpenAIError):
+                self._steps.run(stream.close())
+
+    async def _open(self, messages: list[ChatMessage]) -> "openai.AsyncStream[Any]":
+        request: dict[str, Any] = {
+            "model": self._model,
+            "messages": messages,
+            "temperature": self._settings.temperature,
+            "stream": True,
+        }
+        if self._knows_tools:
+            request["tools"] = list(schemas())
+        stream: openai.AsyncStream[Any] = await self._client.chat.completions.create(**request)
+        return stream
+
+    def _pieces(self, stream: "openai.AsyncStream[Any]") -> Generator[Piece, None, None]:
+        """Text and calls of one stream, which must end with a reason for ending."""
+        splitter, parts = TagSplitter(), CallParts()
+        chunks = aiter(stream)
+        length, finished, limit_s = 0, False, FIRST_TOKEN_S
+        while (chunk := (yield from self._awaited(_next(chunks), limit_s))) is not None:
+            limit_s = STALL_S
+            for choice in chunk.choices[:1]:  # usage and keep-alive chunks have none
+                finished = finished or choice.finish_reason is not None
+                parts.add(choice.delta.tool_calls or [])
+                text = choice.delta.content or ""
+                length += len(text)
+                yield from map(tool_call, splitter.feed(text))
+            if length > MAX_REPLY_CHARS:
+                break
+        if not finished and length <= MAX_REPLY_CHARS:
+            raise self._faults.broken_off() if length else self._faults.garbled()
+        yield from map(tool_call, splitter.flush())
+        yield from parts.calls()
+
+    def _awaited(self, work: Coroutine[Any, Any, T], limit_s: float) -> Generator[str, None, T]:
+        """steps(), with the time limit told as a fault."""
+        try:
+            return (yield from self._steps.steps(work, limit_s))
+        except TimeoutError as error:
+            raise self._faults.stalled(limit_s) from error
+
+    def _fits(self, messages: list[ChatMessage]) -> bool:
+        chars = sum(len(str(message.get("content") or "")) for message in messages)
+        tokens = chars / CHARS_PER_TOKEN + TOKENS_AROUND_MESSAGE * len(messages)
+        budget = self._settings.context_tokens
+        return tokens <= budget - min(REPLY_TOKENS, budget // 2)
+
+
+def connect(settings: LanguageModelSettings, skills: Skills) -> ServerModel:
+    """A model at the address in the settings; nothing is sent yet.
+
+    Raises ModelError for an address that is none, and for a key variable that is empty.
+    """
+    # Imported here: half a second that only this engine needs.
+    import httpx2
+    import openai
+
+    host = _host(settings.address)
+    client = openai.AsyncOpenAI(
+        base_url=settings.address,
+        api_key=_key(settings.key_variable),
+        max_retries=0,  # the person asks again sooner than a retry would be over
+        http_client=openai.DefaultAsyncHttpxClient(
+            # A proxy for the internet cannot reach this computer's own address.
+            trust_env=not _is_loopback(host),
+            timeout=httpx2.Timeout(FIRST_TOKEN_S, connect=CONNECT_S),
+        ),
+    )
+    return ServerModel(settings, client, skills)
+
+
+async def _next(chunks: AsyncIterator[Any]) -> Any:
+    """The next chunk; None at the end."""
+    return await anext(chunks, None)
+
+
+def _host(address: str) -> str:
+    parts = urlsplit(address)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ModelError(
+            f"{address!r} is not the address of a language-model server.",
+            hint="It looks like http://127.0.0.1:8080/v1.",
+        )
+    return parts.hostname
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _key(variable: str) -> str:
+    if not variable:
+        return NO_KEY
+    key = os.environ.get(variable, "").strip()
+    if not key:
+        raise ModelError(
+            f"The environment variable {variable} holds no key for the language-model server.",
+            hint="Set it before starting, or clear the variable's name in the settings.",
+        )
+    return key

@@ -1,0 +1,82 @@
+"""What can go wrong between us and a language-model server, as sentences for the person.
+
+Invariant: every sentence names the server's address, and every fault comes with a hint.
+"""
+
+from typing import TYPE_CHECKING
+
+from engine.errors import LanguageModelError
+
+if TYPE_CHECKING:
+    import openai
+
+MAX_QUOTED_CHARS = 200  # of the server's own words
+
+
+class ServerFaults:
+    """Errors about one server and one model name."""
+
+    def __init__(self, address: str, key_variable: str) -> None:
+        self._address = address
+        self._key_variable = key_variable
+
+    def unreachable(self) -> LanguageModelError:
+        return LanguageModelError(
+            f"There is no language-model server at {self._address}.",
+            hint="Start it, or set another address or another engine in the settings.",
+        )
+
+    def stalled(self, seconds: float) -> LanguageModelError:
+        return LanguageModelError(
+            f"The language-model server at {self._address} said nothing for {seconds:g} seconds.",
+            hint="It may be loading a model or be overloaded: ask again in a while.",
+        )
+
+    def broken_off(self) -> LanguageModelError:
+        return LanguageModelError(
+            f"The language-model server at {self._address} broke off in the middle of its answer.",
+            hint="Ask again; if it stays so, look at the server's own messages.",
+        )
+
+    def garbled(self) -> LanguageModelError:
+        return LanguageModelError(
+            f"What the server at {self._address} sent is not a chat answer.",
+            hint="Check that the address is that of an OpenAI-compatible server, ending in /v1.",
+        )
+
+    def status(self, error: "openai.APIStatusError", model: str) -> LanguageModelError:
+        code = error.status_code
+        if code in {401, 403}:
+            return self._refused(code)
+        if code == 404:
+            return LanguageModelError(
+                f"The server at {self._address} does not know the model {model!r} or this address.",
+                hint="Check the model's name, and that the address ends in /v1.",
+            )
+        if code == 429:
+            return LanguageModelError(
+                f"The language-model server at {self._address} takes no more questions now.",
+                hint="Ask again in a while.",
+            )
+        quoted = " ".join(error.message.split())[:MAX_QUOTED_CHARS]
+        return LanguageModelError(
+            f"The language-model server at {self._address} failed with error {code}: {quoted}.",
+            hint="Look at the server's own messages, or choose another model.",
+        )
+
+    def _refused(self, code: int) -> LanguageModelError:
+        hint = "Set the name of the environment variable that holds its key in the settings."
+        if self._key_variable:
+            hint = f"Check the key in the environment variable {self._key_variable}."
+        return LanguageModelError(
+            f"The language-model server at {self._address} refused access (error {code}).",
+            hint=hint,
+        )
+
+
+def is_about_tools(error: "openai.APIStatusError") -> bool:
+    """Whether a server refused because it, or its model, knows no tools. Ollama answers 400 "does
+    not support tools", llama-server without templates 500 "tools param requires --jinja flag".
+    """
+    words = error.message.lower()
+    return error.status_code in {400, 404, 422, 500, 501} and ("tool" in words or "jinja" in words)

@@ -1,0 +1,52 @@
+"""Waiting for a network that can be given up at any moment, without a thread.
+
+Invariant: the event loop runs only inside steps(), a slice at a time; between slices the caller has
+control and may close the generator, which cancels what was awaited.
+"""
+
+import asyncio
+from collections.abc import Coroutine, Generator
+from typing import Any, TypeVar
+
+SLICE_S = 0.05  # how late a cancellation is noticed at most
+
+T = TypeVar("T")
+
+
+class Steps:
+    """An event loop that is advanced by whoever iterates. Used from one thread at a time."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+
+    def steps(self, work: Coroutine[Any, Any, T], limit_s: float) -> Generator[str, None, T]:
+        """Await the work, yielding "" for every slice that passes; returns its result.
+
+        Raises TimeoutError when the limit has passed, and whatever the work raises.
+        """
+        task = self._loop.create_task(work)
+        deadline = self._loop.time() + limit_s
+        try:
+            while not self._wait(task):
+                if self._loop.time() >= deadline:
+                    raise TimeoutError
+                yield ""
+            return task.result()
+        finally:
+            if not task.done():
+                task.cancel()
+                self._loop.run_until_complete(asyncio.gather(task, return_exceptions=True))
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Await work that is short, such as closing a connection."""
+        return self._loop.run_until_complete(work)
+
+    def close(self) -> None:
+        """End the loop; also joins the thread asyncio may have used to look up a host name."""
+        self._loop.run_until_complete(self._loop.shutdown_asyncgens())
+        self._loop.run_until_complete(self._loop.shutdown_default_executor())
+        self._loop.close()
+
+    def _wait(self, task: "asyncio.Task[T]") -> bool:
+        self._loop.run_until_complete(asyncio.wait({task}, timeout=SLICE_S))
+        return task.done()

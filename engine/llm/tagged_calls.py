@@ -1,0 +1,25 @@
+"""Tool calls written into the text, in the form Hermes began and Qwen and others follow:
+<tool_call>{"name": "tell_time", "arguments": {}}</tool_call>.
+
+Invariant: a call that cannot be read stays a call, with its text as arguments: the toolbox tells
+the model what was wrong with it.
+"""
+
+import json
+
+from engine.llm.rounds import Piece
+from engine.llm.tags import Tagged
+from engine.llm.toolbox import ToolCall
+
+
+def tool_call(piece: str | Tagged) -> Piece:
+    """Plain text as it is, a tag's body as the call it holds."""
+    if isinstance(piece, str):
+        return piece
+    try:
+        parsed = json.loads(piece.body)
+        name, arguments = str(parsed["name"]), parsed.get("arguments", {})
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return ToolCall("call", "", piece.body)
+    written = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    return ToolCall("call", name, written)

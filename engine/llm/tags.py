@@ -1,0 +1,98 @@
+"""Takes what is not meant for the ear out of a model's stream: thoughts and tool calls in tags.
+
+Invariant: the result is the same however the stream is cut into pieces; at most the beginning of a
+tag is held back.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+THINK = "think"
+TOOL_CALL = "tool_call"
+MAX_BODY_CHARS = 20_000  # a tool call longer than this is a model gone astray
+
+_NAMES = (THINK, TOOL_CALL)
+
+
+@dataclass(frozen=True)
+class Tagged:
+    """The body of a <tool_call>, as the model wrote it."""
+
+    body: str
+
+
+class TagSplitter:
+    """Feed it text, take back plain text and tool calls; thoughts disappear. `inside` names the
+    tag the prompt has already opened, None for none.
+    """
+
+    def __init__(self, inside: str | None = None) -> None:
+        self._inside = inside
+        self._held = ""
+        self._body = ""
+
+    def feed(self, text: str) -> Iterator[str | Tagged]:
+        self._held += text
+        moved = True
+        while moved:
+            moved = False
+            for piece in self._step():
+                moved = True
+                if piece:
+                    yield piece
+
+    def flush(self) -> Iterator[str | Tagged]:
+        """The end of the stream: what was held back is what it looks like."""
+        if self._inside is None and self._held:
+            yield self._held
+        elif self._inside == TOOL_CALL and (self._body + self._held).strip():
+            yield Tagged(self._body + self._held)
+        self._held = self._body = ""
+        self._inside = None
+
+    def _step(self) -> Iterator[str | Tagged]:
+        """Pass at most one tag; yields something (even "") when it did, nothing when it waits."""
+        if self._inside is None:
+            yield from self._outside()
+        else:
+            yield from self._within(self._inside)
+
+    def _outside(self) -> Iterator[str | Tagged]:
+        found = [(at, n) for n in _NAMES if (at := self._held.find(f"<{n}>")) >= 0]
+        if found:
+            at, name = min(found)
+            before, self._held = self._held[:at], self._held[at + len(name) + 2 :]
+            self._inside = name
+            yield before
+            return
+        keep = _tail_length(self._held, tuple(f"<{name}>" for name in _NAMES))
+        ready = self._held[: len(self._held) - keep]
+        self._held = self._held[len(ready) :]
+        if ready:
+            yield ready
+
+    def _within(self, name: str) -> Iterator[str | Tagged]:
+        closing = f"</{name}>"
+        at = self._held.find(closing)
+        if at < 0:
+            keep = _tail_length(self._held, (closing,))
+            self._take(self._held[: len(self._held) - keep])
+            self._held = self._held[len(self._held) - keep :]
+            return
+        self._take(self._held[:at])
+        self._held = self._held[at + len(closing) :]
+        body, self._body, self._inside = self._body, "", None
+        yield Tagged(body) if name == TOOL_CALL else ""
+
+    def _take(self, text: str) -> None:
+        if self._inside == TOOL_CALL:
+            self._body = (self._body + text)[:MAX_BODY_CHARS]
+
+
+def _tail_length(text: str, tags: tuple[str, ...]) -> int:
+    """How many characters at the end could be the beginning of one of the tags."""
+    longest = max(len(tag) for tag in tags) - 1
+    for length in range(min(longest, len(text)), 0, -1):
+        if any(tag.startswith(text[-length:]) for tag in tags):
+            return length
+    return 0
