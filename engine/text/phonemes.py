@@ -1,0 +1,157 @@
+"""From words to phones while the text is still coming: libespeak-ng, word by word.
+
+How a word sounds can depend on its neighbours ("the apple", "to go", "it is"). A word is given out
+as soon as nothing that may follow can change it, and held for one word otherwise, so that word by
+word sounds like the whole text.
+Invariant: phones depend on the sequence of words alone, never on when they were pushed.
+One thread uses an Espeak: the library keeps its state in globals.
+"""
+
+# ruff: noqa: RUF001  IPA letters look like others on purpose
+
+import re
+from collections import deque
+from dataclasses import dataclass
+from typing import Any, Final
+
+from engine.errors import ModelError
+
+MARKS: Final = ".,?!"
+"""Marks the voice was trained with; all others become one of these or nothing."""
+_MARK_OF: Final = {";": ",", ":": ",", "—": ",", "–": ",", "…": "."} | {
+    mark: mark for mark in MARKS
+}
+_STRENGTH: Final = {"": 0, ",": 1, ".": 2, "!": 3, "?": 4}  # "?!" is a question, "..." one stop
+_VOWELS: Final = frozenset("aeiouæɑɒɔəɚɛɜɝɪɨʊʌøœɐɞɘɵɤɯyʉᵻ")
+_SYLLABIC: Final = "\u0329"
+_LANGUAGE_FLAG: Final = re.compile(r"\([^)]+\)")  # espeak marks foreign words "(fr)...(en-us)"
+_EDGE: Final = re.compile(r"^\W+|[^\w']+$")
+_NEIGHBOURS: Final = 3  # words of the clause before, as context
+_FILLER: Final = "context"  # a word that starts with a consonant and reduces nothing before it
+_PROBES: Final = (f" {_FILLER}", " apple", "")  # a consonant, a vowel, and the end may follow
+_MAX_WORD: Final = 200  # characters; longer is not a word
+_AUDIBLE_START: Final = 3  # phones; before that many no word is held, so that speech can begin
+
+
+@dataclass(frozen=True)
+class PhonedWord:
+    """Phones of one pushed word in IPA with stress marks, and the mark behind it ("" = none)."""
+
+    phones: tuple[str, ...]
+    mark: str = ""
+
+    @property
+    def syllables(self) -> int:
+        return sum(is_nucleus(phone) for phone in self.phones)
+
+
+def is_nucleus(phone: str) -> bool:
+    """Whether a phone carries a syllable: a vowel or a syllabic consonant."""
+    return any(letter in _VOWELS or letter == _SYLLABIC for letter in phone)
+
+
+class Espeak:
+    """American English phones of a text from the bundled libespeak-ng."""
+
+    def __init__(self) -> None:
+        """Load the library (about 0.5 s). ModelError when it cannot be loaded."""
+        self._library = _load()
+
+    def groups(self, text: str) -> list[list[str]]:
+        """Phones per group; espeak joins some short words ("of the") into one group."""
+        said = _LANGUAGE_FLAG.sub("", self._library.text_to_phonemes(text))
+        split = ([phone for phone in group.split("_") if phone] for group in said.split())
+        return [group for group in split if group]
+
+
+class WordPhonemizer:
+    """Phones of one utterance's words, in order, as soon as each is certain."""
+
+    def __init__(self, espeak: Espeak) -> None:
+        self._espeak = espeak
+        self._before: deque[str] = deque(maxlen=_NEIGHBOURS)  # words of this clause given out
+        self._held: str | None = None
+        self._given = 0  # phones
+
+    def push(self, text: str) -> list[PhonedWord]:
+        """The next word with its punctuation; words that are now certain, maybe none."""
+        word, mark = split_mark(text)
+        ready = []
+        if self._held is not None:
+            ready.append(self._give(self._held, f" {word}" if word else ""))
+            self._held = None
+        if word and not mark and self._given >= _AUDIBLE_START and self._depends(word):
+            self._held = word
+            return ready
+        ready.append(self._give(word, "" if mark else f" {_FILLER}", mark))
+        return ready
+
+    def finish(self) -> list[PhonedWord]:
+        """No more words: the held one, if any."""
+        if self._held is None:
+            return []
+        last = self._give(self._held, "")
+        self._held = None
+        return [last]
+
+    def _give(self, word: str, following: str, mark: str = "") -> PhonedWord:
+        phones = self._sound(word, following) if word else ()
+        self._given += len(phones)
+        if mark:
+            self._before.clear()
+        elif word:
+            self._before.append(word)
+        return PhonedWord(phones, mark)
+
+    def _depends(self, word: str) -> bool:
+        """Whether what follows may change how the word sounds."""
+        return len({self._sound(word, probe) for probe in _PROBES}) > 1
+
+    def _sound(self, word: str, following: str) -> tuple[str, ...]:
+        """The word's phones between the words before it and `following` (with its space)."""
+        words = [*self._before, word, *following.split()]
+        groups = self._espeak.groups(" ".join(words))
+        if len(groups) == len(words):
+            return tuple(groups[len(self._before)])
+        return self._counted(word, following, groups)
+
+    def _counted(self, word: str, following: str, groups: list[list[str]]) -> tuple[str, ...]:
+        """As _sound, when words were joined: neighbours are cut off by how many phones they have
+        alone, which joining does not change.
+        """
+        flat = [phone for group in groups for phone in group]
+        before = sum(self._alone(neighbour) for neighbour in self._before)
+        after = self._alone(following) if following else 0
+        if len(flat) - before - after == self._alone(word):
+            return tuple(flat[before : len(flat) - after])
+        return tuple(phone for group in self._espeak.groups(word) for phone in group)
+
+    def _alone(self, text: str) -> int:
+        return sum(len(group) for group in self._espeak.groups(text))
+
+
+def split_mark(text: str) -> tuple[str, str]:
+    """The word without outer punctuation, and the one mark that stands for what followed it."""
+    text = text[:_MAX_WORD].strip()
+    tail = text[len(text.rstrip("".join(_MARK_OF) + "\"'”’)]}»")) :]
+    marks = [_MARK_OF[letter] for letter in tail if letter in _MARK_OF]
+    mark = max(marks, key=_STRENGTH.__getitem__, default="")
+    return _EDGE.sub("", text).strip("_"), mark
+
+
+def _load() -> Any:
+    # Slow to import; the wrapper copies the library, so this instance shares nothing.
+    import espeakng_loader
+    from phonemizer.backend.espeak.wrapper import EspeakWrapper
+
+    try:
+        EspeakWrapper.set_library(espeakng_loader.get_library_path())
+        EspeakWrapper.set_data_path(espeakng_loader.get_data_path())
+        library = EspeakWrapper()
+        library.set_voice("en-us")
+    except (OSError, RuntimeError) as error:
+        raise ModelError(
+            f"The pronunciation library cannot be loaded: {error}.",
+            hint="Install the program again.",
+        ) from error
+    return library

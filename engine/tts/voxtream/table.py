@@ -1,0 +1,78 @@
+"""Phones to the ids the weights were trained with.
+
+Invariant: no phone of a text ever becomes the unknown id: that id masks the prompt and would tell
+the model to drop its guidance (the released implementation does this to "?!").
+"""
+
+# ruff: noqa: RUF001  IPA letters look like others on purpose
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from engine.errors import ModelError
+from engine.tts.voxtream.config import BOS, EOS, MARKS, SILENCE, UNKNOWN
+
+_SPECIAL = frozenset((SILENCE, UNKNOWN, BOS, EOS, *MARKS.values()))
+# American English as espeak-ng 1.52 spells it, most frequent first. Only for weights that bring no
+# table of their own (random ones): the published table's order is not known here.
+_OWN = (
+    "s t n k l d ɹ p ɪ m ə ˈɛ f b ˌɛ ɚ ˈɪ ˈiː ˈæ v ˌiː z ɡ ˈeɪ dʒ ɾ ˈɑː ŋ j ˈaɪ əl ᵻ ʃ ɐ ˌɪ "
+    "ɛ oʊ i ˈɑːɹ w ˌeɪ ˈuː ˈoʊ tʃ ˈʌ ˌæ aɪ æ eɪ ˈɜː uː ˌuː h ˌaɪ ˌɑː ɑː ˌoʊ θ ˈɔːɹ iː ˌʌ ʌ "
+    "ˌɑːɹ ˈɔː ɑːɹ ɔːɹ ˈaʊ ˈɔ ˌɔːɹ aʊ ʊ ˌɔː ˌɜː iə ɔ ɔː ɜː ˈɔɪ ʒ ˌɔ ˈʊ ˌaʊ ð ɔɪ ɪɹ ˈɛɹ ˈiə "
+    "ˈaɪɚ ˈɪɹ ˌɔɪ ˈʊɹ ˌʊ ʔ ɛɹ r aɪə ˌiə ˌɪɹ ʊɹ n̩ ˈaɪə ˌn̩ ˌaɪɚ ˌɛɹ aɪɚ ˌʊɹ ˌaɪə ɬ x ˈu ˈɚ "
+    "ˈə"
+)
+_STRESS = "ˈˌ"
+_LONG = "ː"
+
+
+class PhoneTable:
+    """Ids of phones; a phone the table lacks is spelt with those it has."""
+
+    def __init__(self, ids: Mapping[str, int]) -> None:
+        self._ids = dict(ids)
+
+    def ids(self, phone: str) -> tuple[int, ...]:
+        """One id, or several where the phone must be spelt; none for what makes no sound."""
+        for spelling in _nearer(phone):
+            if spelling in self._ids:
+                return (self._ids[spelling],)
+        letters = (self._ids.get(letter) for letter in phone if letter not in _STRESS + _LONG)
+        return tuple(found for found in letters if found is not None)
+
+
+def _nearer(phone: str) -> tuple[str, ...]:
+    """The phone, then without stress, then without length, then the other stress."""
+    bare = phone.lstrip(_STRESS)
+    short = bare.replace(_LONG, "")
+    return (phone, bare, short, _STRESS[0] + bare, _STRESS[1] + bare, bare + _LONG)
+
+
+def own_table() -> PhoneTable:
+    """The table for weights without one."""
+    return PhoneTable({phone: number for number, phone in enumerate(_OWN.split())})
+
+
+def read_table(file: Path, vocabulary: int) -> PhoneTable:
+    """phoneme_to_token.json. ModelError naming the file and what is wrong with it."""
+    again = "Fetch the model again."
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{file} cannot be read: {error}", hint=again) from error
+    if not isinstance(found, dict):
+        raise ModelError(f"{file} is not a JSON object of phones.", hint=again)
+    for phone, number in found.items():
+        if type(number) is not int or not 0 <= number < vocabulary:
+            raise ModelError(
+                f"{file}: '{phone}' is {number!r}, expected a number below {vocabulary}.",
+                hint=again,
+            )
+    for mark, number in MARKS.items():
+        if found.get(mark) != number:
+            raise ModelError(
+                f"{file}: '{mark}' is {found.get(mark)!r}, expected {number}.",
+                hint="This table belongs to another model.",
+            )
+    return PhoneTable({phone: n for phone, n in found.items() if n not in _SPECIAL})

@@ -1,0 +1,102 @@
+"""Word by word sounds like the whole text, as far as no future has to be known."""
+
+# ruff: noqa: RUF001  IPA letters look like others on purpose
+
+import re
+
+import pytest
+
+from engine.text.phonemes import Espeak, PhonedWord, WordPhonemizer, is_nucleus, split_mark
+
+SENTENCES = [
+    "The apple of the world is on the table.",
+    "Speech begins at the first word, not at the end of the sentence.",
+    "It was a cold night in the old house by the sea.",
+    "What do you want to do about it?",
+    "We live in a house that was built for the two of us.",
+]
+
+
+@pytest.fixture(scope="module")
+def espeak() -> Espeak:
+    return Espeak()
+
+
+def word_by_word(espeak: Espeak, text: str) -> list[PhonedWord]:
+    phonemizer = WordPhonemizer(espeak)
+    ready = [phoned for word in text.split() for phoned in phonemizer.push(word)]
+    return ready + phonemizer.finish()
+
+
+def whole(espeak: Espeak, text: str) -> list[str]:
+    clauses = [clause.strip() for clause in re.split(r"[,.?!]", text) if clause.strip()]
+    return [phone for clause in clauses for group in espeak.groups(clause) for phone in group]
+
+
+@pytest.mark.parametrize("sentence", SENTENCES)
+def test_word_by_word_has_the_phones_of_the_whole_sentence(espeak: Espeak, sentence: str) -> None:
+    found = [phone for word in word_by_word(espeak, sentence) for phone in word.phones]
+    expected = whole(espeak, sentence)
+    assert len(found) == len(expected)
+    # A flap or a reduced vowel may differ where the first words were not held.
+    assert sum(a != b for a, b in zip(found, expected, strict=True)) <= 1
+
+
+def test_every_pushed_word_comes_out_once_and_in_order(espeak: Espeak) -> None:
+    found = word_by_word(espeak, "I said it to the man, and he -- smiled!")
+    assert [word.mark for word in found] == ["", "", "", "", "", ",", "", "", "", "!"]
+    assert [bool(word.phones) for word in found] == [True] * 8 + [False, True]
+
+
+def test_a_word_that_the_next_one_changes_is_held_until_it_is_known(espeak: Espeak) -> None:
+    phonemizer = WordPhonemizer(espeak)
+    assert phonemizer.push("Really")
+    assert phonemizer.push("the") == []
+    the, apple = phonemizer.push("apple.")
+    assert the.phones == ("ð", "ɪ")
+    assert apple.mark == "."
+
+
+def test_the_first_word_is_never_held_because_speech_must_begin(espeak: Espeak) -> None:
+    assert WordPhonemizer(espeak).push("The")
+
+
+def test_a_word_before_a_mark_is_not_held(espeak: Espeak) -> None:
+    phonemizer = WordPhonemizer(espeak)
+    phonemizer.push("really")
+    assert phonemizer.push("that?") == [PhonedWord(("ð", "ˈæ", "t"), "?")]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("really?!", ("really", "?")),
+        ("stop...", ("stop", ".")),
+        ("wait!!", ("wait", "!")),
+        ('"hello,"', ("hello", ",")),
+        ("(yes)", ("yes", "")),
+        ("don't", ("don't", "")),
+        ("twenty-one;", ("twenty-one", ",")),
+        ("...", ("", ".")),
+        ("—", ("", ",")),
+        ("", ("", "")),
+    ],
+)
+def test_punctuation_becomes_one_mark_the_voice_knows(text: str, expected: tuple[str, str]) -> None:
+    assert split_mark(text) == expected
+
+
+def test_punctuation_alone_has_no_phones(espeak: Espeak) -> None:
+    assert WordPhonemizer(espeak).push("?!") == [PhonedWord((), "?")]
+
+
+def test_an_endless_word_is_cut(espeak: Espeak) -> None:
+    (word,) = WordPhonemizer(espeak).push("a" * 100_000 + ".")
+    assert len(word.phones) < 2_000
+
+
+def test_syllables_are_counted_by_their_nuclei(espeak: Espeak) -> None:
+    (word,) = WordPhonemizer(espeak).push("banana.")
+    assert word.syllables == 3
+    assert is_nucleus("n\u0329")
+    assert not is_nucleus("tʃ")
