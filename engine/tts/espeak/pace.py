@@ -13,7 +13,7 @@ from engine.tts.espeak.library import SAMPLE_RATE
 OWN_WORDS_PER_MINUTE: Final = 175  # espeak's own default; 4.6 SPS on ordinary text
 _SLOWEST, _FASTEST = 80, 450  # words per minute espeak can do
 _WINDOW: Final = 3 * SAMPLE_RATE
-# Reached within 10 % on four kinds of text by four voices at every whole SPS in between (and at
+# Reached within 10 % on four kinds of text by all six voices at every whole SPS in between (and at
 # 1.5 and 2.5): measure again with `python -m tests.engine.tts.espeak.calibrate`.
 RATE_RANGE: Final = RateRange(1.0, 9.0)
 
@@ -29,7 +29,7 @@ _MOST_HURRY: Final = 1.35
 _MOST_LINGER: Final = 1.6
 # Syllables behind the target at which pauses are halved, and how short they may become.
 _PAUSE_HORIZON: Final = 2.0
-_MOST_PAUSE_CUT: Final = 3.0
+_MOST_PAUSE_CUT: Final = 4.0
 
 
 @dataclass(frozen=True)
@@ -91,14 +91,16 @@ class Pacer:
 
 
 class SyllableMeter:
-    """Counts the syllables of the last 3 s."""
+    """Counts syllables: all (`counted`), and those of the last 3 s (`rate`)."""
 
     def __init__(self) -> None:
+        self.counted = 0
         self._ends: deque[int] = deque()
 
     def add(self, sample: int) -> None:
         """A syllable ends at `sample` of the utterance; in rising order."""
         self._ends.append(sample)
+        self.counted += 1
 
     def rate(self, now: int) -> float | None:
         """SPS over the 3 s before sample `now`; None before the first syllable ended."""

@@ -21,6 +21,7 @@ from engine.errors import InvalidInput
 
 # Words before the piece that colour it. More changes nothing audible and costs time.
 _LEFT_PIECES = 10
+_LEFT_CHARACTERS = 120
 # Keeps the piece from being the last stress of its clause, which espeak would give a falling tone.
 # Three stresses are needed before the tone of the piece stops changing; 'many' joins no idiom.
 _FILLER = "many more people came"
@@ -105,16 +106,20 @@ class Phrasing:
         return at_once or left > 1 or self._ended
 
     def _context(self, index: int) -> Context:
-        start = index
-        while start > max(0, index - _LEFT_PIECES) and not self._closed_before(start):
-            start -= 1
-        before = [piece.text for piece in self._pieces[start:index]]
+        before = self._before(index)
         tokens = [*before, self._pieces[index].text, *self._after(index)]
         return Context(tuple(tokens), target=len(before))
 
-    def _closed_before(self, index: int) -> bool:
-        previous = self._pieces[index - 1]
-        return previous.closes is not Break.NONE or not previous.text
+    def _before(self, index: int) -> list[str]:
+        """The words of the clause before piece `index`, as many as matter."""
+        before: list[str] = []
+        room = _LEFT_CHARACTERS
+        for piece in reversed(self._pieces[max(0, index - _LEFT_PIECES) : index]):
+            room -= len(piece.text)
+            if piece.closes is not Break.NONE or not piece.text or room < 0:
+                break
+            before.insert(0, piece.text)
+        return before
 
     def _after(self, index: int) -> list[str]:
         """What is said after piece `index` to give it its melody."""

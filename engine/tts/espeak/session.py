@@ -48,6 +48,11 @@ class EspeakSession:
             raise InvalidInput("The speaking rate is not a number.")
         self._rate = rate
 
+    @property
+    def syllables(self) -> int:
+        """How many syllables were made so far."""
+        return self._meter.counted
+
     def push_word(self, text: str) -> None:
         """Append one whole word with its punctuation. InvalidInput after end_input() or close(),
         for empty text and for text with spaces.

@@ -1,0 +1,84 @@
+"""Pieces join without clicks, and slow down without changing pitch."""
+
+import numpy as np
+import pytest
+
+from engine.tts.base import Pcm
+from engine.tts.espeak.joining import FADE, Joiner, Span, stretch
+from engine.tts.espeak.library import SAMPLE_RATE
+
+
+def tone(frequency: float, samples: int, phase: float = 0.0) -> Pcm:
+    angle = 2 * np.pi * frequency / SAMPLE_RATE * np.arange(samples) + phase
+    return (0.5 * np.sin(angle)).astype(np.float32)
+
+
+def largest_step(pcm: Pcm) -> float:
+    return float(np.abs(np.diff(pcm)).max())
+
+
+def test_the_first_piece_is_passed_on_as_it_is() -> None:
+    pcm = tone(150, 4000)
+    assert np.array_equal(Joiner().append(Span(pcm, 500, 2500)), pcm[500:2500])
+
+
+@pytest.mark.parametrize("phase", [0.0, 1.0, 2.5, 4.0, 5.5])
+def test_pieces_of_any_phase_join_without_a_step(phase: float) -> None:
+    joiner = Joiner()
+    first = joiner.append(Span(tone(150, 4000), 0, 2000))
+    second = joiner.append(Span(tone(150, 4000, phase), 1000, 3000))
+    assert largest_step(np.concatenate([first, second])) < 1.05 * largest_step(tone(150, 4000))
+
+
+def test_a_pause_fades_the_last_piece_out() -> None:
+    joiner = Joiner()
+    first = joiner.append(Span(tone(150, 4000), 0, 2040))
+    silence = joiner.pause(1000)
+    assert len(silence) == 1000
+    assert not silence[FADE:].any()
+    assert largest_step(np.concatenate([first, silence])) < 1.2 * largest_step(tone(150, 4000))
+
+
+def test_after_a_pause_a_piece_starts_afresh() -> None:
+    joiner = Joiner()
+    joiner.append(Span(tone(150, 4000), 0, 2000))
+    joiner.pause(100)
+    pcm = tone(210, 4000, 1.0)
+    assert np.array_equal(joiner.append(Span(pcm, 700, 900)), pcm[700:900])
+
+
+def test_very_short_pieces_and_pauses_do_no_harm() -> None:
+    joiner = Joiner()
+    pcm = tone(150, 300)
+    lengths = [len(joiner.append(Span(pcm, 299, 300))), len(joiner.pause(1))]
+    lengths += [len(joiner.append(Span(pcm, 0, 3), 1.5)), len(joiner.append(Span(pcm, 298, 300)))]
+    assert all(0 < length < 300 for length in lengths)
+
+
+@pytest.mark.parametrize("factor", [1.1, 1.37, 1.6, 2.0])
+def test_stretching_makes_it_longer_by_that_factor(factor: float) -> None:
+    assert stretch(Span(tone(120, 9000), 1000, 7000), factor).end == round(6000 * factor)
+
+
+def test_a_factor_of_one_changes_nothing() -> None:
+    pcm = tone(120, 9000)
+    unchanged = stretch(Span(pcm, 1000, 7000), 1.0)
+    assert np.array_equal(unchanged.pcm[: unchanged.end], pcm[1000:7000])
+
+
+@pytest.mark.parametrize("frequency", [70.0, 120.0, 233.0])
+def test_stretching_keeps_the_pitch_and_the_level(frequency: float) -> None:
+    pcm = tone(frequency, 12_000)
+    slow = stretch(Span(pcm, 0, 11_000), 1.5)
+    body = slow.pcm[: slow.end]
+    spectrum = np.abs(np.fft.rfft(body * np.hanning(len(body))))
+    assert np.argmax(spectrum) * SAMPLE_RATE / len(body) == pytest.approx(frequency, abs=2)
+    assert np.std(body) == pytest.approx(np.std(pcm), rel=0.05)
+    assert largest_step(body) < 1.3 * largest_step(pcm)
+
+
+def test_stretched_pieces_join_without_a_step() -> None:
+    joiner = Joiner()
+    first = joiner.append(Span(tone(150, 6000), 0, 4000), 1.5)
+    second = joiner.append(Span(tone(150, 6000, 2.0), 1000, 4000), 1.4)
+    assert largest_step(np.concatenate([first, second])) < 1.3 * largest_step(tone(150, 4000))
