@@ -248,8 +248,8 @@ class _WaveFile:
 
     def close(self) -> None:
         try:
-            self._wave.close()
-            self._stream.close()
+            with self._stream:
+                self._wave.close()
             if not self.fault:
                 self._partial.replace(self._path)
         except OSError as error:
