@@ -11,6 +11,8 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from enum import Enum
 
+# uv lists every package it touched: 100 lines that drown the one that matters
+DROPPED = re.compile(r"^ [-+~] \S+==|^Using Python |^Resolved ")
 TAIL_LINES = 60  # where the reason of a failure is looked for; cmake prints it 30 lines early
 
 
@@ -93,7 +95,8 @@ def run(command: Sequence[str], *, env: Mapping[str, str] | None = None, doing: 
             assert process.stdout is not None  # we asked for a pipe
             for line in process.stdout:
                 tail.append(line)
-                say("    " + line.rstrip())
+                if not DROPPED.match(line):
+                    say("    " + line.rstrip())
     except OSError as error:
         raise SetupError(f"{doing}: {command[0]} cannot be started ({error}).") from error
     if process.returncode:

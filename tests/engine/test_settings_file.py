@@ -217,25 +217,9 @@ def test_without_the_environment_the_platform_chooses(monkeypatch: pytest.Monkey
     assert config_folder().name == data_folder().name == "rubato"
 
 
-FRAGMENTS = st.sampled_from(
-    [
-        "[audio]",
-        "volume",
-        "=",
-        "0.5",
-        '"',
-        "'''",
-        "\n",
-        ".",
-        "rate",
-        "lead_ms",
-        "[[speech]]",
-        "{",
-        "}",
-        "#",
-        "x",
-    ]
-)
+TABLES = ["[audio]", "[[speech]]", "{", "}", "\n", "# note"]
+VALUES = ["volume", "lead_ms", "rate", "=", "0.5", ".", '"', "'''"]
+FRAGMENTS = st.sampled_from(TABLES + VALUES)
 
 
 @hypothesis_settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
