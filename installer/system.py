@@ -21,7 +21,7 @@ from installer.plan import Goal
 class Need:
     """Something the system provides: how to see that it is there, and who brings it."""
 
-    probe: str  # library: 'libX.so.1'; program: 'xvfb-run'; module: 'import ensurepip'; file: '/..'
+    probe: str  # 'libX.so.1', program 'Xvfb', 'import ensurepip', or files '/usr/*/a|/opt/a'
     apt: str
     dnf: str
     pacman: str
@@ -72,7 +72,8 @@ RIG = (  # a virtual display and sound card, and keys pressed on them
     Need("pulseaudio", "pulseaudio", "pulseaudio", "pulseaudio"),
     Need("pactl", "pulseaudio-utils", "pulseaudio-utils", "libpulse"),
     Need(
-        "/usr/lib*/**/alsa-lib/libasound_module_pcm_pulse.so",
+        "/usr/lib/*/alsa-lib/libasound_module_pcm_pulse.so|/usr/lib*/alsa-lib/"
+        "libasound_module_pcm_pulse.so",
         "libasound2-plugins",
         "alsa-plugins-pulseaudio",
         "alsa-plugins",
@@ -98,7 +99,7 @@ def is_there(need: Need) -> bool:
     if probe.startswith("import "):
         return importlib.util.find_spec(probe.removeprefix("import ")) is not None
     if probe.startswith("/"):
-        return any(Path("/").glob(probe[1:]))
+        return any(any(Path("/").glob(pattern[1:])) for pattern in probe.split("|"))
     if ".so" in probe:
         try:
             ctypes.CDLL(probe)  # asks the loader itself, as the program will

@@ -1,0 +1,85 @@
+"""The pinned files: they follow pyproject.toml, and they give away nothing about a machine."""
+
+import re
+import tomllib
+from collections.abc import Iterator
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+from installer.pin import CHOSEN_AT_INSTALL, pins
+from installer.plan import PINS, ROOT, TORCH
+
+FILES = sorted(PINS.glob("*.txt"))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PYTHONS = ("3.11", "3.12", "3.13")
+PLATFORMS = ("linux", "darwin", "win32")
+
+
+def wanted() -> Iterator[tuple[str, str]]:
+    """Every requirement of pyproject.toml with the file that must pin it."""
+    extras = PROJECT["project"]["optional-dependencies"]
+    for line in PROJECT["project"]["dependencies"] + extras["aec"]:
+        yield "run", line
+    for line in extras["llm"]:
+        yield "llm", line
+    for line in PROJECT["dependency-groups"]["dev"]:
+        yield "dev", line
+
+
+def pinned(file: str) -> dict[str, list[Requirement]]:
+    """Name -> its pins (several where the version depends on Python) in a file and in run.txt."""
+    found: dict[str, list[Requirement]] = {}
+    for name in {file, "run"}:
+        for pin in pins((PINS / f"{name}.txt").read_text(encoding="utf-8")):
+            requirement = Requirement(pin.line)
+            found.setdefault(canonicalize_name(requirement.name), []).append(requirement)
+    return found
+
+
+@pytest.mark.parametrize(("file", "line"), list(wanted()))
+def test_every_requirement_is_pinned_within_its_bounds_for_every_python(file: str, line: str):
+    requirement = Requirement(line)
+    if CHOSEN_AT_INSTALL.match(requirement.name):
+        assert Version(TORCH.partition("==")[2]) in requirement.specifier
+        return
+    for python in PYTHONS:
+        for platform in PLATFORMS:
+            where = {"python_full_version": f"{python}.1", "python_version": python}
+            where["sys_platform"] = platform
+            if requirement.marker and not requirement.marker.evaluate(where):
+                continue
+            valid = [
+                pin
+                for pin in pinned(file).get(canonicalize_name(requirement.name), [])
+                if pin.marker is None or pin.marker.evaluate(where)
+            ]
+            assert len(valid) == 1, f"run `make requirements`: {line} on {python}, {platform}"
+            version = next(iter(valid[0].specifier)).version
+            assert requirement.specifier.contains(version, prereleases=True), "make requirements"
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_every_pin_has_a_hash(file):
+    found = list(pins(file.read_text(encoding="utf-8")))
+    assert found
+    assert all(re.search(r"--hash=sha256:[0-9a-f]{64}\b", pin.text) for pin in found)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_no_pin_names_an_address_or_a_path(file):
+    lines = [line for line in file.read_text(encoding="utf-8").splitlines() if line[:1] != "#"]
+    pin = r"[A-Za-z0-9._-]+==[A-Za-z0-9.+!]+( ; [^/:\\]+)? \\"
+    hashed = r"    --hash=sha256:[0-9a-f]{64}( \\)?"
+    assert [line for line in lines if not re.fullmatch(f"{pin}|{hashed}", line)] == []
+
+
+def test_torch_and_its_cuda_libraries_are_left_to_the_hardware():
+    names = {pin.name for file in FILES for pin in pins(file.read_text(encoding="utf-8"))}
+    assert [name for name in names if CHOSEN_AT_INSTALL.match(name)] == []
+
+
+def test_what_torch_itself_needs_is_pinned():
+    assert {"sympy", "jinja2", "filelock", "networkx", "fsspec"} <= set(pinned("run"))

@@ -1,0 +1,202 @@
+"""The steps of setup: in order, each done once, torch from the source that fits."""
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from installer import steps
+from installer.commands import Cause, SetupError
+from installer.environment import Environment
+from installer.plan import TORCH, Goal
+
+
+class FakeUv:
+    """Records what would be run; fails for commands that hold a given word."""
+
+    def __init__(self) -> None:
+        self.commands: list[list[str]] = []
+        self.environments: list[Mapping[str, str]] = []
+        self.fails: dict[str, Cause] = {}
+
+    def run(
+        self, command: Sequence[str], *, env: Mapping[str, str] | None = None, doing: str
+    ) -> None:
+        self.commands.append(list(command))
+        self.environments.append(env or {})
+        for word, cause in self.fails.items():
+            if word in command:
+                raise SetupError(doing, cause)
+
+    def torch_sources(self) -> list[str]:
+        """Of each try to install torch what says where from."""
+        marks = ("--no-index", "--torch-backend=cpu", "--torch-backend=auto")
+        tries = [command for command in self.commands if TORCH in command]
+        return [next((mark for mark in marks if mark in command), "index") for command in tries]
+
+
+@pytest.fixture
+def uv(monkeypatch: pytest.MonkeyPatch) -> FakeUv:
+    fake = FakeUv()
+    monkeypatch.setattr(steps, "run", fake.run)
+    monkeypatch.setattr(steps.system, "provide", lambda goal: None)
+    monkeypatch.setattr(steps, "one_at_a_time", contextlib.nullcontext)
+    monkeypatch.setattr(steps, "hardware", lambda: "CPU")
+    monkeypatch.setattr(steps.sys, "platform", "linux")
+    for name in ("UV_FIND_LINKS", "PIP_FIND_LINKS", "CMAKE_ARGS"):
+        monkeypatch.delenv(name, raising=False)
+    return fake
+
+
+@pytest.fixture
+def env(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Environment:
+    folder = tmp_path / ".venv"
+    (folder / "bin").mkdir(parents=True)
+    (folder / "pyvenv.cfg").write_text("home = x\nversion = 3.12.1\n")
+    monkeypatch.setattr(steps.environment, "usable", lambda environment: True)
+    return Environment(folder)
+
+
+def done_steps(env: Environment, goal: Goal) -> list[str]:
+    return list(steps.set_up(goal, env.folder).done)
+
+
+def test_every_goal_does_its_steps_in_order(uv: FakeUv, env: Environment):
+    assert done_steps(env, Goal.RUN) == ["uv", "run", "torch", "project"]
+
+
+def test_the_test_goal_adds_tools_and_language_models(uv: FakeUv, env: Environment):
+    assert done_steps(env, Goal.TEST) == ["uv", "run", "torch", "dev", "llm", "project"]
+
+
+def test_a_complete_setup_runs_nothing(uv: FakeUv, env: Environment):
+    steps.set_up(Goal.TEST, env.folder)
+    uv.commands.clear()
+    steps.set_up(Goal.TEST, env.folder)
+    steps.set_up(Goal.RUN, env.folder)
+    assert uv.commands == []
+
+
+def test_an_interrupted_setup_goes_on_where_it_failed(uv: FakeUv, env: Environment):
+    uv.fails[TORCH] = Cause.NETWORK
+    with pytest.raises(SetupError):
+        steps.set_up(Goal.RUN, env.folder)
+    uv.fails.clear()
+    uv.commands.clear()
+    steps.set_up(Goal.RUN, env.folder)
+    assert not any("run.txt" in word for command in uv.commands for word in command)
+    assert uv.torch_sources() == ["--torch-backend=cpu"]
+
+
+def test_new_pins_are_installed(
+    uv: FakeUv, env: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    for name in ("setup", "run", "build"):
+        (tmp_path / f"{name}.txt").write_text("old")
+    monkeypatch.setattr(steps, "PINS", tmp_path)
+    steps.set_up(Goal.RUN, env.folder)
+    uv.commands.clear()
+    (tmp_path / "run.txt").write_text("new")
+    steps.set_up(Goal.RUN, env.folder)
+    assert len(uv.commands) == 1
+    assert str(tmp_path / "run.txt") in uv.commands[0]
+
+
+def test_pinned_packages_are_installed_only_by_hash(uv: FakeUv, env: Environment):
+    steps.set_up(Goal.TEST, env.folder)
+    pinned = [command for command in uv.commands if "-r" in command]
+    assert len(pinned) == 4
+    assert all({"--require-hashes", "--no-deps"} <= set(command) for command in pinned)
+
+
+def test_without_a_gpu_torch_comes_for_the_cpu(uv: FakeUv, env: Environment):
+    steps.set_up(Goal.RUN, env.folder)
+    assert uv.torch_sources() == ["--torch-backend=cpu"]
+
+
+def test_with_a_gpu_the_backend_is_found_by_uv(
+    uv: FakeUv, env: Environment, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(steps, "hardware", lambda: "CUDA")
+    steps.set_up(Goal.RUN, env.folder)
+    assert uv.torch_sources() == ["--torch-backend=auto"]
+
+
+def test_a_gpu_that_was_added_brings_a_new_torch(
+    uv: FakeUv, env: Environment, monkeypatch: pytest.MonkeyPatch
+):
+    steps.set_up(Goal.RUN, env.folder)
+    uv.commands.clear()
+    monkeypatch.setattr(steps, "hardware", lambda: "CUDA")
+    steps.set_up(Goal.RUN, env.folder)
+    assert uv.torch_sources() == ["--torch-backend=auto"]
+
+
+def test_local_wheels_are_tried_first(
+    uv: FakeUv, env: Environment, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("PIP_FIND_LINKS", "/wheels /more")
+    steps.set_up(Goal.RUN, env.folder)
+    assert uv.torch_sources() == ["--no-index"]
+    command = next(command for command in uv.commands if TORCH in command)
+    assert [command[i + 1] for i, word in enumerate(command) if word == "-f"] == [
+        "/wheels",
+        "/more",
+    ]
+
+
+def test_torch_falls_back_from_source_to_source(
+    uv: FakeUv, env: Environment, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("UV_FIND_LINKS", "/wheels")
+    uv.fails = {"--no-index": Cause.PLATFORM, "--torch-backend=cpu": Cause.NETWORK}
+    steps.set_up(Goal.RUN, env.folder)
+    assert uv.torch_sources() == ["--no-index", "--torch-backend=cpu", "index"]
+
+
+def test_a_full_disk_ends_the_search_for_torch(uv: FakeUv, env: Environment):
+    uv.fails["--torch-backend=cpu"] = Cause.DISK
+    with pytest.raises(SetupError):
+        steps.set_up(Goal.RUN, env.folder)
+    assert uv.torch_sources() == ["--torch-backend=cpu"]
+
+
+def test_on_a_mac_torch_comes_from_the_package_index(
+    uv: FakeUv, env: Environment, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(steps.sys, "platform", "darwin")
+    steps.set_up(Goal.RUN, env.folder)
+    assert uv.torch_sources() == ["index"]
+
+
+@pytest.mark.parametrize(
+    ("machine", "avx2", "flag"),
+    [("x86_64", True, "-DGGML_AVX2=ON"), ("x86_64", False, "-DGGML_AVX2=OFF")],
+)
+def test_llama_is_compiled_for_what_the_processor_has(
+    machine: str, flag: str, uv: FakeUv, monkeypatch: pytest.MonkeyPatch, *, avx2: bool
+):
+    monkeypatch.setattr(steps.platform, "machine", lambda: machine)
+    monkeypatch.setattr(steps, "has_avx2", lambda: avx2)
+    flags = steps.cmake_settings()["CMAKE_ARGS"].split()
+    assert flag in flags
+    assert "-DGGML_NATIVE=OFF" in flags
+
+
+def test_on_other_processors_no_flag_of_x86_is_given(uv: FakeUv, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(steps.platform, "machine", lambda: "aarch64")
+    assert "AVX" not in steps.cmake_settings()["CMAKE_ARGS"]
+
+
+def test_a_persons_own_compile_flags_win(uv: FakeUv, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("CMAKE_ARGS", "-DGGML_CUDA=ON")
+    assert steps.cmake_settings()["CMAKE_ARGS"] == "-DGGML_CUDA=ON"
+
+
+def test_settings_of_pip_are_handed_to_uv_unless_it_has_its_own(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PIP_INDEX_URL", "https://index.example/simple")
+    monkeypatch.setenv("PIP_CERT", "ours.pem")
+    monkeypatch.setenv("SSL_CERT_FILE", "theirs.pem")
+    monkeypatch.delenv("UV_DEFAULT_INDEX", raising=False)
+    assert steps.index_settings() == {"UV_DEFAULT_INDEX": "https://index.example/simple"}

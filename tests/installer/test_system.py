@@ -1,0 +1,137 @@
+"""What the system must provide: found wherever it comes from, installed or named exactly."""
+
+import sys
+from collections.abc import Sequence
+
+import pytest
+
+from installer import system
+from installer.commands import Cause, SetupError
+from installer.plan import Goal
+from installer.system import Need, by_hand, needs_of, provide
+
+linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux's package managers")
+ABSENT = Need("libthere-is-no-such-thing.so.9", "libnothing9", "nothing-libs", "nothing")
+
+
+class FakeMachine:
+    """A machine where some programs exist and apt installs what it is told."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, programs: Sequence[str], *, root: bool):
+        self.programs = set(programs)
+        self.installed: list[str] = []
+        self.commands: list[str] = []
+        self.fails: dict[str, Cause] = {}
+        monkeypatch.setattr(system.shutil, "which", lambda name: name in self.programs or None)
+        monkeypatch.setattr(system.os, "geteuid", lambda: 0 if root else 1000)
+        monkeypatch.setattr(system, "succeeds", lambda command: "sudo" in self.programs)
+        monkeypatch.setattr(system, "run", self.run)
+
+    def run(self, command: Sequence[str], *, doing: str) -> None:
+        self.commands.append(" ".join(command))
+        for word, cause in self.fails.items():
+            if word in command:
+                raise SetupError(doing, cause)
+        if "install" in command:
+            self.installed += command[command.index("--no-install-recommends") + 1 :]
+
+    def has(self, need: Need) -> bool:
+        return need.apt in self.installed or need.apt not in ("xvfb", "libegl1")
+
+
+@linux
+def test_what_is_missing_is_installed_and_nothing_else(monkeypatch: pytest.MonkeyPatch):
+    machine = FakeMachine(monkeypatch, ["apt-get"], root=True)
+    provide(Goal.TEST, is_there=machine.has)
+    assert machine.installed == ["libegl1", "xvfb"]
+
+
+@linux
+def test_a_complete_machine_runs_no_command(monkeypatch: pytest.MonkeyPatch):
+    machine = FakeMachine(monkeypatch, ["apt-get"], root=True)
+    provide(Goal.TEST, is_there=lambda need: True)
+    assert machine.commands == []
+
+
+@linux
+def test_sudo_is_used_when_it_asks_nothing(monkeypatch: pytest.MonkeyPatch):
+    machine = FakeMachine(monkeypatch, ["apt-get", "sudo"], root=False)
+    provide(Goal.RUN, is_there=machine.has)
+    assert all(command.startswith("sudo -n env ") for command in machine.commands)
+
+
+@linux
+@pytest.mark.parametrize(
+    ("manager", "line"),
+    [
+        ("apt-get", "sudo apt-get install libegl1"),
+        ("dnf", "sudo dnf install libglvnd-egl"),
+        ("pacman", "sudo pacman -S --needed libglvnd"),
+    ],
+)
+def test_who_is_not_root_is_told_the_exact_command(
+    manager: str, line: str, monkeypatch: pytest.MonkeyPatch
+):
+    machine = FakeMachine(monkeypatch, [manager], root=False)
+    with pytest.raises(SetupError) as caught:
+        provide(Goal.RUN, is_there=machine.has)
+    assert f"\n  {line}\n" in str(caught.value)
+    assert machine.commands == []
+
+
+def test_an_unknown_system_is_told_what_is_missing(monkeypatch: pytest.MonkeyPatch):
+    FakeMachine(monkeypatch, [], root=False)
+    assert ABSENT.probe in by_hand([ABSENT])
+
+
+@linux
+def test_stale_package_lists_do_not_stop_the_installation(monkeypatch: pytest.MonkeyPatch):
+    machine = FakeMachine(monkeypatch, ["apt-get"], root=True)
+    machine.fails["update"] = Cause.NETWORK
+    provide(Goal.RUN, is_there=machine.has)
+    assert machine.installed == ["libegl1"]
+
+
+@linux
+def test_a_full_disk_stops_it(monkeypatch: pytest.MonkeyPatch):
+    machine = FakeMachine(monkeypatch, ["apt-get"], root=True)
+    machine.fails["update"] = Cause.DISK
+    with pytest.raises(SetupError):
+        provide(Goal.RUN, is_there=machine.has)
+
+
+@linux
+def test_what_is_installed_and_still_not_found_is_reported(monkeypatch: pytest.MonkeyPatch):
+    FakeMachine(monkeypatch, ["apt-get"], root=True)
+    with pytest.raises(SetupError, match="libegl1"):
+        provide(Goal.RUN, is_there=lambda need: need.apt != "libegl1")
+
+
+@pytest.mark.parametrize(
+    ("probe", "there"),
+    [
+        ("import json", True),
+        ("import there_is_no_such_module", False),
+        ("/usr/*/no-such-file|/no-such-file", False),
+        ("there-is-no-such-program", False),
+        (ABSENT.probe, False),
+    ],
+)
+def test_a_probe_tells_what_is_there(probe: str, *, there: bool):
+    assert system.is_there(Need(probe, "", "", "")) is there
+
+
+@linux
+def test_a_probe_finds_the_c_library():
+    assert system.is_there(Need("libc.so.6", "", "", ""))
+
+
+def test_every_need_is_named_for_all_three_package_managers():
+    for goal in Goal:
+        assert all(need.apt and need.dnf and need.pacman for need in needs_of(goal))
+
+
+def test_the_window_is_needed_for_every_goal_and_the_compiler_only_where_it_compiles():
+    packages = {goal: {need.apt for need in needs_of(goal)} for goal in Goal}
+    assert all("libxcb-cursor0" in names for names in packages.values())
+    assert [goal for goal in Goal if "build-essential" in packages[goal]] == [Goal.LLM, Goal.TEST]
