@@ -1,0 +1,187 @@
+"""Abbreviations in their context: Dr. Smith and Mulholland Dr., St. Louis and Main St., e.g., U.S.
+
+Invariant: the dot of an abbreviation is a full stop only if the token ends its block or a sentence
+begins after it.
+"""
+
+import re
+
+from engine.text.context import SENTENCE_STARTERS, Context, Reading, Rule, say
+
+_TITLES = {
+    "Mr": "Mister", "Mrs": "Missus", "Ms": "Miz", "Messrs": "Messieurs", "Prof": "Professor",
+    "Gen": "General", "Sen": "Senator", "Rep": "Representative", "Gov": "Governor",
+    "Capt": "Captain", "Lt": "Lieutenant", "Col": "Colonel", "Sgt": "Sergeant",
+    "Cpl": "Corporal", "Maj": "Major", "Adm": "Admiral", "Rev": "Reverend", "Hon": "Honorable",
+    "Pres": "President", "Fr": "Father", "Mt": "Mount", "Ft": "Fort", "Mme": "Madame",
+}  # fmt: skip
+"""Before a name; never the end of a sentence."""
+
+_BARE_TITLES = frozenset({"Mr", "Mrs", "Ms", "Mt", "Prof"})  # also known without their dot
+
+_WORDS = {
+    "etc": "et cetera", "approx": "approximately", "dept": "department", "est": "estimated",
+    "incl": "including", "misc": "miscellaneous", "vol": "volume", "fig": "figure",
+    "eq": "equation", "ch": "chapter", "pp": "pages", "pg": "page", "ed": "edition",
+    "eds": "editors",
+    "al": "al", "vs": "versus", "govt": "government", "max": "maximum", "min": "minimum",
+    "tel": "telephone", "temp": "temperature", "avg": "average", "assn": "association",
+    "assoc": "association", "bros": "brothers", "dist": "district", "ext": "extension",
+    "hwy": "highway", "inc": "incorporated", "ltd": "limited", "corp": "corporation",
+    "co": "company", "intl": "international", "mfg": "manufacturing", "jr": "junior",
+    "sr": "senior", "esq": "esquire", "apt": "apartment", "ave": "avenue", "blvd": "boulevard",
+    "rd": "road", "ln": "lane", "sq": "square", "ca": "circa", "resp": "respectively",
+    "univ": "university", "sec": "section", "para": "paragraph", "ref": "reference",
+    "viz": "namely", "cf": "compare", "no": "number", "nos": "numbers",
+}  # fmt: skip
+"""With their dot only; capitals allowed."""
+
+_BEFORE_FIGURE = frozenset("no nos vol fig eq ch pp pg sec p art".split())
+"""Read as abbreviations only with a figure after them: "No." is also an answer."""
+
+_REAL_WORDS = frozenset("ed al co temp max min sec sq ca ref para misc".split())
+"""Words or names of their own: the dot may simply end the sentence, so something must follow."""
+
+_DOTTED = {
+    "e.g": "for example,", "i.e": "that is,", "a.k.a": "also known as", "w.r.t": "with respect to",
+    "n.b": "note:", "p.s": "P-S,", "ph.d": "P-H-D", "m.d": "M-D", "b.a": "B-A", "m.a": "M-A",
+    "b.sc": "B-S-C", "m.sc": "M-S-C", "d.d.s": "D-D-S", "r.i.p": "R-I-P", "v.s": "versus",
+}  # fmt: skip
+
+_BARE = {
+    "vs": "versus", "etc": "et cetera", "eg": "for example,", "ie": "that is,", "w/": "with",
+    "w/o": "without", "b/c": "because", "n/a": "not applicable", "N/A": "not applicable",
+    "c/o": "care of", "a/c": "air conditioning", "A/C": "air conditioning",
+    "approx": "approximately", "aka": "also known as", "PhD": "P-H-D", "LED": "L-E-D",
+    "LEDs": "L-E-Ds", "NYC": "N-Y-C",
+    "TL;DR": "in short", "TLDR": "in short", "Blvd": "Boulevard", "Ave": "Avenue",
+}  # fmt: skip
+"""Read so without any dot. The last rows: capitals that a synthesiser would read as a word."""
+
+_INITIALISM = re.compile(r"(?:[A-Za-z]\.){1,6}[A-Za-z]")
+_MAY_END = frozenset("etc jr sr inc ltd co corp esq bros al".split())
+_QUOTES = "\"'”’)]}*"
+
+
+def dotted(core: str, context: Context) -> Reading | None:
+    """e.g., i.e., Ph.D., U.S., J.R.R."""
+    if not _INITIALISM.fullmatch(core) and core.lower() not in _DOTTED:
+        return None
+    known = _DOTTED.get(core.lower())
+    if known:
+        return _with_own_comma(known, context)
+    if not (core.isupper() or context.tail.startswith(".")):
+        return None  # "a.b" is a name with a dot in it
+    letters = core.replace(".", "")
+    said = letters if letters.isupper() else "-".join(letters.upper())
+    return say(said, _mark(context, any_name=False))
+
+
+def titled(core: str, context: Context) -> Reading | None:
+    """Mr. Smith, Mt. Everest"""
+    title = _TITLES.get(core)
+    if title is None:
+        return None
+    if context.tail.startswith("."):
+        known = core in _BARE_TITLES or context.after in ("and", "&")
+        return say(title, _rest(context.tail)) if known or _names_something(context) else None
+    if core in _BARE_TITLES and not context.tail and context.after[:1].isupper():
+        return say(title)
+    return None
+
+
+def street_or_person(core: str, context: Context) -> Reading | None:
+    """Dr. and St. on either side of a name."""
+    if core not in ("Dr", "St"):
+        return None
+    before, behind = {"Dr": ("Doctor", "Drive"), "St": ("Saint", "Street")}[core]
+    closes = bool(context.tail.strip(".")) or not _names_something(context)
+    if not closes and _in_address(context):
+        return say(behind, "")
+    if not closes:
+        return say(before, "")
+    named = context.previous[:1].isupper() or context.previous[:1].isdigit()
+    if not named and core == "Dr":
+        return say(before, _mark(context, any_name=False))
+    return say(behind, _mark(context, any_name=False))
+
+
+def shortened(core: str, context: Context) -> Reading | None:
+    """approx., etc., No. 5"""
+    lower = core.lower()
+    if not context.tail.startswith(".") or (lower not in _WORDS and lower not in _BEFORE_FIGURE):
+        return None
+    if lower in _BEFORE_FIGURE and not context.after[:1].isdigit():
+        return None
+    if lower == "al" and context.previous != "et":
+        return None
+    mark = _mark(context, any_name=lower in _MAY_END or lower in _REAL_WORDS)
+    ends_sentence = mark is not None and "." in mark
+    if ends_sentence and lower in _REAL_WORDS - _BEFORE_FIGURE - {"al"}:
+        return None
+    word = {"p": "page", "art": "article"}.get(lower) or _WORDS[lower]
+    return say(word.capitalize() if core[0].isupper() and lower != "etc" else word, mark)
+
+
+def bare(core: str, context: Context) -> Reading | None:
+    """vs, w/, N/A, LED"""
+    known = _BARE.get(core)
+    if known is None:
+        return None
+    if context.tail.startswith(".") and known != "P-H-D":
+        return None
+    return _with_own_comma(known, context) if known.endswith(",") else say(known)
+
+
+def initial(core: str, context: Context) -> Reading | None:
+    """George W. Bush: no pause after the letter."""
+    single = len(core) == 1 and core.isupper() and core.isascii() and context.tail == "."
+    if not single or core == "I" or not context.after[:1].isupper():
+        return None
+    if context.after.lower() in SENTENCE_STARTERS and len(context.after) > 1:
+        return None
+    beside_name = not context.previous or context.previous[:1].isupper()
+    return say(core, "") if beside_name or len(context.after) == 1 else None
+
+
+def _with_own_comma(known: str, context: Context) -> Reading:
+    """A reading that brings its own mark keeps it unless the text has one."""
+    words = known.rstrip(",:")
+    own = known[len(words) :]
+    if own:
+        rest = _rest(context.tail) if context.tail.startswith(".") else context.tail[:1]
+        return say(words, rest or own)
+    return say(words, _mark(context, any_name=False) if context.tail.startswith(".") else None)
+
+
+def _mark(context: Context, *, any_name: bool) -> str | None:
+    """The mark that is left when the abbreviation has taken its dot. None: the tail as it is."""
+    if not context.tail.startswith("."):
+        return None
+    rest = context.tail[1:].strip(_QUOTES)
+    if rest:
+        return _rest(context.tail)
+    return "." if context.sentence_follows(any_name=any_name) else ""
+
+
+def _rest(tail: str) -> str:
+    marks = [char for char in tail[1:] if char in ".,?!;:"]
+    return marks[0] if marks else ""
+
+
+def _names_something(context: Context) -> bool:
+    """A name follows: a capital that is not a sentence's first word."""
+    after = context.after
+    if after in ("Who", "Will"):
+        return True
+    return after[:1].isupper() and after.lower() not in SENTENCE_STARTERS
+
+
+def _in_address(context: Context) -> bool:
+    """ "12 Oak Dr. Springfield": a name with a figure before it."""
+    return context.previous[:1].isupper() and context.before_previous[:1].isdigit()
+
+
+RULES: tuple[Rule, ...] = (
+    dotted, titled, street_or_person, shortened, bare, initial,
+)  # fmt: skip

@@ -1,0 +1,126 @@
+"""What a rule may know about a token's neighbours, and what it answers.
+
+Invariant: a rule that looks at the next token before it is there raises NeedNext; so a token is
+held back exactly when its reading depends on the next one, and never longer.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+_NUMERIC = re.compile(r"[-+~≈]?[\d.,½¼¾⅓⅔⅛]*[\d½¼¾⅓⅔⅛](?:[-–/][\d.,]*\d|[eE][-+]?\d+)?")
+_SENTENCE_MARKS = ".?!:;"
+
+SENTENCE_STARTERS = frozenset(
+    "the a an it he she they we i you this that these those there here in on at for from with and "
+    "but so or if when while what where who why how is are was were do does did can could will "
+    "would should my your his her their our its then however also as after before no not yes let "
+    "many most some all please thanks another each to by once".split()
+)
+
+_NO_NOUNS = SENTENCE_STARTERS | frozenset(
+    "of than less per off million billion thousand trillion hundred up down away apart".split()
+)
+
+
+class NeedNext(Exception):
+    """The reading depends on the next token, which is not there yet. Never leaves this package."""
+
+
+@dataclass(frozen=True)
+class Currency:
+    """Names of a currency and of its hundredth ("" where it has none)."""
+
+    one: str
+    many: str
+    cent: str = ""
+    cents: str = ""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Spoken words of one token. A word may end with a mark of its own inside the token.
+
+    `mark` None: the token's own punctuation stays. `currency`: a number is said, its currency is
+    still owed by the token that follows. `phone`: a telephone number may go on.
+    """
+
+    words: tuple[str, ...]
+    mark: str | None = None
+    currency: Currency | None = None
+    phone: bool = False
+
+
+@dataclass(frozen=True)
+class Past:
+    """A token that was read: its text without punctuation, and its mark."""
+
+    core: str
+    mark: str
+
+
+@dataclass(frozen=True)
+class Context:
+    """The neighbourhood of one token. `tail` is its trailing punctuation as written, `opened` what
+    stood before it (quotes, brackets). `following` None: not there yet; "" nothing follows.
+    """
+
+    past: tuple[Past, ...] = ()  # newest first, at most two
+    tail: str = ""
+    opened: str = ""
+    currency: Currency | None = None
+    phone: bool = False
+    following: str | None = ""
+
+    @property
+    def after(self) -> str:
+        """The next token without its punctuation, "" at the end of a block."""
+        if self.following is None:
+            raise NeedNext
+        return self.following
+
+    @property
+    def previous(self) -> str:
+        """The token before in the same sentence, "" if there is none."""
+        return self._earlier(0)
+
+    @property
+    def before_previous(self) -> str:
+        return self._earlier(1)
+
+    @property
+    def after_number(self) -> bool:
+        """A number stands right before, without any punctuation between."""
+        return bool(self.past and not self.past[0].mark and _NUMERIC.fullmatch(self.past[0].core))
+
+    def is_adjective(self, article: str) -> bool:
+        """Whether an amount behind `article` describes the noun after it: "a 5 dollar bill"."""
+        if article.lower() not in ("a", "an") or self.tail:
+            return False
+        return self.after.islower() and self.after.isalpha() and self.after not in _NO_NOUNS
+
+    def sentence_follows(self, *, any_name: bool) -> bool:
+        """Whether the next token begins a sentence: a capital on a word that is not a name as far
+        as one can tell, or on any word that is not all capitals if `any_name`.
+        """
+        after = self.after
+        if not after[:1].isupper():
+            return after == ""
+        if after.lower() in SENTENCE_STARTERS:
+            return True
+        return any_name and not (len(after) > 1 and after.isupper())
+
+    def _earlier(self, depth: int) -> str:
+        for past in self.past[: depth + 1]:
+            if past.mark and past.mark in _SENTENCE_MARKS:
+                return ""
+        return self.past[depth].core if depth < len(self.past) else ""
+
+
+Rule = Callable[[str, Context], Reading | None]
+"""(core, context) -> how it is said, or None: another rule's business."""
+
+
+def say(words: str, mark: str | None = None) -> Reading:
+    """A reading from words with spaces between them."""
+    return Reading(tuple(words.split()), mark)

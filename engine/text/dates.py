@@ -1,0 +1,276 @@
+"""Dates, years and times of day.
+
+Invariant: a bare number is a day only beside the name of a month and a year only where the words
+around it say so or the number has the look of a year and nothing is counted with it.
+"""
+
+import re
+
+from engine.text import numbers
+from engine.text.context import Context, Reading, Rule, say
+
+MONTHS = (
+    "January February March April May June July August September October November December"
+).split()
+_SHORT_MONTHS = {
+    short: month
+    for month in MONTHS
+    for short in ({month[:3], "Sept"} if month == "September" else {month[:3]})
+    if short != month
+}
+_SAFE_SHORT = _SHORT_MONTHS.keys() - {"Mar", "Jan"}  # "Mar" and "Jan" are names too
+_DAYS = {
+    "Mon": "Monday",
+    "Tue": "Tuesday",
+    "Tues": "Tuesday",
+    "Wed": "Wednesday",
+    "Thu": "Thursday",
+    "Thur": "Thursday",
+    "Thurs": "Thursday",
+    "Fri": "Friday",
+    "Sat": "Saturday",
+    "Sun": "Sunday",
+}
+_ISO = re.compile(
+    r"(\d{4})-(\d\d)-(\d\d)(?:T(\d\d:\d\d)(?::\d\d)?(?:\.\d+)?(?:Z|[-+]\d\d:?\d\d)?)?"
+)
+_NUMERIC = re.compile(r"(\d{1,2})([/.])(\d{1,2})\2(\d{4}|\d\d)")
+_MONTH_DAY = re.compile(r"(\d{1,2})/(\d{1,2})")
+_DAY_RANGE = re.compile(r"(\d{1,2})[-–](\d{1,2})")
+_TIME = re.compile(r"(\d{1,2}):([0-5]\d)(?::([0-5]\d))?(?:([ap])\.?m)?", re.IGNORECASE)
+_HOUR = re.compile(r"(\d{1,2})([ap])\.?m", re.IGNORECASE)
+_TIME_RANGE = re.compile(r"(.*\d[apm.]*)[-–](\d.*)", re.IGNORECASE)
+_HALF = re.compile(r"([AaPp])\.?[Mm]")
+_RATIO = re.compile(r"(\d{1,4}):(\d{1,4})")
+_YEAR = re.compile(r"(1[1-9]|20)\d\d")
+_YEAR_RANGE = re.compile(r"((?:1[1-9]|20)\d\d)[-–/]((?:1[1-9]|20)\d\d|\d\d)")
+_ERA = re.compile(r"BC|AD|BCE|CE|B\.C|A\.D")
+_YEAR_CUES = frozenset(
+    "in since by from until till before after during around circa late early mid year spring "
+    "summer fall autumn winter through born died founded established copyright"
+    "".split()
+) | {month.lower() for month in MONTHS}
+_COUNTED = frozenset(
+    "people men women children years months weeks days hours minutes seconds words steps dollars "
+    "euros pounds miles meters kilometers feet square pages points calories times users students "
+    "employees units items copies votes grams soldiers percent million billion thousand km kg mg "
+    "ml kcal cal ft mi rpm mah mb gb kb ms px watts volts degrees lines tokens characters of or "
+    "different more other such".split()
+)
+_VERB_LIKE = frozenset("was is has as this his its sees us plus thus always perhaps".split())
+
+
+def full_date(core: str, context: Context) -> Reading | None:
+    """2024-03-05, 2024-03-05T14:30:00Z, 3/5/2024, 3/5/24"""
+    match = _ISO.fullmatch(core)
+    if match:
+        said = _date(int(match[2]), int(match[3]), match[1])
+        time = _TIME.fullmatch(match[4] or "")
+        return say(f"{said}, {_clock(time, context)}" if said and time else said) if said else None
+    match = _NUMERIC.fullmatch(core)
+    if not match:
+        return None
+    first, second = int(match[1]), int(match[3])
+    month, day = (second, first) if match[2] == "." else (first, second)
+    said = _date(month, day, match[4]) or _date(day, month, match[4])
+    return say(said) if said else None
+
+
+def day_and_month(core: str, context: Context) -> Reading | None:
+    """on 3/5"""
+    match = _MONTH_DAY.fullmatch(core)
+    if not match or context.previous.lower() != "on" or not _is_day(match[2]):
+        return None
+    month = int(match[1])
+    return (
+        say(f"{MONTHS[month - 1]} {numbers.ordinal(int(match[2]))}") if 1 <= month <= 12 else None
+    )
+
+
+def day(core: str, context: Context) -> Reading | None:
+    """May 5, May 3-5, 5 May, the 5th of May"""
+    spread = _DAY_RANGE.fullmatch(core)
+    if spread and _is_month(context.previous) and _is_day(spread[1]) and _is_day(spread[2]):
+        first, last = (numbers.ordinal(int(group)) for group in spread.groups())
+        return say(f"{first} to {last}")
+    bare = re.sub(r"(?<=\d)(st|nd|rd|th)$", "", core)
+    if not _is_day(bare):
+        return None
+    if _is_month(context.previous) and context.past[0].mark == "":
+        return say(numbers.ordinal(int(bare)))
+    if context.tail or not _month_name(context.after):
+        return None
+    article = "" if context.previous.lower() == "the" else "the "
+    return say(f"{article}{numbers.ordinal(int(bare))} of")
+
+
+def month(core: str, context: Context) -> Reading | None:
+    """Jan., Sept 5, 5 Mar"""
+    name = _SHORT_MONTHS.get(core)
+    if name is None:
+        return None
+    dotted = context.tail.startswith(".")
+    if not (dotted and core in _SAFE_SHORT):
+        beside_figure = context.after_number or context.after[:1].isdigit()
+        if not beside_figure:
+            return None
+    return say(name, _abbreviation_mark(context) if dotted else None)
+
+
+def weekday(core: str, context: Context) -> Reading | None:
+    """Mon., Thu, Sat. before a date"""
+    name = _DAYS.get(core)
+    if name is None:
+        return None
+    if core in ("Sat", "Sun", "Wed", "Mon", "Fri") or not context.tail.startswith("."):
+        dated = context.after[:1].isdigit() or _month_name(context.after)
+        if not dated:
+            return None
+    return say(name, context.tail.replace(".", "", 1)[:1])
+
+
+def year(core: str, context: Context) -> Reading | None:
+    """in 1995, 1990-1995; but 1995 people"""
+    spread = _YEAR_RANGE.fullmatch(core)
+    if spread:
+        return _year_range(spread, context)
+    if not _YEAR.fullmatch(core):
+        return None
+    value = int(core)
+    if _follows_date(context):
+        return say(numbers.year(value))
+    counted = not context.tail and _is_counted(context.after)
+    if context.previous.lower() in _YEAR_CUES:
+        return say(numbers.year(value)) if not counted or context.after == "people" else None
+    if counted or not (1900 <= value <= 2099 or _ERA.fullmatch(context.after)):
+        return None
+    return say(numbers.year(value))
+
+
+def time(core: str, context: Context) -> Reading | None:
+    """5:30, 5:30 pm, 17:05, 5pm, 9am-5pm, 10:30-11:00, 3:1"""
+    match = _TIME.fullmatch(core) or _HOUR.fullmatch(core)
+    if match and int(match[1]) <= 24:
+        return Reading(tuple(_clock(match, context).split()), _half_mark(core, context))
+    spread = _TIME_RANGE.fullmatch(core)
+    if spread and re.search(r"[:m]", core):
+        first, last = time(spread[1], context), time(spread[2], context)
+        first = first or (say(numbers.number(spread[1])) if spread[1].isdecimal() else None)
+        if first and last:
+            return Reading((*first.words, "to", *last.words), last.mark)
+    ratio = _RATIO.fullmatch(core)
+    if ratio:
+        return say(f"{numbers.number(ratio[1])} to {numbers.number(ratio[2])}")
+    return None
+
+
+def half_of_day(core: str, context: Context) -> Reading | None:
+    """p.m., AM; "am" only after a time"""
+    match = _HALF.fullmatch(core)
+    if not match:
+        return None
+    timed = (
+        bool(context.past)
+        and not context.past[0].mark
+        and (context.after_number or bool(_TIME.fullmatch(context.past[0].core)))
+    )
+    if not timed and "." not in core and core != "AM":
+        return None
+    return Reading((_half(match[1]),), _half_mark(core, context))
+
+
+def _half(letter: str) -> str:
+    """Capitals with hyphens are spelled by every synthesiser; "AM" would become a word."""
+    return letter.upper() + "-M"
+
+
+def _half_mark(core: str, context: Context) -> str | None:
+    """The dot of "p.m." is not a full stop, unless a sentence begins after it."""
+    if not (core.lower().endswith(("a.m", "p.m")) and context.tail.startswith(".")):
+        return None
+    return _abbreviation_mark(context)
+
+
+def _abbreviation_mark(context: Context) -> str | None:
+    rest = context.tail[1:]
+    if rest.strip("\"'”’)]"):
+        return None if rest.strip("\"'”’)]")[0] == "." else rest.strip("\"'”’)]")[0]
+    return "." if context.sentence_follows(any_name=False) else ""
+
+
+def _clock(match: re.Match[str], context: Context) -> str:
+    """The words of a matched time. Only a full hour needs to know whether "pm" follows."""
+    groups = match.groups()
+    hour, half = int(groups[0]), groups[-1]
+    minutes = groups[1] if len(groups) == 4 else "00"
+    seconds = groups[2] if len(groups) == 4 else None
+    said = [numbers.cardinal(hour)]
+    if minutes != "00" or seconds:
+        said.append(_two_figures(minutes))
+    elif half is None and not _HALF.fullmatch("" if context.tail else context.after):
+        said.append("o'clock" if 1 <= hour <= 12 else "hundred")
+    if seconds:
+        said.append(_two_figures(seconds))
+    if half:
+        said.append(_half(half))
+    return " ".join(said)
+
+
+def _two_figures(text: str) -> str:
+    if text == "00":
+        return "oh oh"
+    return ("oh " if text[0] == "0" else "") + numbers.cardinal(int(text))
+
+
+def _date(month_number: int, day_number: int, year_text: str) -> str:
+    """The date in words, "" for one that no calendar has."""
+    if not (1 <= month_number <= 12 and 1 <= day_number <= 31):
+        return ""
+    value = int(year_text)
+    if len(year_text) == 2:
+        value += 1900 if value >= 70 else 2000
+    return f"{MONTHS[month_number - 1]} {numbers.ordinal(day_number)}, {numbers.year(value)}"
+
+
+def _year_range(match: re.Match[str], context: Context) -> Reading | None:
+    first, last = int(match[1]), match[2]
+    if len(last) == 4 and (int(last) <= first or _is_counted(context.after)):
+        return None
+    if len(last) == 2 and int(last) <= first % 100:
+        return None
+    said = numbers.year(int(last)) if len(last) == 4 else _two_figures(last)
+    return say(f"{numbers.year(first)} to {said}")
+
+
+def _follows_date(context: Context) -> bool:
+    """ "March 3rd," or "March" or "3 March" stands before."""
+    if _is_month(context.previous):
+        return True
+    bare = re.sub(r"(?<=\d)(st|nd|rd|th)$", "", context.previous)
+    return _is_day(bare) and _is_month(context.before_previous)
+
+
+def _is_counted(word: str) -> bool:
+    """Whether the word after a number looks like what is counted."""
+    lower = word.lower()
+    if lower in _COUNTED:
+        return True
+    plural = lower.endswith("s") and not lower.endswith("ss") and len(lower) > 3
+    return plural and lower.isalpha() and lower not in _VERB_LIKE
+
+
+def _is_day(text: str) -> bool:
+    return text.isdecimal() and len(text) <= 2 and 1 <= int(text) <= 31
+
+
+def _month_name(word: str) -> bool:
+    return word in MONTHS or word.rstrip(".") in _SHORT_MONTHS
+
+
+def _is_month(word: str) -> bool:
+    return _month_name(word)
+
+
+RULES: tuple[Rule, ...] = (
+    full_date, day_and_month, day, year, time, half_of_day, month, weekday,
+)  # fmt: skip

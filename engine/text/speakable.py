@@ -1,0 +1,60 @@
+"""The filter between a language model and a voice: deltas of a reply in, spoken words out.
+
+Invariant: the words depend on the text alone, never on how it was cut into deltas, and a word is
+given out as soon as nothing that may follow can change it; when a token that is spoken is complete,
+all words of the tokens before it are out.
+
+A token is held back for two reasons. Its reading may depend on the next token ("5" before "May",
+"$1.5" before "million", "St." before a name): it waits until that token is complete. Or its pause
+may: a dash, a bracket or the end of a line may follow a word without punctuation; such a word waits
+for the first visible character behind it. Language models send that character in the same delta as
+the space before it, so nothing is lost; and the first word of a reply does not even wait for that.
+"""
+
+from engine.text.markdown import Block, Markdown
+from engine.text.reader import Reader
+from engine.text.word import Word
+from engine.text.words import Token, TokenStream
+
+
+class Speakable:
+    """One per reply. Spans of the words count characters over all deltas."""
+
+    def __init__(self) -> None:
+        self._tokens = TokenStream()
+        self._markdown = Markdown()
+        self._reader = Reader()
+        self._ended = False
+
+    def push(self, delta: str) -> list[Word]:
+        """The words that became certain; any string is welcome. Nothing after end()."""
+        if self._ended:
+            return []
+        words: list[Word] = []
+        for event in self._tokens.push(delta):
+            if isinstance(event, Token):
+                words += self._on_token(event)
+            elif event.lines or not self._markdown.in_target:
+                words += self._reader.ahead(event, self._markdown.block)
+        return words
+
+    def end(self) -> list[Word]:
+        """The words that were still held back."""
+        if self._ended:
+            return []
+        self._ended = True
+        words: list[Word] = []
+        for token in self._tokens.end():
+            words += self._on_token(token)
+        return words + self._reader.end(self._markdown.block)
+
+    def _on_token(self, token: Token) -> list[Word]:
+        parts = self._markdown.feed(token)
+        end = token.start + len(token.text)
+        self._reader.on_line(token.start, end, new=token.lines > 0)
+        words: list[Word] = []
+        for part in parts:
+            words += self._reader.feed(part)
+        if token.spaced and self._markdown.block is Block.PARAGRAPH:
+            words += self._reader.first_word()
+        return words

@@ -1,0 +1,120 @@
+"""Units of measurement beside a number: 5 km, 20°C, 90 km/h, 5 ft 10 in, 12 sq ft.
+
+Invariant: a unit is only ever read as one right after a number; "in", "m" or "ms" alone stay words.
+"""
+
+import re
+
+from engine.text import numbers
+from engine.text.context import Context, Reading, Rule, say
+from engine.text.numbers import NUMBER
+
+_NAMES = """
+nm nanometer|µm micrometer|μm micrometer|mm millimeter|cm centimeter|m meter|km kilometer
+mi mile|miles mile|yd yard|yds yard|ft foot|in inch|nmi nautical mile|ly light-year
+mg milligram|µg microgram|μg microgram|mcg microgram|g gram|kg kilogram|lb pound|lbs pound|oz ounce
+ml milliliter|mL milliliter|cl centiliter|dl deciliter|l liter|L liter|gal gallon|qt quart
+tsp teaspoon|tbsp tablespoon|fl fluid|pt pint
+ns nanosecond|µs microsecond|μs microsecond|ms millisecond|s second|sec second|secs second
+min minute|mins minute|h hour|hr hour|hrs hour|wk week|wks week|mo month|yr year|yrs year
+Hz hertz=|kHz kilohertz=|MHz megahertz=|GHz gigahertz=|rpm R-P-M=|fps F-P-S=|mph mile per hour
+kph kilometer per hour|bpm B-P-M=|ppm part per million|mpg mile per gallon|dpi D-P-I=
+W watt|kW kilowatt|MW megawatt|GW gigawatt|Wh watt hour|kWh kilowatt hour|MWh megawatt hour
+V volt|mV millivolt|kV kilovolt|mA milliamp|mAh milliamp hour|Ω ohm|kΩ kilohm|hp horsepower=
+bit bit|kb kilobit|Mb megabit|Gb gigabit|KB kilobyte|kB kilobyte|MB megabyte|GB gigabyte
+TB terabyte|PB petabyte|KiB kibibyte|MiB mebibyte|GiB gibibyte|TiB tebibyte
+bps bit per second|kbps kilobit per second|Mbps megabit per second|Gbps gigabit per second
+px pixel|MP megapixel|dB decibel|kJ kilojoule|cal calorie|kcal kilocalorie
+Pa pascal|hPa hectopascal|kPa kilopascal|psi P-S-I=|bar bar|atm atmosphere|mol mole|ha hectare
+°C degree Celsius|°F degree Fahrenheit|° degree|ºC degree Celsius|ºF degree Fahrenheit|º degree
+℃ degree Celsius|℉ degree Fahrenheit|°K degree Kelvin|% percent=|‰ per thousand=|deg degree
+sqft square foot|sqm square meter|M million=|B billion=|bn billion=
+"""
+_PLURALS = {"foot": "feet", "inch": "inches"}
+
+
+def _read_names() -> dict[str, str]:
+    entries = re.split(r"[|\n]", _NAMES.strip())
+    return {sign: name for sign, _, name in (entry.partition(" ") for entry in entries)}
+
+
+_UNITS = _read_names()
+"""Sign -> singular; "=" at the end: the plural is the same."""
+
+_ATTACHED_ONLY = frozenset({"M", "B", "bn", "in", "fl"})  # words or letters when alone
+_PLACES = frozenset("apt apartment room gate unit seat suite row block terminal door".split())
+_UNIT = "|".join(re.escape(sign) for sign in sorted(_UNITS, key=len, reverse=True))
+_POWERS = {"^2": "square", "^3": "cubic", "2": "square", "3": "cubic"}
+_EXPRESSION = re.compile(
+    rf"({_UNIT})(\^[23]|(?<=m)[23])?(?:/({_UNIT}|day|week|month|year)(\^[23])?)?"
+)
+_ATTACHED = re.compile(rf"([-+~≈<>]?)({NUMBER})(?:[-–](-?)({NUMBER}))?-?({_EXPRESSION.pattern})")
+_FEET = re.compile(r"(\d{1,2})['′](?:(\d{1,2})[\"″]?)?")
+
+
+def attached(core: str, context: Context) -> Reading | None:
+    """5km, -5°C, 10-15km/h, 100MB/s"""
+    match = _ATTACHED.fullmatch(core)
+    if not match or (match[5] == "in" and "-" in core):
+        return None
+    if match[5] in ("M", "B") and context.previous.lower() in _PLACES:
+        return None
+    sign, low, minus_high, high = match[1], match[2], match[3] or "", match[4]
+    lead = {"~": "about", "≈": "about", "<": "less than", ">": "more than"}.get(sign, "")
+    said = numbers.number((sign if sign in "+-" else "") + low)
+    if high:
+        said += f" to {numbers.number(minus_high + high)}"
+    one = (not high and numbers.is_one(low)) or context.is_adjective(context.previous)
+    return say(f"{lead} {said} {_unit(match[5], one=one)}", _mark(context))
+
+
+def alone(core: str, context: Context) -> Reading | None:
+    """The unit as a token of its own, after its number."""
+    if core.lower() in ("sq", "cu") and context.after_number:
+        return say("square" if core.lower() == "sq" else "cubic", "")
+    match = _EXPRESSION.fullmatch(core)
+    areal = context.previous.lower() in ("sq", "cu")
+    if not match or not (context.after_number or areal):
+        return None
+    if core in _ATTACHED_ONLY and not (core == "in" and context.tail.startswith(".")):
+        return None
+    one = numbers.is_one(context.previous) or context.is_adjective(context.before_previous)
+    return say(_unit(core, one=one), _mark(context))
+
+
+def feet_and_inches(core: str, context: Context) -> Reading | None:
+    """5'11" (the inch sign may have been taken for a quotation mark)"""
+    match = _FEET.fullmatch(core)
+    if not match or not match[2]:
+        return None
+    return say(f"{numbers.number(match[1])} foot {numbers.number(match[2])}")
+
+
+def _unit(expression: str, *, one: bool) -> str:
+    match = _EXPRESSION.fullmatch(expression)
+    assert match, expression
+    sign, power, per, per_power = match.groups()
+    said = f"{_POWERS.get(power or '', '')} {_name(sign, one=one)}"
+    if per:
+        said += f" per {_POWERS.get(per_power or '', '')} {_name(per, one=True)}"
+    return said
+
+
+def _name(sign: str, *, one: bool) -> str:
+    name = _UNITS.get(sign, sign)
+    if one or name.endswith("="):
+        return name.removesuffix("=")
+    head, space, rest = name.partition(" ")
+    if sign in ("Wh", "kWh", "MWh", "mAh", "sqft", "sqm", "nmi"):  # the last word is counted
+        return f"{head} {_PLURALS.get(rest, rest + 's')}"
+    return _PLURALS.get(head, head + "s") + space + rest
+
+
+def _mark(context: Context) -> str | None:
+    """ "5 ft. tall": the dot belongs to the unit unless a sentence begins after it."""
+    if context.tail == "." and context.after[:1].islower():
+        return ""
+    return None
+
+
+RULES: tuple[Rule, ...] = (feet_and_inches, attached, alone)

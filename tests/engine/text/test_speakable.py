@@ -1,0 +1,269 @@
+"""What is said for what is written (the table beside this file), and the laws of the stream."""
+
+import re
+import subprocess
+import sys
+import time
+import tomllib
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.text.speakable import Speakable
+from engine.text.word import Word
+
+_TABLE = tomllib.loads(Path(__file__).with_name("speakable.toml").read_text(encoding="utf-8"))
+CASES = [(topic, text, spoken) for topic, rows in _TABLE.items() for text, spoken in rows]
+TEXTS = [text for _, text, _ in CASES]
+WHOLE_TABLE = "\n\n".join(TEXTS)
+
+_SCRAPS = (
+    r"# |## |- |* |1. |2) |> |**|*|_|__|~~|`|```|```python|---|===|[|](|](http://x.com |)"
+    r"|(|<b>|</b>|<!--|-->|<think>|</think>|&amp;|$|$5|€|%|5|1995|10-15|3.14|1,234|:30|5:30|pm|p.m."
+    r"|km|million|May|March|St.|Dr.|No.|e.g.|Louis|XIV|I|Chapter|+1|555|123-4567|(555)|#|@"
+    r"|http://|www.a.com|a@b.co|—|–|-|--|...|…|?!|.|,|:|;|🎉|é|ß|你好|²|½|'|word|The|is|USD|°C|/"
+    r"|\frac{1}{2}|^|="
+).split("|")
+_ROWS = [" ", "\n", "\n\n", "\t", '"', "|", "\\", "| a | b |\n", "|---|\n"]
+MARKDOWNISH = st.lists(
+    st.sampled_from(_SCRAPS) | st.sampled_from(_ROWS) | st.text(max_size=4), max_size=40
+).map("".join)
+
+
+def read(*deltas: str) -> list[Word]:
+    speakable = Speakable()
+    words = [word for delta in deltas for word in speakable.push(delta)]
+    return words + speakable.end()
+
+
+def pieces(text: str, cuts: list[int]) -> list[str]:
+    places = sorted({0, len(text), *(cut % (len(text) + 1) for cut in cuts)})
+    return [text[begin:end] for begin, end in pairwise(places)]
+
+
+@pytest.mark.parametrize(
+    ("text", "spoken"),
+    [
+        pytest.param(text, spoken, id=f"{topic}-{number}")
+        for number, (topic, text, spoken) in enumerate(CASES)
+    ],
+)
+def test_text_is_said_as_a_person_would_say_it(text: str, spoken: str) -> None:
+    assert " ".join(word.text for word in read(text)) == spoken
+
+
+def test_the_table_has_at_least_three_hundred_different_cases() -> None:
+    assert len(set(TEXTS)) == len(TEXTS) >= 300
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_character_by_character_says_the_same(text: str) -> None:
+    assert read(*text) == read(text)
+
+
+@settings(max_examples=100, deadline=None)
+@given(text=st.sampled_from(TEXTS), cuts=st.lists(st.integers(0, 200), max_size=8))
+def test_a_case_cut_anywhere_says_the_same(text: str, cuts: list[int]) -> None:
+    assert read(*pieces(text, cuts)) == read(text)
+
+
+@settings(max_examples=20, deadline=None)
+@given(cuts=st.lists(st.integers(0, len(WHOLE_TABLE)), max_size=200))
+def test_the_whole_table_as_one_reply_cut_anywhere_says_the_same(cuts: list[int]) -> None:
+    assert read(*pieces(WHOLE_TABLE, cuts)) == read(WHOLE_TABLE)
+
+
+@settings(max_examples=300, deadline=None)
+@given(text=MARKDOWNISH, cuts=st.lists(st.integers(0, 400), max_size=10))
+def test_any_markdown_cut_anywhere_says_the_same(text: str, cuts: list[int]) -> None:
+    whole = read(text)
+    assert read(*pieces(text, cuts)) == whole
+    assert read(*text) == whole
+
+
+@settings(max_examples=300, deadline=None)
+@given(text=MARKDOWNISH | st.text())
+def test_every_word_is_one_word_of_letters_with_at_most_one_mark(text: str) -> None:
+    for word in read(text):
+        body = re.sub(r"[.,?!;:]$", "", word.text)
+        assert not re.search(r"[\s\d.,?!;:]", body), word
+        assert any(char.isalpha() for char in body), word
+        assert len(body) <= 64
+
+
+@settings(max_examples=300, deadline=None)
+@given(text=MARKDOWNISH | st.text())
+def test_every_word_stands_inside_the_text_and_spans_never_go_back(text: str) -> None:
+    words = read(text)
+    assert all(0 <= word.start < word.end <= len(text) for word in words)
+    assert all(before.start <= after.start for before, after in pairwise(words))
+
+
+def hold_back_is_at_most_one_token(text: str) -> None:
+    """When a token that is spoken is complete, every word that begins before that token is out.
+
+    It holds without exception: code blocks, link targets and comments are no tokens that are
+    spoken, and a table's cells are read one by one.
+    """
+    tokens = [match.span() for match in re.finditer(r"\S+", text)]
+    everything = read(text)
+    text += " "
+    speakable = Speakable()
+    out: list[Word] = []
+    position = 0
+    for start, end in tokens:
+        out += speakable.push(text[position : end + 1])
+        position = end + 1
+        is_spoken = any(start <= word.start < end for word in everything)
+        due = [word for word in everything if word.start < start]
+        assert not is_spoken or out[: len(due)] == due, (text[:end], due[len(out) :])
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_at_most_one_word_is_held_back(text: str) -> None:
+    hold_back_is_at_most_one_token(text)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    texts=st.lists(st.sampled_from(TEXTS), min_size=2, max_size=5),
+    glue=st.sampled_from([" ", "\n", "\n\n"]),
+)
+def test_at_most_one_word_is_held_back_wherever_cases_meet(texts: list[str], glue: str) -> None:
+    hold_back_is_at_most_one_token(glue.join(texts))
+
+
+def test_the_first_word_leaves_with_the_space_behind_it() -> None:
+    assert [word.text for word in Speakable().push("Hello ")] == ["Hello"]
+
+
+def test_a_plain_word_leaves_with_the_first_letter_of_the_next() -> None:
+    speakable = Speakable()
+    speakable.push("The ")
+    assert speakable.push("sky ") == []
+    assert [word.text for word in speakable.push("i")] == ["sky"]
+
+
+def test_a_word_with_punctuation_leaves_with_the_space_behind_it() -> None:
+    speakable = Speakable()
+    speakable.push("Oh no, ")
+    assert [word.text for word in speakable.push("really? ")] == ["really?"]
+
+
+def test_a_number_that_may_go_on_waits_for_one_token_only() -> None:
+    speakable = Speakable()
+    assert speakable.push("It costs $5 ")[-1].text == "costs"
+    assert [word.text for word in speakable.push("million ")] == ["five", "million"]
+
+
+def test_the_words_of_a_heading_do_not_wait_for_the_text_below() -> None:
+    assert [word.text for word in Speakable().push("# My title\n")] == ["My", "title."]
+
+
+def test_a_code_block_is_announced_when_it_begins() -> None:
+    speakable = Speakable()
+    words = speakable.push("Run it:\n```python\n")
+    assert [word.text for word in words] == ["Run", "it:", "code", "block."]
+    assert speakable.push("print('hello')\n" * 100) == []
+
+
+def test_words_of_one_amount_share_its_place() -> None:
+    words = read("It costs $49.95 now")
+    amount = [word for word in words if word.start == 9]
+    assert [word.text for word in amount] == [
+        "forty-nine",
+        "dollars",
+        "and",
+        "ninety-five",
+        "cents",
+    ]
+    assert {(word.start, word.end) for word in amount} == {(9, 15)}
+
+
+def test_places_are_those_of_the_original_text_with_its_markdown() -> None:
+    text = "See **the [docs](https://x.com)** — now."
+    spoken = {word.text: text[word.start : word.end] for word in read(text)}
+    assert spoken == {"See": "See", "the": "the", "docs,": "docs", "now.": "now."}
+
+
+def test_words_joined_by_a_dash_have_places_of_their_own() -> None:
+    text = "sky—blue"
+    assert [text[word.start : word.end] for word in read(text)] == ["sky—", "blue"]
+
+
+def test_places_go_on_over_deltas() -> None:
+    assert [(word.start, word.end) for word in read("ab c", "d ef")] == [(0, 2), (3, 5), (6, 8)]
+
+
+def test_after_the_end_nothing_more_is_said() -> None:
+    speakable = Speakable()
+    speakable.push("one two")
+    assert [word.text for word in speakable.end()] == ["two"]
+    assert speakable.push("three ") == []
+    assert speakable.end() == []
+
+
+def test_a_megabyte_without_a_space_comes_out_in_bearable_words() -> None:
+    speakable = Speakable()
+    longest = 0
+    for _ in range(10):
+        for word in speakable.push("a" * 100_000):
+            longest = max(longest, len(word.text))
+    assert longest == 64
+    assert sum(len(word.text) for word in speakable.end()) <= 1024
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "(",
+        "[",
+        "](",
+        "*",
+        "**a",
+        "$",
+        "1-",
+        "1/",
+        ".a",
+        "a.",
+        "1,",
+        "a@",
+        "http://",
+        "<a ",
+        "|",
+        "-",
+        "\\frac{",
+        "'",
+        "&#1;",
+        "I",
+        "٣",
+        "/a",
+        "1x",
+        "a1",
+    ],
+)
+def test_repeated_signs_take_no_more_than_linear_time(unit: str) -> None:
+    text = unit * (20_000 // len(unit))
+    begin = time.process_time()
+    read(text)
+    assert time.process_time() - begin < 2.0
+
+
+@pytest.mark.parametrize(
+    "text", ["\x00", "\ud800", "\ufeff", "\u200d", "\u202e a", "🏽", "\u0301", "¤", "٣ ४"]
+)
+def test_strange_characters_are_no_error(text: str) -> None:
+    read(text, text, " " + text)
+
+
+def test_the_filter_loads_quickly_and_brings_no_library() -> None:
+    code = (
+        "import sys, time; begin = time.process_time(); import engine.text.speakable; "
+        "import engine.text.syllables; took = time.process_time() - begin; "
+        "assert took < 0.2, took; "
+        "assert not {'num2words', 'numpy', 'torch'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

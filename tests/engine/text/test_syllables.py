@@ -1,0 +1,50 @@
+"""Syllables as a dictionary counts them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.text.syllables import count
+
+_SYLLABLES = {
+    1: """league the cat strength make tree days walked jumped played miles through eight world
+        they're time there here house please called worked blue toes""",
+    2: """layer value beyond hello water table apple little maple wanted needed started boxes
+        churches wishes being going didn't isn't rhythm prism people lonely movement hopeful million question
+        ocean today""",
+    3: """typically banana computer elephant beautiful syllable assistant everything expected radio
+        area idea audio period whatever amazing energy serious""",
+    4: """information conversation celebration experience immediate territory usually
+        temperature""",
+    5: "university communication refrigerator",
+    6: "responsibility",
+}
+WORDS = [(word, number) for number, words in _SYLLABLES.items() for word in words.split()]
+
+
+@pytest.mark.parametrize(("word", "syllables"), WORDS)
+def test_a_word_has_the_syllables_of_the_dictionary(word: str, syllables: int) -> None:
+    assert count(word) == syllables
+
+
+@pytest.mark.parametrize(
+    ("word", "syllables"),
+    [("A-M", 2), ("PDF", 3), ("GPU", 3), ("W", 3), ("I", 1), ("twenty-five", 3)],
+)
+def test_letters_and_compounds_count_as_they_are_said(word: str, syllables: int) -> None:
+    assert count(word) == syllables
+
+
+@pytest.mark.parametrize("word", ["hello", "time"])
+def test_punctuation_has_no_syllables(word: str) -> None:
+    assert count(word + "?") == count(word)
+
+
+@pytest.mark.parametrize("text", ["", "...", "-", "42"])
+def test_what_has_no_letters_has_no_syllables(text: str) -> None:
+    assert count(text) == 0
+
+
+@given(st.text(min_size=1, max_size=30))
+def test_any_text_has_a_count_and_letters_have_at_least_one(text: str) -> None:
+    assert count(text) >= (1 if any(char.isalpha() for char in text) else 0)
