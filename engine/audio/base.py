@@ -63,7 +63,11 @@ class Loudspeaker(Protocol):
         ...
 
     @property
-    def samples_written(self) -> int: ...
+    def samples_written(self) -> int:
+        """Samples taken by write() since construction, less those that were cut: the position of
+        the next one to be written. Whatever is written now is heard when samples_played gets here.
+        """
+        ...
 
     @property
     def samples_played(self) -> int:
@@ -84,7 +88,9 @@ class Loudspeaker(Protocol):
     """0..1, ramped over 10 ms when changed."""
 
     def write(self, pcm: Pcm) -> int:
-        """Queue samples; returns how many were taken. DeviceError once the device is gone."""
+        """Queue samples; returns how many were taken. DeviceError once the device is gone: an
+        empty write asks just that, while nothing is left to be written.
+        """
         ...
 
     def expect_more(self, flag: bool) -> None:
