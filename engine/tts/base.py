@@ -45,6 +45,7 @@ class TtsInfo:
     timing: Timing
     rate_range: RateRange | None
     can_clone: bool
+    device: str = "cpu"  # what it runs on, as torch names it
 
 
 @dataclass(frozen=True)

@@ -130,8 +130,11 @@ class Espeak:
             return held
 
     def release(self) -> None:
-        """Give one claim back; the last one frees the library."""
-        self._check_owner()
+        """Give one claim back; the last one frees the library. Once the owner has ended, any
+        thread may do it.
+        """
+        if self._owner.is_alive():
+            self._check_owner()
         self._claims -= 1
         if self._claims == 0:
             with Espeak._claiming:
@@ -143,8 +146,7 @@ class Espeak:
 
         Same arguments, same samples, whatever was said before. SynthesisError when espeak refuses.
         """
-        self._check_owner()
-        self._select(voice)
+        self.select(voice)
         self._check(
             self._library.espeak_SetParameter(_PARAMETER_RATE, words_per_minute, 0), "the pace"
         )
@@ -161,6 +163,15 @@ class Espeak:
         return Speech(
             pcm.astype(np.float32) / np.float32(32768), tuple(self._words), tuple(self._phones)
         )
+
+    def select(self, voice: str) -> None:
+        """Load what `voice` needs, ahead of speak(): some ms when it is not the last one used."""
+        self._check_owner()
+        if voice == self._voice:
+            return
+        self._voice = ""
+        self._check(self._library.espeak_SetVoiceByName(voice.encode()), f"the voice {voice!r}")
+        self._voice = voice
 
     def _initialise(self) -> None:
         library = self._library
@@ -199,13 +210,6 @@ class Espeak:
             case 7:  # _EVENT_PHONEME
                 ipa = event.id.string.decode("utf-8", "ignore")  # cut at 8 bytes by espeak
                 self._phones.append(PhoneMark(event.sample, ipa))
-
-    def _select(self, voice: str) -> None:
-        if voice == self._voice:
-            return
-        self._voice = ""
-        self._check(self._library.espeak_SetVoiceByName(voice.encode()), f"the voice {voice!r}")
-        self._voice = voice
 
     def _check(self, status: int, what: str) -> None:
         if status != 0:

@@ -28,7 +28,7 @@ _WORD_HORIZON: Final = 6.0
 _MOST_HURRY: Final = 1.35
 _MOST_LINGER: Final = 1.6
 # Syllables behind the target at which pauses are halved, and how short they may become.
-_PAUSE_HORIZON: Final = 2.0
+_PAUSE_HORIZON: Final = 1.2
 _MOST_PAUSE_CUT: Final = 4.0
 
 

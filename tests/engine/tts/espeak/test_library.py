@@ -127,6 +127,17 @@ def test_a_library_left_by_a_thread_that_died_can_be_claimed() -> None:
     model.close()
 
 
+def test_what_a_thread_that_ended_has_loaded_can_be_closed_by_who_joined_it() -> None:
+    models: list[EspeakModel] = []
+    assert in_another_thread(lambda: models.append(EspeakModel())) is None
+    models[0].close()
+    Espeak.claim().release()
+
+
+def test_another_thread_cannot_release_while_the_owner_lives(espeak: Espeak) -> None:
+    assert isinstance(in_another_thread(espeak.release), SynthesisError)
+
+
 def test_releasing_removes_the_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     espeak = Espeak.claim()

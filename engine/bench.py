@@ -1,0 +1,203 @@
+"""What this machine can do: every installed synthesiser and recogniser, measured the same way.
+
+Invariant: a number is measured here and now or it is None; a part that cannot be measured has a
+note saying why.
+"""
+
+import os
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from engine.asr.base import SAMPLE_RATE, Recogniser
+from engine.asr.registry import NAMES as RECOGNISERS
+from engine.audio.pcm import Resampler
+from engine.errors import EngineError
+from engine.runtime.parts import Parts, standard_parts
+from engine.runtime.performance import collect
+from engine.runtime.recital import Clock, Recital, Recited, Script
+from engine.settings import RecogniserSettings, Settings, SpeechSettings
+from engine.tts.base import Pcm, TtsModel
+from engine.tts.registry import NAMES as SYNTHESISERS
+
+SHORT_TEXT: Final = "Good morning to you."
+TEXT: Final = (
+    "It is a quarter past seven, and the sun will rise in ten minutes. Ten miles are about sixteen "
+    "kilometres. I have set a timer for the tea, and will tell you when it is ready."
+)
+_REPEATS: Final = 5
+_PIECE_S: Final = 0.1  # a microphone's samples come in pieces of this size
+
+
+@dataclass(frozen=True)
+class Row:
+    """One part as measured. `load_s`: until ready; `first_packet_ms`: first word pushed to first
+    samples out (median of 5); `rtf`: time of computing over length of audio; `memory_mb`: growth of
+    resident memory by loading and using it once. None = not measured, see `note`.
+    """
+
+    part: str
+    name: str
+    device: str = ""
+    load_s: float | None = None
+    first_packet_ms: float | None = None
+    rtf: float | None = None
+    memory_mb: float | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Gauges:
+    """What measures; tests give hand-stepped ones. `memory_mb` is the resident memory now."""
+
+    clock: Clock
+    memory_mb: Callable[[], float]
+
+
+def bench(
+    settings: Settings, *, parts: Parts | None = None, gauges: Gauges | None = None
+) -> tuple[Row, ...]:
+    """Measure on the calling thread, which must not share it with a running engine; about half a
+    minute without a neural voice. Raises nothing: a part that fails is a row with a note.
+    """
+    parts = parts or standard_parts()
+    gauges = gauges or Gauges(Clock(), _resident_mb)
+    voices = [_synthesiser_row(one, parts, gauges) for one in _synthesisers(settings.speech)]
+    speech = _spoken(settings.speech, parts)
+    ears = [
+        _recogniser_row(one, parts, gauges, speech) for one in _recognisers(settings.recogniser)
+    ]
+    return (*voices, *ears)
+
+
+def bench_table(rows: Sequence[Row]) -> str:
+    """The rows as text for a person."""
+    titles = ("part", "name", "device", "load s", "first packet ms", "RTF", "memory MB", "")
+    cells = [
+        (
+            row.part,
+            row.name,
+            row.device,
+            _shown(row.load_s, ".2f"),
+            _shown(row.first_packet_ms, ".1f"),
+            _shown(row.rtf, ".3f"),
+            _shown(row.memory_mb, ".0f"),
+            row.note,
+        )
+        for row in rows
+    ]
+    widths = [max(len(line[column]) for line in (titles, *cells)) for column in range(len(titles))]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in (titles, *cells)
+    ]
+    return "\n".join(lines)
+
+
+def _synthesisers(speech: SpeechSettings) -> list[SpeechSettings]:
+    """What to measure: every registered synthesiser with the voice it has without asking."""
+    return [replace(speech, engine=name, voice="", rate=None) for name in SYNTHESISERS]
+
+
+def _recognisers(recogniser: RecogniserSettings) -> list[RecogniserSettings]:
+    return [replace(recogniser, engine=name) for name in RECOGNISERS]
+
+
+def _synthesiser_row(speech: SpeechSettings, parts: Parts, gauges: Gauges) -> Row:
+    row = Row("synthesiser", speech.engine)
+    memory, began = gauges.memory_mb(), gauges.clock.now()
+    try:
+        model = parts.synthesiser(speech, lambda phrase, fraction: None)
+        try:
+            load_s = gauges.clock.now() - began
+            first = [_recited(model, SHORT_TEXT, gauges.clock) for _ in range(_REPEATS)]
+            whole = _recited(model, TEXT, gauges.clock)
+            return replace(
+                row,
+                name=model.info.name,
+                device=model.info.device,
+                load_s=load_s,
+                first_packet_ms=statistics.median(one.first_packet_ms for one in first),
+                rtf=whole.rtf,
+                memory_mb=gauges.memory_mb() - memory,
+            )
+        finally:
+            model.close()
+    except EngineError as error:
+        return replace(row, note=f"not measured: {error.message}")
+
+
+def _recited(model: TtsModel, text: str, clock: Clock) -> Recited:
+    recital = Recital(model, Script(text, model.voices()[0]), clock)
+    collect(recital)
+    return recital.report()
+
+
+def _spoken(speech: SpeechSettings, parts: Parts) -> Pcm | None:
+    """The text as the first synthesiser that works says it, at the recognisers' rate; None when
+    there is none.
+    """
+    for candidate in _synthesisers(speech):
+        try:
+            model = parts.synthesiser(candidate, lambda phrase, fraction: None)
+        except EngineError:
+            continue  # its own row says why
+        try:
+            pcm = collect(Recital(model, Script(TEXT, model.voices()[0])))
+            resampler = Resampler(model.info.sample_rate, SAMPLE_RATE)
+            return np.concatenate([resampler.push(pcm), resampler.end()])
+        finally:
+            model.close()
+    return None
+
+
+def _recogniser_row(
+    settings: RecogniserSettings, parts: Parts, gauges: Gauges, speech: Pcm | None
+) -> Row:
+    row = Row("recogniser", settings.engine)
+    if speech is None:
+        return replace(row, note="not measured: no synthesiser to speak to it")
+    memory, began = gauges.memory_mb(), gauges.clock.now()
+    try:
+        recogniser = parts.recogniser(settings, parts.phrases())
+        try:
+            load_s = gauges.clock.now() - began
+            busy_s = _recognise(recogniser, speech, gauges.clock)
+            return replace(
+                row,
+                load_s=load_s,
+                rtf=busy_s * SAMPLE_RATE / len(speech),
+                memory_mb=gauges.memory_mb() - memory,
+                note=recogniser.info.detail,
+            )
+        finally:
+            recogniser.close()
+    except EngineError as error:
+        return replace(row, note=f"not measured: {error.message}")
+
+
+def _recognise(recogniser: Recogniser, speech: Pcm, clock: Clock) -> float:
+    """Seconds it takes to recognise one utterance that comes in pieces."""
+    piece = round(_PIECE_S * SAMPLE_RATE)
+    began = clock.now()
+    recognition = recogniser.open()
+    try:
+        for start in range(0, len(speech), piece):
+            recognition.push(speech[start : start + piece])
+        recognition.finish()
+        return clock.now() - began
+    finally:
+        recognition.close()
+
+
+def _resident_mb() -> float:
+    import psutil  # compiled, and only needed here
+
+    return float(psutil.Process(os.getpid()).memory_info().rss) / 2**20
+
+
+def _shown(value: float | None, form: str) -> str:
+    return "-" if value is None else format(value, form)

@@ -1,0 +1,179 @@
+"""Where a recital goes: into a file or through the loudspeaker.
+
+Invariant: a sound file is complete or not there (written under a temporary name, then renamed).
+"""
+
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import soundfile
+
+from engine.audio.base import Loudspeaker, Pcm
+from engine.errors import DeviceError, InvalidInput
+from engine.runtime import rate_plan as plans
+from engine.runtime.parts import Parts, standard_parts
+from engine.runtime.playback import Playback
+from engine.runtime.recital import Clock, Recital, Recited, Script
+from engine.settings import Settings
+from engine.tts.base import TtsModel
+from engine.tts.casting import choose, voice_names
+
+_TICK_S: Final = 0.01
+_STALLED_S: Final = 5.0  # a loudspeaker that plays nothing for so long is gone
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How a text is to be said. None = as in the settings; `out` None = through the loudspeaker.
+
+    `voice` is a name or a file, `rate_plan` looks like "0:2,3:6" (seconds:SPS).
+    """
+
+    voice: str | None = None
+    rate_plan: str | None = None
+    word_delay_ms: float = 0.0
+    out: Path | None = None
+
+
+def say(
+    text: str,
+    settings: Settings,
+    *,
+    voice: str | None = None,
+    rate_plan: str | None = None,
+    word_delay_ms: float = 0.0,
+    out: Path | None = None,
+) -> Recited:
+    """Speak `text` in that Manner with the real parts. Raises EngineErrors only."""
+    manner = Manner(voice, rate_plan, word_delay_ms, out)
+    return perform(text, settings, manner, standard_parts())
+
+
+def perform(text: str, settings: Settings, manner: Manner, parts: Parts) -> Recited:
+    """Load the synthesiser of the settings, say `text` with it, release it."""
+    speech = settings.speech
+    plan = _plan(manner.rate_plan, speech.rate)
+    if manner.out is not None:  # before the first word is spoken: a long text takes a while
+        check_writable(manner.out)
+    model = parts.synthesiser(speech, _quietly)
+    try:
+        voice = choose(model, speech.voice if manner.voice is None else manner.voice)
+        script = Script(text, voice, plan, speech.seed, manner.word_delay_ms / 1000)
+        recital = Recital(model, script)
+        if manner.out is None:
+            _aloud(recital, model, settings, parts)
+            return recital.report()
+        pcm = collect(recital)
+        report = recital.report()  # fails for a text without words: no file then
+        write_wav(manner.out, pcm, model.info.sample_rate)
+        return report
+    finally:
+        model.close()
+
+
+def voices(settings: Settings, *, parts: Parts | None = None) -> tuple[str, ...]:
+    """Names of the voices the synthesiser of the settings can speak with, the default first."""
+    model = (parts or standard_parts()).synthesiser(settings.speech, _quietly)
+    try:
+        return voice_names(model)
+    finally:
+        model.close()
+
+
+def collect(recital: Recital) -> Pcm:
+    """All samples of a recital [S]."""
+    return np.concatenate([np.zeros(0, np.float32), *(frame.pcm for frame in recital.frames())])
+
+
+def play(
+    recital: Recital,
+    loudspeaker: Loudspeaker,
+    *,
+    sample_rate: int,
+    lead_ms: int,
+    clock: Clock | None = None,
+) -> None:
+    """Let a recital at `sample_rate` (Hz) be heard, running ahead of the ear by `lead_ms`.
+
+    DeviceError when the loudspeaker goes away or stands still.
+    """
+    clock = clock or Clock()
+    playback = Playback(loudspeaker, sample_rate)
+    for frame in recital.frames():
+        playback.feeding()
+        playback.add(frame, tuple(recital.word(onset) for onset in frame.onsets), None)
+        _until(playback, loudspeaker, clock, lead_ms=lead_ms)
+    playback.complete()
+    _until(playback, loudspeaker, clock, lead_ms=0)
+
+
+def _until(playback: Playback, loudspeaker: Loudspeaker, clock: Clock, *, lead_ms: int) -> None:
+    """Wait until no more than `lead_ms` of speech is ahead of the ear (0 = until it is over)."""
+    played, moved_at = loudspeaker.samples_played, clock.now()
+    while not playback.over if lead_ms == 0 else playback.lead_ms > lead_ms:
+        playback.pump()
+        clock.wait(_TICK_S)
+        if loudspeaker.samples_played != played:
+            played, moved_at = loudspeaker.samples_played, clock.now()
+        elif clock.now() - moved_at > _STALLED_S:
+            raise DeviceError(
+                f"The loudspeaker {loudspeaker.name!r} stands still.",
+                hint="Check that it is connected, or choose another one in the settings.",
+            )
+
+
+def write_wav(path: Path, pcm: Pcm, sample_rate: int) -> None:
+    """Write mono samples [S] (clipped to -1..1) as 16-bit WAV. InvalidInput when it cannot be
+    written.
+    """
+    temporary = ""
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".rubato-", suffix=".part")
+        os.close(handle)
+        soundfile.write(temporary, np.clip(pcm, -1, 1), sample_rate, format="WAV", subtype="PCM_16")
+        Path(temporary).replace(path)
+    except (OSError, soundfile.SoundFileError) as error:
+        if temporary:
+            Path(temporary).unlink(missing_ok=True)
+        raise _unwritable(path, error) from error
+
+
+def check_writable(path: Path) -> None:
+    """InvalidInput when no file can be made at `path`."""
+    if path.is_dir():
+        raise _unwritable(path, IsADirectoryError("it is a folder"))
+    try:
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+def _unwritable(path: Path, error: Exception) -> InvalidInput:
+    reason = getattr(error, "strerror", None) or error
+    return InvalidInput(
+        f"The sound file {path} cannot be written: {reason}.",
+        hint="Choose a place that exists, where you may write and where there is room.",
+    )
+
+
+def _aloud(recital: Recital, model: TtsModel, settings: Settings, parts: Parts) -> None:
+    loudspeaker = parts.loudspeaker(settings.audio.loudspeaker)
+    try:
+        loudspeaker.gain = settings.audio.volume
+        lead_ms = max(settings.audio.lead_ms, 1)
+        play(recital, loudspeaker, sample_rate=model.info.sample_rate, lead_ms=lead_ms)
+    finally:
+        loudspeaker.close()
+
+
+def _plan(written: str | None, rate: float | None) -> plans.RatePlan:
+    return plans.constant(rate) if written is None else plans.parse(written)
+
+
+def _quietly(phrase: str, fraction: float | None) -> None:
+    """Progress of loading that nobody wants to see."""

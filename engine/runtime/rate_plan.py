@@ -1,0 +1,86 @@
+"""Rates over the time of an utterance, as a person writes them: "0:2,3:6".
+
+Invariant: a plan is in force from its first sample on; its times rise.
+"""
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from engine.errors import InvalidInput
+
+LOWEST, HIGHEST = 1.0, 7.0  # SPS, as everywhere a person sets a rate
+_MOST_STEPS: Final = 1_000
+_HINT: Final = (
+    "Write seconds:rate pairs with rates from 1 to 7 or 'own', for example 0:2,3:6,8:own."
+)
+
+
+@dataclass(frozen=True)
+class RateStep:
+    """From `at_s` seconds of produced speech on, aim at `rate` SPS; None = the voice's own pace."""
+
+    at_s: float
+    rate: float | None
+
+
+@dataclass(frozen=True)
+class RatePlan:
+    steps: tuple[RateStep, ...] = (RateStep(0.0, None),)
+
+    def at(self, seconds: float) -> float | None:
+        """The target at this second of produced speech."""
+        target = None
+        for step in self.steps:
+            if step.at_s <= seconds:
+                target = step.rate
+        return target
+
+
+def constant(rate: float | None) -> RatePlan:
+    """One rate from beginning to end."""
+    return RatePlan((RateStep(0.0, rate),))
+
+
+def parse(text: str) -> RatePlan:
+    """Read "0:2,3:6". What comes before the first time is at the voice's own pace.
+
+    InvalidInput says which pair is wrong.
+    """
+    pairs = text.split(",")
+    if len(pairs) > _MOST_STEPS:
+        raise InvalidInput(f"The rate plan has {len(pairs)} steps.", hint=_HINT)
+    steps = tuple(_step(pair.strip()) for pair in pairs)
+    for earlier, later in pairwise(steps):
+        if later.at_s <= earlier.at_s:
+            raise InvalidInput(f"The times of the rate plan {text[:80]!r} do not rise.", hint=_HINT)
+    return RatePlan(steps)
+
+
+def _step(pair: str) -> RateStep:
+    seconds, colon, rate = pair.partition(":")
+    if not colon:
+        raise InvalidInput(f"Not a step of a rate plan: {pair[:40]!r}.", hint=_HINT)
+    at_s = _number(seconds, pair)
+    if at_s < 0:
+        raise InvalidInput(f"A rate plan cannot begin before zero: {pair[:40]!r}.", hint=_HINT)
+    if rate.strip() == "own":
+        return RateStep(at_s, None)
+    value = _number(rate, pair)
+    if not LOWEST <= value <= HIGHEST:
+        raise InvalidInput(
+            f"Nobody speaks at that rate: {pair[:40]!r} asks for {value:g} syllables per second.",
+            hint=_HINT,
+        )
+    return RateStep(at_s, value)
+
+
+def _number(text: str, pair: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise InvalidInput(f"Not a step of a rate plan: {pair[:40]!r}.", hint=_HINT)
+    return value
