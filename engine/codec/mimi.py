@@ -44,6 +44,10 @@ class Mimi:
         device: torch.device = next(self._model.parameters()).device
         return device
 
+    def limited(self, codebooks: int) -> "Mimi":
+        """The same weights decoding fewer codebooks; this one must not be used any more."""
+        return Mimi(self._model, codebooks)
+
     def open(self, batch: int = 1) -> MimiStream:
         """A fresh stream, cold: as if silence without a past had been there."""
         with self._model.streaming(batch):

@@ -1,0 +1,116 @@
+"""A voice made ready for one model: everything that depends on the voice alone, computed once.
+
+How far the phone transformer looks ahead depends on the first words, so there is a snapshot per
+look-ahead, made when it is first needed. Opening an utterance then costs a copy and the few prompt
+columns that look into the text.
+Invariant: a snapshot is never written to after it was made; sessions copy what they change.
+"""
+
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from engine.nn.cache import KvCache
+from engine.nn.transformer import RotaryTable
+from engine.tts.voxtream.config import BOS, UNKNOWN
+from engine.tts.voxtream.model import ROWS, VoxtreamModel, delayed
+from engine.tts.voxtream.phones import PhoneRows, extend
+from engine.tts.voxtream.sink import causal_mask
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Rotary angles of the three transformers."""
+
+    phone: RotaryTable
+    temporal: RotaryTable
+    depth: RotaryTable
+
+
+def rotary_tables(model: VoxtreamModel) -> Tables:
+    """Angles for a model, on its device."""
+    config, device = model.config, model.device
+    return Tables(
+        RotaryTable(config.phone.head_width, device),
+        RotaryTable(config.temporal.head_width, device),
+        RotaryTable(config.depth.head_width, device),
+    )
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Phone rows of the prompt, and the temporal cache of its first columns, those that no text
+    can change.
+    """
+
+    rows: PhoneRows
+    cache: KvCache
+
+
+@dataclass(frozen=True)
+class Opened:
+    """An utterance's own temporal cache over the whole prompt, and the last column's hidden."""
+
+    cache: KvCache
+    hidden: Tensor  # [B, D]
+
+
+@dataclass
+class PreparedPrompt:
+    """One voice on one model; shared by all its sessions."""
+
+    model: VoxtreamModel
+    tables: Tables
+    columns: Tensor  # [B, K, P] codes with the acoustic delay
+    speaker: Tensor  # [B, D] added to the depth transformer's first input
+    _snapshots: dict[int, Snapshot] = field(default_factory=dict)
+
+    @property
+    def length(self) -> int:
+        """P, prompt columns = prompt phones."""
+        return self.columns.shape[2]
+
+    def snapshot(self, look_ahead: int) -> Snapshot:
+        """The prompt under one look-ahead."""
+        if look_ahead not in self._snapshots:
+            self._snapshots[look_ahead] = self._take(look_ahead)
+        return self._snapshots[look_ahead]
+
+    def open(self, rows: PhoneRows) -> Opened:
+        """The temporal state behind the prompt, given phone rows of prompt and first text."""
+        snapshot = self.snapshot(rows.look_ahead)
+        cache = snapshot.cache.copy(snapshot.cache.length)
+        return Opened(cache, self._prefill(cache, rows, self.length))
+
+    def _take(self, look_ahead: int) -> Snapshot:
+        model = self.model
+        tokens = torch.full((ROWS, self.length), UNKNOWN, device=model.device)
+        tokens[:, 0] = BOS
+        rows = extend(
+            PhoneRows(look_ahead, model.config.phone_window),
+            model.phone_embeddings(tokens),
+            model.phone,
+            self.tables.phone,
+        )
+        cache = KvCache(model.config.temporal, ROWS, model.device, model.dtype)
+        settled = min(rows.final(model.config.phone.layers), self.length - 1)
+        if settled:
+            self._prefill(cache, rows, settled)
+        return Snapshot(rows, cache)
+
+    def _prefill(self, cache: KvCache, rows: PhoneRows, end: int) -> Tensor:
+        """Run prompt columns cache.length..end-1; hidden of the last."""
+        start = cache.length
+        phones = 2 * rows.rows[:, start - rows.first : end - rows.first]  # each column's row twice
+        columns = self.model.columns(phones, self.columns[:, :, start:end])
+        mask = causal_mask(start, end - start, columns.device)
+        hidden = self.model.advance(columns, self.tables.temporal.slice(start, end), cache, mask)
+        cache.advance(end - start)
+        return hidden
+
+
+def prepare(model: VoxtreamModel, tables: Tables, codes: Tensor, speaker: Tensor) -> PreparedPrompt:
+    """A prompt from its codes [K, T] and speaker vector [192]."""
+    columns = delayed(codes.to(model.device, torch.int64))
+    return PreparedPrompt(model, tables, columns, model.speaker_rows(speaker))

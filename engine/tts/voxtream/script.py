@@ -1,0 +1,129 @@
+"""What an utterance has to say: phones behind the prompt's, encoded as far as the text is known.
+
+Punctuation is encoded with the phones but never spoken, so phone indices (what the alignment
+counts) and sequence positions (what the phone transformer counts) differ.
+Invariant: rows depend on the words added so far, not on how they were grouped.
+"""
+
+from collections import deque
+
+import torch
+from torch import Tensor
+
+from engine.text.phonemes import PhonedWord, is_nucleus
+from engine.tts.voxtream.alignment import Span
+from engine.tts.voxtream.config import EOS, MARKS, SILENCE, UNKNOWN
+from engine.tts.voxtream.phones import PhoneRows, extend
+from engine.tts.voxtream.prompt import PreparedPrompt
+from engine.tts.voxtream.table import PhoneTable
+
+
+class Script:
+    """Phones of one utterance, word by word."""
+
+    def __init__(self, prompt: PreparedPrompt, table: PhoneTable) -> None:
+        self._prompt = prompt
+        self._table = table
+        self.known = prompt.length  # real phones, the prompt's included
+        self.closed = False
+        self._tokens: list[int] = []  # text side; dropped once the look-ahead stays the same
+        self._count = 0  # text-side tokens ever
+        self._fresh: list[int] = []  # not yet encoded
+        self._rows: PhoneRows | None = None
+        self._positions: deque[int] = deque()  # of phone indices self._first..
+        self._first = prompt.length
+        self._nuclei: deque[int] = deque()  # phone indices that carry a syllable
+        self._starts: deque[int] = deque()  # phone index at which each unspoken word begins
+        self._spoken_words = 0
+
+    @property
+    def has_phones(self) -> bool:
+        return self.known > self._prompt.length
+
+    def add(self, word: PhonedWord) -> None:
+        """The next word."""
+        self._starts.append(self.known)
+        for phone in word.phones:
+            numbers = self._table.ids(phone)
+            if numbers and is_nucleus(phone):
+                self._nuclei.append(self.known)
+            for number in numbers:
+                self._append_phone(number)
+                self.known += 1
+        if word.mark:
+            self._append(MARKS[word.mark])
+
+    def close(self) -> None:
+        """The text is over: silence and the end mark stand behind the last phone."""
+        self.closed = True
+        self._append_phone(SILENCE)
+        self._append_phone(EOS)
+
+    def rows(self) -> PhoneRows:
+        """All rows encoded under the look-ahead that so much text allows."""
+        config = self._prompt.model.config
+        look_ahead = min(self._count // config.max_look_ahead, config.max_look_ahead - 1) + 1
+        rows = self._rows
+        if rows is None or rows.look_ahead != look_ahead:
+            rows = self._prompt.snapshot(look_ahead).rows
+            self._fresh = self._tokens.copy()
+        if self._fresh:
+            rows = extend(
+                rows, self._embedded(), self._prompt.model.phone, self._prompt.tables.phone
+            )
+            self._fresh = []
+        if look_ahead == config.max_look_ahead:
+            self._tokens = []
+        self._rows = rows
+        return rows
+
+    def vector(self, span: Span) -> Tensor:
+        """Phone vector [B, D] of a frame: the sum of its two rows, a lone phone's row twice."""
+        rows = self.rows()
+        return rows.row(self._position(span.first)) + rows.row(self._position(span.last))
+
+    def forget_before(self, phone: int) -> None:
+        """Phones before this index are spoken and will not be asked for."""
+        while self._first < phone and self._positions:
+            self._positions.popleft()
+            self._first += 1
+        if self._rows is not None and self._positions:
+            self._rows = self._rows.dropped_before(self._positions[0])
+
+    def words_begun(self, span: Span) -> list[tuple[int, bool]]:
+        """Words that begin in a frame, each once: (number, whether in the frame's second half)."""
+        begun = []
+        while self._starts and (span.ended or self._starts[0] <= span.last):
+            start = self._starts.popleft()
+            begun.append((self._spoken_words, span.first < start == span.last))
+            self._spoken_words += 1
+        return begun
+
+    def syllables_ended(self, span: Span) -> int:
+        """How many syllables are over when a frame begins, each counted once."""
+        ended = 0
+        while self._nuclei and (span.ended or self._nuclei[0] < span.first):
+            self._nuclei.popleft()
+            ended += 1
+        return ended
+
+    def _position(self, phone: int) -> int:
+        if phone < self._prompt.length:
+            return phone
+        return self._positions[phone - self._first]
+
+    def _append_phone(self, number: int) -> None:
+        self._positions.append(self._prompt.length + self._count)
+        self._append(number)
+
+    def _append(self, number: int) -> None:
+        self._tokens.append(number)
+        self._fresh.append(number)
+        self._count += 1
+
+    def _embedded(self) -> Tensor:
+        """[B, fresh, D]; the unconditional row does not know the text."""
+        rows = [self._fresh, [UNKNOWN] * len(self._fresh)]
+        model = self._prompt.model
+        embedded: Tensor = model.phone_embeddings(torch.tensor(rows, device=model.device))
+        return embedded

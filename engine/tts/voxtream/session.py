@@ -1,0 +1,221 @@
+"""One utterance: words in, frames out, with the rate read at every frame.
+
+Words are taken up only when fewer than three phones are ahead, whether they came early or late:
+this is what makes the samples independent of how pushing and stepping are interleaved.
+Invariant: all state is here; closing the session frees it, and no other session sees it.
+"""
+
+import math
+from collections import deque
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+import torch
+from torch import Tensor
+
+from engine.codec.mimi import FRAME_MS, FRAME_SAMPLES, Mimi, MimiStream
+from engine.errors import InvalidInput
+from engine.nn.cache import KvCache
+from engine.nn.sampling import race_noise
+from engine.text.phonemes import Espeak, WordPhonemizer
+from engine.tts.base import AudioFrame, Finished, Onset, Starved, Step
+from engine.tts.voxtream.alignment import AlignmentCursor, Span
+from engine.tts.voxtream.config import System
+from engine.tts.voxtream.model import ROWS, Controls, VoxtreamModel
+from engine.tts.voxtream.prompt import PreparedPrompt
+from engine.tts.voxtream.rate import DurationState, RateMeter, rate_target
+from engine.tts.voxtream.script import Script
+from engine.tts.voxtream.sink import TemporalMemory
+from engine.tts.voxtream.table import PhoneTable
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What all sessions of a model share and none may change."""
+
+    system: System
+    model: VoxtreamModel
+    mimi: Mimi
+    table: PhoneTable
+    espeak: Espeak
+
+
+@dataclass(frozen=True)
+class _Made:
+    """One generated frame: its codes [1, K], of which the acoustic ones belong to the frame before
+    (acoustic delay), and the phones its semantic code speaks.
+    """
+
+    codes: Tensor
+    span: Span
+
+
+class VoxtreamSession:
+    """A TtsSession. Not thread-safe; several sessions of one model may be stepped in turn."""
+
+    def __init__(self, machine: Machine, prompt: PreparedPrompt, seed: int) -> None:
+        self.rate: float | None = None
+        system, generation = machine.system, machine.system.generation
+        self._machine = machine
+        self._prompt = prompt
+        self._words: deque[str] = deque()
+        self._pushed = 0
+        self._input_ended = False
+        self._phonemizer = WordPhonemizer(machine.espeak)
+        self._script = Script(prompt, machine.table)
+        self._cursor = AlignmentCursor(prompt.length - 1, system.duration_tokens, generation)
+        self._durations = DurationState(len(system.duration_tokens), generation.rate_window_frames)
+        self._meter = RateMeter(generation.rate_window_frames, FRAME_MS)
+        self._generator = torch.Generator().manual_seed(seed)
+        self._memory: TemporalMemory | None = None
+        self._depth = KvCache(
+            machine.model.config.depth, ROWS, machine.model.device, machine.model.dtype
+        )
+        self._stream: MimiStream = machine.mimi.open()
+        self._last: _Made | None = None  # None = nothing generated yet
+        self._sample = 0
+        self._finished = False
+
+    # ------------------------------------------------------------------ text
+
+    def push_word(self, text: str) -> None:
+        if self._input_ended:
+            raise InvalidInput("No word can follow the end of an utterance.")
+        if any(letter.isspace() for letter in text):
+            raise InvalidInput(f"{text!r} is more than one word.", hint="Push words one by one.")
+        self._words.append(text)
+        self._pushed += 1
+
+    def end_input(self) -> None:
+        self._input_ended = True
+
+    # ------------------------------------------------------------------ step
+
+    @torch.inference_mode()
+    def step(self) -> Step:
+        while not self._finished:
+            if not self._read_ahead():
+                return Starved()
+            if not self._script.has_phones:
+                return self._wordless()
+            frame = self._frame()
+            if frame is not None:
+                return frame
+        return Finished()
+
+    def _read_ahead(self) -> bool:
+        """Take up words until enough phones are ahead; False when more text is needed first."""
+        needed = self._machine.system.generation.min_look_ahead
+        script = self._script
+        while not script.closed and script.known - self._cursor.last - 1 < needed:
+            if self._words:
+                for word in self._phonemizer.push(self._words.popleft()):
+                    script.add(word)
+            elif self._input_ended:
+                for word in self._phonemizer.finish():
+                    script.add(word)
+                script.close()
+            else:
+                return False
+        return True
+
+    def _wordless(self) -> Step:
+        """Text without a single sound: one silent frame, so that every word still has its place."""
+        self._finished = True
+        onsets = self._onsets(Span(0, 0, ended=True))
+        if not onsets:
+            return Finished()
+        pcm = torch.zeros(FRAME_SAMPLES)
+        return AudioFrame(pcm.numpy(), 0, onsets)
+
+    def _frame(self) -> AudioFrame | None:
+        """Generate one frame; None for the first, which has no acoustic codes to sound with."""
+        model, before = self._machine.model, self._last
+        hidden = self._hidden()
+        choice = model.choose(hidden, self._controls())
+        acoustic = model.acoustic_codes(
+            hidden + self._prompt.speaker, choice.code, self._prompt.tables.depth, self._depth
+        )
+        codes = torch.cat((choice.code, acoustic), dim=1)  # [1, K]
+        sound = None
+        if before is not None:
+            spoken = torch.cat((before.codes[:, :1], acoustic), dim=1)
+            sound = self._machine.mimi.decode_frame(self._stream, spoken[:, :, None])
+        token = int(choice.token)  # the frame's only sync
+        span = self._move(token, before)
+        self._last = _Made(codes, span)
+        if before is None or sound is None:
+            return None
+        return self._packet(sound, before.span)
+
+    def _hidden(self) -> Tensor:
+        """Temporal hidden [B, D] from which this frame is drawn."""
+        prompt = self._prompt
+        if self._memory is None or self._last is None:
+            opened = prompt.open(self._script.rows())
+            config = prompt.model.config
+            self._memory = TemporalMemory(
+                prompt.model, prompt.tables.temporal, opened.cache, config.audio_window
+            )
+            return opened.hidden
+        span, codes = self._last.span, self._last.codes
+        phones = self._script.vector(span)[:, None]
+        column = prompt.model.columns(phones, codes[:, :, None].expand(ROWS, -1, -1))
+        self._script.forget_before(span.first)
+        return self._memory.step(column[:, 0])
+
+    def _controls(self) -> Controls:
+        """Rate and randomness of this frame."""
+        generation, device = self._machine.system.generation, self._machine.model.device
+        guidance, pull = generation.semantic_guidance, [0.0] * len(self._durations.counts)
+        if self.rate is not None and self._machine.system.rate_control:
+            if not math.isfinite(self.rate):
+                raise InvalidInput(f"A speaking rate of {self.rate} cannot be spoken.")
+            target = rate_target(self.rate)
+            guidance, pull = target.guidance, list(self._durations.pull(target))
+        return Controls(
+            torch.tensor(guidance, device=device),
+            torch.tensor(pull, device=device),
+            race_noise(len(pull), self._generator).to(device),
+            race_noise(generation.top_codes, self._generator).to(device),
+        )
+
+    def _move(self, token: int, before: _Made | None) -> Span:
+        """Where the voice stands after this frame; notes the end one frame after it came."""
+        self._durations.observe(token)
+        if before is not None and before.span.ended:
+            self._finished = True
+            return before.span
+        return self._cursor.advance(token, self._script.known, closed=self._script.closed)
+
+    def _packet(self, sound: Tensor, span: Span) -> AudioFrame:
+        pcm = sound[0, 0].float().cpu().numpy()
+        onsets = self._onsets(span)
+        rate = self._meter.observe(self._script.syllables_ended(span))
+        frame = AudioFrame(pcm, self._sample, onsets, rate)
+        self._sample += FRAME_SAMPLES
+        return frame
+
+    def _onsets(self, span: Span) -> tuple[Onset, ...]:
+        half = FRAME_SAMPLES // 2
+        begun = self._script.words_begun(span)
+        return tuple(Onset(word, self._sample + late * half) for word, late in begun)
+
+    # ----------------------------------------------------------------- close
+
+    def close(self) -> None:
+        self._finished = True
+        self._memory = None
+        self._words.clear()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

@@ -1,0 +1,144 @@
+"""VoXtream2 behind the seam every synthesiser stands behind.
+
+Invariant: weights are loaded once and never change; what a session changes is its own.
+"""
+
+from collections import OrderedDict
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from engine.codec.mimi import SAMPLE_RATE, Mimi, load_mimi, random_mimi
+from engine.errors import InvalidInput, ModelError
+from engine.text.phonemes import Espeak
+from engine.tts.base import Pcm, RateRange, Timing, TtsInfo, Voice
+from engine.tts.voxtream import voice as voices
+from engine.tts.voxtream.checkpoint import PublishedFile, RandomWeights, Target, load_weights
+from engine.tts.voxtream.config import (
+    INT4,
+    VOXTREAM2,
+    VOXTREAM2_SHAPE,
+    ModelConfig,
+    Profile,
+    read_config,
+)
+from engine.tts.voxtream.prompt import PreparedPrompt, prepare, rotary_tables
+from engine.tts.voxtream.rate import HIGHEST_RATE, LOWEST_RATE
+from engine.tts.voxtream.session import Machine, VoxtreamSession
+from engine.tts.voxtream.speaker import load_speaker_encoder, random_speaker_encoder
+from engine.tts.voxtream.table import own_table, read_table
+
+MIMI_FILE = "tokenizer-e351c8d8-checkpoint125.safetensors"
+SPEAKER_FILE = "M-vb2+vox2+cnc-ft_mix.pt"
+PREPARED_VOICES = 4  # voices whose snapshots are kept; each holds some tens of megabytes
+RANDOM_NAME = "voxtream2 with RANDOM weights (noise, not speech)"
+
+
+class VoxtreamSynthesiser:
+    """A TtsModel. Used from one thread; its sessions may be stepped in any order."""
+
+    def __init__(
+        self,
+        machine: Machine,
+        speaker: voices.SpeakerEncoder,
+        own_voices: tuple[Voice, ...],
+        name: str = VOXTREAM2.name,
+    ) -> None:
+        self._machine = machine
+        self._speaker = speaker
+        self._voices = own_voices
+        self._tables = rotary_tables(machine.model)
+        self._prepared: OrderedDict[int, tuple[Voice, PreparedPrompt]] = OrderedDict()
+        rates = RateRange(LOWEST_RATE, HIGHEST_RATE) if machine.system.rate_control else None
+        self.info = TtsInfo(name, SAMPLE_RATE, Timing.ALIGNED, rates, can_clone=True)
+
+    def voices(self) -> tuple[Voice, ...]:
+        return self._voices
+
+    def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
+        """A voice from mono samples of 1 s or more (UnreadableClip says why not)."""
+        name = self._machine.system.name
+        return voices.encode(pcm, sample_rate, self._machine.mimi, self._speaker, name)
+
+    def open(self, voice: Voice, *, seed: int) -> VoxtreamSession:
+        return VoxtreamSession(self._machine, self._prompt(voice), seed)
+
+    def warm(self, voice: Voice) -> None:
+        """Make the snapshots that a first word of up to nine phones needs."""
+        prompt = self._prompt(voice)
+        for look_ahead in (1, 2):
+            prompt.snapshot(look_ahead)
+
+    def close(self) -> None:
+        self._prepared.clear()
+
+    @torch.inference_mode()
+    def _prompt(self, voice: Voice) -> PreparedPrompt:
+        """The voice on this model, from memory when it spoke lately."""
+        if id(voice) not in self._prepared:
+            model = self._machine.model
+            if voice.model != self._machine.system.name:
+                raise InvalidInput(
+                    f"The voice '{voice.name}' was made for '{voice.model}'.",
+                    hint="Choose a voice of this synthesiser, or add the recording again.",
+                )
+            codes = voices.checked_codes(voice, model.config.codebooks)
+            speaker = voices.checked_speaker(voice, model.config.speaker_width)
+            # The voice is kept beside its prompt: its id stays its own as long as it is here.
+            self._prepared[id(voice)] = (voice, prepare(model, self._tables, codes, speaker))
+            while len(self._prepared) > PREPARED_VOICES:
+                self._prepared.popitem(last=False)
+        self._prepared.move_to_end(id(voice))
+        return self._prepared[id(voice)][1]
+
+
+def load_published(
+    folder: Path, saved_voices: tuple[Voice, ...], profile: Profile, target: Target
+) -> VoxtreamSynthesiser:
+    """The published files from a folder. ModelError naming what is missing or wrong."""
+    if not saved_voices:
+        raise ModelError("There is no voice to speak with.", hint="Add a recording of a voice.")
+    config = read_config(folder / "config.json")
+    table = read_table(folder / "phoneme_to_token.json", config.phone_vocabulary)
+    with PublishedFile(folder / "model.safetensors", config) as weights:
+        model = load_weights(weights, config, VOXTREAM2.generation, profile, target)
+    mimi = load_mimi(folder / MIMI_FILE, config.codebooks, target.device)
+    machine = Machine(VOXTREAM2, model, _with_codebooks(mimi, profile), table, Espeak())
+    return VoxtreamSynthesiser(machine, load_speaker_encoder(folder / SPEAKER_FILE), saved_voices)
+
+
+def load_random(
+    seed: int = 0,
+    *,
+    config: ModelConfig = VOXTREAM2_SHAPE,
+    profile: Profile = INT4,
+    target: Target | None = None,
+    mimi: Mimi | None = None,
+) -> VoxtreamSynthesiser:
+    """Full-size random weights, for measuring and developing: what is heard is noise."""
+    target = target or Target(torch.device("cpu"), torch.float32, threads=2)
+    model = load_weights(RandomWeights(config, seed), config, VOXTREAM2.generation, profile, target)
+    codec = mimi or random_mimi(config.codebooks, seed)
+    machine = Machine(VOXTREAM2, model, _with_codebooks(codec, profile), own_table(), Espeak())
+    voice = random_voice(config, seed)
+    return VoxtreamSynthesiser(machine, random_speaker_encoder(seed), (voice,), RANDOM_NAME)
+
+
+def random_voice(config: ModelConfig, seed: int, frames: int = 62) -> Voice:
+    """A prompt of random codes."""
+    draw = np.random.default_rng(seed)
+    speaker = draw.standard_normal(config.speaker_width).astype(np.float32)
+    return replace(
+        Voice("random", VOXTREAM2.name),
+        tensors={
+            "codes": draw.integers(0, 2048, (config.codebooks, frames)).astype(np.int16),
+            "speaker": speaker / np.linalg.norm(speaker),
+        },
+    )
+
+
+def _with_codebooks(mimi: Mimi, profile: Profile) -> Mimi:
+    """The codec decodes as many codebooks as the profile generates."""
+    return mimi if profile.codebooks >= mimi.codebooks else mimi.limited(profile.codebooks)

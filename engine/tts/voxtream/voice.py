@@ -1,0 +1,175 @@
+"""From a recording to a voice: trimmed, checked, encoded once, kept as safetensors.
+
+Invariant: a voice names the hash of its clip and how it was made, so a changed clip or a changed
+way of making voices never passes for the old one.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import soxr
+import torch
+from torch import Tensor
+
+from engine.audio.vad import SAMPLE_RATE as SPEECH_RATE
+from engine.audio.vad import Stretch, find_speech
+from engine.codec.mimi import SAMPLE_RATE, Mimi
+from engine.errors import InvalidInput, ModelError, UnreadableClip
+from engine.tts.base import Pcm, Voice
+
+SHORTEST_S, LONGEST_S = 1, 20  # released; 3 to 10 s are best (VoXtream2, 3.2)
+LEAD_S: Final = 0.3  # kept before every stretch of speech, and behind the last one
+LOUDEST_STEP: Final = 8.0  # |sample|; far beyond full scale is no audio
+MAKING: Final = "1"  # raise when the arithmetic below changes
+MAX_FILE_BYTES: Final = 4_000_000
+
+
+class SpeakerEncoder(Protocol):
+    """Who speaks, as a vector."""
+
+    def embed(self, pcm: Tensor) -> Tensor:
+        """Samples [S] at 16 kHz -> [192], any length of at least a second."""
+        ...
+
+
+def encode(pcm: Pcm, sample_rate: int, mimi: Mimi, speaker: SpeakerEncoder, model: str) -> Voice:
+    """A voice from mono samples. UnreadableClip with the reason when it cannot become one."""
+    _check(pcm, sample_rate)
+    kept = _speech(pcm, sample_rate)
+    codes = mimi.encode(torch.from_numpy(_resampled(kept, sample_rate, SAMPLE_RATE))[None, None])
+    with torch.inference_mode():
+        at_speech_rate = torch.from_numpy(_resampled(kept, sample_rate, SPEECH_RATE))
+        vector = torch.nn.functional.normalize(speaker.embed(at_speech_rate), dim=0)
+    clip = hashlib.sha256(np.ascontiguousarray(pcm, dtype=np.float32).tobytes()).hexdigest()
+    return Voice(
+        name=f"clip-{clip[:8]}",
+        model=model,
+        tensors={
+            "codes": codes[0].cpu().numpy().astype(np.int16),
+            "speaker": vector.float().cpu().numpy(),
+        },
+        metadata={
+            "clip_sha256": clip,
+            "clip_rate": str(sample_rate),
+            "making": MAKING,
+            "seconds": f"{len(kept) / sample_rate:.2f}",
+        },
+    )
+
+
+def save(voice: Voice, file: Path) -> None:
+    """Write a voice; the file is complete or not there."""
+    from safetensors.numpy import save_file
+
+    about = {"name": voice.name, "model": voice.model, "metadata": json.dumps(dict(voice.metadata))}
+    partial = file.with_name(file.name + ".partial")
+    try:
+        save_file({name: np.array(value) for name, value in voice.tensors.items()}, partial, about)
+        partial.replace(file)
+    except OSError as error:
+        raise ModelError(
+            f"The voice cannot be saved as {file}: {error}.", hint="Is the disk full?"
+        ) from error
+
+
+def read(file: Path) -> Voice:
+    """Read a saved voice. InvalidInput naming what is wrong with the file."""
+    from safetensors import SafetensorError, safe_open
+
+    hint = "Make the voice again from its recording."
+    try:
+        if file.stat().st_size > MAX_FILE_BYTES:
+            raise InvalidInput(f"{file} is too large to be a voice.", hint=hint)
+        with safe_open(str(file), framework="np") as handle:  # type: ignore[no-untyped-call]
+            tensors = {name: handle.get_tensor(name) for name in handle.keys()}  # noqa: SIM118
+            about: dict[str, str] = handle.metadata() or {}
+        metadata = json.loads(about["metadata"])
+        voice = Voice(about["name"], about["model"], tensors, metadata)
+    except (OSError, SafetensorError, KeyError, ValueError) as error:
+        raise InvalidInput(f"{file} is not a saved voice: {error}.", hint=hint) from error
+    return voice
+
+
+def checked_codes(voice: Voice, codebooks: int) -> Tensor:
+    """The voice's codes [K, T], after checking that they are a prompt."""
+    codes = _tensor(voice.tensors, "codes")
+    good = codes.ndim == 2 and codes.shape[0] >= codebooks and codes.shape[1] >= 2
+    if not good or codes.min() < 0 or codes.max() > 2047:
+        raise InvalidInput(
+            f"The voice '{voice.name}' holds codes of shape {list(codes.shape)}, expected "
+            f"{codebooks} rows of codes 0 to 2047.",
+            hint="Make the voice again from its recording.",
+        )
+    return torch.from_numpy(codes[:codebooks].astype(np.int64))
+
+
+def checked_speaker(voice: Voice, width: int) -> Tensor:
+    """The voice's speaker vector [192], after checking it."""
+    vector = _tensor(voice.tensors, "speaker")
+    if vector.shape != (width,) or not np.isfinite(vector).all():
+        raise InvalidInput(
+            f"The voice '{voice.name}' holds a speaker vector of shape {list(vector.shape)}, "
+            f"expected {width} numbers.",
+            hint="Make the voice again from its recording.",
+        )
+    return torch.from_numpy(vector.astype(np.float32))
+
+
+def _tensor(tensors: Mapping[str, npt.NDArray[np.generic]], name: str) -> npt.NDArray[Any]:
+    if name not in tensors:
+        raise InvalidInput(
+            f"The voice lacks '{name}'.", hint="Make the voice again from its recording."
+        )
+    return tensors[name]
+
+
+def _check(pcm: Pcm, sample_rate: int) -> None:
+    if pcm.ndim != 1 or not 8_000 <= sample_rate <= 384_000:
+        raise UnreadableClip(
+            f"A voice needs one channel at 8 to 384 kHz, not {pcm.shape} at {sample_rate} Hz."
+        )
+    if not np.isfinite(pcm).all() or np.abs(pcm).max(initial=0) > LOUDEST_STEP:
+        raise UnreadableClip("The recording holds values that are no sound.")
+    if len(pcm) < SHORTEST_S * sample_rate:
+        raise UnreadableClip(
+            f"The recording is {len(pcm) / sample_rate:.1f} s long, too short for a voice.",
+            hint="Give at least one second of speech; three to ten are best.",
+        )
+
+
+def _speech(pcm: Pcm, sample_rate: int) -> Pcm:
+    """The recording without its pauses, at most LONGEST_S."""
+    pcm = pcm[: 3 * LONGEST_S * sample_rate]  # more than enough to find 20 s of speech in
+    stretches = find_speech(_resampled(pcm, sample_rate, SPEECH_RATE))
+    parts = [pcm[part] for part in _widened(stretches, sample_rate, len(pcm))]
+    kept = np.concatenate(parts) if parts else pcm[:0]
+    if len(kept) < SHORTEST_S * sample_rate:
+        raise UnreadableClip(
+            f"Only {len(kept) / sample_rate:.1f} s of speech were found in the recording.",
+            hint="Give at least one second of clear speech by one person.",
+        )
+    return kept[: LONGEST_S * sample_rate]
+
+
+def _widened(stretches: tuple[Stretch, ...], sample_rate: int, length: int) -> list[slice]:
+    """Stretches in the recording's own samples with some air, never overlapping."""
+    slices: list[slice] = []
+    end = 0
+    for number, stretch in enumerate(stretches):
+        start = max(end, int((stretch.start / SPEECH_RATE - LEAD_S) * sample_rate))
+        air = LEAD_S if number == len(stretches) - 1 else 0.0
+        end = min(length, int((stretch.end / SPEECH_RATE + air) * sample_rate))
+        slices.append(slice(start, end))
+    return slices
+
+
+def _resampled(pcm: Pcm, source: int, target: int) -> Pcm:
+    if source == target:
+        return np.ascontiguousarray(pcm, dtype=np.float32)
+    resampled: Pcm = soxr.resample(np.asarray(pcm, dtype=np.float32), source, target)
+    return resampled

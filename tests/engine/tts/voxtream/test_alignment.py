@@ -1,0 +1,80 @@
+"""The cursor: forward only, out of loops, and to the end exactly once."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.tts.voxtream.alignment import AlignmentCursor, Span
+from engine.tts.voxtream.config import VOXTREAM2
+
+STAY_ONE, STAY_TWO, NEXT_ONE, NEXT_TWO, SKIP_ONE, SKIP_TWO = range(6)
+
+
+def cursor(start: int = 0) -> AlignmentCursor:
+    return AlignmentCursor(start, VOXTREAM2.duration_tokens, VOXTREAM2.generation)
+
+
+def test_a_token_moves_from_the_last_phone_of_the_frame_before() -> None:
+    walk = cursor()
+    assert walk.advance(NEXT_TWO, 20, closed=True) == Span(1, 2)
+    assert walk.advance(STAY_ONE, 20, closed=True) == Span(2, 2)
+    assert walk.advance(SKIP_TWO, 20, closed=True) == Span(4, 5)
+    assert walk.advance(STAY_TWO, 20, closed=True) == Span(5, 6)
+
+
+def test_behind_the_last_phone_the_text_is_over() -> None:
+    walk = cursor(9)
+    assert walk.advance(NEXT_ONE, 10, closed=True) == Span(10, 10, ended=True)
+    assert cursor(9).advance(SKIP_TWO, 10, closed=True) == Span(11, 11, ended=True)
+
+
+def test_two_phones_may_reach_into_the_silence_without_ending() -> None:
+    assert cursor(8).advance(NEXT_TWO, 10, closed=True) == Span(9, 10)
+
+
+def test_while_more_text_may_come_there_is_no_end() -> None:
+    walk = cursor(9)
+    assert not any(walk.advance(STAY_ONE, 10, closed=False).ended for _ in range(60))
+
+
+def test_the_last_phones_are_not_repeated_more_than_three_times() -> None:
+    walk = cursor(9)
+    spans = [walk.advance(STAY_ONE, 10, closed=True) for _ in range(4)]
+    assert spans[:3] == [Span(9, 9)] * 3
+    assert spans[3].ended
+
+
+def test_visits_from_before_the_end_was_known_count_at_the_end() -> None:
+    walk = cursor(9)
+    for _ in range(6):
+        walk.advance(STAY_ONE, 14, closed=False)
+    assert walk.advance(STAY_ONE, 10, closed=True).ended
+
+
+def test_inside_the_text_a_phone_is_left_after_twenty_six_visits() -> None:
+    walk = cursor(5)
+    spans = [walk.advance(STAY_ONE, 40, closed=True) for _ in range(27)]
+    assert spans[25] == Span(5, 5)
+    assert spans[26] == Span(6, 6)
+
+
+@given(
+    tokens=st.lists(st.integers(0, 5), min_size=1, max_size=300),
+    length=st.integers(3, 60),
+)
+def test_it_never_goes_back_and_stays_within_the_rows_that_exist(
+    tokens: list[int], length: int
+) -> None:
+    walk = cursor()
+    last = 0
+    for token in tokens:
+        span = walk.advance(token, length, closed=True)
+        assert last <= span.first <= span.last <= length + 1
+        last = span.last
+        if span.ended:
+            break
+
+
+@given(token=st.integers(0, 5), length=st.integers(3, 30))
+def test_any_token_for_ever_reaches_the_end(token: int, length: int) -> None:
+    walk = cursor()
+    assert any(walk.advance(token, length, closed=True).ended for _ in range(27 * 2 * length))

@@ -1,0 +1,60 @@
+"""Target histograms between the released ones, and the pull towards them."""
+
+import math
+
+import pytest
+
+from engine.tts.voxtream.rate import RATE_TABLE, DurationState, RateMeter, rate_target
+
+
+@pytest.mark.parametrize("rate", list(RATE_TABLE))
+def test_a_released_rate_has_its_released_target(rate: float) -> None:
+    assert rate_target(rate) == RATE_TABLE[rate]
+
+
+def test_between_two_rates_shape_size_weight_and_guidance_are_blended() -> None:
+    # half of 24/54 and 40/119, times half of 54 + 119, and so on
+    target = rate_target(3.5)
+    assert target.counts == (34, 40, 3, 7, 1, 2)
+    assert (target.weight, target.guidance) == (5.0, 1.5)
+    assert rate_target(4.5).weight == 6.0
+
+
+@pytest.mark.parametrize(("rate", "end"), [(0.1, 1.0), (-3.0, 1.0), (7.01, 7.0), (99.0, 7.0)])
+def test_outside_the_table_its_ends_hold(rate: float, end: float) -> None:
+    assert rate_target(rate) == RATE_TABLE[end]
+
+
+def test_no_bin_of_any_rate_is_empty() -> None:
+    assert all(min(rate_target(rate / 50).counts) >= 1 for rate in range(30, 400))
+
+
+def test_the_state_is_one_plus_the_histogram_of_the_window() -> None:
+    state = DurationState(6, 4)
+    assert state.counts == (1, 1, 1, 1, 1, 1)
+    for token in (0, 0, 1, 5, 5, 5):
+        state.observe(token)
+    assert state.counts == (1, 2, 1, 1, 1, 4)
+
+
+def test_the_pull_is_zero_where_speech_has_what_the_rate_wants() -> None:
+    state = DurationState(6, 1000)
+    target = RATE_TABLE[4.0]
+    for token, count in enumerate(target.counts):
+        for _ in range(count - 1):
+            state.observe(token)
+    assert all(math.isclose(pull, 0, abs_tol=1e-12) for pull in state.pull(target))
+
+
+def test_the_pull_has_base_ten_and_the_weight_of_the_rate() -> None:
+    target = RATE_TABLE[7.0]  # 6 of 39 in the first bin, weight 10; the state has 1 of 6
+    assert math.isclose(DurationState(6, 38).pull(target)[0], 10 * math.log10((6 / 39) / (1 / 6)))
+
+
+def test_the_meter_counts_syllables_over_its_window() -> None:
+    meter = RateMeter(window=10, frame_ms=80)
+    assert meter.observe(0) is None
+    assert meter.observe(1) == pytest.approx(1 / 0.16)
+    for _ in range(20):
+        rate = meter.observe(0)
+    assert rate == 0.0
