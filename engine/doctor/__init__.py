@@ -1,0 +1,51 @@
+"""Looks at what is installed, connected and set, and says what to do about each fault.
+
+Invariant: examine() never raises and changes nothing: a check that breaks is itself a finding.
+"""
+
+import logging
+from collections.abc import Callable, Iterable
+
+from engine.doctor import machine, parts
+from engine.doctor.finding import Finding, State
+from engine.settings import Settings
+
+__all__ = ["Finding", "State", "examine"]
+
+log = logging.getLogger(__name__)
+
+Check = Callable[[Settings], Iterable[Finding]]
+
+CHECKS: tuple[tuple[str, Check], ...] = (
+    ("Python", machine.python),
+    ("packages", machine.packages),
+    ("graphics card", machine.graphics_card),
+    ("memory and disk", machine.room),
+    ("display", machine.display),
+    ("settings", machine.settings_file),
+    ("sound", parts.sound),
+    ("recogniser", parts.recogniser),
+    ("language model", parts.language_model),
+    ("synthesiser", parts.synthesiser),
+)
+
+
+def examine(settings: Settings, checks: Iterable[tuple[str, Check]] = CHECKS) -> list[Finding]:
+    """Every part with its state, in the order of the loop. Takes seconds: it imports torch and
+    asks the language-model server that the settings name.
+    """
+    findings: list[Finding] = []
+    for part, check in checks:
+        try:
+            findings.extend(check(settings))
+        except Exception as error:
+            log.warning("check failed part=%s", part, exc_info=True)
+            findings.append(
+                Finding(
+                    part,
+                    State.FAULT,
+                    f"The check itself failed: {type(error).__name__}: {error}",
+                    "Run `make run` once more; if it stays so, report this line.",
+                )
+            )
+    return findings

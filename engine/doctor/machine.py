@@ -1,0 +1,158 @@
+"""Checks of the machine under the program: Python, packages, graphics card, room, display, files.
+
+Invariant: heavy libraries are imported only inside the check that is about them.
+"""
+
+import ctypes
+import importlib.util
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+
+from engine import settings_file as file
+from engine.doctor.finding import Finding, fault, ok, warning
+from engine.settings import Settings
+
+SETUP = "Run `make run`: it installs what is missing."
+NEEDED = (
+    "PySide6-Essentials",
+    "sounddevice",
+    "rtmixer",
+    "soxr",
+    "soundfile",
+    "pocketsphinx",
+    "faster-whisper",
+    "espeakng-loader",
+    "hassil",
+    "pint",
+    "openai",
+    "moshi",
+    "torch",
+)
+MIB = 1024 * 1024
+LOW_DISK_MIB, FULL_DISK_MIB = 2048, 100  # a model is hundreds of MB; settings need next to nothing
+
+
+def python(settings: Settings) -> Iterator[Finding]:
+    version = platform.python_version()
+    where = f"Python {version} on {platform.system()} {platform.machine()}"
+    if (3, 11) <= sys.version_info[:2] < (3, 14):
+        yield ok("Python", where)
+    else:
+        yield fault("Python", where, "Rubato needs Python 3.11 to 3.13; run `make run` with one.")
+
+
+def packages(settings: Settings) -> Iterator[Finding]:
+    found, missing = {}, []
+    for name in ("rubato", *NEEDED):
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            missing.append(name)
+    if found:
+        yield ok("packages", ", ".join(f"{name} {version}" for name, version in found.items()))
+    if missing:
+        yield fault("packages", "Not installed: " + ", ".join(missing), SETUP)
+    # 6.12 loses a reference to None at every setPen; before 3.12 that ends the process
+    window = tuple(int(part) for part in found.get("PySide6-Essentials", "0.0").split(".")[:2])
+    if window >= (6, 12) and sys.version_info < (3, 12):
+        yield fault("packages", "PySide6 6.12 and later crash on Python 3.11.", SETUP)
+
+
+def graphics_card(settings: Settings) -> Iterator[Finding]:
+    """What torch can compute on. Imports torch, which takes seconds."""
+    part = "graphics card"
+    if importlib.util.find_spec("torch") is None:
+        yield fault(part, "torch is not installed.", SETUP)
+        return
+    import torch
+
+    if torch.cuda.is_available():
+        yield from _cuda(f"torch {torch.__version__}, CUDA {torch.version.cuda}")
+    elif shutil.which("nvidia-smi"):
+        yield warning(
+            part,
+            f"There is an NVIDIA driver, but torch {torch.__version__} cannot use it.",
+            "Delete .venv/rubato-setup.json and run `make run`: it picks torch for the driver.",
+        )
+    else:
+        yield ok(part, f"none; torch {torch.__version__} computes on {os.cpu_count()} CPU cores")
+        if settings.speech.device == "cuda":
+            yield warning(part, "The setting speech.device is 'cuda'.", "Set it to 'auto'.")
+
+
+def _cuda(versions: str) -> Iterator[Finding]:
+    import torch
+
+    for number in range(torch.cuda.device_count()):
+        name = torch.cuda.get_device_name(number)
+        major, minor = torch.cuda.get_device_capability(number)
+        built_for = torch.cuda.get_arch_list()
+        text = f"{name}, compute {major}.{minor}; {versions}, built for {' '.join(built_for)}"
+        # code for an architecture runs on later ones of the same generation
+        if any(arch.startswith(f"sm_{major}") for arch in built_for):
+            yield ok("graphics card", text)
+        else:
+            yield warning(
+                "graphics card",
+                text + ": this torch has no code for it.",
+                "Set speech.device to 'cpu', or install a torch built for this card.",
+            )
+
+
+def room(settings: Settings) -> Iterator[Finding]:
+    folder = _existing(file.data_folder())
+    free = shutil.disk_usage(folder).free // MIB
+    text = f"{free / 1024:.1f} GiB free for voices and models in {file.data_folder()}"
+    if free < FULL_DISK_MIB:
+        yield fault("disk", text, "Make room: not even settings may be saved.")
+    elif free < LOW_DISK_MIB:
+        yield warning("disk", text, "Make room before fetching a model.")
+    else:
+        yield ok("disk", text)
+
+
+def display(settings: Settings) -> Iterator[Finding]:
+    if sys.platform in ("win32", "darwin"):
+        yield ok("display", "the system's own")
+        return
+    name = os.environ.get("WAYLAND_DISPLAY") or os.environ.get("DISPLAY")
+    if not name:
+        yield warning(
+            "display",
+            "Neither DISPLAY nor WAYLAND_DISPLAY is set, so no window can open.",
+            "Start it in a desktop session, or use `rubato demo`, `say` and `converse`.",
+        )
+        return
+    try:
+        ctypes.CDLL("libxcb-cursor.so.0")  # Qt names every library it lacks but this, its newest
+    except OSError:
+        yield fault(
+            "display",
+            "libxcb-cursor is missing; Qt's window needs it on X11.",
+            "Debian, Ubuntu: sudo apt-get install libxcb-cursor0; "
+            "Fedora, Arch: the package xcb-util-cursor.",
+        )
+    else:
+        yield ok("display", name)
+
+
+def settings_file(settings: Settings) -> Iterator[Finding]:
+    path = file.default_path()
+    _, notes = file.load(path)
+    for note in notes:
+        yield warning("settings", note, f"Mend {path}, or delete the line.")
+    folder = _existing(path.parent)
+    if not os.access(folder, os.W_OK):
+        yield warning("settings", f"{folder} cannot be written.", "Changes will not be kept.")
+    elif not notes:
+        yield ok("settings", str(path) if path.exists() else f"all default; {path} is not there")
+
+
+def _existing(folder: Path) -> Path:
+    """The folder, or the closest one above it that is there."""
+    return next(path for path in (folder, *folder.absolute().parents) if path.is_dir())

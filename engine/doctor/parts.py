@@ -1,0 +1,166 @@
+"""Checks of the parts of the loop: sound card, recogniser, language model, synthesiser.
+
+Invariant: the only thing opened is a connection to the language-model server that the settings
+name, and only when they name one.
+"""
+
+import importlib.util
+import os
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+from engine.doctor.finding import Finding, fault, ok, warning
+from engine.errors import EngineError
+from engine.settings import LanguageModelSettings, Settings
+
+SERVER_WAIT_S = 3.0
+LLAMA_EXTRA = "Run `make llm`: it compiles llama.cpp, which takes minutes, once."
+
+
+def sound(settings: Settings) -> Iterator[Finding]:
+    from engine.audio import portaudio  # asks every sound driver when it is used
+
+    try:
+        devices = portaudio.devices()
+    except EngineError as error:
+        yield fault("sound", error.message, error.hint)
+        return
+    yield _devices("microphone", devices.microphones, settings.audio.microphone)
+    yield _devices("loudspeaker", devices.loudspeakers, settings.audio.loudspeaker)
+
+
+def _devices(part: str, names: tuple[str, ...], chosen: str) -> Finding:
+    if not names:
+        return fault(
+            part,
+            f"No {part} was found.",
+            "Connect one and see that the system's sound settings show it; "
+            "without one use `rubato demo`.",
+        )
+    listed = ", ".join(names)
+    if chosen and chosen not in names:
+        return warning(
+            part,
+            f"The chosen '{chosen}' is not connected; the system default is used. There are: "
+            + listed,
+            f"Connect it, or choose another in the settings (audio.{part}).",
+        )
+    return ok(part, f"{chosen or 'system default'}; there are: {listed}")
+
+
+def recogniser(settings: Settings) -> Iterator[Finding]:
+    if settings.recogniser.engine == "whisper":
+        from engine.asr.whisper_model import checked_folder  # no library of Whisper's yet
+
+        try:
+            folder = checked_folder(settings.recogniser.model)
+        except EngineError as error:
+            yield fault("recogniser", error.message, error.hint)
+        else:
+            yield ok("recogniser", f"whisper, model {folder}")
+        return
+    import pocketsphinx
+
+    model = Path(pocketsphinx.get_model_path("en-us"))
+    if (model / "en-us").is_dir() or (model / "mdef").is_file():
+        yield ok("recogniser", "sphinx with its bundled English model")
+    else:
+        yield fault("recogniser", f"sphinx lacks its model in {model}.", "Run `make run`.")
+
+
+def language_model(settings: Settings) -> Iterator[Finding]:
+    chosen = settings.language_model
+    match chosen.engine:
+        case "llama":
+            yield from _llama(chosen)
+        case "server":
+            yield from _server(chosen)
+        case _:
+            yield ok("language model", "skills, built in")
+    if chosen.engine != "llama":
+        there = "installed" if _has_llama() else "not installed (`make llm` adds them)"
+        yield ok("language model", f"models inside the program (GGUF files): {there}")
+
+
+def _has_llama() -> bool:
+    return importlib.util.find_spec("llama_cpp") is not None
+
+
+def _llama(chosen: LanguageModelSettings) -> Iterator[Finding]:
+    if not _has_llama():
+        yield fault("language model", "llama-cpp-python is not installed.", LLAMA_EXTRA)
+    path = Path(chosen.model).expanduser()
+    choose = "Choose a .gguf file in the settings (language_model.model)."
+    if not chosen.model:
+        yield fault("language model", "No model file is chosen.", choose)
+    elif not path.is_file():
+        yield fault("language model", f"{path} is not there.", choose)
+    elif not _is_gguf(path):
+        yield fault("language model", f"{path} is not a GGUF file.", choose)
+    else:
+        yield ok("language model", f"{path.name}, {path.stat().st_size / 1e9:.2f} GB")
+
+
+def _is_gguf(path: Path) -> bool:
+    with path.open("rb") as model:
+        return model.read(4) == b"GGUF"
+
+
+def _server(chosen: LanguageModelSettings) -> Iterator[Finding]:
+    part, address = "language model", chosen.address.rstrip("/")
+    key = os.environ.get(chosen.key_variable, "") if chosen.key_variable else ""
+    if chosen.key_variable and not key:
+        yield warning(
+            part,
+            f"The environment variable {chosen.key_variable} is not set, so no key is sent.",
+            f"Set {chosen.key_variable}, or empty language_model.key_variable.",
+        )
+    if not address.startswith(("http://", "https://")):
+        yield fault(part, f"'{address}' is no address.", "Give http://… in the settings.")
+        return
+    request = urllib.request.Request(f"{address}/models")
+    if key:
+        request.add_header("Authorization", f"Bearer {key}")
+    try:
+        with urllib.request.urlopen(request, timeout=SERVER_WAIT_S):
+            yield ok(part, f"the server at {address} answers")
+    except urllib.error.HTTPError as error:
+        yield from _refusal(address, error)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "reason", error)
+        yield fault(
+            part,
+            f"No server answers at {address} ({reason}).",
+            "Start it (llama-server, Ollama, LM Studio, vLLM), or correct the address.",
+        )
+
+
+def _refusal(address: str, error: urllib.error.HTTPError) -> Iterator[Finding]:
+    with error:  # it holds the connection
+        text = f"The server at {address} answers with status {error.code}."
+    if error.code in (401, 403):
+        advice = "It wants a key: name its environment variable in language_model.key_variable."
+        yield fault("language model", text, advice)
+    else:
+        yield warning("language model", text, "Not every server lists its models; try a question.")
+
+
+def synthesiser(settings: Settings) -> Iterator[Finding]:
+    from engine.tts.registry import NAMES  # loads none of them
+
+    if settings.speech.engine not in NAMES:
+        yield fault(
+            "synthesiser",
+            f"There is no synthesiser '{settings.speech.engine}'.",
+            f"Set speech.engine to one of: {', '.join(NAMES)}.",
+        )
+    import espeakng_loader
+
+    files = (espeakng_loader.get_library_path(), espeakng_loader.get_data_path())
+    missing = [str(file) for file in files if not Path(file).exists()]
+    if missing:
+        yield fault("synthesiser", "espeak lacks " + ", ".join(missing), "Run `make run`.")
+    else:
+        yield ok("synthesiser", "espeak, built in: a formant voice that needs no model")
