@@ -6,10 +6,10 @@ from threading import Event
 from typing import Self
 
 import numpy as np
-from engine.audio.portaudio import Devices
 
 from engine.asr.base import RecogniserInfo, Transcript
 from engine.audio.base import Pcm
+from engine.audio.portaudio import Devices
 from engine.errors import DeviceError
 from engine.llm.base import Delta, LanguageModelInfo, Message, Situation, TextDelta
 from engine.messages import Event as EngineEvent
@@ -76,6 +76,8 @@ class HandLoudspeaker:
 
     def close(self) -> None:
         self.closed = True
+        if self.gone:
+            raise DeviceError("The loudspeaker is gone.")
 
 
 class HandMicrophone:

@@ -4,6 +4,7 @@ Invariant: after stop() no thread of the engine is running unless a library refu
 then its name is returned.
 """
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
@@ -18,6 +19,8 @@ from engine.runtime.speaker import Speaker
 from engine.runtime.thinker import Thinker
 from engine.runtime.transcriber import Transcriber
 from engine.settings import Settings
+
+logger = logging.getLogger(__name__)
 
 STOP_S = 3.0  # each thread gets this long to finish the step it is in
 
@@ -42,7 +45,7 @@ class Crew:
 
     def stop(self) -> tuple[str, ...]:
         """Stop all, ears first; returns the names of those that did not end in time."""
-        return tuple(name for name, member in self._members().items() if not member.stop(STOP_S))
+        return tuple(name for name, member in self._members().items() if not _ended(name, member))
 
     def _members(self) -> dict[str, _Member]:
         return {
@@ -52,6 +55,15 @@ class Crew:
             "speaker": self.speaker,
             "errands": self.errands,
         }
+
+
+def _ended(name: str, member: _Member) -> bool:
+    """Stop one; whatever its part raises while closing must not keep the others running."""
+    try:
+        return member.stop(STOP_S)
+    except Exception:
+        logger.exception("could not release name=%s", name)
+        return True
 
 
 def assemble(

@@ -7,6 +7,7 @@ always kept, so an utterance begins before the moment it was noticed.
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -149,7 +150,8 @@ class Listener:
 
     def _use(self, name: str) -> None:
         if self._microphone:
-            self._microphone.close()
+            with suppress(DeviceError):  # one that is gone may not even close
+                self._microphone.close()
             self._microphone = None
         self._microphone = self._open_device(name)
         if self._microphone is None:

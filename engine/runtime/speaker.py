@@ -7,6 +7,7 @@ waiting for a step that is being computed.
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
@@ -221,7 +222,8 @@ class Speaker:
         loudspeaker.gain = self._volume
         if self._utterance:
             self._utterance.playback.move_to(loudspeaker)
-        self._loudspeaker.close()
+        with suppress(DeviceError):  # one that is gone may not even close
+            self._loudspeaker.close()
         self._loudspeaker = loudspeaker
         if not isinstance(loudspeaker, SilentLoudspeaker):
             self._tell(Ready(Part.LOUDSPEAKER, loudspeaker.name))

@@ -194,6 +194,8 @@ def advance(floor: Floor, happened: Input) -> Outcome:  # noqa: C901 - one case 
         case TimerRang(text):
             waiting = (*floor.waiting, text)
             return _rest(Outcome(replace(floor, waiting=waiting)))
+        case StopAsked() if floor.phase is Phase.IDLE:
+            return Outcome(floor)
         case StopAsked():
             return _rest(_end(floor, Ending.INTERRUPTED_BY_KEY))
         case Understood() | ReplyAudible() | ReplyOver() | TurnBroke():

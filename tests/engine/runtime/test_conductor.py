@@ -374,6 +374,15 @@ def test_stopping_mid_reply_ends_the_turn_and_every_thread() -> None:
     assert host.stage.microphones[""].closed
 
 
+def test_a_part_that_cannot_be_released_does_not_keep_the_engine_running() -> None:
+    before = threading.active_count()
+    with hosting() as host:
+        host.ask()
+        host.stage.loudspeakers[""].gone = True
+    assert isinstance(host.events[-1], Stopped)
+    assert threading.active_count() == before
+
+
 def test_a_reply_given_up_is_not_computed_further() -> None:
     gate = threading.Event()
     stage = Stage(model=FakeLanguageModel("one ", gate, "two ", "three ", "four "))
