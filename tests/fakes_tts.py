@@ -102,11 +102,14 @@ class FakeSession:
 
 
 class FakeTts:
-    """`spoken` collects every word in the order of speaking, over all sessions."""
+    """`spoken` collects every word in the order of speaking, over all sessions; `on_word` is called
+    within the step that speaks one, to let a clock pass or to fail.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, on_word: Callable[[str], None] = lambda text: None) -> None:
         self.spoken: list[str] = []
         self.closed = False
+        self._on_word = on_word
 
     @property
     def info(self) -> TtsInfo:
@@ -119,7 +122,11 @@ class FakeTts:
         raise ModelError("A tone cannot clone.")
 
     def open(self, voice: Voice, *, seed: int) -> FakeSession:
-        return FakeSession(seed, self.spoken.append)
+        return FakeSession(seed, self._speak)
+
+    def _speak(self, text: str) -> None:
+        self.spoken.append(text)
+        self._on_word(text)
 
     def close(self) -> None:
         self.closed = True

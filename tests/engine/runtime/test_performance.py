@@ -1,0 +1,167 @@
+"""A recital goes into a file or through the loudspeaker, and every fault is a sentence."""
+
+import errno
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import soundfile
+
+from engine.errors import DeviceError, InvalidInput, ModelError
+from engine.runtime import performance
+from engine.runtime.parts import Parts
+from engine.runtime.performance import Manner, perform, play, say, voices, write_wav
+from engine.runtime.recital import Clock, Recital, Script
+from engine.settings import Settings, SpeechSettings
+from engine.tts.base import TtsModel
+from tests.fakes import RATE, HandLoudspeaker, Stage
+from tests.fakes_tts import SAMPLE_RATE, FakeTts
+
+
+@pytest.fixture(autouse=True)
+def _own_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path / "data"))
+
+
+def parts(model: TtsModel) -> Parts:
+    return replace(Stage().parts(), synthesiser=lambda settings, progress: model)
+
+
+def speech(**changes: Any) -> Settings:
+    return Settings(speech=SpeechSettings(engine="fake", **changes))
+
+
+def test_a_text_becomes_a_wav_and_a_report(tmp_path: Path) -> None:
+    model, out = FakeTts(), tmp_path / "out.wav"
+    report = perform("Go on now.", speech(), Manner(out=out), parts(model))
+    pcm, sample_rate = soundfile.read(out)
+    assert sample_rate == SAMPLE_RATE
+    assert len(pcm) / sample_rate == report.audio_s == 0.75
+    assert np.abs(pcm).max() > 0.2
+    assert model.closed
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def test_the_settings_hold_where_nothing_is_asked(tmp_path: Path) -> None:
+    out = tmp_path / "out.wav"
+    report = perform("Go on now.", speech(rate=2.0), Manner(out=out), parts(FakeTts()))
+    assert report.audio_s == 1.5
+    assert {point.target for point in report.rate} == {2.0}
+
+
+def test_a_rate_plan_outranks_the_settings(tmp_path: Path) -> None:
+    manner = Manner(rate_plan="0:own", out=tmp_path / "out.wav")
+    assert perform("Go on now.", speech(rate=2.0), manner, parts(FakeTts())).audio_s == 0.75
+
+
+def test_an_unknown_voice_is_refused_and_the_model_released(tmp_path: Path) -> None:
+    model = FakeTts()
+    with pytest.raises(InvalidInput, match="Nobody"):
+        perform("Go.", speech(), Manner(voice="Nobody", out=tmp_path / "o.wav"), parts(model))
+    assert model.closed
+
+
+def test_a_text_without_words_makes_no_file(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="nothing to say"):
+        perform(" ", speech(), Manner(out=tmp_path / "o.wav"), parts(FakeTts()))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_not_there_is_noticed_before_speaking(tmp_path: Path) -> None:
+    model = FakeTts()
+    with pytest.raises(InvalidInput, match="cannot be written"):
+        perform("Go.", speech(), Manner(out=tmp_path / "no" / "o.wav"), parts(model))
+    assert not model.spoken
+
+
+def test_a_folder_is_no_sound_file(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="it is a folder"):
+        perform("Go.", speech(), Manner(out=tmp_path), parts(FakeTts()))
+
+
+def test_a_full_disk_keeps_the_old_file_and_leaves_no_rubbish(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out.wav"
+    out.write_bytes(b"old")
+
+    def full(path: str, *rest: Any, **options: Any) -> None:
+        Path(path).write_bytes(b"half")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(performance.soundfile, "write", full)
+    with pytest.raises(InvalidInput, match="No space left"):
+        write_wav(out, np.zeros(10, np.float32), RATE)
+    assert out.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def test_samples_beyond_full_scale_are_clipped(tmp_path: Path) -> None:
+    out = tmp_path / "out.wav"
+    write_wav(out, np.array([2.0, -2.0, 0.5], np.float32), RATE)
+    pcm, _ = soundfile.read(out)
+    assert pcm == pytest.approx([1.0, -1.0, 0.5], abs=1e-4)
+
+
+def test_a_recital_is_heard_whole_and_never_far_ahead_of_the_ear() -> None:
+    loudspeaker = HandLoudspeaker()
+    leads: list[int] = []
+    seconds = [0.0]
+
+    def wait(duration: float) -> None:
+        leads.append(loudspeaker.samples_written - loudspeaker.samples_played)
+        seconds[0] += duration
+        loudspeaker.play(round(duration * RATE))
+
+    clock = Clock(lambda: seconds[0], wait)
+    recital = Recital(FakeTts(), Script("go " * 12, FakeTts().voices()[0]), clock)
+    play(recital, loudspeaker, sample_rate=SAMPLE_RATE, lead_ms=240, clock=clock)
+    assert loudspeaker.samples_played == 3 * RATE
+    assert loudspeaker.underruns == 0
+    assert max(leads) < (0.24 + 0.09) * RATE
+
+
+def test_a_loudspeaker_that_stands_still_is_a_fault() -> None:
+    seconds = [0.0]
+
+    def wait(duration: float) -> None:
+        seconds[0] += duration
+
+    clock = Clock(lambda: seconds[0], wait)
+    recital = Recital(FakeTts(), Script("go " * 12, FakeTts().voices()[0]), clock)
+    with pytest.raises(DeviceError, match="stands still"):
+        play(recital, HandLoudspeaker(), sample_rate=SAMPLE_RATE, lead_ms=240, clock=clock)
+
+
+def test_aloud_the_loudspeaker_of_the_settings_is_used_and_closed() -> None:
+    stage = Stage()
+    loudspeaker = stage.loudspeakers[""]
+    loudspeaker.gone = True
+    model = FakeTts()
+    real = replace(stage.parts(), synthesiser=lambda settings, progress: model)
+    with pytest.raises(DeviceError, match="gone"):
+        perform("Go on now.", speech(), Manner(), real)
+    assert loudspeaker.closed
+    assert model.closed
+
+
+def test_voices_are_listed_and_the_model_released() -> None:
+    model = FakeTts()
+    assert voices(speech(), parts=parts(model)) == ("Tone",)
+    assert model.closed
+
+
+def test_the_real_voice_speaks_into_a_file(tmp_path: Path) -> None:
+    out = tmp_path / "hello.wav"
+    report = say("Hello there, it is 5 May.", Settings(), voice="belinda", rate_plan="0:3", out=out)
+    assert report.engine == "espeak"
+    assert [word.text for word in report.words][:2] == ["Hello", "there,"]
+    assert soundfile.info(out).duration == pytest.approx(report.audio_s, abs=0.001)
+    assert report.rtf < 1
+
+
+def test_an_unknown_synthesiser_is_a_clear_error(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="gramophone"):
+        say("Hi.", Settings(speech=SpeechSettings(engine="gramophone")), out=tmp_path / "o.wav")

@@ -1,0 +1,101 @@
+"""The benchmark measures what is there and says why the rest is not measured."""
+
+from dataclasses import replace
+
+from engine import bench as benchmark
+from engine.bench import Gauges, Row, bench, bench_table
+from engine.errors import ModelError
+from engine.runtime.parts import Parts, Progress
+from engine.runtime.recital import Clock
+from engine.settings import Settings, SpeechSettings
+from engine.tts.base import TtsModel
+from tests.fakes import Stage
+from tests.fakes_tts import FakeTts
+
+
+class Machine:
+    """A clock on which every spoken word costs 10 ms, and a memory that grows by 1 MB a look."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self.megabytes = 0.0
+        self.models: list[FakeTts] = []
+
+    def spend(self, text: str) -> None:
+        self.seconds += 0.01
+
+    def memory(self) -> float:
+        self.megabytes += 1.0
+        return self.megabytes
+
+    @property
+    def gauges(self) -> Gauges:
+        return Gauges(Clock(lambda: self.seconds, lambda duration: None), self.memory)
+
+    def synthesiser(self, settings: SpeechSettings, progress: Progress) -> TtsModel:
+        self.seconds += 0.5
+        self.models.append(FakeTts(self.spend))
+        return self.models[-1]
+
+    @property
+    def parts(self) -> Parts:
+        return replace(Stage().parts(), synthesiser=self.synthesiser)
+
+
+def test_every_registered_part_has_a_row_with_its_numbers() -> None:
+    machine = Machine()
+    rows = bench(Settings(), parts=machine.parts, gauges=machine.gauges)
+    voices = [row for row in rows if row.part == "synthesiser"]
+    ears = [row for row in rows if row.part == "recogniser"]
+    assert len(voices) == len(benchmark.SYNTHESISERS)
+    assert [row.name for row in ears] == list(benchmark.RECOGNISERS)
+    assert voices[0].load_s == 0.5
+    assert voices[0].first_packet_ms == 10.0
+    assert voices[0].memory_mb == 1.0
+    assert voices[0].rtf is not None
+    assert 0.01 < voices[0].rtf < 0.05
+    assert ears[0].rtf == 0.0
+    assert all(model.closed for model in machine.models)
+
+
+def test_a_part_that_is_not_there_has_a_note_instead_of_numbers() -> None:
+    def refuse(settings: SpeechSettings, progress: Progress) -> TtsModel:
+        raise ModelError("Its files are missing.")
+
+    machine = Machine()
+    rows = bench(
+        Settings(), parts=replace(machine.parts, synthesiser=refuse), gauges=machine.gauges
+    )
+    assert "Its files are missing." in rows[0].note
+    assert rows[0].rtf is None
+    assert all("no synthesiser" in row.note for row in rows if row.part == "recogniser")
+
+
+def test_the_table_shows_a_dash_for_what_was_not_measured() -> None:
+    table = bench_table(
+        [
+            Row("synthesiser", "espeak", "cpu", 0.01, 2.5, 0.012, 20.0),
+            Row("recogniser", "whisper", note="not measured: no model"),
+        ]
+    )
+    title, first, second = table.splitlines()
+    assert title.split()[:3] == ["part", "name", "device"]
+    assert first.split() == ["synthesiser", "espeak", "cpu", "0.01", "2.5", "0.012", "20"]
+    assert second.split()[:6] == ["recogniser", "whisper", "-", "-", "-", "-"]
+    assert second.endswith("not measured: no model")
+
+
+def test_this_machine_can_be_measured() -> None:
+    machine = Machine()
+    espeak = bench(Settings(), parts=replace(Stage().parts(), synthesiser=_real))[0]
+    assert machine.models == []
+    assert espeak.name == "espeak"
+    assert espeak.first_packet_ms is not None
+    assert espeak.first_packet_ms > 0
+    assert espeak.memory_mb is not None
+
+
+def _real(settings: SpeechSettings, progress: Progress) -> TtsModel:
+    from engine.tts.registry import load
+
+    return load(replace(settings, engine="espeak"), progress)
