@@ -1,0 +1,181 @@
+"""Checks of the parts of the loop, each seen well and seen broken."""
+
+import threading
+from collections.abc import Iterable, Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+
+from engine.audio import portaudio
+from engine.audio.portaudio import Devices
+from engine.doctor import parts
+from engine.doctor.finding import Finding, State
+from engine.errors import DeviceError
+from engine.settings import Settings, change
+
+
+def with_values(**values: str) -> Settings:
+    """Settings with values of the language model changed."""
+    settings = Settings()
+    for name, value in values.items():
+        settings = change(settings, f"language_model.{name}", value)
+    return settings
+
+
+def states(findings: Iterable[Finding]) -> list[tuple[str, State]]:
+    return [(finding.part, finding.state) for finding in findings]
+
+
+@pytest.fixture
+def plug(monkeypatch: pytest.MonkeyPatch):
+    def plug(microphones: tuple[str, ...], loudspeakers: tuple[str, ...]) -> None:
+        monkeypatch.setattr(portaudio, "devices", lambda: Devices(microphones, loudspeakers))
+
+    return plug
+
+
+def test_connected_devices_are_listed(plug):
+    plug(("Built-in", "Headset"), ("Built-in",))
+    microphone, loudspeaker = parts.sound(Settings())
+    assert microphone.text == "system default; there are: Built-in, Headset"
+    assert loudspeaker.state is State.OK
+
+
+def test_a_missing_device_is_a_fault_of_its_own(plug):
+    plug((), ("Built-in",))
+    assert states(parts.sound(Settings())) == [
+        ("microphone", State.FAULT),
+        ("loudspeaker", State.OK),
+    ]
+
+
+def test_a_chosen_device_that_is_not_connected_is_a_warning(plug):
+    plug(("Built-in",), ("Built-in",))
+    settings = change(Settings(), "audio.microphone", "Headset")
+    assert states(parts.sound(settings))[0] == ("microphone", State.WARNING)
+
+
+def test_a_sound_library_that_is_missing_is_told_in_its_own_words(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    def devices() -> Devices:
+        raise DeviceError("PortAudio is missing.", hint="Install it.")
+
+    monkeypatch.setattr(portaudio, "devices", devices)
+    assert list(parts.sound(Settings())) == [
+        Finding("sound", State.FAULT, "PortAudio is missing.", "Install it.")
+    ]
+
+
+def test_the_bundled_recogniser_is_well():
+    assert states(parts.recogniser(Settings())) == [("recogniser", State.OK)]
+
+
+def test_a_bundled_recogniser_without_its_model_is_a_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("pocketsphinx.get_model_path", lambda name: str(tmp_path / name))
+    assert states(parts.recogniser(Settings())) == [("recogniser", State.FAULT)]
+
+
+def test_a_whisper_without_a_model_is_a_fault():
+    settings = change(Settings(), "recogniser.engine", "whisper")
+    assert states(parts.recogniser(settings)) == [("recogniser", State.FAULT)]
+
+
+def test_the_skills_need_nothing():
+    assert {state for _, state in states(parts.language_model(Settings()))} == {State.OK}
+
+
+@pytest.mark.parametrize(
+    ("content", "state"), [(None, State.FAULT), (b"PK\x03\x04", State.FAULT), (b"GGUF", State.OK)]
+)
+def test_a_model_file_must_be_there_and_be_one(
+    content: bytes | None, state: State, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(parts, "_has_llama", lambda: True)
+    file = tmp_path / "model.gguf"
+    if content is not None:
+        file.write_bytes(content)
+    found = parts.language_model(with_values(engine="llama", model=str(file)))
+    assert states(found) == [("language model", state)]
+
+
+def test_a_model_file_without_the_extra_names_the_command(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(parts, "_has_llama", lambda: False)
+    found = list(parts.language_model(with_values(engine="llama")))
+    assert any("make llm" in finding.advice for finding in found)
+
+
+@pytest.fixture
+def server() -> Iterator[HTTPServer]:
+    """A server on loopback that answers with the status in `status`, keeping what it was sent."""
+
+    class Answer(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.server.asked.append((self.path, self.headers["Authorization"]))
+            self.send_response(self.server.status)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            """Quiet."""
+
+    server = HTTPServer(("127.0.0.1", 0), Answer)
+    server.status, server.asked = 200, []
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def address_of(server: HTTPServer) -> str:
+    return f"http://127.0.0.1:{server.server_port}/v1/"
+
+
+def server_state(found: Iterable[Finding]) -> State:
+    return next(iter(found)).state
+
+
+@pytest.mark.parametrize(
+    ("status", "state"), [(200, State.OK), (401, State.FAULT), (404, State.WARNING)]
+)
+def test_a_server_is_judged_by_its_answer(server: HTTPServer, status: int, state: State):
+    server.status = status
+    found = parts.language_model(with_values(engine="server", address=address_of(server)))
+    assert server_state(found) is state
+    assert server.asked == [("/v1/models", None)]
+
+
+def test_a_server_gets_the_key_from_the_environment(
+    server: HTTPServer, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("MY_KEY", "s3cret")
+    chosen = with_values(engine="server", address=address_of(server), key_variable="MY_KEY")
+    found = list(parts.language_model(chosen))
+    assert server.asked == [("/v1/models", "Bearer s3cret")]
+    assert "s3cret" not in repr(found)
+
+
+def test_a_key_that_is_not_set_is_a_warning(server: HTTPServer, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("MY_KEY", raising=False)
+    chosen = with_values(engine="server", address=address_of(server), key_variable="MY_KEY")
+    assert server_state(parts.language_model(chosen)) is State.WARNING
+
+
+def test_a_server_that_is_down_is_a_fault(server: HTTPServer):
+    with HTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as other:
+        address = address_of(other)
+    found = parts.language_model(with_values(engine="server", address=address))
+    assert server_state(found) is State.FAULT
+
+
+def test_the_built_in_synthesiser_is_well():
+    assert states(parts.synthesiser(Settings())) == [("synthesiser", State.OK)]
+
+
+def test_a_synthesiser_without_its_data_is_a_fault(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("espeakng_loader.get_data_path", lambda: "/no/such/folder")
+    assert states(parts.synthesiser(Settings())) == [("synthesiser", State.FAULT)]
