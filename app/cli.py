@@ -12,10 +12,14 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from app import models
 from engine import api
 from engine.api import Event, Settings
+
+if TYPE_CHECKING:
+    from engine.api import Exchange
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     _add_say(commands)
     _add_converse(commands)
+    models.add_command(commands)
     _add_simple(commands, "voices", _voices, "list the voices that can be chosen")
     _add_simple(commands, "bench", _bench, "measure this machine")
     _add_simple(commands, "doctor", _doctor, "look at what is installed and what is missing")
@@ -153,7 +158,7 @@ QUESTION = "convert ten miles to kilometers"
 
 def _talk(
     settings: Settings, microphone: Path | None, loudspeaker: Path | None, *, as_json: bool
-) -> tuple[api.Exchange, ...]:
+) -> "tuple[Exchange, ...]":
     def show(event: Event) -> None:
         if isinstance(event, api.Failed):
             _tell(f"{event.message} {event.hint}")
@@ -169,9 +174,11 @@ def _talk(
     return exchanges
 
 
-def _times(exchange: api.Exchange) -> str:
+def _times(exchange: "Exchange") -> str:
     stages = exchange.times_ms.items()
-    return ", ".join(f"{stage.replace('_', ' ')} {at:.0f}" for stage, at in stages if at is not None)
+    return ", ".join(
+        f"{stage.replace('_', ' ')} {at:.0f}" for stage, at in stages if at is not None
+    )
 
 
 def _voices(options: argparse.Namespace) -> int:

@@ -5,7 +5,7 @@ threads after start(). `emit` is called from one engine thread, one event at a t
 block.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,7 +49,12 @@ from engine.messages import (
 from engine.settings import Settings
 
 if TYPE_CHECKING:
+    from engine.bench import Row
+    from engine.doctor import Finding
+    from engine.library import ModelEntry
+    from engine.runtime.dialogue import Exchange as Exchange  # re-exported for hosts
     from engine.runtime.parts import Parts
+    from engine.runtime.recital import Recited
 
 __all__ = [
     "AddVoice",
@@ -125,3 +130,114 @@ class Engine:
     def stop(self) -> None:
         """Release devices and models, join every thread; the last event is Stopped."""
         self._conductor.stop()
+
+
+# What follows is for hosts without a window. Each call does one thing on the calling thread and
+# imports what it needs only then.
+
+
+def settings_path() -> Path:
+    """The person's settings file."""
+    from engine import settings_file
+
+    return settings_file.default_path()
+
+
+def load_settings() -> tuple[Settings, tuple[str, ...]]:
+    """The person's settings, and a sentence on everything in the file that was not taken."""
+    from engine import settings_file
+
+    return settings_file.load(settings_file.default_path())
+
+
+def say(
+    text: str,
+    settings: Settings,
+    *,
+    voice: str | None = None,
+    rate_plan: str | None = None,
+    word_delay_ms: float = 0.0,
+    out: Path | None = None,
+) -> "Recited":
+    """Speak a text: see engine.runtime.performance."""
+    from engine.runtime import performance
+
+    return performance.say(
+        text, settings, voice=voice, rate_plan=rate_plan, word_delay_ms=word_delay_ms, out=out
+    )
+
+
+def voices(settings: Settings) -> tuple[str, ...]:
+    """Names of the voices the synthesiser of the settings can speak with."""
+    from engine.runtime import performance
+
+    return performance.voices(settings)
+
+
+def converse(
+    settings: Settings,
+    *,
+    microphone: Path | None,
+    loudspeaker: Path | None,
+    show: Callable[[Event], None],
+) -> "tuple[Exchange, ...]":
+    """Talk through files or devices: see engine.runtime.dialogue."""
+    from engine.runtime import dialogue
+
+    return dialogue.converse(settings, microphone=microphone, loudspeaker=loudspeaker, show=show)
+
+
+def speak_question(text: str, path: Path) -> str:
+    """Make a spoken question for the demonstration; returns who speaks it."""
+    from engine.runtime import question
+
+    return question.speak_question(text, path)
+
+
+def examine(settings: Settings) -> "list[Finding]":
+    """What is installed, connected and missing: see engine.doctor."""
+    from engine import doctor
+
+    return doctor.examine(settings)
+
+
+def bench(settings: Settings) -> "tuple[Row, ...]":
+    """Measure this machine: see engine.bench."""
+    from engine import bench as benchmark
+
+    return benchmark.bench(settings)
+
+
+def bench_table(rows: "Sequence[Row]") -> str:
+    """The rows as a table for a terminal."""
+    from engine import bench as benchmark
+
+    return benchmark.bench_table(rows)
+
+
+def models() -> "tuple[ModelEntry, ...]":
+    """Models that can be fetched: see engine.library."""
+    from engine import library
+
+    return library.models()
+
+
+def fetch_model(name: str, show: Callable[[str, int, int], None]) -> tuple[Path, ...]:
+    """Fetch a model and what it needs; `show` gets file, bytes done, bytes in total."""
+    from engine import library
+
+    return library.fetch_model(name, show)
+
+
+def verify_model(name: str, show: Callable[[str, int, int], None]) -> tuple[str, ...]:
+    """One sentence per file that is not as it was fetched."""
+    from engine import library
+
+    return library.verify_model(name, show)
+
+
+def remove_model(name: str) -> int:
+    """Delete a model; returns the bytes freed."""
+    from engine import library
+
+    return library.remove_model(name)
