@@ -60,7 +60,6 @@ _BARE = {
 
 _INITIALISM = re.compile(r"(?:[A-Za-z]\.){1,6}[A-Za-z]")
 _MAY_END = frozenset("etc jr sr inc ltd co corp esq bros al".split())
-_QUOTES = "\"'”’)]}*"
 
 
 def dotted(core: str, context: Context) -> Reading | None:
@@ -74,7 +73,7 @@ def dotted(core: str, context: Context) -> Reading | None:
         return None  # "a.b" is a name with a dot in it
     letters = core.replace(".", "")
     said = letters if letters.isupper() else "-".join(letters.upper())
-    return say(said, _mark(context, any_name=False))
+    return say(said, context.mark_behind_dot(any_name=False))
 
 
 def titled(core: str, context: Context) -> Reading | None:
@@ -84,7 +83,7 @@ def titled(core: str, context: Context) -> Reading | None:
         return None
     if context.tail.startswith("."):
         known = core in _BARE_TITLES or context.after in ("and", "&")
-        return say(title, _rest(context.tail)) if known or _names_something(context) else None
+        return say(title, context.other_mark) if known or _names_something(context) else None
     if core in _BARE_TITLES and not context.tail and context.after[:1].isupper():
         return say(title)
     return None
@@ -102,8 +101,8 @@ def street_or_person(core: str, context: Context) -> Reading | None:
         return say(before, "")
     named = context.previous[:1].isupper() or context.previous[:1].isdigit()
     if not named and core == "Dr":
-        return say(before, _mark(context, any_name=False))
-    return say(behind, _mark(context, any_name=False))
+        return say(before, context.mark_behind_dot(any_name=False))
+    return say(behind, context.mark_behind_dot(any_name=False))
 
 
 def shortened(core: str, context: Context) -> Reading | None:
@@ -115,7 +114,7 @@ def shortened(core: str, context: Context) -> Reading | None:
         return None
     if lower == "al" and context.previous != "et":
         return None
-    mark = _mark(context, any_name=lower in _MAY_END or lower in _REAL_WORDS)
+    mark = context.mark_behind_dot(any_name=lower in _MAY_END or lower in _REAL_WORDS)
     ends_sentence = mark is not None and "." in mark
     if ends_sentence and lower in _REAL_WORDS - _BEFORE_FIGURE - {"al"}:
         return None
@@ -136,11 +135,16 @@ def bare(core: str, context: Context) -> Reading | None:
 def initial(core: str, context: Context) -> Reading | None:
     """George W. Bush: no pause after the letter."""
     single = len(core) == 1 and core.isupper() and core.isascii() and context.tail == "."
-    if not single or core == "I" or not context.after[:1].isupper():
+    if not single or core == "I" or not context.after:
+        return None
+    if context.after[0].islower():
+        return say(core, "")
+    if not context.after[0].isupper():
         return None
     if context.after.lower() in SENTENCE_STARTERS and len(context.after) > 1:
         return None
-    beside_name = not context.previous or context.previous[:1].isupper()
+    previous = context.previous
+    beside_name = not previous or previous[0].isupper() or previous in SENTENCE_STARTERS
     return say(core, "") if beside_name or len(context.after) == 1 else None
 
 
@@ -149,24 +153,10 @@ def _with_own_comma(known: str, context: Context) -> Reading:
     words = known.rstrip(",:")
     own = known[len(words) :]
     if own:
-        rest = _rest(context.tail) if context.tail.startswith(".") else context.tail[:1]
-        return say(words, rest or own)
-    return say(words, _mark(context, any_name=False) if context.tail.startswith(".") else None)
-
-
-def _mark(context: Context, *, any_name: bool) -> str | None:
-    """The mark that is left when the abbreviation has taken its dot. None: the tail as it is."""
-    if not context.tail.startswith("."):
-        return None
-    rest = context.tail[1:].strip(_QUOTES)
-    if rest:
-        return _rest(context.tail)
-    return "." if context.sentence_follows(any_name=any_name) else ""
-
-
-def _rest(tail: str) -> str:
-    marks = [char for char in tail[1:] if char in ".,?!;:"]
-    return marks[0] if marks else ""
+        return say(words, context.other_mark or own)
+    return say(
+        words, context.mark_behind_dot(any_name=False) if context.tail.startswith(".") else None
+    )
 
 
 def _names_something(context: Context) -> bool:

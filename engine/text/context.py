@@ -93,6 +93,21 @@ class Context:
         """A number stands right before, without any punctuation between."""
         return bool(self.past and not self.past[0].mark and _NUMERIC.fullmatch(self.past[0].core))
 
+    @property
+    def other_mark(self) -> str:
+        """The first mark of the tail that is not an abbreviation's own dot."""
+        return next((char for char in self.tail.removeprefix(".") if char in ".,?!;:"), "")
+
+    def mark_behind_dot(self, *, any_name: bool) -> str | None:
+        """The mark that is left when an abbreviation has taken the first dot of the tail: another
+        mark, or a full stop if a sentence follows (see sentence_follows). None: there is no dot.
+        """
+        if not self.tail.startswith("."):
+            return None
+        if self.other_mark:
+            return self.other_mark
+        return "." if self.sentence_follows(any_name=any_name) else ""
+
     def is_adjective(self, article: str) -> bool:
         """Whether an amount behind `article` describes the noun after it: "a 5 dollar bill"."""
         if article.lower() not in ("a", "an") or self.tail:

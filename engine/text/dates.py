@@ -32,7 +32,7 @@ _DAYS = {
     "Sun": "Sunday",
 }
 _ISO = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)(?:T(\d\d:\d\d)(?::\d\d)?(?:\.\d+)?(?:Z|[-+]\d\d:?\d\d)?)?"
+    r"(\d{4})[-/](\d\d)[-/](\d\d)(?:T(\d\d:\d\d)(?::\d\d)?(?:\.\d+)?(?:Z|[-+]\d\d:?\d\d)?)?"
 )
 _NUMERIC = re.compile(r"(\d{1,2})([/.])(\d{1,2})\2(\d{4}|\d\d)")
 _MONTH_DAY = re.compile(r"(\d{1,2})/(\d{1,2})")
@@ -44,6 +44,8 @@ _HALF = re.compile(r"([AaPp])\.?[Mm]")
 _RATIO = re.compile(r"(\d{1,4}):(\d{1,4})")
 _YEAR = re.compile(r"(1[1-9]|20)\d\d")
 _YEAR_RANGE = re.compile(r"((?:1[1-9]|20)\d\d)[-–/]((?:1[1-9]|20)\d\d|\d\d)")
+_YEAR_MONTH = re.compile(r"((?:19|20)\d\d)-(0[1-9]|1[0-2])")
+_NAME_RANGE = re.compile(r"([A-Z][a-z]{2,8})[-–]([A-Z][a-z]{2,8})")
 _ERA = re.compile(r"BC|AD|BCE|CE|B\.C|A\.D")
 _YEAR_CUES = frozenset(
     "in since by from until till before after during around circa late early mid year spring "
@@ -114,7 +116,17 @@ def month(core: str, context: Context) -> Reading | None:
         beside_figure = context.after_number or context.after[:1].isdigit()
         if not beside_figure:
             return None
-    return say(name, _abbreviation_mark(context) if dotted else None)
+    return say(name, context.mark_behind_dot(any_name=False) if dotted else None)
+
+
+def names(core: str, context: Context) -> Reading | None:
+    """Mon-Fri, Jan–Mar"""
+    match = _NAME_RANGE.fullmatch(core)
+    if not match:
+        return None
+    known = _DAYS | _SHORT_MONTHS | {name: name for name in (*MONTHS, *_DAYS.values())}
+    first, last = known.get(match[1]), known.get(match[2])
+    return say(f"{first} to {last}") if first and last else None
 
 
 def weekday(core: str, context: Context) -> Reading | None:
@@ -126,14 +138,18 @@ def weekday(core: str, context: Context) -> Reading | None:
         dated = context.after[:1].isdigit() or _month_name(context.after)
         if not dated:
             return None
-    return say(name, context.tail.replace(".", "", 1)[:1])
+    return say(name, context.other_mark)
 
 
 def year(core: str, context: Context) -> Reading | None:
     """in 1995, 1990-1995; but 1995 people"""
     spread = _YEAR_RANGE.fullmatch(core)
-    if spread:
-        return _year_range(spread, context)
+    year_month = _YEAR_MONTH.fullmatch(core)
+    said = _year_range(spread, context) if spread else None
+    if said or (spread and not year_month):
+        return said
+    if year_month:
+        return say(f"{MONTHS[int(year_month[2]) - 1]} {numbers.year(int(year_month[1]))}")
     if not _YEAR.fullmatch(core):
         return None
     value = int(core)
@@ -153,7 +169,7 @@ def time(core: str, context: Context) -> Reading | None:
     if match and int(match[1]) <= 24:
         return Reading(tuple(_clock(match, context).split()), _half_mark(core, context))
     spread = _TIME_RANGE.fullmatch(core)
-    if spread and re.search(r"[:m]", core):
+    if spread and re.search(r"[:mM]", core):
         first, last = time(spread[1], context), time(spread[2], context)
         first = first or (say(numbers.number(spread[1])) if spread[1].isdecimal() else None)
         if first and last:
@@ -188,14 +204,7 @@ def _half_mark(core: str, context: Context) -> str | None:
     """The dot of "p.m." is not a full stop, unless a sentence begins after it."""
     if not (core.lower().endswith(("a.m", "p.m")) and context.tail.startswith(".")):
         return None
-    return _abbreviation_mark(context)
-
-
-def _abbreviation_mark(context: Context) -> str | None:
-    rest = context.tail[1:]
-    if rest.strip("\"'”’)]"):
-        return None if rest.strip("\"'”’)]")[0] == "." else rest.strip("\"'”’)]")[0]
-    return "." if context.sentence_follows(any_name=False) else ""
+    return context.mark_behind_dot(any_name=False)
 
 
 def _clock(match: re.Match[str], context: Context) -> str:
@@ -272,5 +281,5 @@ def _is_month(word: str) -> bool:
 
 
 RULES: tuple[Rule, ...] = (
-    full_date, day_and_month, day, year, time, half_of_day, month, weekday,
+    full_date, day_and_month, day, year, time, half_of_day, names, month, weekday,
 )  # fmt: skip

@@ -31,10 +31,13 @@ _ORDINAL_RANGE = re.compile(r"(\d{1,4})(?:st|nd|rd|th)[-–](\d{1,4})(?:st|nd|rd
 _FRACTION = re.compile(r"(-?)(\d{1,4})/(\d{1,4})(ths?|rds?)?")
 _MIXED = re.compile(rf"(\d*)([{_FRACTION_SIGNS}])")
 _DECADE = re.compile(r"'?(1[1-9]\d0|20\d0|[1-9]0)'?s")
+_DECADE_RANGE = re.compile(r"((?:1[1-9]|20)\d0)s[-–]'?((?:(?:1[1-9]|20)\d|[1-9])0)s")
+_RATING = re.compile(r"(\d{1,3}\.\d+)/(\d{1,3})")
 _TIMES = re.compile(rf"({NUMBER})[x×](?:({NUMBER})(?:[x×]({NUMBER}))?)?", re.IGNORECASE)
 _TIMES_PER = re.compile(r"(\d+)x/(day|week|month|year|hour)", re.IGNORECASE)
 _SCIENTIFIC = re.compile(r"(-?\d+(?:\.\d+)?)[eE]([-+]?\d{1,3})")
 _VERSION = re.compile(r"(v?)(\d{1,4}(?:\.\d{1,5}){1,4})", re.IGNORECASE)
+_OPERATORS = frozenset("+-=*/^")
 _IDIOMS = {
     "24/7": "twenty-four seven",
     "9/11": "nine eleven",
@@ -44,6 +47,7 @@ _IDIOMS = {
     "911": "nine one one",
     "007": "double oh seven",
     "101": "one oh one",
+    "24/7/365": "twenty-four seven three sixty-five",
 }
 _VERSIONED = frozenset(
     "version v release python java node ubuntu debian fedora ios ipados macos android windows cuda "
@@ -98,6 +102,9 @@ def ordinal(core: str, context: Context) -> Reading | None:
 
 def fraction(core: str, context: Context) -> Reading | None:
     """1/2, 3/4, 2/3rds, 1½; "5 1/2" goes on from the whole number before."""
+    rating = _RATING.fullmatch(core)
+    if rating:
+        return say(f"{numbers.number(rating[1])} out of {numbers.number(rating[2])}")
     sign, whole, parts = "", "", None
     match = _FRACTION.fullmatch(core)
     if match:
@@ -115,6 +122,9 @@ def fraction(core: str, context: Context) -> Reading | None:
 
 def decade(core: str, context: Context) -> Reading | None:
     """1990s, '90s; 30s after "the" or "his" (else it is seconds)."""
+    pair = _DECADE_RANGE.fullmatch(core)
+    if pair:
+        return say(f"{numbers.decade(int(pair[1]))} to {numbers.decade(int(pair[2]))}")
     match = _DECADE.fullmatch(core)
     if not match:
         return None
@@ -134,6 +144,8 @@ def times(core: str, context: Context) -> Reading | None:
         return None
     sizes = [size for size in match.groups() if size]
     if len(sizes) == 1:
+        if not context.tail and context.after[:1] in _OPERATORS:  # 2x + 1
+            return None
         return say(f"{numbers.number(sizes[0])} {'time' if sizes[0] == '1' else 'times'}")
     link = " times " if "×" in core else " by "
     return say(link.join(_size(size) for size in sizes))

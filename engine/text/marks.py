@@ -16,7 +16,7 @@ ELLIPSIS = "…"
 DASHES = frozenset({"-", "–", "—", "―", "--", "---"})
 
 _BREAK = re.compile(
-    r"[—―]+|(?<!\d)–+|–+(?![\d$€£¥])"  # dashes; an en dash between figures is a range
+    r"[—―]+|(?<!\w)–+|–+(?!\w|[$€£¥])|(?<=[a-z])–+(?=[a-z])"  # a tight en dash may be a range
     r"|(?<=[^\W\d_])--+(?=[^\W\d_])"
     r"|(?:\.{3,}|…)[\"”']*(?=\w)"
     r"|(?<=[^\W\d_])(?:[,!?;]+|(?<!:):(?!:))[\"'”’)]*(?=[\"“‘(]?[^\W\d_])"
@@ -27,6 +27,7 @@ _BREAK = re.compile(
 _ADDRESS = re.compile(r"://|^www\.|^\S+@\S+\.\w", re.IGNORECASE)
 _LEAD = re.compile(r"(?:[\"'“”‘«‹(\[{¿¡—―`]|\.{2,}|…)+")
 _TRAILING = ".,;:!?…\"'”’»›)]}—―–`"
+_JOINED_INITIALS = re.compile(r"\b(?:[A-Z]\.){2,}(?=['-])")
 _OPTIONAL_PLURAL = re.compile(r"\((e?s)\)")
 
 
@@ -46,6 +47,7 @@ def split(piece: Piece) -> list[Piece]:
     if _ADDRESS.search(piece.text):
         return [piece]
     piece = piece.replace(_OPTIONAL_PLURAL, lambda match: match[1])
+    piece = piece.replace(_JOINED_INITIALS, lambda match: match[0].replace(".", ""))
     parts = []
     begin = 0
     for match in _BREAK.finditer(piece.text):
@@ -94,7 +96,8 @@ def _peel_signs(text: str) -> Peeled:
     marks = set(text) <= set(".,;:!?…\"'“”‘’«»()[]{}—―–-`*_|")
     if not marks or text in ("-", "–", "*", "||"):
         core = text.strip("\"'“”‘’`(),.;:[]{}")
-        return Peeled(core, "", "", "", soft=False)
+        tail = text[text.rindex(core) + len(core) :]
+        return Peeled(core, "", tail, mark_of(tail), soft=False)
     mark = mark_of(text)
     pause = not mark and any(char in "—―–-(" for char in text)
     return Peeled("", "", text, "," if pause else mark, pause)

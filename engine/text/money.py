@@ -61,7 +61,7 @@ _SCALE = r"(?:(k|mn|mm|m|bn|b|tn|t|K|M|B|T)\b|-?(thousand|million|billion|trilli
 _BEFORE = re.compile(rf"([-+~]?)({_SIGN})(-?)({NUMBER})(\+?){_SCALE}(\+?)")
 _BEFORE_RANGE = re.compile(rf"({_SIGN})({NUMBER}){_SCALE}[-–](?:{_SIGN})?({NUMBER}){_SCALE}")
 _BEHIND = re.compile(rf"([-+~]?)({NUMBER}){_SCALE}({_SIGN}|USD|EUR|GBP|JPY)")
-_PER = re.compile(r"(.*\d[a-zA-Z]*)/([a-zA-Z]+)")
+_PER = re.compile(r"([^/]*\d[^/]*)/([a-zA-Z]+)")
 _PERIODS = {
     "mo": "month", "hr": "hour", "h": "hour", "yr": "year", "wk": "week", "lb": "pound",
     "kg": "kilogram", "mi": "mile", "km": "kilometer", "oz": "ounce", "gal": "gallon",

@@ -115,9 +115,11 @@ def code(text: str) -> str:
     """Figures of a name: A320 is "three twenty", AA1234 "twelve thirty-four"."""
     if text[0] == "0" or len(text) > 4:
         return digits(text)
-    if len(text) <= 2 or text.endswith("00"):
+    if len(text) <= 2 or text.endswith("000") or (len(text) == 3 and text.endswith("00")):
         return cardinal(int(text))
     head, rest = cardinal(int(text[:-2])), int(text[-2:])
+    if rest == 0:
+        return head + " hundred"
     return f"{head} {'oh ' if rest < 10 else ''}{cardinal(rest)}"
 
 

@@ -33,14 +33,14 @@ _NARROW: tuple[Rule, ...] = (
     *dates.RULES,
     *figures.RULES,
     *units.RULES,
-    *abbreviations.RULES,
     *roman.RULES,
+    *abbreviations.RULES,
 )
 _WIDE: tuple[Rule, ...] = symbols.RULES
 """The first rule that answers wins; the last of the wide ones answers always."""
 
 _COMPOUND = re.compile(r"(?=.*\d)(?=.*[^\W\d_])[\w.']+(?:[-–][\w.']+)+")
-_COMPOUND_PARTS = re.compile(r"(?<=\d)[-–]|[-–](?=\d)|(?<=\d[^\W\d_])[-–]|(?<=\d[a-z]{2})[-–]")
+_HYPHEN = re.compile("[-–]")
 _MARKS = ".,?!;:"
 _DECIDES_MARK = frozenset("-([{.,?!;:|)]}")
 _NO_MARK = frozenset("“‘«€£¥₹¿¡°")
@@ -249,8 +249,17 @@ def _compound(core: str) -> Reading | None:
     """mid-1990s, 19th-century, 20-year-old: figures joined to words are read part by part."""
     if not _COMPOUND.fullmatch(core):
         return None
-    parts = [part for part in _COMPOUND_PARTS.split(core) if part]
+    parts: list[str] = []
+    for part in _HYPHEN.split(core):
+        if parts and not _has_figure(part) and not _has_figure(parts[-1]):
+            parts[-1] += "-" + part
+        else:
+            parts.append(part)
     return Reading(tuple(word for part in parts for word in _reading(part, Context()).words))
+
+
+def _has_figure(text: str) -> bool:
+    return any(char.isdigit() for char in text)
 
 
 def _spoken(word: str) -> list[str]:

@@ -41,7 +41,7 @@ _INNER = _BETWEEN | {
 }
 _EXPONENTS = {"^2": "squared", "^3": "cubed"}
 _NUMERICAL = re.compile(rf"[(\-+]?(?:{NUMBER}|[a-zA-Z])[)]?")
-_ARITHMETIC = re.compile(r"(?:[\w.,()]+|\))(?:(?:[-+*/×÷=^<>]|\*\*|==|\^-)[\w.,()]+)+")
+_ARITHMETIC = re.compile(r"[~≈]?(?:[\w.,()]+|\))(?:(?:[-+*/×÷=^<>]|\*\*|==|\^-)[\w.,()]+)+")
 _FORMULA_SIGNS = {"-": "minus", "*": "times", "/": "over", "**": "to the power of"}
 _PARTS = re.compile(
     rf"(?P<number>{NUMBER})|(?P<word>[^\W\d_](?:[^\W\d_]|[\u0300-\u036f]|['-](?=[^\W\d_]))*)"
@@ -104,8 +104,10 @@ def formula(core: str, context: Context) -> Reading | None:
     """2+2=4, x=5, 2*3, y=x^2"""
     if not _ARITHMETIC.fullmatch(core) or not re.search(r"\d|=", core):
         return None
-    slash_or_dash = set(core) & set("+*×÷=^<>")
-    return say(_words(core, _FORMULA_SIGNS)) if slash_or_dash else None
+    if not set(core) & set("+*×÷=^<>"):  # only a slash or a dash: a date, a path, a range
+        return None
+    about = "about " if core[0] in "~≈" else ""
+    return say(about + _words(core.lstrip("~≈"), _FORMULA_SIGNS))
 
 
 def anything(core: str, context: Context) -> Reading:

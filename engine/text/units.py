@@ -42,6 +42,7 @@ _UNITS = _read_names()
 """Sign -> singular; "=" at the end: the plural is the same."""
 
 _ATTACHED_ONLY = frozenset({"M", "B", "bn", "in", "fl"})  # words or letters when alone
+_PREFIXES = {"sq": "square", "cu": "cubic", "fl": "fluid"}
 _PLACES = frozenset("apt apartment room gate unit seat suite row block terminal door".split())
 _UNIT = "|".join(re.escape(sign) for sign in sorted(_UNITS, key=len, reverse=True))
 _POWERS = {"^2": "square", "^3": "cubic", "2": "square", "3": "cubic"}
@@ -57,7 +58,7 @@ def attached(core: str, context: Context) -> Reading | None:
     match = _ATTACHED.fullmatch(core)
     if not match or (match[5] == "in" and "-" in core):
         return None
-    if match[5] in ("M", "B") and context.previous.lower() in _PLACES:
+    if match[5] in ("M", "B") and _is_address(context):
         return None
     sign, low, minus_high, high = match[1], match[2], match[3] or "", match[4]
     lead = {"~": "about", "≈": "about", "<": "less than", ">": "more than"}.get(sign, "")
@@ -70,13 +71,17 @@ def attached(core: str, context: Context) -> Reading | None:
 
 def alone(core: str, context: Context) -> Reading | None:
     """The unit as a token of its own, after its number."""
-    if core.lower() in ("sq", "cu") and context.after_number:
-        return say("square" if core.lower() == "sq" else "cubic", "")
+    prefix = _PREFIXES.get(core.lower())
+    if prefix and context.after_number:
+        return say(prefix, "")
     match = _EXPRESSION.fullmatch(core)
-    areal = context.previous.lower() in ("sq", "cu")
+    areal = context.previous.lower() in _PREFIXES
     if not match or not (context.after_number or areal):
         return None
-    if core in _ATTACHED_ONLY and not (core == "in" and context.tail.startswith(".")):
+    inches = core == "in" and (
+        context.tail.startswith(".") or context.before_previous in ("ft", "feet", "foot")
+    )
+    if core in _ATTACHED_ONLY and not inches:
         return None
     one = numbers.is_one(context.previous) or context.is_adjective(context.before_previous)
     return say(_unit(core, one=one), _mark(context))
@@ -100,6 +105,12 @@ def _unit(expression: str, *, one: bool) -> str:
     return said
 
 
+def _is_address(context: Context) -> bool:
+    """ "Apt. 4B", "221B Baker Street": a letter, no billion."""
+    named = not context.tail and context.after[:1].isupper() and context.after[1:2].islower()
+    return named or context.previous.lower() in _PLACES
+
+
 def _name(sign: str, *, one: bool) -> str:
     name = _UNITS.get(sign, sign)
     if one or name.endswith("="):
@@ -111,10 +122,10 @@ def _name(sign: str, *, one: bool) -> str:
 
 
 def _mark(context: Context) -> str | None:
-    """ "5 ft. tall": the dot belongs to the unit unless a sentence begins after it."""
-    if context.tail == "." and context.after[:1].islower():
-        return ""
-    return None
+    """ "5 ft. tall", "5 ft., 3 in.": the dot belongs to the unit unless a sentence begins."""
+    if context.tail == "." and context.after[:1].isdigit():
+        return None
+    return context.mark_behind_dot(any_name=True)
 
 
 RULES: tuple[Rule, ...] = (feet_and_inches, attached, alone)

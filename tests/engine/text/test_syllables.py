@@ -10,7 +10,8 @@ _SYLLABLES = {
     1: """league the cat strength make tree days walked jumped played miles through eight world
         they're time there here house please called worked blue toes""",
     2: """layer value beyond hello water table apple little maple wanted needed started boxes
-        churches wishes being going didn't isn't rhythm prism people lonely movement hopeful million question
+        churches wishes being going didn't isn't rhythm prism people lonely movement hopeful
+        million question
         ocean today""",
     3: """typically banana computer elephant beautiful syllable assistant everything expected radio
         area idea audio period whatever amazing energy serious""",
