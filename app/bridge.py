@@ -1,0 +1,101 @@
+"""Between the window and the engine: one queued signal in, post(command) out.
+
+Invariant: no engine call happens on the Qt thread. All of them (make, start, post, stop) run one
+after another on one thread that belongs to the bridge, so their order is kept and a slow one never
+holds up the window.
+"""
+
+import logging
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Protocol
+
+from PySide6.QtCore import QObject, Signal
+
+from engine.api import Command, EngineError, Event, Failed
+
+logger = logging.getLogger(__name__)
+
+Post = Callable[[Command], None]
+Emit = Callable[[Event], None]
+
+
+class EngineLike(Protocol):
+    """What the bridge needs of an engine."""
+
+    def start(self) -> None: ...
+
+    def post(self, command: Command) -> None: ...
+
+    def stop(self) -> None: ...
+
+
+class Bridge(QObject):
+    """Relays; knows nothing about what is said.
+
+    Signals:
+        arrived(Event): from the engine; emitted on engine threads, connect queued.
+        closed: the engine has stopped; emitted on the bridge's thread, connect queued.
+    """
+
+    arrived = Signal(object)
+    closed = Signal()
+
+    def __init__(
+        self, make_engine: Callable[[Emit], EngineLike], parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._make_engine = make_engine
+        self._engine: EngineLike | None = None
+        self._calls = ThreadPoolExecutor(max_workers=1, thread_name_prefix="engine-calls")
+        self._is_closed = False
+
+    def open(self) -> None:
+        """Make and start the engine behind the window."""
+        self._calls.submit(self._open)
+
+    def post(self, command: Command) -> None:
+        """Pass a command on; never waits. After close() it is dropped."""
+        if not self._is_closed:
+            self._calls.submit(self._post, command)
+
+    def close(self) -> None:
+        """Stop the engine behind the window; `closed` says when it is done. Twice is harmless."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        self._calls.submit(self._close)
+        self._calls.shutdown(wait=False)
+
+    def _open(self) -> None:
+        try:
+            self._engine = self._make_engine(self.arrived.emit)
+            self._engine.start()
+        except EngineError as error:
+            self.arrived.emit(Failed(error.code, error.message, error.hint))
+        except Exception:  # the top of a thread: whatever happened, the window must hear of it
+            logger.exception("engine did not start")
+            self.arrived.emit(
+                Failed(
+                    "engine",
+                    "The assistant could not be started.",
+                    "Run `rubato doctor` in a terminal to find out why.",
+                )
+            )
+
+    def _post(self, command: Command) -> None:
+        if self._engine is None:
+            return
+        try:
+            self._engine.post(command)
+        except Exception:  # the top of a thread
+            logger.exception("command was not taken command=%s", type(command).__name__)
+
+    def _close(self) -> None:
+        try:
+            if self._engine is not None:
+                self._engine.stop()
+        except Exception:  # the top of a thread: the window still has to close
+            logger.exception("engine did not stop")
+        finally:
+            self.closed.emit()

@@ -1,0 +1,53 @@
+"""The menus that choose microphone and loudspeaker.
+
+Invariant: they list what the engine last said exists, with the system's default first; choosing
+posts a ChangeSetting and nothing else.
+"""
+
+from PySide6.QtGui import QActionGroup
+from PySide6.QtWidgets import QMenu, QWidget
+
+from app.bridge import Post
+from engine.api import ChangeSetting, DevicesChanged, Event, Part
+
+DEVICE_KEYS = {Part.MICROPHONE: "audio.microphone", Part.LOUDSPEAKER: "audio.loudspeaker"}
+DEFAULT_LABEL = "System default"
+
+
+class Devices:
+    """Remembers the devices there are and makes menus of them."""
+
+    def __init__(self, post: Post) -> None:
+        self._post = post
+        self._known = DevicesChanged((), (), "", "")
+
+    def on_event(self, event: Event) -> None:
+        if isinstance(event, DevicesChanged):
+            self._known = event
+
+    def names(self, part: Part) -> tuple[str, ...]:
+        """Devices of a part, without the default."""
+        is_microphone = part is Part.MICROPHONE
+        return self._known.microphones if is_microphone else self._known.loudspeakers
+
+    def selected(self, part: Part) -> str:
+        """The chosen device; empty = the system's default."""
+        is_microphone = part is Part.MICROPHONE
+        known = self._known
+        return known.selected_microphone if is_microphone else known.selected_loudspeaker
+
+    def menu(self, part: Part, parent: QWidget) -> QMenu:
+        """A menu to choose the device of MICROPHONE or LOUDSPEAKER; deletes itself when closed."""
+        menu = QMenu(part.value.capitalize(), parent)
+        menu.aboutToHide.connect(menu.deleteLater)
+        group = QActionGroup(menu)
+        for name in ("", *self.names(part)):
+            action = group.addAction((name or DEFAULT_LABEL).replace("&", "&&"))
+            action.setCheckable(True)
+            action.setChecked(name == self.selected(part))
+            action.triggered.connect(lambda _=False, name=name: self._choose(part, name))
+            menu.addAction(action)
+        return menu
+
+    def _choose(self, part: Part, name: str) -> None:
+        self._post(ChangeSetting(DEVICE_KEYS[part], name))

@@ -1,0 +1,127 @@
+"""The row on top: the name, hands-free, volume, and buttons for the rest.
+
+Invariant: what the engine says of hands-free and volume is shown without being posted back.
+"""
+
+from PySide6.QtCore import QSignalBlocker, Qt
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSlider, QWidget
+
+from app.bridge import Post
+from app.icons import IconButton
+from app.switch import Switch
+from app.theme import Mode, Theme, scaled
+from engine.api import Event, SetHandsFree, SettingChanged, SetVolume
+
+HANDS_FREE_KEY = "audio.hands_free"
+VOLUME_KEY = "audio.volume"
+_NEXT_MODE = {Mode.SYSTEM: Mode.LIGHT, Mode.LIGHT: Mode.DARK, Mode.DARK: Mode.SYSTEM}
+
+
+class Header(QWidget):
+    """Buttons are public: the window connects them."""
+
+    def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._post = post
+        self._theme = theme
+        self._gain_before_mute = 1.0
+        self._row = QHBoxLayout(self)
+        self.name = QLabel("Rubato", self)
+        self.name.setFont(scaled(self.font(), 1.3, strong=True))
+        self.hands_free = Switch("Hands-&free", theme, self)
+        self.hands_free.setToolTip("Answer whenever you speak, without a key (Ctrl+H)")
+        self.hands_free.toggled.connect(lambda on: post(SetHandsFree(on)))
+        self.mute = IconButton("loudspeaker", "Mute", theme, self)
+        self.mute.clicked.connect(self._on_mute)
+        self.volume = self._make_volume()
+        self.new = IconButton("new-conversation", "New conversation (Ctrl+N)", theme, self)
+        self.details = IconButton("panel", "Voice and status (Ctrl+D)", theme, self)
+        self.details.setCheckable(True)
+        self.details.hide()
+        self.theme_button = IconButton("theme-system", "", theme, self)
+        self.help = IconButton("help", "Keyboard shortcuts (F1)", theme, self)
+        self.settings = IconButton("settings", "Settings (Ctrl+,)", theme, self)
+        theme.changed.connect(self._show_mode)
+        self._show_mode()
+        self._lay_out()
+        self.be_compact(False)
+
+    @property
+    def next_mode(self) -> Mode:
+        """What the theme button leads to."""
+        return _NEXT_MODE[self._theme.mode]
+
+    def on_event(self, event: Event) -> None:
+        match event:
+            case SettingChanged(key=str(key), value=bool(on)) if key == HANDS_FREE_KEY:
+                self.show_hands_free(on)
+            case SettingChanged(key=str(key), value=int() | float() as gain) if key == VOLUME_KEY:
+                self.show_volume(gain)
+            case _:
+                pass
+
+    def show_hands_free(self, on: bool) -> None:
+        with QSignalBlocker(self.hands_free):
+            self.hands_free.setChecked(on)
+        self.hands_free.update()
+
+    def show_volume(self, gain: float) -> None:
+        """`gain` is 0..1."""
+        if self.volume.isSliderDown():
+            return
+        with QSignalBlocker(self.volume):
+            self.volume.setValue(round(gain * 100))
+        self._show_muted()
+
+    def be_compact(self, on: bool) -> None:
+        """In a narrow window: what is also in the settings goes, the panel's button comes."""
+        for widget in (self.volume, self.theme_button):
+            widget.setVisible(not on)
+        self.details.setVisible(on)
+        self._row.setContentsMargins(12 if on else 20, 10, 8 if on else 14, 4)
+
+    def _on_volume(self, percent: int) -> None:
+        self._show_muted()
+        self._post(SetVolume(percent / 100))
+
+    def _on_mute(self) -> None:
+        if self.volume.value() > 0:
+            self._gain_before_mute = self.volume.value() / 100
+            self.volume.setValue(0)
+        else:
+            self.volume.setValue(round(self._gain_before_mute * 100))
+
+    def _show_muted(self) -> None:
+        if self.volume.value() == 0:
+            self.mute.show_as("loudspeaker-off", "Unmute")
+        else:
+            self.mute.show_as("loudspeaker", "Mute")
+
+    def _show_mode(self) -> None:
+        mode = self._theme.mode
+        words = "follows the system" if mode is Mode.SYSTEM else mode.value
+        self.theme_button.show_as(f"theme-{mode.value}", f"Appearance: {words}")
+
+    def _make_volume(self) -> QSlider:
+        volume = QSlider(Qt.Orientation.Horizontal, self)
+        volume.setRange(0, 100)
+        volume.setPageStep(10)
+        volume.setFixedWidth(92)
+        volume.setAccessibleName("Volume")
+        volume.setToolTip("Volume")
+        volume.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        volume.valueChanged.connect(self._on_volume)
+        return volume
+
+    def _lay_out(self) -> None:
+        row = self._row
+        row.setSpacing(4)
+        row.addWidget(self.name)
+        row.addStretch(1)
+        row.addWidget(self.hands_free)
+        row.addSpacing(8)
+        row.addWidget(self.mute)
+        row.addWidget(self.volume)
+        row.addSpacing(8)
+        for button in (self.new, self.details, self.theme_button, self.help, self.settings):
+            row.addWidget(button)

@@ -1,0 +1,75 @@
+"""The keyboard: every shortcut in one table, and the card that shows them.
+
+Invariant: what the card lists is what works; both are made from the same table.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import QDialog, QGridLayout, QLabel, QWidget
+
+from app.theme import scaled
+
+
+class Act(Enum):
+    """What a shortcut does."""
+
+    STOP = "stop"
+    NEW = "new"
+    HANDS_FREE = "hands-free"
+    TYPE = "type"
+    FASTER = "faster"
+    SLOWER = "slower"
+    CHOOSE_FILE = "choose file"
+    DETAILS = "details"
+    SETTINGS = "settings"
+    HELP = "help"
+    QUIT = "quit"
+
+
+@dataclass(frozen=True)
+class Shortcut:
+    act: Act
+    keys: str
+    words: str
+
+
+SHORTCUTS = (
+    Shortcut(Act.STOP, "Esc", "Stop the reply"),
+    Shortcut(Act.TYPE, "Ctrl+L", "Type a message"),
+    Shortcut(Act.FASTER, "Alt+Up", "Speak faster"),
+    Shortcut(Act.SLOWER, "Alt+Down", "Speak slower"),
+    Shortcut(Act.HANDS_FREE, "Ctrl+H", "Hands-free on or off"),
+    Shortcut(Act.NEW, "Ctrl+N", "New conversation"),
+    Shortcut(Act.CHOOSE_FILE, "Ctrl+O", "Choose a recording for a voice"),
+    Shortcut(Act.DETAILS, "Ctrl+D", "Voice and status (narrow window)"),
+    Shortcut(Act.SETTINGS, "Ctrl+,", "Settings"),
+    Shortcut(Act.HELP, "F1", "These keys"),
+    Shortcut(Act.QUIT, "Ctrl+Q", "Quit"),
+)
+
+
+class KeysCard(QDialog):
+    """A list of the keys; not modal."""
+
+    def __init__(self, talk_label: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Keyboard")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        grid = QGridLayout(self)
+        grid.setContentsMargins(26, 22, 30, 24)
+        grid.setHorizontalSpacing(26)
+        grid.setVerticalSpacing(9)
+        lines = [(f"Hold {talk_label}", "Talk")]
+        lines += [(_native(each.keys), each.words) for each in SHORTCUTS]
+        for number, (keys, words) in enumerate(lines):
+            name = QLabel(keys, self)
+            name.setFont(scaled(self.font(), 1.0, strong=True))
+            grid.addWidget(name, number, 0)
+            grid.addWidget(QLabel(words, self), number, 1)
+
+
+def _native(keys: str) -> str:
+    return QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText)

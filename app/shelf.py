@@ -1,0 +1,55 @@
+"""The shelf: the voice area and the status, in a column that scrolls when the window is low.
+
+Invariant: nothing in it is needed while talking, so a narrow window may put it away.
+"""
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+
+from app.bridge import Post
+from app.status import Status
+from app.theme import Theme
+from app.voices import VoiceArea
+from engine.api import Event
+
+
+class Shelf(QScrollArea):
+    """Two cards, one under the other."""
+
+    def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        content = QWidget()
+        content.setProperty("kind", "page")
+        self._content = content
+        self.voices = VoiceArea(post, theme, content)
+        self.status = Status(theme, content)
+        column = QVBoxLayout(content)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(12)
+        column.addWidget(_card(self.voices, content))
+        column.addWidget(_card(self.status, content))
+        column.addStretch(1)
+        self.setWidget(content)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+
+    def on_event(self, event: Event) -> None:
+        self.voices.on_event(event)
+        self.status.on_event(event)
+
+    def sizeHint(self) -> QSize:
+        return QSize(330, self._content.sizeHint().height())
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(220, 120)
+
+
+def _card(widget: QWidget, parent: QWidget) -> QFrame:
+    card = QFrame(parent)
+    card.setProperty("kind", "card")
+    inside = QVBoxLayout(card)
+    inside.setContentsMargins(16, 14, 16, 14)
+    inside.addWidget(widget)
+    return card

@@ -1,0 +1,131 @@
+"""The conversation as the window knows it: one Exchange per turn, built from the engine's events.
+
+Invariant: no Qt here. Spans and counts index the reply's original text in characters (code
+points), as the engine sends them. Events of a turn that was cleared or never begun by a
+transcript, a delta or the end of a turn are dropped.
+"""
+
+from dataclasses import dataclass
+
+from engine.api import Ending, Event, Heard, PartialTranscript, ReplyDelta, TurnEnded, WordHeard
+
+
+@dataclass(frozen=True)
+class Span:
+    """Characters [start, end) of a reply."""
+
+    start: int
+    end: int
+
+
+@dataclass
+class Exchange:
+    """One turn: what the person said and how far the reply was heard."""
+
+    turn: int
+    said: str = ""
+    is_partial: bool = True  # the recogniser may still revise `said`
+    reply: str = ""
+    heard_end: int = 0  # characters of `reply` that began to leave the loudspeaker
+    word: Span | None = None  # being heard now; None = no word is
+    ending: Ending | None = None  # None = the turn goes on
+
+    @property
+    def is_blank(self) -> bool:
+        """Ended without anything to show."""
+        return self.ending is not None and not self.said and not self.reply
+
+    @property
+    def unheard(self) -> Span | None:
+        """What is left to hear; None when everything was heard or the turn ended well."""
+        done = self.ending is Ending.COMPLETE or self.heard_end >= len(self.reply)
+        return None if done else Span(self.heard_end, len(self.reply))
+
+    @property
+    def was_interrupted(self) -> bool:
+        return self.ending in (Ending.INTERRUPTED_BY_KEY, Ending.INTERRUPTED_BY_SPEECH)
+
+    @property
+    def caption(self) -> str:
+        """A line under the reply for endings a person should know of; usually empty."""
+        if self.was_interrupted:
+            return "interrupted" if self.reply else "stopped"
+        return "no answer: see the message above" if self.ending is Ending.FAILED else ""
+
+
+class Transcript:
+    """All exchanges since the conversation began, oldest first."""
+
+    def __init__(self) -> None:
+        self.exchanges: list[Exchange] = []
+        self._cleared_through = -1  # turns up to this one belong to an earlier conversation
+
+    def clear(self) -> None:
+        """Forget everything; what still comes of the turns known so far is dropped."""
+        if self.exchanges:
+            self._cleared_through = max(exchange.turn for exchange in self.exchanges)
+        self.exchanges.clear()
+
+    def on_event(self, event: Event) -> Exchange | None:
+        """Take an event in; the exchange that changed, or None when nothing did."""
+        match event:
+            case PartialTranscript(turn, text):
+                return self._on_said(turn, text, is_partial=True)
+            case Heard(turn, text):
+                return self._on_said(turn, text, is_partial=False)
+            case ReplyDelta(turn, text):
+                return self._on_delta(turn, text)
+            case WordHeard(turn, start, end):
+                return self._on_word(turn, Span(start, end))
+            case TurnEnded():
+                return self._on_ended(event)
+            case _:
+                return None
+
+    def _on_said(self, turn: int, text: str, *, is_partial: bool) -> Exchange | None:
+        exchange = self._open_exchange(turn)
+        if exchange is None or (is_partial and not exchange.is_partial):
+            return None
+        exchange.said = text
+        exchange.is_partial = is_partial
+        return exchange
+
+    def _on_delta(self, turn: int, text: str) -> Exchange | None:
+        exchange = self._open_exchange(turn)
+        if exchange is not None:
+            exchange.reply += text
+        return exchange
+
+    def _on_word(self, turn: int, word: Span) -> Exchange | None:
+        exchange = self._find(turn)
+        if exchange is None or exchange.ending is not None or word.end > len(exchange.reply):
+            return None
+        exchange.word = word
+        exchange.heard_end = max(exchange.heard_end, word.end)
+        return exchange
+
+    def _on_ended(self, event: TurnEnded) -> Exchange | None:
+        exchange = self._open_exchange(event.turn)
+        if exchange is None:
+            return None
+        nothing_heard = event.ending is Ending.NOTHING_HEARD
+        exchange.said = "" if nothing_heard else event.said or exchange.said
+        exchange.is_partial = False
+        exchange.reply = event.reply or exchange.reply
+        if event.heard and event.reply.startswith(event.heard):
+            exchange.heard_end = len(event.heard)
+        exchange.word = None
+        exchange.ending = event.ending
+        return exchange
+
+    def _open_exchange(self, turn: int) -> Exchange | None:
+        """The exchange of a turn that has not ended; made when it is new."""
+        exchange = self._find(turn)
+        if exchange is None and turn > self._cleared_through:
+            exchange = Exchange(turn)
+            self.exchanges.append(exchange)
+        return exchange if exchange is not None and exchange.ending is None else None
+
+    def _find(self, turn: int) -> Exchange | None:
+        """The last two turns are the ones spoken about, so look from the end."""
+        return next((each for each in reversed(self.exchanges) if each.turn == turn), None)

@@ -1,0 +1,372 @@
+"""The window: puts the parts together, hands events to them and their commands to the bridge.
+
+Invariant: the first frame is painted before the engine is made; closing hides the window at once
+and lets the engine stop behind it.
+"""
+
+import sys
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QCloseEvent,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDropEvent,
+    QKeyEvent,
+    QKeySequence,
+    QPaintEvent,
+    QResizeEvent,
+    QShortcut,
+    QShowEvent,
+)
+from PySide6.QtWidgets import QApplication, QGridLayout, QStackedWidget, QVBoxLayout, QWidget
+
+from app.banner import Banner
+from app.bridge import Bridge, Emit, EngineLike, Post
+from app.composer import Composer
+from app.conversation import Conversation
+from app.devices import DEVICE_KEYS, Devices
+from app.header import Header
+from app.icons import application_icon
+from app.interrupt import Interrupt
+from app.keys import SHORTCUTS, Act, KeysCard
+from app.notice import NoticeLine
+from app.settings_dialog import SettingsDialog
+from app.settings_form import Value, flat
+from app.shelf import Shelf
+from app.stage import Stage
+from app.talk_key import TalkKey
+from app.theme import Theme, load_fonts, mode_named
+from app.voices import dropped_file
+from app.welcome import Welcome
+from engine.api import (
+    ChangeSetting,
+    Command,
+    Event,
+    NewConversation,
+    Part,
+    SendText,
+    SetHandsFree,
+    SettingChanged,
+    Settings,
+    StopReply,
+)
+
+THEME_KEY = "window.theme"
+TALK_KEY = "window.talk_key"
+HANDS_FREE_KEY = "audio.hands_free"
+SMALLEST = (480, 640)
+_FIRST_SIZE = (1100, 760)
+_SIDE_FROM = 820  # logical pixels of width from which the side column has room
+_SIDE_WIDTH = 340
+
+
+class Window(QWidget):
+    """The main window.
+
+    Signals:
+        first_painted: the first frame is on its way to the screen.
+        closing: the person closed the window.
+    """
+
+    first_painted = Signal()
+    closing = Signal()
+
+    def __init__(self, settings: Settings, post: Post, theme: Theme) -> None:
+        super().__init__()
+        self._send = post
+        self._theme = theme
+        self._values = flat(settings)
+        self._was_painted = False
+        self._is_narrow: bool | None = None
+        self._dialog: SettingsDialog | None = None
+        self.devices = Devices(self.post)
+        self.header = Header(self.post, theme, self)
+        self.banner = Banner(theme, self)
+        self.conversation = Conversation(theme, self)
+        self.welcome = Welcome(self.post, self)
+        self.notice = NoticeLine(self)
+        self.composer = Composer(self.post, theme, self)
+        self.stage = Stage(self.post, theme, self)
+        self.shelf = Shelf(self.post, theme, self)
+        self.talk_key = TalkKey(settings.window.talk_key, self)
+        self._connect()
+        self._lay_out()
+        self._show_settings(settings)
+
+    # ------------------------------------------------------- events and commands
+
+    def on_event(self, event: Event) -> None:
+        """Every part takes what concerns it."""
+        if isinstance(event, SettingChanged):
+            self._on_setting(event.key, event.value)
+        for part in (
+            self.devices,
+            self.header,
+            self.banner,
+            self.conversation,
+            self.notice,
+            self.composer,
+            self.stage,
+            self.shelf,
+        ):
+            part.on_event(event)
+        if self._dialog is not None:
+            self._dialog.on_event(event)
+
+    def post(self, command: Command) -> None:
+        """Show at once what a command changes on screen, and pass it on."""
+        match command:
+            case NewConversation():
+                self.conversation.clear_all()
+            case SendText():
+                self.conversation.follow_again()
+            case SetHandsFree(on):
+                self._on_setting(HANDS_FREE_KEY, on)
+            case _:
+                pass
+        self._send(command)
+
+    def change(self, key: str, value: Value) -> None:
+        """Change a setting here and in the engine, which saves it."""
+        self._on_setting(key, value)
+        self.post(ChangeSetting(key, value))
+
+    def _on_setting(self, key: str, value: Value) -> None:
+        self._values[key] = value
+        match key:
+            case "window.theme" if mode_named(str(value)) is not self._theme.mode:
+                self._theme.choose(mode_named(str(value)))
+            case "window.talk_key":
+                self.talk_key.choose(str(value))
+                self._show_talking()
+            case "audio.hands_free":
+                self.header.show_hands_free(bool(value))
+                self._show_talking()
+            case _:
+                pass
+
+    def _show_settings(self, settings: Settings) -> None:
+        self.header.show_hands_free(settings.audio.hands_free)
+        self.header.show_volume(settings.audio.volume)
+        self.stage.rate.show_rate(settings.speech.rate)
+        self._show_talking()
+
+    def _show_talking(self) -> None:
+        hands_free = bool(self._values[HANDS_FREE_KEY])
+        self.composer.talk.name_key(self.talk_key.label)
+        self.composer.talk.be_hands_free(hands_free)
+        self.welcome.explain(self.talk_key.label, is_hands_free=hands_free)
+
+    # ------------------------------------------------------------------- actions
+
+    def _connect(self) -> None:
+        talk = self.composer.talk
+        self.talk_key.pressed.connect(lambda: talk.hold(True))
+        self.talk_key.released.connect(lambda: talk.hold(False))
+        self.conversation.emptied.connect(self._show_welcome)
+        self.shelf.status.chosen.connect(self._on_part_chosen)
+        self.shelf.status.loading_changed.connect(self.notice.stand)
+        header = self.header
+        header.new.clicked.connect(lambda: self._act(Act.NEW))
+        header.details.toggled.connect(self._show_details)
+        header.theme_button.clicked.connect(lambda: self.change(THEME_KEY, header.next_mode.value))
+        header.help.clicked.connect(lambda: self._act(Act.HELP))
+        header.settings.clicked.connect(lambda: self._act(Act.SETTINGS))
+        for each in SHORTCUTS:
+            shortcut = QShortcut(QKeySequence(each.keys), self)
+            shortcut.activated.connect(lambda act=each.act: self._act(act))
+
+    def _act(self, act: Act) -> None:
+        actions: dict[Act, Callable[[], object]] = {
+            Act.STOP: self._stop,
+            Act.NEW: lambda: self.post(NewConversation()),
+            Act.HANDS_FREE: self.header.hands_free.toggle,
+            Act.TYPE: lambda: self.composer.type(""),
+            Act.FASTER: lambda: self.stage.rate.slider.step(1),
+            Act.SLOWER: lambda: self.stage.rate.slider.step(-1),
+            Act.CHOOSE_FILE: self.shelf.voices.choose_file,
+            Act.DETAILS: self.header.details.toggle,
+            Act.SETTINGS: lambda: self.open_settings(None),
+            Act.HELP: lambda: KeysCard(self.talk_key.label, self).show(),
+            Act.QUIT: self.close,
+        }
+        actions[act]()
+
+    def _stop(self) -> None:
+        """Esc stops the reply; in the input line it also goes back to the conversation."""
+        self.post(StopReply())
+        if self.composer.line.hasFocus():
+            self.composer.line.clearFocus()
+
+    def open_settings(self, part: Part | None) -> SettingsDialog:
+        """Open the settings, at the page of a part if one is given."""
+        if self._dialog is None:
+            self._dialog = SettingsDialog(self._values, self._theme, self.devices, self)
+            self._dialog.edited.connect(self.change)
+        self._dialog.show_part(part)
+        return self._dialog
+
+    def _on_part_chosen(self, part: Part) -> None:
+        if part not in DEVICE_KEYS:
+            self.open_settings(part)
+            return
+        row = self.shelf.status.rows[part]
+        self.devices.menu(part, self).popup(row.mapToGlobal(row.rect().bottomLeft()))
+
+    # -------------------------------------------------------------------- layout
+
+    def _lay_out(self) -> None:
+        self.setObjectName("root")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setAcceptDrops(True)
+        self.setWindowTitle("Rubato")
+        self.setMinimumSize(*SMALLEST)
+        self._pages = QStackedWidget(self)
+        self._pages.addWidget(self.welcome)
+        self._pages.addWidget(self.conversation)
+        self._talking = QWidget(self)
+        column = QVBoxLayout(self._talking)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        column.addWidget(self.banner)
+        column.addWidget(self._pages, 1)
+        column.addWidget(self.notice)
+        column.addWidget(self.composer)
+        self._grid = QGridLayout()
+        self._grid.setSpacing(12)
+        outside = QVBoxLayout(self)
+        outside.setContentsMargins(0, 0, 0, 0)
+        outside.setSpacing(4)
+        outside.addWidget(self.header)
+        outside.addLayout(self._grid, 1)
+        self._arrange(narrow=False)
+        self.resize(*_FIRST_SIZE)
+
+    def _arrange(self, *, narrow: bool) -> None:
+        """Side by side in a wide window; stage on top and the shelf put away in a narrow one."""
+        if narrow is self._is_narrow:
+            return
+        self._is_narrow = narrow
+        grid = self._grid
+        for widget in (self._talking, self.stage, self.shelf):
+            grid.removeWidget(widget)
+        if narrow:
+            grid.addWidget(self.stage, 0, 0)
+            grid.addWidget(self._talking, 1, 0)
+            grid.addWidget(self.shelf, 2, 0)
+        else:
+            grid.addWidget(self._talking, 0, 0, 2, 1)
+            grid.addWidget(self.stage, 0, 1)
+            grid.addWidget(self.shelf, 1, 1)
+        margin = 10 if narrow else 16
+        grid.setContentsMargins(margin, 0, margin, margin)
+        grid.setColumnStretch(0, 1)
+        grid.setRowStretch(0, 0 if narrow else 1)
+        grid.setRowStretch(1, 1 if narrow else 0)
+        for widget in (self.stage, self.shelf):
+            widget.setFixedWidth(_SIDE_WIDTH)
+            if narrow:
+                widget.setMinimumWidth(0)
+                widget.setMaximumWidth(16_777_215)  # Qt's "no limit"
+        for part in (self.header, self.composer, self.stage):
+            part.be_compact(narrow)
+        self._show_details(self.header.details.isChecked())
+
+    def _show_details(self, on: bool) -> None:
+        """In a narrow window the shelf takes the place of the conversation."""
+        narrow = bool(self._is_narrow)
+        self.shelf.setVisible(on or not narrow)
+        self._pages.setVisible(not (on and narrow))
+        self._grid.setRowStretch(2, 1 if on and narrow else 0)
+        self._grid.setRowStretch(1, 1 if narrow and not on else 0)
+
+    def _show_welcome(self, on: bool) -> None:
+        self._pages.setCurrentWidget(self.welcome if on else self.conversation)
+
+    # ----------------------------------------------------------- Qt's own events
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange(narrow=self.width() < _SIDE_FROM)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        handle = self.windowHandle()
+        if handle is not None:
+            handle.installEventFilter(self.talk_key)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if not self._was_painted:
+            self._was_painted = True
+            QTimer.singleShot(0, self.first_painted.emit)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Letters nobody took begin a typed turn."""
+        chord = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
+        text = event.text()
+        if text.isprintable() and text.strip() and not event.modifiers() & chord:
+            self.composer.type(text)
+        else:
+            super().keyPressEvent(event)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """A file may be dropped anywhere in the window."""
+        self.shelf.voices.dragEnterEvent(event)
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        self.shelf.voices.dragLeaveEvent(event)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        self.shelf.voices.dropEvent(event)
+        if self._is_narrow and dropped_file(event.mimeData()) is not None:
+            self.header.details.setChecked(True)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self.hide()
+        event.accept()
+        self.closing.emit()
+
+
+def make_application() -> QApplication:
+    """The QApplication with our name, icon, style and font; the one there is, if there is one."""
+    existing = QApplication.instance()
+    application = existing if isinstance(existing, QApplication) else QApplication(sys.argv[:1])
+    application.setApplicationName("Rubato")
+    application.setDesktopFileName("rubato")
+    application.setStyle("Fusion")  # the same everywhere; native styles ignore parts of the sheet
+    application.setFont(load_fonts())
+    application.setWindowIcon(application_icon())
+    application.setQuitOnLastWindowClosed(False)  # only once the engine has stopped
+    return application
+
+
+def run(
+    settings: Settings,
+    make_engine: Callable[[Settings, Emit], EngineLike],
+    *,
+    notes: Sequence[str] = (),
+) -> int:
+    """Show the window until it is closed and the engine has stopped; the exit status.
+
+    `make_engine` is called after the first frame, off the Qt thread. `notes` are whole sentences to
+    show from the start, for example about a settings file that could not be read.
+    """
+    application = make_application()
+    theme = Theme(mode_named(settings.window.theme), application)
+    bridge = Bridge(lambda emit: make_engine(settings, emit))
+    window = Window(settings, bridge.post, theme)
+    queued = Qt.ConnectionType.QueuedConnection
+    bridge.arrived.connect(window.on_event, queued)
+    bridge.closed.connect(application.quit, queued)
+    window.first_painted.connect(bridge.open)
+    window.closing.connect(bridge.close)
+    for note in notes:
+        window.banner.add(note)
+    interrupt = Interrupt(window.close, window)
+    window.show()
+    status = application.exec()
+    interrupt.restore()
+    return status

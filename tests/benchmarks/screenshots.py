@@ -1,0 +1,127 @@
+"""Pictures of the window in use, from scripted events: light and dark, wide and narrow, sharp.
+
+Run: QT_QPA_PLATFORM=offscreen python tests/benchmarks/screenshots.py FOLDER [RATIO]
+(RATIO is the device pixel ratio, default 1; it has to be set before Qt starts, hence one a run.)
+"""
+
+import os
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+os.environ["QT_SCALE_FACTOR"] = sys.argv[2] if len(sys.argv) > 2 else "1"
+
+from PySide6.QtCore import QElapsedTimer
+from PySide6.QtWidgets import QApplication, QWidget
+
+from app.theme import Mode, Theme
+from app.window import Window, make_application
+from engine.api import (
+    Ending,
+    Event,
+    Failed,
+    Loading,
+    Notice,
+    Part,
+    PartialTranscript,
+    Phase,
+    PhaseChanged,
+    SetRate,
+    Settings,
+)
+from tests.fakes_engine import READY, inspected, measurements, speaking_turn, spoken_turn
+
+SIZES = {"wide": (1100, 760), "narrow": (480, 640), "large": (1600, 1000)}
+TALK = (
+    *spoken_turn(1, "What time is it?", "It is twenty-five past ten in the morning."),
+    *spoken_turn(
+        2,
+        "Tell me something long about the history of the metronome, please, I have a little time",
+        "The metronome was patented by Johann Maelzel in 1815, though Dietrich Winkel had built "
+        "the first one. Beethoven was among the first to print its numbers in his scores, and "
+        "players have argued about them ever since.",
+        heard="The metronome was patented by Johann Maelzel in 1815, though",
+        ending=Ending.INTERRUPTED_BY_SPEECH,
+    ),
+    *speaking_turn(
+        3,
+        "Convert ten miles to kilometres",
+        "Ten miles are about 16.1 kilometres. That is a comfortable two hours on foot for most "
+        "people, or forty minutes on a bicycle.",
+        word="comfortable",
+    ),
+    *measurements(3),
+)
+
+
+def settle(milliseconds: int) -> None:
+    """Let the window lay itself out and the orb move."""
+    timer = QElapsedTimer()
+    timer.start()
+    while timer.elapsed() < milliseconds:
+        QApplication.processEvents()
+
+
+def fresh(theme: Theme, size: str, events: tuple[Event, ...]) -> Window:
+    window = Window(Settings(), lambda command: None, theme)
+    window.resize(*SIZES[size])
+    window.show()
+    for event in events:
+        window.on_event(event)
+    settle(500)
+    return window
+
+
+def main() -> None:
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    application = make_application()
+    theme = Theme(Mode.DARK, application)
+    clip = (inspected(Path("my grandmother reading.flac")),)
+    fault = (
+        Failed(
+            "device",
+            "The microphone was unplugged.",
+            "Plug it in again or choose another one; typing works meanwhile.",
+            part=Part.MICROPHONE,
+        ),
+        Failed("model", "The model folder is half there.", "Fetch it again.", None, None),
+    )
+    loading = (
+        *READY[:2],
+        Loading(Part.RECOGNISER, "Loading sphinx"),
+        Loading(Part.SYNTHESISER, "Loading", 0.6),
+    )
+    partial = (PhaseChanged(4, Phase.LISTENING), PartialTranscript(4, "how long would it take by"))
+
+    def save(widget: QWidget, name: str) -> None:
+        widget.grab().save(str(folder / f"{name}.png"))
+
+    for mode in (Mode.DARK, Mode.LIGHT):
+        theme.choose(mode)
+        for size in SIZES:
+            window = fresh(theme, size, READY + TALK + clip)
+            window.stage.rate.show_rate(SetRate(4.0).rate)
+            window.on_event(Notice("Timer set for ten minutes."))
+            settle(200)
+            save(window, f"{mode.value}-{size}")
+            window.header.details.setChecked(True)
+            settle(100)
+            if size == "narrow":
+                save(window, f"{mode.value}-{size}-details")
+            window.deleteLater()
+        window = fresh(theme, "wide", loading)
+        save(window, f"{mode.value}-loading")
+        window.deleteLater()
+        window = fresh(theme, "narrow", READY + TALK[:11] + partial + fault)
+        save(window, f"{mode.value}-narrow-fault")
+        window.deleteLater()
+        window = fresh(theme, "wide", READY)
+        dialog = window.open_settings(Part.LANGUAGE_MODEL)
+        settle(200)
+        save(dialog, f"{mode.value}-settings")
+        window.deleteLater()
+
+
+if __name__ == "__main__":
+    main()
