@@ -1,0 +1,182 @@
+"""Readers of source code that find what the house does not allow, one rule each.
+
+Invariant: a rule gets a parsed module and answers with one line per breach; it judges nothing else,
+so each can be shown to fail on a few lines of bad code.
+"""
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+
+LONGEST_FUNCTION = 60
+LONGEST_FILE = 400
+
+_THREADS = {
+    "threading.Thread",
+    "threading.Timer",
+    "concurrent.futures.ThreadPoolExecutor",
+    "concurrent.futures.ProcessPoolExecutor",
+    "multiprocessing.Process",
+    "multiprocessing.Pool",
+    "_thread.start_new_thread",
+    "asyncio.to_thread",
+    "PySide6.QtCore.QThread",
+    "PySide6.QtCore.QThreadPool",
+}
+_CLOCKS = {f"time.{name}" for name in ("sleep", "time", "monotonic", "perf_counter", "time_ns")}
+_CLOCKS |= {"time.monotonic_ns", "time.perf_counter_ns", "asyncio.sleep"}
+_CLOCKS |= {"datetime.datetime.now", "datetime.datetime.today", "datetime.date.today"}
+_FILES = {"open", "io.open", "os.open", "socket.socket", "socket.create_connection"}
+_FILES |= {f"subprocess.{name}" for name in ("run", "Popen", "call", "check_output", "check_call")}
+_FILES |= {"urllib.request.urlopen", "numpy.load", "numpy.save", "torch.load", "torch.save"}
+_FILE_METHODS = {"read_text", "read_bytes", "write_text", "write_bytes", "unlink", "mkdir"}
+_UNSAFE = {"eval", "exec", "compile", "__import__", "os.system", "os.popen", "yaml.load"}
+_UNSAFE |= {f"{kind}.{name}" for kind in ("pickle", "marshal") for name in ("load", "loads")}
+_UNSAFE |= {"pickle.Unpickler", "pickle.dump", "pickle.dumps", "shelve.open", "joblib.load"}
+_UNSAFE |= {"torch.hub.load", "torch.hub.load_state_dict_from_url", "dill.load", "dill.loads"}
+# keyword -> the value that opens the door to code that somebody else wrote
+_UNSAFE_KEYWORDS = {"trust_remote_code": True, "allow_pickle": True, "shell": True}
+_UNSAFE_KEYWORDS |= {"weights_only": False, "trust_repo": True}
+
+
+def threads(tree: ast.Module) -> Iterator[str]:
+    """Whatever creates a thread or a process (I4)."""
+    yield from _calls(tree, _THREADS)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            bases = [_full_name(base, _imports(tree)) for base in node.bases]
+            yield from (f"{node.lineno}: class of {base}" for base in bases if base in _THREADS)
+        if isinstance(node, ast.Attribute) and node.attr == "run_in_executor":
+            yield f"{node.lineno}: run_in_executor"
+
+
+def careless_threads(tree: ast.Module) -> Iterator[str]:
+    """Threads without a name, or that the interpreter would kill at exit (I4)."""
+    for call in _nodes(tree, ast.Call):
+        if _full_name(call.func, _imports(tree)) == "threading.Thread":
+            given = {keyword.arg: keyword.value for keyword in call.keywords}
+            daemon = given.get("daemon")
+            if "name" not in given:
+                yield f"{call.lineno}: a thread without a name"
+            if daemon is not None and not _is_constant(daemon, value=False):
+                yield f"{call.lineno}: a daemon thread"
+
+
+def clocks(tree: ast.Module) -> Iterator[str]:
+    """Sleeping, and reading a clock (I5)."""
+    yield from _calls(tree, _CLOCKS)
+
+
+def files(tree: ast.Module) -> Iterator[str]:
+    """Reading and writing files, sockets, other programs (I5)."""
+    yield from _calls(tree, _FILES)
+    for call in _nodes(tree, ast.Call):
+        if isinstance(call.func, ast.Attribute) and call.func.attr in _FILE_METHODS:
+            yield f"{call.lineno}: {call.func.attr}"
+
+
+def unsafe(tree: ast.Module) -> Iterator[str]:
+    """Whatever runs code that came as data."""
+    yield from _calls(tree, _UNSAFE)
+    for call in _nodes(tree, ast.Call):
+        given = {keyword.arg: keyword.value for keyword in call.keywords}
+        for name, bad in _UNSAFE_KEYWORDS.items():
+            if name in given and _is_constant(given[name], value=bad):
+                yield f"{call.lineno}: {name}={bad}"
+        if _full_name(call.func, _imports(tree)) == "torch.load" and "weights_only" not in given:
+            yield f"{call.lineno}: torch.load without weights_only"
+
+
+def training_imports(tree: ast.Module) -> Iterator[str]:
+    """Imports of engine.training (I8)."""
+    for name, line in _imported(tree):
+        if name == "engine.training" or name.startswith("engine.training."):
+            yield f"{line}: imports {name}"
+
+
+def past_the_facade(tree: ast.Module) -> Iterator[str]:
+    """Imports from the engine of anything but engine.api (I1)."""
+    for name, line in _imported(tree):
+        if name.startswith("engine.") and name.split(".")[1] != "api":
+            yield f"{line}: imports {name}"
+
+
+def work_at_import(tree: ast.Module) -> Iterator[str]:
+    """Statements of a module that change the process when it is imported."""
+    changing = {"warnings.filterwarnings", "warnings.simplefilter", "logging.basicConfig"}
+    changing |= {"torch.set_num_threads", "torch.manual_seed", "os.environ.setdefault"}
+    for statement in tree.body:
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            continue
+        yield from _calls(ast.Module([statement], []), changing, _imports(tree))
+        targets = statement.targets if isinstance(statement, ast.Assign) else []
+        for target in targets:
+            if isinstance(target, ast.Subscript):
+                name = _full_name(target.value, _imports(tree))
+                if name == "os.environ":
+                    yield f"{statement.lineno}: os.environ[...] ="
+
+
+def long_functions(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            lines = (node.end_lineno or node.lineno) - node.lineno + 1
+            if lines > LONGEST_FUNCTION:
+                yield f"{node.lineno}: {node.name} has {lines} lines"
+
+
+def missing_docstring(tree: ast.Module) -> Iterator[str]:
+    if not ast.get_docstring(tree):
+        yield "1: no docstring"
+
+
+def _calls(
+    tree: ast.Module, forbidden: set[str], imports: dict[str, str] | None = None
+) -> Iterator[str]:
+    names = _imports(tree) if imports is None else imports
+    for call in _nodes(tree, ast.Call):
+        name = _full_name(call.func, names)
+        if name in forbidden:
+            yield f"{call.lineno}: {name}"
+
+
+def _nodes(tree: ast.AST, kind: type[ast.Call]) -> Iterator[ast.Call]:
+    yield from (node for node in ast.walk(tree) if isinstance(node, kind))
+
+
+@cache
+def _imports(tree: ast.Module) -> dict[str, str]:
+    """Local name -> what it stands for: `from time import sleep as nap` gives nap: time.sleep."""
+    names: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for item in node.names:
+                first = item.name.partition(".")[0]
+                names[item.asname or first] = item.name if item.asname else first
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for item in node.names:
+                names[item.asname or item.name] = f"{node.module}.{item.name}"
+    return names
+
+
+def _imported(tree: ast.Module) -> Iterator[tuple[str, int]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((item.name, node.lineno) for item in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module, node.lineno
+            yield from ((f"{node.module}.{item.name}", node.lineno) for item in node.names)
+
+
+def _full_name(node: ast.expr, imports: dict[str, str]) -> str:
+    """'time.sleep' for every way to write it; empty for what is no dotted name."""
+    if isinstance(node, ast.Name):
+        return imports.get(node.id, node.id)
+    if isinstance(node, ast.Attribute):
+        owner = _full_name(node.value, imports)
+        return f"{owner}.{node.attr}" if owner else ""
+    return ""
+
+
+def _is_constant(node: ast.expr, *, value: bool) -> bool:
+    return isinstance(node, ast.Constant) and node.value is value

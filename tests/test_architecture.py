@@ -1,0 +1,279 @@
+"""The house keeps its rules (of I1 to I9 those that structure can show), and each rule can fail."""
+
+import ast
+import dataclasses
+import pickle
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from enum import Enum
+from functools import cache
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, get_args, get_origin, get_type_hints
+
+import pytest
+
+from engine.messages import Command, Event
+from tests import house_rules as rules
+
+ROOT = Path(__file__).parent.parent
+MESSAGES = (*get_args(Command), *get_args(Event))
+PLAIN = (str, int, float, bool, NoneType, Path)  # what a message may hold, with enums and tuples
+# The window must be able to open before any of these is loaded (I3).
+HEAVY = ("torch", "PySide6", "onnxruntime", "ctranslate2", "transformers", "scipy", "sounddevice")
+HEAVY += ("llama_cpp", "openai", "av", "livekit", "moshi", "pocketsphinx", "huggingface_hub")
+
+Rule = Callable[[ast.Module], Iterator[str]]
+
+
+def tracked(*prefixes: str) -> list[str]:
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", *prefixes], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return [name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()]
+
+
+def modules(*prefixes: str) -> list[str]:
+    return [name for name in tracked(*prefixes) if name.endswith(".py")]
+
+
+@cache
+def parsed(name: str) -> ast.Module:
+    return ast.parse((ROOT / name).read_text(encoding="utf-8"), name)
+
+
+def breaches(rule: Rule, names: list[str]) -> list[str]:
+    return [f"{name}:{breach}" for name in names for breach in rule(parsed(name))]
+
+
+# ------------------------------------------------------- what is imported when
+
+
+def loaded_by(statement: str, names: tuple[str, ...]) -> list[str]:
+    """Which of these libraries a fresh interpreter has loaded after one statement."""
+    script = f"import sys\n{statement}\nprint(*[n for n in {names!r} if n in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return done.stdout.split()
+
+
+def test_the_facade_of_the_engine_loads_no_heavy_library():
+    assert loaded_by("import engine.api", HEAVY) == []
+
+
+def test_a_heavy_library_would_be_noticed():
+    assert loaded_by("import xml.dom.minidom", ("xml.dom", "torch")) == ["xml.dom"]
+
+
+def contracts() -> list[dict[str, Any]]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    found: list[dict[str, Any]] = project["tool"]["importlinter"]["contracts"]
+    return found
+
+
+def test_the_contracts_on_imports_are_in_force():
+    by_type = {(c["type"], *c.get("source_modules", c.get("containers", ()))) for c in contracts()}
+    assert {("layers", "engine"), ("forbidden", "app"), ("forbidden", "engine")} <= by_type
+
+
+def test_the_window_imports_of_the_engine_only_its_facade():
+    assert breaches(rules.past_the_facade, modules("app")) == []
+
+
+def test_nobody_imports_training():
+    names = [name for name in modules("app", "engine") if "engine/training/" not in name]
+    assert breaches(rules.training_imports, names) == []
+
+
+# ---------------------------------------------------------------- the rules
+
+PURE = ("engine/text", "engine/nn", "engine/runtime/turns.py")
+NO_CLOCK = (*PURE, "engine/codec", "engine/tts", "engine/asr")
+# The window must not wait for the engine's stop(), and Qt's thread may not be blocked: one thread
+# of the bridge calls start, post and stop.
+MAY_CREATE_THREADS = ("engine/runtime/", "app/bridge.py")
+
+
+def test_threads_are_created_in_the_runtime_only():
+    names = [name for name in modules("app", "engine") if not name.startswith(MAY_CREATE_THREADS)]
+    assert breaches(rules.threads, names) == []
+
+
+def test_threads_have_names_and_are_joined_not_killed():
+    assert breaches(rules.careless_threads, modules("app", "engine")) == []
+
+
+def test_models_text_and_turns_never_sleep_nor_read_a_clock():
+    assert breaches(rules.clocks, modules(*NO_CLOCK)) == []
+
+
+def test_text_networks_and_turns_read_and_write_nothing():
+    assert breaches(rules.files, modules(*PURE)) == []
+
+
+def test_sessions_read_and_write_nothing():
+    sessions = [name for name in modules("engine/tts") if name.endswith("session.py")]
+    assert sessions
+    assert breaches(rules.files, sessions) == []
+
+
+def test_no_data_is_run_as_code():
+    assert breaches(rules.unsafe, modules("app", "engine", "installer")) == []
+
+
+def test_importing_a_module_changes_nothing():
+    assert breaches(rules.work_at_import, modules("app", "engine")) == []
+
+
+def test_no_function_is_longer_than_sixty_lines():
+    assert breaches(rules.long_functions, modules("app", "engine", "installer")) == []
+
+
+def test_every_module_says_why_it_exists():
+    assert breaches(rules.missing_docstring, modules("app", "engine", "installer")) == []
+
+
+def test_no_file_is_longer_than_four_hundred_lines():
+    names = modules("app", "engine", "installer")
+    lengths = {name: (ROOT / name).read_bytes().count(b"\n") for name in names}
+    assert {n: lines for n, lines in lengths.items() if lines > rules.LONGEST_FILE} == {}
+
+
+BAD: list[tuple[Rule, str]] = [
+    (rules.threads, "import threading\nthreading.Thread(target=f)"),
+    (rules.threads, "from threading import Thread as T\nT(target=f)"),
+    (rules.threads, "import threading\nclass Mine(threading.Thread): ..."),
+    (rules.threads, "from concurrent.futures import ThreadPoolExecutor\nThreadPoolExecutor()"),
+    (rules.threads, "loop.run_in_executor(None, f)"),
+    (rules.careless_threads, "import threading\nthreading.Thread(target=f)"),
+    (rules.careless_threads, "import threading\nthreading.Thread(target=f, name='x', daemon=True)"),
+    (rules.clocks, "import time\ntime.sleep(1)"),
+    (rules.clocks, "from time import monotonic as now\ndef f():\n    return now()"),
+    (rules.clocks, "import datetime\ndatetime.datetime.now()"),
+    (rules.files, "def f(path):\n    with open(path) as file: ..."),
+    (rules.files, "path.write_text('x')"),
+    (rules.files, "from subprocess import run\nrun(['ls'])"),
+    (rules.unsafe, "eval('1')"),
+    (rules.unsafe, "import pickle\npickle.loads(raw)"),
+    (rules.unsafe, "import torch\ntorch.load(file)"),
+    (rules.unsafe, "import torch\ntorch.load(file, weights_only=False)"),
+    (rules.unsafe, "import torch\ntorch.hub.load('x', 'y')"),
+    (rules.unsafe, "AutoModel.from_pretrained('x', trust_remote_code=True)"),
+    (rules.unsafe, "import numpy as np\nnp.load('x', allow_pickle=True)"),
+    (rules.past_the_facade, "from engine import settings"),
+    (rules.past_the_facade, "from engine.messages import Heard"),
+    (rules.training_imports, "from engine.training import corpus"),
+    (rules.training_imports, "from engine import training"),
+    (rules.training_imports, "import engine.training.tts"),
+    (rules.work_at_import, "import os\nos.environ['X'] = '1'"),
+    (rules.work_at_import, "import warnings\nif True:\n    warnings.filterwarnings('ignore')"),
+    (rules.long_functions, "def f():\n" + "    x = 1\n" * 60),
+    (rules.missing_docstring, "x = 1"),
+]
+
+GOOD: list[tuple[Rule, str]] = [
+    (rules.threads, "import threading\nlock = threading.Lock()"),
+    (rules.careless_threads, "import threading\nthreading.Thread(name='x', daemon=False)"),
+    (rules.clocks, "def f(clock):\n    return clock.time()"),
+    (rules.files, "model.open(voice)"),
+    (rules.unsafe, "import torch\nmodel.eval()\ntorch.load(file, weights_only=True)"),
+    (rules.unsafe, "import re\nre.compile('x')"),
+    (rules.past_the_facade, "from engine import api\nfrom engine.api import Engine"),
+    (rules.work_at_import, "import os\ndef f():\n    os.environ['X'] = '1'"),
+    (rules.long_functions, "def f():\n" + "    x = 1\n" * 59),
+]
+
+
+@pytest.mark.parametrize(("rule", "source"), BAD)
+def test_bad_code_breaks_its_rule(rule: Rule, source: str):
+    assert list(rule(ast.parse(source)))
+
+
+@pytest.mark.parametrize(("rule", "source"), GOOD)
+def test_good_code_keeps_the_rule(rule: Rule, source: str):
+    assert list(rule(ast.parse(source))) == []
+
+
+# ------------------------------------------------------------------ messages
+
+
+def sample(hint: Any) -> Any:
+    """A value of a message field's type. Fails for a type that a message may not have."""
+    if get_origin(hint) is UnionType:
+        return sample(get_args(hint)[0])
+    if get_origin(hint) is tuple:
+        return (sample(get_args(hint)[0]),)
+    if dataclasses.is_dataclass(hint):
+        return hint(**{name: sample(kind) for name, kind in get_type_hints(hint).items()})
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return next(iter(hint))
+    assert hint in PLAIN, f"{hint} cannot cross to another process"
+    return {str: "ä", int: 3, float: 0.25, bool: True, NoneType: None, Path: Path("a/b")}[hint]
+
+
+@pytest.mark.parametrize("kind", MESSAGES, ids=lambda kind: kind.__name__)
+def test_a_message_survives_the_way_to_another_process(kind: type):
+    message = sample(kind)
+    assert pickle.loads(pickle.dumps(message)) == message
+
+
+@pytest.mark.parametrize("kind", MESSAGES, ids=lambda kind: kind.__name__)
+def test_a_message_cannot_be_changed(kind: type):
+    assert kind.__dataclass_params__.frozen  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("hint", [list[str], dict[str, int], object, Callable[[], None]])
+def test_a_field_that_cannot_travel_would_be_noticed(hint: Any):
+    with pytest.raises(AssertionError, match="cannot cross"):
+        sample(hint)
+
+
+# ------------------------------------------------------------ what is written
+
+# In pieces, so that this file keeps the rule too.
+FORBIDDEN_TEXT = {
+    "an unfinished thought": re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X)\b"),
+    "a path of one machine": re.compile(
+        r"(?<![\w.])/(root|wo" + r"rk|opt/(wheels|pypi))/|/ho" + r"me/(?!user\b|you\b|me\b)\w+/"
+    ),
+    "a host of a registry": re.compile(
+        r"pypi\.o"
+        + r"rg|pythonhos"
+        + r"ted|registry\.npm|deb\.deb"
+        + r"ian|download\.pyto"
+        + r"rch"
+    ),
+}
+# A licence is quoted as it is; fonts, pictures and sounds are not text.
+NOT_OURS = re.compile(r"(^|/)(LICENSE|OFL\.txt)$|\.(otf|ttf|png|wav|flac|onnx|safetensors)$")
+
+
+def written() -> list[str]:
+    return [name for name in tracked() if not NOT_OURS.search(name)]
+
+
+@pytest.mark.parametrize("what", FORBIDDEN_TEXT)
+def test_no_file_holds(what: str):
+    found = []
+    for name in written():
+        lines = (ROOT / name).read_text(encoding="utf-8", errors="replace").splitlines()
+        hits = [n for n, line in enumerate(lines, 1) if FORBIDDEN_TEXT[what].search(line)]
+        found += [f"{name}:{number}" for number in hits]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("what", "line"),
+    [
+        ("an unfinished thought", "# TO" + "DO: later"),
+        ("a path of one machine", "cache = '/ro" + "ot/.cache'"),
+        ("a path of one machine", "open('/ho" + "me/alice/x')"),
+        ("a host of a registry", "https://pypi" + ".org/simple"),
+    ],
+)
+def test_such_a_line_would_be_noticed(what: str, line: str):
+    assert FORBIDDEN_TEXT[what].search(line)
