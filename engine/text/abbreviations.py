@@ -54,6 +54,7 @@ _BARE = {
     "c/o": "care of", "a/c": "air conditioning", "A/C": "air conditioning",
     "approx": "approximately", "aka": "also known as", "PhD": "P-H-D", "LED": "L-E-D",
     "LEDs": "L-E-Ds", "NYC": "N-Y-C",
+    "WWI": "World War one", "WWII": "World War two", "WW2": "World War two",
     "TL;DR": "in short", "TLDR": "in short", "Blvd": "Boulevard", "Ave": "Avenue",
 }  # fmt: skip
 """Read so without any dot. The last rows: capitals that a synthesiser would read as a word."""
@@ -110,7 +111,8 @@ def shortened(core: str, context: Context) -> Reading | None:
     lower = core.lower()
     if not context.tail.startswith(".") or (lower not in _WORDS and lower not in _BEFORE_FIGURE):
         return None
-    if lower in _BEFORE_FIGURE and not context.after[:1].isdigit():
+    figure = context.after[:1].isdigit() or (core == "No" and context.after == "of")
+    if lower in _BEFORE_FIGURE and not figure:
         return None
     if lower == "al" and context.previous != "et":
         return None

@@ -30,7 +30,7 @@ _ORDINAL = re.compile(r"(\d{1,3}(?:,?\d{3})*)(st|nd|rd|th)", re.IGNORECASE)
 _ORDINAL_RANGE = re.compile(r"(\d{1,4})(?:st|nd|rd|th)[-–](\d{1,4})(?:st|nd|rd|th)", re.IGNORECASE)
 _FRACTION = re.compile(r"(-?)(\d{1,4})/(\d{1,4})(ths?|rds?)?")
 _MIXED = re.compile(rf"(\d*)([{_FRACTION_SIGNS}])")
-_DECADE = re.compile(r"'?(1[1-9]\d0|20\d0|[1-9]0)'?s")
+_DECADE = re.compile(r"'?(1[1-9]\d0|20\d0|[1-9]00|[1-9]0)'?s")
 _DECADE_RANGE = re.compile(r"((?:1[1-9]|20)\d0)s[-–]'?((?:(?:1[1-9]|20)\d|[1-9])0)s")
 _RATING = re.compile(r"(\d{1,3}\.\d+)/(\d{1,3})")
 _TIMES = re.compile(rf"({NUMBER})[x×](?:({NUMBER})(?:[x×]({NUMBER}))?)?", re.IGNORECASE)
@@ -128,7 +128,7 @@ def decade(core: str, context: Context) -> Reading | None:
     match = _DECADE.fullmatch(core)
     if not match:
         return None
-    short = len(match[1]) == 2
+    short = len(match[1]) < 4
     if short and "'" not in core + context.opened and not _decade_cue(context.previous):
         return None
     return say(numbers.decade(int(match[1])))

@@ -44,6 +44,7 @@ _LATEX_WORDS = {
 }  # fmt: skip
 _ESCAPE = re.compile(r"\\([\\`*_{}#+.!|~>$%&<-])")
 _EMPHASIS = re.compile(r"(?<!\d)\*\*|\*\*(?!\d)|__+|~~|`+")
+_POWER = re.compile(r"(?<=\d)\*\*(?=\d)")
 _STAR = re.compile(r"(?<![^\W_])[*_](?=.)|(?<=.)[*_](?![^\W_])")
 _UNDERSCORE = re.compile(r"(?<=[^\W_])_+(?=[^\W_])")
 _FOREIGN = {
@@ -82,7 +83,7 @@ def _without_links(piece: Piece) -> Piece:
 def _without_emphasis(piece: Piece) -> Piece:
     if "://" in piece.text or "@" in piece.text:
         return piece.replace(re.compile(r"^[*_`]+|[*_`]+$|(?<=[.,;:!?])[*_`]+"), "")
-    piece = piece.replace(_EMPHASIS, "").replace(_STAR, "")
+    piece = piece.replace(_POWER, "^").replace(_EMPHASIS, "").replace(_STAR, "")
     return piece.replace(_UNDERSCORE, " ")
 
 

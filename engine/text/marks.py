@@ -88,7 +88,9 @@ def mark_of(tail: str) -> str:
 
 
 def opens_pause(peeled: Peeled) -> bool:
-    """Whether the word before needs a pause: a bracket or a dash begins here."""
+    """Whether the word before needs a pause: a bracket or a dash begins here (but no area code)."""
+    if len(peeled.core) == 3 and peeled.core.isdecimal():
+        return False
     return any(char in "(—―" for char in peeled.opened)
 
 
@@ -96,8 +98,8 @@ def _peel_signs(text: str) -> Peeled:
     marks = set(text) <= set(".,;:!?…\"'“”‘’«»()[]{}—―–-`*_|")
     if not marks or text in ("-", "–", "*", "||"):
         core = text.strip("\"'“”‘’`(),.;:[]{}")
-        tail = text[text.rindex(core) + len(core) :]
-        return Peeled(core, "", tail, mark_of(tail), soft=False)
+        opened, tail = text[: text.index(core)], text[text.rindex(core) + len(core) :]
+        return Peeled(core, opened, tail, mark_of(tail), soft=False)
     mark = mark_of(text)
     pause = not mark and any(char in "—―–-(" for char in text)
     return Peeled("", "", text, "," if pause else mark, pause)

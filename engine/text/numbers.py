@@ -68,11 +68,11 @@ def ordinal_of(words: str) -> str:
 
 
 def year(value: int) -> str:
-    """A year as it is said, for 1100 to 9999: "nineteen oh five", "twenty twenty-four"; any other
+    """A year as it is said, for 1010 to 9999: "nineteen oh five", "twenty twenty-four"; any other
     number as a cardinal.
     """
     century, rest = divmod(value, 100)
-    if not 1100 <= value <= 9999 or (century % 10 == 0 and rest < 10):
+    if not 1010 <= value <= 9999 or (century % 10 == 0 and rest < 10):
         return cardinal(value)
     if rest == 0:
         return cardinal(century) + " hundred"

@@ -14,6 +14,7 @@ from engine.text import (
     links,
     marks,
     money,
+    numbers,
     roman,
     symbols,
     telephone,
@@ -40,6 +41,7 @@ _WIDE: tuple[Rule, ...] = symbols.RULES
 """The first rule that answers wins; the last of the wide ones answers always."""
 
 _COMPOUND = re.compile(r"(?=.*\d)(?=.*[^\W\d_])[\w.']+(?:[-–][\w.']+)+")
+_PLURAL = re.compile(r"(\d{1,3})s")
 _HYPHEN = re.compile("[-–]")
 _MARKS = ".,?!;:"
 _DECIDES_MARK = frozenset("-([{.,?!;:|)]}")
@@ -255,7 +257,14 @@ def _compound(core: str) -> Reading | None:
             parts[-1] += "-" + part
         else:
             parts.append(part)
-    return Reading(tuple(word for part in parts for word in _reading(part, Context()).words))
+    return Reading(tuple(word for part in parts for word in _part(part)))
+
+
+def _part(part: str) -> tuple[str, ...]:
+    plural = _PLURAL.fullmatch(part)
+    if plural:  # "F-16s" are no seconds
+        return tuple(numbers.plural(numbers.code(plural[1])).split())
+    return _reading(part, Context()).words
 
 
 def _has_figure(text: str) -> bool:

@@ -67,6 +67,8 @@ def operator(core: str, context: Context) -> Reading | None:
     said = _BETWEEN.get(core)
     if said is None:
         return None
+    if core in ("≈", "~") and "(" in context.opened:
+        return say("about")
     if core == "/" and context.after_number:
         return say("divided by")
     if core in ("<", ">", "^", "~", "/", "#") and not context.past:

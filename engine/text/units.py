@@ -14,7 +14,7 @@ nm nanometer|µm micrometer|μm micrometer|mm millimeter|cm centimeter|m meter|k
 mi mile|miles mile|yd yard|yds yard|ft foot|in inch|nmi nautical mile|ly light-year
 mg milligram|µg microgram|μg microgram|mcg microgram|g gram|kg kilogram|lb pound|lbs pound|oz ounce
 ml milliliter|mL milliliter|cl centiliter|dl deciliter|l liter|L liter|gal gallon|qt quart
-tsp teaspoon|tbsp tablespoon|fl fluid|pt pint
+tsp teaspoon|Tsp teaspoon|Tbsp tablespoon|tbsp tablespoon|fl fluid|pt pint
 ns nanosecond|µs microsecond|μs microsecond|ms millisecond|s second|sec second|secs second
 min minute|mins minute|h hour|hr hour|hrs hour|wk week|wks week|mo month|yr year|yrs year
 Hz hertz=|kHz kilohertz=|MHz megahertz=|GHz gigahertz=|rpm R-P-M=|fps F-P-S=|mph mile per hour
@@ -83,7 +83,10 @@ def alone(core: str, context: Context) -> Reading | None:
     )
     if core in _ATTACHED_ONLY and not inches:
         return None
-    one = numbers.is_one(context.previous) or context.is_adjective(context.before_previous)
+    mixed = context.before_previous.isdecimal() and "/" in context.previous  # 3 3/4 in.
+    one = (numbers.is_one(context.previous) and not mixed) or context.is_adjective(
+        context.before_previous
+    )
     return say(_unit(core, one=one), _mark(context))
 
 
