@@ -7,8 +7,6 @@ Invariant: phones depend on the sequence of words alone, never on when they were
 One thread uses an Espeak: the library keeps its state in globals.
 """
 
-# ruff: noqa: RUF001  IPA letters look like others on purpose
-
 import re
 from collections import deque
 from dataclasses import dataclass
