@@ -128,8 +128,8 @@ class Attention(nn.Module):
         super().__init__()
         self.config = config
         kv_width = config.kv_heads * config.head_width
-        self.qkv = nn.Linear(config.width, config.width + 2 * kv_width, bias=False)
-        self.output = nn.Linear(config.width, config.width, bias=False)
+        self.qkv = Linear(config.width, config.width + 2 * kv_width)
+        self.output = Linear(config.width, config.width)
 
     def project(self, x: Tensor, rotation: Rotation) -> Heads:
         config = self.config
@@ -157,13 +157,37 @@ class Mlp(nn.Module):
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
-        self.gate_up = nn.Linear(config.width, 2 * config.hidden, bias=False)
-        self.down = nn.Linear(config.hidden, config.width, bias=False)
+        self.gate_up = Linear(config.width, 2 * config.hidden)
+        self.down = Linear(config.hidden, config.width)
 
     def forward(self, x: Tensor) -> Tensor:
         gate, up = self.gate_up(x).chunk(2, dim=-1)  # each [B, T, hidden]
         out: Tensor = self.down(functional.silu(gate) * up)
         return out
+
+
+class Linear(nn.Module):
+    """A product without bias. torch's own draws first values for weights that are then replaced,
+    and on the meta device that alone imports its compiler: nine seconds.
+    """
+
+    def __init__(self, inputs: int, outputs: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(outputs, inputs), requires_grad=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return functional.linear(x, self.weight)
+
+
+class Embedding(nn.Module):
+    """Rows by number; see Linear."""
+
+    def __init__(self, rows: int, width: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(rows, width), requires_grad=False)
+
+    def forward(self, numbers: Tensor) -> Tensor:
+        return functional.embedding(numbers, self.weight)
 
 
 class RmsNorm(nn.Module):

@@ -21,7 +21,16 @@ def _espeak(settings: SpeechSettings, progress: Progress) -> TtsModel:
     return EspeakModel()
 
 
-_LOADERS: Final[dict[str, Callable[[SpeechSettings, Progress], TtsModel]]] = {"espeak": _espeak}
+def _voxtream2(settings: SpeechSettings, progress: Progress) -> TtsModel:
+    from engine.tts.voxtream import loading  # imports torch
+
+    return loading.load(settings, progress)
+
+
+_LOADERS: Final[dict[str, Callable[[SpeechSettings, Progress], TtsModel]]] = {
+    "espeak": _espeak,
+    "voxtream2": _voxtream2,
+}
 
 NAMES: Final = tuple(_LOADERS)
 

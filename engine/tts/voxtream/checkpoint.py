@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from engine.errors import ModelError
 from engine.nn.packed import PackedLinear, PackedTransformer
 from engine.nn.quantise import Precision
-from engine.nn.transformer import Block, Transformer, TransformerConfig
+from engine.nn.transformer import Block, Linear, Transformer, TransformerConfig
 from engine.tts.voxtream.config import Generation, ModelConfig, Profile
 from engine.tts.voxtream.model import VoxtreamModel
 
@@ -123,7 +123,7 @@ class _Filler:
         if precision is not Precision.FLOAT:
             return PackedLinear(weight, precision)
         with torch.device("meta"):
-            linear = nn.Linear(weight.shape[1], weight.shape[0], bias=False)
+            linear = Linear(weight.shape[1], weight.shape[0])
         linear.weight = self._parameter(weight)
         return linear
 

@@ -18,7 +18,7 @@ from engine.codec.mimi import CODES
 from engine.nn.cache import KvCache
 from engine.nn.packed import PackedTransformer
 from engine.nn.sampling import draw_nucleus, draw_top, guide
-from engine.nn.transformer import Cache, RotaryTable, Rotation, Transformer
+from engine.nn.transformer import Cache, Embedding, Linear, RotaryTable, Rotation, Transformer
 from engine.tts.voxtream.config import CODE_DROPPED, CODE_PAD, Generation, ModelConfig
 
 ROWS = 2  # conditional and unconditional
@@ -51,12 +51,12 @@ class VoxtreamModel(nn.Module):
         self.generation = generation
         self.codebooks = config.codebooks  # a profile may use fewer than the checkpoint has
         width, vocabulary = config.width, config.audio_vocabulary
-        self.phone_embeddings = nn.Embedding(config.phone_vocabulary, width)
-        self.audio_embeddings = nn.Embedding(vocabulary * config.codebooks, width)
-        self.speaker_projection = nn.Linear(config.speaker_width, width, bias=False)
-        self.semantic_head = nn.Linear(width, config.duration_tokens * vocabulary, bias=False)
+        self.phone_embeddings = Embedding(config.phone_vocabulary, width)
+        self.audio_embeddings = Embedding(vocabulary * config.codebooks, width)
+        self.speaker_projection = Linear(config.speaker_width, width)
+        self.semantic_head = Linear(width, config.duration_tokens * vocabulary)
         self.acoustic_heads = nn.ModuleList(
-            nn.Linear(width, vocabulary, bias=False) for _ in range(config.codebooks - 1)
+            Linear(width, vocabulary) for _ in range(config.codebooks - 1)
         )
         self.phone = Transformer(config.phone)
         self.temporal: Transformer | PackedTransformer = Transformer(config.temporal)

@@ -4,14 +4,15 @@ Invariant: weights are loaded once and never change; what a session changes is i
 """
 
 from collections import OrderedDict
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import torch
 
 from engine.codec.mimi import SAMPLE_RATE, Mimi, load_mimi, random_mimi
-from engine.errors import InvalidInput, ModelError
+from engine.errors import InvalidInput
 from engine.text.phonemes import Espeak
 from engine.tts.base import Pcm, RateRange, Timing, TtsInfo, Voice
 from engine.tts.voxtream import voice as voices
@@ -30,8 +31,6 @@ from engine.tts.voxtream.session import Machine, VoxtreamSession
 from engine.tts.voxtream.speaker import load_speaker_encoder, random_speaker_encoder
 from engine.tts.voxtream.table import own_table, read_table
 
-MIMI_FILE = "tokenizer-e351c8d8-checkpoint125.safetensors"
-SPEAKER_FILE = "M-vb2+vox2+cnc-ft_mix.pt"
 PREPARED_VOICES = 4  # voices whose snapshots are kept; each holds some tens of megabytes
 RANDOM_NAME = "voxtream2 with RANDOM weights (noise, not speech)"
 
@@ -59,8 +58,7 @@ class VoxtreamSynthesiser:
 
     def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
         """A voice from mono samples of 1 s or more (UnreadableClip says why not)."""
-        name = self._machine.system.name
-        return voices.encode(pcm, sample_rate, self._machine.mimi, self._speaker, name)
+        return voices.encode(pcm, sample_rate, self._machine.mimi, self._speaker, self.info.name)
 
     def open(self, voice: Voice, *, seed: int) -> VoxtreamSession:
         return VoxtreamSession(self._machine, self._prompt(voice), seed)
@@ -79,7 +77,7 @@ class VoxtreamSynthesiser:
         """The voice on this model, from memory when it spoke lately."""
         if id(voice) not in self._prepared:
             model = self._machine.model
-            if voice.model != self._machine.system.name:
+            if voice.model != self.info.name:
                 raise InvalidInput(
                     f"The voice '{voice.name}' was made for '{voice.model}'.",
                     hint="Choose a voice of this synthesiser, or add the recording again.",
@@ -94,19 +92,44 @@ class VoxtreamSynthesiser:
         return self._prepared[id(voice)][1]
 
 
+@dataclass(frozen=True)
+class Clip:
+    """A recording: mono samples at a rate in Hz."""
+
+    pcm: Pcm
+    sample_rate: int
+
+
+@dataclass(frozen=True)
+class Files:
+    """Where the published files lie, and the folder of the person's voices."""
+
+    model: Path  # folder with config.json, phoneme_to_token.json and model.safetensors
+    mimi: Path
+    speaker: Path
+    voices: Path
+
+
 def load_published(
-    folder: Path, saved_voices: tuple[Voice, ...], profile: Profile, target: Target
+    files: Files, profile: Profile, target: Target, fallback: Callable[[], Clip]
 ) -> VoxtreamSynthesiser:
-    """The published files from a folder. ModelError naming what is missing or wrong."""
-    if not saved_voices:
-        raise ModelError("There is no voice to speak with.", hint="Add a recording of a voice.")
-    config = read_config(folder / "config.json")
-    table = read_table(folder / "phoneme_to_token.json", config.phone_vocabulary)
-    with PublishedFile(folder / "model.safetensors", config) as weights:
+    """The published model with the person's voices. ModelError naming what is missing or wrong.
+
+    `fallback` gives a recording to speak like when there is no voice yet.
+    """
+    config = read_config(files.model / "config.json")
+    table = read_table(files.model / "phoneme_to_token.json", config.phone_vocabulary)
+    with PublishedFile(files.model / "model.safetensors", config) as weights:
         model = load_weights(weights, config, VOXTREAM2.generation, profile, target)
-    mimi = load_mimi(folder / MIMI_FILE, config.codebooks, target.device)
+    mimi = load_mimi(files.mimi, config.codebooks, target.device)
+    speaker = load_speaker_encoder(files.speaker)
+    saved = voices.read_all(files.voices, VOXTREAM2.name)
+    if not saved:
+        clip = fallback()
+        made = voices.encode(clip.pcm, clip.sample_rate, mimi, speaker, VOXTREAM2.name)
+        saved = (replace(made, name="formant"),)
     machine = Machine(VOXTREAM2, model, _with_codebooks(mimi, profile), table, Espeak())
-    return VoxtreamSynthesiser(machine, load_speaker_encoder(folder / SPEAKER_FILE), saved_voices)
+    return VoxtreamSynthesiser(machine, speaker, saved)
 
 
 def load_random(
@@ -131,7 +154,7 @@ def random_voice(config: ModelConfig, seed: int, frames: int = 62) -> Voice:
     draw = np.random.default_rng(seed)
     speaker = draw.standard_normal(config.speaker_width).astype(np.float32)
     return replace(
-        Voice("random", VOXTREAM2.name),
+        Voice("random", RANDOM_NAME),
         tensors={
             "codes": draw.integers(0, 2048, (config.codebooks, frames)).astype(np.int16),
             "speaker": speaker / np.linalg.norm(speaker),

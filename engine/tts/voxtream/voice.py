@@ -6,6 +6,7 @@ way of making voices never passes for the old one.
 
 import hashlib
 import json
+import logging
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -21,6 +22,8 @@ from engine.audio.vad import Stretch, find_speech
 from engine.codec.mimi import SAMPLE_RATE, Mimi
 from engine.errors import InvalidInput, ModelError, UnreadableClip
 from engine.tts.base import Pcm, Voice
+
+_LOG = logging.getLogger(__name__)
 
 SHORTEST_S, LONGEST_S = 1, 20  # released; 3 to 10 s are best (VoXtream2, 3.2)
 LEAD_S: Final = 0.3  # kept before every stretch of speech, and behind the last one
@@ -93,6 +96,20 @@ def read(file: Path) -> Voice:
     except (OSError, SafetensorError, KeyError, ValueError) as error:
         raise InvalidInput(f"{file} is not a saved voice: {error}.", hint=hint) from error
     return voice
+
+
+def read_all(folder: Path, model: str) -> tuple[Voice, ...]:
+    """The saved voices made for a model, by name; files that are no voices are left out, logged."""
+    found = []
+    for file in sorted(folder.glob("*.safetensors")):
+        try:
+            voice = read(file)
+        except InvalidInput as error:
+            _LOG.warning("voice left out file=%s reason=%s", file, error.message)
+            continue
+        if voice.model == model:
+            found.append(voice)
+    return tuple(found)
 
 
 def checked_codes(voice: Voice, codebooks: int) -> Tensor:

@@ -1,0 +1,101 @@
+"""From the settings to a loaded VoXtream2: which device, which profile, which files.
+
+Invariant: random weights are loaded only when a developer asks for them by name in the environment,
+and then the model's name says so.
+"""
+
+import os
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import torch
+
+from engine.errors import ModelError
+from engine.settings import SpeechSettings
+from engine.settings_file import data_folder
+from engine.tts.base import AudioFrame, TtsModel
+from engine.tts.registry import Progress
+from engine.tts.voxtream.checkpoint import Target
+from engine.tts.voxtream.config import FULL, INT4, PROFILES, Profile
+from engine.tts.voxtream.synthesiser import RANDOM_NAME, Clip, Files, load_published, load_random
+
+RANDOM_FLAG: Final = "RUBATO_RANDOM_WEIGHTS"  # developers only: "1" loads noise instead of a voice
+PROFILE_VARIABLE: Final = "RUBATO_VOXTREAM_PROFILE"
+MIMI_FILE: Final = "tokenizer-e351c8d8-checkpoint125.safetensors"
+SPEAKER_FILE: Final = "M-vb2+vox2+cnc-ft_mix.pt"
+_PROMPT_TEXT: Final = "The boat left the harbour in the morning, and nobody on the shore saw it go."
+
+
+def load(settings: SpeechSettings, progress: Progress) -> TtsModel:
+    """The model as the settings want it. ModelError when files are missing or unusable."""
+    target = _target(settings.device)
+    profile = _profile(target)
+    if os.environ.get(RANDOM_FLAG) == "1":
+        progress(f"Loading {RANDOM_NAME}", None)
+        return load_random(profile=profile, target=target)
+    files = _files()
+    progress(f"Loading the neural voice ({profile.name})", None)
+    return load_published(files, profile, target, _formant_clip)
+
+
+def _target(device: str) -> Target:
+    """Where to run; 'auto' takes a CUDA device when there is one."""
+    cuda = torch.cuda.is_available()
+    if device not in {"auto", "cuda", "cpu"} or (device == "cuda" and not cuda):
+        raise ModelError(
+            f"The device '{device}' cannot be used for speech.",
+            hint="Set speech.device to 'auto' or 'cpu'.",
+        )
+    if device != "cpu" and cuda:
+        return Target(torch.device("cuda"), torch.bfloat16, threads=1)
+    # Two threads at most: the window and the audio devices need the other cores.
+    return Target(torch.device("cpu"), torch.float32, threads=min(2, os.cpu_count() or 1))
+
+
+def _profile(target: Target) -> Profile:
+    """Full precision on CUDA, 4 bits on the CPU, unless the environment names another."""
+    asked = os.environ.get(PROFILE_VARIABLE, "")
+    if asked and asked not in PROFILES:
+        raise ModelError(
+            f"There is no profile called '{asked}'.", hint="There are: " + ", ".join(PROFILES) + "."
+        )
+    if target.device.type == "cuda":
+        return FULL  # packed products run on the CPU only
+    return PROFILES[asked] if asked else INT4
+
+
+def _files() -> Files:
+    """The fetched files. ModelError naming the first that is missing."""
+    models = data_folder() / "models"
+    files = Files(
+        model=models / "voxtream2",
+        mimi=models / "mimi" / MIMI_FILE,
+        speaker=models / "redimnet" / SPEAKER_FILE,
+        voices=data_folder() / "voices",
+    )
+    needed: tuple[Path, ...] = (files.model / "model.safetensors", files.mimi, files.speaker)
+    for file in needed:
+        if not file.is_file():
+            raise ModelError(
+                f"The neural voice needs {file.name}, which is not on this machine.",
+                hint="Fetch it with: rubato models get voxtream2",
+            )
+    return files
+
+
+def _formant_clip() -> Clip:
+    """A few seconds of the built-in voice, to speak like until the person adds a recording."""
+    from engine.tts.espeak.model import EspeakModel  # loads libespeak-ng
+
+    model = EspeakModel()
+    with model.open(model.voices()[0], seed=0) as session:
+        for word in _PROMPT_TEXT.split():
+            session.push_word(word)
+        session.end_input()
+        frames = []
+        while isinstance(step := session.step(), AudioFrame):
+            frames.append(step.pcm)
+    rate = model.info.sample_rate
+    model.close()
+    return Clip(np.concatenate(frames), rate)
