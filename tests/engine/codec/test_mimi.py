@@ -1,0 +1,65 @@
+"""Streams of one codec are values: they do not know of each other."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+from engine.codec.mimi import FRAME_SAMPLES, Mimi, load_mimi
+from engine.errors import ModelError
+from tests.engine.tts.voxtream.small_model import small_mimi
+
+
+@pytest.fixture(scope="module")
+def mimi() -> Mimi:
+    return small_mimi()
+
+
+def codes(seed: int, frames: int = 6) -> Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randint(0, 2048, (1, 4, frames), generator=generator)
+
+
+def decoded(mimi: Mimi, row: Tensor) -> Tensor:
+    stream = mimi.open()
+    return torch.cat([mimi.decode_frame(stream, row[:, :, [at]]) for at in range(6)], dim=2)
+
+
+def test_streams_decoded_in_turn_sound_as_each_alone(mimi: Mimi) -> None:
+    first, second = codes(1), codes(2)
+    streams = [mimi.open(), mimi.open()]
+    heard: list[list[Tensor]] = [[], []]
+    for at in range(6):
+        for number, row in enumerate((first, second)):
+            heard[number].append(mimi.decode_frame(streams[number], row[:, :, [at]]))
+    assert torch.equal(torch.cat(heard[0], dim=2), decoded(mimi, first))
+    assert torch.equal(torch.cat(heard[1], dim=2), decoded(mimi, second))
+
+
+def test_a_stream_remembers_its_past(mimi: Mimi) -> None:
+    row = codes(3)
+    fresh = mimi.decode_frame(mimi.open(), row[:, :, [5]])
+    assert not torch.allclose(decoded(mimi, row)[:, :, -FRAME_SAMPLES:], fresh)
+
+
+def test_a_clip_encoded_whole_has_the_codes_of_its_frames(mimi: Mimi) -> None:
+    pcm = torch.randn(1, 1, 4 * FRAME_SAMPLES, generator=torch.Generator().manual_seed(0)) * 0.1
+    stream = mimi.open()
+    frames = [mimi.encode_frame(stream, part) for part in pcm.split(FRAME_SAMPLES, dim=2)]
+    assert torch.equal(torch.cat(frames, dim=2), mimi.encode(pcm))
+
+
+def test_a_failed_call_leaves_no_state_behind(mimi: Mimi) -> None:
+    with pytest.raises(RuntimeError):
+        mimi.encode_frame(mimi.open(), torch.zeros(1, 1, 7))
+    assert mimi.encode(torch.zeros(1, 1, FRAME_SAMPLES)).shape == (1, 4, 1)
+
+
+def test_a_file_that_is_not_mimi_is_refused_by_name(tmp_path: Path) -> None:
+    file = tmp_path / "mimi.safetensors"
+    with pytest.raises(ModelError, match="not there"):
+        load_mimi(file, 16, torch.device("cpu"))
+    file.write_bytes(b"12345678 no weights")
+    with pytest.raises(ModelError, match=r"mimi\.safetensors"):
+        load_mimi(file, 16, torch.device("cpu"))

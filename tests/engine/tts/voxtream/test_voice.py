@@ -1,0 +1,139 @@
+"""A recording becomes a voice, or the person is told why not."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from engine.errors import InvalidInput, ModelError, UnreadableClip
+from engine.tts.base import AudioFrame, Pcm
+from engine.tts.espeak.model import EspeakModel
+from engine.tts.voxtream import voice as voices
+from engine.tts.voxtream.speaker import load_speaker_encoder, mel_filters, random_speaker_encoder
+from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
+from tests.engine.tts.voxtream.small_model import speak
+
+RATE = 22_050
+TEXT = "The boat left the harbour in the morning and came back at night."
+
+
+@pytest.fixture(scope="module")
+def speech() -> Pcm:
+    model = EspeakModel()
+    with model.open(model.voices()[0], seed=0) as session:
+        for word in TEXT.split():
+            session.push_word(word)
+        session.end_input()
+        frames = []
+        while isinstance(step := session.step(), AudioFrame):
+            frames.append(step.pcm)
+    assert model.info.sample_rate == RATE
+    return np.concatenate(frames)
+
+
+def test_a_recording_becomes_a_voice_that_speaks(
+    synthesiser: VoxtreamSynthesiser, speech: Pcm
+) -> None:
+    voice = synthesiser.encode_voice(speech, RATE)
+    frames = voice.tensors["codes"].shape[1]
+    assert voice.tensors["codes"].shape[0] == 4
+    assert abs(frames * 0.08 - len(speech) / RATE) < 1.0
+    assert np.linalg.norm(voice.tensors["speaker"]) == pytest.approx(1, abs=1e-5)
+    with synthesiser.open(voice, seed=0) as session:
+        assert speak(session, ["Hello", "there."])
+
+
+def test_pauses_are_left_out(synthesiser: VoxtreamSynthesiser, speech: Pcm) -> None:
+    silence = np.zeros(4 * RATE, np.float32)
+    padded = synthesiser.encode_voice(np.concatenate([silence, speech, silence]), RATE)
+    plain = synthesiser.encode_voice(speech, RATE)
+    assert (
+        abs(padded.tensors["codes"].shape[1] - plain.tensors["codes"].shape[1]) < 10
+    )  # 0.3 s of air twice
+
+
+def test_only_the_first_twenty_seconds_are_used(
+    synthesiser: VoxtreamSynthesiser, speech: Pcm
+) -> None:
+    voice = synthesiser.encode_voice(np.tile(speech, 10), RATE)
+    assert voice.tensors["codes"].shape[1] == 250
+
+
+@pytest.mark.parametrize(
+    ("pcm", "message"),
+    [
+        (np.zeros(RATE // 2, np.float32), "too short"),
+        (np.zeros(5 * RATE, np.float32), "s of speech were found"),
+        (np.full(5 * RATE, np.nan, np.float32), "no sound"),
+        (np.full(5 * RATE, 1e9, np.float32), "no sound"),
+        (np.zeros((5 * RATE, 2), np.float32), "one channel"),
+        (np.random.default_rng(0).normal(0, 0.1, 5 * RATE).astype(np.float32), "speech were found"),
+    ],
+)
+def test_what_is_not_speech_is_refused_with_the_reason(
+    synthesiser: VoxtreamSynthesiser, pcm: Pcm, message: str
+) -> None:
+    with pytest.raises(UnreadableClip, match=message):
+        synthesiser.encode_voice(pcm, RATE)
+
+
+def test_a_saved_voice_comes_back_as_it_was(
+    synthesiser: VoxtreamSynthesiser, speech: Pcm, tmp_path: Path
+) -> None:
+    voice = synthesiser.encode_voice(speech, RATE)
+    voices.save(voice, tmp_path / "one.safetensors")
+    again = voices.read(tmp_path / "one.safetensors")
+    assert (again.name, again.model, again.metadata) == (voice.name, voice.model, voice.metadata)
+    assert all(np.array_equal(again.tensors[key], voice.tensors[key]) for key in voice.tensors)
+    assert [path.name for path in tmp_path.iterdir()] == ["one.safetensors"]
+
+
+def test_broken_voices_are_left_out_and_others_read(
+    synthesiser: VoxtreamSynthesiser, speech: Pcm, tmp_path: Path
+) -> None:
+    voices.save(synthesiser.encode_voice(speech, RATE), tmp_path / "one.safetensors")
+    (tmp_path / "two.safetensors").write_bytes(b"not a voice")
+    (tmp_path / "huge.safetensors").write_bytes(bytes(voices.MAX_FILE_BYTES + 1))
+    with pytest.raises(InvalidInput, match="not a saved voice"):
+        voices.read(tmp_path / "two.safetensors")
+    assert len(voices.read_all(tmp_path, synthesiser.info.name)) == 1
+    assert voices.read_all(tmp_path, "another model") == ()
+
+
+def test_the_speaker_encoder_s_file_must_hold_its_weights(tmp_path: Path) -> None:
+    file = tmp_path / "encoder.pt"
+    state = random_speaker_encoder(0).state_dict()
+    torch.save({"model_config": {"F": 72, "C": 16}, "state_dict": state}, file)
+    pcm = torch.randn(32_000, generator=torch.Generator().manual_seed(0))
+    expected = random_speaker_encoder(0).embed(pcm)
+    assert torch.equal(load_speaker_encoder(file).embed(pcm), expected)
+    torch.save({"model_config": {}, "state_dict": state | {"more": torch.ones(1)}}, file)
+    with pytest.raises(ModelError, match="holds 'more'"):
+        load_speaker_encoder(file)
+    del state["linear.weight"]
+    torch.save({"model_config": {}, "state_dict": state}, file)
+    with pytest.raises(ModelError, match=r"lacks 'linear\.weight', expected \[192, 2304\]"):
+        load_speaker_encoder(file)
+    torch.save({"model_config": {"pooling_func": "ASP"}, "state_dict": state}, file)
+    with pytest.raises(ModelError, match="'pooling_func' is 'ASP'"):
+        load_speaker_encoder(file)
+    file.write_bytes(file.read_bytes()[:999])
+    with pytest.raises(ModelError, match="damaged"):
+        load_speaker_encoder(file)
+
+
+def test_a_pickle_with_code_is_not_run(tmp_path: Path) -> None:
+    file = tmp_path / "encoder.pt"
+    torch.save({"model_config": Path("x"), "state_dict": {}}, file)
+    with pytest.raises(ModelError, match="more than weights"):
+        load_speaker_encoder(file)
+
+
+def test_mel_filters_cover_the_band_with_triangles() -> None:
+    filters = mel_filters(72)
+    assert filters.shape == (257, 72)
+    assert float(filters.max()) <= 1
+    assert not filters[0].any()
+    assert not filters[245:].any()  # above 7,600 Hz
+    assert bool((filters.sum(0) > 0).all())
