@@ -97,12 +97,14 @@ class ChangeSetting:
 
 @dataclass(frozen=True)
 class AddVoice:
-    """Inspect an audio file and, where the synthesiser can clone, make it the voice of the next
-    utterance.
+    """Inspect an audio file; with the person's `consent` ("I may use this voice") and a
+    synthesiser that can clone, make it a voice called `name` (empty: after the file), which speaks
+    the next utterance.
     """
 
     clip: Path
     consent: bool = False
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -239,8 +241,8 @@ class TurnEnded:
 
 @dataclass(frozen=True)
 class ClipInspected:
-    """What a dropped audio file is like. `usable` says whether it could define a voice; `advice`
-    says why not.
+    """What a dropped audio file is like. `usable` says whether it could define a voice, `advice`
+    why not; `can_clone` whether the synthesiser that runs can take it on.
     """
 
     clip: Path
@@ -249,6 +251,7 @@ class ClipInspected:
     noise_db: float
     usable: bool
     advice: str
+    can_clone: bool = False
 
 
 @dataclass(frozen=True)

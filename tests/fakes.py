@@ -10,7 +10,7 @@ import numpy as np
 from engine.asr.base import RecogniserInfo, Transcript
 from engine.audio.base import Pcm
 from engine.audio.portaudio import Devices
-from engine.errors import DeviceError
+from engine.errors import DeviceError, ModelError
 from engine.llm.base import Delta, LanguageModelInfo, Message, Situation, TextDelta
 from engine.messages import Event as EngineEvent
 from engine.runtime.parts import Parts
@@ -154,18 +154,23 @@ class FakeSession:
 class FakeVoiceModel:
     """A synthesiser of FakeSessions."""
 
-    def __init__(self, *, fail_at: int | None = None) -> None:
-        self.info = TtsInfo("fake", RATE, Timing.ALIGNED, RateRange(1.0, 7.0), can_clone=False)
+    def __init__(self, *, fail_at: int | None = None, can_clone: bool = False) -> None:
+        self.info = TtsInfo("fake", RATE, Timing.ALIGNED, RateRange(1.0, 7.0), can_clone=can_clone)
         self.sessions: list[FakeSession] = []
         self.fail_at = fail_at
+        self.spoke: list[str] = []  # names of the voices sessions were opened with
 
     def voices(self) -> tuple[Voice, ...]:
         return (Voice("Ada", "fake"), Voice("Bela", "fake"))
 
     def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
-        raise NotImplementedError
+        if not self.info.can_clone:
+            raise ModelError("The fake voice cannot clone.")
+        level = {"level": np.asarray([np.abs(pcm).max()], np.float32)}
+        return Voice("prompt", "fake", tensors=level, metadata={"seconds": "2"})
 
     def open(self, voice: Voice, *, seed: int) -> FakeSession:
+        self.spoke.append(voice.name)
         self.sessions.append(FakeSession(self.fail_at))
         return self.sessions[-1]
 

@@ -19,7 +19,7 @@ from engine.runtime import happenings as h
 from engine.runtime import turns
 from engine.runtime.alarm import Alarm
 from engine.runtime.crew import assemble
-from engine.runtime.errands import InspectClip
+from engine.runtime.errands import AdoptVoice, InspectClip
 from engine.runtime.happenings import Happening
 from engine.runtime.inventory import Inventory
 from engine.runtime.ledger import Ledger
@@ -164,7 +164,10 @@ class Conductor:
 
     @_on.register
     def _(self, command: m.AddVoice) -> None:
-        self._crew.errands.post(InspectClip(command.clip))
+        if command.consent:
+            self._crew.errands.post(AdoptVoice(command.clip, command.name))
+        else:
+            self._crew.errands.post(InspectClip(command.clip))
 
     @_on.register
     def _(self, command: m.NewConversation) -> None:
@@ -269,6 +272,11 @@ class Conductor:
     def _(self, happened: h.VoicesKnown) -> None:
         self._inventory.voices_known(happened)
         self._emit(m.VoicesChanged(happened.names, happened.selected))
+
+    @_on.register
+    def _(self, happened: h.VoiceAdopted) -> None:
+        self._change("speech.voice", happened.name)
+        self._emit(m.Notice(f"{happened.name} speaks from the next sentence on."))
 
     @_on.register
     def _(self, happened: m.Ready) -> None:

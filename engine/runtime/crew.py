@@ -78,4 +78,4 @@ def assemble(
     end_silence_ms = settings.recogniser.end_silence_ms
     listener = Listener(parts, tell, transcriber.post, end_silence_ms=end_silence_ms)
     thinker = Thinker(parts, tell, speaker.post, situation)
-    return Crew(listener, transcriber, thinker, speaker, Errands(parts, tell))
+    return Crew(listener, transcriber, thinker, speaker, Errands(parts, tell, speaker.adopt))

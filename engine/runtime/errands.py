@@ -6,6 +6,7 @@ Invariant: owns nothing between two jobs.
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import assert_never
 
 from engine.audio.clip import inspect
 from engine.audio.portaudio import Devices
@@ -23,27 +24,50 @@ class InspectClip:
     clip: Path
 
 
+@dataclass(frozen=True)
+class AdoptVoice:
+    """Make a recording a voice called `name`; the person has consented."""
+
+    clip: Path
+    name: str
+
+
+Errand = InspectClip | AdoptVoice
+
+
 class Errands:
     """One thread for jobs in the background."""
 
-    def __init__(self, parts: Parts, tell: Callable[[Happening | Event], None]) -> None:
+    def __init__(
+        self,
+        parts: Parts,
+        tell: Callable[[Happening | Event], None],
+        adopt: Callable[[Path, str], None],
+    ) -> None:
         self._parts = parts
         self._tell = tell
-        self._worker: Worker[InspectClip] = Worker(
-            "errands", handle=self._inspect, tick=self._look_for_devices, report=self._report
+        self._adopt = adopt
+        self._worker: Worker[Errand] = Worker(
+            "errands", handle=self._handle, tick=self._look_for_devices, report=self._report
         )
 
     def start(self) -> None:
         self._worker.start()
 
-    def post(self, errand: InspectClip) -> None:
+    def post(self, errand: Errand) -> None:
         self._worker.post(errand)
 
     def stop(self, timeout_s: float) -> bool:
         return self._worker.stop(timeout_s)
 
-    def _inspect(self, errand: InspectClip) -> None:
-        self._tell(ClipRead(errand.clip, inspect(errand.clip)))
+    def _handle(self, errand: Errand) -> None:
+        match errand:
+            case InspectClip(clip):
+                self._tell(ClipRead(clip, inspect(clip)))
+            case AdoptVoice(clip, name):
+                self._adopt(clip, name)
+            case _:
+                assert_never(errand)
 
     def _look_for_devices(self) -> float | None:
         devices: Devices | None = self._parts.devices()

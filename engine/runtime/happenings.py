@@ -137,6 +137,13 @@ class VoicesKnown:
 
 
 @dataclass(frozen=True)
+class VoiceAdopted:
+    """A recording has become a voice called `name`."""
+
+    name: str
+
+
+@dataclass(frozen=True)
 class ClipRead:
     """A dropped clip was inspected."""
 
@@ -167,6 +174,7 @@ Happening = (
     | MicrophoneLevel
     | PartFailed
     | VoicesKnown
+    | VoiceAdopted
     | ClipRead
     | DevicesFound
 )

@@ -51,7 +51,13 @@ class Inventory:
         report = read.report
         advice = report.advice if self._can_clone else f"{report.advice} {CANNOT_CLONE}".strip()
         return ClipInspected(
-            read.clip, report.seconds, report.level_db, report.noise_db, report.usable, advice
+            read.clip,
+            report.seconds,
+            report.level_db,
+            report.noise_db,
+            report.usable,
+            advice,
+            self._can_clone,
         )
 
     def devices_found(self, devices: Devices, audio: AudioSettings) -> DevicesChanged:

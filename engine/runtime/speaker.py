@@ -9,12 +9,13 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import assert_never
 
 from engine.audio.base import Loudspeaker
 from engine.audio.silent import SilentLoudspeaker
-from engine.errors import DeviceError, EngineError, ModelError, SynthesisError
-from engine.messages import Event, Loading, Part, Ready
+from engine.errors import DeviceError, EngineError, InvalidInput, ModelError, SynthesisError
+from engine.messages import Event, Loading, Notice, Part, Ready
 from engine.runtime.happenings import (
     AudioHeard,
     AudioQueued,
@@ -23,6 +24,7 @@ from engine.runtime.happenings import (
     PartFailed,
     RateHeard,
     SpeechFinished,
+    VoiceAdopted,
     VoicesKnown,
     WordBegan,
 )
@@ -31,7 +33,9 @@ from engine.runtime.playback import SILENCE_DB, Playback
 from engine.runtime.worker import Worker
 from engine.settings import SpeechSettings
 from engine.text.word import Word
+from engine.tts import voices
 from engine.tts.base import AudioFrame, Finished, Starved, TtsModel, TtsSession, Voice
+from engine.tts.casting import choose, voice_names
 
 BUILT_IN = "espeak"  # needs no download, so it stands in when another one will not load
 TICK_S = 0.01  # while speaking: words are shown and the ring is fed this often
@@ -128,6 +132,20 @@ class Speaker:
         utterance.playback.hush()
         return utterance.playback.delivery()
 
+    def adopt(self, clip: Path, name: str) -> None:
+        """Make a recording a voice called `name` and keep it; slow. The model's weights never
+        change, so this needs no turn on the speaker's own thread and speech goes on.
+
+        Raises UnreadableClip, InvalidInput and ModelError.
+        """
+        if self._model is None:
+            raise ModelError("No voice has loaded yet.", hint="Try again in a moment.")
+        self._tell(Loading(Part.SYNTHESISER, f"Learning the voice in {clip.name}"))
+        voice = replace(choose(self._model, str(clip.absolute())), name=name or clip.stem)
+        voices.save(voice, voices.folder())
+        self._tell(Ready(Part.SYNTHESISER, self._model.info.name, voice.name))
+        self._tell(VoiceAdopted(voice.name))
+
     @property
     def volume(self) -> float:
         return self._volume
@@ -192,9 +210,13 @@ class Speaker:
     def _select_voice(self, name: str) -> None:
         if self._model is None:
             return
-        voices = self._model.voices()
-        self._voice = next((voice for voice in voices if voice.name == name), voices[0])
-        names = tuple(voice.name for voice in voices)
+        try:
+            self._voice = choose(self._model, name)
+        except InvalidInput:
+            self._voice = self._model.voices()[0]
+            model = self._model.info.name
+            self._tell(Notice(f"{model} has no voice {name}; {self._voice.name} speaks."))
+        names = voice_names(self._model)
         self._tell(VoicesKnown(names, self._voice_name, self._model.info.can_clone))
 
     @property

@@ -139,7 +139,10 @@ class TtsModel(Protocol):
         ...
 
     def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
-        """Make a voice from a recording; slow, once. ModelError where info.can_clone is False."""
+        """Make a voice from a recording; slow, once. ModelError where info.can_clone is False.
+
+        May run on another thread while sessions are stepped: it changes nothing of the model.
+        """
         ...
 
     def open(self, voice: Voice, *, seed: int) -> TtsSession: ...

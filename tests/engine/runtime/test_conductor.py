@@ -9,6 +9,7 @@ from typing import TypeVar, get_args
 
 import numpy as np
 import pytest
+import soundfile
 
 from engine import settings_file
 from engine.api import Engine
@@ -16,7 +17,9 @@ from engine.audio.portaudio import Devices
 from engine.errors import LanguageModelError
 from engine.llm.base import ChangeRate, ChooseVoice, Role, StartTimer
 from engine.messages import (
+    AddVoice,
     ChangeSetting,
+    ClipInspected,
     Command,
     DevicesChanged,
     Ending,
@@ -39,6 +42,7 @@ from engine.messages import (
     Stopped,
     StopReply,
     TurnEnded,
+    VoicesChanged,
     WordHeard,
 )
 from engine.runtime.conductor import Conductor
@@ -327,6 +331,41 @@ def test_skills_act_on_the_assistant_itself() -> None:
         assert host.ask("slower").ending is Ending.COMPLETE
         changes = {event.key: event.value for event in host.of(SettingChanged)}
         assert changes == {"speech.rate": 3.0, "speech.voice": "Bela"}
+
+
+@pytest.fixture
+def clip(tmp_path: Path) -> Path:
+    path = tmp_path / "grandmother.wav"
+    noise = 0.1 * np.random.default_rng(1).standard_normal(48_000)
+    soundfile.write(path, noise * (np.arange(48_000) % 8_000 < 5_000), 16_000)
+    return path
+
+
+def test_a_dropped_clip_with_consent_becomes_the_voice_of_the_next_utterance(
+    clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path / "data"))
+    stage = Stage(voice=FakeVoiceModel(can_clone=True))
+    with hosting(stage) as host:
+        host.engine.post(AddVoice(clip))
+        host.wait(lambda: bool(host.of(ClipInspected)))
+        assert host.of(ClipInspected)[0].can_clone
+        host.engine.post(AddVoice(clip, consent=True, name="Grandmother"))
+        host.wait(lambda: any(e.selected == "Grandmother" for e in host.of(VoicesChanged)))
+        host.ask()
+        assert stage.voice.spoke == ["Grandmother"]
+        assert SettingChanged("speech.voice", "Grandmother") in host.events
+
+
+def test_a_voice_that_cannot_clone_says_so_and_keeps_its_own(clip: Path) -> None:
+    with hosting() as host:
+        host.engine.post(AddVoice(clip))
+        host.wait(lambda: bool(host.of(ClipInspected)))
+        assert "formant" in host.of(ClipInspected)[0].advice
+        host.engine.post(AddVoice(clip, consent=True))
+        host.wait(lambda: bool(host.of(Failed)))
+        host.ask()
+        assert host.stage.voice.spoke == ["Ada"]
 
 
 def test_a_timer_speaks_when_its_time_has_come() -> None:
