@@ -8,12 +8,27 @@ underrun flags stayed at zero through minutes of audible stutter. The writer kee
 what is missing was lost between the ring and the device.
 
 Kinds of callback: `c` is the product (rtmixer's callback reading engine.audio.tape), `python` a
-minimal sounddevice callback (copy and count), `python-1ms` the same with a switch interval of 1 ms
-instead of Python's 5 ms.
+minimal sounddevice callback (copy and count); `-1ms` is either with sys.setswitchinterval(0.001)
+instead of Python's 5 ms, which the writer's thread gains from, too.
 
 Loads: `python4` is four threads of pure Python; `matmul4` four threads that are mostly outside the
 interpreter lock, as torch is; `hold` one thread that now and then makes one C call which keeps the
 lock for 0.1 to 0.2 s, as importing, unpickling or a badly behaved extension does.
+
+Silence in ms per 40 s (30 s where marked *), November 2026, two cores shared with other work (load
+average 3 to 7), no real-time priority for anybody, latency 40 ms; in brackets how often the writer
+itself, 0.6 s ahead, came too late:
+
+    load      c                            c-1ms        python      python-1ms
+    idle      0                                         0           0
+    python2   0                                         371         0
+    python4   1315 (2), 4969* (5), 5046* (5)  0*, 0*    13919       706
+    matmul4   191, 0*, 0*                               19          263
+    hold      0, 0*                        0*           2780        3830
+
+So the C callback, because no Python one survives `hold`; and a switch interval of 1 ms beside it,
+because what is left in `python4` is the writer waiting for the interpreter. A device latency of 20
+or 80 ms instead of 40 ms made no difference that these runs could show.
 """
 
 import argparse
@@ -39,7 +54,7 @@ RATE = 48_000
 HERTZ = 1_000  # 48 samples a period: the next sample follows exactly from the last two
 LEAD_S = 0.6
 LOADS = ("idle", "python2", "python4", "matmul4", "hold")
-CALLBACKS = ("c", "python", "python-1ms")
+CALLBACKS = ("c", "c-1ms", "python", "python-1ms")
 LATENCY_S = 0.04
 
 
@@ -142,9 +157,11 @@ class PythonPlayer:
 
 def play(run: Run, seconds: float) -> int:
     """Play the tone under load; returns how often the writer was late."""
-    if run.callback == "python-1ms":
+    if run.callback.endswith("-1ms"):
         sys.setswitchinterval(0.001)
-    player: Player = CPlayer(run.latency_s) if run.callback == "c" else PythonPlayer(run.latency_s)
+    player: Player = (
+        CPlayer(run.latency_s) if run.callback[0] == "c" else PythonPlayer(run.latency_s)
+    )
     stop = threading.Event()
     threads = [threading.Thread(target=work, args=[stop]) for work in _workers(run.load)]
     for thread in threads:
