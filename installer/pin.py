@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from installer.plan import PINS, ROOT, TORCH
+from installer.plan import PINS, ROOT, TORCH, VENV
 
 HEADER = "# Made by `make requirements` from pyproject.toml; change that, not this.\n"
 # Installed by their own step, or never: torch and the CUDA libraries its Linux wheel asks for.
@@ -88,9 +88,11 @@ def pin_all(constraints: Path) -> None:
 def compiled(arguments: Sequence[str], given: str = "") -> str:
     """What `uv pip compile` answers; its messages go to the terminal."""
     command = ["uv", "pip", "compile", "--universal", "--no-header", "--no-annotate", "--quiet"]
-    oldest = ["--python-version", "3.11"]
+    # A cache of its own: asking for hashes makes uv fetch llama-cpp-python's source anew, and with
+    # that it would forget the wheel it compiled.
+    options = ["--python-version", "3.11", "--cache-dir", str(VENV / "pin-cache")]
     done = subprocess.run(
-        [*command, *oldest, *arguments], cwd=ROOT, input=given, stdout=subprocess.PIPE, text=True
+        [*command, *options, *arguments], cwd=ROOT, input=given, stdout=subprocess.PIPE, text=True
     )
     if done.returncode:
         sys.exit(done.returncode)
