@@ -10,7 +10,7 @@ device that cannot be had from the old list does so by itself, at most every few
 
 The callback is rtmixer's, in C. Measured in tests/benchmarks/callback_soak.py: while another thread
 kept the interpreter lock for 0.1 s at a time, a Python callback lost 2.8 s of 40, the C callback
-nothing; with four busy Python threads it was 13.9 s against 1.3 s, and nothing once
+nothing; with four busy Python threads it was 13.9 s against 1.3 to 5 s, and nothing once
 sys.setswitchinterval(0.001) let the writer keep up. What the C callback is about to play can still
 be changed, so a cut or a lower gain does not wait for the ring to drain (tape.py).
 
