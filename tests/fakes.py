@@ -72,6 +72,7 @@ class HandLoudspeaker:
         self._expecting = flag
 
     def cut(self, *, fade_ms: int = 10) -> None:
+        self.samples_written -= len(self._ring)
         self._ring.clear()
 
     def close(self) -> None:
@@ -256,6 +257,7 @@ class Stage:
         default_factory=lambda: {"": HandLoudspeaker("default loudspeaker")}
     )
     devices: Devices | None = None
+    watch_closed: bool = False
     events: list[EngineEvent] = field(default_factory=list)
 
     def parts(self) -> Parts:
@@ -266,7 +268,7 @@ class Stage:
             language_model=self._language_model,
             synthesiser=self._synthesiser,
             phrases=tuple,
-            devices=self._devices,
+            devices=self,
         )
 
     def _microphone(self, name: str) -> HandMicrophone:
@@ -290,6 +292,9 @@ class Stage:
     ) -> FakeVoiceModel:
         return self.voice
 
-    def _devices(self) -> Devices | None:
+    def poll(self) -> Devices | None:
         devices, self.devices = self.devices, None
         return devices
+
+    def close(self) -> None:
+        self.watch_closed = True

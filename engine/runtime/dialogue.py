@@ -13,14 +13,27 @@ from pathlib import Path
 from engine.audio.base import Loudspeaker, Microphone
 from engine.audio.file_device import FileLoudspeaker, FileMicrophone
 from engine.errors import EngineError
-from engine.messages import Event, Failed, Part, Phase, PhaseChanged, Ready, TurnEnded, TurnMetrics
+from engine.messages import (
+    Event,
+    Failed,
+    Loading,
+    Part,
+    Phase,
+    PhaseChanged,
+    Ready,
+    TurnEnded,
+    TurnMetrics,
+)
 from engine.runtime.conductor import Conductor
 from engine.runtime.parts import Parts, standard_parts
+from engine.runtime.performance import check_writable
 from engine.settings import Settings
 
 FILE_RATE = 48_000  # Hz of the loudspeaker file
 QUIET_S = 1.0  # the conversation is over when the file has ended and nothing follows for this long
 READY_S = 120.0  # loading takes seconds; a model of many gigabytes can take a minute
+STAND_IN_S = 2.0  # after a part failed to load, another has begun to load well within this
+NEEDED = frozenset({Part.RECOGNISER, Part.LANGUAGE_MODEL, Part.SYNTHESISER})
 
 
 @dataclass(frozen=True)
@@ -41,17 +54,21 @@ def converse(
     microphone: Path | None,
     loudspeaker: Path | None,
     show: Callable[[Event], None],
+    parts: Parts | None = None,
 ) -> tuple[Exchange, ...]:
     """Talk until the microphone's file is over, or (with a device) until interrupted.
 
     `microphone` and `loudspeaker` None: the devices the settings name. `show` receives every event.
-    Raises UnreadableClip for a microphone file that cannot be read and EngineError when a part the
+    `parts` None: the standard ones. Raises UnreadableClip for a microphone file that cannot be
+    read, InvalidInput for a loudspeaker file that cannot be written and EngineError when a part the
     conversation needs cannot be loaded.
     """
+    if loudspeaker is not None:
+        check_writable(loudspeaker)
     stage = _Stage(microphone, loudspeaker, show)
     if microphone is not None:  # a file does not hear the loudspeaker
         settings = replace(settings, audio=replace(settings.audio, hands_free=True, headset=True))
-    conductor = Conductor(stage.parts(), settings, None, stage.receive)
+    conductor = Conductor(stage.on(parts or standard_parts()), settings, None, stage.receive)
     conductor.start()
     try:
         stage.wait_ready()
@@ -72,20 +89,19 @@ class _Stage:
         self._show = show
         self._changed = threading.Condition()
         self._ready: set[Part] = set()
-        self._fault: Failed | None = None  # the first one before everything was ready
+        self._broken: dict[Part, Failed] = {}  # did not load, and nothing stands in so far
         self._phase = Phase.IDLE
         self._idle_since = time.monotonic()
         self._microphone = FileMicrophone(microphone, clock=self._clock) if microphone else None
         self._loudspeaker = loudspeaker
         self.exchanges: list[Exchange] = []
 
-    def parts(self) -> Parts:
-        """The usual parts, with files for devices where files were given."""
-        parts = standard_parts()
+    def on(self, parts: Parts) -> Parts:
+        """These parts, with files for devices where files were given."""
         if self._microphone is not None:
             parts = replace(parts, microphone=self._file_microphone)
         if self._loudspeaker is not None:
-            parts = replace(parts, loudspeaker=self._file_loudspeaker, devices=_no_change)
+            parts = replace(parts, loudspeaker=self._file_loudspeaker, devices=_NoChange())
         return parts
 
     def receive(self, event: Event) -> None:
@@ -96,12 +112,19 @@ class _Stage:
 
     def wait_ready(self) -> None:
         """Until recogniser, language model and synthesiser have loaded."""
-        needed = {Part.RECOGNISER, Part.LANGUAGE_MODEL, Part.SYNTHESISER}
+        deadline = time.monotonic() + READY_S
         with self._changed:
-            if not self._changed.wait_for(lambda: needed <= self._ready, READY_S):
-                fault = self._fault
-                message = fault.message if fault else "The parts did not load in time."
-                raise EngineError(message, hint=fault.hint if fault else "Run `rubato doctor`.")
+            while not self._ready >= NEEDED:
+                self._changed.wait_for(
+                    lambda: self._ready >= NEEDED or self._broken, deadline - time.monotonic()
+                )
+                self._changed.wait_for(lambda: not self._broken, STAND_IN_S)
+                for fault in self._broken.values():
+                    raise EngineError(fault.message, hint=fault.hint)
+                if time.monotonic() > deadline:
+                    raise EngineError(
+                        "The parts did not load in time.", hint="Run `rubato doctor`."
+                    )
 
     def begin(self) -> None:
         """Start the files' clock."""
@@ -124,8 +147,10 @@ class _Stage:
         match event:
             case Ready(part=part):
                 self._ready.add(part)
-            case Failed() if self._begun_at is None:
-                self._fault = self._fault or event
+            case Loading(part=part):
+                self._broken.pop(part, None)
+            case Failed(part=part) if part in NEEDED:
+                self._broken[part] = event
             case PhaseChanged(phase=phase):
                 self._phase = phase
                 self._idle_since = time.monotonic()
@@ -143,8 +168,14 @@ class _Stage:
         return FileLoudspeaker(self._loudspeaker, FILE_RATE, clock=self._clock)
 
 
-def _no_change() -> None:
+class _NoChange:
     """Files are never plugged in or out."""
+
+    def poll(self) -> None:
+        """Nothing changes."""
+
+    def close(self) -> None:
+        """Nothing to release."""
 
 
 def _exchange(turn: TurnEnded) -> Exchange:

@@ -58,7 +58,11 @@ class Errands:
         self._worker.post(errand)
 
     def stop(self, timeout_s: float) -> bool:
-        return self._worker.stop(timeout_s)
+        """End the thread and release what watches the devices."""
+        ended = self._worker.stop(timeout_s)
+        if ended:
+            self._parts.devices.close()
+        return ended
 
     def _handle(self, errand: Errand) -> None:
         match errand:
@@ -70,7 +74,7 @@ class Errands:
                 assert_never(errand)
 
     def _look_for_devices(self) -> float | None:
-        devices: Devices | None = self._parts.devices()
+        devices: Devices | None = self._parts.devices.poll()
         if devices:
             self._tell(DevicesFound(devices))
         return DEVICE_LOOK_S

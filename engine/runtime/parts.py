@@ -6,6 +6,7 @@ only then is the library behind it imported.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from engine.asr.base import Recogniser
 from engine.audio.base import Loudspeaker, Microphone
@@ -18,6 +19,16 @@ from engine.tts.base import TtsModel
 Progress = Callable[[str, float | None], None]  # a phrase for the person, fraction 0..1 or None
 
 
+class Watch(Protocol):
+    """Sees devices come and go."""
+
+    def poll(self) -> Devices | None:
+        """The list when it changed since the last call, else None; cheap."""
+        ...
+
+    def close(self) -> None: ...
+
+
 @dataclass(frozen=True)
 class Parts:
     """How to make each part. Device names are empty for the system's default."""
@@ -28,7 +39,7 @@ class Parts:
     language_model: Callable[[LanguageModelSettings], LanguageModel]
     synthesiser: Callable[[SpeechSettings, Progress], TtsModel]
     phrases: Callable[[], Sequence[str]]  # sentences the recogniser should expect
-    devices: Callable[[], Devices | None]  # the list when it changed since the last call, else None
+    devices: Watch
 
 
 def standard_parts() -> Parts:
@@ -40,7 +51,7 @@ def standard_parts() -> Parts:
         language_model=_language_model,
         synthesiser=_synthesiser,
         phrases=_phrases,
-        devices=DeviceWatch().poll,
+        devices=DeviceWatch(),
     )
 
 

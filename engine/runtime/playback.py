@@ -72,8 +72,7 @@ class Playback:
 
     def pump(self) -> None:
         """Give the ring what it takes; called often."""
-        if len(self._pending):
-            self._queue(np.zeros(0, np.float32))
+        self._queue(np.zeros(0, np.float32))
         heard = self._heard_sample()
         while self._unheard and self._end_of(self._unheard[0]) <= heard:
             self._unheard.popleft()
@@ -153,12 +152,13 @@ class Playback:
         self._resampler = Resampler(self._model_rate, loudspeaker.sample_rate)
         self._start = start  # sample of the utterance that the first written sample stands for
         self._written = 0  # samples at the loudspeaker's rate
-        self._played_before = loudspeaker.samples_played
+        # What an earlier utterance has left in the ring is played first.
+        self._played_before = loudspeaker.samples_written
         self._underruns_before = loudspeaker.underruns
 
     def _queue(self, pcm: Pcm) -> None:
         self._pending = np.concatenate((self._pending, pcm)) if len(self._pending) else pcm
-        taken = self._loudspeaker.write(self._pending) if len(self._pending) else 0
+        taken = self._loudspeaker.write(self._pending)  # an empty one asks whether it still lives
         self._pending = self._pending[taken:]
         self._written += taken
 

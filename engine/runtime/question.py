@@ -8,7 +8,7 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 
-from engine.runtime.performance import say
+from engine.runtime.performance import check_writable, say
 from engine.settings import Settings
 
 FLITE_S = 60.0  # flite speaks a sentence in well under a second
@@ -20,11 +20,22 @@ def speak_question(text: str, path: Path) -> str:
     Flite's voice is preferred where it is installed: recognisers trained on people understand it
     far better than a formant voice.
     """
+    if _flite(text, path):
+        return "flite"
+    settings = Settings()
+    say(text, replace(settings, speech=replace(settings.speech, rate=3.0)), out=path)
+    return "eSpeak NG (install flite for a voice that is easier to understand)"
+
+
+def _flite(text: str, path: Path) -> bool:
+    """Let flite speak; False when it is not installed or cannot."""
     flite = shutil.which("flite")
     if flite is None:
-        settings = Settings()
-        say(text, replace(settings, speech=replace(settings.speech, rate=3.0)), out=path)
-        return "eSpeak NG (install flite for a voice that is easier to understand)"
+        return False
+    check_writable(path)
     command = [flite, "-voice", "slt", "-t", text, "-o", str(path)]
-    subprocess.run(command, check=True, timeout=FLITE_S, stdin=subprocess.DEVNULL)
-    return "flite"
+    try:
+        subprocess.run(command, check=True, timeout=FLITE_S, stdin=subprocess.DEVNULL)
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return True

@@ -411,6 +411,7 @@ def test_stopping_mid_reply_ends_the_turn_and_every_thread() -> None:
     assert threading.active_count() == before
     assert host.stage.loudspeakers[""].closed
     assert host.stage.microphones[""].closed
+    assert host.stage.watch_closed
 
 
 def test_a_part_that_cannot_be_released_does_not_keep_the_engine_running() -> None:

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from engine.errors import DeviceError
 from engine.runtime.playback import Playback
 from engine.text.word import Word
 from engine.tts.base import AudioFrame, Onset
@@ -86,3 +87,21 @@ def test_positions_hold_when_the_loudspeaker_has_another_rate() -> None:
     loudspeaker.play(2)
     assert playback.delivery().words == WORDS[:2]
     assert playback.delivery().speech_ms == pytest.approx(1_001 / (RATE // 2) * 1000)
+
+
+def test_what_an_earlier_utterance_left_in_the_ring_is_not_heard_as_this_one() -> None:
+    loudspeaker = HandLoudspeaker()
+    loudspeaker.write(np.zeros(700, np.float32))
+    playback = playing(loudspeaker)
+    loudspeaker.play(700)
+    assert playback.delivery().words == ()
+    loudspeaker.play(1)
+    assert playback.delivery().words == WORDS[:1]
+
+
+def test_a_loudspeaker_lost_after_the_last_write_is_noticed() -> None:
+    loudspeaker = HandLoudspeaker()
+    playback = playing(loudspeaker)
+    loudspeaker.gone = True
+    with pytest.raises(DeviceError):
+        playback.pump()
