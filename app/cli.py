@@ -108,11 +108,10 @@ def _window(options: argparse.Namespace) -> int:
 def _say(options: argparse.Namespace) -> int:
     text = sys.stdin.read() if options.text == "-" else options.text
     settings = _settings()
-    speech = dataclasses.replace(
-        settings.speech,
-        engine=options.engine or settings.speech.engine,
-        seed=settings.speech.seed if options.seed is None else options.seed,
-    )
+    if options.seed is not None:
+        settings = api.settings.change(settings, "speech.seed", options.seed)
+    engine = options.engine or settings.speech.engine
+    speech = dataclasses.replace(settings.speech, engine=engine)
     plan = options.rate_plan if options.rate_plan is not None else _constant(options.rate)
     said = api.say(
         text,
@@ -144,13 +143,23 @@ def _converse(options: argparse.Namespace) -> int:
 
 
 def _demo(options: argparse.Namespace) -> int:
-    options.out.mkdir(parents=True, exist_ok=True)
+    _make_folder(options.out)
     question, reply = options.out / "question.wav", options.out / "reply.wav"
     asked_by = api.speak_question(QUESTION, question)
     _tell(f'"{QUESTION}" is asked by {asked_by}: {question}')
     exchanges = _talk(Settings(), question, reply, as_json=options.json)
     _tell(f"The reply is in {reply}")
     return 0 if any(exchange.reply for exchange in exchanges) else 1
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise api.errors.InvalidInput(
+            f"The folder {folder} cannot be made: {error.strerror}.",
+            hint="Choose a place that exists and where you may write, with --out FOLDER.",
+        ) from error
 
 
 QUESTION = "convert ten miles to kilometers"

@@ -1,0 +1,49 @@
+"""Rubato as a person starts it: a process of its own, with settings and models of nobody.
+
+Invariant: nothing of the person who runs the tests is read or written.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+PATIENCE_S = 150.0  # models load, and a file is heard in real time
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a run ended."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        assert self.status == 0, self.err
+        return json.loads(self.out)
+
+
+def own_environment(folder: Path) -> dict[str, str]:
+    """Where this run's settings and models are, under `folder`."""
+    return {"RUBATO_CONFIG": str(folder / "config"), "RUBATO_DATA": str(folder / "data")}
+
+
+def rubato(folder: Path, *arguments: str | Path, stdin: str = "") -> Done:
+    """Run `rubato ARGUMENTS` to its end."""
+    done = subprocess.run(
+        [sys.executable, "-m", "app", *map(str, arguments)],
+        cwd=ROOT,
+        env={**os.environ, **own_environment(folder), "OMP_NUM_THREADS": "1"},
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    return Done(done.returncode, done.stdout, done.stderr)

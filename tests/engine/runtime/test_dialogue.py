@@ -1,0 +1,58 @@
+"""Conversations by file: what stops them before they begin."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+from engine.asr.base import Recogniser
+from engine.errors import EngineError, InvalidInput, ModelError
+from engine.runtime.dialogue import READY_S, converse
+from engine.settings import RecogniserSettings, Settings
+from tests.fakes import Stage
+
+
+@pytest.fixture
+def question(tmp_path: Path) -> Path:
+    path = tmp_path / "question.wav"
+    soundfile.write(path, np.zeros(1_600, np.float32), 16_000)
+    return path
+
+
+def broken(settings: RecogniserSettings, phrases: Sequence[str]) -> Recogniser:
+    raise ModelError(f"The model of {settings.engine} is half there.", hint="Fetch it again.")
+
+
+def test_a_part_that_cannot_be_loaded_ends_it_soon_with_its_own_fault(question: Path) -> None:
+    parts = replace(Stage(loudspeakers={}).parts(), recogniser=broken)
+    began = time.monotonic()
+    with pytest.raises(EngineError, match="sphinx is half there") as caught:
+        converse(
+            Settings(), microphone=question, loudspeaker=None, show=lambda _: None, parts=parts
+        )
+    assert caught.value.hint == "Fetch it again."
+    assert time.monotonic() - began < READY_S / 4
+
+
+def test_a_part_that_stands_in_for_a_broken_one_lets_it_begin(question: Path) -> None:
+    stage = Stage()
+    whisper_only = Settings(recogniser=RecogniserSettings(engine="whisper", model="/gone"))
+
+    def recogniser(settings: RecogniserSettings, phrases: Sequence[str]) -> Recogniser:
+        return broken(settings, phrases) if settings.engine == "whisper" else stage.recogniser
+
+    parts = replace(stage.parts(), recogniser=recogniser)
+    turns = converse(
+        whisper_only, microphone=question, loudspeaker=None, show=lambda _: None, parts=parts
+    )
+    assert turns == ()
+
+
+def test_a_reply_that_cannot_be_written_is_told_before_anything_is_loaded(question: Path) -> None:
+    nowhere = question.parent / "none" / "reply.wav"
+    with pytest.raises(InvalidInput, match="cannot be written"):
+        converse(Settings(), microphone=question, loudspeaker=nowhere, show=lambda _: None)
