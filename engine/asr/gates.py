@@ -1,0 +1,87 @@
+"""What of Whisper's output to believe: Whisper writes fluent sentences about silence and noise.
+
+Three gates on how sure the model was (the thresholds of the Whisper reference decoder) and one on
+how much can be said in the time somebody spoke; no list of forbidden phrases. Invariant: pure
+functions of numbers, so every gate is tested without a model.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+
+class Segment(Protocol):
+    """What faster-whisper says of one piece of text."""
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def avg_logprob(self) -> float:
+        """Mean natural logarithm of the probability of its tokens."""
+        ...
+
+    @property
+    def no_speech_prob(self) -> float: ...
+    @property
+    def compression_ratio(self) -> float:
+        """Length over compressed length: high when the text repeats itself."""
+        ...
+
+
+@dataclass(frozen=True)
+class Gates:
+    """Limits beyond which text is not believed."""
+
+    no_speech: float = 0.6  # with a log probability below `silent_logprob`: nobody spoke
+    silent_logprob: float = -0.6  # stricter than the reference's -1, where silence is suspected
+    logprob: float = -1.0
+    compression: float = 2.4
+    letters_per_second: float = 35.0  # twice a fast speaker; "thank you for watching" in a cough
+    letters_free: int = 10  # so that a short word is never too much
+
+
+@dataclass(frozen=True)
+class Believed:
+    """Text that passed and how sure the model was of it, 0..1; empty text has confidence 0."""
+
+    text: str
+    confidence: float
+
+
+def believe(segments: Iterable[Segment], *, speech_s: float, gates: Gates) -> Believed:
+    """The text of the segments that pass, for audio in which somebody spoke for `speech_s`.
+
+    A segment that fails counts as confidence 0 in the mean over letters.
+    """
+    kept: list[str] = []
+    letters, sure = 0, 0.0
+    for segment in segments:
+        text = segment.text.strip()
+        letters += len(text)
+        if text and _passes(segment, gates):
+            kept.append(text)
+            sure += (
+                len(text) * math.exp(min(0.0, segment.avg_logprob)) * (1.0 - segment.no_speech_prob)
+            )
+    text = " ".join(kept)
+    if not text or len(text) > gates.letters_free + gates.letters_per_second * speech_s:
+        return Believed("", 0.0)
+    return Believed(text, min(1.0, max(0.0, sure / letters)))
+
+
+def join(pieces: Iterable[Believed]) -> Believed:
+    """Consecutive pieces of one utterance as one; confidence is the mean over letters."""
+    kept = [piece for piece in pieces if piece.text]
+    if not kept:
+        return Believed("", 0.0)
+    letters = sum(len(piece.text) for piece in kept)
+    sure = sum(len(piece.text) * piece.confidence for piece in kept)
+    return Believed(" ".join(piece.text for piece in kept), sure / letters)
+
+
+def _passes(segment: Segment, gates: Gates) -> bool:
+    silent = segment.no_speech_prob > gates.no_speech
+    if silent and segment.avg_logprob < gates.silent_logprob:
+        return False
+    return segment.avg_logprob >= gates.logprob and segment.compression_ratio <= gates.compression

@@ -1,0 +1,78 @@
+"""The audio of one utterance while it is being heard, with Silero's opinion of every 32 ms of it.
+
+Both recognisers decode kept audio again, and neither may see silence nor an endless utterance.
+Invariant: samples and probabilities stay aligned; a clip that is cut off begins and ends on a
+window.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.asr.base import SAMPLE_RATE
+from engine.audio.vad import WINDOW, Vad, speech_stretches
+
+KEEP_WINDOWS = SAMPLE_RATE // 2 // WINDOW  # no cut in the last half second: it is still being said
+
+Pcm = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Clip:
+    """Samples [S] at 16 kHz and the speech probability of each whole window of 512."""
+
+    pcm: Pcm
+    probabilities: tuple[float, ...]
+
+    def spoken(self, *, pause_ms: int, margin_ms: int) -> Pcm:
+        """The stretches with speech, joined: pauses longer than `pause_ms` go, `margin_ms` of
+        silence stays around each. Empty when nobody spoke.
+        """
+        stretches = speech_stretches(
+            self.probabilities, len(self.pcm), pause_ms=pause_ms, margin_ms=margin_ms
+        )
+        parts = [self.pcm[stretch.start : stretch.end] for stretch in stretches]
+        return np.concatenate(parts) if parts else np.zeros(0, np.float32)
+
+
+class KeptAudio:
+    """Grows by push(), shrinks by take(); never much longer than `limit_s` when both are used."""
+
+    def __init__(self, vad: Vad, *, limit_s: int, cut_s: int) -> None:
+        """`vad` is reset and belongs to this utterance; a head is cut in the last `cut_s` of
+        `limit_s` seconds.
+        """
+        vad.reset()
+        self._vad = vad
+        self._limit_windows = limit_s * SAMPLE_RATE // WINDOW
+        self._cut_windows = cut_s * SAMPLE_RATE // WINDOW
+        self._pcm = np.zeros(0, np.float32)
+        self._probabilities: list[float] = []
+
+    def push(self, pcm: Pcm) -> Pcm:
+        """Keep samples [S]; returns them as kept: clipped to -1..1, broken ones as silence."""
+        clean = np.clip(np.nan_to_num(pcm, nan=0.0, posinf=0.0, neginf=0.0), -1.0, 1.0)
+        clean = clean.astype(np.float32, copy=False)
+        self._probabilities += self._vad.push(clean)
+        self._pcm = np.concatenate([self._pcm, clean])
+        return clean
+
+    @property
+    def full(self) -> bool:
+        """More than the limit is kept: take the head."""
+        return len(self._probabilities) >= self._limit_windows
+
+    def clip(self) -> Clip:
+        """All that is kept."""
+        return Clip(self._pcm, tuple(self._probabilities))
+
+    def take_head(self) -> Clip:
+        """Cut off the head of a full utterance where speech is least likely, and return it."""
+        last = self._limit_windows - KEEP_WINDOWS
+        first = last - self._cut_windows
+        cut = first + int(np.argmin(self._probabilities[first:last])) + 1
+        head = Clip(self._pcm[: cut * WINDOW], tuple(self._probabilities[:cut]))
+        self._pcm = self._pcm[cut * WINDOW :]
+        del self._probabilities[:cut]
+        return head

@@ -1,0 +1,37 @@
+"""From the setting's name to a loaded recogniser; the engine that was not chosen is not imported.
+
+Invariant: load() either returns a recogniser that works or raises ModelError with what to do.
+"""
+
+from collections.abc import Sequence
+
+from engine.asr.base import Recogniser
+from engine.errors import InvalidInput
+from engine.settings import RecogniserSettings
+
+NAMES = ("sphinx", "whisper")
+
+
+def load(settings: RecogniserSettings, phrases: Sequence[str]) -> Recogniser:
+    """Load the recogniser `settings.engine` names; seconds for Whisper, so never on the window's
+    thread.
+
+    `phrases` are sentences the built-in skills understand, as spoken (lower case, numbers in
+    words): the sphinx recogniser expects them first. InvalidInput for an unknown name, ModelError
+    when the model is missing or broken.
+    """
+    match settings.engine:
+        case "sphinx":
+            # pocketsphinx brings its model along: only when it is the one in use.
+            from engine.asr.sphinx import SphinxRecogniser
+
+            return SphinxRecogniser(phrases)
+        case "whisper":
+            # faster-whisper brings ctranslate2, onnxruntime and PyAV: 1.2 s and 54 MB.
+            from engine.asr.whisper import load_whisper
+
+            return load_whisper(settings)
+    raise InvalidInput(
+        f"There is no recogniser called '{settings.engine}'.",
+        hint=f"Choose one of: {', '.join(NAMES)}.",
+    )

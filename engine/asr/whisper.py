@@ -1,0 +1,153 @@
+"""Whisper through faster-whisper: the accurate recogniser, for a person who fetched a model.
+
+Whisper cannot stream, so the text so far comes from decoding the kept audio again and again, and
+from finished pieces of long utterances. Invariant: the model is never run on audio in which Silero
+heard nobody, and never on more than 30 s at once; what fails the gates is not said.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.asr.base import SAMPLE_RATE, RecogniserInfo, Transcript
+from engine.asr.gates import Believed, Gates, believe, join
+from engine.asr.kept import Clip, KeptAudio
+from engine.asr.whisper_model import LoadedWhisper, load_model
+from engine.audio.vad import Vad
+from engine.errors import RecogniserError
+from engine.settings import RecogniserSettings
+
+NAME = "whisper"
+PARTIAL_SAMPLES = 700 * SAMPLE_RATE // 1000  # new audio that makes another look worth while
+LIMIT_S = 25  # Whisper sees 30 s at once; the rest is margin
+CUT_S = 5
+PAUSE_MS = 1000  # longer pauses are cut out: Whisper invents text for them
+MARGIN_MS = 200  # of silence kept around speech
+FINAL_BEAMS = 5
+QUICK_BEAMS = 1
+
+Pcm = npt.NDArray[np.float32]
+Clock = Callable[[], float]
+
+
+def load_whisper(settings: RecogniserSettings) -> "WhisperRecogniser":
+    """Load the CTranslate2 model folder `settings.model`; ModelError when that cannot be done."""
+    return WhisperRecogniser(load_model(settings.model, settings.language))
+
+
+class WhisperRecogniser:
+    """A loaded Whisper model; opens one Recognition at a time."""
+
+    def __init__(
+        self,
+        loaded: LoadedWhisper,
+        *,
+        gates: Gates | None = None,
+        clock: Clock = time.perf_counter,
+    ) -> None:
+        """`gates` None = the usual ones; `clock` in seconds paces the text so far."""
+        self._decoder = _Decoder(loaded, gates if gates is not None else Gates())
+        self._detail = loaded.detail
+        self._vad = Vad()
+        self._clock = clock
+
+    @property
+    def info(self) -> RecogniserInfo:
+        return RecogniserInfo(NAME, self._detail)
+
+    def open(self) -> "WhisperRecognition":
+        return WhisperRecognition(self._decoder, self._vad, self._clock)
+
+    def close(self) -> None:
+        """Give the model's memory back; no Recognition may be used afterwards."""
+        self._decoder.unload()
+
+
+@dataclass(frozen=True)
+class _Decoder:
+    """The model, the person's language and the gates: samples in, believed text out."""
+
+    loaded: LoadedWhisper
+    gates: Gates
+
+    def decode(self, clip: Clip, *, beams: int) -> Believed:
+        """Text of at most 30 s in which somebody may have spoken."""
+        spoken = clip.spoken(pause_ms=PAUSE_MS, margin_ms=MARGIN_MS)
+        if len(spoken) == 0:
+            return Believed("", 0.0)
+        segments = self._segments(spoken, beams)
+        return believe(segments, speech_s=len(spoken) / SAMPLE_RATE, gates=self.gates)
+
+    def unload(self) -> None:
+        self.loaded.model.model.unload_model()
+
+    def _segments(self, pcm: Pcm, beams: int) -> list[Any]:
+        try:
+            segments, _ = self.loaded.model.transcribe(
+                pcm,
+                language=self.loaded.language,
+                beam_size=beams,
+                # Decoding again at higher temperatures is random and up to six times as slow;
+                # what fails at 0 is dropped by the gates instead.
+                temperature=0.0,
+                condition_on_previous_text=False,  # or one invented sentence breeds the next
+                without_timestamps=True,
+                no_speech_threshold=None,  # the gates judge, with the numbers in hand
+                log_prob_threshold=None,
+                compression_ratio_threshold=None,
+            )
+            return list(segments)
+        except (RuntimeError, ValueError) as error:
+            raise RecogniserError(
+                f"Whisper could not decode this utterance: {error}",
+                hint="Say it again; if it keeps failing, choose a smaller model or the CPU.",
+            ) from error
+
+
+class WhisperRecognition:
+    """One utterance: the audio not yet settled, and the text of what is."""
+
+    def __init__(self, decoder: _Decoder, vad: Vad, clock: Clock) -> None:
+        self._decoder = decoder
+        self._vad = vad
+        self._clock = clock
+        self.close()
+
+    def push(self, pcm: Pcm) -> None:
+        """Keep samples [S]; decodes only when an utterance outgrows Whisper's window."""
+        self._fresh += len(self._kept.push(pcm))
+        while self._kept.full:
+            head = self._kept.take_head()
+            self._settled.append(self._decoder.decode(head, beams=FINAL_BEAMS))
+
+    def partial(self) -> str:
+        """Best text so far, decoded anew when 0.7 s are fresh and decoding keeps up with speech."""
+        if self._fresh >= self._due:
+            began = self._clock()
+            self._partial = self._heard(QUICK_BEAMS).text
+            took_samples = int((self._clock() - began) * SAMPLE_RATE)
+            self._fresh = 0
+            # At most half of the time goes into looks, so the end of speech is never far behind.
+            self._due = max(PARTIAL_SAMPLES, 2 * took_samples)
+        return self._partial
+
+    def finish(self) -> Transcript:
+        """Decode the rest with full care; RecogniserError when the model fails."""
+        heard = self._heard(FINAL_BEAMS)
+        self.close()
+        return Transcript(heard.text, heard.confidence, NAME)
+
+    def close(self) -> None:
+        """Throw the utterance away."""
+        self._kept = KeptAudio(self._vad, limit_s=LIMIT_S, cut_s=CUT_S)
+        self._settled: list[Believed] = []
+        self._partial = ""
+        self._fresh = 0  # samples since the last look
+        self._due = PARTIAL_SAMPLES  # so many fresh samples make the next look due
+
+    def _heard(self, beams: int) -> Believed:
+        return join([*self._settled, self._decoder.decode(self._kept.clip(), beams=beams)])

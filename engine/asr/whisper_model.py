@@ -1,0 +1,162 @@
+"""From a folder on disk to a Whisper model in memory, on the best device that really works.
+
+Invariant: nothing is ever fetched: the folder is complete or a ModelError names what is missing.
+A GPU is used only after it has encoded once; otherwise the CPU takes over and `detail` says why.
+"""
+
+import logging
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.errors import ModelError
+
+_log = logging.getLogger(__name__)
+
+REQUIRED = ("model.bin", "config.json", "tokenizer.json")  # without the last it asks the network
+VOCABULARIES = ("vocabulary.json", "vocabulary.txt")
+FOREIGN_WEIGHTS = ("model.safetensors", "pytorch_model.bin")  # a model nobody converted yet
+DETECT = ("", "auto")  # settings that leave the language to the model
+GPU_TYPES = ("int8_float16", "float16", "int8")  # first supported wins: leaves memory for the voice
+CPU_TYPES = ("int8", "int8_float32", "float32")
+MAX_THREADS = 4  # more do not help one utterance, and the window needs cores too
+HINT_FOLDER = (
+    "Choose a folder with a Whisper model converted for CTranslate2 (model.bin, config.json, "
+    "tokenizer.json, vocabulary.json) in the settings, or use the built-in recogniser 'sphinx'."
+)
+HINT_AGAIN = "The folder is incomplete or damaged: fetch or copy the model again."
+
+
+@dataclass(frozen=True)
+class LoadedWhisper:
+    """A faster-whisper model and how to use it. `language` None = the model detects it."""
+
+    model: Any
+    language: str | None
+    detail: str
+
+
+def load_model(folder: str, language: str) -> LoadedWhisper:
+    """Load a CTranslate2 Whisper folder; ModelError names the folder, the fault and the remedy."""
+    path = checked_folder(folder)
+    # 1.2 s and 54 MB of imports, wanted only once a folder is there.
+    import ctranslate2
+
+    notes: list[str] = []
+    model = _on_gpu(path, notes) if ctranslate2.get_cuda_device_count() > 0 else None
+    if model is None:
+        model = _on_cpu(path)
+    _check_mels(model, path)
+    return LoadedWhisper(model, _checked_language(model, language, path), _detail(model, notes))
+
+
+def checked_folder(folder: str) -> Path:
+    """The folder, if every file of a model is there and not empty; ModelError otherwise."""
+    if not folder.strip():
+        raise ModelError("No folder is chosen for the Whisper model.", hint=HINT_FOLDER)
+    path = Path(folder).expanduser()
+    if path.is_file():
+        raise ModelError(f"The Whisper model {path} is a file, not a folder.", hint=HINT_FOLDER)
+    if not path.is_dir():
+        raise ModelError(f"The Whisper model folder {path} does not exist.", hint=HINT_FOLDER)
+    missing = [
+        name for name in ("model.bin", "config.json", "tokenizer.json") if _empty(path / name)
+    ]
+    if all(_empty(path / name) for name in VOCABULARIES):
+        missing.append(VOCABULARIES[0])
+    if not missing:
+        return path
+    foreign = [name for name in FOREIGN_WEIGHTS if (path / name).exists()]
+    if "model.bin" in missing and foreign:
+        raise ModelError(
+            f"The folder {path} holds {foreign[0]}, not a model converted for CTranslate2.",
+            hint="Convert it with: ct2-transformers-converter --model FOLDER --output_dir NEW "
+            "--copy_files tokenizer.json preprocessor_config.json --quantization int8",
+        )
+    if len(missing) > len(REQUIRED):
+        raise ModelError(f"The folder {path} holds no Whisper model.", hint=HINT_FOLDER)
+    raise ModelError(f"The Whisper model in {path} lacks {', '.join(missing)}.", hint=HINT_AGAIN)
+
+
+def _empty(file: Path) -> bool:
+    return not file.is_file() or file.stat().st_size == 0
+
+
+def _on_gpu(path: Path, notes: list[str]) -> Any:
+    """A model that has encoded once on the GPU, or None and a note."""
+    try:
+        model = _load(path, "cuda", GPU_TYPES)
+        # Missing CUDA libraries show at the first encoding, not while loading.
+        model.encode(np.zeros((model.model.n_mels, 3000), np.float32))
+    except (RuntimeError, ValueError, OSError) as error:
+        _log.warning("whisper does not run on the gpu error=%s", error)
+        notes.append(f"the GPU could not be used: {str(error).splitlines()[0]}")
+        return None
+    return model
+
+
+def _on_cpu(path: Path) -> Any:
+    try:
+        return _load(path, "cpu", CPU_TYPES)
+    except Exception as error:  # readers of four file formats raise without a common name
+        raise ModelError(
+            f"The Whisper model in {path} does not load: {str(error).splitlines()[0]}",
+            hint=HINT_AGAIN,
+        ) from error
+
+
+def _load(path: Path, device: str, wanted: tuple[str, ...]) -> Any:
+    import ctranslate2
+    import faster_whisper
+
+    supported = ctranslate2.get_supported_compute_types(device)
+    compute_type = next((name for name in wanted if name in supported), "default")
+    return faster_whisper.WhisperModel(
+        str(path),
+        device=device,
+        compute_type=compute_type,
+        cpu_threads=min(MAX_THREADS, os.cpu_count() or 1),
+        num_workers=1,
+        local_files_only=True,
+    )
+
+
+def _check_mels(model: Any, path: Path) -> None:
+    expected = int(model.model.n_mels)
+    given = len(model.feature_extractor.mel_filters)
+    if given != expected:
+        raise ModelError(
+            f"The Whisper model in {path} wants {expected} mel bands, its preprocessor_config.json "
+            f"gives {given}.",
+            hint="Copy preprocessor_config.json from the original model into the folder.",
+        )
+
+
+def _checked_language(model: Any, language: str, path: Path) -> str | None:
+    if language in DETECT:
+        return None
+    known = _languages(model)
+    if language in known:
+        return language
+    if known == ["en"]:
+        raise ModelError(
+            f"The Whisper model in {path} understands English only, not '{language}'.",
+            hint="Choose a multilingual model (its name does not end in .en), or English.",
+        )
+    raise ModelError(
+        f"Whisper knows no language '{language}'.",
+        hint="Use a code such as en, de or fr, or 'auto' to let the model decide.",
+    )
+
+
+def _languages(model: Any) -> list[str]:
+    return [str(code) for code in model.supported_languages]
+
+
+def _detail(model: Any, notes: list[str]) -> str:
+    device = "GPU" if model.model.device == "cuda" else "CPU"
+    name = "English" if not model.model.is_multilingual else "multilingual"
+    return "; ".join([f"{name} model on {device}, {model.model.compute_type}", *notes])

@@ -1,0 +1,80 @@
+"""What of Whisper's output is believed."""
+
+import math
+from dataclasses import dataclass
+
+import pytest
+
+from engine.asr.gates import Believed, Gates, believe, join
+
+
+@dataclass(frozen=True)
+class Said:
+    text: str = " what time is it"
+    avg_logprob: float = -0.2
+    no_speech_prob: float = 0.01
+    compression_ratio: float = 1.1
+
+
+def text_of(*segments: Said, speech_s: float = 2.0) -> str:
+    return believe(segments, speech_s=speech_s, gates=Gates()).text
+
+
+def test_likely_speech_is_believed_and_trimmed():
+    assert text_of(Said()) == "what time is it"
+
+
+@pytest.mark.parametrize(
+    "doubtful",
+    [
+        Said(no_speech_prob=0.9, avg_logprob=-0.7),
+        Said(avg_logprob=-1.2),
+        Said(compression_ratio=2.6),
+        Said(text="   "),
+    ],
+    ids=["silence", "guess", "loop", "blank"],
+)
+def test_doubtful_text_is_not_believed(doubtful: Said):
+    assert believe([doubtful], speech_s=2.0, gates=Gates()) == Believed("", 0.0)
+
+
+def test_a_sure_sentence_survives_a_high_chance_of_silence():
+    assert text_of(Said(no_speech_prob=0.9, avg_logprob=-0.1)) == "what time is it"
+
+
+def test_a_sentence_nobody_can_say_in_a_cough_is_not_believed():
+    thanks = Said(text="Thank you for watching!")
+    assert text_of(thanks, speech_s=0.3) == ""
+    assert text_of(thanks, speech_s=1.2) == "Thank you for watching!"
+
+
+def test_only_the_doubtful_segment_is_left_out():
+    assert text_of(Said(), Said(text="and so on", avg_logprob=-3.0)) == "what time is it"
+
+
+def test_confidence_is_the_mean_probability_of_a_token():
+    heard = believe([Said(no_speech_prob=0.0)], speech_s=2.0, gates=Gates())
+    assert heard.confidence == pytest.approx(math.exp(-0.2))
+
+
+def test_confidence_grows_with_the_probability_and_falls_with_the_chance_of_silence():
+    def confidence(said: Said) -> float:
+        return believe([said], speech_s=2.0, gates=Gates()).confidence
+
+    assert confidence(Said(avg_logprob=-0.1)) > confidence(Said(avg_logprob=-0.5))
+    assert confidence(Said(no_speech_prob=0.0)) > confidence(Said(no_speech_prob=0.4))
+
+
+def test_what_was_dropped_lowers_the_confidence_of_the_rest():
+    alone = believe([Said()], speech_s=5.0, gates=Gates())
+    beside = believe([Said(), Said(avg_logprob=-3.0)], speech_s=5.0, gates=Gates())
+    assert beside.confidence == pytest.approx(alone.confidence / 2)
+
+
+def test_joined_pieces_weigh_by_their_letters():
+    joined = join([Believed("aaa", 1.0), Believed("", 0.0), Believed("b", 0.0)])
+    assert joined == Believed("aaa b", 0.75)
+
+
+def test_nothing_joined_is_nothing_heard():
+    assert join([]) == Believed("", 0.0)

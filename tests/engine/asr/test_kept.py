@@ -1,0 +1,61 @@
+"""The audio of one utterance."""
+
+import numpy as np
+import pytest
+
+from engine.asr.base import SAMPLE_RATE
+from engine.asr.kept import KeptAudio
+from engine.audio.vad import WINDOW
+
+
+def kept_of(vad, pcm: np.ndarray, block: int = 1600) -> KeptAudio:
+    kept = KeptAudio(vad, limit_s=4, cut_s=2)
+    for first in range(0, len(pcm), block):
+        kept.push(pcm[first : first + block])
+    return kept
+
+
+def test_nothing_spoken_in_silence(vad):
+    clip = kept_of(vad, np.zeros(SAMPLE_RATE, np.float32)).clip()
+    assert len(clip.spoken(pause_ms=300, margin_ms=100)) == 0
+
+
+def test_what_was_spoken_is_kept_without_the_silence_around_it(vad, say):
+    sentence = say("what time is it")
+    silence = np.zeros(2 * SAMPLE_RATE, np.float32)
+    clip = kept_of(vad, np.concatenate([silence, sentence, silence])).clip()
+    spoken = clip.spoken(pause_ms=300, margin_ms=100)
+    assert len(sentence) * 0.5 < len(spoken) < len(sentence) * 1.2
+
+
+@pytest.mark.parametrize("block", [333, 1600, 5000])
+def test_the_clip_does_not_depend_on_the_blocks(vad, say, block):
+    sentence = say("what time is it")
+    whole, cut = kept_of(vad, sentence, len(sentence)).clip(), kept_of(vad, sentence, block).clip()
+    assert np.array_equal(whole.pcm, cut.pcm)
+    assert cut.probabilities == pytest.approx(whole.probabilities, abs=1e-5)
+
+
+def test_a_full_utterance_is_cut_in_its_quietest_moment(vad, say):
+    first, second = say("set a timer for ten minutes"), say("convert ten miles to kilometers")
+    pcm = np.concatenate([first, second, second])
+    kept = kept_of(vad, pcm[: 5 * SAMPLE_RATE])
+    assert kept.full
+    cut = len(kept.take_head().pcm)
+    assert np.max(np.abs(pcm[cut - WINDOW : cut])) < 0.01
+
+
+def test_head_and_rest_are_the_whole(vad, say):
+    pcm = np.tile(say("what time is it"), 3)[: 5 * SAMPLE_RATE]
+    kept = kept_of(vad, pcm)
+    head = kept.take_head()
+    rest = kept.clip()
+    assert np.array_equal(np.concatenate([head.pcm, rest.pcm]), pcm)
+    assert len(head.probabilities) * WINDOW == len(head.pcm)
+    assert len(rest.probabilities) == len(rest.pcm) // WINDOW
+
+
+def test_broken_samples_are_kept_as_silence(vad):
+    kept = KeptAudio(vad, limit_s=4, cut_s=2)
+    clean = kept.push(np.array([np.nan, np.inf, 2.0, -0.5], np.float32))
+    assert clean.tolist() == [0.0, 0.0, 1.0, -0.5]

@@ -1,0 +1,286 @@
+"""The Whisper recogniser around a real model that says SENTENCE to everything."""
+
+import importlib.util
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.asr import whisper_model
+from engine.asr.base import SAMPLE_RATE
+from engine.asr.gates import Gates
+from engine.asr.whisper import WhisperRecogniser, load_whisper
+from engine.asr.whisper_model import LoadedWhisper, checked_folder, load_model
+from engine.errors import ModelError, RecogniserError
+from engine.settings import RecogniserSettings
+
+SENTENCE = "what time is it"
+
+
+@pytest.fixture(scope="module")
+def loaded(whisper_folder: Path) -> LoadedWhisper:
+    return load_model(str(whisper_folder), "en")
+
+
+@pytest.fixture(scope="module")
+def recogniser(loaded: LoadedWhisper) -> WhisperRecogniser:
+    return WhisperRecogniser(loaded)
+
+
+class HandClock:
+    """Every look at it takes `decoding_s`."""
+
+    def __init__(self, decoding_s: float) -> None:
+        self.decoding_s = decoding_s
+        self.now_s = 0.0
+
+    def __call__(self) -> float:
+        self.now_s += self.decoding_s
+        return self.now_s
+
+
+class CountingModel:
+    """Stands before the real model and counts how often it decodes."""
+
+    def __init__(self, model) -> None:
+        self.model = model.model
+        self.beams: list[int] = []
+        self.longest = 0
+        self._transcribe = model.transcribe
+
+    def transcribe(self, pcm, **options):
+        self.beams.append(options["beam_size"])
+        self.longest = max(self.longest, len(pcm))
+        return self._transcribe(pcm, **options)
+
+
+def pushed(recogniser: WhisperRecogniser, pcm: np.ndarray):
+    recognition = recogniser.open()
+    for first in range(0, len(pcm), 1600):
+        recognition.push(pcm[first : first + 1600])
+    return recognition
+
+
+# -------------------------------------------------------------- an utterance
+
+
+def test_speech_becomes_the_models_sentence_with_its_confidence(recogniser, say):
+    heard = pushed(recogniser, say("hello there")).finish()
+    assert (heard.text, heard.recogniser) == (SENTENCE, "whisper")
+    assert 0.9 < heard.confidence <= 1.0
+
+
+@pytest.mark.parametrize("level", [0.0, 0.003, 0.1])
+def test_nobody_speaking_is_nothing_heard_whatever_the_model_would_say(recogniser, level):
+    noise = np.random.default_rng(1).normal(0, level, 3 * SAMPLE_RATE).astype(np.float32)
+    recognition = pushed(recogniser, noise)
+    assert recognition.partial() == ""
+    assert recognition.finish().text == ""
+
+
+def test_no_audio_at_all_is_nothing_heard(recogniser):
+    assert recogniser.open().finish().text == ""
+
+
+def test_text_that_fails_the_gates_is_not_said(loaded, say):
+    strict = WhisperRecogniser(loaded, gates=Gates(logprob=0.0))
+    heard = pushed(strict, say("hello there")).finish()
+    assert (heard.text, heard.confidence) == ("", 0.0)
+
+
+def test_the_text_so_far_comes_while_the_person_speaks(recogniser, say):
+    recognition = recogniser.open()
+    recognition.push(say("set a timer for ten minutes")[: SAMPLE_RATE * 3 // 2])
+    assert recognition.partial() == SENTENCE
+
+
+def looks_at(loaded: LoadedWhisper, pcm: np.ndarray, clock: HandClock) -> list[int]:
+    """How often the model decoded for partial() while blocks of 100 ms came in."""
+    counting = CountingModel(loaded.model)
+    slow = WhisperRecogniser(LoadedWhisper(counting, "en", ""), clock=clock)
+    recognition = slow.open()
+    for first in range(0, len(pcm), 1600):
+        recognition.push(pcm[first : first + 1600])
+        recognition.partial()
+    return counting.beams
+
+
+def test_a_fast_decoder_looks_every_700_ms_of_speech(loaded, say):
+    pcm = np.tile(say("set a timer for ten minutes")[6000:30000], 4)[: 6 * SAMPLE_RATE]
+    assert looks_at(loaded, pcm, HandClock(0.05)) == [1] * 8
+
+
+def test_a_slow_decoder_looks_as_often_as_it_keeps_up(loaded, say):
+    pcm = np.tile(say("set a timer for ten minutes")[6000:30000], 4)[: 6 * SAMPLE_RATE]
+    assert looks_at(loaded, pcm, HandClock(1.0)) == [1] * 3
+
+
+def test_an_utterance_longer_than_the_window_is_decoded_piece_by_piece(loaded, say):
+    counting = CountingModel(loaded.model)
+    patient = WhisperRecogniser(LoadedWhisper(counting, "en", ""))
+    heard = pushed(patient, np.tile(say("convert ten miles to kilometers"), 25)).finish()
+    pieces = len(counting.beams)
+    assert pieces >= 3
+    assert heard.text == " ".join([SENTENCE] * pieces)
+    assert counting.longest <= 30 * SAMPLE_RATE
+
+
+def test_a_thrown_away_utterance_leaves_nothing_to_the_next(recogniser, say):
+    pushed(recogniser, say("hello there")).close()
+    assert recogniser.open().finish().text == ""
+
+
+def test_closing_after_the_end_is_allowed(recogniser, say):
+    recognition = pushed(recogniser, say("hello there"))
+    recognition.finish()
+    recognition.close()
+
+
+def test_a_model_that_fails_says_so_and_works_next_time(loaded, say):
+    class Failing(CountingModel):
+        def transcribe(self, pcm, **options):
+            if not self.beams:
+                self.beams.append(0)
+                raise RuntimeError("CUDA out of memory")
+            return super().transcribe(pcm, **options)
+
+    fragile = WhisperRecogniser(LoadedWhisper(Failing(loaded.model), "en", ""))
+    with pytest.raises(RecogniserError, match="out of memory"):
+        pushed(fragile, say("hello there")).finish()
+    assert pushed(fragile, say("hello there")).finish().text == SENTENCE
+
+
+# ------------------------------------------------------------------ the model
+
+
+def test_the_recogniser_says_what_it_is(recogniser):
+    assert recogniser.info.name == "whisper"
+    assert recogniser.info.detail.startswith("English model on CPU, int8")
+
+
+def test_a_multilingual_model_takes_any_of_its_languages(multilingual_folder, say):
+    chosen = RecogniserSettings(engine="whisper", model=str(multilingual_folder), language="de")
+    heard = pushed(load_whisper(chosen), say("hello there")).finish()
+    assert heard.text == SENTENCE
+
+
+def test_a_multilingual_model_detects_the_language_when_told_to(multilingual_folder, say):
+    chosen = RecogniserSettings(engine="whisper", model=str(multilingual_folder), language="auto")
+    recogniser = load_whisper(chosen)
+    assert recogniser.info.detail.startswith("multilingual")
+    assert pushed(recogniser, say("hello there")).finish().text == SENTENCE
+
+
+def test_an_english_model_refuses_another_language(whisper_folder):
+    with pytest.raises(ModelError, match="English only, not 'de'"):
+        load_model(str(whisper_folder), "de")
+
+
+def test_an_unknown_language_is_refused(multilingual_folder):
+    with pytest.raises(ModelError, match="no language 'klingon'"):
+        load_model(str(multilingual_folder), "klingon")
+
+
+def test_without_a_chosen_folder_it_says_so():
+    with pytest.raises(ModelError, match="No folder is chosen") as raised:
+        checked_folder("")
+    assert "sphinx" in raised.value.hint
+
+
+def test_a_folder_that_does_not_exist_is_named(tmp_path):
+    with pytest.raises(ModelError, match=f"{tmp_path}/nowhere does not exist"):
+        checked_folder(str(tmp_path / "nowhere"))
+
+
+def test_a_file_is_not_a_folder(tmp_path):
+    file = tmp_path / "ggml-base.bin"
+    file.write_bytes(b"lmgg")
+    with pytest.raises(ModelError, match="is a file, not a folder"):
+        checked_folder(str(file))
+
+
+@pytest.mark.parametrize("name", ["model.bin", "config.json", "tokenizer.json", "vocabulary.json"])
+@pytest.mark.parametrize("fault", ["missing", "empty"])
+def test_half_a_model_names_the_missing_file(whisper_folder, tmp_path, name, fault):
+    half = tmp_path / "half"
+    shutil.copytree(whisper_folder, half)
+    (half / name).unlink() if fault == "missing" else (half / name).write_bytes(b"")
+    with pytest.raises(ModelError, match=f"half lacks {name}"):
+        load_model(str(half), "en")
+
+
+@pytest.mark.parametrize("name", ["model.bin", "config.json", "tokenizer.json", "vocabulary.json"])
+def test_a_damaged_file_is_a_model_error_that_names_the_folder(whisper_folder, tmp_path, name):
+    damaged = tmp_path / "damaged"
+    shutil.copytree(whisper_folder, damaged)
+    content = (damaged / name).read_bytes()
+    (damaged / name).write_bytes(content[: len(content) // 2])
+    with pytest.raises(ModelError, match="damaged does not load"):
+        load_model(str(damaged), "en")
+
+
+def test_an_unrelated_folder_holds_no_model(tmp_path):
+    (tmp_path / "holiday.jpg").write_bytes(b"\xff\xd8")
+    with pytest.raises(ModelError, match="holds no Whisper model"):
+        checked_folder(str(tmp_path))
+
+
+def test_an_unconverted_model_says_how_to_convert_it(tmp_path):
+    (tmp_path / "model.safetensors").write_bytes(b"weights")
+    (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(ModelError, match=r"holds model\.safetensors") as raised:
+        checked_folder(str(tmp_path))
+    assert "ct2-transformers-converter" in raised.value.hint
+
+
+def test_features_of_another_model_are_refused(whisper_folder, tmp_path):
+    mixed = tmp_path / "mixed"
+    shutil.copytree(whisper_folder, mixed)
+    (mixed / "preprocessor_config.json").write_text('{"feature_size": 128}')
+    with pytest.raises(ModelError, match="wants 80 mel bands"):
+        load_model(str(mixed), "en")
+
+
+def refuse_cuda(load):
+    def loaded(path, device, wanted):
+        if device == "cuda":
+            raise RuntimeError("Library libcublas.so.12 is not found or cannot be loaded")
+        return load(path, device, wanted)
+
+    return loaded
+
+
+def test_a_gpu_without_its_libraries_gives_way_to_the_cpu_with_a_note(monkeypatch, whisper_folder):
+    import ctranslate2
+
+    if ctranslate2.get_cuda_device_count() == 0:  # the real library then refuses by itself
+        monkeypatch.setattr(ctranslate2, "get_cuda_device_count", lambda: 1)
+    else:
+        monkeypatch.setattr(whisper_model, "_load", refuse_cuda(whisper_model._load))
+    loaded = load_model(str(whisper_folder), "en")
+    assert "on CPU" in loaded.detail
+    assert "the GPU could not be used" in loaded.detail
+
+
+@pytest.mark.slow
+def test_torch_and_whisper_compute_in_one_process(whisper_folder):
+    """Two OpenMP runtimes in one process crash or abort where they clash."""
+    script = (
+        "import sys, numpy, torch; torch.ones(512, 512) @ torch.ones(512, 512);"
+        "from engine.asr.whisper_model import load_model;"
+        "model = load_model(sys.argv[1], 'en').model;"
+        "list(model.transcribe(numpy.zeros(16000, numpy.float32), language='en')[0]);"
+        "torch.ones(512, 512) @ torch.ones(512, 512); print('both')"
+    )
+    root = Path(importlib.util.find_spec("engine").origin).parents[1]
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(whisper_folder)],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.strip() == "both", done.stderr
