@@ -165,13 +165,17 @@ def load(settings: LanguageModelSettings, skills: Skills) -> LlamaModel:
             n_gpu_layers=-1 if gpu else 0,
             verbose=False,
         )
+        return LlamaModel(llama, path.stem, settings, skills)
+    except _template_faults()[0] as error:
+        raise ModelError(
+            f"The chat template of {path.name} cannot be read.", hint="Choose another model file."
+        ) from error
     except (ValueError, RuntimeError, OSError) as error:
         raise ModelError(
             f"{path.name} could not be loaded as a language model.",
             hint="The file may be cut short, too new for this version, or too big for the memory: "
             f"check {path}.",
         ) from error
-    return LlamaModel(llama, path.stem, settings, skills)
 
 
 def thread_count() -> int:
@@ -204,16 +208,11 @@ def _chat_format(llama: "Llama", name: str) -> "tuple[str, Jinja2ChatFormatter]"
             f"{name} has no chat template: it was not made for conversation.",
             hint="Choose an instruct or chat model.",
         )
-    try:
-        formatter = Jinja2ChatFormatter(
-            template=template,
-            bos_token=_token_text(llama, llama.token_bos()),
-            eos_token=_token_text(llama, llama.token_eos()),
-        )
-    except _template_faults() as error:
-        raise ModelError(
-            f"The chat template of {name} cannot be read.", hint="Choose another model file."
-        ) from error
+    formatter = Jinja2ChatFormatter(
+        template=template,
+        bos_token=_token_text(llama, llama.token_bos()),
+        eos_token=_token_text(llama, llama.token_eos()),
+    )
     return template, formatter
 
 

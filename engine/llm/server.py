@@ -43,6 +43,7 @@ REPLY_TOKENS = 512
 
 T = TypeVar("T")
 
+EVENT_STREAM = "text/event-stream"
 NO_KEY = "none"  # the client insists on a key; servers that need none ignore it
 
 
@@ -77,7 +78,7 @@ class ServerModel:
 
     def _stream(self, messages: list[ChatMessage]) -> Generator[Piece, None, None]:
         """One completion. Raises LanguageModelError."""
-        import httpx2  # openai's transport; both take a moment to import
+        import httpx2  # openai's transport; imported by connect() already
         import openai
 
         fitting = trimmed(messages, self._fits)
@@ -86,12 +87,14 @@ class ServerModel:
             yield from self._complete(fitting)
         except openai.APIStatusError as error:
             raise self._faults.status(error, self._model) from error
-        except openai.APITimeoutError as error:
-            raise self._faults.unreachable() from error
-        except (openai.APIConnectionError, httpx2.ConnectError) as error:
-            raise self._faults.unreachable() from error
+        except openai.APIConnectionError as error:
+            if isinstance(error.__cause__, httpx2.ConnectError | httpx2.ConnectTimeout):
+                raise self._faults.unreachable() from error
+            raise self._faults.broken_off() from error
         except (httpx2.HTTPError, OSError) as error:
             raise self._faults.broken_off() from error
+        except openai.APIError as error:
+            raise self._faults.reported(error.message) from error
         except (openai.OpenAIError, ValueError, TypeError, LookupError, AttributeError) as error:
             raise self._faults.garbled() from error
 
@@ -150,7 +153,8 @@ class ServerModel:
             if length > MAX_REPLY_CHARS:
                 break
         if not finished and length <= MAX_REPLY_CHARS:
-            raise self._faults.broken_off() if length else self._faults.garbled()
+            streamed = stream.response.headers.get("Content-Type", "").startswith(EVENT_STREAM)
+            raise self._faults.broken_off() if streamed else self._faults.garbled()
         yield from map(tool_call, splitter.flush())
         yield from parts.calls()
 
@@ -173,7 +177,7 @@ def connect(settings: LanguageModelSettings, skills: Skills) -> ServerModel:
 
     Raises ModelError for an address that is none, and for a key variable that is empty.
     """
-    # Imported here: half a second that only this engine needs.
+    # Imported here: more than a second of work (measured) that only this engine needs.
     import httpx2
     import openai
 
@@ -185,7 +189,8 @@ def connect(settings: LanguageModelSettings, skills: Skills) -> ServerModel:
         http_client=openai.DefaultAsyncHttpxClient(
             # A proxy for the internet cannot reach this computer's own address.
             trust_env=not _is_loopback(host),
-            timeout=httpx2.Timeout(FIRST_TOKEN_S, connect=CONNECT_S),
+            # Waiting for an answer is limited by _awaited(), which knows what it waits for.
+            timeout=httpx2.Timeout(None, connect=CONNECT_S),
         ),
     )
     return ServerModel(settings, client, skills)

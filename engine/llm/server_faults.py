@@ -34,8 +34,9 @@ class ServerFaults:
 
     def broken_off(self) -> LanguageModelError:
         return LanguageModelError(
-            f"The language-model server at {self._address} broke off in the middle of its answer.",
-            hint="Ask again; if it stays so, look at the server's own messages.",
+            f"The language-model server at {self._address} broke off its answer.",
+            hint="Ask again. If it stays so, the conversation may be too long for the model: "
+            "see the server's own messages, or set a smaller context in the settings.",
         )
 
     def garbled(self) -> LanguageModelError:
@@ -58,9 +59,13 @@ class ServerFaults:
                 f"The language-model server at {self._address} takes no more questions now.",
                 hint="Ask again in a while.",
             )
-        quoted = " ".join(error.message.split())[:MAX_QUOTED_CHARS]
+        return self.reported(error.message, f" with error {code}")
+
+    def reported(self, words: str, how: str = "") -> LanguageModelError:
+        """The server's own words about what went wrong, cut short."""
+        quoted = " ".join(words.split())[:MAX_QUOTED_CHARS].rstrip(".")
         return LanguageModelError(
-            f"The language-model server at {self._address} failed with error {code}: {quoted}.",
+            f"The language-model server at {self._address} failed{how}: {quoted}.",
             hint="Look at the server's own messages, or choose another model.",
         )
 

@@ -1,10 +1,12 @@
 """What the assistant can do, what it runs on, and an honest answer to everything else.
 
+No tools: a model would only read the list aloud, and these questions are certain anyway.
+
 Invariant: every example sentence spoken here is understood by a skill (a test says each of them).
 """
 
 from engine.llm.base import Role
-from engine.llm.skills.intent import Answer, Family, Intent, Occasion, Slots, Tool
+from engine.llm.skills.intent import Answer, Family, Intent, Occasion, Slots
 
 EXAMPLES = (
     "what time is it",
@@ -104,10 +106,6 @@ FAMILY = Family(
             ),
             tell_parts,
         ),
-    ),
-    tools=(
-        Tool("list_abilities", "What this assistant can do without a model.", tell_abilities),
-        Tool("list_parts", "Which parts this assistant is running on.", tell_parts),
     ),
     lists={"topic": tuple((name, name) for names, _ in _TOPICS for name in names)},
 )

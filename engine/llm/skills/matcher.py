@@ -50,7 +50,7 @@ MAX_CANDIDATES = 50
 
 
 class Matcher:
-    """The compiled templates; making one takes a moment, using it does not change it: see matcher()."""
+    """The compiled templates. Using them does not change them, so one will do: see matcher()."""
 
     def __init__(self) -> None:
         self._by_name = {intent.name: intent for intent in INTENTS}
@@ -86,7 +86,7 @@ class Matcher:
 
 @lru_cache(maxsize=1)
 def matcher() -> Matcher:
-    """The one matcher, compiled at the first call (a third of a second where measured)."""
+    """The one matcher, compiled at the first call."""
     return Matcher()
 
 

@@ -1,0 +1,517 @@
+"""Servers: a scripted one for everything that goes wrong, and llama-cpp-python's own."""
+
+import http.server
+import json
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+
+import pytest
+
+from engine.errors import LanguageModelError, ModelError
+from engine.llm import server
+from engine.llm.base import ChangeRate, Message, Role, StartTimer, TextDelta
+from engine.settings import LanguageModelSettings
+
+
+class ScriptedServer:
+    """Answers every POST with the script's next entry: a function of the request's handler."""
+
+    def __init__(self) -> None:
+        self.script: list[Callable[[http.server.BaseHTTPRequestHandler], None]] = []
+        self.requests: list[dict] = []
+        self.headers: list[dict[str, str]] = []
+        self.released = threading.Event()  # ends what stalls
+        self.gone = threading.Event()  # set when a client has hung up
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                length = int(self.headers["Content-Length"])
+                outer.requests.append(json.loads(self.rfile.read(length)))
+                outer.headers.append({name.lower(): value for name, value in self.headers.items()})
+                outer.script.pop(0)(self)
+                self.close_connection = True
+
+            def do_GET(self):
+                send(self, 200, json.dumps({"object": "list", "data": [{"id": "first"}]}))
+
+            def log_message(self, *_args):
+                pass
+
+        self._http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._http.daemon_threads = True
+        self.address = f"http://127.0.0.1:{self._http.server_port}/v1"
+        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.01,))
+        self._thread.start()
+
+    def stop(self) -> None:
+        self.released.set()
+        self._http.shutdown()
+        self._http.server_close()
+        self._thread.join()
+
+
+def send(handler, status: int, body: str, kind: str = "application/json") -> None:
+    handler.send_response(status)
+    handler.send_header("Content-Type", kind)
+    handler.send_header("Content-Length", str(len(body.encode())))
+    handler.end_headers()
+    handler.wfile.write(body.encode())
+
+
+def begin_events(handler) -> None:
+    handler.send_response(200)
+    handler.send_header("Content-Type", "text/event-stream")
+    handler.end_headers()
+
+
+def event(handler, delta: dict, finish: str | None = None) -> None:
+    choice = {"index": 0, "delta": delta, "finish_reason": finish}
+    chunk = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    handler.wfile.write(f"data: {json.dumps({**chunk, 'choices': [choice]})}\n\n".encode())
+    handler.wfile.flush()
+
+
+def says(*pieces: str):
+    """A whole, well-formed answer."""
+
+    def answer(handler):
+        begin_events(handler)
+        for piece in pieces:
+            event(handler, {"content": piece})
+        event(handler, {}, "stop")
+        handler.wfile.write(b"data: [DONE]\n\n")
+
+    return answer
+
+
+def calls(*fragments: dict):
+    """An answer that calls tools, in fragments."""
+
+    def answer(handler):
+        begin_events(handler)
+        for fragment in fragments:
+            event(handler, {"tool_calls": [fragment]})
+        event(handler, {}, "tool_calls")
+        handler.wfile.write(b"data: [DONE]\n\n")
+
+    return answer
+
+
+def fails(status: int, message: str = "no"):
+    return lambda handler: send(handler, status, json.dumps({"error": {"message": message}}))
+
+
+@pytest.fixture
+def scripted():
+    scripted = ScriptedServer()
+    yield scripted
+    scripted.stop()
+
+
+@pytest.fixture
+def connect(skills):
+    """connect(address, ...): a model that is closed after the test."""
+    connected = []
+
+    def make(address, model="m", **named):
+        settings = LanguageModelSettings("server", model=model, address=address, **named)
+        connected.append(server.connect(settings, skills))
+        return connected[-1]
+
+    yield make
+    for model in connected:
+        model.close()
+
+
+@pytest.fixture
+def answer_to(scripted, connect, asked, situation):
+    """answer_to(): the whole reply of the scripted server to the question."""
+    return lambda: list(connect(scripted.address).reply(asked, situation))
+
+
+def text(deltas):
+    return "".join(delta.text for delta in deltas if isinstance(delta, TextDelta))
+
+
+def ask(model, asked, situation):
+    return list(model.reply(asked, situation))
+
+
+def test_an_answer_is_streamed(scripted, connect, asked, situation):
+    scripted.script = [says("William", " Shakes", "peare.")]
+    deltas = ask(connect(scripted.address), asked, situation)
+
+    assert [delta.text for delta in deltas if delta.text] == ["William", " Shakes", "peare."]
+
+
+def test_the_request_holds_model_history_and_tools(scripted, connect, asked, situation):
+    scripted.script = [says("Yes.")]
+    ask(connect(scripted.address, temperature=0.1), asked, situation)
+
+    request = scripted.requests[0]
+    assert request["model"] == "m"
+    assert request["temperature"] == 0.1
+    assert [message["role"] for message in request["messages"]] == ["system", "user"]
+    assert "set_timer" in {tool["function"]["name"] for tool in request["tools"]}
+
+
+def test_without_a_model_name_the_first_one_listed_is_used(scripted, connect, asked, situation):
+    scripted.script = [says("Yes.")]
+    model = connect(scripted.address, model="")
+    ask(model, asked, situation)
+
+    assert scripted.requests[0]["model"] == "first"
+    assert model.info.detail == f"first at {scripted.address}"
+
+
+def test_the_key_comes_from_the_environment(scripted, connect, asked, situation, monkeypatch):
+    monkeypatch.setenv("TEST_LLM_KEY", "secret")
+    scripted.script = [says("Yes.")]
+    ask(connect(scripted.address, key_variable="TEST_LLM_KEY"), asked, situation)
+
+    assert scripted.headers[0]["authorization"] == "Bearer secret"
+
+
+def test_a_key_variable_that_is_empty_is_said(connect, monkeypatch):
+    monkeypatch.delenv("TEST_LLM_KEY", raising=False)
+
+    with pytest.raises(ModelError, match="TEST_LLM_KEY holds no key"):
+        connect("http://127.0.0.1:1/v1", key_variable="TEST_LLM_KEY")
+
+
+@pytest.mark.parametrize("address", ["", "localhost:8080", "ftp://host/v1", "http:///v1"])
+def test_an_address_that_is_none_is_said(connect, address):
+    with pytest.raises(ModelError, match="not the address"):
+        connect(address)
+
+
+def test_a_proxy_is_not_asked_for_this_computer(scripted, connect, asked, situation, monkeypatch):
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    scripted.script = [says("Yes.")]
+
+    assert text(ask(connect(scripted.address), asked, situation)) == "Yes."
+
+
+def test_a_command_is_carried_out_without_asking_the_server(scripted, connect, situation):
+    deltas = ask(connect(scripted.address), [Message(Role.USER, "slower")], situation)
+
+    assert any(isinstance(delta, ChangeRate) for delta in deltas)
+    assert scripted.requests == []
+
+
+def test_thoughts_are_not_spoken(scripted, connect, asked, situation):
+    scripted.script = [says("<thi", "nk>Hm.</think>", "\n\nYes.")]
+
+    assert text(ask(connect(scripted.address), asked, situation)) == "Yes."
+
+
+# --------------------------------------------------------------------- tools
+
+TIMER_FRAGMENTS = (
+    {"index": 0, "id": "a", "function": {"name": "set_timer", "arguments": ""}},
+    {"index": 0, "function": {"arguments": '{"durat'}},
+    {"index": 0, "function": {"arguments": 'ion": "ten minutes"}'}},
+)
+
+
+def test_a_tool_call_is_put_together_and_its_result_sent_back(scripted, connect, asked, situation):
+    scripted.script = [calls(*TIMER_FRAGMENTS), says("It runs.")]
+    deltas = ask(connect(scripted.address), asked, situation)
+
+    assert [d.seconds for d in deltas if isinstance(d, StartTimer)] == [600.0]
+    assert text(deltas) == "It runs."
+    sent = scripted.requests[1]["messages"]
+    assert sent[-2]["tool_calls"][0]["id"] == "a"
+    assert sent[-1] == {
+        "role": "tool",
+        "tool_call_id": "a",
+        "name": "set_timer",
+        "content": "Timer set for 10 minutes.",
+    }
+
+
+def test_two_calls_under_one_index_are_two(scripted, connect, asked, situation):
+    whole = [
+        {"index": 0, "id": name, "function": {"name": "set_timer", "arguments": arguments}}
+        for name, arguments in [("a", '{"duration": "1 minute"}'), ("b", '{"duration": "2 min"}')]
+    ]
+    scripted.script = [calls(*whole), says("Both run.")]
+    deltas = ask(connect(scripted.address), asked, situation)
+
+    assert [d.seconds for d in deltas if isinstance(d, StartTimer)] == [60.0, 120.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "told"),
+    [
+        ("set_timer", "{not json", "not a JSON object"),
+        ("set_timer", "[1, 2]", "not a JSON object"),
+        ("set_timer", "{}", "missing duration"),
+        ("set_timer", '{"duration": "banana"}', "not understood"),
+        ("set_timer", '{"duration": null}', "missing duration"),
+        ("launch_missiles", "{}", "no tool called"),
+    ],
+)
+def test_a_malformed_call_is_explained_to_the_model(scripted, answer_to, name, arguments, told):
+    call = {"index": 0, "id": "a", "function": {"name": name, "arguments": arguments}}
+    scripted.script = [calls(call), says("I see.")]
+
+    assert text(answer_to()) == "I see."
+    assert told in scripted.requests[1]["messages"][-1]["content"]
+
+
+def test_a_model_that_only_calls_tools_comes_to_an_end(scripted, connect, asked, situation):
+    scripted.script = [calls(*TIMER_FRAGMENTS)] * 9
+    deltas = ask(connect(scripted.address), asked, situation)
+
+    assert len(scripted.requests) == 4
+    assert text(deltas) == "Timer set for 10 minutes."
+
+
+def test_a_server_without_tools_is_asked_once_more_without_them(
+    scripted, connect, asked, situation
+):
+    scripted.script = [fails(400, "m does not support tools"), says("Yes."), says("Again.")]
+    model = connect(scripted.address)
+
+    assert text(ask(model, asked, situation)) == "Yes."
+    assert "tools" not in scripted.requests[1]
+    assert text(ask(model, asked, situation)) == "Again."
+    assert len(scripted.requests) == 3
+
+
+# -------------------------------------------------------------------- faults
+
+
+def garbage(handler):
+    begin_events(handler)
+    handler.wfile.write(b"data: {{{ not json\n\n")
+
+
+def wrong_shape(handler):
+    begin_events(handler)
+    handler.wfile.write(b'data: {"hello": ["world"]}\n\ndata: [1, 2]\n\ndata: [DONE]\n\n')
+
+
+def web_page(handler):
+    send(handler, 200, "<html>Welcome</html>", "text/html")
+
+
+def no_choices(handler):
+    begin_events(handler)
+    handler.wfile.write(b'data: {"choices": []}\n\ndata: [DONE]\n\n')
+
+
+def error_event(handler):
+    begin_events(handler)
+    handler.wfile.write(b'data: {"error": {"message": "out of memory", "code": 500}}\n\n')
+
+
+def nothing(handler):
+    handler.connection.shutdown(socket.SHUT_RDWR)
+
+
+def breaks_off(handler):
+    begin_events(handler)
+    event(handler, {"content": "William"})
+
+
+def breaks_a_chunk(handler):
+    handler.send_response(200)
+    handler.send_header("Content-Type", "text/event-stream")
+    handler.send_header("Content-Length", "100000")
+    handler.end_headers()
+    event(handler, {"content": "William"})
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (fails(401), "refused access"),
+        (fails(403), "refused access"),
+        (fails(404), "does not know the model 'm'"),
+        (fails(429), "no more questions"),
+        (fails(400, "context too long"), "error 400.*context too long"),
+        (fails(500, "out of memory"), "error 500.*out of memory"),
+        (garbage, "not a chat answer"),
+        (wrong_shape, "not a chat answer"),
+        (web_page, "not a chat answer"),
+        (no_choices, "broke off its answer"),
+        (error_event, "failed: out of memory"),
+        (nothing, "no language-model server|broke off"),
+        (breaks_off, "broke off"),
+        (breaks_a_chunk, "broke off"),
+        (says(), "gave no answer"),
+    ],
+)
+def test_a_fault_is_told_once_and_the_next_reply_works(
+    scripted, connect, asked, situation, answer, words
+):
+    scripted.script = [answer, says("William.")]
+    model = connect(scripted.address)
+
+    with pytest.raises(LanguageModelError, match=words) as caught:
+        ask(model, asked, situation)
+    assert caught.value.hint
+    assert len(scripted.requests) == 1
+    assert text(ask(model, asked, situation)) == "William."
+
+
+def test_what_was_said_before_a_break_is_kept(scripted, connect, asked, situation):
+    scripted.script = [breaks_off]
+    heard = []
+    with pytest.raises(LanguageModelError):
+        for delta in connect(scripted.address).reply(asked, situation):
+            heard.append(delta)  # noqa: PERF402 - what came before the error is kept
+
+    assert text(heard) == "William"
+
+
+def test_no_server_is_told_with_its_address(connect, asked, situation):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+    with pytest.raises(LanguageModelError, match=rf"no language-model server at {address}"):
+        ask(connect(address), asked, situation)
+
+
+def test_a_server_that_never_begins_is_given_up(scripted, connect, asked, situation, monkeypatch):
+    monkeypatch.setattr(server, "FIRST_TOKEN_S", 0.2)
+    scripted.script = [lambda _handler: scripted.released.wait(20), says("William.")]
+    model = connect(scripted.address)
+
+    with pytest.raises(LanguageModelError, match=r"said nothing for 0\.2 seconds"):
+        ask(model, asked, situation)
+    assert text(ask(model, asked, situation)) == "William."
+
+
+def test_a_server_that_stalls_between_words_is_given_up(
+    scripted, connect, asked, situation, monkeypatch
+):
+    monkeypatch.setattr(server, "STALL_S", 0.2)
+
+    def stalls(handler):
+        begin_events(handler)
+        event(handler, {"content": "William"})
+        scripted.released.wait(20)
+
+    scripted.script = [stalls, says("William.")]
+    model = connect(scripted.address)
+
+    with pytest.raises(LanguageModelError, match=r"said nothing for 0\.2 seconds"):
+        ask(model, asked, situation)
+    assert text(ask(model, asked, situation)) == "William."
+
+
+def test_closing_the_reply_hangs_up_even_while_nothing_comes(scripted, connect, asked, situation):
+    def stalls(handler):
+        begin_events(handler)
+        event(handler, {"content": "William"})
+        handler.connection.settimeout(20)
+        if not handler.connection.recv(1):
+            scripted.gone.set()
+
+    scripted.script = [stalls, says("William.")]
+    model = connect(scripted.address)
+    reply = model.reply(asked, situation)
+    while not text([next(reply)]):
+        pass
+    assert next(reply) == TextDelta("")  # the wait is interruptible
+    started = time.perf_counter()
+    reply.close()
+
+    assert time.perf_counter() - started < 1
+    assert scripted.gone.wait(5)
+    assert text(ask(model, asked, situation)) == "William."
+
+
+def test_a_server_that_never_ends_is_ended(scripted, connect, asked, situation, monkeypatch):
+    monkeypatch.setattr(server, "MAX_REPLY_CHARS", 1000)
+
+    def endless(handler):
+        begin_events(handler)
+        try:
+            while True:
+                event(handler, {"content": "word " * 20})
+        except OSError:  # the client has had enough
+            scripted.gone.set()
+
+    scripted.script = [endless]
+    said = text(ask(connect(scripted.address), asked, situation))
+
+    assert 1000 < len(said) < 1300
+    assert scripted.gone.wait(5)
+
+
+# ---------------------------------------------------------- a real server
+
+
+@pytest.fixture(scope="module")
+def real_server(make_gguf):
+    """llama-cpp-python's own server with a tiny model, on loopback."""
+    pytest.importorskip("llama_cpp.server.app", reason="the server's packages are not installed")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    model = make_gguf({"<|assistant|>": "William", "William": " Shakespeare."})
+    options = ["--model", str(model), "--host", "127.0.0.1", "--port", str(port)]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "llama_cpp.server", *options, "--n_ctx", "512"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        wait_for(port, process)
+        yield f"http://127.0.0.1:{port}/v1"
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def wait_for(port: int, process: subprocess.Popen) -> None:
+    """Until the port takes connections; a real process has no clock to step."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            socket.create_connection(("127.0.0.1", port), 0.2).close()
+        except OSError:
+            time.sleep(0.05)
+        else:
+            return
+    pytest.fail("the server did not start")
+
+
+@pytest.mark.slow
+def test_a_real_server_answers_again_and_again(real_server, connect, asked, situation):
+    model = connect(real_server, model="", temperature=0.0)
+
+    assert text(ask(model, asked, situation)) == "William Shakespeare."
+    assert text(ask(model, asked, situation)) == "William Shakespeare."
+
+
+@pytest.mark.slow
+def test_a_real_server_answers_after_a_reply_was_closed(real_server, connect, asked, situation):
+    model = connect(real_server, temperature=0.0)
+    reply = model.reply(asked, situation)
+    while not text([next(reply)]):
+        pass
+    reply.close()
+
+    assert text(ask(model, asked, situation)) == "William Shakespeare."
+
+
+@pytest.mark.slow
+def test_a_conversation_too_long_for_a_real_server_is_a_clear_error(
+    real_server, connect, situation
+):
+    model = connect(real_server, context_tokens=8192)
+
+    # This server ends the stream before its first event; its reason is only in its own messages.
+    with pytest.raises(LanguageModelError, match="broke off its answer"):
+        ask(model, [Message(Role.USER, "word " * 1000)], situation)
