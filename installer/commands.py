@@ -60,8 +60,8 @@ _ADVICE: Mapping[Cause, str] = {
         "command again; if it stays so, the package index serves something else: do not trust it."
     ),
     Cause.PLATFORM: (
-        "Some package has no build for this machine and Python. Rubato is made for Python 3.11 to "
-        "3.13 on 64-bit Linux, macOS (arm64) and Windows."
+        "Some package has no build for this machine and Python. All have one for Python 3.11 to "
+        "3.13 on Linux and Windows on x86-64, and on macOS 14 or later on Apple silicon."
     ),
     Cause.UNKNOWN: "The lines above say why. After mending it run the same command again.",
 }
@@ -111,7 +111,9 @@ def cause_of(output: str) -> Cause:
     return Cause.UNKNOWN
 
 
-def succeeds(command: Sequence[str]) -> bool:
+def succeeds(
+    command: Sequence[str], *, env: Mapping[str, str] | None = None, timeout_s: float = 30
+) -> bool:
     """Whether a quick program is there and ends well; its output is dropped."""
     try:
         done = subprocess.run(
@@ -119,7 +121,8 @@ def succeeds(command: Sequence[str]) -> bool:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            timeout=30,
+            timeout=timeout_s,
+            env={**os.environ, **(env or {})},
         )
     except (OSError, subprocess.TimeoutExpired):
         return False

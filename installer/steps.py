@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from installer import environment, system
-from installer.commands import Cause, SetupError, run, say, succeeds
+from installer.commands import run, say, succeeds
 from installer.environment import Environment, key_of
 from installer.plan import PINS, ROOT, TORCH, VENV, Goal
 
@@ -88,19 +88,22 @@ def install_project(target: Environment) -> None:
 
 
 def install_torch(target: Environment) -> None:
-    """Try the sources in order of fitness; the last one's failure is the person's."""
-    sources = torch_sources()
-    for number, (words, options) in enumerate(sources, start=1):
-        say(f"    from {words}")
-        try:
-            uv(target, "--reinstall-package", "torch", *options, TORCH, doing="Installing torch")
-        except SetupError as error:
-            if error.cause is Cause.DISK or number == len(sources):
-                raise
-            say(f"    {words} has no fitting {TORCH}")
-        else:
-            break
+    """From the first source that has a fitting build; the last one is not asked beforehand, so
+    that its failure reaches the person in its own words.
+    """
+    *others, last = torch_sources()
+    source = next((source for source in others if has_torch(target, source)), last)
+    say(f"    from {source.words}")
+    uv(target, "--reinstall-package", "torch", *source.options, TORCH, doing="Installing torch")
     run([str(target.python), "-c", SHOW_TORCH], doing="Loading torch")
+
+
+def has_torch(target: Environment, source: "Source") -> bool:
+    asking = [*uv_install(target), "--dry-run", *source.options, TORCH]
+    found = succeeds(asking, env=index_settings(), timeout_s=120)
+    if not found:
+        say(f"    not to be had from {source.words}")
+    return found
 
 
 SHOW_TORCH = (
@@ -109,18 +112,25 @@ SHOW_TORCH = (
 )
 
 
-def torch_sources() -> list[tuple[str, list[str]]]:
-    """Where torch may come from: words for the person and options for uv, best first."""
+@dataclass(frozen=True)
+class Source:
+    """Where torch may come from: words for the person, options for uv."""
+
+    words: str
+    options: tuple[str, ...] = ()
+
+
+def torch_sources() -> list[Source]:
+    """Best first. The package index is last: its Linux build brings CUDA, several GB."""
     sources = []
     if folders := os.environ.get("UV_FIND_LINKS") or os.environ.get("PIP_FIND_LINKS"):
         # without the index, because that would win with its CUDA build
         links = [option for item in folders.replace(",", " ").split() for option in ("-f", item)]
-        sources.append(("the local wheels", ["--no-index", *links]))
+        sources.append(Source("the local wheels", ("--no-index", *links)))
     if sys.platform != "darwin":  # its one build is on the package index
         backend = "auto" if hardware() == "CUDA" else "cpu"
-        sources.append((f"PyTorch's index ({backend})", [f"--torch-backend={backend}"]))
-    sources.append(("the package index", []))
-    return sources
+        sources.append(Source(f"PyTorch's own index ({backend})", (f"--torch-backend={backend}",)))
+    return [*sources, Source("the package index")]
 
 
 def hardware() -> str:
@@ -153,15 +163,17 @@ def has_avx2() -> bool:
 def uv(
     target: Environment, *arguments: str, doing: str, env: Mapping[str, str] | None = None
 ) -> None:
-    """`uv pip install` into the environment, deaf to an active environment of the person's."""
+    """`uv pip install` into the environment."""
+    settings = {**index_settings(), **(env or {})}
+    run([*uv_install(target), *arguments], env=settings, doing=doing)
+
+
+def uv_install(target: Environment) -> list[str]:
+    """The command up to what is installed, deaf to an active environment of the person's."""
     build = ["--build-constraints", str(PINS / "build.txt")]
-    where = ["--python", str(target.python), "--directory", tempfile.gettempdir()]
     # --directory: away from pyproject.toml, whose overrides would also lift torch's pin
-    run(
-        [str(target.program("uv")), "pip", "install", "--no-progress", *where, *build, *arguments],
-        env={**index_settings(), **(env or {})},
-        doing=doing,
-    )
+    where = ["--python", str(target.python), "--directory", tempfile.gettempdir()]
+    return [str(target.program("uv")), "pip", "install", "--no-progress", *where, *build]
 
 
 def index_settings() -> dict[str, str]:
