@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from installer import environment, system
-from installer.commands import run, say, succeeds
+from installer.commands import Cause, SetupError, run, say, succeeds
 from installer.environment import Environment, key_of
 from installer.plan import PINS, ROOT, TORCH, VENV, Goal
 
@@ -71,7 +71,7 @@ def pinned(name: str, title: str, python: str, env: Mapping[str, str] | None = N
 
     def install(target: Environment) -> None:
         hashed = ["--no-deps", "--require-hashes", "-r", str(PINS / f"{name}.txt")]
-        uv(target, *hashed, env=env, doing=title.partition(" (")[0])
+        uv(target, *hashed, env=env, doing=f"The step '{title.partition(' (')[0]}'")
 
     key = key_of(python, PINS / f"{name}.txt", repr(sorted(env.items())))
     return Step(name, title, key, install)
@@ -163,9 +163,16 @@ def has_avx2() -> bool:
 def uv(
     target: Environment, *arguments: str, doing: str, env: Mapping[str, str] | None = None
 ) -> None:
-    """`uv pip install` into the environment."""
+    """`uv pip install` into the environment; without a network from what uv has kept."""
     settings = {**index_settings(), **(env or {})}
-    run([*uv_install(target), *arguments], env=settings, doing=doing)
+    try:
+        run([*uv_install(target), *arguments], env=settings, doing=doing)
+    except SetupError as error:
+        if error.cause is not Cause.NETWORK:
+            raise
+        say("    no network; trying with what was downloaded before")
+        if not succeeds([*uv_install(target), "--offline", *arguments], env=settings):
+            raise
 
 
 def uv_install(target: Environment) -> list[str]:

@@ -85,6 +85,7 @@ def test_a_complete_setup_runs_nothing(uv: FakeUv, env: Environment):
 
 def test_an_interrupted_setup_goes_on_where_it_failed(uv: FakeUv, env: Environment):
     uv.fails[TORCH] = Cause.NETWORK
+    uv.lacks = ["--offline"]
     with pytest.raises(SetupError):
         steps.set_up(Goal.RUN, env.folder)
     uv.fails.clear()
@@ -149,6 +150,16 @@ def test_local_wheels_are_tried_first(
         "/wheels",
         "/more",
     ]
+
+
+def test_without_a_network_what_was_kept_is_enough(uv: FakeUv, env: Environment):
+    uv.fails["--require-hashes"] = Cause.NETWORK
+    with pytest.raises(SetupError):
+        steps.install_uv(env)  # pip keeps nothing that could be relied on
+    steps.pinned("run", "Packages", "3.12").do(env)
+    uv.lacks = ["--offline"]
+    with pytest.raises(SetupError):
+        steps.pinned("run", "Packages", "3.12").do(env)
 
 
 @pytest.mark.parametrize(
