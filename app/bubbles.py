@@ -120,7 +120,11 @@ def paint_bubble(painter: QPainter, block: QTextBlock, theme: Theme) -> None:
     kind = kind_of(block)
     if kind in (Kind.SPACER, Kind.CAPTION) or block.length() <= 1:
         return
-    rect = text_rect(block).adjusted(-PAD_X, -PAD_Y, PAD_X, PAD_Y)
+    rect = text_rect(block)
+    if kind is not Kind.REPLY:  # the person's bubbles end where the column ends
+        line = block.layout().lineAt(0)
+        rect.setRight(block.layout().position().x() + line.x() + line.width())
+    rect.adjust(-PAD_X, -PAD_Y, PAD_X, PAD_Y)
     match kind:
         case Kind.REPLY:
             painter.setPen(QPen(theme.colour("outline"), 1.0))

@@ -208,7 +208,7 @@ class Conversation(QTextEdit):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self._theme.colour("accent_soft"))
         for rect in self.word_rects():
-            painter.drawRoundedRect(rect.adjusted(-4, -1, 4, 2), 6, 6)
+            painter.drawRoundedRect(rect.adjusted(-3, -1, 3, 2), 6, 6)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         self._has_focus_ring = event.reason() in _TAB_REASONS

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QToolButton, QWidget
 from app.resources import resource
 from app.theme import Theme
 
-_PIXEL_SIZES = (16, 20, 24, 32, 40, 48, 64)  # logical sizes in use times pixel ratios 1 to 3
+_PIXEL_SIZES = (20, 30, 40, 60)  # 20 logical pixels at the pixel ratios 1, 1.5, 2 and 3
 
 
 def icon(name: str, colour: QColor, *, disabled: QColor | None = None) -> QIcon:

@@ -29,6 +29,7 @@ from engine.api import Event, Levels, Phase, PhaseChanged
 
 _QUIET_DB = -55.0
 _LOUD_DB = -12.0
+_STILL = 0.02  # energy below which nobody sees the body move
 _POINTS = 40  # corners of the blob's outline before smoothing
 _FRAME_MS = {Phase.IDLE: 125, Phase.LISTENING: 33, Phase.THINKING: 33, Phase.SPEAKING: 16}
 _PAINT_SHARE = 4  # a frame takes at least this many times what painting it took
@@ -81,12 +82,14 @@ class Orb(QWidget):
         self._seconds = 0.0  # of animation so far
         self._paint_ms = 1.0
         self._glow = QPixmap()
+        self._body = QPixmap()  # at rest
         self._timer = QTimer(self)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.timeout.connect(self._on_tick)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumSize(72, 72)
-        theme.changed.connect(self._forget_glow)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # else the card paints each frame
+        theme.changed.connect(self._forget_pictures)
         self._show_phase(Phase.IDLE)
 
     @property
@@ -112,7 +115,7 @@ class Orb(QWidget):
         self._loudness = 0.0
         self.setAccessibleName("Assistant")
         self.setAccessibleDescription(_SAID[phase])
-        self._forget_glow()
+        self._forget_pictures()
         self._pace()
 
     def _pace(self) -> None:
@@ -140,7 +143,7 @@ class Orb(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._forget_glow()
+        self._forget_pictures()
 
     # ----------------------------------------------------------------- painting
 
@@ -148,27 +151,56 @@ class Orb(QWidget):
         started = perf_counter()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.fillRect(self.rect(), self._theme.colour("surface"))
         centre = QRectF(self.rect()).center()
         radius = min(self.width(), self.height()) / 2
         self._paint_glow(painter, centre, radius)
+        if self._is_resting:
+            self._paint_rest(painter, centre, radius)
+        else:
+            self._paint_body(painter, centre, radius)
+        painter.end()
+        self._paint_ms += 0.1 * ((perf_counter() - started) * 1000 - self._paint_ms)
+
+    @property
+    def _is_resting(self) -> bool:
+        return self._phase is Phase.IDLE and self._energy < _STILL
+
+    def _paint_body(self, painter: QPainter, centre: QPointF, radius: float) -> None:
         for layer in _LAYERS:
             self._paint_layer(painter, layer, centre, radius)
         self._paint_core(painter, centre, radius)
-        painter.end()
-        self._paint_ms += 0.1 * ((perf_counter() - started) * 1000 - self._paint_ms)
+
+    def _paint_rest(self, painter: QPainter, centre: QPointF, radius: float) -> None:
+        """At rest the body stands still as a picture and only the glow breathes."""
+        if self._body.isNull():
+            self._body = self._make_picture(radius)
+            painting = QPainter(self._body)
+            painting.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self._paint_body(painting, QPointF(radius, radius), radius)
+            painting.end()
+        painter.drawPixmap(centre - QPointF(radius, radius), self._body)
+
+    def _make_picture(self, radius: float) -> QPixmap:
+        ratio = self.devicePixelRatioF()
+        side = max(1, int(radius * 2 * ratio))
+        picture = QPixmap(side, side)
+        picture.setDevicePixelRatio(ratio)
+        picture.fill(Qt.GlobalColor.transparent)
+        return picture
 
     def _paint_glow(self, painter: QPainter, centre: QPointF, radius: float) -> None:
         if self._glow.isNull():
             self._glow = self._make_glow(radius)
         breath = 0.5 + 0.5 * math.sin(self._seconds * 1.1)
-        painter.setOpacity(min(1.0, 0.45 + 0.2 * breath + 0.4 * self._energy))
+        painter.setOpacity(min(1.0, 0.35 + 0.35 * breath + 0.4 * self._energy))
         painter.drawPixmap(centre - QPointF(radius, radius), self._glow)
         painter.setOpacity(1.0)
 
     def _paint_layer(
         self, painter: QPainter, layer: _Layer, centre: QPointF, radius: float
     ) -> None:
-        colour = self._theme.colour(_COLOUR[self._phase])
+        colour = self._colour()
         colour.setAlphaF(layer.opacity)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colour)
@@ -177,28 +209,24 @@ class Orb(QWidget):
         painter.drawPath(_blob(centre, radius * layer.radius, swing, layer.waves, turn))
 
     def _paint_core(self, painter: QPainter, centre: QPointF, radius: float) -> None:
-        core = radius * (0.54 + 0.05 * self._energy + self._breath())
-        colour = self._theme.colour(_COLOUR[self._phase])
+        core = radius * (0.54 + 0.05 * self._energy)
+        colour = self._colour()
         gradient = QRadialGradient(centre - QPointF(core * 0.32, core * 0.42), core * 1.5)
         gradient.setColorAt(0.0, _mixed(colour, QColor("#FFFFFF"), 0.62))
         gradient.setColorAt(0.42, _mixed(colour, QColor("#FFFFFF"), 0.08))
-        gradient.setColorAt(1.0, _mixed(colour, QColor("#000000"), 0.42))
+        gradient.setColorAt(1.0, _mixed(colour, QColor("#000000"), 0.34))
         painter.setBrush(gradient)
         painter.drawEllipse(centre, core, core)
 
-    def _breath(self) -> float:
-        if self._phase is not Phase.IDLE:
-            return 0.0
-        return 0.012 * math.sin(self._seconds * 1.1)
+    def _colour(self) -> QColor:
+        """The phase's colour; the light palette's, made for text, is too heavy for a glow."""
+        colour = self._theme.colour(_COLOUR[self._phase])
+        return colour if self._theme.is_dark else colour.lighter(135)
 
     def _make_glow(self, radius: float) -> QPixmap:
         """Rendered once per size, phase and theme: a large gradient is the dearest thing here."""
-        ratio = self.devicePixelRatioF()
-        side = max(1, int(radius * 2 * ratio))
-        glow = QPixmap(side, side)
-        glow.setDevicePixelRatio(ratio)
-        glow.fill(Qt.GlobalColor.transparent)
-        colour = self._theme.colour(_COLOUR[self._phase])
+        glow = self._make_picture(radius)
+        colour = self._colour()
         gradient = QRadialGradient(QPointF(radius, radius), radius)
         for position, alpha in ((0.0, 0.55), (0.55, 0.40), (0.8, 0.12), (1.0, 0.0)):
             colour.setAlphaF(alpha)
@@ -208,8 +236,9 @@ class Orb(QWidget):
         painter.end()
         return glow
 
-    def _forget_glow(self) -> None:
+    def _forget_pictures(self) -> None:
         self._glow = QPixmap()
+        self._body = QPixmap()
         self.update()
 
 

@@ -66,8 +66,9 @@ class RatePanel(QWidget):
     def _show_readout(self) -> None:
         rate = self.slider.rate
         target = "own pace" if rate is None else f"target {rate:.1f}"
-        measured = "…" if self._measured is None else f"{self._measured:.1f}"
-        self.readout.setText(f"{target} · measured {measured} SPS")
+        if self._measured is not None:
+            target += f" · measured {self._measured:.1f}"
+        self.readout.setText(f"{target} SPS" if "." in target else target)
         self.readout.setToolTip("SPS: syllables per second")
 
     def _lay_out(self) -> None:

@@ -216,7 +216,8 @@ class RateSlider(QAbstractSlider):
         end = self._x_of(HIGHEST)
         painter.setPen(QPen(theme.colour("control", 0.7), 4, c=Qt.PenCapStyle.RoundCap))
         painter.drawLine(QPointF(_FIRST_X, _GROOVE_Y), QPointF(end, _GROOVE_Y))
-        painter.drawPoint(QPointF(_OWN_X, _GROOVE_Y))
+        painter.setPen(QPen(theme.colour("control"), 2))
+        painter.drawEllipse(QPointF(_OWN_X, _GROOVE_Y), 5, 5)
         if self.value() != OWN_PACE:
             painter.setPen(QPen(theme.colour("accent"), 4, c=Qt.PenCapStyle.RoundCap))
             x = self._x_of(self.value())

@@ -35,12 +35,13 @@ class RateTrace(QWidget):
     ) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._clock = clock
+        self.clock = clock
         self._offset_s = 0.0  # time that passed without speech
         self._last_s: float | None = None
         self._samples: deque[_Sample] = deque()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName("Rate over the last 20 seconds of speech")
+        self.setToolTip("The last 20 seconds of speech: line measured, dashes target")
         theme.changed.connect(self.update)
 
     @property
@@ -50,7 +51,7 @@ class RateTrace(QWidget):
 
     def add(self, target: float | None, measured: float) -> None:
         """Append a measurement made now."""
-        now = self._clock()
+        now = self.clock()
         if self._last_s is not None and now - self._last_s > _PAUSE_S:
             self._offset_s += now - self._last_s - _PAUSE_S
         self._last_s = now
@@ -65,7 +66,7 @@ class RateTrace(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        return QSize(280, 46)
+        return QSize(280, 38)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)

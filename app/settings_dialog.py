@@ -43,6 +43,7 @@ class SettingsDialog(QDialog):
         self.resize(480, 560)
         self.tabs = QTabWidget(self)
         self.tabs.setDocumentMode(True)
+        self.tabs.tabBar().setDrawBase(False)
         self.tabs.setAccessibleName("Settings pages")
         for page in PAGES:
             self.tabs.addTab(self._make_page(page), page.title)
@@ -98,7 +99,7 @@ class SettingsDialog(QDialog):
         content.setProperty("kind", "page")
         column = QVBoxLayout(content)
         column.setContentsMargins(22, 18, 22, 18)
-        column.setSpacing(16)
+        column.setSpacing(18)
         for field in page.fields:
             column.addWidget(self._make_row(field, content))
         column.addStretch(1)

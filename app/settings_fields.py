@@ -116,6 +116,7 @@ class NumberEditor(Editor):
         self._box.setSingleStep(kind.step)
         self._box.setSuffix(kind.unit)
         self._box.setKeyboardTracking(False)
+        self._box.lineEdit().setTextMargins(9, 0, 0, 0)  # style sheets do not reach its padding
         super().__init__(field, self._box, parent)
         self._box.valueChanged.connect(self._on_value)
 

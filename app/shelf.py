@@ -3,7 +3,7 @@
 Invariant: nothing in it is needed while talking, so a narrow window may put it away.
 """
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from app.bridge import Post
@@ -29,6 +29,7 @@ class Shelf(QScrollArea):
         column.addWidget(_card(self.voices, content))
         column.addWidget(_card(self.status, content))
         column.addStretch(1)
+        content.installEventFilter(self)
         self.setWidget(content)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -38,6 +39,12 @@ class Shelf(QScrollArea):
     def on_event(self, event: Event) -> None:
         self.voices.on_event(event)
         self.status.on_event(event)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """A scroll area does not pass on that its content wants another size."""
+        if event.type() == QEvent.Type.LayoutRequest:
+            self.updateGeometry()
+        return super().eventFilter(watched, event)
 
     def sizeHint(self) -> QSize:
         return QSize(330, self._content.sizeHint().height())

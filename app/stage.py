@@ -13,7 +13,7 @@ from app.theme import Theme, scaled
 from engine.api import Event, Phase, PhaseChanged
 
 _SMALL_ORB = 84
-_LEAST_ORB = 110
+_LEAST_ORB = 104
 
 
 class Stage(QFrame):

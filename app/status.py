@@ -21,7 +21,7 @@ from engine.api import Event, Failed, Heard, Loading, Part, Ready, TurnEnded, Tu
 
 _ICONS = {
     Part.MICROPHONE: "microphone",
-    Part.RECOGNISER: "recogniser",
+    Part.RECOGNISER: "waveform",
     Part.LANGUAGE_MODEL: "language-model",
     Part.SYNTHESISER: "voice",
     Part.LOUDSPEAKER: "loudspeaker",
@@ -61,7 +61,7 @@ class Status(QWidget):
         for part, row in self.rows.items():
             row.clicked.connect(lambda _=False, part=part: self.chosen.emit(part))
             column.addWidget(row)
-        column.addSpacing(6)
+        column.addSpacing(4)
         column.addWidget(self.last_turn)
 
     def on_event(self, event: Event) -> None:
@@ -146,7 +146,7 @@ class PartRow(QAbstractButton):
         self._bar.setGeometry(40, self.height() - 5, self.width() - 50, 4)
 
     def sizeHint(self) -> QSize:
-        return QSize(240, int(QFontMetricsF(self.font()).height()) + 18)
+        return QSize(240, int(QFontMetricsF(self.font()).height()) + 13)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(150, self.sizeHint().height())

@@ -11,7 +11,6 @@ from PySide6.QtGui import (
     QDragEnterEvent,
     QDragLeaveEvent,
     QDropEvent,
-    QMouseEvent,
     QPainter,
     QPaintEvent,
     QPen,
@@ -21,13 +20,13 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QHBoxLayout,
     QLabel,
-    QPushButton,
     QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
 
 from app.bridge import Post
+from app.icons import IconButton
 from app.theme import Theme, scaled
 from engine.api import AddVoice, ChangeSetting, ClipInspected, Event, Failed, VoicesChanged
 
@@ -58,8 +57,9 @@ class VoiceArea(QWidget):
             QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         )
         self.names.activated.connect(self._on_chosen)
+        self.choose = IconButton("folder", "Choose a recording (Ctrl+O)", theme, self)
         self.target = DropTarget(theme, self)
-        self.target.choose.clicked.connect(self.choose_file)
+        self.choose.clicked.connect(self.choose_file)
         self.setAcceptDrops(True)
         self._lay_out()
 
@@ -117,8 +117,9 @@ class VoiceArea(QWidget):
         heading.setBuddy(self.names)
         top = QHBoxLayout()
         top.addWidget(heading)
-        top.addStretch(1)
-        top.addWidget(self.names, 2)
+        top.addSpacing(12)
+        top.addWidget(self.names, 1)
+        top.addWidget(self.choose)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(10)
@@ -135,7 +136,7 @@ class DropTarget(QWidget):
         self._is_inviting = False
         self.title = QLabel("Drop a recording of a voice here", self)
         self.title.setFont(scaled(self.font(), 0.95, strong=True))
-        self.facts = QLabel("any audio file, ten seconds of clear speech are enough", self)
+        self.facts = QLabel("ten seconds of clear speech, in any audio format", self)
         self.advice = QLabel(self)
         for label in (self.title, self.facts, self.advice):
             label.setWordWrap(True)
@@ -147,8 +148,6 @@ class DropTarget(QWidget):
         self.facts.setFont(scaled(self.font(), 0.9, figures=True))
         self.advice.setFont(scaled(self.font(), 0.9))
         self.advice.hide()
-        self.choose = QPushButton("Choose a &file…", self)
-        self.choose.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self._lay_out()
         theme.changed.connect(self.update)
 
@@ -176,9 +175,6 @@ class DropTarget(QWidget):
         self.advice.setVisible(bool(advice))
         self.setAccessibleDescription(f"{title}: {facts}. {advice}")
 
-    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        self.choose.click()
-
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -192,12 +188,10 @@ class DropTarget(QWidget):
     def _lay_out(self) -> None:
         self.setAccessibleName("Recording for a voice")
         column = QVBoxLayout(self)
-        column.setContentsMargins(16, 14, 16, 14)
-        column.setSpacing(5)
+        column.setContentsMargins(14, 12, 14, 12)
+        column.setSpacing(4)
         for label in (self.title, self.facts, self.advice):
             column.addWidget(label)
-        column.addSpacing(4)
-        column.addWidget(self.choose, 0, Qt.AlignmentFlag.AlignLeft)
 
 
 def _length(seconds: float) -> str:

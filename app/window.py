@@ -57,7 +57,7 @@ THEME_KEY = "window.theme"
 TALK_KEY = "window.talk_key"
 HANDS_FREE_KEY = "audio.hands_free"
 SMALLEST = (480, 640)
-_FIRST_SIZE = (1100, 760)
+_FIRST_SIZE = (1100, 770)
 _SIDE_FROM = 820  # logical pixels of width from which the side column has room
 _SIDE_WIDTH = 340
 
@@ -223,6 +223,8 @@ class Window(QWidget):
         self.setAcceptDrops(True)
         self.setWindowTitle("Rubato")
         self.setMinimumSize(*SMALLEST)
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.setFocus()  # not on the first button, so that the talk key talks from the start
         self._pages = QStackedWidget(self)
         self._pages.addWidget(self.welcome)
         self._pages.addWidget(self.conversation)
@@ -254,8 +256,8 @@ class Window(QWidget):
             grid.removeWidget(widget)
         if narrow:
             grid.addWidget(self.stage, 0, 0)
-            grid.addWidget(self._talking, 1, 0)
-            grid.addWidget(self.shelf, 2, 0)
+            grid.addWidget(self.shelf, 1, 0)
+            grid.addWidget(self._talking, 2, 0)
         else:
             grid.addWidget(self._talking, 0, 0, 2, 1)
             grid.addWidget(self.stage, 0, 1)
@@ -264,7 +266,6 @@ class Window(QWidget):
         grid.setContentsMargins(margin, 0, margin, margin)
         grid.setColumnStretch(0, 1)
         grid.setRowStretch(0, 0 if narrow else 1)
-        grid.setRowStretch(1, 1 if narrow else 0)
         for widget in (self.stage, self.shelf):
             widget.setFixedWidth(_SIDE_WIDTH)
             if narrow:
@@ -279,8 +280,8 @@ class Window(QWidget):
         narrow = bool(self._is_narrow)
         self.shelf.setVisible(on or not narrow)
         self._pages.setVisible(not (on and narrow))
-        self._grid.setRowStretch(2, 1 if on and narrow else 0)
-        self._grid.setRowStretch(1, 1 if narrow and not on else 0)
+        self._grid.setRowStretch(1, 1 if narrow and on else 0)
+        self._grid.setRowStretch(2, 1 if narrow and not on else 0)
 
     def _show_welcome(self, on: bool) -> None:
         self._pages.setCurrentWidget(self.welcome if on else self.conversation)

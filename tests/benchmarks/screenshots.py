@@ -26,7 +26,6 @@ from engine.api import (
     PartialTranscript,
     Phase,
     PhaseChanged,
-    SetRate,
     Settings,
 )
 from tests.fakes_engine import READY, inspected, measurements, speaking_turn, spoken_turn
@@ -66,61 +65,73 @@ def fresh(theme: Theme, size: str, events: tuple[Event, ...]) -> Window:
     window = Window(Settings(), lambda command: None, theme)
     window.resize(*SIZES[size])
     window.show()
-    for event in events:
+    trace = window.stage.rate.trace
+    now = trace.clock()
+    for number, event in enumerate(events):
+        trace.clock = lambda number=number: now + number * 0.5
         window.on_event(event)
     settle(500)
     return window
 
 
-def main() -> None:
+CLIP = (inspected(Path("my grandmother reading.flac")),)
+FAULTS = (
+    Failed(
+        "device",
+        "The microphone was unplugged.",
+        "Plug it in again or choose another one; typing works meanwhile.",
+        part=Part.MICROPHONE,
+    ),
+    Failed("model", "The model folder is half there.", "Fetch it again."),
+)
+LOADING = (
+    *READY[:2],
+    Loading(Part.RECOGNISER, "Loading sphinx"),
+    Loading(Part.SYNTHESISER, "Loading", 0.6),
+)
+PARTIAL = (PhaseChanged(4, Phase.LISTENING), PartialTranscript(4, "how long would it take by"))
+
+
+def save(widget: QWidget, name: str) -> None:
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
+    widget.grab().save(str(folder / f"{name}.png"))
+
+
+def talking(theme: Theme, size: str) -> None:
+    window = fresh(theme, size, READY + TALK + CLIP)
+    window.stage.rate.show_rate(4.0)
+    window.on_event(Notice("Timer set for ten minutes."))
+    settle(200)
+    save(window, f"{theme.mode.value}-{size}")
+    if size == "narrow":
+        window.header.details.setChecked(True)
+        settle(100)
+        save(window, f"{theme.mode.value}-{size}-details")
+    window.deleteLater()
+
+
+def other_states(theme: Theme) -> None:
+    window = fresh(theme, "wide", LOADING)
+    save(window, f"{theme.mode.value}-loading")
+    window.deleteLater()
+    window = fresh(theme, "narrow", READY + TALK[:11] + PARTIAL + FAULTS)
+    save(window, f"{theme.mode.value}-narrow-fault")
+    for part in (Part.LANGUAGE_MODEL, Part.MICROPHONE):
+        dialog = window.open_settings(part)
+        settle(200)
+        save(dialog, f"{theme.mode.value}-settings-{part.value.split()[0]}")
+    window.deleteLater()
+
+
+def main() -> None:
     application = make_application()
     theme = Theme(Mode.DARK, application)
-    clip = (inspected(Path("my grandmother reading.flac")),)
-    fault = (
-        Failed(
-            "device",
-            "The microphone was unplugged.",
-            "Plug it in again or choose another one; typing works meanwhile.",
-            part=Part.MICROPHONE,
-        ),
-        Failed("model", "The model folder is half there.", "Fetch it again.", None, None),
-    )
-    loading = (
-        *READY[:2],
-        Loading(Part.RECOGNISER, "Loading sphinx"),
-        Loading(Part.SYNTHESISER, "Loading", 0.6),
-    )
-    partial = (PhaseChanged(4, Phase.LISTENING), PartialTranscript(4, "how long would it take by"))
-
-    def save(widget: QWidget, name: str) -> None:
-        widget.grab().save(str(folder / f"{name}.png"))
-
     for mode in (Mode.DARK, Mode.LIGHT):
         theme.choose(mode)
         for size in SIZES:
-            window = fresh(theme, size, READY + TALK + clip)
-            window.stage.rate.show_rate(SetRate(4.0).rate)
-            window.on_event(Notice("Timer set for ten minutes."))
-            settle(200)
-            save(window, f"{mode.value}-{size}")
-            window.header.details.setChecked(True)
-            settle(100)
-            if size == "narrow":
-                save(window, f"{mode.value}-{size}-details")
-            window.deleteLater()
-        window = fresh(theme, "wide", loading)
-        save(window, f"{mode.value}-loading")
-        window.deleteLater()
-        window = fresh(theme, "narrow", READY + TALK[:11] + partial + fault)
-        save(window, f"{mode.value}-narrow-fault")
-        window.deleteLater()
-        window = fresh(theme, "wide", READY)
-        dialog = window.open_settings(Part.LANGUAGE_MODEL)
-        settle(200)
-        save(dialog, f"{mode.value}-settings")
-        window.deleteLater()
+            talking(theme, size)
+        other_states(theme)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,57 @@
+"""A window without a display, and a list in the engine's place.
+
+The platform is set before Qt is imported; a display that is there would make tests depend on it.
+"""
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+
+os.environ["QT_QPA_PLATFORM"] = "offscreen"
+
+import pytest
+from PySide6.QtWidgets import QApplication
+
+from app.theme import Mode, Theme
+from app.window import Window, make_application
+from engine.api import Command, Settings
+from engine.settings import AudioSettings
+
+
+@pytest.fixture(scope="session")
+def qapp() -> QApplication:
+    """The application as the program makes it."""
+    return make_application()
+
+
+@pytest.fixture
+def theme(qapp: QApplication) -> Iterator[Theme]:
+    made = Theme(Mode.DARK)
+    yield made
+    made.deleteLater()
+
+
+@pytest.fixture
+def posted() -> list[Command]:
+    """Commands the window sent."""
+    return []
+
+
+@pytest.fixture
+def settings() -> Settings:
+    """Push-to-talk, so that the talk key is what starts a turn."""
+    return replace(Settings(), audio=AudioSettings(hands_free=False))
+
+
+@pytest.fixture
+def window(
+    qtbot, qapp: QApplication, theme: Theme, posted: list[Command], settings: Settings
+) -> Iterator[Window]:
+    made = Window(settings, posted.append, theme)
+    qtbot.addWidget(made)
+    made.show()
+    qtbot.waitExposed(made)
+    made.activateWindow()
+    qtbot.waitUntil(made.isActiveWindow)
+    yield made
+    made.hide()

@@ -1,0 +1,120 @@
+"""The talk key, wherever the focus is."""
+
+import pytest
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from engine.api import PressTalk, ReleaseTalk, SetHandsFree, SettingChanged, StopReply
+
+PAIR = [PressTalk(), ReleaseTalk()]
+
+
+def tap(window, key: Qt.Key = Qt.Key.Key_Space) -> None:
+    """Through the window system, as a person's key comes."""
+    QTest.keyPress(window.windowHandle(), key)
+    QTest.keyRelease(window.windowHandle(), key)
+    QApplication.processEvents()
+
+
+def test_holding_space_talks_from_the_start(window, posted) -> None:
+    QTest.keyPress(window.windowHandle(), Qt.Key.Key_Space)
+    assert posted == [PressTalk()]
+    QTest.keyRelease(window.windowHandle(), Qt.Key.Key_Space)
+    assert posted == PAIR
+
+
+def test_auto_repeat_is_swallowed(window, posted) -> None:
+    handle = window.windowHandle()
+    QTest.keyPress(handle, Qt.Key.Key_Space)
+    for kind in (QEvent.Type.KeyRelease, QEvent.Type.KeyPress) * 3:
+        again = QKeyEvent(kind, Qt.Key.Key_Space, Qt.KeyboardModifier.NoModifier, " ", True)
+        QApplication.sendEvent(handle, again)
+    assert posted == [PressTalk()]
+    QTest.keyRelease(handle, Qt.Key.Key_Space)
+    assert posted == PAIR
+
+
+def test_space_types_a_space_while_typing(window, posted) -> None:
+    window.composer.type("a")
+    tap(window)
+    assert posted == []
+    assert window.composer.line.text() == "a "
+
+
+def test_space_talks_while_the_rate_slider_or_the_conversation_has_the_focus(
+    window, posted
+) -> None:
+    for widget in (window.stage.rate.slider, window.conversation):
+        widget.setFocus()
+        posted.clear()
+        tap(window)
+        assert posted == PAIR
+
+
+def test_space_presses_a_button_that_was_reached_by_tab(window, posted) -> None:
+    window.header.hands_free.setFocus(Qt.FocusReason.TabFocusReason)
+    tap(window)
+    assert posted == [SetHandsFree(True)]
+
+
+def test_space_on_the_talk_button_itself_talks_once(window, posted) -> None:
+    window.composer.talk.setFocus(Qt.FocusReason.TabFocusReason)
+    tap(window)
+    assert posted == PAIR
+
+
+def test_clicking_a_button_leaves_the_talk_key_working(window, posted) -> None:
+    QTest.mouseClick(window.header.mute, Qt.MouseButton.LeftButton)
+    posted.clear()
+    tap(window)
+    assert posted == PAIR
+
+
+@pytest.mark.parametrize("kind", [QEvent.Type.FocusOut, QEvent.Type.Hide])
+def test_losing_the_keyboard_releases(window, posted, kind) -> None:
+    handle = window.windowHandle()
+    QTest.keyPress(handle, Qt.Key.Key_Space)
+    window.talk_key.eventFilter(handle, QEvent(kind))
+    assert posted == PAIR
+    QTest.keyRelease(handle, Qt.Key.Key_Space)
+    assert posted == PAIR
+
+
+def test_another_key_can_be_chosen_while_it_runs(window, posted) -> None:
+    window.on_event(SettingChanged("window.talk_key", "F9"))
+    tap(window)
+    assert posted == []
+    tap(window, Qt.Key.Key_F9)
+    assert posted == PAIR
+
+
+def test_a_key_that_types_nothing_talks_while_typing_too(window, posted) -> None:
+    window.on_event(SettingChanged("window.talk_key", "F9"))
+    window.composer.type("a")
+    tap(window, Qt.Key.Key_F9)
+    assert posted == PAIR
+
+
+def test_an_unknown_key_name_means_space(window, posted) -> None:
+    window.on_event(SettingChanged("window.talk_key", "no such key"))
+    tap(window)
+    assert posted == PAIR
+
+
+def test_button_and_key_together_are_one_press(window, posted) -> None:
+    QTest.keyPress(window.windowHandle(), Qt.Key.Key_Space)
+    QTest.mousePress(window.composer.talk, Qt.MouseButton.LeftButton)
+    QTest.mouseRelease(window.composer.talk, Qt.MouseButton.LeftButton)
+    QTest.keyRelease(window.windowHandle(), Qt.Key.Key_Space)
+    assert posted == PAIR
+
+
+def test_escape_stops_the_reply_from_the_input_line_too(window, posted) -> None:
+    tap(window, Qt.Key.Key_Escape)
+    window.composer.type("half a thought")
+    tap(window, Qt.Key.Key_Escape)
+    assert posted == [StopReply(), StopReply()]
+    assert window.composer.line.text() == "half a thought"
+    assert not window.composer.line.hasFocus()

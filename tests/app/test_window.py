@@ -1,0 +1,352 @@
+"""The window as a whole: turns typed and spoken, faults, drops, shortcuts, layout."""
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QWidget
+
+from app.keys import SHORTCUTS
+from app.theme import Mode
+from engine.api import (
+    AddVoice,
+    ChangeSetting,
+    Failed,
+    Heard,
+    Loading,
+    NewConversation,
+    Notice,
+    Part,
+    Phase,
+    PhaseChanged,
+    PressTalk,
+    Ready,
+    SendText,
+    SetHandsFree,
+    SetRate,
+    SettingChanged,
+    SetVolume,
+    StopReply,
+)
+from tests.fakes_engine import READY, spoken_turn
+
+CTRL = Qt.KeyboardModifier.ControlModifier
+ALT = Qt.KeyboardModifier.AltModifier
+
+
+def tell(window, *events) -> None:
+    for event in events:
+        window.on_event(event)
+    QApplication.processEvents()
+
+
+def key(window, pressed: Qt.Key, modifiers=Qt.KeyboardModifier.NoModifier) -> None:
+    QTest.keyClick(window.windowHandle(), pressed, modifiers)
+    QApplication.processEvents()
+
+
+def drop(widget: QWidget, path: Path) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path))])
+    copy, left, none = (
+        Qt.DropAction.CopyAction,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    enter = QDragEnterEvent(QPointF(5, 5).toPoint(), copy, data, left, none)
+    QApplication.sendEvent(widget, enter)
+    assert enter.isAccepted()
+    QApplication.sendEvent(widget, QDropEvent(QPointF(5, 5), copy, data, left, none))
+
+
+def test_a_typed_line_becomes_a_turn(window, posted) -> None:
+    window.composer.type("  what time is it?  ")
+    key(window, Qt.Key.Key_Return)
+    assert posted == [SendText("what time is it?")]
+    assert window.composer.line.text() == ""
+
+
+def test_an_empty_line_is_not_sent(window, posted) -> None:
+    window.composer.type("   ")
+    key(window, Qt.Key.Key_Return)
+    assert posted == []
+
+
+def test_letters_begin_a_typed_turn_wherever_the_focus_is(window) -> None:
+    window.conversation.setFocus()
+    key(window, Qt.Key.Key_H)
+    assert window.composer.line.hasFocus()
+    assert window.composer.line.text().lower() == "h"
+
+
+def test_the_welcome_goes_with_the_first_turn_and_comes_with_a_new_conversation(
+    window, posted
+) -> None:
+    assert window.welcome.isVisible()
+    tell(window, *spoken_turn(1, "a", "b"))
+    assert window.conversation.isVisible()
+    assert not window.welcome.isVisible()
+    key(window, Qt.Key.Key_N, CTRL)
+    assert posted == [NewConversation()]
+    assert window.welcome.isVisible()
+
+
+def test_stop_can_be_pressed_only_while_there_is_a_reply(window, posted) -> None:
+    assert not window.composer.stop.isEnabled()
+    tell(window, PhaseChanged(1, Phase.SPEAKING))
+    window.composer.stop.click()
+    assert posted == [StopReply()]
+    tell(window, PhaseChanged(1, Phase.IDLE))
+    assert not window.composer.stop.isEnabled()
+
+
+def test_a_fault_is_a_banner_with_message_and_hint(window) -> None:
+    tell(window, Failed("device", "No microphone was found.", "Plug one in."))
+    assert window.banner.isVisible()
+    assert window.banner.message.text() == "No microphone was found."
+    assert window.banner.hint.text() == "Plug one in."
+    window.banner.dismiss.click()
+    assert not window.banner.isVisible()
+
+
+def test_no_fault_is_lost_and_the_same_one_counts(window) -> None:
+    first, second = Failed("a", "First.", ""), Failed("b", "Second.", "")
+    tell(window, first, second, second)
+    assert window.banner.count == 2
+    assert window.banner.message.text() == "Second.  (2 times)"
+    window.banner.earlier.click()
+    assert window.banner.message.text() == "First."
+    window.banner.dismiss.click()
+    assert window.banner.message.text() == "Second.  (2 times)"
+    window.banner.dismiss.click()
+    assert not window.banner.isVisible()
+
+
+def test_a_fault_does_not_take_the_keyboard_away(window) -> None:
+    window.composer.type("a")
+    tell(window, Failed("device", "No microphone was found.", "Plug one in."))
+    key(window, Qt.Key.Key_B)
+    assert window.composer.line.text().lower() == "ab"
+
+
+def test_a_notice_is_a_line_that_goes_away(window) -> None:
+    tell(window, Notice("Timer set."))
+    assert window.notice.text() == "Timer set."
+    window.notice._timer.timeout.emit()
+    assert window.notice.text() == ""
+
+
+def test_loading_is_shown_with_its_progress_until_the_part_is_ready(window) -> None:
+    tell(window, Loading(Part.RECOGNISER, "Loading whisper", 0.25))
+    row = window.shelf.status.rows[Part.RECOGNISER]
+    assert row.is_loading
+    assert window.notice.text() == "Getting ready: recogniser"
+    tell(window, Ready(Part.RECOGNISER, "whisper", "small"))
+    assert not row.is_loading
+    assert row.accessibleName() == "Recogniser: whisper"
+    assert window.notice.text() == ""
+
+
+def test_every_part_has_a_row_that_says_what_runs(window) -> None:
+    tell(window, *READY)
+    shown = {part: row.shown for part, row in window.shelf.status.rows.items()}
+    assert shown == {each.part: each.name for each in READY if isinstance(each, Ready)}
+    assert set(shown) == set(Part)
+
+
+def test_a_part_that_failed_says_so_in_its_row(window) -> None:
+    tell(window, *READY, Failed("device", "Unplugged.", "", None, Part.MICROPHONE))
+    row = window.shelf.status.rows[Part.MICROPHONE]
+    assert row.shown == "not working"
+    assert row.accessibleDescription() == "Unplugged."
+
+
+def test_the_last_turn_shows_how_long_the_answer_took(window) -> None:
+    tell(window, *spoken_turn(1, "a", "b"))
+    assert window.shelf.status.last_turn.text() == "Last turn: answered after 0.31 s"
+    assert "first token: 190 ms" in window.shelf.status.last_turn.toolTip()
+    assert "sphinx, 87% sure" in window.shelf.status.last_turn.toolTip()
+
+
+@pytest.mark.parametrize("where", ["window", "voice area", "input line"])
+def test_a_file_dropped_anywhere_becomes_a_voice_to_inspect(window, posted, where) -> None:
+    targets = {"window": window, "voice area": window.shelf.voices, "input line": window}
+    assert not window.composer.line.acceptDrops()  # so that Qt gives it to the window
+    drop(targets[where], Path("/tmp/a clip.flac"))
+    assert posted == [AddVoice(Path("/tmp/a clip.flac"))]
+
+
+def test_the_rate_can_be_changed_by_shortcut_while_typing(window, posted) -> None:
+    window.stage.rate.show_rate(4.0)
+    window.composer.type("a")
+    key(window, Qt.Key.Key_Up, ALT)
+    key(window, Qt.Key.Key_Down, ALT)
+    assert posted == [SetRate(4.1), SetRate(4.0)]
+
+
+def test_hands_free_is_posted_and_shown_on_the_talk_button(window, posted) -> None:
+    key(window, Qt.Key.Key_H, CTRL)
+    assert posted == [SetHandsFree(True)]
+    assert window.composer.talk.words == "Just speak"
+    tell(window, PhaseChanged(1, Phase.LISTENING))
+    assert window.composer.talk.words == "Listening"
+
+
+def test_hands_free_said_by_the_engine_is_not_posted_back(window, posted) -> None:
+    tell(window, SettingChanged("audio.hands_free", True))
+    assert window.header.hands_free.isChecked()
+    assert window.composer.talk.words == "Just speak"
+    assert posted == []
+
+
+def test_volume_and_mute_are_posted(window, posted) -> None:
+    window.header.volume.setValue(60)
+    window.header.mute.click()
+    window.header.mute.click()
+    assert posted == [SetVolume(0.6), SetVolume(0.0), SetVolume(0.6)]
+
+
+def test_volume_said_by_the_engine_is_not_posted_back(window, posted) -> None:
+    tell(window, SettingChanged("audio.volume", 0.4))
+    assert window.header.volume.value() == 40
+    assert posted == []
+
+
+def test_the_theme_button_changes_the_theme_and_the_setting(window, posted, theme) -> None:
+    window.change("window.theme", "light")
+    assert theme.mode is Mode.LIGHT
+    window.header.theme_button.click()
+    assert theme.mode is Mode.DARK
+    assert posted[-1] == ChangeSetting("window.theme", "dark")
+
+
+def test_a_microphone_is_chosen_from_the_menu_of_its_row(window, posted) -> None:
+    tell(window, *READY)
+    menu = window.devices.menu(Part.MICROPHONE, window)
+    names = [action.text() for action in menu.actions()]
+    assert names == ["System default", "Built-in microphone", "USB headset"]
+    assert menu.actions()[0].isChecked()
+    menu.actions()[2].trigger()
+    assert posted == [ChangeSetting("audio.microphone", "USB headset")]
+
+
+def test_a_voice_is_chosen_from_the_list(window, posted) -> None:
+    tell(window, *READY)
+    names = window.shelf.voices.names
+    assert names.currentText() == "English (Great Britain)"
+    names.setCurrentIndex(1)
+    names.activated.emit(1)
+    assert posted == [ChangeSetting("speech.voice", "English (America)")]
+
+
+def test_the_orb_says_what_the_assistant_does(window) -> None:
+    for phase, words in ((Phase.LISTENING, "Listening"), (Phase.SPEAKING, "Speaking")):
+        tell(window, PhaseChanged(1, phase))
+        assert window.stage.orb.accessibleDescription() == words
+        assert window.stage.phase.text() == words
+
+
+def test_the_orb_stands_still_while_the_window_is_hidden(window) -> None:
+    assert window.stage.orb.is_animating
+    window.hide()
+    assert not window.stage.orb.is_animating
+    tell(window, PhaseChanged(1, Phase.SPEAKING))
+    assert not window.stage.orb.is_animating
+    window.show()
+    assert window.stage.orb.is_animating
+
+
+def test_a_narrow_window_puts_the_shelf_away_behind_a_button(window) -> None:
+    tell(window, Heard(1, "a", 1.0, "keyboard"))
+    window.resize(480, 640)
+    QApplication.processEvents()
+    assert (window.width(), window.height()) == (480, 640)
+    assert not window.shelf.isVisible()
+    assert window.stage.rate.slider.isVisible()
+    assert window.conversation.isVisible()
+    window.header.details.click()
+    assert window.shelf.isVisible()
+    assert not window.conversation.isVisible()
+    window.resize(1100, 760)
+    QApplication.processEvents()
+    assert window.shelf.isVisible()
+    assert window.conversation.isVisible()
+
+
+@pytest.mark.parametrize("size", [(480, 640), (800, 640), (1100, 640), (1600, 1000)])
+def test_nothing_in_sight_is_squeezed_below_what_it_needs(window, size) -> None:
+    tell(window, *READY, *spoken_turn(1, "a", "b"))
+    window.resize(*size)
+    QApplication.processEvents()
+    for widget in window.findChildren(QWidget):
+        if widget.isVisible() and isinstance(widget, QAbstractButton | QComboBox):
+            needed = widget.minimumSizeHint()
+            assert widget.width() >= needed.width(), widget.accessibleName()
+            assert widget.height() >= needed.height(), widget.accessibleName()
+
+
+def test_everything_that_takes_the_keyboard_has_a_name(window) -> None:
+    tell(window, *READY, Failed("a", "First.", ""))
+    for widget in [window.header, *window.findChildren(QWidget)]:
+        if widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.isVisible():
+            name = widget.accessibleName() or getattr(widget, "text", str)()
+            assert name.strip(), widget
+
+
+def test_tab_reaches_every_control(window) -> None:
+    tell(window, *READY, *spoken_turn(1, "a", "b"), PhaseChanged(2, Phase.SPEAKING))
+    window.composer.type("a")
+    wanted = {
+        window.header.hands_free,
+        window.header.mute,
+        window.header.volume,
+        window.header.new,
+        window.header.settings,
+        window.conversation,
+        window.composer.line,
+        window.composer.send,
+        window.composer.stop,
+        window.composer.talk,
+        window.stage.rate.slider,
+        window.shelf.voices.names,
+        window.shelf.voices.choose,
+        *window.shelf.status.rows.values(),
+    }
+    seen = set()
+    for _ in range(60):
+        seen.add(QApplication.focusWidget())
+        QTest.keyClick(window.windowHandle(), Qt.Key.Key_Tab)
+    assert wanted <= seen
+
+
+def test_every_shortcut_of_the_card_does_something(window, monkeypatch) -> None:
+    done = []
+    monkeypatch.setattr(window, "_act", done.append)
+    for shortcut in SHORTCUTS:
+        combination = shortcut.keys.split("+")
+        names = {
+            "Up": Qt.Key.Key_Up,
+            "Down": Qt.Key.Key_Down,
+            ",": Qt.Key.Key_Comma,
+            "Esc": Qt.Key.Key_Escape,
+            "F1": Qt.Key.Key_F1,
+        }
+        last = combination[-1]
+        pressed = names.get(last) or getattr(Qt.Key, f"Key_{last}")
+        modifiers = Qt.KeyboardModifier.NoModifier
+        if "Ctrl" in combination:
+            modifiers = CTRL
+        if "Alt" in combination:
+            modifiers = ALT
+        key(window, pressed, modifiers)
+    assert done == [shortcut.act for shortcut in SHORTCUTS]
+
+
+def test_the_talk_button_is_held_with_the_mouse(window, posted) -> None:
+    QTest.mousePress(window.composer.talk, Qt.MouseButton.LeftButton)
+    assert posted == [PressTalk()]
+    assert window.composer.talk.words == "Release to send"
+    QTest.mouseRelease(window.composer.talk, Qt.MouseButton.LeftButton)
+    assert window.composer.talk.words == "Hold to talk"
