@@ -49,6 +49,7 @@ _REWRITES = tuple(
         (r"\bminus\b|\btake away\b|\bless\b|\bnegative\b", "-"),
         (r"\bmodulo\b|\bmod\b", "%"),
         (r"\ba (?=\d)", " "),
+        (r"\b(sqrt|cbrt) +\(", r"\1("),
     )
 )
 _SUM = re.compile(r"^(?:[\d.\s+\-*/%()]|sqrt\(|cbrt\()+$")

@@ -1,0 +1,82 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.llm.tagged_calls import tool_call
+from engine.llm.tags import MAX_BODY_CHARS, THINK, Tagged, TagSplitter
+from engine.llm.toolbox import ToolCall
+
+PIECES = st.lists(
+    st.sampled_from(
+        ["<think>", "</think>", "<tool_call>", "</tool_call>", "a", " b", "<", "</", "th", ">"]
+    ),
+    max_size=12,
+)
+
+
+def split(pieces, inside=None):
+    """The splitter's result, with neighbouring texts joined."""
+    splitter = TagSplitter(inside)
+    joined = []
+    fed = [part for piece in pieces for part in splitter.feed(piece)]
+    for part in [*fed, *splitter.flush()]:
+        if isinstance(part, str) and joined and isinstance(joined[-1], str):
+            joined[-1] += part
+        else:
+            joined.append(part)
+    return joined
+
+
+def test_plain_text_passes_at_once():
+    assert list(TagSplitter().feed("1 < 2, said Anna")) == ["1 < 2, said Anna"]
+
+
+def test_thoughts_disappear():
+    assert split(["<think>Hm.</think>Yes."]) == ["Yes."]
+
+
+def test_a_thought_the_prompt_began_disappears():
+    assert split(["Hm.</think>Yes."], inside=THINK) == ["Yes."]
+
+
+def test_a_tool_call_is_taken_out():
+    assert split(["Wait. <tool_call>{}</tool_call> Done."]) == ["Wait. ", Tagged("{}"), " Done."]
+
+
+def test_a_tool_call_that_never_ends_is_one():
+    assert split(["<tool_call>{}"]) == [Tagged("{}")]
+
+
+def test_a_thought_that_never_ends_stays_silent():
+    assert split(["<think>Hm."]) == []
+
+
+def test_half_a_tag_at_the_end_is_text():
+    assert split(["a <thi"]) == ["a <thi"]
+
+
+def test_an_endless_call_is_cut():
+    assert split(["<tool_call>" + "x" * 2 * MAX_BODY_CHARS])[0] == Tagged("x" * MAX_BODY_CHARS)
+
+
+@given(PIECES)
+def test_cutting_the_stream_elsewhere_changes_nothing(pieces):
+    whole = "".join(pieces)
+
+    assert split([whole]) == split(pieces) == split(list(whole))
+
+
+@pytest.mark.parametrize(
+    ("body", "call"),
+    [
+        ('{"name": "spell", "arguments": {"word": "a"}}', ("spell", '{"word": "a"}')),
+        ('{"name": "tell_time"}', ("tell_time", "{}")),
+        ('{"name": "spell", "arguments": "{}"}', ("spell", "{}")),
+        ("not json", ("", "not json")),
+        ("[]", ("", "[]")),
+        ("{}", ("", "{}")),
+        ("[" * 100_000, ("", "[" * 100_000)),
+    ],
+)
+def test_a_tagged_call_is_read(body, call):
+    assert tool_call(Tagged(body)) == ToolCall("call", *call)
