@@ -45,17 +45,19 @@ def main(arguments):  # no annotations: see the invariant
 def with_another_python(arguments):
     """Run this file with a fitting Python of this machine, or say that there is none."""
     for minor in range(TOO_NEW[1] - 1, OLDEST[1] - 1, -1):
-        python = shutil.which("python3.%d" % minor)
+        name, *options = ["py", "-3.%d" % minor] if os.name == "nt" else ["python3.%d" % minor]
+        python = shutil.which(name)
+        asking = "import sys; sys.exit(sys.version_info[:2] != (3, %d))" % minor
         # asked, not believed: a version manager leaves commands that do not run
         if python and not subprocess.call(
-            [python, "-c", "import sys; sys.exit(sys.version_info[:2] != (3, %d))" % minor],
-            stderr=subprocess.DEVNULL,
+            [python, *options, "-c", asking], stderr=subprocess.DEVNULL
         ):
-            return start([python, HERE, *arguments])
+            return start([python, *options, HERE, *arguments])
     print(
         "Rubato needs Python 3.11, 3.12 or 3.13; this is Python %d.%d and none of them was found. "
         "Install one (Debian, Ubuntu: sudo apt-get install python3.11; Fedora: sudo dnf install "
-        "python3.13; macOS: brew install python@3.13) and run the same command again."
+        "python3.13; macOS: brew install "
+        "python@3.13; Windows: the installer from python.org) and run the same command again."
         % sys.version_info[:2]
     )
     return 1
