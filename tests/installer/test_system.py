@@ -79,6 +79,14 @@ def test_who_is_not_root_is_told_the_exact_command(
     assert machine.commands == []
 
 
+@linux
+def test_the_demo_does_without_flite_what_the_tests_do_not(monkeypatch: pytest.MonkeyPatch):
+    FakeMachine(monkeypatch, ["dnf"], root=False)
+    provide(Goal.DEMO, is_there=lambda need: need.apt != "flite")
+    with pytest.raises(SetupError, match="flite"):
+        provide(Goal.TEST, is_there=lambda need: need.apt != "flite")
+
+
 def test_an_unknown_system_is_told_what_is_missing(monkeypatch: pytest.MonkeyPatch):
     FakeMachine(monkeypatch, [], root=False)
     assert ABSENT.probe in by_hand([ABSENT])
