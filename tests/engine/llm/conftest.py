@@ -12,8 +12,10 @@ import gguf
 import numpy as np
 import pytest
 
+from engine.llm import server
 from engine.llm.base import Message, Role, Situation
 from engine.llm.skills import Skills
+from engine.settings import LanguageModelSettings
 
 WIDTH = 256  # random embeddings this wide are nearly orthogonal
 LAYERS, HEADS, FEED_FORWARD = 1, 4, 32
@@ -133,3 +135,18 @@ def situation() -> Callable[[], Situation]:
 def asked() -> list[Message]:
     """A question no skill understands."""
     return [Message(Role.USER, "Who wrote Hamlet?")]
+
+
+@pytest.fixture
+def connect(skills):
+    """connect(address, ...): a model that is closed after the test."""
+    connected = []
+
+    def make(address, model="m", **named):
+        settings = LanguageModelSettings("server", model=model, address=address, **named)
+        connected.append(server.connect(settings, skills))
+        return connected[-1]
+
+    yield make
+    for model in connected:
+        model.close()

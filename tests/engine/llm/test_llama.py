@@ -11,13 +11,15 @@ from engine.llm import llama
 from engine.llm.base import ChangeRate, Message, Role, StartTimer, StopSpeaking, TextDelta
 from engine.llm.history import INTERRUPTED
 from engine.settings import LanguageModelSettings
+from tests.engine.llm.replies import text
 
 ENDS = {"<|assistant|>": "William", "William": " Shakespeare."}
 CALL = '<tool_call>{"name": "set_timer", "arguments": {"duration": "ten minutes"}}</tool_call>'
 STOP_CALL = '<tool_call>{"name": "stop_speaking", "arguments": {}}</tool_call>'
 TOOL_TEMPLATE = (
     "{% if tools %}{% for t in tools %}{% endfor %}<tool_call>{% endif %}"
-    "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% endfor %}"
+    "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}"
+    "{% for c in m.tool_calls or [] %}{{ c.function.arguments.duration }}{% endfor %}{% endfor %}"
     "{% if messages[-1].role == 'tool' %}<|tool|>{% else %}<|assistant|>{% endif %}"
 )
 NO_SYSTEM = (
@@ -50,10 +52,6 @@ def says(after, said):
     """Tokens of at most 16 characters each: llama-cpp-python cuts longer ones short."""
     pieces = [said[start : start + 16] for start in range(0, len(said), 16)]
     return dict(zip([after, *pieces], pieces, strict=False))
-
-
-def text(deltas):
-    return "".join(delta.text for delta in deltas if isinstance(delta, TextDelta))
 
 
 def test_a_model_answers_in_pieces(load, asked, situation):
@@ -198,6 +196,14 @@ def test_a_tool_is_called_and_its_result_answered(load, asked, situation):
     actions = [delta for delta in deltas if isinstance(delta, StartTimer)]
     assert [action.seconds for action in actions] == [600.0]
     assert text(deltas) == "It runs."
+
+
+def test_a_template_gets_the_arguments_of_a_call_as_an_object(load):
+    call = {"function": {"name": "set_timer", "arguments": '{"duration": "1 hour"}'}}
+    broken = {"function": {"name": "set_timer", "arguments": "{"}}
+    message = {"role": "assistant", "content": "", "tool_calls": [call, broken]}
+
+    assert "<|assistant|>1 hour" in load(ENDS, TOOL_TEMPLATE)._prompt([message])
 
 
 def test_tool_calls_come_to_an_end(load, asked, situation):

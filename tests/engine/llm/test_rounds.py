@@ -6,6 +6,7 @@ from engine.errors import LanguageModelError
 from engine.llm import rounds
 from engine.llm.base import ChangeRate, Message, Role, StopSpeaking, TextDelta
 from engine.llm.toolbox import ToolCall
+from tests.engine.llm.replies import text
 
 TIME = ToolCall("1", "tell_time", "{}")
 
@@ -29,10 +30,6 @@ def reply(skills, situation):
         return rounds.reply(model, skills, "Be kind.", history, situation)
 
     return start
-
-
-def text(deltas):
-    return "".join(delta.text for delta in deltas if isinstance(delta, TextDelta))
 
 
 def test_white_space_before_the_first_word_is_dropped(reply):

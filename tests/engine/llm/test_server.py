@@ -1,109 +1,16 @@
-"""Servers: a scripted one for everything that goes wrong, and llama-cpp-python's own."""
+"""The model behind an address, against a scripted server that does everything wrong in turn."""
 
-import http.server
-import json
 import socket
-import subprocess
-import sys
-import threading
 import time
-from collections.abc import Callable
 
 import pytest
 
 from engine.errors import LanguageModelError, ModelError
 from engine.llm import server
 from engine.llm.base import ChangeRate, Message, Role, StartTimer, TextDelta
-from engine.settings import LanguageModelSettings
-
-
-class ScriptedServer:
-    """Answers every POST with the script's next entry: a function of the request's handler."""
-
-    def __init__(self) -> None:
-        self.script: list[Callable[[http.server.BaseHTTPRequestHandler], None]] = []
-        self.requests: list[dict] = []
-        self.headers: list[dict[str, str]] = []
-        self.released = threading.Event()  # ends what stalls
-        self.gone = threading.Event()  # set when a client has hung up
-        outer = self
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_POST(self):
-                length = int(self.headers["Content-Length"])
-                outer.requests.append(json.loads(self.rfile.read(length)))
-                outer.headers.append({name.lower(): value for name, value in self.headers.items()})
-                outer.script.pop(0)(self)
-                self.close_connection = True
-
-            def do_GET(self):
-                send(self, 200, json.dumps({"object": "list", "data": [{"id": "first"}]}))
-
-            def log_message(self, *_args):
-                pass
-
-        self._http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._http.daemon_threads = True
-        self.address = f"http://127.0.0.1:{self._http.server_port}/v1"
-        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.01,))
-        self._thread.start()
-
-    def stop(self) -> None:
-        self.released.set()
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join()
-
-
-def send(handler, status: int, body: str, kind: str = "application/json") -> None:
-    handler.send_response(status)
-    handler.send_header("Content-Type", kind)
-    handler.send_header("Content-Length", str(len(body.encode())))
-    handler.end_headers()
-    handler.wfile.write(body.encode())
-
-
-def begin_events(handler) -> None:
-    handler.send_response(200)
-    handler.send_header("Content-Type", "text/event-stream")
-    handler.end_headers()
-
-
-def event(handler, delta: dict, finish: str | None = None) -> None:
-    choice = {"index": 0, "delta": delta, "finish_reason": finish}
-    chunk = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m"}
-    handler.wfile.write(f"data: {json.dumps({**chunk, 'choices': [choice]})}\n\n".encode())
-    handler.wfile.flush()
-
-
-def says(*pieces: str):
-    """A whole, well-formed answer."""
-
-    def answer(handler):
-        begin_events(handler)
-        for piece in pieces:
-            event(handler, {"content": piece})
-        event(handler, {}, "stop")
-        handler.wfile.write(b"data: [DONE]\n\n")
-
-    return answer
-
-
-def calls(*fragments: dict):
-    """An answer that calls tools, in fragments."""
-
-    def answer(handler):
-        begin_events(handler)
-        for fragment in fragments:
-            event(handler, {"tool_calls": [fragment]})
-        event(handler, {}, "tool_calls")
-        handler.wfile.write(b"data: [DONE]\n\n")
-
-    return answer
-
-
-def fails(status: int, message: str = "no"):
-    return lambda handler: send(handler, status, json.dumps({"error": {"message": message}}))
+from tests.engine.llm import scripted_server as scripts
+from tests.engine.llm.replies import ask, text
+from tests.engine.llm.scripted_server import ScriptedServer, begin_events, calls, event, fails, says
 
 
 @pytest.fixture
@@ -114,32 +21,9 @@ def scripted():
 
 
 @pytest.fixture
-def connect(skills):
-    """connect(address, ...): a model that is closed after the test."""
-    connected = []
-
-    def make(address, model="m", **named):
-        settings = LanguageModelSettings("server", model=model, address=address, **named)
-        connected.append(server.connect(settings, skills))
-        return connected[-1]
-
-    yield make
-    for model in connected:
-        model.close()
-
-
-@pytest.fixture
 def answer_to(scripted, connect, asked, situation):
     """answer_to(): the whole reply of the scripted server to the question."""
     return lambda: list(connect(scripted.address).reply(asked, situation))
-
-
-def text(deltas):
-    return "".join(delta.text for delta in deltas if isinstance(delta, TextDelta))
-
-
-def ask(model, asked, situation):
-    return list(model.reply(asked, situation))
 
 
 def test_an_answer_is_streamed(scripted, connect, asked, situation):
@@ -289,47 +173,6 @@ def test_a_server_without_tools_is_asked_once_more_without_them(
 # -------------------------------------------------------------------- faults
 
 
-def garbage(handler):
-    begin_events(handler)
-    handler.wfile.write(b"data: {{{ not json\n\n")
-
-
-def wrong_shape(handler):
-    begin_events(handler)
-    handler.wfile.write(b'data: {"hello": ["world"]}\n\ndata: [1, 2]\n\ndata: [DONE]\n\n')
-
-
-def web_page(handler):
-    send(handler, 200, "<html>Welcome</html>", "text/html")
-
-
-def no_choices(handler):
-    begin_events(handler)
-    handler.wfile.write(b'data: {"choices": []}\n\ndata: [DONE]\n\n')
-
-
-def error_event(handler):
-    begin_events(handler)
-    handler.wfile.write(b'data: {"error": {"message": "out of memory", "code": 500}}\n\n')
-
-
-def nothing(handler):
-    handler.connection.shutdown(socket.SHUT_RDWR)
-
-
-def breaks_off(handler):
-    begin_events(handler)
-    event(handler, {"content": "William"})
-
-
-def breaks_a_chunk(handler):
-    handler.send_response(200)
-    handler.send_header("Content-Type", "text/event-stream")
-    handler.send_header("Content-Length", "100000")
-    handler.end_headers()
-    event(handler, {"content": "William"})
-
-
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
@@ -339,14 +182,14 @@ def breaks_a_chunk(handler):
         (fails(429), "no more questions"),
         (fails(400, "context too long"), "error 400.*context too long"),
         (fails(500, "out of memory"), "error 500.*out of memory"),
-        (garbage, "not a chat answer"),
-        (wrong_shape, "not a chat answer"),
-        (web_page, "not a chat answer"),
-        (no_choices, "broke off its answer"),
-        (error_event, "failed: out of memory"),
-        (nothing, "no language-model server|broke off"),
-        (breaks_off, "broke off"),
-        (breaks_a_chunk, "broke off"),
+        (scripts.garbage, "not a chat answer"),
+        (scripts.wrong_shape, "not a chat answer"),
+        (scripts.web_page, "not a chat answer"),
+        (scripts.no_choices, "broke off its answer"),
+        (scripts.error_event, "failed: out of memory"),
+        (scripts.nothing, "no language-model server|broke off"),
+        (scripts.breaks_off, "broke off"),
+        (scripts.breaks_a_chunk, "broke off"),
         (says(), "gave no answer"),
     ],
 )
@@ -364,7 +207,7 @@ def test_a_fault_is_told_once_and_the_next_reply_works(
 
 
 def test_what_was_said_before_a_break_is_kept(scripted, connect, asked, situation):
-    scripted.script = [breaks_off]
+    scripted.script = [scripts.breaks_off]
 
     assert text(until_it_fails(connect(scripted.address).reply(asked, situation))) == "William"
 
@@ -453,71 +296,3 @@ def test_a_server_that_never_ends_is_ended(scripted, connect, asked, situation, 
 
     assert 1000 < len(said) < 1300
     assert scripted.gone.wait(5)
-
-
-# ---------------------------------------------------------- a real server
-
-
-@pytest.fixture(scope="module")
-def real_server(make_gguf):
-    """llama-cpp-python's own server with a tiny model, on loopback."""
-    pytest.importorskip("llama_cpp.server.app", reason="the server's packages are not installed")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    model = make_gguf({"<|assistant|>": "William", "William": " Shakespeare."})
-    options = ["--model", str(model), "--host", "127.0.0.1", "--port", str(port)]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "llama_cpp.server", *options, "--n_ctx", "512"],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        wait_for(port, process)
-        yield f"http://127.0.0.1:{port}/v1"
-    finally:
-        process.terminate()
-        process.wait(20)
-
-
-def wait_for(port: int, process: subprocess.Popen) -> None:
-    """Until the port takes connections; a real process has no clock to step."""
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            socket.create_connection(("127.0.0.1", port), 0.2).close()
-        except OSError:
-            time.sleep(0.05)
-        else:
-            return
-    pytest.fail("the server did not start")
-
-
-@pytest.mark.slow
-def test_a_real_server_answers_again_and_again(real_server, connect, asked, situation):
-    model = connect(real_server, model="", temperature=0.0)
-
-    assert text(ask(model, asked, situation)) == "William Shakespeare."
-    assert text(ask(model, asked, situation)) == "William Shakespeare."
-
-
-@pytest.mark.slow
-def test_a_real_server_answers_after_a_reply_was_closed(real_server, connect, asked, situation):
-    model = connect(real_server, temperature=0.0)
-    reply = model.reply(asked, situation)
-    while not text([next(reply)]):
-        pass
-    reply.close()
-
-    assert text(ask(model, asked, situation)) == "William Shakespeare."
-
-
-@pytest.mark.slow
-def test_a_conversation_too_long_for_a_real_server_is_a_clear_error(
-    real_server, connect, situation
-):
-    model = connect(real_server, context_tokens=8192)
-
-    # This server ends the stream before its first event; its reason is only in its own messages.
-    with pytest.raises(LanguageModelError, match="broke off its answer"):
-        ask(model, [Message(Role.USER, "word " * 1000)], situation)
