@@ -6,16 +6,19 @@ Invariant: between two calls the model holds no state, so any number of streams 
 One thread uses a model at a time.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from torch import Tensor, nn
 
+from engine.codec.products import ENCODING, quicken
 from engine.errors import ModelError
+from engine.nn.quantise import Precision
 
 SAMPLE_RATE = 24_000  # Hz
 FRAME_SAMPLES = 1_920
@@ -34,19 +37,29 @@ class MimiStream:
 class Mimi:
     """Codes [B, K, T] <-> samples [B, 1, 1920 T] at 24 kHz; K = the codebooks in use."""
 
-    def __init__(self, model: Any, codebooks: int) -> None:
-        self._model = model
+    def __init__(self, make: Callable[[], Any], codebooks: int) -> None:
+        """`make` gives the whole codec; it is called again when a tuned one has to encode."""
+        self._make = make
+        self._model = make()
+        self._whole = True
         self.codebooks = codebooks
-        model.set_num_codebooks(codebooks)
+        self._model.set_num_codebooks(codebooks)
 
     @property
     def device(self) -> torch.device:
         device: torch.device = next(self._model.parameters()).device
         return device
 
-    def limited(self, codebooks: int) -> "Mimi":
-        """The same weights decoding fewer codebooks; this one must not be used any more."""
-        return Mimi(self._model, codebooks)
+    def tune(self, codebooks: int, precision: Precision) -> None:
+        """Decode at most `codebooks`; on the CPU with products made for single frames, and without
+        the encoding half, which is loaded again for the moment a voice is made.
+        """
+        self.codebooks = min(codebooks, self.codebooks)
+        if self.device.type == "cpu":
+            quicken(self._model, precision)
+            for part in ENCODING:
+                setattr(self._model, part, None)  # moshi looks at them, never calls them
+            self._whole = False
 
     def open(self, batch: int = 1) -> MimiStream:
         """A fresh stream, cold: as if silence without a past had been there."""
@@ -55,8 +68,9 @@ class Mimi:
 
     @torch.inference_mode()
     def encode(self, pcm: Tensor) -> Tensor:
-        """A whole clip [B, 1, S] -> codes [B, K, T], T = S / 1920 rounded up."""
-        codes: Tensor = self._model.encode(pcm)
+        """A whole clip [B, 1, S] -> all codes [B, K, T], T = S / 1920 rounded up."""
+        model = self._model if self._whole else self._make()
+        codes: Tensor = model.encode(pcm.to(self.device))
         return codes
 
     @torch.inference_mode()
@@ -89,22 +103,17 @@ def load_mimi(file: Path, codebooks: int, device: torch.device) -> Mimi:
     """
     from moshi.models.loaders import get_mimi  # slow to import
 
+    def make() -> Any:
+        return _frozen(get_mimi(str(file), device=device, num_codebooks=codebooks))
+
     if not file.is_file():
         raise ModelError(f"The codec file {file} is not there.", hint="Fetch the model again.")
     try:
-        model = get_mimi(str(file), device=device, num_codebooks=codebooks)
-    except (OSError, ValueError, RuntimeError, KeyError) as error:
+        return Mimi(make, codebooks)
+    except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as error:
         raise ModelError(
             f"The codec file {file} cannot be used: {error}", hint="Fetch the model again."
         ) from error
-    except Exception as error:
-        # safetensors raises its own class, derived from Exception only.
-        if type(error).__module__.startswith("safetensors"):
-            raise ModelError(
-                f"The codec file {file} is damaged: {error}", hint="Fetch the model again."
-            ) from error
-        raise
-    return Mimi(_frozen(model), codebooks)
 
 
 def random_mimi(codebooks: int, seed: int, **changes: Any) -> Mimi:
@@ -115,16 +124,20 @@ def random_mimi(codebooks: int, seed: int, **changes: Any) -> Mimi:
     from moshi.models import loaders
 
     config = loaders._mimi_config | changes
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        model = loaders.get_mimi(None, config, num_codebooks=codebooks)
-        for name, buffer in model.named_buffers():
-            # moshi leaves the codebooks at zero; zero codebooks would decode all codes alike.
-            if name.endswith("embedding_sum"):
-                buffer.normal_()
-            elif name.endswith("cluster_usage"):
-                buffer.fill_(1.0)
-    return Mimi(_frozen(model), codebooks)
+
+    def make() -> Any:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            model = loaders.get_mimi(None, config, num_codebooks=codebooks)
+            for name, buffer in model.named_buffers():
+                # moshi leaves the codebooks at zero; zero codebooks would decode all codes alike.
+                if name.endswith("embedding_sum"):
+                    buffer.normal_()
+                elif name.endswith("cluster_usage"):
+                    buffer.fill_(1.0)
+        return _frozen(model)
+
+    return Mimi(make, codebooks)
 
 
 def _frozen(model: nn.Module) -> nn.Module:

@@ -18,7 +18,7 @@ from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 from torch import Tensor, nn
 
 from engine.nn.cache import KvCache
-from engine.nn.quantise import BLOCK, Precision, quantise
+from engine.nn.quantise import Precision, quantise
 from engine.nn.transformer import NORM_EPS, Block, Rotation, TransformerConfig
 
 Array = npt.NDArray[Any]
@@ -109,6 +109,7 @@ class _Graph:
     def __init__(self) -> None:
         self._nodes: list[NodeProto] = []
         self._constants: list[TensorProto] = []
+        self._weights: dict[str, Array] = {}
 
     def add(self, kind: str, inputs: list[str], outputs: list[str], **attributes: Any) -> None:
         self._nodes.append(helper.make_node(kind, inputs, outputs, **attributes))
@@ -121,21 +122,31 @@ class _Graph:
         self._constants.append(numpy_helper.from_array(value, name))
         return name
 
+    def weight(self, name: str, value: Array) -> str:
+        """A constant handed over beside the graph: inside it, it would stay in memory twice."""
+        self._weights[name] = value
+        tensor = TensorProto(name=name, dims=value.shape, data_location=TensorProto.EXTERNAL)
+        tensor.data_type = helper.np_dtype_to_tensor_dtype(value.dtype)
+        about = {"location": "beside", "offset": "0", "length": str(value.nbytes)}
+        for key, text in about.items():
+            entry = tensor.external_data.add()
+            entry.key, entry.value = key, text
+        self._constants.append(tensor)
+        return name
+
     def product(self, x: str, y: str, weight: Tensor, precision: Precision) -> None:
         """y = x weight^T with the weight packed."""
         packed = quantise(weight.detach(), precision)
+        codes = self.weight(f"{y}.codes", packed.codes.numpy())
+        scales = self.weight(f"{y}.scales", packed.scales.numpy())
         self.contrib(
             "MatMulNBits",
-            [
-                x,
-                self.constant(f"{y}.codes", packed.codes.numpy()),
-                self.constant(f"{y}.scales", packed.scales.numpy()),
-            ],
+            [x, codes, scales],
             [y],
             K=weight.shape[1],
             N=weight.shape[0],
             bits=packed.bits,
-            block_size=BLOCK,
+            block_size=precision.block,
             accuracy_level=INT8_COMPUTE,
         )
 
@@ -163,13 +174,17 @@ class _Graph:
             opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)],
             ir_version=9,
         )
-        self._nodes, self._constants = [], []
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         options.log_severity_level = 3
-        return onnxruntime.InferenceSession(
+        options.enable_cpu_mem_arena = False  # it grows by powers of two
+        values = [onnxruntime.OrtValue.ortvalue_from_numpy(v) for v in self._weights.values()]
+        options.add_external_initializers(list(self._weights), values)
+        session = onnxruntime.InferenceSession(
             model.SerializeToString(), options, providers=["CPUExecutionProvider"]
         )
+        self._nodes, self._constants, self._weights = [], [], {}
+        return session
 
 
 class _StackGraph(_Graph):

@@ -1,7 +1,7 @@
 """Weights in few bits: how a matrix is rounded, and what was lost.
 
 Invariant: rounding is per block of consecutive inputs of one output row, symmetric around zero, and
-deterministic; `restore(quantise(w))` differs from w by at most half a step of each block's scale.
+deterministic.
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,12 @@ from enum import Enum
 import torch
 from torch import Tensor
 
-BLOCK = 64  # inputs that share a scale; 32 was 15 % slower, 128 lost more of the logits
+# Inputs that share a scale. Measured for the depth transformer's products of one frame on one core:
+# 4 bits 86, 78, 59, 49 ms with 32, 64, 128, 256; 8 bits 116 and 106 ms with 64 and 128.
+INT8_BLOCK, INT4_BLOCK = 64, 128
+# Shrunken scales that are tried per block of 4 bits, keeping the best: on normal weights the error
+# falls from 10.3 to 9.7 %, about that of blocks half as long.
+INT4_SHRINK = (0.92, 0.85)
 
 
 class Precision(Enum):
@@ -25,10 +30,15 @@ class Precision(Enum):
         """Bits per weight of the packed forms."""
         return {Precision.INT8: 8, Precision.INT4: 4}[self]
 
+    @property
+    def block(self) -> int:
+        """Inputs that share a scale in the packed forms."""
+        return {Precision.INT8: INT8_BLOCK, Precision.INT4: INT4_BLOCK}[self]
+
 
 @dataclass(frozen=True)
 class Quantised:
-    """A matrix [N, K] in blocks: `codes` uint8 [N, blocks, BLOCK * bits / 8] (4 bit: the even input
+    """A matrix [N, K] in blocks: `codes` uint8 [N, blocks, block * bits / 8] (4 bit: the even input
     in the low half), `scales` fp32 [N, blocks]. A weight is (code - 2^(bits-1)) * scale.
     """
 
@@ -38,17 +48,17 @@ class Quantised:
 
 
 def quantise(weight: Tensor, precision: Precision) -> Quantised:
-    """Round [N, K] to 8 or 4 bits; K must be a multiple of BLOCK."""
+    """Round [N, K] to 8 or 4 bits; K must be a multiple of the precision's block."""
     rows, columns = weight.shape
-    assert columns % BLOCK == 0, f"{columns} inputs do not fill blocks of {BLOCK}"
-    bits = precision.bits
-    middle = 1 << (bits - 1)
-    blocks = weight.float().reshape(rows, columns // BLOCK, BLOCK)  # [N, blocks, BLOCK]
+    block, bits = precision.block, precision.bits
+    assert columns % block == 0, f"{columns} inputs do not fill blocks of {block}"
+    blocks = weight.float().reshape(rows, columns // block, block)  # [N, blocks, block]
     largest = blocks.gather(-1, blocks.abs().argmax(-1, keepdim=True))
     # The largest value takes the one code that has no mirror image, so that no code is wasted.
-    scales = largest / -middle
-    inverse = torch.where(scales == 0, torch.zeros_like(scales), 1 / scales)
-    codes = (blocks * inverse).round_().add_(middle).clamp_(0, 2 * middle - 1).to(torch.uint8)
+    scales = largest / -(1 << (bits - 1))
+    if precision is Precision.INT4:
+        scales = _shrunk(blocks, scales)
+    codes = _codes(blocks, scales, bits).to(torch.uint8)
     if bits == 4:
         codes = codes[..., 0::2] | (codes[..., 1::2] << 4)
     return Quantised(codes.contiguous(), scales.squeeze(-1).contiguous(), bits)
@@ -61,3 +71,26 @@ def restore(quantised: Quantised) -> Tensor:
         codes = torch.stack((codes & 15, codes >> 4), dim=-1).flatten(-2)
     middle = 1 << (quantised.bits - 1)
     return ((codes.float() - middle) * quantised.scales[..., None]).flatten(1)
+
+
+def _codes(blocks: Tensor, scales: Tensor, bits: int) -> Tensor:
+    """Nearest codes 0..2^bits-1 as floats."""
+    middle = 1 << (bits - 1)
+    inverse = torch.where(scales == 0, torch.zeros_like(scales), 1 / scales)
+    return (blocks * inverse).round_().add_(middle).clamp_(0, 2 * middle - 1)
+
+
+def _shrunk(blocks: Tensor, scales: Tensor) -> Tensor:
+    """Per block the scale, of the full one and the shrunken ones, with the least squared error."""
+    best, least = scales, _error(blocks, scales)
+    for shrink in INT4_SHRINK:
+        tried = scales * shrink
+        error = _error(blocks, tried)
+        best = torch.where(error < least, tried, best)
+        least = torch.minimum(error, least)
+    return best
+
+
+def _error(blocks: Tensor, scales: Tensor) -> Tensor:
+    restored = (_codes(blocks, scales, 4) - 8) * scales
+    return (restored - blocks).square().sum(-1, keepdim=True)

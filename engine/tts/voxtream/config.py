@@ -122,15 +122,15 @@ class Profile:
     temporal: Precision
     depth: Precision
     heads: Precision
+    codec: Precision  # the decoding half of Mimi
     codebooks: int = 16  # fewer = fewer depth steps; the rest is left out of the sums too
 
 
-FULL = Profile("full", Precision.FLOAT, Precision.FLOAT, Precision.FLOAT, Precision.FLOAT)
-INT8 = Profile("int8", Precision.INT8, Precision.INT8, Precision.INT8, Precision.INT8)
-INT4 = Profile("int4", Precision.INT8, Precision.INT8, Precision.INT4, Precision.INT8)
-INT4_SMALL = Profile(
-    "int4-8", Precision.INT8, Precision.INT8, Precision.INT4, Precision.INT8, codebooks=8
-)
+_FLOAT, _INT8, _INT4 = Precision.FLOAT, Precision.INT8, Precision.INT4
+FULL = Profile("full", _FLOAT, _FLOAT, _FLOAT, _FLOAT, _FLOAT)
+INT8 = Profile("int8", _INT8, _INT8, _INT8, _INT8, _INT8)
+INT4 = Profile("int4", _INT8, _INT8, _INT4, _INT8, _INT8)
+INT4_SMALL = Profile("int4-8", _INT8, _INT8, _INT4, _INT8, _INT8, codebooks=8)
 PROFILES = {profile.name: profile for profile in (FULL, INT8, INT4, INT4_SMALL)}
 
 

@@ -128,7 +128,8 @@ def load_published(
         clip = fallback()
         made = voices.encode(clip.pcm, clip.sample_rate, mimi, speaker, VOXTREAM2.name)
         saved = (replace(made, name="formant"),)
-    machine = Machine(VOXTREAM2, model, _with_codebooks(mimi, profile), table, Espeak())
+    mimi.tune(profile.codebooks, profile.codec)
+    machine = Machine(VOXTREAM2, model, mimi, table, Espeak())
     return VoxtreamSynthesiser(machine, speaker, saved)
 
 
@@ -144,7 +145,8 @@ def load_random(
     target = target or Target(torch.device("cpu"), torch.float32, threads=2)
     model = load_weights(RandomWeights(config, seed), config, VOXTREAM2.generation, profile, target)
     codec = mimi or random_mimi(config.codebooks, seed)
-    machine = Machine(VOXTREAM2, model, _with_codebooks(codec, profile), own_table(), Espeak())
+    codec.tune(profile.codebooks, profile.codec)
+    machine = Machine(VOXTREAM2, model, codec, own_table(), Espeak())
     voice = random_voice(config, seed)
     return VoxtreamSynthesiser(machine, random_speaker_encoder(seed), (voice,), RANDOM_NAME)
 
@@ -160,8 +162,3 @@ def random_voice(config: ModelConfig, seed: int, frames: int = 62) -> Voice:
             "speaker": speaker / np.linalg.norm(speaker),
         },
     )
-
-
-def _with_codebooks(mimi: Mimi, profile: Profile) -> Mimi:
-    """The codec decodes as many codebooks as the profile generates."""
-    return mimi if profile.codebooks >= mimi.codebooks else mimi.limited(profile.codebooks)

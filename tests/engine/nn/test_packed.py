@@ -6,11 +6,11 @@ import torch
 from engine.nn.cache import KvCache
 from engine.nn.graphs import Graphed
 from engine.nn.packed import PackedLinear, PackedTransformer
-from engine.nn.quantise import BLOCK, Precision, quantise, restore
+from engine.nn.quantise import INT4_BLOCK, Precision, quantise, restore
 from engine.nn.transformer import Linear, RotaryTable, Transformer, TransformerConfig
 
 CPU = torch.device("cpu")
-CONFIG = TransformerConfig(layers=2, width=64, heads=4, kv_heads=2, hidden=128)
+CONFIG = TransformerConfig(layers=2, width=128, heads=4, kv_heads=2, hidden=256)
 # Activations are rounded to int8 inside the kernels: about 0.4 % of their largest value.
 ACTIVATION_LOSS = 0.015
 
@@ -25,26 +25,30 @@ def packed_twin(stack: Transformer, precision: Precision) -> PackedTransformer:
     )
 
 
-@pytest.mark.parametrize(
-    ("precision", "step"), [(Precision.INT8, 1 / 127), (Precision.INT4, 1 / 7)]
-)
-def test_rounding_stays_within_half_a_step_of_each_block(precision: Precision, step: float) -> None:
-    weight = torch.randn(5, 3 * BLOCK, generator=torch.Generator().manual_seed(0))
-    lost = (restore(quantise(weight, precision)) - weight).abs().view(5, 3, BLOCK)
-    largest = weight.abs().view(5, 3, BLOCK).amax(-1, keepdim=True)
-    # The value opposite in sign to the largest may clip by one step of 2^-(bits-1).
-    assert bool((lost <= largest * step * 1.01).all())
+@pytest.mark.parametrize(("precision", "loss"), [(Precision.INT8, 0.007), (Precision.INT4, 0.105)])
+def test_rounding_loses_no_more_of_normal_weights_than_was_measured(
+    precision: Precision, loss: float
+) -> None:
+    weight = torch.randn(64, 4 * INT4_BLOCK, generator=torch.Generator().manual_seed(0))
+    assert relative(restore(quantise(weight, precision)), weight) < loss
+
+
+@pytest.mark.parametrize("precision", [Precision.INT8, Precision.INT4])
+def test_rounding_what_was_rounded_changes_nothing(precision: Precision) -> None:
+    weight = torch.randn(5, 3 * INT4_BLOCK, generator=torch.Generator().manual_seed(0))
+    once = restore(quantise(weight, precision))
+    assert relative(restore(quantise(once, precision)), once) < 1e-6
 
 
 def test_a_block_of_zeros_stays_zero() -> None:
-    assert not restore(quantise(torch.zeros(2, BLOCK), Precision.INT4)).any()
+    assert not restore(quantise(torch.zeros(2, INT4_BLOCK), Precision.INT4)).any()
 
 
 @pytest.mark.parametrize("precision", [Precision.INT8, Precision.INT4])
 def test_a_packed_product_is_the_product_of_the_restored_weights(precision: Precision) -> None:
     generator = torch.Generator().manual_seed(0)
-    weight = torch.randn(48, 2 * BLOCK, generator=generator)
-    x = torch.randn(2, 3, 2 * BLOCK, generator=generator)
+    weight = torch.randn(48, 2 * INT4_BLOCK, generator=generator)
+    x = torch.randn(2, 3, 2 * INT4_BLOCK, generator=generator)
     expected = x @ restore(quantise(weight, precision)).T
     assert relative(PackedLinear(weight, precision)(x), expected) < ACTIVATION_LOSS
 
@@ -61,7 +65,7 @@ def test_a_packed_stack_follows_the_plain_one_step_by_step(precision: Precision)
     table = RotaryTable(CONFIG.head_width, CPU)
     caches = [KvCache(CONFIG, 2, CPU, torch.float32) for _ in range(2)]
     for length in (4, 1, 1, 3):
-        x = torch.randn(2, length, 64, generator=generator)
+        x = torch.randn(2, length, 128, generator=generator)
         start = caches[0].length
         mask = torch.ones(length, start + length, dtype=torch.bool).tril(start)
         rotation = table.slice(start, start + length)
@@ -77,7 +81,7 @@ def test_unused_room_in_the_cache_does_not_show() -> None:
         if isinstance(module, Linear):
             module.weight.fill_(0.01)
     packed = packed_twin(stack, Precision.INT8)
-    x = torch.randn(1, 1, 64, generator=torch.Generator().manual_seed(0))
+    x = torch.randn(1, 1, 128, generator=torch.Generator().manual_seed(0))
     rotation = RotaryTable(CONFIG.head_width, CPU).slice(0, 1)
     outs = []
     for room in (0, 40):

@@ -1,0 +1,112 @@
+"""Mimi's layers as plain products, for the few columns a single frame has.
+
+torch's convolutions are made for long signals: with two columns its transposed convolution takes
+the slow path and spends 80 ms of one core where the product itself needs 3.
+Invariant: a replaced layer computes what it replaced, to rounding; with packed weights, what the
+restored weights compute.
+"""
+
+from torch import Tensor, nn
+from torch.nn import functional
+
+from engine.nn.packed import PackedLinear
+from engine.nn.quantise import Precision
+
+ENCODING = ("encoder", "encoder_transformer", "downsample")
+FEW = 32  # output columns up to which a convolution is faster as a product
+
+
+class ProductConv(nn.Conv1d):
+    """A convolution that is one product while the signal is short."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        reach = (self.kernel_size[0] - 1) * self.dilation[0] + 1
+        columns = (x.shape[2] - reach) // self.stride[0] + 1
+        if columns > FEW:
+            return super().forward(x)
+        pieces = x.unfold(2, reach, self.stride[0])[..., :: self.dilation[0]]  # [B, C, T, k]
+        rows = pieces.transpose(1, 2).flatten(2)  # [B, T, C k]
+        return functional.linear(rows, self.weight.flatten(1), self.bias).transpose(1, 2)
+
+
+class ProductConvTranspose(nn.ConvTranspose1d):
+    """An upsampling convolution as one product and the sum of two shifted halves."""
+
+    def __init__(self, origin: nn.ConvTranspose1d, precision: Precision) -> None:
+        nn.Module.__init__(self)
+        self.stride, self.kernel_size = origin.stride, origin.kernel_size
+        self.out_channels, self.groups = origin.out_channels, origin.groups
+        self.in_channels, self.bias = origin.in_channels, origin.bias
+        # [C_out k, C_in]: column t of the input gives k samples of every output channel.
+        spread = origin.weight.detach().permute(1, 2, 0).flatten(0, 1).contiguous()
+        self.product = product(spread, precision)
+
+    def forward(self, x: Tensor, output_size: list[int] | None = None) -> Tensor:
+        batch, _, length = x.shape
+        step = self.stride[0]
+        spread = self.product(x.transpose(1, 2))  # [B, T, C_out 2 step]
+        halves = spread.view(batch, length, self.out_channels, 2, step)
+        out = x.new_zeros(batch, self.out_channels, length + 1, step)
+        out[:, :, :length] = halves[:, :, :, 0].transpose(1, 2)
+        out[:, :, 1:] += halves[:, :, :, 1].transpose(1, 2)
+        flat = out.flatten(2)  # [B, C_out, (T + 1) step]
+        return flat if self.bias is None else flat + self.bias[:, None]
+
+
+class PackedProjection(nn.Linear):
+    """A packed product that passes for the Linear moshi asks the type and device of."""
+
+    def __init__(self, origin: nn.Linear, precision: Precision) -> None:
+        nn.Module.__init__(self)
+        self.in_features, self.out_features = origin.in_features, origin.out_features
+        self.weight = nn.Parameter(origin.weight.new_empty(0), requires_grad=False)
+        self.bias = None  # type: ignore[assignment]
+        self.packed = PackedLinear(origin.weight, precision)
+
+    def forward(self, x: Tensor) -> Tensor:
+        out: Tensor = self.packed(x)
+        return out
+
+
+class PlainProduct(nn.Module):
+    """A product [.., K] -> [.., N] without bias."""
+
+    def __init__(self, weight: Tensor) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(weight, requires_grad=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return functional.linear(x, self.weight)
+
+
+def product(weight: Tensor, precision: Precision) -> nn.Module:
+    """[N, K] as a module, packed when asked and when K fills whole blocks."""
+    if precision is Precision.FLOAT or weight.shape[1] % precision.block:
+        return PlainProduct(weight)
+    return PackedLinear(weight, precision)
+
+
+def quicken(model: nn.Module, precision: Precision) -> None:
+    """Replace the layers of a codec's decoding half (on the CPU) that are slow for single frames.
+
+    The encoding half stays as it is: it runs once per voice and its codes should be exact.
+    """
+    for name, module in list(model.named_modules()):
+        if name.startswith(ENCODING):
+            continue
+        parent = model.get_submodule(name.rpartition(".")[0])
+        child = name.rpartition(".")[2]
+        if isinstance(module, nn.ConvTranspose1d):
+            if module.groups == 1 and module.kernel_size[0] == 2 * module.stride[0]:
+                setattr(parent, child, ProductConvTranspose(module, precision))
+        elif isinstance(module, nn.Conv1d):
+            if module.groups == 1:
+                module.__class__ = ProductConv
+        elif isinstance(module, nn.Linear) and _packable(module, precision):
+            setattr(parent, child, PackedProjection(module, precision))
+
+
+def _packable(module: nn.Linear, precision: Precision) -> bool:
+    if precision is Precision.FLOAT or module.bias is not None:
+        return False
+    return module.in_features % precision.block == 0
