@@ -12,7 +12,6 @@ from time import perf_counter
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import (
     QColor,
-    QGuiApplication,
     QHideEvent,
     QPainter,
     QPainterPath,
@@ -288,5 +287,4 @@ def _mixed(colour: QColor, other: QColor, share: float) -> QColor:
 def _wants_no_motion(widget: QWidget) -> bool:
     """Whether the desktop asks for no animation (Qt passes it on as a duration of zero)."""
     hint = QStyle.StyleHint.SH_Widget_Animation_Duration
-    effects = QGuiApplication.platformName() != "offscreen"
-    return effects and widget.style().styleHint(hint, None, widget) == 0
+    return widget.style().styleHint(hint, None, widget) == 0

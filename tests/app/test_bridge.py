@@ -3,7 +3,7 @@
 import threading
 import time
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
 from app.bridge import Bridge
@@ -11,7 +11,6 @@ from app.window import Window, run
 from engine.api import (
     EngineError,
     Failed,
-    Notice,
     SendText,
     SetRate,
     Settings,
@@ -110,8 +109,21 @@ def test_closing_twice_and_posting_afterwards_is_harmless(qtbot) -> None:
     assert engines[0].commands == []
 
 
-def window_of_the_program() -> Window:
-    return next(each for each in QApplication.topLevelWidgets() if isinstance(each, Window))
+def window_on_screen() -> Window:
+    """The window run() shows; windows of earlier tests may still wait to be deleted."""
+    tops = QApplication.topLevelWidgets()
+    return next(each for each in tops if isinstance(each, Window) and each.isVisible())
+
+
+def run_until_closed(make, qapp, *, notes=()) -> int:
+    """run(), ended after a while even if the window never closes."""
+    watchdog = QTimer()
+    watchdog.setSingleShot(True)
+    watchdog.timeout.connect(qapp.quit)
+    watchdog.start(20_000)
+    status = run(Settings(), make, notes=notes)
+    assert watchdog.isActive(), "the program did not end by itself"
+    return status
 
 
 def test_closing_mid_reply_hides_the_window_at_once_and_waits_for_the_engine_behind_it(
@@ -126,9 +138,11 @@ def test_closing_mid_reply_hides_the_window_at_once_and_waits_for_the_engine_beh
         engines.append(FakeEngine(settings, emit, script=script, gate=gate))
         return engines[0]
 
-    def close_it() -> None:
-        window = window_of_the_program()
-        seen["marked"] = bool(window.conversation.word_rects())
+    def close_mid_reply() -> None:
+        window = window_on_screen()
+        if not window.conversation.word_rects():
+            return
+        poll.stop()
         begun = time.monotonic()
         window.close()
         seen["close_s"] = time.monotonic() - begun
@@ -139,11 +153,12 @@ def test_closing_mid_reply_hides_the_window_at_once_and_waits_for_the_engine_beh
         seen["stopped too early"] = engines[0].is_stopped
         gate.set()
 
-    QTimer.singleShot(400, close_it)
-    status = run(Settings(), make, notes=["The settings file could not be read."])
-    assert status == 0
-    assert seen.pop("close_s") < 0.3
-    assert seen == {"marked": True, "visible": False, "stopped too early": False}
+    poll = QTimer()
+    poll.timeout.connect(close_mid_reply)
+    poll.start(20)
+    assert run_until_closed(make, qapp) == 0
+    assert seen.pop("close_s") < 0.5  # a close that waited for the engine would wait for the gate
+    assert seen == {"visible": False, "stopped too early": False}
     assert engines[0].is_stopped
 
 
@@ -151,12 +166,37 @@ def test_the_engine_is_made_after_the_first_frame_and_notes_are_shown(qapp) -> N
     seen = {}
 
     def make(settings, emit):
-        window = window_of_the_program()
-        seen["painted"] = window._was_painted
-        seen["note"] = window.banner.message.text()
-        engine = FakeEngine(settings, emit, script=(Notice("ready"),))
-        QTimer.singleShot(0, qapp, window.close)
-        return engine
+        seen["painted"] = painted.is_set()
+        return FakeEngine(settings, emit)
 
-    assert run(Settings(), make, notes=["A note."]) == 0
+    def look() -> None:
+        window = window_on_screen()
+        if seen:
+            seen["note"] = window.banner.message.text()
+            window.close()
+
+    painted = threading.Event()
+    watcher = _PaintWatcher(painted)
+    qapp.installEventFilter(watcher)
+    poll = QTimer()
+    poll.timeout.connect(look)
+    poll.start(20)
+    try:
+        assert run_until_closed(make, qapp, notes=["A note."]) == 0
+    finally:
+        poll.stop()
+        qapp.removeEventFilter(watcher)
     assert seen == {"painted": True, "note": "A note."}
+
+
+class _PaintWatcher(QObject):
+    """Sets a flag when a Window has been painted."""
+
+    def __init__(self, painted: threading.Event) -> None:
+        super().__init__()
+        self._painted = painted
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(watched, Window) and event.type() == QEvent.Type.Paint:
+            self._painted.set()
+        return False
