@@ -78,8 +78,8 @@ class LlamaModel:
             tokens = self._tokenized(prompt)
             yield from self._evaluate(tokens)
             for text in self._sample(tokens):
-                yield from map(tool_call, splitter.feed(text))
-                yield ""
+                # Held back or thought rather than said: still a moment to be given up in.
+                yield from [*map(tool_call, splitter.feed(text))] or [""]
             yield from map(tool_call, splitter.flush())
         except (RuntimeError, ValueError) as error:
             raise LanguageModelError(
@@ -126,7 +126,7 @@ class LlamaModel:
         try:
             return self._formatted(templated)
         except _template_faults() as error:
-            if messages[:1] and messages[0]["role"] == "system":
+            if len(messages) > 1 and messages[0]["role"] == "system":
                 return self._prompt(without_system(messages))
             raise LanguageModelError(
                 f"The chat template of {self._name} failed: {error}.",

@@ -171,8 +171,9 @@ def test_a_template_without_a_system_role_gets_the_prompt_in_the_first_question(
 def test_a_template_that_always_fails_is_a_clear_error(load, asked, situation):
     model = load(ENDS, "{{ raise_exception('never') }}")
 
-    with pytest.raises(LanguageModelError, match="template"):
-        list(model.reply(asked, situation))
+    for history in ([], asked):
+        with pytest.raises(LanguageModelError, match="template"):
+            list(model.reply(history, situation))
 
 
 def test_thoughts_are_not_spoken(load, asked, situation):
