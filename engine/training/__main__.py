@@ -1,0 +1,88 @@
+"""`python -m engine.training STAGE RECIPE.toml`: one stage, or all that are not done.
+
+Invariant: a stage that is done is not done again; one that was stopped goes on where it was.
+"""
+
+import argparse
+import logging
+import os
+import sys
+from pathlib import Path
+from typing import Final
+
+from engine.errors import Cancelled, EngineError
+from engine.settings_file import data_folder
+from engine.training.recipe import read_recipe
+from engine.training.run import Run
+
+STAGES: Final = ("corpus", "codec", "speaker", "encode", "voice", "export", "evaluate")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the stage asked for. 0 done, 1 failed, 130 stopped by the person."""
+    parser = _parser()
+    asked = parser.parse_args(arguments)
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    try:
+        recipe = read_recipe(asked.recipe)
+        work = asked.work or data_folder() / "training" / recipe.name
+        run = Run(recipe, work, asked.device, asked.workers, asked.dask)
+        if asked.worker:
+            _corpus_worker(run, asked.worker)
+        else:
+            for stage in STAGES if asked.stage == "all" else (asked.stage,):
+                _stage(stage, run, asked.recipe, again=asked.again)
+    except Cancelled as error:
+        sys.stderr.write(f"{error}\n")
+        return 130
+    except EngineError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m engine.training", description=__doc__)
+    parser.add_argument("stage", choices=(*STAGES, "all"))
+    parser.add_argument("recipe", type=Path)
+    parser.add_argument("--work", type=Path, help="folder of the run")
+    parser.add_argument("--device", default="cpu", help="cpu or cuda")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="corpus processes")
+    parser.add_argument("--dask", default="", help="address of a Dask scheduler for the corpus")
+    parser.add_argument("--again", action="store_true", help="do a stage that is done once more")
+    parser.add_argument("--worker", default="", help=argparse.SUPPRESS)
+    return parser
+
+
+def _corpus_worker(run: Run, worker: str) -> None:
+    from engine.training import corpus
+
+    first, step = worker.split("/")
+    corpus.work(run, int(first), int(step))
+
+
+def _stage(name: str, run: Run, recipe_file: Path, *, again: bool) -> None:
+    """Import a stage only when it runs: the corpus needs no torch, and codec no pocketsphinx."""
+    if run.done(name) and not again:
+        sys.stderr.write(f"{name} is done\n")
+        return
+    if name == "corpus":
+        from engine.training import corpus
+
+        corpus.make(run, recipe_file)
+        return
+    from engine.training import codec, encode, evaluate, export, speaker, voice
+
+    stages = {
+        "codec": codec.train,
+        "speaker": speaker.train,
+        "encode": encode.encode,
+        "voice": voice.train,
+        "export": export.export,
+        "evaluate": evaluate.evaluate,
+    }
+    stages[name](run)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

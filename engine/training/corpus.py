@@ -1,0 +1,161 @@
+"""The stage `corpus`: texts drawn, spoken in shards by parallel processes, counted.
+
+Invariant: a shard is a pure function of (recipe, its number): any process may make it, again and
+again, on any machine with the same synthesisers.
+"""
+
+import random
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from engine.errors import Cancelled, InvalidInput, SynthesisError
+from engine.text.phonemes import Espeak
+from engine.training import prose, recordings, synthesisers
+from engine.training.recipe import Recipe
+from engine.training.run import Progress, Run, cancellable, write_json
+from engine.training.shards import Shard, index_file, read_shards, write_shard
+from engine.training.synthesisers import Request, Take
+from engine.training.texts import Texts, make_texts, read_texts, write_texts
+from engine.training.utterance import Plan, Utterance, finish, plan, seconds
+
+LOOK_SECONDS: Final = 0.5  # between two looks at the worker processes
+
+
+def make(run: Run, recipe_file: Path) -> None:
+    """Make all shards that are not there yet, in `run.workers` processes, and the report."""
+    lacking = synthesisers.missing(run.recipe.corpus.synthesisers)
+    if lacking:
+        raise InvalidInput(
+            f"This machine lacks {', '.join(lacking)}.",
+            hint="On Debian: apt install flite festival festvox-us-slt-hts",
+        )
+    folder = run.stage("corpus")
+    if not (folder / "texts.json").is_file():
+        prosaic = run.recipe.corpus.grammar_share < 1
+        write_texts(run, make_texts(run.recipe, prose.sentences() if prosaic else ()))
+    with cancellable() as check:
+        if run.dask:
+            _over_dask(run, check)
+        else:
+            _in_processes(run, recipe_file, check)
+    recordings.add(run)
+    shards = read_shards(folder)
+    report = coverage(shards)
+    write_json(folder / "coverage.json", report)
+    hours = sum(shard.seconds for shard in shards) / 3600
+    run.finish("corpus", {}, hours=round(hours, 3), **report)
+
+
+def shard_count(recipe: Recipe) -> int:
+    """How many shards fill the hours asked for."""
+    return max(1, round(recipe.corpus.hours * 3600 / recipe.corpus.shard_seconds))
+
+
+def work(run: Run, first: int, step: int) -> None:
+    """Make shards first, first + step, ...: the work of one process."""
+    texts = read_texts(run)
+    folder = run.stage("corpus")
+    espeak = Espeak()
+    with cancellable() as check:
+        for number in range(first, shard_count(run.recipe), step):
+            check()
+            if not index_file(folder, number).is_file():
+                write_shard(folder, number, make_shard(run.recipe, texts, number, espeak))
+
+
+def make_shard(recipe: Recipe, texts: Texts, number: int, espeak: Espeak) -> list[Utterance]:
+    """The utterances of one shard."""
+    draw = random.Random(f"{recipe.seed} shard {number}")
+    plans: list[Plan] = []
+    while sum(map(seconds, plans)) < recipe.corpus.shard_seconds:
+        plans.append(plan(recipe, texts, draw))
+    takes = _spoken(plans)
+    made = (finish(planned, takes[n], espeak) for n, planned in enumerate(plans) if n in takes)
+    return [utterance for utterance in made if utterance is not None]
+
+
+def coverage(shards: tuple[Shard, ...]) -> dict[str, object]:
+    """Phones, pairs of phones and rates: what the corpus holds and how often."""
+    phones: Counter[str] = Counter()
+    pairs: Counter[tuple[str, str]] = Counter()
+    rates: Counter[int] = Counter()
+    for entry in (entry for shard in shards for entry in shard.entries):
+        phones.update(entry.phones)
+        pairs.update(zip(entry.phones, entry.phones[1:], strict=False))
+        span = entry.end - entry.starts[0]
+        rates[round(entry.syllables * 24_000 / max(1, span))] += 1
+    once = sum(count == 1 for count in pairs.values())
+    return {
+        "phones": dict(phones.most_common()),
+        "pairs": {"distinct": len(pairs), "heard_once": once},
+        "rates": {str(rate): rates[rate] for rate in sorted(rates)},
+    }
+
+
+def _spoken(plans: list[Plan]) -> dict[int, tuple[Take, ...]]:
+    """Takes of every plan that could be spoken, by the plan's number; one call a synthesiser."""
+    takes: dict[int, tuple[Take, ...]] = {}
+    for name in sorted({planned.speaker.base.synthesiser for planned in plans}):
+        asked: list[tuple[int, Request]] = [
+            (number, request)
+            for number, planned in enumerate(plans)
+            if planned.speaker.base.synthesiser == name
+            for request in planned.requests()
+        ]
+        spoken = synthesisers.speak_all(name, [request for _, request in asked])
+        failed = {number for (number, _), take in zip(asked, spoken, strict=True) if take is None}
+        for (number, _), take in zip(asked, spoken, strict=True):
+            if take is not None and number not in failed:
+                takes[number] = (*takes.get(number, ()), take)
+    return takes
+
+
+def _in_processes(run: Run, recipe_file: Path, check: Callable[[], None]) -> None:
+    """One interpreter a worker, each on one thread: two OpenMP threads among busy processes were
+    five to ten times slower.
+    """
+    total = shard_count(run.recipe)
+    workers = max(1, min(run.workers, total))
+    command = [sys.executable, "-m", "engine.training", "corpus", str(recipe_file)]
+    command += ["--work", str(run.folder)]
+    processes = [
+        subprocess.Popen([*command, "--worker", f"{number}/{workers}"]) for number in range(workers)
+    ]
+    progress = Progress("corpus", total)
+    try:
+        while any(process.poll() is None for process in processes):
+            check()
+            progress.report(len(read_index(run)), "shards")
+            time.sleep(LOOK_SECONDS)
+    except Cancelled:
+        for process in processes:
+            process.terminate()
+        raise
+    finally:
+        codes = [process.wait() for process in processes]
+    if any(codes):
+        raise SynthesisError(f"A worker of the corpus ended with status {max(codes)}.")
+
+
+def _over_dask(run: Run, check: Callable[[], None]) -> None:
+    """Shards on a Dask cluster that shares the run's folder."""
+    from distributed import Client, as_completed  # needed only with a scheduler's address
+
+    total = shard_count(run.recipe)
+    progress = Progress("corpus", total)
+    with Client(run.dask) as client:
+        futures = [client.submit(work, run, number, total) for number in range(total)]
+        for done, future in enumerate(as_completed(futures), start=1):
+            check()
+            future.result()
+            progress.report(done, "shards")
+
+
+def read_index(run: Run) -> list[Path]:
+    """The indices of the shards that are finished."""
+    return sorted(run.stage("corpus").glob("[0-9]*.json"))

@@ -1,0 +1,87 @@
+"""Sentences of plain prose that lie on a Debian machine: manuals, licences, docstrings.
+
+Invariant: only words of letters, apostrophes and hyphens between marks the voice knows, so that all
+synthesisers and the phonemizer read the same words.
+"""
+
+import ast
+import gzip
+import io
+import re
+import sysconfig
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+FOLDERS: Final = (
+    "/usr/share/info",
+    "/usr/share/common-licenses",
+    "/usr/share/doc",
+    "/usr/share/perl",
+)
+SUFFIXES: Final = (".gz", ".txt", ".rst", ".pod", ".md", "")
+LARGEST_BYTES: Final = 4_000_000
+SHORTEST, LONGEST = 4, 30  # words
+_SENTENCE: Final = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
+_PLAIN: Final = re.compile(r"[A-Z][a-z']*(?:,? (?:I|[a-z]+(?:['-][a-z]+)?))*[.!?]")
+_ODD: Final = re.compile(r"(\w)\1\1|\b[b-hj-z]\b|\b[bcdfghjklmnpqrstvwxz]{3,}\b")
+
+
+def sentences(files: Iterable[Path] | None = None) -> list[str]:
+    """Distinct clean sentences, sorted, so that a machine gives the same list every time.
+
+    `files` = None reads what Debian and Python bring.
+    """
+    found: set[str] = set()
+    for text in _texts(_machine_files() if files is None else files):
+        for paragraph in re.split(r"\n\s*\n", text):
+            joined = " ".join(paragraph.split())
+            found.update(filter(_is_clean, _SENTENCE.split(joined)))
+    return sorted(found)
+
+
+def _is_clean(sentence: str) -> bool:
+    words = sentence.count(" ") + 1
+    fits = SHORTEST <= words <= LONGEST and len(sentence) < 8 * words
+    return fits and _PLAIN.fullmatch(sentence) is not None and not _ODD.search(sentence)
+
+
+def _machine_files() -> Iterator[Path]:
+    for folder in FOLDERS:
+        for file in sorted(Path(folder).rglob("*")):
+            if file.suffix in SUFFIXES or ".info" in file.name:
+                yield file
+    library = sysconfig.get_paths()["stdlib"]
+    yield from sorted(Path(library).glob("*.py"))
+
+
+def _texts(files: Iterable[Path]) -> Iterator[str]:
+    """The prose of files that can be read; others are passed over."""
+    for file in files:
+        try:
+            if not file.is_file() or file.stat().st_size > LARGEST_BYTES:
+                continue
+            content = file.read_bytes()
+            if file.suffix == ".gz":
+                content = _unpacked(content)
+        except (OSError, EOFError, zlib.error):
+            continue
+        text = content.decode("utf-8", "ignore")
+        yield "\n\n".join(_docstrings(text)) if file.suffix == ".py" else text
+
+
+def _unpacked(content: bytes) -> bytes:
+    """The first LARGEST_BYTES of a gzip file."""
+    with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
+        return file.read(LARGEST_BYTES)
+
+
+def _docstrings(source: str) -> Iterator[str]:
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            yield ast.get_docstring(node) or ""

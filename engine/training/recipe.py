@@ -1,0 +1,247 @@
+"""What a training run is made of: one TOML file, typed, with every default in sight.
+
+Invariant: a recipe and its seed decide every random choice of a run; what a machine is like (cores,
+device, folders) is no part of it.
+"""
+
+import hashlib
+import tomllib
+from dataclasses import dataclass, field, fields, is_dataclass
+from pathlib import Path
+from typing import Any, get_args, get_origin, get_type_hints
+
+from engine.errors import InvalidInput
+
+LARGEST_BYTES = 256 * 1024  # a recipe is a few kilobytes
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Speech to synthesise. Rates in syllables per second (SPS)."""
+
+    hours: float
+    shard_seconds: float = 600.0
+    synthesisers: tuple[str, ...] = ("flite", "festival", "espeak")
+    speakers: int = 240  # virtual ones, over all synthesisers
+    held_out_speakers: int = 24  # of them, never trained on
+    lowest_rate: float = 1.0
+    highest_rate: float = 7.5
+    rate_changes: float = 0.2  # share of utterances whose rate changes inside
+    hesitations: float = 0.35  # share of utterances below 3 SPS with fillers nobody wrote
+    grammar_share: float = 0.45  # the rest is prose found on the machine
+    test_sentences: int = 200
+    validation_share: float = 0.02
+    rare_phone: int = 40  # phones heard less often are spelt with their neighbours
+    recordings: str = ""  # folder of own recordings with transcripts; "" = none
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How long and how fast one network is trained."""
+
+    steps: int
+    batch: int
+    learning_rate: float
+    warmup: int = 200
+    decay_from: float = 0.3  # share of the steps after which the rate falls to its end
+    last_rate: float = 0.02  # share of the learning rate at the end
+    weight_decay: float = 0.02
+    clip: float = 1.0
+    average: float = 0.999  # of the weights, per step; 0 = none
+    checkpoint_every: int = 250
+    validate_every: int = 500
+    bf16: bool = False  # multiply in bfloat16; the weights stay fp32
+
+
+@dataclass(frozen=True)
+class Codec:
+    """The small codec, 24 kHz and 12.5 frames a second."""
+
+    schedule: Schedule
+    decoder: str = "istft"  # or "seanet", "pulse"
+    codebooks: int = 8
+    codes: int = 1024  # values of one codebook
+    width: int = 256
+    blocks: int = 6
+    layers: int = 2  # of the transformers around the quantiser
+    window_frames: int = 16  # 1.28 s
+    adversary_from: int = 4000  # step; beyond the last one = never
+    freeze_codes_from: int = 6000  # step from which only the decoder learns
+    mel: float = 1.0
+    waves: float = 0.5  # multi-resolution spectra
+    phones: float = 0.3  # cross-entropy of the phone from the first codebook
+    commitment: float = 0.25
+    adversary: float = 0.05
+    features: float = 0.1
+
+
+@dataclass(frozen=True)
+class Speaker:
+    """Who speaks, as a vector."""
+
+    schedule: Schedule
+    channels: int = 128
+    width: int = 192
+    bands: int = 64
+    window_seconds: float = 2.5
+    margin: float = 0.2
+    scale: float = 24.0
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Shape of one transformer of the voice."""
+
+    layers: int
+    heads: int
+    kv_heads: int
+    hidden: int
+
+
+@dataclass(frozen=True)
+class Voice:
+    """VoXtream2's own model, small."""
+
+    schedule: Schedule
+    width: int = 256
+    phone: Stack = field(default_factory=lambda: Stack(2, 4, 2, 640))
+    temporal: Stack = field(default_factory=lambda: Stack(4, 4, 2, 768))
+    depth: Stack = field(default_factory=lambda: Stack(2, 4, 2, 512))
+    window_seconds: float = 24.0
+    short_seconds: float = 10.0  # window of the first steps
+    long_from: float = 0.4  # share of the steps after which windows are long
+    prompt_seconds: tuple[float, float] = (3.0, 10.0)  # VoXtream2, 3.2
+    drop: float = 0.1  # of text, prompt codes and speaker, each alone
+    drop_all: float = 0.1  # all three at once, as guidance will ask for
+    random_codes: float = 0.12  # share of input frames with random codes
+    lost_frames: float = 0.06  # share of input frames without codes
+    dropout: float = 0.1
+    depth_share: float = 0.33  # share of the frames with a depth loss
+    depth_weight: float = 2.0
+    noisy_prompts: float = 0.5
+    look_ahead: int = 5
+    min_depth_frames: int = 8
+
+
+@dataclass(frozen=True)
+class Evaluate:
+    """What is measured, on held-out text and speakers."""
+
+    sentences: int = 200
+    short_replies: int = 40
+    rates: tuple[float, ...] = (1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 6.5)
+    rate_sentences: int = 12
+    clones: int = 24
+    long_seconds: float = 600.0
+
+
+@dataclass(frozen=True)
+class Export:
+    """What ships."""
+
+    name: str = "rubato-starter"
+    half: bool = True  # fp16 on disk
+    voices: tuple[str, ...] = ("Ada", "Bruno", "Clara", "Dario", "Edda", "Felix")
+    guidance: float = 1.5
+    acoustic_guidance: float = 1.0
+    speaker_weight: float = 1.0
+    temperature: float = 0.8
+    weights: tuple[float, ...] = (10.0, 8.0, 6.0, 5.0, 7.0, 9.0, 12.0)  # of the pull, 1 to 7 SPS
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A whole run."""
+
+    name: str
+    seed: int
+    corpus: Corpus
+    codec: Codec
+    speaker: Speaker
+    voice: Voice
+    evaluate: Evaluate = field(default_factory=Evaluate)
+    export: Export = field(default_factory=Export)
+
+
+def read_recipe(file: Path) -> Recipe:
+    """A recipe from its file. InvalidInput names the key that is unknown, missing or wrong."""
+    try:
+        content = file.read_bytes()
+        if len(content) > LARGEST_BYTES:
+            raise InvalidInput(f"{file} is too large to be a recipe.")
+        table = tomllib.loads(content.decode())
+    except (OSError, ValueError) as error:
+        raise InvalidInput(f"The recipe {file} cannot be read: {error}.") from error
+    recipe = _built(Recipe, table, "")
+    assert isinstance(recipe, Recipe)
+    _check(recipe)
+    return recipe
+
+
+def fingerprint(*parts: object) -> str:
+    """A hash of values (by their repr) that decides whether finished work still holds."""
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
+
+
+def _built(kind: type, table: Any, path: str) -> object:  # Any: whatever the file holds
+    """An instance of the dataclass `kind` from a TOML table."""
+    if not isinstance(table, dict):
+        raise InvalidInput(f"The recipe's '{path.rstrip('.')}' must be a section.")
+    hints = get_type_hints(kind)
+    for key in table:
+        if key not in hints:
+            known = ", ".join(sorted(hints))
+            raise InvalidInput(
+                f"The recipe has an unknown key '{path}{key}'.", hint=f"There are: {known}."
+            )
+    values = {key: _value(hints[key], value, path + key) for key, value in table.items()}
+    needed = [item.name for item in fields(kind) if item.name not in values]
+    try:
+        return kind(**values)
+    except TypeError as error:
+        raise InvalidInput(
+            f"The recipe lacks a key of '{path.rstrip('.') or 'the top'}'.",
+            hint=f"Not given: {', '.join(needed)}.",
+        ) from error
+
+
+def _value(kind: Any, value: Any, path: str) -> object:
+    if is_dataclass(kind):
+        assert isinstance(kind, type)
+        return _built(kind, value, path + ".")
+    if get_origin(kind) is tuple:
+        if not isinstance(value, list):
+            raise InvalidInput(f"The recipe's '{path}' must be a list.")
+        inner = get_args(kind)
+        if inner[-1] is not Ellipsis and len(inner) != len(value):
+            raise InvalidInput(f"The recipe's '{path}' needs {len(inner)} values.")
+        return tuple(_value(inner[0], item, path) for item in value)
+    if kind is float and type(value) is int:
+        return float(value)
+    if type(value) is not kind:
+        raise InvalidInput(f"The recipe's '{path}' is {value!r}, expected {kind.__name__}.")
+    result: object = value
+    return result
+
+
+def _check(recipe: Recipe) -> None:
+    """What types cannot say."""
+    corpus, voice = recipe.corpus, recipe.voice
+    rules = {
+        "corpus.hours must be above 0": corpus.hours > 0,
+        "corpus.lowest_rate must be below highest_rate": 0
+        < corpus.lowest_rate
+        < corpus.highest_rate,
+        "corpus.held_out_speakers must be fewer than speakers": corpus.held_out_speakers
+        < corpus.speakers,
+        "codec.decoder must be istft, seanet or pulse": recipe.codec.decoder
+        in {"istft", "seanet", "pulse"},
+        "voice.width must be a multiple of every stack's heads": all(
+            voice.width % (2 * stack.heads) == 0 and stack.heads % stack.kv_heads == 0
+            for stack in (voice.phone, voice.temporal, voice.depth)
+        ),
+        "export.weights needs seven values": len(recipe.export.weights) == 7,
+    }
+    for sentence, holds in rules.items():
+        if not holds:
+            raise InvalidInput(f"The recipe does not hold together: {sentence}.")

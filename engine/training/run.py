@@ -1,0 +1,151 @@
+"""The folder of one training run: what each stage wrote, from which inputs, and whether it is done.
+
+Invariant: a stage is done only when its manifest says so, and the manifest is written last; files
+appear whole, by a rename.
+"""
+
+import hashlib
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from engine.errors import Cancelled, InvalidInput
+from engine.training.recipe import Recipe, fingerprint
+
+REPORT_SECONDS = 10.0
+
+
+@dataclass(frozen=True)
+class Run:
+    """A recipe and the folder its stages work in."""
+
+    recipe: Recipe
+    folder: Path
+    device: str = "cpu"
+    workers: int = 1
+    dask: str = ""  # address of a Dask scheduler; "" = local processes
+
+    def stage(self, name: str) -> Path:
+        """The folder of a stage, made when it is not there."""
+        folder = self.folder / name
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def finish(self, name: str, inputs: dict[str, str], **about: Any) -> None:
+        """Mark a stage as done, with the hashes of what it read and wrote."""
+        folder = self.stage(name)
+        files = sorted(file for file in folder.rglob("*") if file.is_file() and _is_output(file))
+        outputs = {str(file.relative_to(folder)): file_hash(file) for file in files}
+        manifest = {
+            "stage": name,
+            "recipe": self.recipe.name,
+            "key": self.key(name),
+            "inputs": inputs,
+            "outputs": outputs,
+            **about,
+        }
+        write_json(folder / "manifest.json", manifest)
+
+    def done(self, name: str) -> bool:
+        """Whether a stage was finished under the present recipe."""
+        file = self.folder / name / "manifest.json"
+        return file.is_file() and read_json(file).get("key") == self.key(name)
+
+    def require(self, *names: str) -> dict[str, str]:
+        """Hashes of the manifests of earlier stages; InvalidInput when one is not done."""
+        for name in names:
+            if not self.done(name):
+                raise InvalidInput(
+                    f"The stage '{name}' has not been finished with this recipe.",
+                    hint=f"Run it first: python -m engine.training {name} RECIPE.toml",
+                )
+        return {name: file_hash(self.folder / name / "manifest.json") for name in names}
+
+    def key(self, name: str) -> str:
+        """Fingerprint of the recipe's parts a stage depends on, its own and those before it."""
+        recipe = self.recipe
+        parts: dict[str, tuple[object, ...]] = {"corpus": (recipe.corpus,)}
+        parts["codec"] = (*parts["corpus"], recipe.codec)
+        parts["speaker"] = (*parts["corpus"], recipe.speaker)
+        parts["encode"] = (*parts["codec"], recipe.speaker, recipe.voice.noisy_prompts)
+        parts["voice"] = (*parts["encode"], recipe.voice)
+        parts["export"] = (*parts["voice"], recipe.export)
+        parts["evaluate"] = (*parts["export"], recipe.evaluate)
+        return fingerprint(recipe.seed, *parts[name])
+
+
+def _is_output(file: Path) -> bool:
+    return file.name != "manifest.json" and "partial" not in file.name and "check" not in file.stem
+
+
+class Progress:
+    """Says on the terminal how far a stage is, at most every few seconds."""
+
+    def __init__(self, name: str, total: float) -> None:
+        self._name, self._total = name, total
+        self._started = self._reported = time.monotonic()
+
+    def report(self, done: float, about: str = "") -> None:
+        """`done` of the total given."""
+        now = time.monotonic()
+        if now - self._reported < REPORT_SECONDS and done < self._total:
+            return
+        self._reported = now
+        spent = now - self._started
+        share = done / self._total if self._total else 1.0
+        left = f"{spent * (1 - share) / share / 60:.0f} min left" if share > 0 else ""
+        sys.stderr.write(f"{self._name} {share:6.1%} {spent:.0f} s {left} {about}\n")
+
+
+@contextmanager
+def cancellable() -> Iterator[Callable[[], None]]:
+    """Gives a check that raises Cancelled once the person pressed Ctrl-C or the process is asked
+    to end; the stage then saves a checkpoint and leaves.
+    """
+    asked: list[int] = []
+
+    def ask(number: int, _frame: FrameType | None) -> None:
+        asked.append(number)
+
+    def check() -> None:
+        if asked:
+            raise Cancelled("The training was stopped.", hint="The same command goes on from here.")
+
+    old = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield check
+    finally:
+        for number, handler in old.items():
+            signal.signal(number, handler)
+
+
+def write_json(file: Path, content: Any) -> None:
+    """Write, then rename: the file is complete or not there."""
+    partial = file.with_name(f"{file.name}.{os.getpid()}.partial")
+    partial.write_text(json.dumps(content, indent=1, ensure_ascii=False), encoding="utf-8")
+    partial.replace(file)
+
+
+def read_json(file: Path) -> dict[str, Any]:
+    """A JSON object this package wrote. InvalidInput when it is damaged."""
+    try:
+        found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InvalidInput(
+            f"{file} cannot be read: {error}.", hint="Delete it and run again."
+        ) from error
+    return found
+
+
+def file_hash(file: Path) -> str:
+    """sha256 of a file."""
+    with file.open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()

@@ -1,0 +1,65 @@
+"""The sounds in which all synthesisers and the phonemizer meet, and how their phones spell in them.
+
+A sound is a phone without stress and dialect: 39 of them and the pause.
+Invariant: a spelling is made of sounds only; what a table lacks has no spelling and is an error of
+whoever asked, never a guess.
+"""
+
+# ruff: noqa: RUF001  IPA letters look like others on purpose
+
+from typing import Final
+
+PAUSE: Final = "_"
+_ARPABET: Final = (
+    "aa ɑː|ae æ|ah ʌ|ao ɔː|aw aʊ|ax ə|ay aɪ|b b|ch tʃ|d d|dh ð|eh ɛ|er ɜː|ey eɪ|f f|g ɡ|hh h|ih ɪ|"
+    "iy iː|jh dʒ|k k|l l|m m|n n|ng ŋ|ow oʊ|oy ɔɪ|p p|r ɹ|s s|sh ʃ|t t|th θ|uh ʊ|uw uː|v v|w w|y j|"
+    "z z|zh ʒ|axr ɜː|el ə l|en ə n|em ə m|nx n|dx t|ix ɪ|ux uː|hv h|h h|pau _|brth _|ssil _|sil _"
+)
+ARPABET: Final = {
+    pair.split(" ", 1)[0]: tuple(pair.split(" ", 1)[1].split()) for pair in _ARPABET.split("|")
+}
+SOUNDS: Final = tuple(sorted({sound for spelling in ARPABET.values() for sound in spelling}))
+_ESPEAK: Final = (
+    "ɾ t|ʔ t|ᵻ ɪ|ɐ ə|i iː|ɚ ɜː|ɜ ɜː|ɔ ɔː|ɑ ɑː|oː ɔː|u uː|o oʊ|e eɪ|a æ|ɫ l|r ɹ|əl ə l|n̩ ə n|l̩ ə l|"
+    "m̩ ə m|iə iː ə|aɪə aɪ ə|aɪɚ aɪ ɜː|ɑːɹ ɑː ɹ|ɔːɹ ɔː ɹ|oːɹ ɔː ɹ|ɛɹ ɛ ɹ|ɪɹ ɪ ɹ|ʊɹ ʊ ɹ|x k|ɬ l|"
+    "g ɡ|ɒ ɑː|ɡʲ ɡ|nʲ n|aʊɚ aʊ ɜː|tɕ tʃ|t̬ t|ʌɹ ʌ ɹ|ɜːɹ ɜː|ɪə ɪ ə|eə ɛ ə|ʊə ʊ ə|əʊ oʊ|ɒ ɑː|ɪ2 ɪ|"
+    "aɪʊ aɪ ʊ|ɔɪə ɔɪ ə"
+)
+ESPEAK: Final = {
+    pair.split(" ", 1)[0]: tuple(pair.split(" ", 1)[1].split()) for pair in _ESPEAK.split("|")
+}
+VOWELS: Final = frozenset(sound for sound in SOUNDS if sound[0] in "ɑæʌɔaəɛɜeɪioʊu")
+# Sounds that dialects and lexica confuse.
+_GROUPS: Final = (
+    "ɑː ɔː ʌ oʊ", "ə ʌ ɪ ɛ ʊ iː", "æ ɛ eɪ ə", "ɜː ə ʌ", "uː ʊ oʊ", "iː ɪ j", "t d", "s z", "f v",
+    "θ ð", "ʃ ʒ s", "tʃ ʃ t", "dʒ ʒ d", "k ɡ", "p b", "n ŋ m", "l ə", "ɹ ɜː", "aʊ ɑː", "w uː",
+)  # fmt: skip
+_NEAR: Final = frozenset(
+    (one, other) for group in _GROUPS for one in group.split() for other in group.split()
+)
+
+
+def of_arpabet(phone: str) -> tuple[str, ...]:
+    """Sounds of a phone of flite or festival. KeyError for an unknown one."""
+    return ARPABET[phone]
+
+
+def of_ipa(phone: str) -> tuple[str, ...]:
+    """Sounds of a phone as espeak spells it; none for what makes no sound. KeyError if unknown."""
+    bare = phone.strip(" ˈˌ|_͡\u200d").replace("ˈ", "").replace("ˌ", "")
+    if not bare:
+        return ()
+    if bare in SOUNDS:
+        return (bare,)
+    return ESPEAK[bare]
+
+
+def distance(one: str, other: str) -> float:
+    """How unlike two sounds are: 0 the same, 0.4 often confused, 1 of a kind, 2 vowel and
+    consonant.
+    """
+    if one == other:
+        return 0.0
+    if (one, other) in _NEAR:
+        return 0.4
+    return 1.0 if (one in VOWELS) == (other in VOWELS) else 2.0

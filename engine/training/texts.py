@@ -1,0 +1,91 @@
+"""What is spoken: sentences to train on and sentences to test with, kept apart.
+
+Invariant: no run of five words of a test sentence occurs in a training sentence.
+"""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from engine.errors import InvalidInput
+from engine.training import grammar
+from engine.training.recipe import Recipe
+from engine.training.run import Run, read_json, write_json
+
+RUN_WORDS: Final = 5
+FEWEST_PROSE: Final = 50
+_TRIES: Final = 200
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Test sentences, short replies, prose to train on; grammar is drawn when needed."""
+
+    test: tuple[str, ...]
+    short: tuple[str, ...]
+    prose: tuple[str, ...]
+
+    def draw(self, random_: random.Random, grammar_share: float) -> str:
+        """A training sentence, or two short ones together."""
+        use_grammar = not self.prose or random_.random() < grammar_share
+        text = self._grammar(random_) if use_grammar else random_.choice(self.prose)
+        if len(text) < 60 and random_.random() < 0.3:
+            text += " " + self._grammar(random_)
+        return text
+
+    def _grammar(self, random_: random.Random) -> str:
+        tested = self.tested
+        for _ in range(_TRIES):
+            text = grammar.sentence(random_)
+            if not runs(text) & tested:
+                return text
+        raise InvalidInput("The grammar has no sentence left that is not tested.")
+
+    @cached_property
+    def tested(self) -> frozenset[tuple[str, ...]]:
+        """Runs of words no training sentence may hold."""
+        return _runs_of(self.test)
+
+
+def make_texts(recipe: Recipe, prose: Sequence[str]) -> Texts:
+    """Draw the test sentences, half of them prose, and remove their like from the prose."""
+    draw = random.Random(f"{recipe.seed} test text")
+    wanted = recipe.corpus.test_sentences
+    plain = [text for text in prose if 5 <= text.count(" ") + 1 <= 14]
+    chosen = draw.sample(plain, min(wanted // 2, len(plain) // 10))
+    drawn: set[str] = set(chosen)
+    while len(drawn) < wanted:
+        drawn.add(grammar.test_sentence(draw))
+    test = tuple(sorted(drawn))
+    replies = {grammar.short_reply(draw) for _ in range(10 * recipe.evaluate.short_replies)}
+    tested = _runs_of(test)
+    kept = tuple(text for text in prose if not runs(text) & tested)
+    return Texts(test, tuple(sorted(replies)[: recipe.evaluate.short_replies]), kept)
+
+
+def read_texts(run: Run) -> Texts:
+    """The texts of a run, made once."""
+    file = run.stage("corpus") / "texts.json"
+    if not file.is_file():
+        raise InvalidInput("The texts of this run are not there.", hint="Run the stage corpus.")
+    found = read_json(file)
+    return Texts(tuple(found["test"]), tuple(found["short"]), tuple(found["prose"]))
+
+
+def write_texts(run: Run, texts: Texts) -> None:
+    """Keep the texts beside the corpus."""
+    content = {"test": texts.test, "short": texts.short, "prose": texts.prose}
+    write_json(run.stage("corpus") / "texts.json", content)
+
+
+def runs(text: str) -> frozenset[tuple[str, ...]]:
+    """All runs of RUN_WORDS words of a text; a shorter text is one run."""
+    words = [word.strip(".,!?").lower() for word in text.split()]
+    count = max(1, len(words) - RUN_WORDS + 1)
+    return frozenset(tuple(words[start : start + RUN_WORDS]) for start in range(count))
+
+
+def _runs_of(texts: Sequence[str]) -> frozenset[tuple[str, ...]]:
+    return frozenset(run for text in texts for run in runs(text))

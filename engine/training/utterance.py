@@ -1,0 +1,200 @@
+"""One utterance of the corpus: planned, spoken by a synthesiser, made into a virtual speaker's.
+
+Invariant: an utterance is a function of its plan and its takes; all chance is in the plan.
+"""
+
+import random
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import soxr
+
+from engine.text import syllables
+from engine.text.phonemes import Espeak, WordPhonemizer
+from engine.training.matching import match
+from engine.training.recipe import Recipe
+from engine.training.sounds import PAUSE
+from engine.training.speakers import Speaker, pick
+from engine.training.synthesisers import Request, Sound, Take
+from engine.training.texts import Texts
+
+Pcm = npt.NDArray[np.float32]
+
+SAMPLE_RATE: Final = 24_000
+LEAD, TAIL = 1_920, 7_200  # samples of silence before and after speech
+LEVEL: Final = 0.07  # root mean square
+DEAREST_MATCH: Final = 0.35  # cost per sound above which text and sound do not belong together
+LONGEST_SECONDS: Final = 25.0
+CROSSFADE_SECONDS: Final = 0.008
+_CLOSURES: Final = frozenset((*"ptkbd", "\u0261", "tʃ", "dʒ", PAUSE))
+_FILLERS: Final = ("um,", "uh,", "hmm,", "well,")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What will be spoken by whom. `second_stretch` = the stretch of its second half, or None."""
+
+    text: str
+    spoken: str  # the text with pauses and fillers nobody wrote
+    speaker: Speaker
+    stretch: float
+    second_stretch: float | None
+
+    def requests(self) -> tuple[Request, ...]:
+        """What the synthesiser is asked for: one take, or two to cut together."""
+        base, warp = self.speaker.base, self.speaker.warp
+        pitch = self.speaker.pitch_hz / warp
+        first = Request(self.spoken, base.voice, self.stretch * warp, pitch)
+        if self.second_stretch is None:
+            return (first,)
+        return (first, replace(first, stretch=self.second_stretch * warp))
+
+
+@dataclass(frozen=True)
+class Utterance:
+    """Speech at 24 kHz with its phones as they are read at run time; times in samples."""
+
+    speaker: int
+    text: str
+    phones: tuple[str, ...]
+    marks: tuple[tuple[int, str], ...]  # (phones before it, mark)
+    starts: tuple[int, ...]
+    end: int  # of speech
+    syllables: int
+    pcm: Pcm
+
+    @property
+    def rate(self) -> float:
+        """Syllables per second of speech, pauses inside included."""
+        return self.syllables * SAMPLE_RATE / max(1, self.end - self.starts[0])
+
+
+def plan(recipe: Recipe, texts: Texts, draw: random.Random) -> Plan:
+    """Draw the next utterance."""
+    corpus = recipe.corpus
+    speaker = pick(recipe, draw)
+    text = texts.draw(draw, corpus.grammar_share)
+    rate = _rate(recipe, draw)
+    spoken = text
+    if rate < 3.0 and draw.random() < corpus.hesitations:
+        spoken = _hesitant(text, draw)
+    second = None
+    if draw.random() < corpus.rate_changes and text.count(" ") >= 5:
+        second = speaker.base.sps / _rate(recipe, draw)
+    return Plan(text, spoken, speaker, speaker.base.sps / rate, second)
+
+
+def seconds(planned: Plan) -> float:
+    """About how long it will be."""
+    count = sum(syllables.count(word) for word in planned.text.split())
+    return count * planned.stretch / planned.speaker.base.sps + 0.4
+
+
+def finish(planned: Plan, takes: tuple[Take, ...], espeak: Espeak) -> Utterance | None:
+    """The utterance from its takes; None when text and sound do not belong together."""
+    take = takes[0] if len(takes) == 1 else _joined(*takes)
+    if take is None:
+        return None
+    phonemizer = WordPhonemizer(espeak)
+    words = [ready for word in planned.text.split() for ready in phonemizer.push(word)]
+    words += phonemizer.finish()
+    phones = tuple(phone for word in words for phone in word.phones)
+    found = match(phones, take.sounds)
+    if found is None or found.cost > DEAREST_MATCH:
+        return None
+    marks, count = [], 0
+    for word in words:
+        count += len(word.phones)
+        if word.mark:
+            marks.append((count, word.mark))
+    scale = SAMPLE_RATE / (take.sample_rate * planned.speaker.warp)
+    starts = tuple(round(start * scale) for start in found.starts)
+    pcm = _voiced(take, planned.speaker)
+    made = Utterance(
+        planned.speaker.number,
+        planned.text,
+        phones,
+        tuple(marks),
+        starts,
+        round(found.end * scale),
+        sum(word.syllables for word in words),
+        pcm,
+    )
+    return trimmed(made)
+
+
+def trimmed(made: Utterance) -> Utterance | None:
+    """The same with as much silence around speech as every utterance has, at one level."""
+    first, end = made.starts[0], min(made.end, len(made.pcm))
+    length = end - first + LEAD + TAIL
+    if not made.phones or not SAMPLE_RATE // 2 < length < LONGEST_SECONDS * SAMPLE_RATE:
+        return None
+    pcm = np.zeros(length, np.float32)
+    source = max(0, first - LEAD)
+    part = made.pcm[source : end + TAIL]
+    pcm[LEAD - (first - source) :][: len(part)] = part[:length]
+    power = float(np.sqrt(np.mean(np.square(pcm)) + 1e-9))
+    pcm *= min(LEVEL / power, 0.95 / max(1e-6, float(np.abs(pcm).max())))
+    shift = LEAD - first
+    starts = tuple(start + shift for start in made.starts)
+    return replace(made, pcm=pcm, starts=starts, end=end + shift)
+
+
+def _rate(recipe: Recipe, draw: random.Random) -> float:
+    """Half near what the voices do by themselves, half anywhere in the recipe's range."""
+    corpus = recipe.corpus
+    if draw.random() < 0.5:
+        return draw.triangular(max(3.0, corpus.lowest_rate), min(6.0, corpus.highest_rate))
+    return draw.uniform(corpus.lowest_rate, corpus.highest_rate)
+
+
+def _hesitant(text: str, draw: random.Random) -> str:
+    """The text with pauses and fillers at some gaps; no written mark is touched."""
+    words = text.split()
+    spoken = []
+    for word in words[:-1]:
+        chance = draw.random()
+        paused = word if word[-1] in ".,!?" or chance > 0.25 else word + ","
+        spoken.append(paused)
+        if chance < 0.08:
+            spoken.append(draw.choice(_FILLERS))
+    return " ".join([*spoken, words[-1]])
+
+
+def _voiced(take: Take, speaker: Speaker) -> Pcm:
+    """The take at 24 kHz with the speaker's warp and colour."""
+    pcm: Pcm = soxr.resample(take.pcm, take.sample_rate * speaker.warp, SAMPLE_RATE)
+    if not speaker.tilt_db:
+        return pcm.astype(np.float32)
+    spectrum = np.fft.rfft(pcm)
+    hertz = np.fft.rfftfreq(len(pcm), 1 / SAMPLE_RATE).clip(300, 6000)
+    octaves = np.log2(hertz / 300) / np.log2(6000 / 300)
+    tilted = np.fft.irfft(spectrum * 10 ** (speaker.tilt_db * octaves / 20), len(pcm))
+    return tilted.astype(np.float32)
+
+
+def _joined(first: Take, second: Take) -> Take | None:
+    """The beginning of one take and the end of another, cut at a closure near the middle."""
+    names = [sound.name for sound in first.sounds]
+    if names != [sound.name for sound in second.sounds] or first.sample_rate != second.sample_rate:
+        return None
+    middle = len(names) // 2
+    near = range(len(names) // 4, 3 * len(names) // 4)
+    closures = [number for number in near if names[number] in _CLOSURES]
+    if not closures:
+        return None
+    cut = min(closures, key=lambda number: abs(number - middle))
+    fade = int(CROSSFADE_SECONDS * first.sample_rate)
+    left, right = first.sounds[cut].start, second.sounds[cut].start
+    if left < fade or right + fade > len(second.pcm) or left + fade > len(first.pcm):
+        return None
+    slope = np.linspace(0, 1, fade, dtype=np.float32)
+    blend = first.pcm[left : left + fade] * (1 - slope) + second.pcm[right : right + fade] * slope
+    pcm = np.concatenate((first.pcm[:left], blend, second.pcm[right + fade :]))
+    moved = [
+        Sound(sound.name, sound.start + left - right, sound.end + left - right)
+        for sound in second.sounds[cut:]
+    ]
+    return Take(pcm, first.sample_rate, (*first.sounds[:cut], *moved))
