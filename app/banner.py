@@ -114,8 +114,9 @@ class Banner(QFrame):
         self.icon.setFixedSize(QSize(_ICON, _ICON))
         row.addWidget(self.icon, 0, top)
         row.addLayout(words, 1)
+        self.counter.setFixedHeight(self.dismiss.sizeHint().height())
         for widget in (self.earlier, self.counter, self.later, self.dismiss):
-            row.addWidget(widget, 0, top if widget is not self.counter else Qt.AlignmentFlag(0))
+            row.addWidget(widget, 0, top)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
 
 

@@ -96,7 +96,7 @@ class Orb(QWidget):
         return self._timer.isActive()
 
     def sizeHint(self) -> QSize:
-        return QSize(220, 220)
+        return QSize(120, 104)  # takes what room is left over
 
     def on_event(self, event: Event) -> None:
         match event:

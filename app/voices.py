@@ -136,7 +136,7 @@ class DropTarget(QWidget):
         self._is_inviting = False
         self.title = QLabel("Drop a recording of a voice here", self)
         self.title.setFont(scaled(self.font(), 0.95, strong=True))
-        self.facts = QLabel("ten seconds of clear speech, in any audio format", self)
+        self.facts = QLabel("ten seconds of clear speech, any format", self)
         self.advice = QLabel(self)
         for label in (self.title, self.facts, self.advice):
             label.setWordWrap(True)

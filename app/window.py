@@ -57,7 +57,7 @@ THEME_KEY = "window.theme"
 TALK_KEY = "window.talk_key"
 HANDS_FREE_KEY = "audio.hands_free"
 SMALLEST = (480, 640)
-_FIRST_SIZE = (1100, 770)
+_FIRST_SIZE = (1100, 780)
 _SIDE_FROM = 820  # logical pixels of width from which the side column has room
 _SIDE_WIDTH = 340
 
