@@ -130,6 +130,8 @@ class Thinker:
             if self.live != turn:
                 return
             if isinstance(delta, TextDelta):
+                if not delta.text:  # a sign of life: the model is still at work
+                    continue
                 self._tell(ReplyGrew(turn, delta.text, time.monotonic()))
                 self._say_words(turn, self._speakable.push(delta.text))
             else:

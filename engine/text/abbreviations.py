@@ -150,6 +150,11 @@ def initial(core: str, context: Context) -> Reading | None:
     return say(core, "") if beside_name or len(context.after) == 1 else None
 
 
+def letter_a(core: str, context: Context) -> Reading | None:
+    """The letter in "N, A, M, E": voices read a bare A as the article."""
+    return say("ay") if core == "A" and context.tail[:1] in tuple(",.;:!?") else None
+
+
 def _with_own_comma(known: str, context: Context) -> Reading:
     """A reading that brings its own mark keeps it unless the text has one."""
     words = known.rstrip(",:")
@@ -175,5 +180,5 @@ def _in_address(context: Context) -> bool:
 
 
 RULES: tuple[Rule, ...] = (
-    dotted, titled, street_or_person, shortened, bare, initial,
+    dotted, titled, street_or_person, shortened, bare, initial, letter_a,
 )  # fmt: skip
