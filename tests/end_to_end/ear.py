@@ -49,10 +49,13 @@ class Ear:
 
 
 def as_spoken(text: str) -> str:
-    """A reply in the words that are said, as the ear writes them: lower case, no punctuation."""
+    """A reply in the words that are said, as the ear writes them: lower case, American, without
+    punctuation.
+    """
     speakable = Speakable()
     words = " ".join(word.text for word in [*speakable.push(text), *speakable.end()])
-    return " ".join(re.sub(r"[^a-z' ]", " ", words.lower().replace("-", " ")).split())
+    american = words.lower().replace("-", " ").replace("metre", "meter")
+    return " ".join(re.sub(r"[^a-z' ]", " ", american).split())
 
 
 def recording(path: Path) -> tuple[Pcm, int]:

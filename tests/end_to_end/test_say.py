@@ -18,8 +18,8 @@ PLAIN = "the banana potato tomato and the buttered pecan cookie they did bake to
 SENTENCES = (
     "It's 3:45 PM.",
     "It's 3:35 PM.",
-    "10 miles is 16.1 kilometers.",
-    "10 miles is 60.1 kilometers.",
+    "10 miles is about 16.09 kilometres.",
+    "10 miles is about 60.09 kilometres.",
     "Timer set for 2 minutes.",
     "Timer set for 10 minutes.",
     "Speaking slower.",

@@ -1,0 +1,167 @@
+"""Spoken questions through the whole loop by files: microphone, voice activity, recogniser, skills,
+speakable, voice, loudspeaker. Real parts, real time, a process of its own.
+
+The pauses between the questions of a file are long enough for a loaded machine to think.
+"""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.api import Settings, say
+from tests.end_to_end.ear import Ear, as_spoken, between, recording, stretches
+from tests.end_to_end.program import rubato
+from tests.end_to_end.spoken import HEAD_S, RATE, missing_programs, spoken, write_questions
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(bool(missing_programs()), reason="flite is not installed"),
+]
+
+APART_S = 1.0  # between two replies; the voice's own pauses are shorter
+REPLY_S = 10.0  # for thinking and a short reply
+TIME, MILES = "what time is it", "convert ten miles to kilometers"
+MILES_ANSWER = "10 miles is about 16.09 kilometres."
+SLOWER, TIMER = "speak slower", "set a timer for two minutes"
+ABILITIES, AGAIN = "what can you do", "say that again"
+STAGES = ["transcript", "first_token", "first_word", "first_audio", "heard"]
+
+
+def conversation(folder: Path, *questions: str, pause_s: float = REPLY_S) -> "Conversation":
+    question, reply = folder / "questions.wav", folder / "replies.wav"
+    write_questions(question, *questions, pauses_s=(pause_s,) * (len(questions) - 1))
+    done = rubato(folder, "converse", "--mic", question, "--speaker", reply, "--json")
+    return Conversation(done.json["turns"], reply)
+
+
+class Conversation:
+    """The turns that were printed, and what was recorded of each reply."""
+
+    def __init__(self, turns: list[dict[str, Any]], wav: Path) -> None:
+        self.turns = turns
+        self.pcm, self.rate = recording(wav)
+        self.replies = stretches(self.pcm, self.rate, apart_s=APART_S)  # start and end in seconds
+
+    def heard(self, number: int, ear: Ear) -> str:
+        return ear.hear(between(self.pcm, self.rate, *self.replies[number]), self.rate)
+
+    def seconds(self, number: int) -> float:
+        start, end = self.replies[number]
+        return end - start
+
+
+def as_asked(turn: dict[str, Any]) -> str:
+    """What was heard; nobody can hear how a word is spelt."""
+    heard: str = turn["heard"]
+    return heard.replace("metres", "meters")
+
+
+def seconds_of(text: str, folder: Path, *, rate: float | None = None) -> float:
+    """How long the voice speaks a text at a rate."""
+    settings = Settings()
+    out = folder / "alone.wav"
+    say(text, replace(settings, speech=replace(settings.speech, rate=rate)), out=out)
+    start, end = stretches(*recording(out), apart_s=APART_S)[0]
+    return end - start
+
+
+def on_the_clock(now: datetime) -> str:
+    return f"It's {now.hour % 12 or 12}:{now.minute:02d} {'AM' if now.hour < 12 else 'PM'}."
+
+
+def many_times() -> list[str]:
+    """An hour's minutes and a day's hours: enough to mishear the time."""
+    now = datetime.now()
+    minutes = [now + timedelta(minutes=minute) for minute in range(-30, 30)]
+    return [on_the_clock(at) for at in [*minutes, *(now + timedelta(hours=h) for h in range(24))]]
+
+
+def many_lengths() -> list[str]:
+    wholes, hundredths = (6, 15, 16, 60), (0, 9, 19, 90)
+    return [f"10 miles is about {m}.{cm:02d} kilometres." for m in wholes for cm in hundredths]
+
+
+@pytest.fixture(scope="module")
+def two_turns(tmp_path_factory: pytest.TempPathFactory) -> Conversation:
+    return conversation(tmp_path_factory.mktemp("two"), TIME, MILES)
+
+
+def test_two_spoken_questions_are_heard_and_answered(two_turns: Conversation) -> None:
+    first, second = two_turns.turns
+    assert [as_asked(turn) for turn in two_turns.turns] == [TIME, MILES]
+    recently = [datetime.now() - timedelta(minutes=ago) for ago in range(5)]
+    assert first["reply"] in map(on_the_clock, recently)
+    assert second["reply"] == MILES_ANSWER
+    for turn in two_turns.turns:
+        assert as_spoken(turn["spoken"]) == as_spoken(turn["reply"])
+
+
+def test_the_answers_can_be_understood_in_the_recording(
+    two_turns: Conversation, tmp_path: Path
+) -> None:
+    ear = Ear(map(as_spoken, [*many_times(), *many_lengths()]))
+    assert len(two_turns.replies) == 2
+    for number, turn in enumerate(two_turns.turns):
+        assert two_turns.heard(number, ear) == as_spoken(turn["reply"])
+        alone_s = seconds_of(turn["reply"], tmp_path)
+        assert two_turns.seconds(number) == pytest.approx(alone_s, abs=0.1)
+    answered_s = two_turns.replies[0][0] - (HEAD_S + len(spoken(TIME)) / RATE)
+    assert 0 < answered_s < REPLY_S
+
+
+def test_a_turn_is_printed_with_the_promised_keys(two_turns: Conversation) -> None:
+    for turn in two_turns.turns:
+        assert {"heard", "reply", "spoken", "times_ms"} <= turn.keys()
+        assert list(turn["times_ms"]) == STAGES
+        times = list(turn["times_ms"].values())
+        assert times == sorted(times)
+        assert times[0] > 0
+        assert (turn["ending"], turn["underruns"]) == ("complete", 0)
+
+
+def test_slower_is_heard_in_the_reply_to_the_next_question(tmp_path: Path) -> None:
+    talk = conversation(tmp_path, SLOWER, TIMER)
+    assert [turn["heard"] for turn in talk.turns] == [SLOWER, TIMER]
+    assert [turn["reply"] for turn in talk.turns] == [
+        "Speaking slower.",
+        "Timer set for 2 minutes.",
+    ]
+    own_pace_s = seconds_of("Timer set for 2 minutes.", tmp_path)
+    assert talk.seconds(1) > 1.15 * own_pace_s
+    assert talk.seconds(1) == pytest.approx(
+        seconds_of("Timer set for 2 minutes.", tmp_path, rate=3.3), abs=0.15
+    )
+
+
+def test_speaking_cuts_the_reply_and_only_the_words_heard_are_remembered(tmp_path: Path) -> None:
+    talk = conversation(tmp_path, ABILITIES, AGAIN, pause_s=8.0)
+    first, second = talk.turns
+    assert first["heard"] == ABILITIES
+    assert first["ending"] == "interrupted by speech"
+    whole_s = seconds_of(first["reply"], tmp_path)
+    assert 0.5 < talk.seconds(0) < whole_s - 2
+    # The reply to "say that again" is what the assistant remembers having said.
+    assert second["heard"] == AGAIN
+    remembered = second["reply"]
+    assert first["reply"].startswith(remembered)
+    assert 0 < len(remembered) < len(first["reply"])
+    assert talk.seconds(0) == pytest.approx(seconds_of(remembered, tmp_path), abs=0.6)
+    assert first["reply"][len(remembered)] in " .,:"  # whole words
+
+
+def test_the_demonstration_asks_answers_and_leaves_both_recordings(tmp_path: Path) -> None:
+    done = rubato(tmp_path, "demo", "--out", tmp_path / "out")
+    assert done.status == 0, done
+    you, reply, times = done.out.splitlines()
+    assert you.replace("metres", "meters") == f"you:    {MILES}"
+    assert reply == f"rubato: {MILES_ANSWER}"
+    assert times.strip().startswith("ms after the end of speech: transcript ")
+    assert "reply.wav" in done.err
+    pcm, rate = recording(tmp_path / "out" / "reply.wav")
+    (said,) = stretches(pcm, rate, apart_s=APART_S)
+    ear = Ear(map(as_spoken, many_lengths()))
+    assert ear.hear(between(pcm, rate, *said), rate) == as_spoken(MILES_ANSWER)
+    assert stretches(*recording(tmp_path / "out" / "question.wav"))
