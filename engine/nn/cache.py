@@ -16,9 +16,16 @@ class KvCache:
     """Grows with the sequence; per layer keys and values [B, G, capacity, E], `length` in use."""
 
     def __init__(
-        self, config: TransformerConfig, batch: int, device: torch.device, dtype: torch.dtype
+        self,
+        config: TransformerConfig,
+        batch: int,
+        device: torch.device,
+        dtype: torch.dtype,
+        *,
+        growth: int = GROWTH,
     ) -> None:
         self.length = 0
+        self._growth = growth
         shape = (batch, config.kv_heads, 0, config.head_width)
         self.keys = [torch.zeros(shape, device=device, dtype=dtype) for _ in range(config.layers)]
         self.values = [torch.zeros_like(keys) for keys in self.keys]
@@ -49,14 +56,14 @@ class KvCache:
         if extra <= 0:
             return
         batch, kv_heads, _, width = self.keys[0].shape
-        room = self.keys[0].new_zeros(batch, kv_heads, max(extra, GROWTH), width)
+        room = self.keys[0].new_zeros(batch, kv_heads, max(extra, self._growth), width)
         self.keys = [torch.cat((keys, room), dim=2) for keys in self.keys]
         self.values = [torch.cat((values, room), dim=2) for values in self.values]
 
     def copy(self, length: int) -> "KvCache":
         """A cache of its own with the first `length` positions."""
         twin = object.__new__(KvCache)
-        twin.length = length
+        twin.length, twin._growth = length, self._growth
         twin.keys = [keys[:, :, :length].clone() for keys in self.keys]
         twin.values = [values[:, :, :length].clone() for values in self.values]
         return twin

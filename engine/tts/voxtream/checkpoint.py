@@ -5,8 +5,6 @@ ModelError names the file, the key, what was expected and what was found.
 At no time is more of the model in memory than its final form and one tensor.
 """
 
-import ctypes
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -102,16 +100,7 @@ def load_weights(
     fill.stack(model, "phone", profile.phone, whole=False)
     fill.stack(model, "temporal", profile.temporal, whole=True)
     fill.stack(model, "depth", profile.depth, whole=True)
-    _return_freed_memory()
     return model.eval().requires_grad_(False)
-
-
-def _return_freed_memory() -> None:
-    """Give the system what packing used: glibc keeps freed tensors, here some 300 MB."""
-    if sys.platform == "linux":
-        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # other C libraries lack it
-        if trim is not None:
-            trim(0)
 
 
 def _fill_heads(model: VoxtreamModel, heads: Tensor, how: Precision, fill: "_Filler") -> None:

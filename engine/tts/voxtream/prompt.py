@@ -64,6 +64,7 @@ class PreparedPrompt:
     tables: Tables
     columns: Tensor  # [B, K, P] codes with the acoustic delay
     speaker: Tensor  # [B, D] added to the depth transformer's first input
+    last_acoustic: Tensor  # [1, K - 1] acoustic codes of the prompt's last frame
     _snapshots: dict[int, Snapshot] = field(default_factory=dict)
 
     @property
@@ -112,5 +113,6 @@ class PreparedPrompt:
 
 def prepare(model: VoxtreamModel, tables: Tables, codes: Tensor, speaker: Tensor) -> PreparedPrompt:
     """A prompt from its codes [K, T] and speaker vector [192]."""
-    columns = delayed(codes.to(model.device, torch.int64))
-    return PreparedPrompt(model, tables, columns, model.speaker_rows(speaker))
+    codes = codes.to(model.device, torch.int64)
+    last = codes[None, 1 : model.codebooks, -1]
+    return PreparedPrompt(model, tables, delayed(codes), model.speaker_rows(speaker), last)

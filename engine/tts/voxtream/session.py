@@ -70,7 +70,11 @@ class VoxtreamSession:
         self._generator = torch.Generator().manual_seed(seed)
         self._memory: TemporalMemory | None = None
         self._depth = KvCache(
-            machine.model.config.depth, ROWS, machine.model.device, machine.model.dtype
+            machine.model.config.depth,
+            ROWS,
+            machine.model.device,
+            machine.model.dtype,
+            growth=machine.model.codebooks,
         )
         self._stream: MimiStream = machine.mimi.open()
         self._last: _Made | None = None  # None = nothing generated yet
@@ -134,9 +138,14 @@ class VoxtreamSession:
         model, before = self._machine.model, self._last
         hidden = self._hidden()
         choice = model.choose(hidden, self._controls())
-        acoustic = model.acoustic_codes(
-            hidden + self._prompt.speaker, choice.code, self._prompt.tables.depth, self._depth
-        )
+        if before is None:
+            # The acoustic codes that belong here are those of the prompt's last frame. They are
+            # known; the released loop generates them anew, which costs a third of the first packet.
+            acoustic = self._prompt.last_acoustic
+        else:
+            acoustic = model.acoustic_codes(
+                hidden + self._prompt.speaker, choice.code, self._prompt.tables.depth, self._depth
+            )
         codes = torch.cat((choice.code, acoustic), dim=1)  # [1, K]
         sound = None
         if before is not None:

@@ -13,6 +13,7 @@ import torch
 
 from engine.codec.mimi import SAMPLE_RATE, Mimi, load_mimi, random_mimi
 from engine.errors import InvalidInput
+from engine.nn.memory import return_freed_memory
 from engine.text.phonemes import Espeak
 from engine.tts.base import Pcm, RateRange, Timing, TtsInfo, Voice
 from engine.tts.voxtream import voice as voices
@@ -129,6 +130,7 @@ def load_published(
         made = voices.encode(clip.pcm, clip.sample_rate, mimi, speaker, VOXTREAM2.name)
         saved = (replace(made, name="formant"),)
     mimi.tune(profile.codebooks, profile.codec)
+    return_freed_memory()
     machine = Machine(VOXTREAM2, model, mimi, table, Espeak())
     return VoxtreamSynthesiser(machine, speaker, saved)
 
@@ -146,6 +148,7 @@ def load_random(
     model = load_weights(RandomWeights(config, seed), config, VOXTREAM2.generation, profile, target)
     codec = mimi or random_mimi(config.codebooks, seed)
     codec.tune(profile.codebooks, profile.codec)
+    return_freed_memory()
     machine = Machine(VOXTREAM2, model, codec, own_table(), Espeak())
     voice = random_voice(config, seed)
     return VoxtreamSynthesiser(machine, random_speaker_encoder(seed), (voice,), RANDOM_NAME)
