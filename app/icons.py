@@ -11,8 +11,8 @@ from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QToolButton, QWidget
 
-from app.resources import resource
 from app.theme import Theme
+from engine.api import resource
 
 _PIXEL_SIZES = (20, 30, 40, 60)  # 20 logical pixels at the pixel ratios 1, 1.5, 2 and 3
 

@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication
 
-from app.resources import resource
+from engine.api import resource
 
 FAMILY = "Rubato Sans"
 SMALLEST_POINTS = 10.0  # below this the muted lines are hard to read; the system's size if larger

@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.bridge import Post
+from app.consent import Consent
 from app.icons import IconButton
 from app.theme import Theme, scaled
 from engine.api import AddVoice, ChangeSetting, ClipInspected, Event, Failed, VoicesChanged
@@ -59,6 +60,7 @@ class VoiceArea(QWidget):
         self.names.activated.connect(self._on_chosen)
         self.choose = IconButton("folder", "Choose a recording (Ctrl+O)", theme, self)
         self.target = DropTarget(theme, self)
+        self.consent = Consent(post, self)
         self.choose.clicked.connect(self.choose_file)
         self.setAcceptDrops(True)
         self._lay_out()
@@ -69,6 +71,7 @@ class VoiceArea(QWidget):
                 self._show_names(names, selected)
             case ClipInspected():
                 self.target.show_clip(event)
+                self.consent.show_clip(event)
             case Failed(code="unreadable-clip", message=message):
                 self.target.show_failure(message)
             case _:
@@ -77,6 +80,7 @@ class VoiceArea(QWidget):
     def add_file(self, clip: Path) -> None:
         """Have a recording inspected."""
         self.target.show_waiting(clip)
+        self.consent.hide()
         self._post(AddVoice(clip))
 
     def choose_file(self) -> None:
@@ -125,6 +129,7 @@ class VoiceArea(QWidget):
         column.setSpacing(10)
         column.addLayout(top)
         column.addWidget(self.target)
+        column.addWidget(self.consent)
 
 
 class DropTarget(QWidget):

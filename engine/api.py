@@ -46,6 +46,7 @@ from engine.messages import (
     VoicesChanged,
     WordHeard,
 )
+from engine.resources import resource
 from engine.settings import Settings
 
 if TYPE_CHECKING:
@@ -95,6 +96,7 @@ __all__ = [
     "WordHeard",
     "errors",
     "messages",
+    "resource",
     "settings",
 ]
 

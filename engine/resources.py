@@ -8,12 +8,18 @@ from pathlib import Path
 from engine.errors import EngineError
 
 
-def resource(name: str) -> Path:
-    """The path of a shipped file or folder. EngineError when the installation lacks it."""
-    here = Path(__file__).resolve().parent
-    for folder in (here.parent / "resources", here.parent / "app" / "_resources"):
-        if (folder / name).exists():
-            return folder / name
+def resource(*parts: str) -> Path:
+    """The path of a shipped file or folder, for example resource("icons", "stop.svg").
+
+    A checkout keeps them in resources/ beside the source, an installed package in app/_resources
+    (see pyproject). EngineError when the installation lacks it.
+    """
+    root = Path(__file__).resolve().parent.parent
+    for folder in (root / "resources", root / "app" / "_resources"):
+        path = folder.joinpath(*parts)
+        if path.exists():
+            return path
     raise EngineError(
-        f"The file resources/{name} is missing from this installation.", hint="Install it again."
+        f"The file resources/{'/'.join(parts)} is missing from this installation.",
+        hint="Install it again.",
     )

@@ -342,7 +342,11 @@ class Conductor:
         self._crew.thinker.post(Answer(turn, self._ledger.history))
 
     def _change(self, key: str, value: Value) -> None:
-        self._preferences.change(key, value, time.monotonic())
+        try:
+            self._preferences.change(key, value, time.monotonic())
+        except InvalidInput:
+            self._preferences.tell(key)  # a host may already show the refused value
+            raise
         if key in ("audio.hands_free", "audio.headset"):
             audio = self._preferences.settings.audio
             self._floor = replace(self._floor, hands_free=audio.hands_free, headset=audio.headset)

@@ -16,7 +16,7 @@ from engine.runtime.listener import SetEndSilence, UseMicrophone
 from engine.runtime.speaker import LoadSynthesiser, SelectVoice, UseLoudspeaker
 from engine.runtime.thinker import LoadLanguageModel
 from engine.runtime.transcriber import LoadRecogniser
-from engine.settings import Settings, Value, change, value_of
+from engine.settings import Settings, Value, change, keys, value_of
 
 logger = logging.getLogger(__name__)
 
@@ -55,6 +55,11 @@ class Preferences:
         self._save_at = now + SAVE_AFTER_S
         self._emit(SettingChanged(key, value_of(settings, key)))
         self._act(key)
+
+    def tell(self, key: str) -> None:
+        """Tell the value in force, where there is such a setting."""
+        if key in keys():
+            self._emit(SettingChanged(key, value_of(self.settings, key)))
 
     def save_if_due(self, now: float) -> float | None:
         """Write the file when it is time; returns seconds left to wait, None = nothing to do."""

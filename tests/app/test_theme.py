@@ -4,8 +4,8 @@ import pytest
 from PySide6.QtGui import QColor, QFontDatabase
 
 from app.icons import pixmap
-from app.resources import resource
 from app.theme import DARK, FAMILY, LIGHT, Colours, Mode, load_fonts, mode_named, style_sheet
+from engine.api import resource
 
 TEXT_ON = [
     (text, ground)
