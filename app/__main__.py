@@ -5,11 +5,16 @@ Invariant: nothing heavy is imported before it is known to be needed.
 """
 
 import logging
+import os
 import sys
+import threading
 from collections.abc import Sequence
 
 from app import cli
 from engine.api import EngineError
+
+
+LAST_WAIT_S = 5.0  # for a thread that is still busy after the engine has stopped
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -29,5 +34,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
 
 
+def start() -> None:
+    """The program itself: run, and leave even when a library will not let go of its thread."""
+    status = main()
+    others = (thread for thread in threading.enumerate() if thread is not threading.main_thread())
+    for thread in others:
+        if not thread.daemon:
+            thread.join(LAST_WAIT_S)
+            if thread.is_alive():
+                sys.stderr.write(f"rubato: {thread.name} is still busy; leaving without it.\n")
+                sys.stderr.flush()
+                os._exit(status)
+    sys.exit(status)
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    start()

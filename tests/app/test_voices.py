@@ -20,7 +20,8 @@ def area(qtbot: QtBot, theme: Theme, posted: list[Command]) -> Iterator[VoiceAre
     area = VoiceArea(posted.append, theme, parent)
     parent.show()
     area.show()
-    yield area  # the parent lives as long
+    yield area
+    parent.deleteLater()  # until then the parent keeps the area alive
 
 
 def inspected(*, usable: bool = True, can_clone: bool = True) -> ClipInspected:
