@@ -1,0 +1,177 @@
+"""The small codec of the starter voice: moshi's Mimi around our own smaller parts.
+
+It is spoken through the same `Mimi` as the published one: frames of 80 ms at 24 kHz, the first
+codebook for what is said, the others for how it sounds.
+Invariant: the file carries its own shape, and either every tensor fits it or a ModelError says
+which does not.
+"""
+
+import json
+from dataclasses import asdict, dataclass, fields
+from enum import Enum
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+from torch import nn
+
+from engine.codec.mimi import MAX_CODEBOOKS, SAMPLE_RATE, Mimi
+from engine.codec.small_parts import SpectralDecoder, SpectralEncoder
+from engine.errors import ModelError
+
+FRAME_RATE: Final = 12.5
+LATENT_RATE: Final = 25.0  # Hz of encoder and decoder; Mimi halves and doubles around the codes
+SEANET_RATIOS: Final = (8, 6, 5, 4)  # 960 samples for each latent column
+CONFIG_KEY: Final = "config"
+AGAIN: Final = "Install the program again."
+_LARGEST: Final = {
+    "codebooks": MAX_CODEBOOKS,
+    "codes": 2048,
+    "width": 2048,
+    "blocks": 32,
+    "layers": 16,
+}
+
+
+class Decoder(Enum):
+    """How samples are made from latents."""
+
+    ISTFT = "istft"  # spectra from ConvNeXt blocks, like Vocos
+    SEANET = "seanet"  # transposed convolutions, like Mimi
+
+
+@dataclass(frozen=True)
+class SmallCodecConfig:
+    """Shape of one small codec; `blocks` ConvNeXt blocks a side, `layers` of each transformer."""
+
+    decoder: Decoder
+    codebooks: int
+    codes: int
+    width: int
+    blocks: int
+    layers: int
+
+
+def build(config: SmallCodecConfig) -> Any:  # Any: moshi's MimiModel has no types
+    """The network with fresh weights, in training mode."""
+    from moshi.models.compression import MimiModel  # slow to import
+    from moshi.modules.transformer import ProjectedTransformer
+    from moshi.quantization.vq import SplitResidualVectorQuantizer
+
+    width = config.width
+    quantiser = SplitResidualVectorQuantizer(
+        dimension=width // 2,
+        n_q=config.codebooks,
+        bins=config.codes,
+        input_dimension=width,
+        output_dimension=width,
+    )
+    model = MimiModel(
+        SpectralEncoder(width, config.blocks),
+        _decoder(config),
+        quantiser,
+        channels=1,
+        sample_rate=SAMPLE_RATE,
+        frame_rate=FRAME_RATE,
+        encoder_frame_rate=LATENT_RATE,
+        causal=True,
+        resample_method="conv",
+        encoder_transformer=ProjectedTransformer(**_transformer(config)),
+        decoder_transformer=ProjectedTransformer(**_transformer(config)),
+    )
+    model.set_num_codebooks(config.codebooks)
+    return model
+
+
+def metadata(config: SmallCodecConfig) -> dict[str, str]:
+    """What the safetensors file must carry beside the tensors."""
+    return {CONFIG_KEY: json.dumps(asdict(config) | {"decoder": config.decoder.value})}
+
+
+def load_small(file: Path, device: torch.device) -> Mimi:
+    """Read a codec that training exported. ModelError names what is wrong with the file."""
+    from safetensors import SafetensorError, safe_open
+
+    if not file.is_file():
+        raise ModelError(f"The codec file {file} is not there.", hint=AGAIN)
+    try:
+        with safe_open(str(file), framework="pt") as handle:  # type: ignore[no-untyped-call]
+            about: dict[str, str] = handle.metadata() or {}
+            tensors = {name: handle.get_tensor(name).float() for name in handle.keys()}  # noqa: SIM118
+    except (OSError, SafetensorError) as error:
+        raise ModelError(f"The codec file {file} is damaged: {error}.", hint=AGAIN) from error
+    config = read_config(about.get(CONFIG_KEY, ""), file)
+    model = frozen(build(config), device)
+    try:
+        model.load_state_dict(tensors)
+    except RuntimeError as error:
+        raise ModelError(f"The codec file {file} does not fit: {error}", hint=AGAIN) from error
+    return Mimi(lambda: model, config.codebooks)
+
+
+def frozen(model: Any, device: torch.device) -> Any:
+    """The network on a device, only for use."""
+    return model.to(device).eval().requires_grad_(False)
+
+
+def read_config(text: str, file: Path) -> SmallCodecConfig:
+    """The shape a file carries. ModelError when it is missing or not one of ours."""
+    try:
+        found = json.loads(text)
+        values = {field.name: found.pop(field.name) for field in fields(SmallCodecConfig)}
+        values["decoder"] = Decoder(values["decoder"])
+        sizes = {name: values[name] for name in _LARGEST}
+    except (ValueError, KeyError, AttributeError, TypeError) as error:
+        raise ModelError(f"{file} is no codec of this program: {error}.", hint=AGAIN) from error
+    if found or any(
+        type(size) is not int or not 0 < size <= _LARGEST[name] for name, size in sizes.items()
+    ):
+        raise ModelError(f"{file} describes a codec this program cannot build.", hint=AGAIN)
+    return SmallCodecConfig(**values)
+
+
+def _decoder(config: SmallCodecConfig) -> nn.Module:
+    from moshi.modules.seanet import SEANetDecoder
+
+    match config.decoder:
+        case Decoder.ISTFT:
+            return SpectralDecoder(config.width, config.blocks)
+        case Decoder.SEANET:
+            decoder: nn.Module = SEANetDecoder(
+                channels=1,
+                dimension=config.width,
+                causal=True,
+                n_filters=max(4, config.width // 16),
+                n_residual_layers=1,
+                activation="ELU",
+                compress=2,
+                dilation_base=2,
+                disable_norm_outer_blocks=0,
+                kernel_size=7,
+                residual_kernel_size=3,
+                last_kernel_size=3,
+                norm="none",  # with weight normalisation the trial's latent carried nothing
+                pad_mode="constant",
+                ratios=list(SEANET_RATIOS),
+                true_skip=True,
+            )
+            return decoder
+
+
+def _transformer(config: SmallCodecConfig) -> dict[str, Any]:
+    return {
+        "d_model": config.width,
+        "num_heads": 4,
+        "num_layers": config.layers,
+        "causal": True,
+        "layer_scale": 0.01,
+        "context": 250,  # columns, 10 s
+        "conv_layout": True,
+        "max_period": 10_000,
+        "gating": "none",
+        "norm": "layer_norm",
+        "positional_embedding": "rope",
+        "dim_feedforward": 2 * config.width,
+        "input_dimension": config.width,
+        "output_dimensions": [config.width],
+    }

@@ -1,0 +1,176 @@
+"""Encoder and decoder of the small codec, on spectra instead of samples.
+
+    samples ─▶ log spectra, 50 columns a second ─▶ ConvNeXt ─▶ 25 Hz latents
+    25 Hz latents ─▶ 100 Hz ─▶ ConvNeXt ─▶ magnitude, phase ─▶ inverse FFT, overlap-add ─▶ samples
+
+Invariant: everything is causal, and streaming piece by piece equals the whole at once.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+import torch
+from moshi.modules.conv import StreamingConv1d, StreamingConvTranspose1d
+from moshi.modules.streaming import State, StreamingContainer, StreamingModule
+from torch import Tensor, nn
+from torch.nn import functional
+
+SAMPLE_RATE: Final = 24_000
+HOP: Final = 240  # samples between spectra, 10 ms
+WINDOW: Final = 960
+FFT: Final = 1024
+BANDS: Final = 72
+FINE_BINS: Final = 44  # lowest bins kept apart, up to 1.07 kHz: they carry the pitch
+PAIR: Final = 2  # spectra in one encoder column
+UPSAMPLING: Final = 4  # spectra per latent column
+KERNEL: Final = 7
+LARGEST_LOG: Final = 6.0
+
+
+class ConvNext(StreamingContainer):
+    """A causal ConvNeXt block (Liu et al., 2022; in one dimension as in Vocos)."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.depthwise = StreamingConv1d(width, width, KERNEL, groups=width, causal=True)
+        self.norm = nn.LayerNorm(width)
+        self.wide = nn.Linear(width, 3 * width)
+        self.narrow = nn.Linear(3 * width, width)
+        self.scale = nn.Parameter(torch.full((width,), 0.1))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """[B, D, T] -> [B, D, T]."""
+        inner = self.norm(self.depthwise(x).transpose(1, 2))
+        inner = self.narrow(functional.gelu(self.wide(inner))) * self.scale
+        out: Tensor = x + inner.transpose(1, 2)
+        return out
+
+
+@dataclass
+class _Past(State):
+    """Samples [B, C, n] that the next piece needs."""
+
+    past: Tensor
+
+    def reset(self, reset_mask: Tensor) -> None:
+        super().reset(reset_mask)
+        self.past = torch.where(reset_mask.view(-1, 1, 1), torch.zeros_like(self.past), self.past)
+
+
+class _Frames(StreamingModule[_Past]):
+    """Samples [B, 1, S] -> windowed magnitudes [B, S / HOP, FFT / 2 + 1], causal."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("window", torch.hann_window(WINDOW), persistent=False)
+
+    def _init_streaming_state(self, batch_size: int) -> _Past:
+        window = self.get_buffer("window")
+        past = torch.zeros(batch_size, 1, WINDOW - HOP, device=window.device)
+        return _Past(batch_size, window.device, past)
+
+    def forward(self, pcm: Tensor) -> Tensor:
+        state = self._streaming_state or self._init_streaming_state(len(pcm))
+        longer = torch.cat((state.past, pcm), dim=-1)
+        state.past = longer[..., -(WINDOW - HOP) :]
+        pieces = longer[:, 0].float().unfold(-1, WINDOW, HOP) * self.get_buffer("window")
+        magnitudes: Tensor = torch.fft.rfft(pieces, FFT).abs()
+        return magnitudes
+
+
+class SpectralEncoder(StreamingContainer):
+    """Samples [B, 1, S] at 24 kHz, S a multiple of 960 -> latents [B, D, S / 960]."""
+
+    def __init__(self, width: int, blocks: int) -> None:
+        super().__init__()
+        self.dimension = width  # moshi asks for it
+        self.register_buffer("filters", mel_filters(FFT, BANDS), persistent=False)
+        self.frames = _Frames()
+        self.enter = nn.Linear(PAIR * (BANDS + FINE_BINS), width)
+        self.blocks = nn.ModuleList(ConvNext(width) for _ in range(blocks))
+        self.norm = nn.LayerNorm(width)
+        self.down = StreamingConv1d(width, width, 4, 2, causal=True)
+
+    def forward(self, pcm: Tensor) -> Tensor:
+        spectra = self.frames(pcm)  # [B, T, FFT / 2 + 1] at 100 Hz
+        bands = (spectra @ self.get_buffer("filters") + 1e-3).log()
+        fine = (spectra[..., 2 : 2 + FINE_BINS] + 1e-2).log()
+        features = torch.cat((bands, fine), dim=-1) * 0.5
+        pairs = features.reshape(len(features), features.shape[1] // PAIR, -1)
+        x = self.enter(pairs).transpose(1, 2)  # [B, D, T] at 50 Hz
+        for block in self.blocks:
+            x = block(x)
+        x = self.norm(x.transpose(1, 2)).transpose(1, 2)
+        return cast(Tensor, self.down(x))
+
+
+class SpectralDecoder(StreamingContainer):
+    """Latents [B, D, T] at 25 Hz -> samples [B, 1, 960 T]."""
+
+    def __init__(self, width: int, blocks: int) -> None:
+        super().__init__()
+        self.up = StreamingConvTranspose1d(width, width, 2 * UPSAMPLING, UPSAMPLING, causal=True)
+        self.blocks = nn.ModuleList(ConvNext(width) for _ in range(blocks))
+        self.norm = nn.LayerNorm(width)
+        self.leave = nn.Linear(width, WINDOW + 2)
+        self.overlap = _OverlapAdd()
+
+    def forward(self, latents: Tensor) -> Tensor:
+        x = self.up(latents)
+        for block in self.blocks:
+            x = block(x)
+        out = self.leave(self.norm(x.transpose(1, 2))).float()  # [B, T, WINDOW + 2] at 100 Hz
+        logs, phases = out.chunk(2, dim=-1)
+        magnitudes = logs.clamp(max=LARGEST_LOG).exp()
+        spectra = torch.polar(magnitudes, phases)
+        return cast(Tensor, self.overlap(torch.fft.irfft(spectra, WINDOW)))
+
+
+class _OverlapAdd(StreamingModule[_Past]):
+    """Pieces [B, T, WINDOW] -> samples [B, 1, HOP T]; what is not yet complete is kept."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        window = torch.hann_window(WINDOW)
+        # Hann windows a quarter apart add up to a constant when squared.
+        power = window.square().view(-1, HOP).sum(0).repeat(WINDOW // HOP)
+        self.register_buffer("window", window / power, persistent=False)
+
+    def _init_streaming_state(self, batch_size: int) -> _Past:
+        window = self.get_buffer("window")
+        past = torch.zeros(batch_size, 1, WINDOW - HOP, device=window.device)
+        return _Past(batch_size, window.device, past)
+
+    def forward(self, pieces: Tensor) -> Tensor:
+        state = self._streaming_state or self._init_streaming_state(len(pieces))
+        count = pieces.shape[1]
+        length = (count - 1) * HOP + WINDOW
+        weighted = (pieces * self.get_buffer("window")).transpose(1, 2)  # [B, WINDOW, T]
+        added = functional.fold(weighted, (1, length), (1, WINDOW), stride=(1, HOP))[:, :, 0]
+        kept = WINDOW - HOP
+        added = torch.cat((added[..., :kept] + state.past, added[..., kept:]), dim=-1)
+        state.past = added[..., count * HOP :]
+        return added[..., : count * HOP]
+
+
+def mel_filters(fft: int, bands: int, highest_hz: float = 12_000.0) -> Tensor:
+    """Triangles on the mel scale, [fft / 2 + 1, bands], each of area 1."""
+    highest_mel = 2595 * torch.log10(torch.tensor(1 + highest_hz / 700))
+    mels = torch.linspace(0, float(highest_mel), bands + 2)
+    edges = 700 * (10 ** (mels / 2595) - 1)  # Hz
+    bins = torch.linspace(0, SAMPLE_RATE / 2, fft // 2 + 1)[:, None]
+    rising = (bins - edges[:-2]) / (edges[1:-1] - edges[:-2])
+    falling = (edges[2:] - bins) / (edges[2:] - edges[1:-1])
+    triangles = torch.minimum(rising, falling).clamp(min=0)
+    # Narrow triangles low down may miss every bin; the nearest bin then stands for the band.
+    nearest = (bins - edges[1:-1]).abs().argmin(dim=0)
+    triangles[nearest, torch.arange(bands)] = triangles[nearest, torch.arange(bands)].clamp(min=0.1)
+    return triangles / triangles.sum(dim=0)
+
+
+def quantised(model: Any, latents: Tensor) -> Any:  # Any: moshi's quantiser results
+    """The two halves of the quantiser on latents [B, D, T], apart: (first codebook, the rest)."""
+    quantiser = model.quantizer
+    return quantiser.rvq_first(latents, model.frame_rate), quantiser.rvq_rest(
+        latents, model.frame_rate
+    )

@@ -1,0 +1,87 @@
+"""The small codec keeps Mimi's law: frame by frame equals all at once."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from engine.codec.mimi import FRAME_SAMPLES, Mimi
+from engine.codec.small import Decoder, SmallCodecConfig, build, frozen, load_small, metadata
+from engine.errors import ModelError
+
+
+def tiny(decoder: Decoder) -> SmallCodecConfig:
+    return SmallCodecConfig(decoder, codebooks=3, codes=16, width=32, blocks=1, layers=1)
+
+
+@pytest.fixture(params=list(Decoder), ids=lambda decoder: decoder.value)
+def codec(request: pytest.FixtureRequest) -> Mimi:
+    torch.manual_seed(1)
+    model = build(tiny(request.param))
+    for name, buffer in model.named_buffers():
+        if name.endswith("embedding_sum"):
+            buffer.normal_()
+    model = frozen(model, torch.device("cpu"))
+    return Mimi(lambda: model, 3)
+
+
+def speech(frames: int) -> torch.Tensor:
+    return 0.1 * torch.randn(
+        1, 1, frames * FRAME_SAMPLES, generator=torch.Generator().manual_seed(2)
+    )
+
+
+def test_decoding_frame_by_frame_equals_decoding_at_once(codec: Mimi) -> None:
+    codes = torch.randint(0, 16, (1, 3, 6), generator=torch.Generator().manual_seed(3))
+    whole = codec.decode_frame(codec.open(), codes)
+    stream = codec.open()
+    parts = [codec.decode_frame(stream, codes[:, :, n : n + 1]) for n in range(6)]
+    assert whole.shape == (1, 1, 6 * FRAME_SAMPLES)
+    assert torch.allclose(torch.cat(parts, dim=-1), whole, atol=1e-5)
+    assert float(whole.abs().max()) > 1e-4
+
+
+def test_encoding_frame_by_frame_equals_encoding_at_once(codec: Mimi) -> None:
+    pcm = speech(5)
+    stream = codec.open()
+    parts = [codec.encode_frame(stream, piece) for piece in pcm.split(FRAME_SAMPLES, dim=-1)]
+    assert torch.equal(torch.cat(parts, dim=-1), codec.encode(pcm))
+
+
+def test_two_streams_do_not_disturb_each_other(codec: Mimi) -> None:
+    codes = torch.randint(0, 16, (1, 3, 3), generator=torch.Generator().manual_seed(4))
+    alone = codec.decode_frame(codec.open(), codes)
+    one, other = codec.open(), codec.open()
+    mixed = []
+    for n in range(3):
+        mixed.append(codec.decode_frame(one, codes[:, :, n : n + 1]))
+        codec.decode_frame(other, codes[:, :, 2 - n : 3 - n])
+    assert torch.allclose(torch.cat(mixed, dim=-1), alone, atol=1e-5)
+
+
+def saved(folder: Path, decoder: Decoder = Decoder.ISTFT) -> Path:
+    file = folder / "codec.safetensors"
+    model = build(tiny(decoder))
+    save_file({k: v.half() for k, v in model.state_dict().items()}, file, metadata(tiny(decoder)))
+    return file
+
+
+def test_a_saved_codec_loads_with_its_shape(tmp_path: Path) -> None:
+    codec = load_small(saved(tmp_path), torch.device("cpu"))
+    assert codec.codebooks == 3
+    assert codec.encode(speech(2)).shape == (1, 3, 2)
+
+
+def test_a_codec_file_without_its_shape_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "codec.safetensors"
+    save_file({"a": torch.zeros(1)}, file)
+    with pytest.raises(ModelError, match="no codec of this program"):
+        load_small(file, torch.device("cpu"))
+
+
+def test_a_codec_file_of_another_shape_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "codec.safetensors"
+    save_file({"a": torch.zeros(1)}, file, metadata(tiny(Decoder.ISTFT)))
+    with pytest.raises(ModelError, match="does not fit"):
+        load_small(file, torch.device("cpu"))
