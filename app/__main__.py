@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from app import cli
 from engine.api import EngineError
 
-
 LAST_WAIT_S = 5.0  # for a thread that is still busy after the engine has stopped
 
 
