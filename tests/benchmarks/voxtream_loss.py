@@ -1,0 +1,142 @@
+"""What a profile loses: its logits and codes against fp32, on the same inputs.
+
+    python tests/benchmarks/voxtream_loss.py [--profiles int8 int4] [--frames 20] [--weights FOLDER]
+
+Without --weights (a folder with the published config.json and model.safetensors) the weights are
+random: their logits are nearly flat, so codes flip far more easily than a trained model's would,
+and only the relative errors carry over. About 3 GB of memory.
+"""
+
+import argparse
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import mean
+
+import torch
+from torch import Tensor
+
+from engine.nn.cache import KvCache
+from engine.tts.voxtream.checkpoint import (
+    PublishedFile,
+    RandomWeights,
+    Source,
+    Target,
+    load_weights,
+)
+from engine.tts.voxtream.config import (
+    FULL,
+    PROFILES,
+    VOXTREAM2,
+    VOXTREAM2_SHAPE,
+    Profile,
+    read_config,
+)
+from engine.tts.voxtream.model import VoxtreamModel, delayed
+from engine.tts.voxtream.prompt import rotary_tables
+from engine.tts.voxtream.sink import causal_mask
+
+CPU = torch.device("cpu")
+PROMPT_FRAMES = 40
+
+
+@dataclass
+class Trace:
+    """What one model made of the same inputs, frame by frame."""
+
+    joint: list[Tensor] = field(default_factory=list)  # [2, N, V]
+    tokens: list[Tensor] = field(default_factory=list)  # [1, N] probabilities
+    acoustic: list[Tensor] = field(default_factory=list)  # [K - 1, V] guided, teacher-forced
+
+
+def trace(model: VoxtreamModel, codes: Tensor, phones: Tensor) -> Trace:
+    """Teacher-forced: codes [K, T] and phone vectors [2, T, D] are given."""
+    tables, found = rotary_tables(model), Trace()
+    cache = KvCache(model.config.temporal, 2, CPU, torch.float32)
+    depth = KvCache(model.config.depth, 2, CPU, torch.float32)
+    columns = delayed(codes[:, :PROMPT_FRAMES])
+    hidden = None
+    for at in range(PROMPT_FRAMES, codes.shape[1]):
+        start, length = cache.length, columns.shape[2]
+        vectors = phones[:, start : start + length]
+        mask = causal_mask(start, length, CPU) if length > 1 else None
+        rotation = tables.temporal.slice(start, start + length)
+        hidden = model.advance(model.columns(vectors, columns), rotation, cache, mask)
+        cache.advance(length)
+        joint = model.joint_logits(hidden)
+        found.joint.append(joint)
+        found.tokens.append(model.token_probabilities(joint[0], torch.zeros(joint.shape[1])))
+        found.acoustic.append(_acoustic(model, hidden, codes[:, at], tables.depth, depth))
+        columns = codes[None, :, at, None].expand(2, -1, -1)
+    return found
+
+
+def _acoustic(
+    model: VoxtreamModel, hidden: Tensor, codes: Tensor, table: object, cache: KvCache
+) -> Tensor:
+    """Guided logits of every acoustic codebook given the codes before it."""
+    cache.restart()
+    first = model._embedded(0, codes[None, :1]).expand_as(hidden)
+    x, rows = torch.stack((hidden, first), dim=1), []
+    for head in range(model.codebooks - 1):
+        logits = model._depth_step(head, x, table, cache)  # type: ignore[arg-type]
+        weight = model.generation.acoustic_guidance
+        rows.append(weight * logits[0] + (1 - weight) * logits[1])
+        x = model._embedded(head + 1, codes[None, head + 1, None]).expand_as(hidden)[:, None]
+    return torch.stack(rows)
+
+
+def compare(found: Trace, expected: Trace) -> str:
+    def relative(ours: list[Tensor], theirs: list[Tensor]) -> float:
+        return mean(
+            float((a - b[: len(a)]).norm() / b[: len(a)].norm())
+            for a, b in zip(ours, theirs, strict=True)
+        )
+
+    def agreement(ours: list[Tensor], theirs: list[Tensor]) -> float:
+        return mean(
+            float((a.argmax(-1) == b[: len(a)].argmax(-1)).float().mean())
+            for a, b in zip(ours, theirs, strict=True)
+        )
+
+    moved = mean(
+        float((a - b).abs().sum() / 2) for a, b in zip(found.tokens, expected.tokens, strict=True)
+    )
+    return (
+        f"temporal logits {relative(found.joint, expected.joint):.4f}, likeliest semantic code "
+        f"{agreement(found.joint, expected.joint):.1%} equal, duration probability moved "
+        f"{moved:.4f}; depth logits {relative(found.acoustic, expected.acoustic):.4f}, acoustic "
+        f"codes {agreement(found.acoustic, expected.acoustic):.1%} equal\n"
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="loss of VoXtream2's profiles")
+    parser.add_argument("--profiles", nargs="+", default=["int8", "int4"])
+    parser.add_argument("--frames", type=int, default=20)
+    parser.add_argument("--weights", type=Path)
+    options = parser.parse_args()
+    torch.set_grad_enabled(False)
+    config, source = VOXTREAM2_SHAPE, None
+    if options.weights:
+        config = read_config(options.weights / "config.json")
+        source = PublishedFile(options.weights / "model.safetensors", config)
+    weights: Source = source or RandomWeights(config, 0)
+    generator = torch.Generator().manual_seed(0)
+    codes = torch.randint(0, 2048, (16, PROMPT_FRAMES + options.frames), generator=generator)
+    phones = torch.randn(2, PROMPT_FRAMES + 1 + options.frames, config.width, generator=generator)
+
+    def run(profile: Profile) -> Trace:
+        target = Target(CPU, torch.float32, threads=1)
+        model = load_weights(weights, config, VOXTREAM2.generation, profile, target)
+        return trace(model, codes, phones)
+
+    expected = run(FULL)
+    for name in options.profiles:
+        sys.stdout.write(f"{name}: {compare(run(PROFILES[name]), expected)}")
+        sys.stdout.flush()
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
