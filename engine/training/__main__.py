@@ -74,12 +74,12 @@ def _stage(name: str, run: Run, recipe_file: Path, *, again: bool) -> None:
     from engine.training import codec, encode, evaluate, export, speaker, voice
 
     stages = {
-        "codec": codec.train,
-        "speaker": speaker.train,
-        "encode": encode.encode,
-        "voice": voice.train,
-        "export": export.export,
-        "evaluate": evaluate.evaluate,
+        "codec": codec.train_codec,
+        "speaker": speaker.train_speaker,
+        "encode": encode.encode_corpus,
+        "voice": voice.train_voice,
+        "export": export.export_pack,
+        "evaluate": evaluate.evaluate_pack,
     }
     stages[name](run)
 

@@ -58,13 +58,14 @@ class Codec:
     """The small codec, 24 kHz and 12.5 frames a second."""
 
     schedule: Schedule
-    decoder: str = "istft"  # or "seanet", "pulse"
+    decoder: str = "istft"  # or "seanet"
     codebooks: int = 8
     codes: int = 1024  # values of one codebook
     width: int = 256
     blocks: int = 6
     layers: int = 2  # of the transformers around the quantiser
     window_frames: int = 16  # 1.28 s
+    hours: float = 4.0  # of the corpus held in memory
     adversary_from: int = 4000  # step; beyond the last one = never
     freeze_codes_from: int = 6000  # step from which only the decoder learns
     mel: float = 1.0
@@ -84,6 +85,7 @@ class Speaker:
     width: int = 192
     bands: int = 64
     window_seconds: float = 2.5
+    hours: float = 4.0  # of the corpus held in memory
     margin: float = 0.2
     scale: float = 24.0
 
@@ -234,8 +236,7 @@ def _check(recipe: Recipe) -> None:
         < corpus.highest_rate,
         "corpus.held_out_speakers must be fewer than speakers": corpus.held_out_speakers
         < corpus.speakers,
-        "codec.decoder must be istft, seanet or pulse": recipe.codec.decoder
-        in {"istft", "seanet", "pulse"},
+        "codec.decoder must be istft or seanet": recipe.codec.decoder in {"istft", "seanet"},
         "voice.width must be a multiple of every stack's heads": all(
             voice.width % (2 * stack.heads) == 0 and stack.heads % stack.kv_heads == 0
             for stack in (voice.phone, voice.temporal, voice.depth)

@@ -1,0 +1,79 @@
+"""Everything a training needs to go on, in one safetensors file.
+
+Invariant: a checkpoint is whole or not there, and training on from it gives what training without a
+break gives (on one device and one thread).
+"""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor, nn
+
+from engine.errors import ModelError
+
+
+def save(
+    file: Path,
+    step: int,
+    parts: dict[str, nn.Module],
+    optimisers: dict[str, torch.optim.Optimizer],
+    mean: dict[str, Tensor],
+) -> None:
+    """Write weights, optimisers and averaged weights."""
+    tensors = {f"mean/{key}": value for key, value in mean.items()}
+    for name, part in parts.items():
+        tensors |= {f"part/{name}/{key}": value for key, value in part.state_dict().items()}
+    for name, optimiser in optimisers.items():
+        for number, state in optimiser.state_dict()["state"].items():
+            tensors |= {
+                f"optimiser/{name}/{number}/{key}": torch.as_tensor(value)
+                for key, value in state.items()
+            }
+    partial = file.with_suffix(".partial")
+    plain = {key: value.detach().cpu().contiguous().clone() for key, value in tensors.items()}
+    save_file(plain, partial, {"step": str(step)})
+    partial.replace(file)
+
+
+def load(
+    file: Path,
+    parts: dict[str, nn.Module],
+    optimisers: dict[str, torch.optim.Optimizer],
+    mean: dict[str, Tensor],
+) -> int:
+    """Take up a checkpoint; the step it was made after, 0 when there is none."""
+    if not file.is_file():
+        return 0
+    try:
+        with safe_open(str(file), framework="pt") as handle:  # type: ignore[no-untyped-call]
+            step = int(handle.metadata()["step"])
+            tensors = {key: handle.get_tensor(key) for key in handle.keys()}  # noqa: SIM118
+        for name, part in parts.items():
+            part.load_state_dict(_below(tensors, f"part/{name}/"))
+        for name, optimiser in optimisers.items():
+            _load_optimiser(optimiser, _below(tensors, f"optimiser/{name}/"))
+    except (OSError, SafetensorError, KeyError, ValueError, RuntimeError) as error:
+        raise ModelError(
+            f"The checkpoint {file} does not fit this recipe: {error}",
+            hint="Delete it to begin again.",
+        ) from error
+    for key, value in _below(tensors, "mean/").items():
+        mean[key].copy_(value)
+    return step
+
+
+def _below(tensors: dict[str, Tensor], start: str) -> dict[str, Tensor]:
+    return {key[len(start) :]: value for key, value in tensors.items() if key.startswith(start)}
+
+
+def _load_optimiser(optimiser: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
+    content = optimiser.state_dict()
+    state: dict[int, dict[str, Any]] = {}
+    for key, value in tensors.items():
+        number, name = key.split("/")
+        state.setdefault(int(number), {})[name] = value
+    content["state"] = state
+    optimiser.load_state_dict(content)

@@ -1,0 +1,97 @@
+"""From phones with times to duration tokens: which phones every 80 ms frame speaks.
+
+The sequence found is the one the alignment cursor can walk (VoXtream2, 3.1) that covers the sound
+best. Invariant: walking the tokens from before the first phone ends on the last phone, exactly.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.codec.mimi import FRAME_SAMPLES
+from engine.tts.voxtream.config import DurationToken
+
+ABSENT: Final = 0.3  # cost of a phone in a frame it does not sound in; a wrong frame costs 1
+SKIPPED: Final = 0.15  # cost of a phone no frame speaks
+CLOSING_FRAMES: Final = 2  # silence behind speech that the end of an utterance takes
+
+
+@dataclass(frozen=True)
+class Walk:
+    """A token per frame [T], and the last phone of each frame [T]."""
+
+    tokens: npt.NDArray[np.int64]
+    last: npt.NDArray[np.int64]
+    first: npt.NDArray[np.int64]
+
+
+def walk(
+    starts: npt.NDArray[np.int64], frames: int, tokens: tuple[DurationToken, ...]
+) -> Walk | None:
+    """Tokens for phones that begin at `starts` (samples, the first one counts from 0) over
+    `frames` frames. None when there are too many phones for the frames.
+    """
+    edges = np.append(np.concatenate(([0], starts[1:])), frames * FRAME_SAMPLES).astype(np.float64)
+    count = len(starts)
+    best = np.full(count + 1, np.inf)  # by the last phone; place 0 = before the first
+    best[0] = 0.0
+    choices = np.zeros((frames, count + 1), np.int64)
+    for frame in range(frames):
+        best, choices[frame] = _frame(best, edges, frame, tokens)
+    if not np.isfinite(best[count]):
+        return None
+    return _traced(choices, count, tokens)
+
+
+def _frame(
+    best: npt.NDArray[np.float64],
+    edges: npt.NDArray[np.float64],
+    frame: int,
+    tokens: tuple[DurationToken, ...],
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+    """Costs by last phone after one more frame, and the token that got there."""
+    count = len(best) - 1
+    begin, end = frame * FRAME_SAMPLES, (frame + 1) * FRAME_SAMPLES
+    sounding = np.clip(np.minimum(edges[1:], end) - np.maximum(edges[:-1], begin), 0, None)
+    sounding /= FRAME_SAMPLES  # [P] share of the frame
+    absent = np.where(sounding > 0, 0.0, ABSENT)
+    costs = np.full((len(tokens), count + 1), np.inf)
+    for number, token in enumerate(tokens):
+        for_last = _token_costs(best, sounding, absent, token)
+        costs[number] = for_last
+    chosen = costs.argmin(axis=0)
+    return costs[chosen, np.arange(count + 1)], chosen
+
+
+def _token_costs(
+    best: npt.NDArray[np.float64],
+    sounding: npt.NDArray[np.float64],
+    absent: npt.NDArray[np.float64],
+    token: DurationToken,
+) -> npt.NDArray[np.float64]:
+    """Cost of every last phone (1-based place) reached with one token."""
+    count = len(best) - 1
+    costs = np.full(count + 1, np.inf)
+    first = np.arange(count - token.phones + 1)  # 0-based first phone of the frame
+    before = first + 1 - token.shift  # place of the last phone of the frame before
+    fits = before >= (0 if token.shift else 1)
+    first, before = first[fits], before[fits]
+    span = sounding[first] + (sounding[first + 1] if token.phones == 2 else 0)
+    missing = absent[first] + (absent[first + 1] if token.phones == 2 else 0)
+    skipped = SKIPPED if token.shift == 2 else 0.0
+    costs[first + token.phones] = best[before] + (1 - span) + missing + skipped
+    return costs
+
+
+def _traced(choices: npt.NDArray[np.int64], place: int, tokens: tuple[DurationToken, ...]) -> Walk:
+    """The cheapest walk, read backwards."""
+    frames = len(choices)
+    numbers, last, first = (np.zeros(frames, np.int64) for _ in range(3))
+    for frame in reversed(range(frames)):
+        number = int(choices[frame, place])
+        token = tokens[number]
+        numbers[frame], last[frame], first[frame] = number, place - 1, place - token.phones
+        place = place - token.phones + 1 - token.shift
+    return Walk(numbers, last, first)

@@ -1,0 +1,178 @@
+"""The loop every network here is trained by: step, report, validate, checkpoint, stop when asked.
+
+Invariant: what happens in a step depends on the recipe's seed, the step's number and the process's
+rank alone, so a training that was stopped goes on as if it had not been.
+"""
+
+import math
+import random
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+import torch
+from torch import Tensor, nn
+
+from engine.errors import Cancelled, ModelError
+from engine.training import checkpoints
+from engine.training.ranks import Ranks, agree, any_asks, average, joined
+from engine.training.recipe import Schedule
+from engine.training.run import Progress, Run, cancellable, write_json
+
+
+@dataclass(frozen=True)
+class Moment:
+    """Where a training stands: the step's number, its share of all, its own dice, all processes."""
+
+    step: int
+    share: float
+    draw: random.Random
+    ranks: Ranks
+
+
+class Learner(Protocol):
+    """A network with its losses."""
+
+    parts: dict[str, nn.Module]
+    optimisers: dict[str, torch.optim.Optimizer]
+    averaged: str  # the part whose weights are averaged over the steps
+    exact: tuple[str, ...]  # beginnings of its keys that are taken as they are
+
+    def learn(self, moment: Moment) -> dict[str, float]:
+        """One step; the losses to report."""
+        ...
+
+    def validate(self) -> dict[str, float]:
+        """Losses on what is never trained on."""
+        ...
+
+
+@dataclass
+class _State:
+    mean: dict[str, Tensor]
+    history: list[dict[str, float]] = field(default_factory=list)
+
+
+def train(run: Run, name: str, schedule: Schedule, make: "Maker") -> dict[str, Tensor]:
+    """Train what `make` gives until the schedule ends; the averaged weights on the CPU.
+
+    Raises Cancelled, after saving, when the person stops it; ModelError when losses leave the
+    numbers.
+    """
+    folder = run.stage(name)
+    file = folder / "checkpoint.safetensors"
+    with cancellable() as check, joined(run.device) as ranks:
+        torch.manual_seed(run.recipe.seed)
+        learner = make(ranks)
+        averaged = learner.parts[learner.averaged]
+        state = _State({key: value.clone() for key, value in averaged.state_dict().items()})
+        step = checkpoints.load(file, learner.parts, learner.optimisers, state.mean)
+        progress = Progress(name, schedule.steps)
+        while step < schedule.steps:
+            losses = _step(run, learner, schedule, step, ranks)
+            step += 1
+            share = min(schedule.average, (step - 1) / (step + 9))
+            _follow(state.mean, averaged, share, learner.exact)
+            if ranks.first:
+                progress.report(
+                    step, " ".join(f"{key} {value:.3f}" for key, value in losses.items())
+                )
+            stop = any_asks(_asked(check), ranks)
+            if ranks.first:
+                _keep(file, step, schedule, learner, state, stop=stop)
+            if stop:
+                raise Cancelled(
+                    "The training was stopped.", hint="The same command goes on from here."
+                )
+        return {key: value.cpu() for key, value in state.mean.items()}
+
+
+class Maker(Protocol):
+    """Makes a learner on a process's device."""
+
+    def __call__(self, ranks: Ranks) -> Learner: ...
+
+
+def optimiser(module: nn.Module, schedule: Schedule) -> torch.optim.Optimizer:
+    """AdamW; vectors (norms, biases) do not decay."""
+    parameters = [parameter for parameter in module.parameters() if parameter.requires_grad]
+    groups = [
+        {"params": [p for p in parameters if p.dim() >= 2], "weight_decay": schedule.weight_decay},
+        {"params": [p for p in parameters if p.dim() < 2], "weight_decay": 0.0},
+    ]
+    return torch.optim.AdamW(groups, schedule.learning_rate, betas=(0.9, 0.96))
+
+
+def descend(loss: Tensor, optimiser: torch.optim.Optimizer, clip: float, ranks: Ranks) -> None:
+    """One step down a loss. Gradients that are no numbers change nothing."""
+    parameters: Iterable[nn.Parameter] = [
+        parameter for group in optimiser.param_groups for parameter in group["params"]
+    ]
+    optimiser.zero_grad(set_to_none=True)
+    loss.backward()  # type: ignore[no-untyped-call]
+    average(parameters, ranks)
+    norm = nn.utils.clip_grad_norm_(parameters, clip)
+    if torch.isfinite(norm):
+        optimiser.step()
+
+
+def learning_rate(schedule: Schedule, step: int) -> float:
+    """Warm up, hold, then fall to the end in a half cosine."""
+    warm = min(1.0, (step + 1) / max(1, schedule.warmup))
+    begin = schedule.decay_from * schedule.steps
+    if step < begin:
+        return schedule.learning_rate * warm
+    done = (step - begin) / max(1.0, schedule.steps - begin)
+    falling = schedule.last_rate + (1 - schedule.last_rate) * 0.5 * (1 + math.cos(math.pi * done))
+    return schedule.learning_rate * warm * falling
+
+
+def _step(
+    run: Run, learner: Learner, schedule: Schedule, step: int, ranks: Ranks
+) -> dict[str, float]:
+    seed = f"{run.recipe.seed} {learner.averaged} {step} {ranks.rank}"
+    draw = random.Random(seed)
+    torch.manual_seed(draw.getrandbits(31))
+    for each in learner.optimisers.values():
+        for group in each.param_groups:
+            group["lr"] = learning_rate(schedule, step)
+    losses = agree(learner.learn(Moment(step, step / schedule.steps, draw, ranks)), ranks)
+    if not all(math.isfinite(value) for value in losses.values()):
+        raise ModelError(
+            f"The training of '{learner.averaged}' left the numbers at step {step}: {losses}.",
+            hint="Lower the learning rate; the last checkpoint is from before.",
+        )
+    return losses
+
+
+def _follow(
+    mean: dict[str, Tensor], module: nn.Module, share: float, exact: tuple[str, ...]
+) -> None:
+    """Move the averaged weights towards the present ones."""
+    for key, value in module.state_dict().items():
+        if value.is_floating_point() and not key.startswith(exact):
+            mean[key].lerp_(value, 1 - share)
+        else:
+            mean[key].copy_(value)
+
+
+def _keep(
+    file: Path, step: int, schedule: Schedule, learner: Learner, state: _State, *, stop: bool
+) -> None:
+    last = step == schedule.steps
+    if step % schedule.validate_every == 0 or last:
+        state.history.append({"step": step, **learner.validate()})
+        write_json(file.with_name(f"validation-{step:06d}.json"), state.history[-1])
+    if step % schedule.checkpoint_every == 0 or last or stop:
+        checkpoints.save(file, step, learner.parts, learner.optimisers, state.mean)
+
+
+def _asked(check: object) -> bool:
+    """Whether the person asked to stop."""
+    assert callable(check)
+    try:
+        check()
+    except Cancelled:
+        return True
+    return False

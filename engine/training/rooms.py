@@ -1,0 +1,53 @@
+"""Noise and rooms for prompts: a person's clip is never as clean as a synthesiser.
+
+Invariant: a function of the samples and the dice; the length stays.
+"""
+
+import random
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+from scipy.signal import fftconvolve
+
+Pcm = npt.NDArray[np.float32]
+
+QUIETEST_DB, LOUDEST_DB = 30.0, 8.0  # signal to noise
+ECHO_SECONDS: Final = (0.08, 0.5)  # until an echo has faded by 60 dB
+DIRECT_SHARE: Final = (0.5, 0.95)  # of the energy that comes straight
+
+
+def in_a_room(pcm: Pcm, sample_rate: int, draw: random.Random) -> Pcm:
+    """Samples [S] with an echo and coloured noise, at their old level."""
+    dice = np.random.default_rng(draw.getrandbits(32))
+    level = float(np.sqrt(np.mean(np.square(pcm)) + 1e-9))
+    heard = _echoing(pcm, sample_rate, draw, dice)
+    noise = _noise(len(pcm), draw.uniform(0.0, 1.5), dice)
+    decibels = draw.uniform(LOUDEST_DB, QUIETEST_DB)
+    heard = heard + noise * level * 10 ** (-decibels / 20)
+    heard *= level / float(np.sqrt(np.mean(np.square(heard)) + 1e-9))
+    return heard.astype(np.float32)
+
+
+def _echoing(
+    pcm: Pcm, sample_rate: int, draw: random.Random, dice: np.random.Generator
+) -> npt.NDArray[np.float64]:
+    """Convolved with decaying noise behind a direct path."""
+    seconds = draw.uniform(*ECHO_SECONDS)
+    count = int(seconds * sample_rate)
+    tail = dice.standard_normal(count) * 10 ** (-3 * np.arange(count) / count)
+    tail /= np.sqrt(np.sum(np.square(tail)))
+    direct = draw.uniform(*DIRECT_SHARE)
+    impulse = tail * np.sqrt(1 - direct)
+    impulse[0] += np.sqrt(direct)
+    heard: npt.NDArray[np.float64] = fftconvolve(pcm, impulse)[: len(pcm)]
+    return heard
+
+
+def _noise(length: int, slope: float, dice: np.random.Generator) -> npt.NDArray[np.float64]:
+    """Noise whose power falls with frequency to the power `slope` (0 white, 1 pink), level 1."""
+    spectrum = np.fft.rfft(dice.standard_normal(length))
+    spectrum /= np.maximum(1, np.arange(len(spectrum))) ** (slope / 2)
+    noise = np.fft.irfft(spectrum, length)
+    level: npt.NDArray[np.float64] = noise / np.sqrt(np.mean(np.square(noise)) + 1e-12)
+    return level

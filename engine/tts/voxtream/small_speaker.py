@@ -1,0 +1,120 @@
+"""The starter voice's speaker encoder: who speaks, as a vector, from a small convolutional network.
+
+It stands where ReDimNet stands for the published voice. Invariant: the module never changes after
+loading; embed() is a function of the samples.
+"""
+
+import json
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Final
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from engine.errors import ModelError
+
+SAMPLE_RATE: Final = 16_000
+FFT, WINDOW, HOP = 512, 400, 160  # samples
+LOWEST_HZ, HIGHEST_HZ = 40.0, 7_600.0
+LOG_FLOOR: Final = 1e-5
+CONFIG_KEY: Final = "config"
+AGAIN: Final = "Install the program again."
+_LARGEST: Final = 4096
+_LAYERS: Final = ((5, 1), (3, 2), (3, 3), (1, 1))  # kernel, dilation
+
+
+@dataclass(frozen=True)
+class SmallSpeakerConfig:
+    """Shape of one encoder."""
+
+    bands: int
+    channels: int
+    width: int
+
+
+class SmallSpeaker(nn.Module):
+    """Samples to a speaker vector: log mel bands, convolutions, statistics over time."""
+
+    def __init__(self, config: SmallSpeakerConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.register_buffer("filters", mel_filters(config.bands), persistent=False)
+        self.register_buffer("window", torch.hamming_window(WINDOW), persistent=False)
+        widths = [config.bands, *[config.channels] * (len(_LAYERS) - 1), 2 * config.channels]
+        self.layers = nn.ModuleList(
+            nn.Conv1d(entering, leaving, kernel, dilation=dilation, padding=kernel // 2 * dilation)
+            for entering, leaving, (kernel, dilation) in zip(
+                widths, widths[1:], _LAYERS, strict=False
+            )
+        )
+        self.norms = nn.ModuleList(nn.BatchNorm1d(width) for width in widths[1:])
+        self.linear = nn.Linear(4 * config.channels, config.width)
+
+    def forward(self, pcm: Tensor) -> Tensor:
+        """[B, S] at 16 kHz -> [B, width], not normalised."""
+        x = self._bands(pcm)
+        for layer, norm in zip(self.layers, self.norms, strict=True):
+            x = norm(functional.relu(layer(x)))
+        pooled = torch.cat((x.mean(-1), x.std(-1)), dim=1)  # [B, 4 channels]
+        out: Tensor = self.linear(pooled)
+        return out
+
+    def embed(self, pcm: Tensor) -> Tensor:
+        """One clip [S] at 16 kHz -> [width]."""
+        vector: Tensor = self(pcm[None].float())[0]
+        return vector
+
+    def _bands(self, pcm: Tensor) -> Tensor:
+        """Log mel spectrum [B, bands, T] without each band's mean: not the room, not the level."""
+        window = self.get_buffer("window")
+        spectrum = torch.stft(pcm, FFT, HOP, WINDOW, window, return_complex=True)
+        power = spectrum.real.square() + spectrum.imag.square()
+        logs = (power.transpose(1, 2) @ self.get_buffer("filters") + LOG_FLOOR).log()
+        return (logs - logs.mean(1, keepdim=True)).transpose(1, 2)
+
+
+def mel_filters(bands: int) -> Tensor:
+    """Triangles on the mel scale, [FFT / 2 + 1, bands]."""
+    ends = [2595 * torch.log10(torch.tensor(1 + hz / 700)) for hz in (LOWEST_HZ, HIGHEST_HZ)]
+    mels = torch.linspace(float(ends[0]), float(ends[1]), bands + 2)
+    edges = 700 * (10 ** (mels / 2595) - 1)
+    bins = torch.linspace(0, SAMPLE_RATE / 2, FFT // 2 + 1)[:, None]
+    rising = (bins - edges[:-2]) / (edges[1:-1] - edges[:-2])
+    falling = (edges[2:] - bins) / (edges[2:] - edges[1:-1])
+    return torch.minimum(rising, falling).clamp(min=0)
+
+
+def speaker_metadata(config: SmallSpeakerConfig) -> dict[str, str]:
+    """What the safetensors file must carry beside the tensors."""
+    return {CONFIG_KEY: json.dumps(asdict(config))}
+
+
+def load_small_speaker(file: Path) -> SmallSpeaker:
+    """Read an encoder that training exported. ModelError names what is wrong with the file."""
+    from safetensors import SafetensorError, safe_open
+
+    if not file.is_file():
+        raise ModelError(f"The speaker encoder {file} is not there.", hint=AGAIN)
+    try:
+        with safe_open(str(file), framework="pt") as handle:  # type: ignore[no-untyped-call]
+            about: dict[str, str] = handle.metadata() or {}
+            tensors = {name: handle.get_tensor(name) for name in handle.keys()}  # noqa: SIM118
+        model = SmallSpeaker(_config(about.get(CONFIG_KEY, "")))
+        model.load_state_dict(tensors)
+    except (OSError, SafetensorError, ValueError, RuntimeError, TypeError) as error:
+        raise ModelError(f"The speaker encoder {file} is damaged: {error}", hint=AGAIN) from error
+    return model.eval().requires_grad_(requires_grad=False)
+
+
+def _config(text: str) -> SmallSpeakerConfig:
+    """ValueError or TypeError when a file carries no shape of ours."""
+    found = json.loads(text)
+    sizes = {
+        field.name: found[field.name] for field in fields(SmallSpeakerConfig) if field.name in found
+    }
+    config = SmallSpeakerConfig(**sizes)
+    if any(type(size) is not int or not 0 < size <= _LARGEST for size in sizes.values()):
+        raise ValueError(f"a shape of {found}")
+    return config
