@@ -140,7 +140,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         ),
         "language_model.context_tokens": Range(256, 1_048_576),
         "language_model.temperature": Range(0, 2),
-        "speech.engine": Choice(("espeak",)),
+        "speech.engine": Choice(("espeak", "voxtream2")),
         "speech.rate": Range(1, 7),
         "speech.seed": Range(0, 2**63 - 1),
         "speech.device": Choice(("auto", "cuda", "cpu")),

@@ -11,9 +11,13 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
+from engine.assets import catalogue
+from engine.assets.store import State as Stored
+from engine.assets.store import Store
 from engine.doctor.finding import Finding, fault, ok, warning
 from engine.errors import EngineError
 from engine.settings import LanguageModelSettings, Settings
+from engine.settings_file import data_folder
 
 SERVER_WAIT_S = 3.0
 LLAMA_EXTRA = "Run `make llm`: it compiles llama.cpp, which takes minutes, once."
@@ -156,6 +160,8 @@ def synthesiser(settings: Settings) -> Iterator[Finding]:
             f"There is no synthesiser '{settings.speech.engine}'.",
             f"Set speech.engine to one of: {', '.join(NAMES)}.",
         )
+    if settings.speech.engine == "voxtream2":
+        yield from _fetched(settings.speech.engine)
     import espeakng_loader
 
     files = (espeakng_loader.get_library_path(), espeakng_loader.get_data_path())
@@ -164,3 +170,15 @@ def synthesiser(settings: Settings) -> Iterator[Finding]:
         yield fault("synthesiser", "espeak lacks " + ", ".join(missing), "Run `make run`.")
     else:
         yield ok("synthesiser", "espeak, built in: a formant voice that needs no model")
+
+
+def _fetched(name: str) -> Iterator[Finding]:
+    """Whether a model of the catalogue and all it needs are on this machine."""
+    asset, store = catalogue.find(name), Store(data_folder() / "models")
+    wanted = (asset, *(catalogue.find(need) for need in asset.needs))
+    lacking = [each.title for each in wanted if store.state(each) is not Stored.COMPLETE]
+    if lacking:
+        get = f"Fetch what is missing with: rubato models get {name}"
+        yield fault("synthesiser", f"{name} lacks: {'; '.join(lacking)}.", get)
+    else:
+        yield ok("synthesiser", f"{asset.title}, complete")

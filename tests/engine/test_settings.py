@@ -7,8 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.asr import registry as asr
 from engine.errors import InvalidInput
-from engine.settings import RULES, Settings, Shape, change, keys, value_of
+from engine.llm import registry as llm
+from engine.settings import RULES, Choice, Settings, Shape, change, keys, value_of
+from engine.tts import registry as tts
 
 
 @pytest.mark.parametrize(
@@ -105,6 +108,18 @@ def test_every_field_is_a_setting():
     parts = [getattr(Settings(), item.name) for item in fields(Settings)]
     assert all(is_dataclass(part) for part in parts)
     assert len(keys()) == sum(len(fields(part)) for part in parts)
+
+
+@pytest.mark.parametrize(
+    ("key", "names"),
+    [
+        ("recogniser.engine", asr.NAMES),
+        ("language_model.engine", llm.NAMES),
+        ("speech.engine", tts.NAMES),
+    ],
+)
+def test_every_engine_there_is_can_be_chosen_and_no_other(key: str, names: tuple[str, ...]):
+    assert RULES[key] == Choice(tuple(names))
 
 
 def test_what_a_shape_asks_for_is_said_in_its_words():

@@ -179,3 +179,19 @@ def test_the_built_in_synthesiser_is_well():
 def test_a_synthesiser_without_its_data_is_a_fault(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("espeakng_loader.get_data_path", lambda: "/no/such/folder")
     assert states(parts.synthesiser(Settings())) == [("synthesiser", State.FAULT)]
+
+
+def test_a_voice_that_was_not_fetched_names_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
+    settings = change(Settings(), "speech.engine", "voxtream2")
+    found = next(iter(parts.synthesiser(settings)))
+    assert found.state is State.FAULT
+    assert found.advice.endswith("rubato models get voxtream2")
+
+
+def test_a_voice_that_is_complete_is_well(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(parts.Store, "state", lambda store, asset: parts.Stored.COMPLETE)
+    settings = change(Settings(), "speech.engine", "voxtream2")
+    assert {state for _, state in states(parts.synthesiser(settings))} == {State.OK}
