@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from engine.asr.base import RecogniserInfo, Transcript
-from engine.audio.base import Pcm
+from engine.audio.base import Pcm, Played
 from engine.audio.portaudio import Devices
 from engine.errors import DeviceError, ModelError
 from engine.llm.base import Delta, LanguageModelInfo, Message, Situation, TextDelta
@@ -46,6 +46,7 @@ class HandLoudspeaker:
         self.closed = False
         self._ring: list[float] = []
         self._capacity = capacity
+        self._untaken: list[Pcm] = []
         self._expecting = False
 
     @property
@@ -67,6 +68,11 @@ class HandLoudspeaker:
         self.samples_played += len(out)
         self.underruns += int(self._expecting and len(out) < samples)
         self.heard.append(np.asarray(out, np.float32) * self.gain)
+        self._untaken.append(self.heard[-1])
+
+    def take_played(self) -> Played:
+        untaken, self._untaken = self._untaken, []
+        return Played(np.concatenate([np.zeros(0, np.float32), *untaken]), RATE, bool(self._ring))
 
     def expect_more(self, flag: bool) -> None:
         self._expecting = flag

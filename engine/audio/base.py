@@ -6,12 +6,26 @@ thread writes a loudspeaker; the device's callback only copies and counts. `samp
 real audio only: silence given to the device in an underrun or between utterances is not "heard".
 """
 
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 Pcm = npt.NDArray[np.float32]  # [S] mono, -1..1
+HISTORY_S = 0.25  # how long a loudspeaker remembers what it played
+
+
+@dataclass(frozen=True)
+class Played:
+    """What left a loudspeaker's ring since somebody last asked, as loud as it was played.
+
+    `more` says whether the ring still holds samples: without it, silence follows `pcm`.
+    """
+
+    pcm: Pcm
+    sample_rate: int  # Hz
+    more: bool
 
 
 class Microphone(Protocol):
@@ -90,6 +104,12 @@ class Loudspeaker(Protocol):
     def write(self, pcm: Pcm) -> int:
         """Queue samples; returns how many were taken. DeviceError once the device is gone: an
         empty write asks just that, while nothing is left to be written.
+        """
+        ...
+
+    def take_played(self) -> Played:
+        """The samples that left the ring since the last call, gain and fades included; for one
+        reader, the echo canceller. Of more than HISTORY_S the oldest are lost.
         """
         ...
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from engine.audio.base import HISTORY_S, Played
 from engine.audio.clip import Clip, read_clip
 from engine.audio.pcm import Pcm
 from engine.audio.ring import Ring
@@ -123,8 +124,13 @@ class FileLoudspeaker:
     ) -> None:
         self._sample_rate = sample_rate
         self._name = path.name if path else "memory"
-        self._ring = Ring(int(sample_rate * _CAPACITY_S))
-        self._tape = Tape(self._ring, sample_rate=sample_rate, margin=int(sample_rate * _BLOCK_S))
+        self._ring = Ring(int(sample_rate * (_CAPACITY_S + HISTORY_S)))
+        self._tape = Tape(
+            self._ring,
+            sample_rate=sample_rate,
+            margin=int(sample_rate * _BLOCK_S),
+            history=int(sample_rate * HISTORY_S),
+        )
         self._clock = clock
         self._started_at = clock()
         self._passed = 0  # samples of time, heard or silent
@@ -181,6 +187,10 @@ class FileLoudspeaker:
                 hint="Free some space, or choose another folder.",
             )
         return self._tape.write(pcm)
+
+    def take_played(self) -> Played:
+        self._play()
+        return self._tape.take_played()
 
     def expect_more(self, flag: bool) -> None:
         self._play()

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from engine.audio.base import HISTORY_S, Played
 from engine.audio.liveness import Liveness
 from engine.audio.pcm import Pcm
 from engine.audio.ring import power_of_two
@@ -27,7 +28,7 @@ class _CallbackRing:
     """rtmixer's ring as a Store: its memory lies in a numpy array that we can still edit."""
 
     def __init__(self, sample_rate: int, channels: int) -> None:
-        size = power_of_two(int(sample_rate * _CAPACITY_S))
+        size = power_of_two(int(sample_rate * (_CAPACITY_S + HISTORY_S)))
         self.memory: npt.NDArray[np.float32] = np.zeros((size, channels), dtype=np.float32)
         self.ring = importlib.import_module("rtmixer").RingBuffer(4 * channels, buffer=self.memory)
 
@@ -59,7 +60,12 @@ class PortAudioLoudspeaker:
         self._sample_rate = int(stream.samplerate)
         self._channels = int(stream.channels)
         self._store = _CallbackRing(self._sample_rate, self._channels)
-        self._tape = Tape(self._store, sample_rate=self._sample_rate, margin=stream.blocksize)
+        self._tape = Tape(
+            self._store,
+            sample_rate=self._sample_rate,
+            margin=stream.blocksize,
+            history=int(self._sample_rate * HISTORY_S),
+        )
         self._gone = False
         self._closed = False
         # rtmixer's command queue has one writer; the tape has a lock of its own.
@@ -118,6 +124,9 @@ class PortAudioLoudspeaker:
         taken = self._tape.write(pcm)
         self._tend()
         return taken
+
+    def take_played(self) -> Played:
+        return self._tape.take_played()
 
     def expect_more(self, flag: bool) -> None:
         self._tape.expect_more(flag)

@@ -6,7 +6,9 @@ Invariant: it consumes samples exactly as fast as a real device would.
 import time
 from collections.abc import Callable
 
-from engine.audio.base import Pcm
+import numpy as np
+
+from engine.audio.base import Pcm, Played
 
 SAMPLE_RATE = 48_000  # Hz
 CAPACITY_S = 2.0
@@ -57,6 +59,10 @@ class SilentLoudspeaker:
         taken = min(len(pcm), self.writable)
         self._written += taken
         return taken
+
+    def take_played(self) -> Played:
+        """Nothing that a microphone could hear."""
+        return Played(np.zeros(0, np.float32), SAMPLE_RATE, more=False)
 
     def expect_more(self, flag: bool) -> None:
         """Silence cannot run dry."""

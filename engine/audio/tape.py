@@ -19,9 +19,11 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from engine.audio.base import Played
 from engine.audio.pcm import Pcm, ramp
 
 _PIECE = 480
+_NOTHING: Pcm = np.zeros(0, dtype=np.float32)
 _RAMP_MS = 10  # the seam promises this for gain; shorter ones click
 
 
@@ -40,12 +42,16 @@ class Tape:
     """The writer's side of a loudspeaker. Any thread may call it; the consumer never does.
 
     `margin` is how many samples the consumer may take while an edit is made (one device block).
+    `history` samples of the store are left to what was played last.
     """
 
-    def __init__(self, store: Store, *, sample_rate: int, margin: int) -> None:
+    def __init__(self, store: Store, *, sample_rate: int, margin: int, history: int = 0) -> None:
         self._store = store
         self._size = len(store.memory)
+        self._history = history
+        self._room = self._size - history
         self._dry: Pcm = np.zeros(self._size, dtype=np.float32)  # [size] before gain
+        self._taken = 0  # where take_played() goes on
         self._margin = margin
         self._sample_rate = sample_rate
         self._published = 0
@@ -64,7 +70,7 @@ class Tape:
     def writable(self) -> int:
         """Samples write() would take now."""
         with self._lock:
-            return self._size - (self._start() - self._position())
+            return self._room - (self._start() - self._position())
 
     @property
     def samples_written(self) -> int:
@@ -109,7 +115,7 @@ class Tape:
         with self._lock:
             self._count_underrun()
             start = self._start()
-            taken = min(len(pcm), self._size - (start - self._position()))
+            taken = min(len(pcm), self._room - (start - self._position()))
             if taken <= 0:
                 return 0
             if start > self._end:
@@ -122,6 +128,19 @@ class Tape:
                 self._store.publish(self._end - self._published)
                 self._published = self._end
             return taken
+
+    def take_played(self) -> Played:
+        """See Loudspeaker."""
+        with self._lock:
+            position = self._position()
+            start = max(self._taken, position - self._history)
+            self._taken = position
+            pieces = [
+                self._store.memory[offset : offset + samples, 0]
+                for offset, samples, _ in self._pieces(start, position)
+            ]
+            more = self._published > position
+            return Played(np.concatenate([_NOTHING, *pieces]), self._sample_rate, more)
 
     def expect_more(self, flag: bool) -> None:
         """Say whether running empty is an underrun from now on."""

@@ -189,3 +189,41 @@ def test_counts_hold_whatever_happens(actions: list[tuple[str, int]]) -> None:
     deck.play(8192)
     assert tape.samples_played == tape.samples_written
     assert tape.writable == len(deck.ring.memory)
+
+
+def test_what_was_played_is_remembered_as_loud_as_it_was() -> None:
+    deck = Deck()
+    reader = Tape(deck.ring, sample_rate=RATE, margin=MARGIN, history=RATE // 4)
+    deck.tape = reader
+    taken = []
+    reader.write(sine(RATE, 0.5))
+    for block in range(100):
+        if block == 10:
+            reader.set_gain(0.2)
+        if block == 20:
+            reader.cut(fade_ms=10)
+        deck.play(480)
+        taken.append(reader.take_played())
+    heard = deck.everything
+    remembered = np.concatenate([played.pcm for played in taken])
+    np.testing.assert_array_equal(remembered, heard[: len(remembered)])
+    assert not heard[len(remembered) :].any()
+    assert taken[0].more
+    assert not taken[-1].more
+
+
+def test_of_a_long_time_only_the_end_is_remembered() -> None:
+    deck = Deck()
+    deck.tape = Tape(deck.ring, sample_rate=RATE, margin=MARGIN, history=RATE // 4)
+    deck.tape.write(sine(RATE, 0.5))
+    played = deck.play(RATE // 2)
+    np.testing.assert_array_equal(deck.tape.take_played().pcm, played[-RATE // 4 :])
+
+
+def test_what_was_played_last_is_never_written_over() -> None:
+    deck = Deck()
+    deck.tape = Tape(deck.ring, sample_rate=RATE, margin=MARGIN, history=RATE // 4)
+    deck.tape.write(sine(RATE, 0.5))
+    played = deck.play(RATE // 4)
+    deck.tape.write(0.3 * sine(RATE, 3.0))
+    np.testing.assert_array_equal(deck.tape.take_played().pcm, played)

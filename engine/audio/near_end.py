@@ -1,0 +1,141 @@
+"""What the person says: the microphone, with what the loudspeaker played brought into step with it.
+
+Invariant: one sample comes out per 16 kHz sample heard, in order, at most HOLD_S late. Positions
+are 16 kHz samples since the microphone was opened; what was played lies at the position at which it
+left the loudspeaker's ring, so a sound is never in the microphone before it is here.
+
+While nothing is played, and for TAIL_S after, there is nothing to cancel: then the microphone
+passes at no cost, unless the canceller also improves it.
+"""
+
+import numpy as np
+
+from engine.audio.base import Pcm, Played
+from engine.audio.echo import FRAME, SAMPLE_RATE, EchoCanceller
+from engine.audio.pcm import Resampler
+
+TAIL_S = 1.0  # after the last sample played: the room, the devices, and the canceller's memory
+HOLD_S = 0.06  # how long a sample heard waits for what was played meanwhile
+STRAY_S = 0.015  # devices deliver by blocks of 10 ms; what strays further has another clock
+STRAYS = 50  # looks in a row, about a second
+_EMPTY: Pcm = np.zeros(0, dtype=np.float32)
+
+
+class NearEnd:
+    """Joins the two streams and puts them through a canceller."""
+
+    def __init__(self, canceller: EchoCanceller, microphone_rate: int) -> None:
+        self._canceller = canceller
+        self._rate = microphone_rate
+        self._resampler = Resampler(microphone_rate, SAMPLE_RATE)
+        self._arrived = 0  # samples of the microphone, at its own rate
+        self._heard: Pcm = _EMPTY  # not yet given out
+        self._done = 0  # position of the first of them
+        self._played = _PlayedLine()
+
+    @property
+    def sounding(self) -> bool:
+        """Whether the sample given out next may hold an echo."""
+        return self._played.sounds_at(self._done)
+
+    def push(self, heard: Pcm, played: Played) -> Pcm:
+        """What was heard and played since the last call; what is ready of the person, at 16 kHz."""
+        self._arrived += len(heard)
+        now = self._arrived * SAMPLE_RATE // self._rate
+        self._played.push(played, now)
+        self._heard = np.concatenate((self._heard, self._resampler.push(heard)))
+        if not self.sounding and not self._canceller.improves:
+            return self._pass(len(self._heard))
+        parts = [_EMPTY]
+        while len(self._heard) >= FRAME and self._played.known(self._done + FRAME, now):
+            parts.append(self._cancel())
+        return np.concatenate(parts)
+
+    def _pass(self, samples: int) -> Pcm:
+        passed, self._heard = self._heard[:samples], self._heard[samples:]
+        self._done += samples
+        self._played.forget(self._done)
+        return passed
+
+    def _cancel(self) -> Pcm:
+        played = self._played.take(self._done, FRAME)
+        return self._canceller.process(self._pass(FRAME), played, 0)
+
+
+class _PlayedLine:
+    """What was played, at 16 kHz, on the microphone's positions."""
+
+    def __init__(self) -> None:
+        self._resampler: Resampler | None = None  # None: nothing is being played
+        self._rate = SAMPLE_RATE
+        self._pcm: Pcm = _EMPTY
+        self._start = 0  # position of its first sample
+        self._silent_from = -int(TAIL_S * SAMPLE_RATE)  # where the last stretch ended
+        self._reached = 0.0  # position up to which was played, by the loudspeaker's clock
+        self._strays = 0  # looks in a row at which the two clocks were apart
+
+    def push(self, played: Played, now: int) -> None:
+        """Append; a stretch that begins is taken to end at position `now`."""
+        if len(played.pcm):
+            if self._resampler is None or played.sample_rate != self._rate:
+                self._begin(played, now)
+            assert self._resampler is not None
+            self._append(self._resampler.push(played.pcm))
+            self._reached += len(played.pcm) * SAMPLE_RATE / self._rate
+            self._keep_step(now)
+        if self._resampler is not None and not played.more:
+            self._append(self._resampler.end())
+            self._resampler = None
+            self._silent_from = self._end
+
+    def known(self, position: int, now: int) -> bool:
+        """Whether everything before `position` is here, or will never be."""
+        late = now - position > HOLD_S * SAMPLE_RATE
+        return self._resampler is None or self._end >= position or late
+
+    def sounds_at(self, position: int) -> bool:
+        return self._resampler is not None or position < self._silent_from + TAIL_S * SAMPLE_RATE
+
+    def take(self, position: int, samples: int) -> Pcm:
+        """The samples from `position` on; silence where nothing was played."""
+        self._fill(position + samples)
+        first = position - self._start
+        if first < 0:  # played before the microphone was there, or forgotten
+            return np.zeros(samples, np.float32)
+        return self._pcm[first : first + samples]
+
+    def forget(self, before: int) -> None:
+        gone = min(max(0, before - self._start), len(self._pcm))
+        self._pcm = self._pcm[gone:]
+        self._start = max(self._start + gone, before) if not len(self._pcm) else self._start + gone
+
+    @property
+    def _end(self) -> int:
+        return self._start + len(self._pcm)
+
+    def _begin(self, played: Played, now: int) -> None:
+        self._rate = played.sample_rate
+        self._resampler = Resampler(self._rate, SAMPLE_RATE)
+        self._reached = now - len(played.pcm) * SAMPLE_RATE / self._rate
+        self._fill(int(self._reached))
+        self._reached = max(self._reached, self._end)
+
+    def _keep_step(self, now: int) -> None:
+        """Move the line when loudspeaker and microphone have counted time apart."""
+        astray = self._reached - now
+        self._strays = self._strays + 1 if abs(astray) > STRAY_S * SAMPLE_RATE else 0
+        if self._strays < STRAYS:
+            return
+        self._strays, self._reached = 0, float(now)
+        if astray > 0:
+            self._pcm = self._pcm[: max(0, len(self._pcm) - int(astray))]
+        else:
+            self._fill(self._end - int(astray))
+
+    def _append(self, pcm: Pcm) -> None:
+        self._pcm = np.concatenate((self._pcm, pcm))
+
+    def _fill(self, position: int) -> None:
+        """Silence up to `position`."""
+        if position > self._end:
+            self._append(np.zeros(position - self._end, np.float32))

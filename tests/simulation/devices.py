@@ -1,0 +1,132 @@
+"""A loudspeaker and a microphone of the engine's kind, joined by a room.
+
+Invariant: the loudspeaker plays from the very tape a real one does; time passes for both together,
+in blocks of 10 ms, and only as the clock moves.
+"""
+
+import threading
+from collections.abc import Callable
+
+import numpy as np
+
+from engine.audio.base import HISTORY_S, Pcm, Played
+from engine.audio.ring import Ring
+from engine.audio.tape import Tape
+from tests.simulation.room import BLOCK, RATE, Room
+
+_EMPTY = np.zeros(0, np.float32)
+
+
+class RoomDevices:
+    """Both devices; `clock` gives seconds (a SteppedClock, or time.monotonic)."""
+
+    def __init__(self, room: Room, clock: Callable[[], float]) -> None:
+        self.room = room
+        self.played: list[Pcm] = []  # every block, for measuring afterwards
+        self.heard: list[Pcm] = []
+        self._ring = Ring(int(RATE * (1 + HISTORY_S)))
+        self._tape = Tape(self._ring, sample_rate=RATE, margin=BLOCK, history=int(RATE * HISTORY_S))
+        self._clock = clock
+        self._started_at = clock()
+        self._blocks = 0
+        self._unread: list[Pcm] = []
+        self._lock = threading.Lock()
+        self.loudspeaker = RoomLoudspeaker(self, self._tape)
+        self.microphone = RoomMicrophone(self)
+
+    def catch_up(self) -> None:
+        """Let the time that has passed pass in the room."""
+        with self._lock:
+            due = int((self._clock() - self._started_at) * RATE / BLOCK + 1e-6)
+            while self._blocks < due:
+                block = np.zeros(BLOCK, np.float32)
+                self._ring.read_into(block)
+                heard = self.room.step(block)
+                self.played.append(block)
+                self.heard.append(heard)
+                self._unread.append(heard)
+                self._blocks += 1
+
+    def take_heard(self) -> Pcm:
+        self.catch_up()
+        with self._lock:
+            unread, self._unread = self._unread, []
+        return np.concatenate([_EMPTY, *unread])
+
+
+class RoomLoudspeaker:
+    """See Loudspeaker."""
+
+    name = "room loudspeaker"
+    sample_rate = RATE
+    latency_s = 0.0
+
+    def __init__(self, devices: RoomDevices, tape: Tape) -> None:
+        self._devices = devices
+        self._tape = tape
+
+    @property
+    def writable(self) -> int:
+        self._devices.catch_up()
+        return self._tape.writable
+
+    @property
+    def samples_written(self) -> int:
+        return self._tape.samples_written
+
+    @property
+    def samples_played(self) -> int:
+        self._devices.catch_up()
+        return self._tape.samples_played
+
+    @property
+    def underruns(self) -> int:
+        return self._tape.underruns
+
+    @property
+    def gain(self) -> float:
+        return self._tape.gain
+
+    @gain.setter
+    def gain(self, gain: float) -> None:
+        self._devices.catch_up()
+        self._tape.set_gain(gain)
+
+    def write(self, pcm: Pcm) -> int:
+        self._devices.catch_up()
+        return self._tape.write(pcm)
+
+    def take_played(self) -> Played:
+        self._devices.catch_up()
+        return self._tape.take_played()
+
+    def expect_more(self, flag: bool) -> None:
+        self._tape.expect_more(flag)
+
+    def cut(self, *, fade_ms: int = 10) -> None:
+        self._devices.catch_up()
+        self._tape.cut(fade_ms)
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+
+class RoomMicrophone:
+    """See Microphone."""
+
+    name = "room microphone"
+    sample_rate = RATE
+    overruns = 0
+    ended = False
+
+    def __init__(self, devices: RoomDevices) -> None:
+        self._devices = devices
+
+    def read(self) -> Pcm:
+        return self._devices.take_heard()
+
+    def wait(self, timeout_s: float) -> None:
+        """Nothing to wait for: time passes for everybody at once."""
+
+    def close(self) -> None:
+        """Nothing to release."""
