@@ -23,8 +23,7 @@ STACKS = {
 
 SILENCE, UNKNOWN, BOS, EOS = 120, 122, 123, 124  # phone ids; 122 also masks the prompt's phones
 MARKS = {".": 117, ",": 118, "?": 119, "!": 121}  # phone ids of punctuation
-CODE_DROPPED = 2048  # stands for prompt codes in the unconditional row
-CODE_PAD = 2049  # before a codebook's first code
+SPECIAL_CODES = 2  # behind the real ones: prompt codes dropped (unconditional row), and padding
 
 
 @dataclass(frozen=True)
@@ -54,6 +53,13 @@ class ModelConfig:
     @property
     def width(self) -> int:
         return self.temporal.width
+
+    @property
+    def codes(self) -> int:
+        """Real codes of one codebook; this number itself stands for a prompt code dropped in the
+        unconditional row, the next one for the padding before a codebook's first code.
+        """
+        return self.audio_vocabulary - SPECIAL_CODES
 
 
 VOXTREAM2_SHAPE = ModelConfig(

@@ -14,12 +14,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from engine.codec.mimi import CODES
 from engine.nn.cache import KvCache
 from engine.nn.packed import PackedTransformer
 from engine.nn.sampling import draw_nucleus, draw_top, guide
 from engine.nn.transformer import Cache, Embedding, Linear, RotaryTable, Rotation, Transformer
-from engine.tts.voxtream.config import CODE_DROPPED, CODE_PAD, Generation, ModelConfig
+from engine.tts.voxtream.config import VOXTREAM2_SHAPE, Generation, ModelConfig
 
 ROWS = 2  # conditional and unconditional
 
@@ -102,8 +101,8 @@ class VoxtreamModel(nn.Module):
         token = draw_nucleus(tokens, generation.nucleus, controls.token_noise)
         guided = guide(joint[:1], joint[1:], controls.guidance)  # [1, N, V]
         row = guided.gather(1, token[..., None].expand(-1, -1, guided.shape[-1]))[:, 0]
-        # Special codes behind the 2048 real ones are no sounds; the released loop can draw them.
-        codes = (row / generation.temperature).softmax(-1)[:, :CODES]
+        # Special codes behind the real ones are no sounds; the released loop can draw them.
+        codes = (row / generation.temperature).softmax(-1)[:, : self.config.codes]
         return Choice(token, draw_top(codes, generation.top_codes, controls.code_noise))
 
     def token_probabilities(self, joint: Tensor, pull: Tensor) -> Tensor:
@@ -153,7 +152,7 @@ class VoxtreamModel(nn.Module):
     def _greedy(self, logits: Tensor) -> Tensor:
         """Guided logits' best real code, [1, 1]."""
         guided = guide(logits[:1], logits[1:], self.generation.acoustic_guidance)
-        return guided[:, :CODES].argmax(-1, keepdim=True)
+        return guided[:, : self.config.codes].argmax(-1, keepdim=True)
 
     def _embedded(self, codebook: int, code: Tensor) -> Tensor:
         """Embedding of one code [1, 1] -> [1, D], in the dtype of activations."""
@@ -161,15 +160,16 @@ class VoxtreamModel(nn.Module):
         return row.to(self.dtype)
 
 
-def delayed(codes: Tensor) -> Tensor:
+def delayed(codes: Tensor, config: ModelConfig = VOXTREAM2_SHAPE) -> Tensor:
     """Prompt codes [K, T] -> columns [B, K, T + 1] with the acoustic delay, for both rows.
 
     Column t carries semantic code t-1 and acoustic codes t-2; the last frame's acoustics are not
     used. The unconditional row hears a marker instead of the prompt.
     """
     codebooks, frames = codes.shape
-    columns = codes.new_full((codebooks, frames + 1), CODE_PAD)
+    dropped, pad = config.codes, config.codes + 1
+    columns = codes.new_full((codebooks, frames + 1), pad)
     columns[0, 1:] = codes[0]
     columns[1:, 2:] = codes[1:, :-1]
-    dropped = columns.masked_fill(columns != CODE_PAD, CODE_DROPPED)
-    return torch.stack((columns, dropped))
+    unheard = columns.masked_fill(columns != pad, dropped)
+    return torch.stack((columns, unheard))

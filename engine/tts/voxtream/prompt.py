@@ -115,4 +115,6 @@ def prepare(model: VoxtreamModel, tables: Tables, codes: Tensor, speaker: Tensor
     """A prompt from its codes [K, T] and speaker vector [192]."""
     codes = codes.to(model.device, torch.int64)
     last = codes[None, 1 : model.codebooks, -1]
-    return PreparedPrompt(model, tables, delayed(codes), model.speaker_rows(speaker), last)
+    return PreparedPrompt(
+        model, tables, delayed(codes, model.config), model.speaker_rows(speaker), last
+    )

@@ -7,6 +7,7 @@ Invariant: DurationState is the histogram of the last `window` tokens plus one i
 
 import math
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 
@@ -32,14 +33,14 @@ RATE_TABLE = {
 LOWEST_RATE, HIGHEST_RATE = min(RATE_TABLE), max(RATE_TABLE)
 
 
-def rate_target(rate: float) -> RateTarget:
-    """Target of any rate in SPS; outside the table its nearest end."""
-    rate = min(max(rate, LOWEST_RATE), HIGHEST_RATE)
-    below = max(known for known in RATE_TABLE if known <= rate)
-    if below == HIGHEST_RATE:
-        return RATE_TABLE[below]
-    above = min(known for known in RATE_TABLE if known > rate)
-    return _between(RATE_TABLE[below], RATE_TABLE[above], (rate - below) / (above - below))
+def rate_target(rate: float, table: Mapping[float, RateTarget] = RATE_TABLE) -> RateTarget:
+    """Target of any rate in SPS; outside the table (the weights' own) its nearest end."""
+    rate = min(max(rate, min(table)), max(table))
+    below = max(known for known in table if known <= rate)
+    if below == max(table):
+        return table[below]
+    above = min(known for known in table if known > rate)
+    return _between(table[below], table[above], (rate - below) / (above - below))
 
 
 def _between(low: RateTarget, high: RateTarget, share: float) -> RateTarget:

@@ -51,7 +51,12 @@ def _nearer(phone: str) -> tuple[str, ...]:
 
 def own_table() -> PhoneTable:
     """The table for weights without one."""
-    return PhoneTable({phone: number for number, phone in enumerate(_OWN.split())})
+    return PhoneTable(own_ids())
+
+
+def own_ids() -> dict[str, int]:
+    """Our own numbering of phones, from which trained voices take theirs."""
+    return {phone: number for number, phone in enumerate(_OWN.split())}
 
 
 def read_table(file: Path, vocabulary: int) -> PhoneTable:
