@@ -1,0 +1,172 @@
+"""The real window on a virtual display and sound card: what a person sees, hears and pulls.
+
+One story is played in a process of its own (window_story.py says why); each test asks for a fact.
+Pictures of it are kept in $RUBATO_PICTURES when that is set.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.end_to_end import spoken
+from tests.end_to_end.ear import (
+    Ear,
+    as_spoken,
+    between,
+    recording,
+    stretches,
+    syllables_per_second,
+)
+from tests.end_to_end.program import ROOT, own_environment
+from tests.end_to_end.window_story import FAST_S, LONG, QUESTION, SLOW_SPS
+from tests.virtual_audio import missing_programs
+
+pytestmark = [pytest.mark.device, pytest.mark.slow]
+
+ANSWER = "10 miles is about 16.09 kilometres."
+OTHERS = ("10 miles is about 60.9 kilometres.", "Timer set for 10 minutes.", "Speaking slower.")
+STORY_S = 280.0  # it takes under 30 s on a machine that has nothing else to do
+SETTLED_S = 1.5  # a new rate is heard from the next word on, after the lead
+PICTURES = ("ready", "speaking", "slow", "fast", "dropped")
+
+
+def programs_missing() -> list[str]:
+    return [
+        *missing_programs(),
+        *spoken.missing_programs(),
+        *(name for name in ("Xvfb", "xvfb-run") if not shutil.which(name)),
+    ]
+
+
+@pytest.fixture(scope="module")
+def folder() -> Iterator[Path]:
+    """Where the story leaves its traces; a short name, for the sound server's sockets."""
+    with tempfile.TemporaryDirectory(prefix="story") as name:
+        yield Path(name)
+
+
+@pytest.fixture(scope="module")
+def pictures(folder: Path) -> Path:
+    chosen = os.environ.get("RUBATO_PICTURES")
+    place = Path(chosen) if chosen else folder / "pictures"
+    place.mkdir(parents=True, exist_ok=True)
+    return place
+
+
+@pytest.fixture(scope="module")
+def facts(folder: Path, pictures: Path) -> dict[str, Any]:
+    missing = programs_missing()
+    if missing and not os.environ.get("CI"):
+        pytest.skip(f"needs {', '.join(missing)}")
+    story = [sys.executable, "-m", "tests.end_to_end.window_story", folder, pictures]
+    done = subprocess.run(
+        ["xvfb-run", "--auto-servernum", "--server-args=-screen 0 1400x1000x24", *map(str, story)],
+        cwd=ROOT,
+        env={**os.environ, **own_environment(folder), "QT_QPA_PLATFORM": "xcb"},
+        capture_output=True,
+        text=True,
+        timeout=STORY_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    told: dict[str, Any] = json.loads((folder / "facts.json").read_text())
+    assert "stuck" not in told, told
+    return told
+
+
+def test_the_first_frame_is_there_before_anything_is_loaded(facts: dict[str, Any]) -> None:
+    assert facts["first_frame_s"] < 5.0  # 0.2 to 0.3 s measured; a loaded machine is slower
+    assert facts["failed"] == []
+    assert set(facts["ready"]) == {
+        "microphone",
+        "loudspeaker",
+        "recogniser",
+        "language model",
+        "synthesiser",
+    }
+
+
+def test_a_question_asked_aloud_is_shown_with_its_answer(facts: dict[str, Any]) -> None:
+    lines = facts["shown"].replace("metres", "meters").split("\n")
+    assert QUESTION in lines
+    assert ANSWER.replace("metres", "meters") in lines
+    assert facts["turn"]["heard"] == facts["turn"]["reply"] == ANSWER
+    assert facts["turn"]["metrics"]["underruns"] == 0
+
+
+def test_the_answer_can_be_understood_at_the_loudspeaker(
+    facts: dict[str, Any], folder: Path
+) -> None:
+    pcm, rate = recording(folder / "answer.wav")
+    (said,) = stretches(pcm, rate)
+    ear = Ear(map(as_spoken, (ANSWER, *OTHERS)))
+    assert ear.hear(between(pcm, rate, *said), rate) == as_spoken(facts["turn"]["reply"])
+
+
+def test_the_slider_pulled_by_keys_changes_the_reply_being_spoken(
+    facts: dict[str, Any], folder: Path
+) -> None:
+    pulled_s, end_s = facts["pulled_s"], facts["pulled_s"] + FAST_S
+    slow = words_per_second(facts["words"], 0.0, pulled_s)
+    fast = words_per_second(facts["words"], pulled_s + SETTLED_S, end_s)
+    assert slow == pytest.approx(SLOW_SPS, rel=0.25)
+    assert fast == pytest.approx(facts["target"], rel=0.25)
+    pcm, rate = recording(folder / "rates.wav")
+    start_s = stretches(pcm, rate)[0][0]  # the first word, to within the device's latency
+    slow_part = between(pcm, rate, start_s + 0.3, start_s + pulled_s - 0.3)
+    fast_part = between(pcm, rate, start_s + pulled_s + SETTLED_S, start_s + end_s - 0.3)
+    assert syllables_per_second(slow_part, rate) == pytest.approx(SLOW_SPS, rel=0.2)
+    assert syllables_per_second(fast_part, rate) == pytest.approx(facts["target"], rel=0.2)
+
+
+def words_per_second(words: list[tuple[float, int]], start_s: float, end_s: float) -> float:
+    """Syllables per second by the moments at which words began to be heard."""
+    part = [(at, syllables) for at, syllables in words if start_s <= at <= end_s]
+    return sum(syllables for _, syllables in part[:-1]) / (part[-1][0] - part[0][0])
+
+
+def test_the_readout_tells_target_and_measured_rate(facts: dict[str, Any]) -> None:
+    assert facts["readout"].startswith(f"target {facts['target']} · measured ")
+    assert facts["target"] == SLOW_SPS + 3
+
+
+def test_escape_stops_the_reply_and_the_words_heard_are_kept(facts: dict[str, Any]) -> None:
+    stopped = facts["stopped"]
+    assert stopped["ending"] == "Ending.INTERRUPTED_BY_KEY"
+    assert stopped["reply"] == LONG.strip()
+    assert stopped["reply"].startswith(stopped["heard"])
+    assert 10 < len(stopped["heard"].split()) == len(facts["words"]) < len(LONG.split())
+
+
+def test_a_dropped_recording_is_inspected_and_the_voice_area_says_what_it_is_like(
+    facts: dict[str, Any],
+) -> None:
+    assert facts["drop_accepted"]
+    title, found, advice = facts["clip_shown"]
+    assert title == "answer.wav"
+    assert found.startswith(f"{facts['clip']['seconds']:.1f} s · level -")
+    assert "cannot" in advice
+
+
+def test_the_window_closed_mid_reply_goes_at_once_and_leaves_nothing_running(
+    facts: dict[str, Any],
+) -> None:
+    assert facts["phase_when_closed"] == "SPEAKING"
+    assert facts["hidden_at_once"]
+    assert facts["status"] == 0
+    assert (facts["last_event"], facts["stopped_events"]) == ("Stopped", 1)
+    assert facts["turns"][-1]["ending"] == "Ending.INTERRUPTED_BY_KEY"
+    assert facts["threads"] == ["MainThread"]
+    assert facts["closing_s"] < 10.0
+
+
+def test_pictures_of_the_story_are_there(facts: dict[str, Any], pictures: Path) -> None:
+    assert all((pictures / f"{name}.png").stat().st_size > 10_000 for name in PICTURES)
