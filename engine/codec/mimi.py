@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from moshi.utils.compile import no_compile, no_cuda_graph
 from safetensors import SafetensorError
 from torch import Tensor, nn
 
@@ -24,7 +25,7 @@ SAMPLE_RATE = 24_000  # Hz
 FRAME_SAMPLES = 1_920
 FRAME_MS = 80
 CODES = 2_048  # values a code can take
-MAX_CODEBOOKS = 32
+_CPU = torch.device("cpu")
 
 
 @dataclass
@@ -70,7 +71,8 @@ class Mimi:
     def encode(self, pcm: Tensor) -> Tensor:
         """A whole clip [B, 1, S] -> all codes [B, K, T], T = S / 1920 rounded up."""
         model = self._model if self._whole else self._make()
-        codes: Tensor = model.encode(pcm.to(self.device))
+        with no_compile():
+            codes: Tensor = model.encode(pcm.to(self.device))
         return codes
 
     @torch.inference_mode()
@@ -87,11 +89,18 @@ class Mimi:
             pcm: Tensor = self._model.decode(codes)
         return pcm
 
+    def restart(self, stream: MimiStream) -> None:
+        """Make a stream fresh again, its tensors staying where they are."""
+        with self._resumed(stream):
+            self._model.reset_streaming()
+
     @contextmanager
     def _resumed(self, stream: MimiStream) -> Iterator[None]:
         self._model.set_streaming_state(stream.states)
         try:
-            yield
+            # moshi would capture its own graphs, and compile with a compiler nobody may have.
+            with no_compile(), no_cuda_graph():
+                yield
         finally:
             self._model.set_streaming_state(dict.fromkeys(stream.states))
 
@@ -116,7 +125,7 @@ def load_mimi(file: Path, codebooks: int, device: torch.device) -> Mimi:
         ) from error
 
 
-def random_mimi(codebooks: int, seed: int, **changes: Any) -> Mimi:
+def random_mimi(codebooks: int, seed: int, device: torch.device = _CPU, **changes: Any) -> Mimi:
     """A codec with random weights of the published shape, for tests and measurements.
 
     `changes` replace whole sections of moshi's configuration ('seanet', 'transformer', ...).
@@ -128,7 +137,7 @@ def random_mimi(codebooks: int, seed: int, **changes: Any) -> Mimi:
     def make() -> Any:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            model = loaders.get_mimi(None, config, num_codebooks=codebooks)
+            model = loaders.get_mimi(None, config, device, codebooks)
             for name, buffer in model.named_buffers():
                 # moshi leaves the codebooks at zero; zero codebooks would decode all codes alike.
                 if name.endswith("embedding_sum"):

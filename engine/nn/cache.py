@@ -87,6 +87,7 @@ class FixedKvCache:
         self._keys = torch.zeros(shape, device=device, dtype=dtype)
         self._values = torch.zeros(shape, device=device, dtype=dtype)
         self._steps = torch.arange(capacity, device=device)
+        self.capacity = capacity
         self.position = torch.zeros(1, device=device, dtype=torch.int64)
 
     def append(self, layer: int, keys: Tensor, values: Tensor) -> Stored:

@@ -151,7 +151,8 @@ class VoxtreamModel(nn.Module):
 
     def _greedy(self, logits: Tensor) -> Tensor:
         """Guided logits' best real code, [1, 1]."""
-        guided = guide(logits[:1], logits[1:], self.generation.acoustic_guidance)
+        wide = logits.float()  # guidance triples what bf16 rounds off
+        guided = guide(wide[:1], wide[1:], self.generation.acoustic_guidance)
         return guided[:, : self.config.codes].argmax(-1, keepdim=True)
 
     def _embedded(self, codebook: int, code: Tensor) -> Tensor:

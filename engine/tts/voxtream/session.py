@@ -7,26 +7,26 @@ Invariant: all state is here; closing the session frees it, and no other session
 
 import math
 from collections import deque
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
 
 import torch
 from torch import Tensor
 
-from engine.codec.mimi import FRAME_MS, FRAME_SAMPLES, Mimi, MimiStream
+from engine.codec.mimi import FRAME_MS, FRAME_SAMPLES, Mimi
 from engine.errors import InvalidInput
-from engine.nn.cache import KvCache
 from engine.nn.sampling import race_noise
 from engine.text.phonemes import Espeak, WordPhonemizer
 from engine.tts.base import AudioFrame, Finished, Onset, Starved, Step
 from engine.tts.voxtream.alignment import AlignmentCursor, Span
 from engine.tts.voxtream.config import System
-from engine.tts.voxtream.model import ROWS, Controls, VoxtreamModel
+from engine.tts.voxtream.frames import Frames, pack_controls
+from engine.tts.voxtream.model import VoxtreamModel
 from engine.tts.voxtream.prompt import PreparedPrompt
-from engine.tts.voxtream.rate import DurationState, RateMeter, rate_target
+from engine.tts.voxtream.rate import RATE_TABLE, DurationState, RateMeter, RateTarget, rate_target
 from engine.tts.voxtream.script import Script
-from engine.tts.voxtream.sink import TemporalMemory
 from engine.tts.voxtream.table import PhoneTable
 
 
@@ -39,22 +39,13 @@ class Machine:
     mimi: Mimi
     table: PhoneTable
     espeak: Espeak
-
-
-@dataclass(frozen=True)
-class _Made:
-    """One generated frame: its codes [1, K], of which the acoustic ones belong to the frame before
-    (acoustic delay), and the phones its semantic code speaks.
-    """
-
-    codes: Tensor
-    span: Span
+    rates: Mapping[float, RateTarget] = field(default_factory=lambda: RATE_TABLE)
 
 
 class VoxtreamSession:
     """A TtsSession. Not thread-safe; several sessions of one model may be stepped in turn."""
 
-    def __init__(self, machine: Machine, prompt: PreparedPrompt, seed: int) -> None:
+    def __init__(self, machine: Machine, prompt: PreparedPrompt, frames: Frames, seed: int) -> None:
         self.rate: float | None = None
         system, generation = machine.system, machine.system.generation
         self._machine = machine
@@ -68,18 +59,11 @@ class VoxtreamSession:
         self._durations = DurationState(len(system.duration_tokens), generation.rate_window_frames)
         self._meter = RateMeter(generation.rate_window_frames, FRAME_MS)
         self._generator = torch.Generator().manual_seed(seed)
-        self._memory: TemporalMemory | None = None
-        self._depth = KvCache(
-            machine.model.config.depth,
-            ROWS,
-            machine.model.device,
-            machine.model.dtype,
-            growth=machine.model.codebooks,
-        )
-        self._stream: MimiStream = machine.mimi.open()
-        self._last: _Made | None = None  # None = nothing generated yet
+        self._frames = frames
+        self._span: Span | None = None  # phones of the last frame; None = nothing generated yet
         self._sample = 0
         self._finished = False
+        self._closed = False
 
     # ------------------------------------------------------------------ text
 
@@ -134,75 +118,43 @@ class VoxtreamSession:
         return AudioFrame(pcm.numpy(), 0, onsets)
 
     def _frame(self) -> AudioFrame | None:
-        """Generate one frame; None for the first, which has no acoustic codes to sound with."""
-        model, before = self._machine.model, self._last
-        hidden = self._hidden()
-        choice = model.choose(hidden, self._controls())
+        """Generate one frame; None for the first, whose acoustic codes are the prompt's."""
+        before = self._span
         if before is None:
-            # The acoustic codes that belong here are those of the prompt's last frame. They are
-            # known; the released loop generates them anew, which costs a third of the first packet.
-            acoustic = self._prompt.last_acoustic
-        else:
-            acoustic = model.acoustic_codes(
-                hidden + self._prompt.speaker, choice.code, self._prompt.tables.depth, self._depth
-            )
-        codes = torch.cat((choice.code, acoustic), dim=1)  # [1, K]
-        sound = None
-        if before is not None:
-            spoken = torch.cat((before.codes[:, :1], acoustic), dim=1)
-            sound = self._machine.mimi.decode_frame(self._stream, spoken[:, :, None])
-        token = int(choice.token)  # the frame's only sync
-        span = self._move(token, before)
-        self._last = _Made(codes, span)
-        if before is None or sound is None:
+            opened = self._prompt.open(self._script.rows())
+            self._span = self._move(self._frames.first(opened, self._controls()), None)
             return None
-        return self._packet(sound, before.span)
+        phones = self._script.vector(before)
+        self._script.forget_before(before.first)
+        sound = self._frames.next(phones, self._controls())
+        self._span = self._move(sound.token, before)
+        return self._packet(sound.pcm, before)
 
-    def _hidden(self) -> Tensor:
-        """Temporal hidden [B, D] from which this frame is drawn."""
-        prompt = self._prompt
-        if self._memory is None or self._last is None:
-            opened = prompt.open(self._script.rows())
-            config = prompt.model.config
-            self._memory = TemporalMemory(
-                prompt.model, prompt.tables.temporal, opened.cache, config.audio_window
-            )
-            return opened.hidden
-        span, codes = self._last.span, self._last.codes
-        phones = self._script.vector(span)[:, None]
-        column = prompt.model.columns(phones, codes[:, :, None].expand(ROWS, -1, -1))
-        self._script.forget_before(span.first)
-        return self._memory.step(column[:, 0])
-
-    def _controls(self) -> Controls:
+    def _controls(self) -> Tensor:
         """Rate and randomness of this frame."""
-        generation, device = self._machine.system.generation, self._machine.model.device
-        guidance, pull = generation.semantic_guidance, [0.0] * len(self._durations.counts)
+        generation = self._machine.system.generation
+        guidance, pull = generation.semantic_guidance, (0.0,) * len(self._durations.counts)
         if self.rate is not None and self._machine.system.rate_control:
             if not math.isfinite(self.rate):
                 raise InvalidInput(f"A speaking rate of {self.rate} cannot be spoken.")
-            target = rate_target(self.rate)
-            guidance, pull = target.guidance, list(self._durations.pull(target))
-        return Controls(
-            torch.tensor(guidance, device=device),
-            torch.tensor(pull, device=device),
-            race_noise(len(pull), self._generator).to(device),
-            race_noise(generation.top_codes, self._generator).to(device),
-        )
+            target = rate_target(self.rate, self._machine.rates)
+            guidance, pull = target.guidance, self._durations.pull(target)
+        token_noise = race_noise(len(pull), self._generator)
+        code_noise = race_noise(generation.top_codes, self._generator)
+        return pack_controls(guidance, pull, token_noise, code_noise)
 
-    def _move(self, token: int, before: _Made | None) -> Span:
-        """Where the voice stands after this frame; notes the end one frame after it came."""
+    def _move(self, token: int, before: Span | None) -> Span:
+        """The phones this frame speaks; notes the end one frame after it came."""
         self._durations.observe(token)
-        if before is not None and before.span.ended:
+        if before is not None and before.ended:
             self._finished = True
-            return before.span
+            return before
         return self._cursor.advance(token, self._script.known, closed=self._script.closed)
 
-    def _packet(self, sound: Tensor, span: Span) -> AudioFrame:
-        pcm = sound[0, 0].float().cpu().numpy()
+    def _packet(self, pcm: Tensor, span: Span) -> AudioFrame:
         onsets = self._onsets(span)
         rate = self._meter.observe(self._script.syllables_ended(span))
-        frame = AudioFrame(pcm, self._sample, onsets, rate)
+        frame = AudioFrame(pcm.numpy(), self._sample, onsets, rate)
         self._sample += FRAME_SAMPLES
         return frame
 
@@ -215,8 +167,10 @@ class VoxtreamSession:
 
     def close(self) -> None:
         self._finished = True
-        self._memory = None
         self._words.clear()
+        if not self._closed:
+            self._closed = True
+            self._frames.close()
 
     def __enter__(self) -> Self:
         return self

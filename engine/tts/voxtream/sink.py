@@ -18,7 +18,7 @@ SLICE = 8  # columns prepared per frame; 312 of them are ready 39 frames after t
 
 
 class TemporalMemory:
-    """Owns the caches of one utterance."""
+    """Owns the caches of one utterance; `prompt` becomes its own."""
 
     def __init__(
         self, model: VoxtreamModel, table: RotaryTable, prompt: KvCache, window: int
@@ -26,12 +26,8 @@ class TemporalMemory:
         self._model = model
         self._table = table
         self._window = window
-        self._prompt_columns = prompt.length
         self._cache = prompt
-        room = max(0, window - prompt.length - 1)
-        self._keep = min(window // 2, room)  # recent columns that survive
-        self._recent: deque[Tensor] = deque(maxlen=self._keep)
-        self._next: KvCache | None = None
+        self._next = NextWindow(model, table, prompt, window)
 
     @property
     def length(self) -> int:
@@ -41,46 +37,68 @@ class TemporalMemory:
     def step(self, column: Tensor) -> Tensor:
         """One column [B, D] -> hidden [B, D]."""
         if self._cache.length >= self._window:
-            self._turn_over()
-        hidden = self._forward(self._cache, column[:, None])
+            self._cache = self._next.take()
+        hidden = forward(self._model, self._table, self._cache, column[:, None])
+        self._next.see(column, self._cache.length)
+        return hidden
+
+
+class NextWindow:
+    """The cache that follows when the window is full: the prompt and the last half window of
+    columns, at new positions. Prepared column by column while the old one is still in use.
+    """
+
+    def __init__(
+        self, model: VoxtreamModel, table: RotaryTable, prompt: KvCache, window: int
+    ) -> None:
+        self._model = model
+        self._table = table
+        self._prompt = prompt  # any cache that begins with the prompt
+        self._columns = prompt.length
+        self._window = window
+        self._keep = min(window // 2, max(0, window - prompt.length - 1))
+        self._recent: deque[Tensor] = deque(maxlen=self._keep)
+        self._cache: KvCache | None = None
+
+    def see(self, column: Tensor, length: int) -> None:
+        """A column [B, D] was spoken; the window in use holds `length` columns now."""
         self._recent.append(column)
-        self._prepare()
-        return hidden
-
-    def _forward(self, cache: KvCache, columns: Tensor) -> Tensor:
-        start, length = cache.length, columns.shape[1]
-        mask = None
-        if length > 1:
-            mask = causal_mask(start, length, columns.device)
-        rotation = self._table.slice(start, start + length)
-        hidden = self._model.advance(columns, rotation, cache, mask)
-        cache.advance(length)
-        return hidden
-
-    def _prepare(self) -> None:
-        """Put some of the recent columns into the next cache, just fast enough to be ready."""
-        slices_left = self._window - self._cache.length + 1  # calls of this before turning over
-        prepared = 0 if self._next is None else self._next.length - self._prompt_columns
-        if (self._keep - prepared) <= SLICE * (slices_left - 1):
+        frames_left = self._window - length
+        if self._keep - self._prepared <= SLICE * frames_left:
             return
-        if self._next is None:
-            self._next = self._cache.copy(self._prompt_columns)
-        ready = self._surviving()[prepared : prepared + SLICE]
+        if self._cache is None:
+            self._cache = self._prompt.copy(self._columns)
+        ready = self._surviving(length)[self._prepared : self._prepared + SLICE]
         if ready:
-            self._forward(self._next, torch.stack(ready, dim=1))
+            forward(self._model, self._table, self._cache, torch.stack(ready, dim=1))
 
-    def _surviving(self) -> list[Tensor]:
-        """Of the columns that the next cache will hold behind the prompt, those known by now."""
-        count = max(0, self._cache.length - (self._window - self._keep))
+    def take(self) -> KvCache:
+        """The finished cache, once the window in use is full."""
+        cache = self._cache or self._prompt.copy(self._columns)
+        rest = self._surviving(self._window)[cache.length - self._columns :]
+        if rest:
+            forward(self._model, self._table, cache, torch.stack(rest, dim=1))
+        self._prompt, self._cache = cache, None
+        return cache
+
+    @property
+    def _prepared(self) -> int:
+        """Columns behind the prompt that the cache holds."""
+        return 0 if self._cache is None else self._cache.length - self._columns
+
+    def _surviving(self, length: int) -> list[Tensor]:
+        """Of the columns the cache will hold behind the prompt, those known by now."""
+        count = max(0, length - (self._window - self._keep))
         return list(self._recent)[len(self._recent) - count :]
 
-    def _turn_over(self) -> None:
-        """The prepared cache becomes the memory; positions are numbered anew."""
-        prepared = self._next or self._cache.copy(self._prompt_columns)
-        rest = self._surviving()[prepared.length - self._prompt_columns :]
-        if rest:
-            self._forward(prepared, torch.stack(rest, dim=1))
-        self._cache, self._next = prepared, None
+
+def forward(model: VoxtreamModel, table: RotaryTable, cache: KvCache, columns: Tensor) -> Tensor:
+    """Columns [B, T, D] behind the cache's; hidden of the last one [B, D]."""
+    start, length = cache.length, columns.shape[1]
+    mask = causal_mask(start, length, columns.device) if length > 1 else None
+    hidden = model.advance(columns, table.slice(start, start + length), cache, mask)
+    cache.advance(length)
+    return hidden
 
 
 def causal_mask(start: int, length: int, device: torch.device) -> Tensor:

@@ -26,6 +26,7 @@ from engine.tts.voxtream.config import (
     Profile,
     read_config,
 )
+from engine.tts.voxtream.frames import EagerFrames, Frames, GraphFrames
 from engine.tts.voxtream.prompt import PreparedPrompt, prepare, rotary_tables
 from engine.tts.voxtream.rate import HIGHEST_RATE, LOWEST_RATE
 from engine.tts.voxtream.session import Machine, VoxtreamSession
@@ -45,8 +46,13 @@ class VoxtreamSynthesiser:
         speaker: voices.SpeakerEncoder,
         own_voices: tuple[Voice, ...],
         name: str = VOXTREAM2.name,
+        *,
+        graphs: bool | None = None,
     ) -> None:
+        """`graphs`: whether frames are replays of a captured graph; None = on CUDA only."""
         self._machine = machine
+        self._graphs = machine.model.device.type == "cuda" if graphs is None else graphs
+        self._idle: list[GraphFrames] = []
         self._speaker = speaker
         self._voices = own_voices
         self._tables = rotary_tables(machine.model)
@@ -62,8 +68,10 @@ class VoxtreamSynthesiser:
         return voices.encode(pcm, sample_rate, self._machine.mimi, self._speaker, self.info.name)
 
     def open(self, voice: Voice, *, seed: int) -> VoxtreamSession:
-        return VoxtreamSession(self._machine, self._prompt(voice), seed)
+        prompt = self._prompt(voice)
+        return VoxtreamSession(self._machine, prompt, self._frames(prompt), seed)
 
+    @torch.inference_mode()
     def warm(self, voice: Voice) -> None:
         """Make the snapshots that a first word of up to nine phones needs."""
         prompt = self._prompt(voice)
@@ -72,6 +80,19 @@ class VoxtreamSynthesiser:
 
     def close(self) -> None:
         self._prepared.clear()
+        self._idle.clear()
+
+    def _frames(self, prompt: PreparedPrompt) -> Frames:
+        """What makes a session's frames: on CUDA a graph, captured when none is idle."""
+        machine = self._machine
+        if not self._graphs:
+            return EagerFrames(prompt, machine.mimi)
+        if not self._idle:
+            made = GraphFrames(machine.model, self._tables, machine.mimi, self._idle.append)
+            self._idle.append(made)
+        frames = self._idle.pop()
+        frames.begin(prompt)
+        return frames
 
     @torch.inference_mode()
     def _prompt(self, voice: Voice) -> PreparedPrompt:
@@ -146,7 +167,7 @@ def load_random(
     """Full-size random weights, for measuring and developing: what is heard is noise."""
     target = target or Target(torch.device("cpu"), torch.float32, threads=2)
     model = load_weights(RandomWeights(config, seed), config, VOXTREAM2.generation, profile, target)
-    codec = mimi or random_mimi(config.codebooks, seed)
+    codec = mimi or random_mimi(config.codebooks, seed, target.device)
     codec.tune(profile.codebooks, profile.codec)
     return_freed_memory()
     machine = Machine(VOXTREAM2, model, codec, own_table(), Espeak())
