@@ -143,7 +143,9 @@ def test_escape_stops_the_reply_and_the_words_heard_are_kept(facts: dict[str, An
     assert stopped["ending"] == "Ending.INTERRUPTED_BY_KEY"
     assert stopped["reply"] == LONG.strip()
     assert stopped["reply"].startswith(stopped["heard"])
-    assert 10 < len(stopped["heard"].split()) == len(facts["words"]) < len(LONG.split())
+    heard = len(stopped["heard"].split())
+    assert 10 < heard < len(LONG.split())
+    assert heard - len(facts["words"]) in (0, 1)  # one may begin just when the key is pressed
 
 
 def test_a_dropped_recording_is_inspected_and_the_voice_area_says_what_it_is_like(
