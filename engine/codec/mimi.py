@@ -25,6 +25,7 @@ SAMPLE_RATE = 24_000  # Hz
 FRAME_SAMPLES = 1_920
 FRAME_MS = 80
 CODES = 2_048  # values a code can take
+MAX_CODEBOOKS = 32
 _CPU = torch.device("cpu")
 
 
@@ -38,10 +39,12 @@ class MimiStream:
 class Mimi:
     """Codes [B, K, T] <-> samples [B, 1, 1920 T] at 24 kHz; K = the codebooks in use."""
 
-    def __init__(self, make: Callable[[], Any], codebooks: int) -> None:
-        """`make` gives the whole codec; it is called again when a tuned one has to encode."""
-        self._make = make
-        self._model = make()
+    def __init__(self, model: Any, codebooks: int, remake: Callable[[], Any] | None = None) -> None:
+        """`remake` loads the model again for the moment a tuned one has to encode; None = a tuned
+        one keeps its encoding half.
+        """
+        self._model = model
+        self._remake = remake
         self._whole = True
         self.codebooks = codebooks
         self._model.set_num_codebooks(codebooks)
@@ -58,7 +61,7 @@ class Mimi:
         self.codebooks = min(codebooks, self.codebooks)
         if self.device.type == "cpu":
             quicken(self._model, precision)
-            for part in ENCODING:
+            for part in ENCODING if self._remake is not None else ():
                 setattr(self._model, part, None)  # moshi looks at them, never calls them
             self._whole = False
 
@@ -70,7 +73,7 @@ class Mimi:
     @torch.inference_mode()
     def encode(self, pcm: Tensor) -> Tensor:
         """A whole clip [B, 1, S] -> all codes [B, K, T], T = S / 1920 rounded up."""
-        model = self._model if self._whole else self._make()
+        model = self._model if self._whole or self._remake is None else self._remake()
         with no_compile():
             codes: Tensor = model.encode(pcm.to(self.device))
         return codes
@@ -118,7 +121,7 @@ def load_mimi(file: Path, codebooks: int, device: torch.device) -> Mimi:
     if not file.is_file():
         raise ModelError(f"The codec file {file} is not there.", hint="Fetch the model again.")
     try:
-        return Mimi(make, codebooks)
+        return Mimi(make(), codebooks, make)
     except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as error:
         raise ModelError(
             f"The codec file {file} cannot be used: {error}", hint="Fetch the model again."
@@ -146,7 +149,7 @@ def random_mimi(codebooks: int, seed: int, device: torch.device = _CPU, **change
                     buffer.fill_(1.0)
         return _frozen(model)
 
-    return Mimi(make, codebooks)
+    return Mimi(make(), codebooks, make)
 
 
 def _frozen(model: nn.Module) -> nn.Module:
