@@ -15,7 +15,7 @@ from typing import Any, Final
 import torch
 from torch import nn
 
-from engine.codec.mimi import MAX_CODEBOOKS, SAMPLE_RATE, Mimi
+from engine.codec.mimi import SAMPLE_RATE, Mimi
 from engine.codec.small_parts import SpectralDecoder, SpectralEncoder
 from engine.errors import ModelError
 
@@ -25,7 +25,7 @@ SEANET_RATIOS: Final = (8, 6, 5, 4)  # 960 samples for each latent column
 CONFIG_KEY: Final = "config"
 AGAIN: Final = "Install the program again."
 _LARGEST: Final = {
-    "codebooks": MAX_CODEBOOKS,
+    "codebooks": 32,
     "codes": 2048,
     "width": 2048,
     "blocks": 32,
@@ -106,7 +106,7 @@ def load_small(file: Path, device: torch.device) -> Mimi:
         model.load_state_dict(tensors)
     except RuntimeError as error:
         raise ModelError(f"The codec file {file} does not fit: {error}", hint=AGAIN) from error
-    return Mimi(lambda: model, config.codebooks)
+    return Mimi(model, config.codebooks)
 
 
 def frozen(model: Any, device: torch.device) -> Any:
