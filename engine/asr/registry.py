@@ -6,10 +6,11 @@ Invariant: load() either returns a recogniser that works or raises ModelError wi
 from collections.abc import Sequence
 
 from engine.asr.base import Recogniser
-from engine.errors import InvalidInput
+from engine.errors import InvalidInput, ModelError
 from engine.settings import RecogniserSettings
 
 NAMES = ("sphinx", "whisper")
+SPHINX_LANGUAGES = ("", "auto", "en")
 
 
 def load(settings: RecogniserSettings, phrases: Sequence[str]) -> Recogniser:
@@ -25,6 +26,11 @@ def load(settings: RecogniserSettings, phrases: Sequence[str]) -> Recogniser:
             # pocketsphinx brings its model along: only when it is the one in use.
             from engine.asr.sphinx import SphinxRecogniser
 
+            if settings.language not in SPHINX_LANGUAGES:
+                raise ModelError(
+                    f"The built-in recogniser understands English only, not '{settings.language}'.",
+                    hint="Choose English, or the recogniser 'whisper' with a multilingual model.",
+                )
             return SphinxRecogniser(phrases)
         case "whisper":
             # faster-whisper brings ctranslate2, onnxruntime and PyAV: 1.2 s and 54 MB.

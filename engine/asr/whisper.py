@@ -115,7 +115,11 @@ class WhisperRecognition:
         self._decoder = decoder
         self._vad = vad
         self._clock = clock
-        self.close()
+        self._kept = KeptAudio(vad, limit_s=LIMIT_S, cut_s=CUT_S)
+        self._settled: list[Believed] = []
+        self._partial = ""
+        self._fresh = 0  # samples since the last look
+        self._due = PARTIAL_SAMPLES  # so many fresh samples make the next look due
 
     def push(self, pcm: Pcm) -> None:
         """Keep samples [S]; decodes only when an utterance outgrows Whisper's window."""
@@ -142,12 +146,12 @@ class WhisperRecognition:
         return Transcript(heard.text, heard.confidence, NAME)
 
     def close(self) -> None:
-        """Throw the utterance away."""
+        """Throw the utterance away; what follows would be a new one."""
         self._kept = KeptAudio(self._vad, limit_s=LIMIT_S, cut_s=CUT_S)
-        self._settled: list[Believed] = []
+        self._settled = []
         self._partial = ""
-        self._fresh = 0  # samples since the last look
-        self._due = PARTIAL_SAMPLES  # so many fresh samples make the next look due
+        self._fresh = 0
+        self._due = PARTIAL_SAMPLES
 
     def _heard(self, beams: int) -> Believed:
         return join([*self._settled, self._decoder.decode(self._kept.clip(), beams=beams)])

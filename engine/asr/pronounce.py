@@ -1,0 +1,97 @@
+"""How words sound that the pronouncing dictionary lacks: units, British spellings, the product.
+
+A word is taken apart into parts the dictionary has (kilo + joules, nano + meters); what cannot be
+taken apart is read letter by letter, which is right for regular words only. Invariant: every phone
+is one of the acoustic model's 39 (CMU set).
+"""
+
+from collections.abc import Callable
+
+Lookup = Callable[[str], str | None]
+"""A word to its phones, separated by spaces; None when the dictionary lacks it."""
+
+NAMES = {"rubato": "R UW B AA T OW", "spelt": "S P EH L T"}
+PREFIXES = {
+    "centi": "S EH N T IH",
+    "deci": "D EH S IH",
+    "giga": "G IH G AH",
+    "gibi": "G IH B IH",
+    "kilo": "K IH L AH",
+    "mega": "M EH G AH",
+    "mebi": "M EH B IH",
+    "micro": "M AY K R OW",
+    "milli": "M IH L AH",
+    "nano": "N AE N OW",
+    "tera": "T EH R AH",
+    "un": "AH N",
+    "re": "R IY",
+}
+RESPELT = (("tre", "ter"), ("tres", "ters"), ("gramme", "gram"), ("grammes", "grams"),
+           ("iser", "izer"), ("ise", "ize"), ("our", "or"))  # fmt: skip
+LEAST_PART = 3  # letters: shorter parts are accidents
+HISSING = {"S", "Z", "SH", "ZH", "CH", "JH"}
+VOICELESS = {"P", "T", "K", "F", "TH"}
+LETTERS = {
+    "tion": "SH AH N", "igh": "AY", "tch": "CH", "ch": "CH", "sh": "SH", "th": "TH", "ph": "F",
+    "ck": "K", "qu": "K W", "ng": "NG", "wh": "W", "kn": "N", "wr": "R", "ee": "IY", "ea": "IY",
+    "oo": "UW", "ou": "AW", "ow": "OW", "oa": "OW", "oi": "OY", "oy": "OY", "ai": "EY", "ay": "EY",
+    "au": "AO", "aw": "AO", "er": "ER", "ir": "ER", "ur": "ER", "ar": "AA R", "or": "AO R",
+    "a": "AE", "b": "B", "c": "K", "d": "D", "e": "EH", "f": "F", "g": "G", "h": "HH", "i": "IH",
+    "j": "JH", "k": "K", "l": "L", "m": "M", "n": "N", "o": "AA", "p": "P", "q": "K", "r": "R",
+    "s": "S", "t": "T", "u": "AH", "v": "V", "w": "W", "x": "K S", "y": "IY", "z": "Z",
+}  # fmt: skip
+
+
+def pronounce(word: str, lookup: Lookup) -> str | None:
+    """Phones of a lower-case word; None when it has no letters to read."""
+    return _composed(word, lookup) or _read(word)
+
+
+def _composed(word: str, lookup: Lookup) -> str | None:
+    """Phones from the dictionary, as a whole, respelt, in the plural or in two parts."""
+    return (
+        NAMES.get(word)
+        or lookup(word)
+        or _respelt(word, lookup)
+        or _plural(word, lookup)
+        or _in_parts(word, lookup)
+    )
+
+
+def _respelt(word: str, lookup: Lookup) -> str | None:
+    for british, american in RESPELT:
+        if word.endswith(british):
+            return _composed(word.removesuffix(british) + american, lookup)
+    return None
+
+
+def _plural(word: str, lookup: Lookup) -> str | None:
+    if not word.endswith("s") or len(word) <= LEAST_PART:
+        return None
+    phones = _composed(word[:-1], lookup)
+    if phones is None:
+        return None
+    last = phones.split()[-1]
+    ending = "IH Z" if last in HISSING else "S" if last in VOICELESS else "Z"
+    return f"{phones} {ending}"
+
+
+def _in_parts(word: str, lookup: Lookup) -> str | None:
+    """The longest head the dictionary (or PREFIXES) has, whose tail it has too."""
+    for cut in range(len(word) - LEAST_PART, 1, -1):
+        head = PREFIXES.get(word[:cut]) or (lookup(word[:cut]) if cut >= LEAST_PART else None)
+        tail = lookup(word[cut:])
+        if head and tail:
+            return f"{head} {tail}"
+    return None
+
+
+def _read(word: str) -> str | None:
+    phones: list[str] = []
+    place = 0
+    while place < len(word):
+        size = next((n for n in (4, 3, 2, 1) if word[place : place + n] in LETTERS), 0)
+        if size:
+            phones.append(LETTERS[word[place : place + size]])
+        place += max(1, size)
+    return " ".join(phones) or None

@@ -1,0 +1,53 @@
+"""From the setting's name to a recogniser."""
+
+import importlib.util
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engine.asr.registry import NAMES, load
+from engine.errors import InvalidInput, ModelError
+from engine.settings import RecogniserSettings
+
+SETTINGS = RecogniserSettings()
+
+
+def test_the_default_needs_no_download():
+    recogniser = load(SETTINGS, ["stop"])
+    assert recogniser.info.name == "sphinx"
+    recogniser.close()
+
+
+def test_whisper_loads_the_chosen_folder(whisper_folder):
+    recogniser = load(replace(SETTINGS, engine="whisper", model=str(whisper_folder)), ["stop"])
+    assert recogniser.info.name == "whisper"
+    recogniser.close()
+
+
+def test_an_unknown_name_lists_the_known_ones():
+    with pytest.raises(InvalidInput, match="no recogniser called 'siri'") as raised:
+        load(replace(SETTINGS, engine="siri"), [])
+    assert all(name in raised.value.hint for name in NAMES)
+
+
+def test_the_built_in_recogniser_refuses_other_languages():
+    with pytest.raises(ModelError, match="English only, not 'de'") as raised:
+        load(replace(SETTINGS, language="de"), [])
+    assert "whisper" in raised.value.hint
+
+
+def test_only_the_chosen_engine_is_imported():
+    script = (
+        "import sys; from engine.asr.registry import load;"
+        "from engine.settings import RecogniserSettings;"
+        "load(RecogniserSettings(), ['stop']);"
+        "print(sorted({'faster_whisper', 'ctranslate2', 'torch'} & set(sys.modules)))"
+    )
+    root = Path(importlib.util.find_spec("engine").origin).parents[1]
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=root, capture_output=True, text=True, check=False
+    )
+    assert done.stdout.strip() == "[]", done.stderr

@@ -1,0 +1,238 @@
+"""The recogniser that needs no download, on synthetic voices."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from engine.asr import sphinx as sphinx_module
+from engine.asr.base import SAMPLE_RATE
+from engine.asr.sphinx import SphinxRecogniser
+from engine.errors import ModelError, RecogniserError
+
+COUNTS = ["one", "two", "three", "five", "ten", "fifteen", "twenty", "thirty", "forty five"]
+PHRASES = [
+    "what time is it",
+    "what is the date today",
+    "stop",
+    "slower",
+    "talk faster",
+    "how do you spell necessary",
+    "mute the rubato",
+    *(f"set a timer for {count} minutes" for count in COUNTS),
+    *(f"convert {count} miles to kilometers" for count in COUNTS),
+    *(f"what is {count} plus {other}" for count in COUNTS for other in COUNTS),
+]
+
+
+@pytest.fixture(scope="module")
+def recogniser() -> SphinxRecogniser:
+    return SphinxRecogniser(PHRASES)
+
+
+def pushed(recogniser: SphinxRecogniser, pcm: np.ndarray, block: int = 1600):
+    recognition = recogniser.open()
+    for first in range(0, len(pcm), block):
+        recognition.push(pcm[first : first + block])
+    return recognition
+
+
+# ------------------------------------------------------------ what was said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what time is it",
+        "set a timer for forty five minutes",
+        "convert ten miles to kilometers",
+        "what is five plus twenty",
+        "how do you spell necessary",
+        "stop",
+    ],
+)
+def test_a_skill_sentence_is_heard_word_for_word(recogniser, say, text):
+    heard = pushed(recogniser, say(text)).finish()
+    assert (heard.text, heard.recogniser) == (text, "sphinx")
+    assert 0.3 < heard.confidence <= 1.0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the children were playing in the garden",
+        "she never liked the taste of coffee",
+        "play some music in the living room",
+        "do you think it will rain tomorrow afternoon",
+    ],
+)
+def test_other_talk_is_not_pressed_into_skill_sentences(recogniser, say, text):
+    assert pushed(recogniser, say(text)).finish().text == text
+
+
+@pytest.mark.parametrize("level", [0.0, 0.001, 0.03, 0.2])
+def test_silence_and_white_noise_are_nothing_heard(recogniser, level):
+    noise = np.random.default_rng(5).normal(0, level, 3 * SAMPLE_RATE).astype(np.float32)
+    heard = pushed(recogniser, noise).finish()
+    assert (heard.text, heard.confidence) == ("", 0.0)
+
+
+@pytest.mark.parametrize("samples", [0, 1, 400])
+def test_hardly_any_audio_is_nothing_heard(recogniser, samples):
+    assert pushed(recogniser, np.zeros(samples, np.float32)).finish().text == ""
+
+
+def test_a_quiet_voice_is_heard_like_a_loud_one(recogniser, say):
+    pcm = say("convert ten miles to kilometers")
+    assert pushed(recogniser, pcm * 0.05).finish().text == "convert ten miles to kilometers"
+
+
+def test_broken_samples_do_no_harm(recogniser, say):
+    pcm = say("what time is it").copy()
+    pcm[:200] = np.nan
+    pcm[200:400] = np.inf
+    assert pushed(recogniser, pcm).finish().text == "what time is it"
+
+
+def test_a_word_no_dictionary_has_can_be_heard(recogniser, say):
+    assert pushed(recogniser, say("mute the roobahtoe")).finish().text == "mute the rubato"
+
+
+# --------------------------------------------------------------------- laws
+
+
+@pytest.mark.parametrize("block", [320, 1601, 8000])
+def test_the_transcript_does_not_depend_on_the_blocks(recogniser, say, block):
+    pcm = say("set a timer for forty five minutes")
+    whole = pushed(recogniser, pcm, len(pcm)).finish()
+    cut = pushed(recogniser, pcm, block).finish()
+    assert cut == whole
+
+
+def test_the_transcript_does_not_depend_on_what_was_heard_before(recogniser, say):
+    pcm = say("convert ten miles to kilometers")
+    first = pushed(recogniser, pcm).finish()
+    pushed(recogniser, say("she never liked the taste of coffee") * 0.05).finish()
+    assert pushed(recogniser, pcm).finish() == first
+
+
+def test_a_thrown_away_utterance_leaves_nothing_to_the_next(recogniser, say):
+    pushed(recogniser, say("what time is it")).close()
+    assert pushed(recogniser, say("stop")).finish().text == "stop"
+
+
+def test_opening_the_next_utterance_throws_the_last_away(recogniser, say):
+    pushed(recogniser, say("what time is it"))
+    assert pushed(recogniser, say("stop")).finish().text == "stop"
+
+
+def test_closing_twice_and_after_the_end_is_allowed(recogniser, say):
+    recognition = pushed(recogniser, say("stop"))
+    recognition.finish()
+    recognition.close()
+    recognition.close()
+    assert recognition.partial() == ""
+
+
+# ------------------------------------------------------------ while speaking
+
+
+def test_the_text_so_far_grows_while_the_person_speaks(recogniser, say):
+    recognition = recogniser.open()
+    pcm = say("set a timer for forty five minutes")
+    seen = []
+    for first in range(0, len(pcm), 1600):
+        recognition.push(pcm[first : first + 1600])
+        seen.append(recognition.partial())
+    recognition.close()
+    assert seen[0] == ""
+    assert any(text.startswith("set a timer") for text in seen[: len(seen) * 3 // 4])
+    assert seen[-1] == "set a timer for forty five minutes"
+
+
+def test_other_talk_so_far_is_a_few_words_and_an_ellipsis(recogniser, say):
+    recognition = pushed(recogniser, say("the old man walked slowly down the street"))
+    text = recognition.partial()
+    recognition.close()
+    assert text.endswith("…")
+    assert len(text.split()) <= 4
+
+
+def test_a_long_utterance_is_settled_while_it_lasts(recogniser, say):
+    sentence, pause = say("convert ten miles to kilometers"), np.zeros(4000, np.float32)
+    recognition = pushed(recogniser, np.tile(np.concatenate([sentence, pause]), 6))
+    assert "convert ten miles to kilometers" in recognition.partial()
+    text = recognition.finish().text
+    assert text.count("convert ten miles to kilometers") >= 5
+
+
+@pytest.mark.slow
+def test_listening_keeps_up_with_speech_and_lets_other_threads_run(recogniser, say):
+    """Streaming takes a tenth of the time of speech; half is the limit on a loaded core."""
+    pcm = np.tile(say("set a timer for forty five minutes"), 2)
+    stop, gaps_s = threading.Event(), [0.0]
+
+    def tick() -> None:
+        last = time.perf_counter()
+        while not stop.wait(0.002):
+            now = time.perf_counter()
+            gaps_s.append(now - last)
+            last = now
+
+    other = threading.Thread(target=tick)
+    other.start()
+    began = time.process_time()
+    recognition = pushed(recogniser, pcm)
+    spent_s = time.process_time() - began
+    stop.set()
+    other.join()
+    recognition.close()
+    assert spent_s < 0.5 * len(pcm) / SAMPLE_RATE
+    assert max(gaps_s) < 0.5
+
+
+# -------------------------------------------------------------- the decoder
+
+
+def test_without_phrases_the_open_model_listens(say):
+    recogniser = SphinxRecogniser([])
+    recognition = pushed(recogniser, say("the children were playing in the garden"))
+    assert "children" in recognition.partial()
+    assert recognition.finish().text == "the children were playing in the garden"
+
+
+def test_phrases_that_cannot_be_learned_are_left_out(say):
+    recogniser = SphinxRecogniser(["42 °C!", "stop", ""])
+    assert "1 phrases" in recogniser.info.detail
+    assert pushed(recogniser, say("stop")).finish().text == "stop"
+
+
+def test_the_recogniser_says_what_it_is(recogniser):
+    assert recogniser.info.name == "sphinx"
+    assert "PocketSphinx" in recogniser.info.detail
+
+
+def test_a_missing_acoustic_model_is_a_model_error(monkeypatch):
+    import pocketsphinx
+
+    def without_model(**options):
+        raise RuntimeError("Failed to initialize decoder")
+
+    monkeypatch.setattr(pocketsphinx, "Decoder", without_model)
+    with pytest.raises(ModelError, match="does not load") as raised:
+        SphinxRecogniser(PHRASES)
+    assert "install Rubato again" in raised.value.hint
+
+
+def test_a_failure_while_decoding_is_said_and_the_next_utterance_works(
+    recogniser, say, monkeypatch
+):
+    def failing(*args):
+        raise RuntimeError("Failed to end utterance")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(sphinx_module._Decoder, "_spectral_mean", failing)
+        with pytest.raises(RecogniserError, match="could not decode"):
+            pushed(recogniser, say("stop")).finish()
+    assert pushed(recogniser, say("stop")).finish().text == "stop"
