@@ -1,0 +1,137 @@
+"""Interruptions of the real voice: whatever the moment, what was heard is what is remembered."""
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.api import ReplyDelta, SendText, Settings, StopReply, TurnEnded, say
+from engine.audio.file_device import FileLoudspeaker, SteppedClock
+from engine.messages import Ending, Phase, PhaseChanged
+from engine.runtime.parts import standard_parts
+from tests.fakes import FakeLanguageModel
+from tests.faults.whole import RATE, Devices, Whole, whole
+
+WORDS = "seven quiet rivers run along the old stone road to the harbour in the morning"
+REPEAT, AGAIN = f"repeat after me {WORDS}", "say that again"
+FADE_S = 0.03  # what is left to play after a cut
+EDGE_S = 0.05  # how far the count of samples and the word times may be apart
+
+
+class Stepped:
+    """A loudspeaker that plays when told, and what the words of WORDS sound like on it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.clock = SteppedClock()
+        self.loudspeaker = FileLoudspeaker(None, RATE, clock=self.clock)
+        said = say(WORDS, Settings(), out=folder / "alone.wav")
+        self.starts_s = [word.start_s for word in said.words]
+        self.length_s = said.audio_s
+
+    def whole(self) -> Devices:
+        return Devices(loudspeaker=self.loudspeaker)
+
+    def play(self, engine: Whole, until_s: float, already: int) -> None:
+        """Let the loudspeaker play to `until_s` of a reply that began at sample `already`."""
+        until = already + int(until_s * RATE)
+        while (left := until - self.loudspeaker.samples_played) > 0:
+            engine.wait(self._queued)
+            self.clock.advance(min(left, self._queued()) / RATE)
+
+    def drain(self, engine: Whole) -> int:
+        """Wait for a reply that was stopped to be cut; returns the samples played until now."""
+        engine.wait(lambda: self._queued() < FADE_S * RATE)
+        self.clock.advance(FADE_S)
+        return self.loudspeaker.samples_played
+
+    def _queued(self) -> int:
+        return self.loudspeaker.samples_written - self.loudspeaker.samples_played
+
+
+def test_at_a_hundred_moments_history_keeps_exactly_the_words_heard(tmp_path: Path) -> None:
+    stepped = Stepped(tmp_path)
+    choose = random.Random(20)
+    parts = stepped.whole().in_place_of(standard_parts())
+    with whole(parts=parts) as engine:
+        for turn in range(1, 201, 2):
+            already = stepped.drain(engine)
+            engine.engine.post(SendText(REPEAT))
+            moment_s = choose.uniform(0.05, stepped.length_s - 0.4)
+            stepped.play(engine, moment_s, already)
+            engine.engine.post(StopReply())
+            ended = engine.ended(turn)
+            heard_s = (stepped.loudspeaker.samples_played - already) / RATE
+            count = len(ended.heard.split())
+            assert ended.ending is Ending.INTERRUPTED_BY_KEY
+            assert ended.heard == " ".join(WORDS.split()[:count])
+            assert (ended.metrics.speech_ms or 0) / 1000 == pytest.approx(heard_s, abs=EDGE_S)
+            least = sum(start < heard_s - EDGE_S for start in stepped.starts_s)
+            most = sum(start < heard_s + EDGE_S for start in stepped.starts_s)
+            assert least <= count <= most
+            # What is remembered is what is said again.
+            engine.engine.post(SendText(AGAIN))
+            engine.wait(lambda turn=turn: replied(engine, turn + 1))
+            engine.engine.post(StopReply())
+            assert engine.ended(turn + 1).reply == ended.heard
+
+
+def replied(engine: Whole, turn: int) -> bool:
+    return any(event.turn == turn for event in engine.of(ReplyDelta))
+
+
+def test_ten_fast_interruptions_leave_the_real_voice_well() -> None:
+    with whole() as engine:
+        for number in range(10):
+            engine.engine.post(SendText(f"repeat after me number {number} is {WORDS}"))
+            if number % 2:  # every other one is cut off mid-word, the rest before their first
+                engine.wait(lambda turn=number + 1: speaking(engine, turn))
+        engine.engine.post(StopReply())
+        ended = [engine.ended(turn) for turn in range(1, 11)]
+        assert {turn.ending for turn in ended} == {Ending.INTERRUPTED_BY_KEY}
+        assert all(turn.reply.startswith(turn.heard) for turn in ended)
+        assert engine.failed() == []
+        assert engine.works()
+
+
+def speaking(engine: Whole, turn: int) -> bool:
+    shown = engine.of(PhaseChanged)
+    return any(event.turn == turn and event.phase is Phase.SPEAKING for event in shown)
+
+
+@pytest.mark.parametrize("rate", [None, 3.0, 6.5])
+def test_the_same_words_give_the_same_samples_however_they_arrive(rate: float | None) -> None:
+    """I9 through the whole engine: deltas of any size, the loudspeaker plays as fast as it can."""
+    text = "It is 25 past 10, and the parcel weighs 3.5 kg. " + WORDS + "."
+    replies = [(text,), tuple(text), tuple(pieces(text, random.Random(4)))]
+    heard = [heard_of(deltas, rate) for deltas in replies]
+    assert len(heard[0]) > 3 * RATE
+    for other in heard[1:]:
+        np.testing.assert_array_equal(other, heard[0])
+
+
+def pieces(text: str, choose: random.Random) -> list[str]:
+    cuts = sorted(choose.sample(range(1, len(text)), 12))
+    return [text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+
+
+def heard_of(deltas: tuple[str, ...], rate: float | None) -> np.ndarray:
+    """What leaves the loudspeaker for a reply of these deltas, pauses for want of words apart."""
+    clock = SteppedClock()
+    loudspeaker = FileLoudspeaker(None, RATE, clock=clock)
+    parts = Devices(loudspeaker=loudspeaker).in_place_of(standard_parts())
+    parts = replace(parts, language_model=lambda settings: FakeLanguageModel(*deltas))
+    settings = Settings()
+    settings = replace(settings, speech=replace(settings.speech, rate=rate))
+
+    def play() -> bool:
+        """Exactly what is there, so that no silence is recorded."""
+        clock.advance((loudspeaker.samples_written - loudspeaker.samples_played) / RATE)
+        return bool(engine.of(TurnEnded))
+
+    with whole(settings, parts=parts) as engine:
+        engine.engine.post(SendText("go on"))
+        engine.wait(play)
+        assert engine.of(TurnEnded)[0].ending is Ending.COMPLETE
+    return loudspeaker.recorded()

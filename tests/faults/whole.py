@@ -1,0 +1,119 @@
+"""The whole engine with its real skills and its real voice, on a loudspeaker in memory.
+
+Invariant: only devices and the recogniser are replaced; what a test breaks is the real thing.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TypeVar
+
+from engine.api import Engine, Event, Failed, Part, Ready, SendText, Settings, TurnEnded
+from engine.audio.base import Loudspeaker
+from engine.audio.file_device import FileLoudspeaker
+from engine.messages import Ending
+from engine.runtime.parts import Parts, standard_parts
+from tests.fakes import FakeRecogniser, HandMicrophone
+
+E = TypeVar("E", bound=Event)
+PATIENCE_S = 60.0  # a loaded machine is slow; a passing test hardly waits
+RATE = 48_000  # Hz of the loudspeaker
+HURRY = 8.0  # replies are heard this many times faster than a person would want
+LOADED = {Part.RECOGNISER, Part.LANGUAGE_MODEL, Part.SYNTHESISER}
+
+
+def fast_clock() -> float:
+    return time.monotonic() * HURRY
+
+
+class NothingChanges:
+    """No device is plugged in or out."""
+
+    def poll(self) -> None:
+        """See DeviceWatch."""
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+
+@dataclass
+class Devices:
+    """A microphone that hears nothing and a loudspeaker in memory, handed out once each."""
+
+    microphone: HandMicrophone = field(default_factory=HandMicrophone)
+    loudspeaker: Loudspeaker = field(
+        default_factory=lambda: FileLoudspeaker(None, RATE, clock=fast_clock)
+    )
+
+    def in_place_of(self, parts: Parts) -> Parts:
+        return replace(
+            parts,
+            microphone=lambda name: self.microphone,
+            loudspeaker=lambda name: self.loudspeaker,
+            recogniser=lambda settings, phrases: FakeRecogniser(),
+            devices=NothingChanges(),
+        )
+
+
+class Whole:
+    """A started engine, and everything it said."""
+
+    def __init__(self, settings: Settings, parts: Parts, path: Path | None = None) -> None:
+        self.events: list[Event] = []
+        self._changed = threading.Condition()
+        self.engine = Engine(settings, self._keep, settings_path=path, parts=parts)
+
+    def of(self, kind: type[E]) -> list[E]:
+        return [event for event in list(self.events) if isinstance(event, kind)]
+
+    def wait(self, condition: Callable[[], object]) -> None:
+        deadline = time.monotonic() + PATIENCE_S
+        while not condition():
+            assert time.monotonic() < deadline, self.events[-30:]
+            with self._changed:
+                self._changed.wait(0.02)
+
+    def ended(self, turn: int) -> TurnEnded:
+        self.wait(lambda: any(event.turn == turn for event in self.of(TurnEnded)))
+        return next(event for event in self.of(TurnEnded) if event.turn == turn)
+
+    def ask(self, text: str) -> TurnEnded:
+        """One whole typed turn."""
+        turn = max((event.turn for event in self.of(TurnEnded)), default=0) + 1
+        self.engine.post(SendText(text))
+        return self.ended(turn)
+
+    def failed(self, part: Part | None = None) -> list[Failed]:
+        return [event for event in self.of(Failed) if event.part is part or part is None]
+
+    def works(self) -> bool:
+        """Whether a turn is answered, spoken and heard to its end."""
+        answer = self.ask("spell cat")
+        return answer.ending is Ending.COMPLETE and answer.heard == answer.reply != ""
+
+    def _keep(self, event: Event) -> None:
+        with self._changed:
+            self.events.append(event)
+            self._changed.notify_all()
+
+
+@contextmanager
+def whole(
+    settings: Settings | None = None,
+    *,
+    parts: Parts | None = None,
+    path: Path | None = None,
+) -> Iterator[Whole]:
+    """A running engine; `parts` None: the real ones on Devices()."""
+    threads = set(threading.enumerate())
+    engine = Whole(settings or Settings(), parts or Devices().in_place_of(standard_parts()), path)
+    engine.engine.start()
+    try:
+        engine.wait(lambda: {event.part for event in engine.of(Ready)} >= LOADED)
+        yield engine
+    finally:
+        engine.engine.stop()
+    assert set(threading.enumerate()) <= threads, "threads are left behind"
