@@ -23,7 +23,7 @@ def codec(request: pytest.FixtureRequest) -> Mimi:
         if name.endswith("embedding_sum"):
             buffer.normal_()
     model = frozen(model, torch.device("cpu"))
-    return Mimi(lambda: model, 3)
+    return Mimi(model, 3)
 
 
 def speech(frames: int) -> torch.Tensor:

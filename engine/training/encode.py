@@ -1,0 +1,179 @@
+"""The stage `encode`: every utterance as codes, duration tokens, phone ids and a speaker vector.
+
+Invariant: the encoder hears what it will hear in use: clean speech to say, and prompts as a person
+would record them (with noise and rooms in the share the recipe wants).
+"""
+
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import soxr
+import torch
+from safetensors.numpy import save_file
+from torch.nn import functional
+
+from engine.codec.mimi import FRAME_SAMPLES, Mimi
+from engine.codec.small import load_small
+from engine.text.phonemes import is_nucleus
+from engine.training import frames
+from engine.training.rooms import in_a_room
+from engine.training.run import Progress, Run, cancellable, write_json
+from engine.training.shards import Entry, Shard, read_shards
+from engine.training.utterance import SAMPLE_RATE
+from engine.tts.voxtream.config import MARKS, VOXTREAM2
+from engine.tts.voxtream.small_speaker import SAMPLE_RATE as SPEAKER_RATE
+from engine.tts.voxtream.small_speaker import SmallSpeaker, load_small_speaker
+from engine.tts.voxtream.table import PhoneTable, own_ids
+
+Arrays = dict[str, npt.NDArray[np.generic]]
+
+
+def encode_corpus(run: Run) -> None:
+    """Encode all shards that are not encoded yet; rare phones leave the table here."""
+    inputs = run.require("corpus", "codec", "speaker")
+    folder = run.stage("encode")
+    device = torch.device(run.device)
+    codec = load_small(run.stage("codec") / "codec.safetensors", device)
+    speaker = load_small_speaker(run.stage("speaker") / "speaker.safetensors").to(device)
+    shards = read_shards(run.stage("corpus"))
+    ids = phone_ids(shards, run.recipe.corpus.rare_phone)
+    write_json(folder / "phones.json", ids)
+    work = _Work(run, codec, speaker, PhoneTable(ids))
+    progress = Progress("encode", len(shards))
+    with cancellable() as check:
+        for done, shard in enumerate(shards, start=1):
+            check()
+            file = folder / f"{shard.sound.stem}.safetensors"
+            if not file.is_file():
+                _write(file, work.encoded(shard))
+            progress.report(done, "shards")
+    run.finish("encode", inputs, phones=len(ids))
+
+
+def phone_ids(shards: Sequence[Shard], fewest: int) -> dict[str, int]:
+    """Our own numbering without phones heard less often than `fewest` times: the table then spells
+    them with nearer ones.
+    """
+    heard: Counter[str] = Counter()
+    for shard in shards:
+        for entry in shard.entries:
+            heard.update(entry.phones)
+    return {phone: number for phone, number in own_ids().items() if heard[phone] >= fewest}
+
+
+class _Work:
+    """Encodes shards with one codec, one speaker encoder and one table."""
+
+    def __init__(self, run: Run, codec: Mimi, speaker: SmallSpeaker, table: PhoneTable) -> None:
+        self._run = run
+        self._codec = codec
+        self._speaker = speaker
+        self._table = table
+
+    def encoded(self, shard: Shard) -> Arrays:
+        """All that can be aligned of a shard; int16 codes [K, T] one after the other."""
+        pcm = shard.pcm()
+        draw = random.Random(f"{self._run.recipe.seed} prompts {shard.sound.stem}")
+        rows = []
+        for entry in shard.entries:
+            part = pcm[entry.offset : entry.offset + entry.length].astype(np.float32) / 32768
+            row = self._utterance(entry, part, draw)
+            if row is not None:
+                rows.append(row)
+        return _gathered(rows, self._codec.codebooks, self._run.recipe.speaker.width)
+
+    def _utterance(
+        self, entry: Entry, pcm: npt.NDArray[np.float32], draw: random.Random
+    ) -> Arrays | None:
+        phones = aligned_phones(entry, self._table)
+        speech_frames = -(-entry.end // FRAME_SAMPLES)
+        walk = frames.walk(phones["starts"], speech_frames, VOXTREAM2.duration_tokens)
+        total = -(-len(pcm) // FRAME_SAMPLES)
+        if walk is None or total < speech_frames + frames.CLOSING_FRAMES:
+            return None
+        prompt = pcm
+        if draw.random() < self._run.recipe.voice.noisy_prompts:
+            prompt = in_a_room(pcm, SAMPLE_RATE, draw)
+        sizes = (entry.speaker, total, speech_frames, len(phones["ids"]), len(phones["marks"]))
+        return {
+            "index": np.asarray(sizes, np.int32),
+            "codes": self._codes(pcm),
+            "prompts": self._codes(prompt),
+            "vectors": self._vector(prompt)[None],
+            "tokens": walk.tokens.astype(np.int8),
+            "phones": phones["ids"].astype(np.int16),
+            "nuclei": phones["nuclei"].astype(np.int8),
+            "marks": phones["marks"].astype(np.int16),
+        }
+
+    def _codes(self, pcm: npt.NDArray[np.float32]) -> npt.NDArray[np.int16]:
+        """[K, T]"""
+        codes = self._codec.encode(torch.from_numpy(pcm)[None, None])
+        return codes[0].cpu().numpy().astype(np.int16)
+
+    @torch.inference_mode()
+    def _vector(self, pcm: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        heard = torch.from_numpy(soxr.resample(pcm, SAMPLE_RATE, SPEAKER_RATE))
+        device = next(self._speaker.parameters()).device
+        vector = functional.normalize(self._speaker.embed(heard.to(device)), dim=0)
+        found: npt.NDArray[np.float32] = vector.cpu().numpy()
+        return found
+
+
+def aligned_phones(entry: Entry, table: PhoneTable) -> dict[str, npt.NDArray[np.int64]]:
+    """Ids of an utterance's phones with their starts (samples) and whether they carry a syllable,
+    and marks as pairs (ids before it, its id) [M, 2].
+    """
+    ids: list[int] = []
+    starts: list[int] = []
+    nuclei: list[bool] = []
+    before = [0]  # ids before each phone
+    ends = [*entry.starts[1:], entry.end]
+    for phone, start, end in zip(entry.phones, entry.starts, ends, strict=True):
+        numbers = table.ids(phone)
+        for place, number in enumerate(numbers):
+            ids.append(number)
+            starts.append(start + (end - start) * place // len(numbers))
+            nuclei.append(place == 0 and is_nucleus(phone))
+        before.append(len(ids))
+    marks = [(before[count], MARKS[mark]) for count, mark in entry.marks]
+    return {
+        "ids": np.asarray(ids, np.int64),
+        "starts": np.asarray(starts, np.int64),
+        "nuclei": np.asarray(nuclei, np.int64),
+        "marks": np.asarray(marks, np.int64).reshape(-1, 2),
+    }
+
+
+def _gathered(
+    rows: Sequence[Mapping[str, npt.NDArray[np.generic]]], codebooks: int, width: int
+) -> Arrays:
+    """One array a name from the utterances' arrays."""
+    empty: Arrays = {
+        "index": np.zeros((0, 5), np.int32),
+        "codes": np.zeros((codebooks, 0), np.int16),
+        "prompts": np.zeros((codebooks, 0), np.int16),
+        "vectors": np.zeros((0, width), np.float32),
+        "tokens": np.zeros(0, np.int8),
+        "phones": np.zeros(0, np.int16),
+        "nuclei": np.zeros(0, np.int8),
+        "marks": np.zeros((0, 2), np.int16),
+    }
+    gathered: Arrays = {
+        "index": np.stack([row["index"] for row in rows]) if rows else empty["index"]
+    }
+    for name in ("codes", "prompts"):
+        gathered[name] = np.concatenate([empty[name], *(row[name] for row in rows)], axis=1)
+    for name in ("vectors", "tokens", "phones", "nuclei", "marks"):
+        gathered[name] = np.concatenate([empty[name], *(row[name] for row in rows)])
+    return gathered
+
+
+def _write(file: Path, arrays: Arrays) -> None:
+    partial = file.with_suffix(".partial")
+    save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, partial)
+    partial.replace(file)

@@ -1,0 +1,145 @@
+"""A voice pack of our own: the published model's code, configured by files in one folder.
+
+    config.json   shapes, generation, rate table          phones.json   ids of phones
+    voice.safetensors   codec.safetensors   speaker.safetensors   voices/*.safetensors   CARD.md
+
+Invariant: a pack is read as a whole or refused with a ModelError that names the file; nothing in it
+can change what the published checkpoint does.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any, Final, TypeVar, get_type_hints
+
+from engine.codec.small import load_small
+from engine.errors import ModelError
+from engine.nn.transformer import TransformerConfig
+from engine.text.phonemes import Espeak
+from engine.tts.voxtream import voice as voices
+from engine.tts.voxtream.checkpoint import PublishedFile, Target, load_weights
+from engine.tts.voxtream.config import VOXTREAM2, Generation, ModelConfig, Profile
+from engine.tts.voxtream.rate import RateTarget
+from engine.tts.voxtream.session import Machine
+from engine.tts.voxtream.small_speaker import load_small_speaker
+from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
+from engine.tts.voxtream.table import read_table
+
+CONFIG_FILE: Final = "config.json"
+PHONES_FILE: Final = "phones.json"
+VOICE_FILE: Final = "voice.safetensors"
+CODEC_FILE: Final = "codec.safetensors"
+SPEAKER_FILE: Final = "speaker.safetensors"
+VOICES_FOLDER: Final = "voices"
+LARGEST_BYTES: Final = 1_000_000
+AGAIN: Final = "Install the program again."
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class PackConfig:
+    """What a pack says of itself."""
+
+    name: str
+    shape: ModelConfig
+    generation: Generation
+    rates: Mapping[float, RateTarget]
+
+
+def load_pack(
+    folder: Path, profile: Profile, target: Target, own_voices: Path | None = None
+) -> VoxtreamSynthesiser:
+    """The pack's model with its named voices, and those of the folder `own_voices` (None = none).
+
+    ModelError names the file that is missing or wrong.
+    """
+    config = read_pack_config(folder / CONFIG_FILE)
+    shape = config.shape
+    table = read_table(folder / PHONES_FILE, shape.phone_vocabulary)
+    with PublishedFile(folder / VOICE_FILE, shape) as weights:
+        model = load_weights(weights, shape, config.generation, profile, target)
+    codec = load_small(folder / CODEC_FILE, target.device)
+    speaker = load_small_speaker(folder / SPEAKER_FILE)
+    named = voices.read_all(folder / VOICES_FOLDER, config.name)
+    if not named:
+        raise ModelError(f"The voice pack {folder} holds no voice.", hint=AGAIN)
+    added = voices.read_all(own_voices, config.name) if own_voices else ()
+    system = replace(
+        VOXTREAM2, name=config.name, codebooks=shape.codebooks, generation=config.generation
+    )
+    machine = Machine(system, model, codec, table, Espeak(), config.rates)
+    return VoxtreamSynthesiser(machine, speaker, (*named, *added), config.name)
+
+
+def pack_json(config: PackConfig) -> str:
+    """The text of config.json."""
+    content = {
+        "name": config.name,
+        "shape": asdict(config.shape),
+        "generation": asdict(config.generation),
+        "rates": {str(rate): asdict(target) for rate, target in config.rates.items()},
+    }
+    return json.dumps(content, indent=1)
+
+
+def read_pack_config(file: Path) -> PackConfig:
+    """ModelError when the file is missing, damaged, or describes what cannot be built."""
+    try:
+        with file.open(encoding="utf-8") as handle:
+            found = json.loads(handle.read(LARGEST_BYTES))  # longer than that breaks off
+        rates = {float(rate): _rate(value) for rate, value in found["rates"].items()}
+        config = PackConfig(
+            str(found["name"]),
+            _shape(found["shape"]),
+            _plain(Generation, found["generation"]),
+            dict(sorted(rates.items())),
+        )
+        _check(config)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ModelError(f"The voice pack's {file} cannot be used: {error}.", hint=AGAIN) from error
+    return config
+
+
+def _check(config: PackConfig) -> None:
+    """ValueError for what types cannot say."""
+    shape = config.shape
+    if not config.rates or any(
+        len(rate.counts) != shape.duration_tokens or min(rate.counts) < 1
+        for rate in config.rates.values()
+    ):
+        raise ValueError("its rate table does not fit its duration tokens")
+    if shape.duration_tokens != len(VOXTREAM2.duration_tokens) or shape.codebooks < 2:
+        raise ValueError("it has other duration tokens or fewer than two codebooks")
+    for stack in (shape.phone, shape.temporal, shape.depth):
+        if (
+            stack.width != shape.width
+            or stack.width % (2 * stack.heads)
+            or stack.heads % stack.kv_heads
+        ):
+            raise ValueError("its transformers do not fit each other")
+
+
+def _shape(found: dict[str, Any]) -> ModelConfig:
+    stacks = {
+        name: _plain(TransformerConfig, found[name]) for name in ("phone", "temporal", "depth")
+    }
+    return _plain(ModelConfig, {**found, **stacks})
+
+
+def _rate(found: dict[str, Any]) -> RateTarget:
+    counts = tuple(int(count) for count in found["counts"])
+    return RateTarget(counts, float(found["weight"]), float(found["guidance"]))
+
+
+def _plain(kind: type[_T], found: dict[str, Any]) -> _T:
+    """A dataclass of numbers from its JSON object; all keys, no others, positive sizes."""
+    hints = get_type_hints(kind)
+    names = [item.name for item in fields(kind)]  # type: ignore[arg-type]
+    if set(found) != set(names):
+        raise ValueError(f"keys {sorted(set(found) ^ set(names))}")
+    for name, value in found.items():
+        fits = type(value) is hints[name] or (hints[name] is float and type(value) is int)
+        if not fits or (type(value) is int and not 0 < value < 1_000_000):
+            raise ValueError(f"'{name}' is {value!r}")
+    return kind(**found)
