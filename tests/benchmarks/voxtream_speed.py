@@ -116,7 +116,7 @@ def measure_ours(profile: str, options: argparse.Namespace) -> Report:
     from engine.tts.voxtream.config import PROFILES
     from engine.tts.voxtream.synthesiser import load_random
 
-    torch.set_num_threads(options.threads)
+    torch.set_num_threads(options.threads if profile == "full" else 1)  # as loading.py does
     device = torch.device("cuda" if options.cuda else "cpu")
     dtype = torch.bfloat16 if options.cuda else torch.float32
     report = Report(f"ours {profile}{' cuda' if options.cuda else ''}")
