@@ -6,9 +6,9 @@ import time
 import numpy as np
 import pytest
 
-from engine.asr import sphinx as sphinx_module
 from engine.asr.base import SAMPLE_RATE
 from engine.asr.sphinx import SphinxRecogniser
+from engine.asr.sphinx_decoder import SphinxDecoder
 from engine.errors import ModelError, RecogniserError
 
 COUNTS = ["one", "two", "three", "five", "ten", "fifteen", "twenty", "thirty", "forty five"]
@@ -232,7 +232,22 @@ def test_a_failure_while_decoding_is_said_and_the_next_utterance_works(
         raise RuntimeError("Failed to end utterance")
 
     with monkeypatch.context() as broken:
-        broken.setattr(sphinx_module._Decoder, "_spectral_mean", failing)
+        broken.setattr(SphinxDecoder, "_spectral_mean", failing)
         with pytest.raises(RecogniserError, match="could not decode"):
             pushed(recogniser, say("stop")).finish()
+    assert pushed(recogniser, say("stop")).finish().text == "stop"
+
+
+def test_a_failure_in_the_middle_of_a_long_utterance_leaves_it_closable(
+    recogniser, say, monkeypatch
+):
+    def failing(*args):
+        raise RuntimeError("Failed to end utterance")
+
+    recognition = recogniser.open()
+    with monkeypatch.context() as broken:
+        broken.setattr(SphinxDecoder, "_spectral_mean", failing)
+        with pytest.raises(RecogniserError, match="could not decode"):
+            recognition.push(np.tile(say("convert ten miles to kilometers"), 6))
+    recognition.close()
     assert pushed(recogniser, say("stop")).finish().text == "stop"
