@@ -18,7 +18,14 @@ from engine.tts.base import AudioFrame, TtsModel
 from engine.tts.registry import Progress
 from engine.tts.voxtream.checkpoint import Target
 from engine.tts.voxtream.config import FULL, INT4, PROFILES, Profile
-from engine.tts.voxtream.synthesiser import RANDOM_NAME, Clip, Files, load_published, load_random
+from engine.tts.voxtream.synthesiser import (
+    RANDOM_NAME,
+    Clip,
+    Files,
+    VoxtreamSynthesiser,
+    load_published,
+    load_random,
+)
 
 RANDOM_FLAG: Final = "RUBATO_RANDOM_WEIGHTS"  # developers only: "1" loads noise instead of a voice
 PROFILE_VARIABLE: Final = "RUBATO_VOXTREAM_PROFILE"
@@ -34,6 +41,14 @@ def load(settings: SpeechSettings, progress: Progress) -> TtsModel:
     # What is left to torch beside the packed products is small: on two busy cores a second thread
     # made the codec cost 111 ms of CPU a frame instead of 21.
     torch.set_num_threads(target.threads if profile is FULL else 1)
+    model = _load(profile, target, progress)
+    progress("Preparing the voice", None)
+    by_name = {voice.name: voice for voice in model.voices()}
+    model.warm(by_name.get(settings.voice, model.voices()[0]))
+    return model
+
+
+def _load(profile: Profile, target: Target, progress: Progress) -> VoxtreamSynthesiser:
     if os.environ.get(RANDOM_FLAG) == "1":
         progress(f"Loading {RANDOM_NAME}", None)
         return load_random(profile=profile, target=target)

@@ -65,7 +65,9 @@ class VoxtreamSynthesiser:
 
     def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
         """A voice from mono samples of 1 s or more (UnreadableClip says why not)."""
-        return voices.encode(pcm, sample_rate, self._machine.mimi, self._speaker, self.info.name)
+        voice = voices.encode(pcm, sample_rate, self._machine.mimi, self._speaker, self.info.name)
+        self.warm(voice)
+        return voice
 
     def open(self, voice: Voice, *, seed: int) -> VoxtreamSession:
         prompt = self._prompt(voice)

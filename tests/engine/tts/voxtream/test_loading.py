@@ -1,0 +1,79 @@
+"""What the settings and the environment load, and what the person is told otherwise."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.torch import save_file
+
+from engine.errors import ModelError
+from engine.settings import SpeechSettings
+from engine.tts.base import TtsModel
+from engine.tts.voxtream import loading, synthesiser, voice
+from engine.tts.voxtream.config import FULL, INT4, INT8
+from engine.tts.voxtream.loading import _formant_clip, _profile, _target, load
+from tests.engine.tts.voxtream.small_model import small
+
+
+@pytest.fixture(autouse=True)
+def nothing_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loading, "data_folder", lambda: tmp_path)
+    monkeypatch.delenv(loading.RANDOM_FLAG, raising=False)
+    monkeypatch.delenv(loading.PROFILE_VARIABLE, raising=False)
+
+
+def loaded(settings: SpeechSettings) -> TtsModel:
+    return load(settings, lambda text, fraction: None)
+
+
+def test_without_the_files_the_person_is_told_how_to_fetch_them() -> None:
+    with pytest.raises(ModelError, match=r"model\.safetensors") as refusal:
+        loaded(SpeechSettings(engine="voxtream2"))
+    assert "rubato models get voxtream2" in refusal.value.hint
+
+
+def test_random_weights_need_the_developer_s_flag_and_say_what_they_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(loading.RANDOM_FLAG, "1")
+    monkeypatch.setattr(loading, "load_random", lambda **options: small())
+    told: list[str] = []
+    model = load(SpeechSettings(engine="voxtream2"), lambda text, fraction: told.append(text))
+    assert "RANDOM" in told[0]
+    assert "RANDOM" in model.info.name
+
+
+def test_a_device_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    for device in ("cuda", "abacus"):
+        with pytest.raises(ModelError, match=device):
+            loaded(SpeechSettings(engine="voxtream2", device=device))
+
+
+def test_the_profile_is_four_bits_on_the_cpu_unless_another_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    target = _target("cpu")
+    assert _profile(target) is INT4
+    monkeypatch.setenv(loading.PROFILE_VARIABLE, "int8")
+    assert _profile(target) is INT8
+    monkeypatch.setenv(loading.PROFILE_VARIABLE, "full")
+    assert _profile(target) is FULL
+    monkeypatch.setenv(loading.PROFILE_VARIABLE, "tiny")
+    with pytest.raises(ModelError, match="'tiny'"):
+        _profile(target)
+
+
+def test_without_a_voice_the_formant_voice_is_the_prompt() -> None:
+    clip = _formant_clip()
+    made = small().encode_voice(clip.pcm, clip.sample_rate)
+    assert 2 < float(made.metadata["seconds"]) < 20
+
+
+def test_voices_of_the_person_are_found_by_their_model(tmp_path: Path) -> None:
+    assert voice.read_all(tmp_path / "voices", "voxtream2") == ()
+    own = synthesiser.random_voice(synthesiser.VOXTREAM2_SHAPE, 0)
+    voice.save(own, tmp_path / "own.safetensors")
+    save_file({}, tmp_path / "empty.safetensors")
+    (found,) = voice.read_all(tmp_path, own.model)
+    assert np.array_equal(found.tensors["codes"], own.tensors["codes"])
