@@ -25,6 +25,9 @@ class AudioSettings:
     headset: bool = (
         False  # the microphone does not hear the loudspeaker: speaking interrupts the reply
     )
+    echo_cancellation: bool = True  # take the loudspeaker out of the microphone, if it can be
+    noise_suppression: bool = False
+    gain_control: bool = False
     lead_ms: int = (
         240  # how far synthesis runs ahead of playback: also how late a new rate is heard
     )

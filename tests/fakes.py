@@ -9,6 +9,7 @@ import numpy as np
 
 from engine.asr.base import RecogniserInfo, Transcript
 from engine.audio.base import Pcm, Played
+from engine.audio.echo import Passthrough
 from engine.audio.portaudio import Devices
 from engine.errors import DeviceError, ModelError
 from engine.llm.base import Delta, LanguageModelInfo, Message, Situation, TextDelta
@@ -270,6 +271,7 @@ class Stage:
         return Parts(
             microphone=self._microphone,
             loudspeaker=self._loudspeaker,
+            canceller=lambda cleaning: Passthrough(),
             recogniser=self._recogniser,
             language_model=self._language_model,
             synthesiser=self._synthesiser,

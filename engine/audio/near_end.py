@@ -11,12 +11,16 @@ passes at no cost, unless the canceller also improves it.
 import numpy as np
 
 from engine.audio.base import Pcm, Played
+from engine.audio.delay import LONGEST_S, DelayEstimator
 from engine.audio.echo import FRAME, SAMPLE_RATE, EchoCanceller
 from engine.audio.pcm import Resampler
 
 TAIL_S = 1.0  # after the last sample played: the room, the devices, and the canceller's memory
 HOLD_S = 0.06  # how long a sample heard waits for what was played meanwhile
 STRAY_S = 0.015  # devices deliver by blocks of 10 ms; what strays further has another clock
+EARLY_S = 0.015  # what was played is given to the canceller this much before it is heard
+MOVED_S = 0.012  # a delay that changed by less is left alone: the canceller follows by itself
+SETTLING_S = 0.6  # of sound after the delay was found or has moved, until the echo is gone
 STRAYS = 50  # looks in a row, about a second
 _EMPTY: Pcm = np.zeros(0, dtype=np.float32)
 
@@ -32,6 +36,20 @@ class NearEnd:
         self._heard: Pcm = _EMPTY  # not yet given out
         self._done = 0  # position of the first of them
         self._played = _PlayedLine()
+        self._estimator = DelayEstimator()
+        self._delay: int | None = None  # samples, as the canceller is told; None = not known
+        self._sounded = 0  # samples that held an echo since then
+
+    @property
+    def microphone_rate(self) -> int:
+        """Hz"""
+        return self._rate
+
+    @property
+    def settled(self) -> bool:
+        """Whether what comes out while something is played can be taken for the person."""
+        settled = self._delay is not None and self._sounded >= SETTLING_S * SAMPLE_RATE
+        return self._canceller.cancels and settled
 
     @property
     def sounding(self) -> bool:
@@ -42,7 +60,8 @@ class NearEnd:
         """What was heard and played since the last call; what is ready of the person, at 16 kHz."""
         self._arrived += len(heard)
         now = self._arrived * SAMPLE_RATE // self._rate
-        self._played.push(played, now)
+        if self._canceller.cancels:
+            self._played.push(played, now)
         self._heard = np.concatenate((self._heard, self._resampler.push(heard)))
         if not self.sounding and not self._canceller.improves:
             return self._pass(len(self._heard))
@@ -54,12 +73,25 @@ class NearEnd:
     def _pass(self, samples: int) -> Pcm:
         passed, self._heard = self._heard[:samples], self._heard[samples:]
         self._done += samples
-        self._played.forget(self._done)
+        self._played.forget(self._done - int(LONGEST_S * SAMPLE_RATE))
         return passed
 
     def _cancel(self) -> Pcm:
-        played = self._played.take(self._done, FRAME)
-        return self._canceller.process(self._pass(FRAME), played, 0)
+        start = self._done
+        heard, played = self._pass(FRAME), self._played.take(start, FRAME)
+        self._estimator.push(heard, played)
+        self._sounded += FRAME
+        self._follow(self._estimator.delay)
+        early = max(0, (self._delay or 0) - int(EARLY_S * SAMPLE_RATE))
+        delay_ms = ((self._delay or 0) - early) * 1000 // SAMPLE_RATE
+        return self._canceller.process(heard, self._played.take(start - early, FRAME), delay_ms)
+
+    def _follow(self, found: int | None) -> None:
+        """Take over a delay that is new."""
+        if found is None:
+            return
+        if self._delay is None or abs(found - self._delay) > MOVED_S * SAMPLE_RATE:
+            self._delay, self._sounded = found, 0
 
 
 class _PlayedLine:
@@ -100,8 +132,9 @@ class _PlayedLine:
         """The samples from `position` on; silence where nothing was played."""
         self._fill(position + samples)
         first = position - self._start
-        if first < 0:  # played before the microphone was there, or forgotten
-            return np.zeros(samples, np.float32)
+        if first < 0:  # before anything was played, or forgotten
+            silence = np.zeros(min(samples, -first), np.float32)
+            return np.concatenate((silence, self._pcm[: max(0, first + samples)]))
         return self._pcm[first : first + samples]
 
     def forget(self, before: int) -> None:

@@ -96,7 +96,7 @@ class Endpointer:
 
     Speech starts with `minimum_speech_ms` of windows at or above `threshold` (windows between the
     two thresholds neither count nor break), and ends when `end_silence_ms` pass without a window
-    at or above `release`. `end_silence_ms` may be changed at any moment.
+    at or above `release`. Both times may be changed at any moment.
     """
 
     def __init__(
@@ -110,7 +110,7 @@ class Endpointer:
         if not 0.0 <= release <= threshold <= 1.0:
             raise InvalidInput(f"Thresholds must be 0 <= {release} <= {threshold} <= 1.")
         self.end_silence_ms = end_silence_ms
-        self._minimum_windows = max(1, -(-minimum_speech_ms // WINDOW_MS))
+        self.minimum_speech_ms = minimum_speech_ms
         self._threshold = threshold
         self._release = release
         self.reset()
@@ -161,7 +161,7 @@ class Endpointer:
         if self._first is None:
             self._first = self._windows
         self._voiced += 1
-        if self._voiced < self._minimum_windows:
+        if self._voiced * WINDOW_MS < self.minimum_speech_ms:
             return None
         started = SpeechStarted(self._first * WINDOW)
         self._speaking, self._first, self._voiced, self._silent_from = True, None, 0, None

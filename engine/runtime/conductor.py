@@ -15,8 +15,8 @@ from engine import messages as m
 from engine.errors import EngineError, InvalidInput
 from engine.llm.base import Situation
 from engine.messages import Command, Event, Part, Phase
+from engine.runtime import barge_in, turns
 from engine.runtime import happenings as h
-from engine.runtime import turns
 from engine.runtime.alarm import Alarm
 from engine.runtime.crew import assemble
 from engine.runtime.errands import AdoptVoice, InspectClip
@@ -59,6 +59,7 @@ class Conductor:
         self._ledger = Ledger()
         self._alarm = Alarm()
         self._inventory = Inventory()
+        self._evidence = barge_in.Evidence()  # on the voice that is doubted, if one is
         self._floor = turns.Floor(
             hands_free=settings.audio.hands_free, headset=settings.audio.headset
         )
@@ -182,6 +183,15 @@ class Conductor:
         self._decide(turns.VoiceBegan(happened.sample))
 
     @_on.register
+    def _(self, happened: h.SpeechGoesOn) -> None:
+        self._weigh(self._evidence.heard(happened.voiced_ms))
+
+    @_on.register
+    def _(self, happened: h.EchoCancelled) -> None:
+        self._floor = replace(self._floor, cancelling=happened.cancels)
+        self._attend()
+
+    @_on.register
     def _(self, happened: h.SpeechEnded) -> None:
         if self._floor.phase is Phase.LISTENING and not self._floor.talk_held:
             self._ledger.record(self._floor.turn).speech_ended_at = happened.at
@@ -191,10 +201,15 @@ class Conductor:
     def _(self, happened: h.PartialHeard) -> None:
         if happened.turn == self._floor.turn:
             self._emit(m.PartialTranscript(happened.turn, happened.text))
+        elif self._doubted(happened.turn):
+            self._weigh(self._evidence.understood(happened.text))
 
     @_on.register
     def _(self, happened: h.Transcribed) -> None:
         turn, transcript = happened.turn, happened.transcript
+        if self._doubted(turn) and not barge_in.asks(transcript.text, self._own_words()):
+            self._decide(turns.Understood(turn, ""))
+            return
         if transcript.text:
             self._emit(m.Heard(turn, transcript.text, transcript.confidence, transcript.recogniser))
         record = self._ledger.find(turn)
@@ -240,7 +255,9 @@ class Conductor:
 
     @_on.register
     def _(self, happened: h.WordBegan) -> None:
-        if self._ledger.find(happened.turn):
+        record = self._ledger.find(happened.turn)
+        if record is not None:
+            record.begun += 1
             self._emit(m.WordHeard(happened.turn, happened.word.start, happened.word.end))
 
     @_on.register
@@ -305,7 +322,7 @@ class Conductor:
         for effect in outcome.effects:
             self._carry_out(effect)
 
-    def _carry_out(self, effect: turns.Effect) -> None:  # noqa: C901 - one case per kind
+    def _carry_out(self, effect: turns.Effect) -> None:  # noqa: C901, PLR0912 - one case per kind
         match effect:
             case turns.OpenEars(turn, from_sample):
                 self._ledger.record(turn)
@@ -323,6 +340,12 @@ class Conductor:
             case turns.Silence(turn):
                 self._crew.thinker.live = 0
                 self._ledger.record(turn).delivery = self._crew.speaker.hush(turn)
+            case turns.Duck(turn) | turns.Resume(turn):
+                self._evidence = barge_in.Evidence()
+                self._crew.speaker.duck(turn, isinstance(effect, turns.Duck))
+            case turns.DropDoubt(turn):
+                self._crew.listener.post(AbandonUtterance(turn))
+                self._ledger.drop(turn)
             case turns.EndTurn(turn, ending):
                 self._emit(self._ledger.end(turn, ending))
             case turns.ShowPhase(turn, phase):
@@ -330,6 +353,19 @@ class Conductor:
                 self._attend()
             case _:
                 assert_never(effect)
+
+    def _weigh(self, evidence: barge_in.Evidence) -> None:
+        """More is known of a voice during the reply."""
+        self._evidence = replace(evidence, own=self._own_words())
+        if self._floor.doubt and barge_in.wants_floor(self._evidence):
+            self._decide(turns.VoiceConfirmed(self._floor.doubt.turn))
+
+    def _doubted(self, turn: int) -> bool:
+        return self._floor.doubt is not None and self._floor.doubt.turn == turn
+
+    def _own_words(self) -> frozenset[str]:
+        record = self._ledger.record(self._floor.turn)
+        return barge_in.own_words(word.text for word in record.words[: record.begun + 2])
 
     def _think(self, turn: int, said: str) -> None:
         record = self._ledger.record(turn)
@@ -355,5 +391,6 @@ class Conductor:
     def _attend(self) -> None:
         """Tell the ears what to listen for in this phase."""
         floor = self._floor
-        deaf = floor.phase is Phase.SPEAKING and not floor.headset
-        self._crew.listener.post(Attend(floor.hands_free, deaf))
+        aloud = floor.phase is Phase.SPEAKING and not floor.headset
+        deaf, wary = aloud and not floor.cancelling, aloud and floor.cancelling
+        self._crew.listener.post(Attend(floor.hands_free, deaf, wary))

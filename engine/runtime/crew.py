@@ -76,6 +76,8 @@ def assemble(
     speaker = Speaker(parts, tell, lead_ms=settings.audio.lead_ms)
     transcriber = Transcriber(parts, tell)
     end_silence_ms = settings.recogniser.end_silence_ms
-    listener = Listener(parts, tell, transcriber.post, end_silence_ms=end_silence_ms)
+    listener = Listener(
+        parts, tell, transcriber.post, speaker.take_played, end_silence_ms=end_silence_ms
+    )
     thinker = Thinker(parts, tell, speaker.post, situation)
     return Crew(listener, transcriber, thinker, speaker, Errands(parts, tell, speaker.adopt))

@@ -24,6 +24,20 @@ class SpeechStarted:
 
 
 @dataclass(frozen=True)
+class SpeechGoesOn:
+    """The person has been speaking for so long, pauses not counted."""
+
+    voiced_ms: int
+
+
+@dataclass(frozen=True)
+class EchoCancelled:
+    """Whether the loudspeaker is taken out of the microphone from now on."""
+
+    cancels: bool
+
+
+@dataclass(frozen=True)
 class SpeechEnded:
     """The person fell silent `at` (the last speech, not the moment it was noticed)."""
 
@@ -160,7 +174,9 @@ class DevicesFound:
 
 Happening = (
     SpeechStarted
+    | SpeechGoesOn
     | SpeechEnded
+    | EchoCancelled
     | PartialHeard
     | Transcribed
     | ReplyGrew

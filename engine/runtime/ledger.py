@@ -20,6 +20,7 @@ class TurnRecord:
     reply: str = ""
     words: list[Word] = field(default_factory=list)
     delivery: Delivery = field(default_factory=Delivery)
+    begun: int = 0  # words that began to be heard
     speech_ended_at: float | None = None
     transcript_at: float | None = None
     first_token_at: float | None = None
@@ -75,6 +76,10 @@ class Ledger:
     def find(self, turn: int) -> TurnRecord | None:
         """The record of a turn that is not over; None when it is over or never began."""
         return self._records.get(turn)
+
+    def drop(self, turn: int) -> None:
+        """Forget a turn that never had the floor."""
+        self._records.pop(turn, None)
 
     def say(self, text: str) -> None:
         """Append what the person said."""

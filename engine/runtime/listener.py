@@ -15,15 +15,19 @@ import numpy as np
 
 from engine.asr.base import SAMPLE_RATE
 from engine.audio import vad
-from engine.audio.base import Microphone, Pcm
-from engine.audio.pcm import Resampler, level_db
+from engine.audio.base import Microphone, Pcm, Played
+from engine.audio.echo import Cleaning, EchoCanceller, Passthrough
+from engine.audio.near_end import NearEnd
+from engine.audio.pcm import level_db
 from engine.errors import DeviceError, EngineError
-from engine.messages import Event, Part, Ready
+from engine.messages import Event, Notice, Part, Ready
 from engine.runtime.happenings import (
+    EchoCancelled,
     Happening,
     MicrophoneLevel,
     PartFailed,
     SpeechEnded,
+    SpeechGoesOn,
     SpeechStarted,
 )
 from engine.runtime.parts import Parts
@@ -42,7 +46,15 @@ LEVEL_S = 0.05  # how often its level is told
 PREROLL_S = 1.5  # audio kept before an utterance is opened
 KEY_PREROLL_S = 0.2  # people start to speak a little before the talk key is down
 VOICE_PREROLL_S = 0.3  # soft consonants before voice activity is noticed
-QUIET_DB = -65.0  # below this nobody speaks; the detector need not look
+DOUBT_PREROLL_S = 1.0  # under a reply the canceller swallows beginnings, so they are noticed late
+SPEECH_MS = 96  # of voice that open an utterance
+DOUBT_MS = 32  # of voice that make a reply quiet: it gets its volume back soon if it was nothing
+DOUBT_SILENCE_MS = 350  # after which the words of a doubt are judged
+VOICED = 0.5  # probability from which a window counts as voice
+NO_CANCELLER = (
+    "Without echo cancellation I do not listen while I speak. Install the package 'livekit', or "
+    "wear a headset and say so in the settings."
+)
 
 
 @dataclass(frozen=True)
@@ -52,10 +64,20 @@ class UseMicrophone:
 
 @dataclass(frozen=True)
 class Attend:
-    """Which voice activity to tell of: none unless `hands_free`, none while `deaf`."""
+    """Which voice activity to tell of: none unless `hands_free`, none while `deaf`; while `wary`
+    (of a voice during a reply) at its first sign, and with every sign more.
+    """
 
     hands_free: bool
     deaf: bool
+    wary: bool = False
+
+
+@dataclass(frozen=True)
+class CleanMicrophone:
+    """What to take out of the microphone from now on."""
+
+    cleaning: Cleaning
 
 
 @dataclass(frozen=True)
@@ -81,7 +103,15 @@ class AbandonUtterance:
     turn: int
 
 
-Order = UseMicrophone | Attend | SetEndSilence | OpenUtterance | CloseUtterance | AbandonUtterance
+Order = (
+    UseMicrophone
+    | CleanMicrophone
+    | Attend
+    | SetEndSilence
+    | OpenUtterance
+    | CloseUtterance
+    | AbandonUtterance
+)
 
 
 class Listener:
@@ -92,6 +122,7 @@ class Listener:
         parts: Parts,
         tell: Callable[[Happening | Event], None],
         recognise: Callable[[Job], None],
+        played: Callable[[], Played],
         *,
         end_silence_ms: int,
     ) -> None:
@@ -99,7 +130,12 @@ class Listener:
         self._tell = tell
         self._recognise = recognise
         self._microphone: Microphone | None = None  # None: none could be opened
-        self._resampler = Resampler(SAMPLE_RATE, SAMPLE_RATE)
+        self._played = played  # what left the loudspeaker since it was last asked
+        self._cleaning = Cleaning(echo=False)
+        self._canceller: EchoCanceller = Passthrough()
+        self._near = NearEnd(self._canceller, SAMPLE_RATE)
+        self._end_silence_ms = end_silence_ms
+        self._voiced = 0  # windows of voice since speech began
         self._vad = vad.Vad()
         self._endpointer = vad.Endpointer(end_silence_ms=end_silence_ms)
         self._recent: deque[Pcm] = deque()
@@ -135,10 +171,13 @@ class Listener:
         match order:
             case UseMicrophone(name):
                 self._use(name)
+            case CleanMicrophone(cleaning):
+                self._clean(cleaning)
             case Attend():
                 self._attend(order)
             case SetEndSilence(milliseconds):
-                self._endpointer.end_silence_ms = milliseconds
+                self._end_silence_ms = milliseconds
+                self._attend(self._attending)
             case OpenUtterance(turn, from_sample):
                 self._open(turn, from_sample)
             case CloseUtterance(turn):
@@ -156,7 +195,7 @@ class Listener:
         self._microphone = self._open_device(name)
         if self._microphone is None:
             return
-        self._resampler = Resampler(self._microphone.sample_rate, SAMPLE_RATE)
+        self._near = NearEnd(self._canceller, self._microphone.sample_rate)
         self._recent.clear()
         self._position = self._kept = self._next_level = self._deaf_until = 0
         self._reset_detector()
@@ -174,9 +213,24 @@ class Listener:
     def _attend(self, order: Attend) -> None:
         if self._attending.deaf and not order.deaf:
             self._deaf_until = self._position + int(ECHO_TAIL_S * SAMPLE_RATE)
-        if order != self._attending:
+        before, self._attending = self._attending, order
+        if (order.hands_free, order.deaf) != (before.hands_free, before.deaf):
             self._reset_detector()
-        self._attending = order
+        self._endpointer.minimum_speech_ms = DOUBT_MS if order.wary else SPEECH_MS
+        self._endpointer.end_silence_ms = (
+            min(DOUBT_SILENCE_MS, self._end_silence_ms) if order.wary else self._end_silence_ms
+        )
+
+    def _clean(self, cleaning: Cleaning) -> None:
+        if cleaning == self._cleaning:
+            return
+        self._cleaning = cleaning
+        self._canceller = self._parts.canceller(cleaning)
+        self._near = NearEnd(self._canceller, self._near.microphone_rate)
+        self._reset_detector()
+        self._tell(EchoCancelled(self._canceller.cancels))
+        if cleaning.echo and not self._canceller.cancels:
+            self._tell(Notice(NO_CANCELLER))
 
     def _open(self, turn: int, from_sample: int | None) -> None:
         self._utterance = turn
@@ -189,7 +243,8 @@ class Listener:
         if from_sample is None:
             start = self._position - int(KEY_PREROLL_S * SAMPLE_RATE)
         else:
-            start = from_sample - int(VOICE_PREROLL_S * SAMPLE_RATE)
+            before_s = DOUBT_PREROLL_S if self._attending.wary else VOICE_PREROLL_S
+            start = from_sample - int(before_s * SAMPLE_RATE)
         self._recognise(HearAudio(turn, self._since(start)))
 
     def _close(self, turn: int, job: Job) -> None:
@@ -202,7 +257,7 @@ class Listener:
     def _tick(self) -> float | None:
         if self._microphone is None:
             return None
-        pcm = self._resampler.push(self._microphone.read())
+        pcm = self._near.push(self._microphone.read(), self._played())
         if len(pcm):
             self._keep(pcm)
             if self._utterance is not None:
@@ -227,19 +282,29 @@ class Listener:
         attending = self._attending
         if not attending.hands_free or attending.deaf or self._position < self._deaf_until:
             return
+        if self._canceller.cancels and self._near.sounding and not self._near.settled:
+            self._reset_detector()  # the canceller still learns: this may be the loudspeaker
+            return
         if self._detector_zero is None:
             self._detector_zero = self._position - len(pcm)
         self._endpoint(pcm, self._detector_zero)
 
     def _endpoint(self, pcm: Pcm, zero: int) -> None:
         """Tell of speech; the detector counts from sample `zero`."""
-        for event in self._endpointer.push(self._vad.push(pcm)):
+        probabilities = self._vad.push(pcm)
+        for event in self._endpointer.push(probabilities):
             match event:
                 case vad.SpeechStarted(sample):
+                    self._voiced = 0
                     self._tell(SpeechStarted(zero + sample))
                 case vad.SpeechEnded(sample):
                     silent_s = (self._position - zero - sample) / SAMPLE_RATE
                     self._tell(SpeechEnded(time.monotonic() - silent_s))
+        voiced = sum(probability >= VOICED for probability in probabilities)
+        if self._endpointer.speaking and voiced:
+            self._voiced += voiced
+            if self._attending.wary:
+                self._tell(SpeechGoesOn(self._voiced * vad.WINDOW_MS))
 
     def _reset_detector(self) -> None:
         self._vad.reset()

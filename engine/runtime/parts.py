@@ -10,6 +10,7 @@ from typing import Protocol
 
 from engine.asr.base import Recogniser
 from engine.audio.base import Loudspeaker, Microphone
+from engine.audio.echo import Cleaning, EchoCanceller, open_canceller
 from engine.audio.hotplug import DeviceWatch
 from engine.audio.portaudio import Devices
 from engine.llm.base import LanguageModel
@@ -35,6 +36,7 @@ class Parts:
 
     microphone: Callable[[str], Microphone]
     loudspeaker: Callable[[str], Loudspeaker]
+    canceller: Callable[[Cleaning], EchoCanceller]
     recogniser: Callable[[RecogniserSettings, Sequence[str]], Recogniser]
     language_model: Callable[[LanguageModelSettings], LanguageModel]
     synthesiser: Callable[[SpeechSettings, Progress], TtsModel]
@@ -47,6 +49,7 @@ def standard_parts() -> Parts:
     return Parts(
         microphone=_microphone,
         loudspeaker=_loudspeaker,
+        canceller=open_canceller,
         recogniser=_recogniser,
         language_model=_language_model,
         synthesiser=_synthesiser,

@@ -127,6 +127,10 @@ class Playback:
         underruns = self._underruns + self._loudspeaker.underruns - self._underruns_before
         return Delivery(self.heard_words(), speech_ms, underruns)
 
+    @property
+    def hushed(self) -> bool:
+        return self._hushed_at is not None
+
     def hush(self) -> None:
         """Make it inaudible at once (the loudspeaker ramps); cut() by the owner follows."""
         if self._hushed_at is None:

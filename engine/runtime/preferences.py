@@ -9,14 +9,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 from engine import settings_file
+from engine.audio.echo import Cleaning
 from engine.errors import SettingsError
 from engine.messages import Event, Failed, SettingChanged
 from engine.runtime.crew import Crew
-from engine.runtime.listener import SetEndSilence, UseMicrophone
+from engine.runtime.listener import CleanMicrophone, SetEndSilence, UseMicrophone
 from engine.runtime.speaker import LoadSynthesiser, SelectVoice, UseLoudspeaker
 from engine.runtime.thinker import LoadLanguageModel
 from engine.runtime.transcriber import LoadRecogniser
-from engine.settings import Settings, Value, change, keys, value_of
+from engine.settings import AudioSettings, Settings, Value, change, keys, value_of
 
 logger = logging.getLogger(__name__)
 
@@ -43,6 +44,7 @@ class Preferences:
         crew.speaker.post(UseLoudspeaker(settings.audio.loudspeaker))
         crew.speaker.post(LoadSynthesiser(settings.speech))
         crew.listener.post(UseMicrophone(settings.audio.microphone))
+        crew.listener.post(CleanMicrophone(_cleaning(settings.audio)))
         crew.transcriber.post(LoadRecogniser(settings.recogniser))
         crew.thinker.post(LoadLanguageModel(settings.language_model))
 
@@ -91,6 +93,7 @@ class Preferences:
             case ["audio", _]:
                 crew.speaker.volume = settings.audio.volume
                 crew.speaker.lead_ms = settings.audio.lead_ms
+                crew.listener.post(CleanMicrophone(_cleaning(settings.audio)))
             case ["recogniser", "end_silence_ms"]:
                 crew.listener.post(SetEndSilence(settings.recogniser.end_silence_ms))
             case ["recogniser", _]:
@@ -109,3 +112,9 @@ class Preferences:
                 speaker.post(SelectVoice(speech.voice))
             case _:
                 speaker.post(LoadSynthesiser(speech))
+
+
+def _cleaning(audio: AudioSettings) -> Cleaning:
+    """The echo matters only to somebody who listens while the loudspeaker can be heard."""
+    echo = audio.echo_cancellation and audio.hands_free and not audio.headset
+    return Cleaning(echo, audio.noise_suppression, audio.gain_control)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import assert_never
 
-from engine.audio.base import Loudspeaker
+from engine.audio.base import Loudspeaker, Played
 from engine.audio.silent import SilentLoudspeaker
 from engine.errors import DeviceError, EngineError, InvalidInput, ModelError, SynthesisError
 from engine.messages import Event, Loading, Notice, Part, Ready
@@ -38,6 +38,7 @@ from engine.tts.base import AudioFrame, Finished, Starved, TtsModel, TtsSession,
 from engine.tts.casting import choose, voice_names
 
 BUILT_IN = "espeak"  # needs no download, so it stands in when another one will not load
+DUCKED = 0.12  # of the volume: -18 dB, a person is heard over it and still hears it
 TICK_S = 0.01  # while speaking: words are shown and the ring is fed this often
 
 
@@ -108,6 +109,7 @@ class Speaker:
         self._turn: int | None = None  # the turn a fault would belong to; None = none
         self._stopped_turn = -1  # words of this turn and older are dropped
         self._volume = 1.0
+        self._ducked = False
         self.rate: float | None = None  # SPS; read before every step
         self.level_db = SILENCE_DB  # of what is being heard
         self._worker: Worker[Order] = Worker(
@@ -128,6 +130,7 @@ class Speaker:
         utterance = self._utterance
         if utterance is None or utterance.turn != turn:
             return Delivery()
+        self._ducked = False
         self._loudspeaker.gain = 0.0
         utterance.playback.hush()
         return utterance.playback.delivery()
@@ -153,7 +156,22 @@ class Speaker:
     @volume.setter
     def volume(self, gain: float) -> None:
         self._volume = gain
-        self._loudspeaker.gain = gain
+        self._loudspeaker.gain = self._gain
+
+    def duck(self, turn: int, ducked: bool) -> None:
+        """Make the reply of `turn` quiet or loud again; it goes on meanwhile."""
+        utterance = self._utterance
+        if utterance is not None and utterance.turn == turn and not utterance.playback.hushed:
+            self._ducked = ducked
+            self._loudspeaker.gain = self._gain
+
+    def take_played(self) -> Played:
+        """See Loudspeaker: what the microphone may hear."""
+        return self._loudspeaker.take_played()
+
+    @property
+    def _gain(self) -> float:
+        return self._volume * (DUCKED if self._ducked else 1.0)
 
     def stop(self, timeout_s: float) -> bool:
         """End the thread, then release the device and the model."""
@@ -241,7 +259,7 @@ class Speaker:
             return SilentLoudspeaker()
 
     def _replace_loudspeaker(self, loudspeaker: Loudspeaker) -> None:
-        loudspeaker.gain = self._volume
+        loudspeaker.gain = self._gain
         if self._utterance:
             self._utterance.playback.move_to(loudspeaker)
         with suppress(DeviceError):  # one that is gone may not even close
@@ -276,6 +294,7 @@ class Speaker:
                 "There is no voice to speak with yet.", hint="Wait until the voice has loaded."
             )
         session = self._model.open(self._voice, seed=self._seed)
+        self._ducked = False
         self._loudspeaker.gain = self._volume
         playback = Playback(self._loudspeaker, self._model.info.sample_rate)
         self._utterance = _Utterance(turn, session, playback)

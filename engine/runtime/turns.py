@@ -5,180 +5,75 @@ of another turn changes nothing. Every turn that begins ends exactly once.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import assert_never
 
 from engine.messages import Ending, Phase
-
-# ------------------------------------------------------------------ what can happen
-
-
-@dataclass(frozen=True)
-class TalkPressed:
-    pass
-
-
-@dataclass(frozen=True)
-class TalkReleased:
-    pass
-
-
-@dataclass(frozen=True)
-class VoiceBegan:
-    """Voice activity; `sample` is where on the listener's count."""
-
-    sample: int
-
-
-@dataclass(frozen=True)
-class VoiceStopped:
-    pass
-
-
-@dataclass(frozen=True)
-class TextSent:
-    text: str
-
-
-@dataclass(frozen=True)
-class Understood:
-    """The transcript of the turn is final; empty text means that no words were found."""
-
-    turn: int
-    text: str
-
-
-@dataclass(frozen=True)
-class ReplyAudible:
-    turn: int
-
-
-@dataclass(frozen=True)
-class ReplyOver:
-    turn: int
-
-
-@dataclass(frozen=True)
-class StopAsked:
-    pass
-
-
-@dataclass(frozen=True)
-class TurnBroke:
-    """Recogniser, language model or synthesiser failed in this turn.
-
-    `speech_goes_on`: what was already written is still spoken to its end.
-    """
-
-    turn: int
-    speech_goes_on: bool
-
-
-@dataclass(frozen=True)
-class TimerRang:
-    text: str
-
-
-Input = (
-    TalkPressed
-    | TalkReleased
-    | VoiceBegan
-    | VoiceStopped
-    | TextSent
-    | Understood
-    | ReplyAudible
-    | ReplyOver
-    | StopAsked
-    | TurnBroke
-    | TimerRang
+from engine.runtime.floor import (
+    CloseEars,
+    Doubt,
+    DropDoubt,
+    DropEars,
+    Duck,
+    Effect,
+    EndTurn,
+    Floor,
+    Input,
+    OpenEars,
+    Outcome,
+    Recite,
+    ReplyAudible,
+    ReplyOver,
+    Resume,
+    ShowPhase,
+    Silence,
+    StopAsked,
+    TalkPressed,
+    TalkReleased,
+    TextSent,
+    Think,
+    TimerRang,
+    TurnBroke,
+    Understood,
+    VoiceBegan,
+    VoiceConfirmed,
+    VoiceStopped,
 )
 
-# ------------------------------------------------------------------ what must be done
+__all__ = [
+    "CloseEars",
+    "Doubt",
+    "DropDoubt",
+    "DropEars",
+    "Duck",
+    "Effect",
+    "EndTurn",
+    "Floor",
+    "Input",
+    "OpenEars",
+    "Outcome",
+    "Recite",
+    "ReplyAudible",
+    "ReplyOver",
+    "Resume",
+    "ShowPhase",
+    "Silence",
+    "StopAsked",
+    "TalkPressed",
+    "TalkReleased",
+    "TextSent",
+    "Think",
+    "TimerRang",
+    "TurnBroke",
+    "Understood",
+    "VoiceBegan",
+    "VoiceConfirmed",
+    "VoiceStopped",
+    "advance",
+]
 
 
-@dataclass(frozen=True)
-class OpenEars:
-    """Feed the recogniser from `from_sample` on; None = from now (with the usual pre-roll)."""
-
-    turn: int
-    from_sample: int | None
-
-
-@dataclass(frozen=True)
-class CloseEars:
-    """The utterance is complete: transcribe it."""
-
-    turn: int
-
-
-@dataclass(frozen=True)
-class DropEars:
-    turn: int
-
-
-@dataclass(frozen=True)
-class Think:
-    turn: int
-    said: str
-
-
-@dataclass(frozen=True)
-class Recite:
-    """Speak a text of the assistant's own accord."""
-
-    turn: int
-    text: str
-
-
-@dataclass(frozen=True)
-class Silence:
-    """Stop thinking and speaking in this turn, now."""
-
-    turn: int
-
-
-@dataclass(frozen=True)
-class EndTurn:
-    turn: int
-    ending: Ending
-
-
-@dataclass(frozen=True)
-class ShowPhase:
-    turn: int
-    phase: Phase
-
-
-Effect = OpenEars | CloseEars | DropEars | Think | Recite | Silence | EndTurn | ShowPhase
-
-
-@dataclass(frozen=True)
-class Floor:
-    """Everything the rules remember.
-
-    `headset` True: the microphone does not hear the loudspeaker, so voice interrupts a reply.
-    `waiting` are timer texts that rang while someone had the floor; they are spoken after the turn.
-    """
-
-    turn: int = 0
-    phase: Phase = Phase.IDLE
-    hands_free: bool = True
-    headset: bool = False
-    talk_held: bool = False
-    broke: bool = False
-    waiting: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Outcome:
-    floor: Floor
-    effects: tuple[Effect, ...] = ()
-
-
-# ------------------------------------------------------------------ the rules
-
-
-def advance(floor: Floor, happened: Input) -> Outcome:  # noqa: C901 - one case per kind
+def advance(floor: Floor, happened: Input) -> Outcome:  # noqa: C901, PLR0912 - one case per kind
     """The floor after `happened`, and what must be done, in order."""
     match happened:
         case TalkPressed():
@@ -189,6 +84,9 @@ def advance(floor: Floor, happened: Input) -> Outcome:  # noqa: C901 - one case 
             return _voice_began(floor, sample)
         case VoiceStopped():
             return _voice_stopped(floor)
+        case VoiceConfirmed(turn):
+            doubted = floor.doubt is not None and floor.doubt.turn == turn
+            return _interrupted(floor) if doubted else Outcome(floor)
         case TextSent(text):
             return _begin(floor, lambda turn: Think(turn, text))
         case TimerRang(text):
@@ -198,6 +96,8 @@ def advance(floor: Floor, happened: Input) -> Outcome:  # noqa: C901 - one case 
             return Outcome(floor)
         case StopAsked():
             return _rest(_end(floor, Ending.INTERRUPTED_BY_KEY))
+        case Understood() | TurnBroke() if floor.doubt and happened.turn == floor.doubt.turn:
+            return _doubt_over(floor, happened)
         case Understood() | ReplyAudible() | ReplyOver() | TurnBroke():
             return _progress(floor, happened) if _concerns(happened, floor) else Outcome(floor)
         case _:
@@ -225,7 +125,7 @@ def _voice_began(floor: Floor, sample: int) -> Outcome:
     if not floor.hands_free or floor.phase is Phase.LISTENING:
         return Outcome(floor)
     if floor.phase is Phase.SPEAKING and not floor.headset:
-        return Outcome(floor)
+        return _doubt(floor, sample) if floor.cancelling else Outcome(floor)
     return _begin(
         floor,
         lambda turn: OpenEars(turn, sample),
@@ -235,9 +135,49 @@ def _voice_began(floor: Floor, sample: int) -> Outcome:
 
 
 def _voice_stopped(floor: Floor) -> Outcome:
+    if floor.doubt is not None and not floor.doubt.closed:
+        closed = replace(floor, doubt=replace(floor.doubt, closed=True))
+        return Outcome(closed, (CloseEars(floor.doubt.turn),))
     if floor.phase is not Phase.LISTENING or floor.talk_held or not floor.hands_free:
         return Outcome(floor)
     return _close_ears(floor)
+
+
+def _doubt(floor: Floor, sample: int) -> Outcome:
+    """Duck, and listen on: the words will tell. A doubt whose words are awaited makes room."""
+    if floor.doubt is not None and not floor.doubt.closed:
+        return Outcome(floor)
+    older = (DropDoubt(floor.doubt.turn),) if floor.doubt else ()
+    doubt = Doubt(_next_turn(floor))
+    doubting = replace(floor, doubt=doubt, last=doubt.turn)
+    return Outcome(doubting, (*older, Duck(floor.turn), OpenEars(doubt.turn, sample)))
+
+
+def _doubt_over(floor: Floor, happened: Understood | TurnBroke) -> Outcome:
+    """The words of a doubt are there: an interruption, or nothing that ends a reply."""
+    assert floor.doubt is not None
+    doubt = floor.doubt
+    if isinstance(happened, Understood) and happened.text:
+        taken = _interrupted(floor)
+        return Outcome(taken.floor, (*taken.effects, Think(doubt.turn, happened.text)))
+    return Outcome(replace(floor, doubt=None), (DropDoubt(doubt.turn), Resume(floor.turn)))
+
+
+def _interrupted(floor: Floor) -> Outcome:
+    """The person takes the floor from the reply."""
+    assert floor.doubt is not None
+    return _hand_over(_end(replace(floor, doubt=None), Ending.INTERRUPTED_BY_SPEECH), floor.doubt)
+
+
+def _hand_over(ended: Outcome, doubt: Doubt) -> Outcome:
+    """Nobody has the floor: it goes to who was doubted, whose words are heard already."""
+    phase = Phase.THINKING if doubt.closed else Phase.LISTENING
+    begun = replace(ended.floor, turn=doubt.turn, phase=phase, doubt=None)
+    return Outcome(begun, (*ended.effects, ShowPhase(doubt.turn, phase)))
+
+
+def _next_turn(floor: Floor) -> int:
+    return max(floor.turn, floor.last) + 1
 
 
 def _concerns(happened: Understood | ReplyAudible | ReplyOver | TurnBroke, floor: Floor) -> bool:
@@ -260,7 +200,8 @@ def _progress(floor: Floor, happened: Understood | ReplyAudible | ReplyOver | Tu
         case ReplyOver():
             ending = Ending.FAILED if floor.broke else Ending.COMPLETE
             idle = replace(floor, phase=Phase.IDLE, broke=False)
-            return _rest(Outcome(idle, (EndTurn(floor.turn, ending),)))
+            over = Outcome(idle, (EndTurn(floor.turn, ending),))
+            return _hand_over(over, floor.doubt) if floor.doubt else _rest(over)
         case TurnBroke(speech_goes_on=True):
             return Outcome(replace(floor, broke=True))
         case TurnBroke():
@@ -278,14 +219,15 @@ def _begin(
 ) -> Outcome:
     """End what is going on because of `cause` and give the floor to a new turn."""
     before = _end(floor, cause)
-    turn = floor.turn + 1
+    turn = _next_turn(before.floor)
     begun = replace(before.floor, turn=turn, phase=phase)
     return Outcome(begun, (*before.effects, ShowPhase(turn, phase), effect(turn)))
 
 
 def _end(floor: Floor, ending: Ending) -> Outcome:
     """End the turn that has the floor, if one has; nobody has it afterwards."""
-    idle = replace(floor, phase=Phase.IDLE, talk_held=False, broke=False)
+    idle = replace(floor, phase=Phase.IDLE, doubt=None, talk_held=False, broke=False)
+    doubted = (DropDoubt(floor.doubt.turn),) if floor.doubt else ()
     match floor.phase:
         case Phase.IDLE:
             return Outcome(idle)
@@ -296,7 +238,7 @@ def _end(floor: Floor, ending: Ending) -> Outcome:
             cut = Silence(floor.turn)
         case _:
             assert_never(floor.phase)
-    return Outcome(idle, (cut, EndTurn(floor.turn, ending)))
+    return Outcome(idle, (*doubted, cut, EndTurn(floor.turn, ending)))
 
 
 def _rest(ended: Outcome) -> Outcome:

@@ -8,7 +8,10 @@ from hypothesis import strategies as st
 from engine.messages import Ending, Phase
 from engine.runtime.turns import (
     CloseEars,
+    Doubt,
+    DropDoubt,
     DropEars,
+    Duck,
     Effect,
     EndTurn,
     Floor,
@@ -18,6 +21,7 @@ from engine.runtime.turns import (
     Recite,
     ReplyAudible,
     ReplyOver,
+    Resume,
     ShowPhase,
     Silence,
     StopAsked,
@@ -29,6 +33,7 @@ from engine.runtime.turns import (
     TurnBroke,
     Understood,
     VoiceBegan,
+    VoiceConfirmed,
     VoiceStopped,
     advance,
 )
@@ -142,6 +147,7 @@ happenings = st.lists(
         st.just(TalkReleased()),
         st.builds(VoiceBegan, st.integers(0, 10**6)),
         st.just(VoiceStopped()),
+        st.builds(VoiceConfirmed, turns),
         st.builds(TextSent, st.just("text")),
         st.builds(Understood, turns, st.sampled_from(["", "words"])),
         st.builds(ReplyAudible, turns),
@@ -154,13 +160,94 @@ happenings = st.lists(
 )
 
 
-@given(happenings, st.booleans(), st.booleans())
-def test_every_turn_that_begins_ends_exactly_once(
-    history: list[Input], hands_free: bool, headset: bool
-) -> None:
+floors = st.builds(Floor, hands_free=st.booleans(), headset=st.booleans(), cancelling=st.booleans())
+
+
+@given(happenings, floors)
+def test_every_turn_that_begins_ends_exactly_once(history: list[Input], floor: Floor) -> None:
     # Timers that wait speak one after the other, so every one needs a stop of its own.
     stops = [StopAsked()] * (len(history) + 1)
-    outcome = play(*history, *stops, floor=Floor(hands_free=hands_free, headset=headset))
+    outcome = play(*history, *stops, floor=floor)
     ended = [effect.turn for effect in outcome.effects if isinstance(effect, EndTurn)]
-    assert ended == list(range(1, outcome.floor.turn + 1))
+    shown = [effect for effect in outcome.effects if isinstance(effect, ShowPhase)]
+    begun = dict.fromkeys(effect.turn for effect in shown if effect.phase is not Phase.IDLE)
+    assert ended == list(begun)
+    assert ended == sorted(ended)
     assert outcome.floor.phase is Phase.IDLE
+
+
+@given(happenings, floors)
+def test_a_reply_made_quiet_is_made_loud_again_or_ends(history: list[Input], floor: Floor) -> None:
+    outcome = play(*history, *[StopAsked()] * (len(history) + 1), floor=floor)
+    quiet = set()
+    for effect in outcome.effects:
+        if isinstance(effect, Duck):
+            quiet.add(effect.turn)
+        if isinstance(effect, Resume | EndTurn):
+            quiet.discard(effect.turn)
+    assert not quiet
+
+
+@given(happenings, floors)
+def test_whoever_is_doubted_gets_the_floor_or_is_forgotten(
+    history: list[Input], floor: Floor
+) -> None:
+    outcome = play(*history, *[StopAsked()] * (len(history) + 1), floor=floor)
+    opened = {effect.turn for effect in outcome.effects if isinstance(effect, OpenEars)}
+    dropped = {effect.turn for effect in outcome.effects if isinstance(effect, DropDoubt)}
+    ended = {effect.turn for effect in outcome.effects if isinstance(effect, EndTurn)}
+    assert opened <= dropped | ended
+    assert not dropped & ended
+
+
+OVER_LOUDSPEAKER = (TextSent("hi"), ReplyAudible(1), VoiceBegan(800))
+CANCELLING = Floor(cancelling=True)
+
+
+def test_voice_during_a_cancelled_reply_makes_it_quiet_and_is_listened_to() -> None:
+    outcome = play(*OVER_LOUDSPEAKER, floor=CANCELLING)
+    assert outcome.effects[-2:] == (Duck(1), OpenEars(2, 800))
+    assert outcome.floor.phase is Phase.SPEAKING
+    assert outcome.floor.doubt == Doubt(2)
+
+
+def test_a_confirmed_voice_ends_the_reply_and_is_the_next_turn() -> None:
+    outcome = play(*OVER_LOUDSPEAKER, VoiceConfirmed(2), floor=CANCELLING)
+    assert outcome.effects[-3:] == (
+        Silence(1),
+        EndTurn(1, Ending.INTERRUPTED_BY_SPEECH),
+        ShowPhase(2, Phase.LISTENING),
+    )
+    rest = play(VoiceStopped(), Understood(2, "stop"), floor=outcome.floor)
+    assert without_phases(rest.effects) == [CloseEars(2), Think(2, "stop")]
+
+
+def test_a_voice_that_said_nothing_gives_the_reply_its_volume_back() -> None:
+    outcome = play(*OVER_LOUDSPEAKER, VoiceStopped(), Understood(2, ""), floor=CANCELLING)
+    assert outcome.effects[-3:] == (CloseEars(2), DropDoubt(2), Resume(1))
+    assert outcome.floor.phase is Phase.SPEAKING
+    assert advance(outcome.floor, VoiceConfirmed(2)) == Outcome(outcome.floor)
+
+
+def test_a_short_word_that_asks_for_the_floor_gets_an_answer() -> None:
+    outcome = play(*OVER_LOUDSPEAKER, VoiceStopped(), Understood(2, "stop"), floor=CANCELLING)
+    assert without_phases(outcome.effects)[-3:] == [
+        Silence(1),
+        EndTurn(1, Ending.INTERRUPTED_BY_SPEECH),
+        Think(2, "stop"),
+    ]
+
+
+def test_a_reply_that_ends_in_doubt_leaves_the_floor_to_the_voice() -> None:
+    outcome = play(*OVER_LOUDSPEAKER, ReplyOver(1), floor=CANCELLING)
+    assert outcome.effects[-2:] == (EndTurn(1, Ending.COMPLETE), ShowPhase(2, Phase.LISTENING))
+
+
+def test_a_key_during_doubt_forgets_the_voice() -> None:
+    outcome = play(*OVER_LOUDSPEAKER, TextSent("else"), floor=CANCELLING)
+    assert without_phases(outcome.effects)[-4:] == [
+        DropDoubt(2),
+        Silence(1),
+        EndTurn(1, Ending.INTERRUPTED_BY_KEY),
+        Think(3, "else"),
+    ]
