@@ -22,6 +22,7 @@ E = TypeVar("E", bound=Event)
 PATIENCE_S = 60.0  # a loaded machine is slow; a passing test hardly waits
 RATE = 48_000  # Hz of the loudspeaker
 HURRY = 8.0  # replies are heard this many times faster than a person would want
+THREADS = {"conductor", "listener", "transcriber", "thinker", "speaker", "errands"}
 LOADED = {Part.RECOGNISER, Part.LANGUAGE_MODEL, Part.SYNTHESISER}
 
 
@@ -108,7 +109,6 @@ def whole(
     path: Path | None = None,
 ) -> Iterator[Whole]:
     """A running engine; `parts` None: the real ones on Devices()."""
-    threads = set(threading.enumerate())
     engine = Whole(settings or Settings(), parts or Devices().in_place_of(standard_parts()), path)
     engine.engine.start()
     try:
@@ -116,4 +116,4 @@ def whole(
         yield engine
     finally:
         engine.engine.stop()
-    assert set(threading.enumerate()) <= threads, "threads are left behind"
+    assert not {thread.name for thread in threading.enumerate()} & THREADS

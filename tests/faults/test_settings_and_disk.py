@@ -1,0 +1,165 @@
+"""A broken settings file and a full disk, through the whole engine and the command line."""
+
+import errno
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from app.__main__ import main
+from engine.api import Failed, Part, SetRate, SettingChanged, Settings, load_settings
+from engine.audio.file_device import FileLoudspeaker
+from engine.messages import Ending
+from engine.runtime.parts import standard_parts
+from tests.faults.whole import RATE, Devices, Whole, fast_clock, whole
+
+BROKEN = "[speech\nrate = fast ["
+ODD = '# mine\n[speech]\nrate = 99.0\nseed = 5\n[colours]\nsky = "blue"\n'
+FULL_KB = 64
+
+
+@pytest.fixture
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The person's settings file, in a folder of the test's own."""
+    monkeypatch.setenv("RUBATO_CONFIG", str(tmp_path))
+    return tmp_path / "settings.toml"
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of FULL_KB kilobytes, where the machine lets us mount one."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={FULL_KB}k", "tmpfs", str(place)]
+    try:
+        done = subprocess.run(mount, capture_output=True, check=False, timeout=30)
+    except OSError:
+        pytest.skip("there is no mount")
+    if done.returncode:
+        pytest.skip("a disk cannot be mounted here")
+    yield place
+    subprocess.run(["umount", "-l", str(place)], check=True, timeout=30)
+
+
+def fill(disk: Path) -> Path:
+    """Leave no room; the file that takes it all is returned."""
+    ballast = disk / "ballast"
+    with suppress(OSError), ballast.open("wb", buffering=0) as file:
+        for _ in range(FULL_KB):
+            file.write(bytes(4096))
+    assert shutil.disk_usage(disk).free == 0
+    return ballast
+
+
+def files(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir()]
+
+
+def change_rate(engine: Whole, rate: float) -> None:
+    before = len(engine.of(SettingChanged))
+    engine.engine.post(SetRate(rate))
+    engine.wait(lambda: len(engine.of(SettingChanged)) > before)
+
+
+def test_a_broken_settings_file_is_told_kept_and_does_not_stop_anything(config: Path) -> None:
+    config.write_text(BROKEN)
+    settings, (note,) = load_settings()
+    assert settings == Settings()
+    assert "cannot be read" in note
+    with whole(settings, path=config) as engine:
+        assert engine.works()
+        change_rate(engine, 5.0)
+    assert load_settings()[0].speech.rate == 5.0
+    assert config.with_name("settings.broken-1.toml").read_text() == BROKEN
+
+
+def test_what_is_odd_in_the_settings_is_told_and_the_rest_is_in_force(config: Path) -> None:
+    config.write_text(ODD)
+    settings, notes = load_settings()
+    assert (settings.speech.seed, settings.speech.rate) == (5, None)
+    assert any("99" in note for note in notes)
+    assert any("colours" in note for note in notes)
+    with whole(settings, path=config) as engine:
+        assert engine.works()
+    assert config.read_text() == ODD
+
+
+def test_the_command_line_tells_of_a_broken_settings_file_and_goes_on(
+    config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config.write_text(BROKEN)
+    out = config.with_name("said.wav")
+    assert main(["say", "hello", "--out", str(out)]) == 0
+    assert "cannot be read" in capsys.readouterr().err
+    assert out.exists()
+    assert config.read_text() == BROKEN
+
+
+def test_settings_that_find_no_room_stay_in_force_and_the_old_file_stays(
+    small_disk: Path,
+) -> None:
+    path = small_disk / "settings.toml"
+    path.write_text("# mine\n[speech]\nseed = 5\n")
+    ballast = fill(small_disk)
+    with whole(path=path) as engine:
+        change_rate(engine, 5.0)
+        engine.wait(lambda: engine.of(Failed))
+        (failed,) = engine.of(Failed)
+        assert failed.code == "settings"
+        assert "No space left" in failed.message or "no space left" in failed.message
+        assert path.read_text() == "# mine\n[speech]\nseed = 5\n"
+        assert engine.works()
+        ballast.unlink()
+        change_rate(engine, 4.0)
+    assert "rate = 4.0" in path.read_text()
+    assert path.read_text().startswith("# mine")
+    assert files(small_disk) == ["settings.toml"]
+
+
+def test_a_write_that_fails_is_told_and_the_next_one_succeeds(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_room(handle: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with whole(path=config) as engine:
+        with monkeypatch.context() as broken:
+            broken.setattr("os.fsync", no_room)
+            change_rate(engine, 5.0)
+            engine.wait(lambda: engine.of(Failed))
+        assert not config.exists()
+        assert engine.works()
+        change_rate(engine, 4.0)
+    assert load_settings()[0].speech.rate == 4.0
+    assert files(config.parent) == ["settings.toml"]
+
+
+def test_a_text_that_does_not_fit_on_the_disk_leaves_no_half_a_file(
+    small_disk: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    long = "This is a sentence of many that together do not fit. " * 10
+    assert main(["say", long, "--out", str(small_disk / "said.wav")]) == 1
+    assert "cannot be written" in capsys.readouterr().err
+    assert files(small_disk) == []
+
+
+def test_a_reply_that_fills_the_disk_is_finished_in_silence_and_the_next_turn_works(
+    small_disk: Path,
+) -> None:
+    loudspeaker = FileLoudspeaker(small_disk / "reply.wav", RATE, clock=fast_clock)
+    after = FileLoudspeaker(None, RATE, clock=fast_clock)
+    offered = iter([loudspeaker, after, after])
+    parts = Devices().in_place_of(standard_parts())
+    parts = replace(parts, loudspeaker=lambda name: next(offered))
+    with whole(parts=parts) as engine:
+        ended = engine.ask("what can you do")
+        assert ended.ending is Ending.COMPLETE
+        assert "could not be written" in engine.failed(Part.LOUDSPEAKER)[0].message
+        assert engine.works()
+        assert np.abs(after.recorded()).max() > 0.01
+    assert files(small_disk) == []
