@@ -175,12 +175,15 @@ def measure_reference(path: Path, options: argparse.Namespace) -> Report:
     import torch
     from moshi.models import loaders
 
-    report = Report("reference fp32")
+    report = Report("reference bf16 cuda" if options.cuda else "reference fp32")
+    if options.cuda:
+        torch.set_default_device("cuda")
     load = Stopwatch()
     reference = load.run(lambda: _load_reference(path, options))
     report.load_s = load.wall[0] / 1000
     model, config = reference
-    mimi = loaders.get_mimi(None, num_codebooks=16)
+    mimi = loaders.get_mimi(None, device=str(torch.get_default_device()), num_codebooks=16)
+    mimi.to(model.audio_head.dtype)
     stages = Stages()
     stages.watch(model, "extract_phoneme_embeddings", "phone")
     stages.watch(model.temp_former, "forward", "temporal")
@@ -228,7 +231,16 @@ def _load_reference(path: Path, options: argparse.Namespace) -> Any:
     }
     model = Model(ModelConfig(**shape)).eval().requires_grad_(False)
     model.audio_head.normal_(0, 0.03)
-    model.setup_caches(2, torch.float32)
+    dtype = torch.bfloat16 if options.cuda else torch.float32
+    model.to(torch.get_default_device(), dtype).setup_caches(2, dtype)
+    if options.cuda:  # as its own generator sets itself up
+        from moshi.utils.compile import CUDAGraphed
+        from voxtream.utils.model import patch_kv_cache_for_cuda_graph
+
+        patch_kv_cache_for_cuda_graph()
+        model._temp_former = CUDAGraphed(model._temp_former)
+        model._dep_former_init = CUDAGraphed(model._dep_former)
+        model._dep_former = CUDAGraphed(model._dep_former)
     return model, config
 
 
@@ -241,7 +253,7 @@ def _reference_loop(model: Any, mimi: Any, config: Any) -> Any:
     tokens = torch.full((2, length), 122)
     tokens[:, 0] = 123
     codes = torch.randint(0, 2048, (2, 16, length))
-    speaker = model.spk_emb_proj(torch.randn(2, 1, 192)[:, 0])
+    speaker = model.spk_emb_proj(torch.randn(2, 192, dtype=model.audio_head.dtype))
     indices = torch.arange(length)[None, :, None].expand(2, -1, 2)
     position = torch.arange(length)[None]
     semantic = None
@@ -263,7 +275,7 @@ def _reference_loop(model: Any, mimi: Any, config: Any) -> Any:
         )
         if semantic is not None:
             spoken = torch.cat((semantic, frame[:, 1:]), dim=1).clamp(0, 2047)
-            mimi.decode(spoken[:, :, None])
+            mimi.decode(spoken[:, :, None]).cpu()
         semantic = frame[:, :1]
         codes = frame[:, :, None].repeat(2, 1, 1)
         position = position[:, -1:] + 1

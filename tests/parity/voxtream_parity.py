@@ -1,6 +1,6 @@
 """Compares our VoXtream2 with the public reference on the same seeded random full-size weights.
 
-    python tests/parity/voxtream_parity.py PATH_OF_THE_REFERENCE [--report FILE]
+    PYTHONPATH=. python tests/parity/voxtream_parity.py PATH_OF_THE_REFERENCE [--report FILE]
 
 PATH is a checkout of herimor/voxtream (MIT); its packages (torchtune, nltk) must be importable.
 Nothing of it is copied here: it is imported and run beside ours, fp32 on the CPU. About 6 GB.
@@ -8,10 +8,8 @@ Exit status 1 when a float differs by more than 1e-4 relative or any code or sta
 """
 
 import argparse
-import json
 import random
 import sys
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -41,6 +39,7 @@ from engine.tts.voxtream.model import Controls, VoxtreamModel, delayed
 from engine.tts.voxtream.phones import PhoneRows, extend
 from engine.tts.voxtream.rate import DurationState, rate_target
 from engine.tts.voxtream.sink import TemporalMemory, causal_mask
+from tests.parity.reference import Reference
 
 TOLERANCE = 1e-4
 CPU = torch.device("cpu")
@@ -54,49 +53,6 @@ class Finding:
     item: str
     error: float
     detail: str
-
-
-class Reference:
-    """The public implementation, loaded from a path with given weights."""
-
-    def __init__(self, path: Path, weights: RandomWeights) -> None:
-        sys.path.insert(0, str(path))
-        warnings.simplefilter("ignore")
-        from voxtream import config as configs
-        from voxtream import model as models
-        from voxtream.utils import model as sampling
-        from voxtream.utils.generator import helpers, runtime
-
-        self.runtime, self.helpers, self.sampling = runtime, helpers, sampling
-        generator = json.loads((path / "configs/generator.json").read_text())
-        self.config = configs.SpeechGeneratorConfig(**generator)
-        self.rates = json.loads((path / "configs/speaking_rate.json").read_text())
-        shape = VOXTREAM2_SHAPE
-        self.model = models.Model(
-            models.ModelConfig(
-                phone_former="phone_former",
-                temp_former="temp_former",
-                dep_former="dep_former_csm",
-                phone_vocab_size=shape.phone_vocabulary,
-                audio_vocab_size=shape.audio_vocabulary,
-                audio_pad_size=0,
-                embedding_dim=shape.width,
-                spk_embedding_dim=shape.speaker_width,
-                num_codebooks=shape.codebooks,
-                num_phone_states=shape.duration_tokens,
-                amortization_divisor=16,
-                max_look_ahead=shape.max_look_ahead,
-                audio_window_size=shape.audio_window,
-                phone_window_size=shape.phone_window,
-            )
-        ).eval()
-        own = self.model.state_dict()
-        for key, tensor in weights.items():
-            own.pop(key).copy_(tensor)
-        if own:
-            raise SystemExit(f"the reference has keys of its own: {list(own)[:3]}")
-        with CPU:
-            self.model.setup_caches(2, torch.float32)
 
 
 class Prompt:

@@ -30,7 +30,8 @@ from engine.tts.voxtream.frames import EagerFrames, Frames, GraphFrames
 from engine.tts.voxtream.prompt import PreparedPrompt, prepare, rotary_tables
 from engine.tts.voxtream.rate import HIGHEST_RATE, LOWEST_RATE
 from engine.tts.voxtream.session import Machine, VoxtreamSession
-from engine.tts.voxtream.speaker import load_speaker_encoder, random_speaker_encoder
+from engine.tts.voxtream.speaker import random_speaker_encoder
+from engine.tts.voxtream.speaker_file import load_speaker_encoder
 from engine.tts.voxtream.table import own_table, read_table
 
 PREPARED_VOICES = 4  # voices whose snapshots are kept; each holds some tens of megabytes

@@ -10,7 +10,8 @@ from engine.errors import InvalidInput, ModelError, UnreadableClip
 from engine.tts.base import AudioFrame, Pcm
 from engine.tts.espeak.model import EspeakModel
 from engine.tts.voxtream import voice as voices
-from engine.tts.voxtream.speaker import load_speaker_encoder, mel_filters, random_speaker_encoder
+from engine.tts.voxtream.speaker import mel_filters, random_speaker_encoder
+from engine.tts.voxtream.speaker_file import load_speaker_encoder
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
 from tests.engine.tts.voxtream.small_model import speak
 
