@@ -32,6 +32,8 @@ def main(arguments: list[str] | None = None) -> int:
         else:
             for stage in STAGES if asked.stage == "all" else (asked.stage,):
                 _stage(stage, run, asked.recipe, again=asked.again)
+            if asked.into:
+                _install(run, asked.into)
     except Cancelled as error:
         sys.stderr.write(f"{error}\n")
         return 130
@@ -50,6 +52,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="corpus processes")
     parser.add_argument("--dask", default="", help="address of a Dask scheduler for the corpus")
     parser.add_argument("--again", action="store_true", help="do a stage that is done once more")
+    parser.add_argument("--into", type=Path, help="copy the finished pack there (export)")
     parser.add_argument("--worker", default="", help=argparse.SUPPRESS)
     return parser
 
@@ -59,6 +62,12 @@ def _corpus_worker(run: Run, worker: str) -> None:
 
     first, step = worker.split("/")
     corpus.work(run, int(first), int(step))
+
+
+def _install(run: Run, place: Path) -> None:
+    from engine.training import export
+
+    export.install(run, place)
 
 
 def _stage(name: str, run: Run, recipe_file: Path, *, again: bool) -> None:

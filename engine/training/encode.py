@@ -80,7 +80,8 @@ class _Work:
         draw = random.Random(f"{self._run.recipe.seed} prompts {shard.sound.stem}")
         rows = []
         for entry in shard.entries:
-            part = pcm[entry.offset : entry.offset + entry.length].astype(np.float32) / 32768
+            whole = pcm[entry.offset : entry.offset + entry.length]
+            part = whole.astype(np.float32) / np.float32(32768)
             row = self._utterance(entry, part, draw)
             if row is not None:
                 rows.append(row)

@@ -60,7 +60,7 @@ def average(parameters: Iterable[nn.Parameter], ranks: Ranks) -> None:
     distributed.all_reduce(flat)
     flat /= ranks.count
     sizes = [gradient.numel() for gradient in gradients]
-    for gradient, mean in zip(gradients, flat.split(sizes), strict=True):
+    for gradient, mean in zip(gradients, torch.split(flat, sizes), strict=True):
         gradient.copy_(mean.view_as(gradient))
 
 

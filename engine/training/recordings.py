@@ -8,6 +8,7 @@ out and named, never guessed at.
 
 import logging
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -71,6 +72,15 @@ def _utterances(
         yield made
 
 
+@dataclass(frozen=True)
+class _Word:
+    """A word or filler; times in the aligner's frames, phones as (name, start, duration)."""
+
+    name: str
+    start: int
+    phones: tuple[tuple[str, int, int], ...]
+
+
 class Aligner:
     """Finds the sounds of known words in a recording."""
 
@@ -83,10 +93,28 @@ class Aligner:
         self, pcm: np.ndarray[Any, np.dtype[np.float32]], rate: int, text: str
     ) -> Take | None:
         """A take with its sounds; None when the words are not in it or not in the dictionary."""
+        words = self._aligned(pcm, rate, text)
+        return _take(pcm, rate, [phone for word in words for phone in word.phones])
+
+    def word_starts(
+        self, pcm: np.ndarray[Any, np.dtype[np.float32]], rate: int, text: str
+    ) -> list[float]:
+        """Seconds at which each word begins; empty when the words are not in the sound."""
+        found = [
+            word.start * FRAME_SAMPLES / ALIGNER_RATE
+            for word in self._aligned(pcm, rate, text)
+            if word.name[0].isalpha()
+        ]
+        return found if len(found) == len(text.split()) else []
+
+    def _aligned(
+        self, pcm: np.ndarray[Any, np.dtype[np.float32]], rate: int, text: str
+    ) -> list["_Word"]:
+        """pocketsphinx's words with their phones, fillers among them."""
         decoder = self._decoder
         words = [word.strip(".,!?").lower() for word in text.split()]
         if any(decoder.lookup_word(word) is None for word in words):
-            return None
+            return []
         heard = soxr.resample(pcm, rate, ALIGNER_RATE)
         raw = (np.clip(heard, -1, 1) * 32767).astype(np.int16).tobytes()
         try:
@@ -94,14 +122,17 @@ class Aligner:
             self._decode(raw)
             decoder.set_alignment()
             self._decode(raw)
-            phones = [
-                (phone.name, phone.start, phone.duration)
+            # Copied at once: the entries point into memory that the iterator moves through.
+            return [
+                _Word(
+                    word.name,
+                    word.start,
+                    tuple((phone.name, phone.start, phone.duration) for phone in word),
+                )
                 for word in decoder.get_alignment()
-                for phone in word
             ]
         except (RuntimeError, TypeError):  # pocketsphinx's only sign that nothing fits
-            return None
-        return _take(pcm, rate, phones)
+            return []
 
     def _decode(self, raw: bytes) -> None:
         self._decoder.start_utt()

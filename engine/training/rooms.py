@@ -8,7 +8,6 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy.signal import fftconvolve
 
 Pcm = npt.NDArray[np.float32]
 
@@ -40,7 +39,9 @@ def _echoing(
     direct = draw.uniform(*DIRECT_SHARE)
     impulse = tail * np.sqrt(1 - direct)
     impulse[0] += np.sqrt(direct)
-    heard: npt.NDArray[np.float64] = fftconvolve(pcm, impulse)[: len(pcm)]
+    size = 1 << (len(pcm) + count).bit_length()
+    spectrum = np.fft.rfft(pcm, size) * np.fft.rfft(impulse, size)
+    heard: npt.NDArray[np.float64] = np.fft.irfft(spectrum, size)[: len(pcm)]
     return heard
 
 

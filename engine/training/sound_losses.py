@@ -28,8 +28,8 @@ class SpectralDistance(nn.Module):
     def mel(self, made: Tensor, real: Tensor) -> Tensor:
         """L1 of log mel spectra."""
         filters = self.get_buffer("filters")
-        both = [(magnitudes(pcm, MEL_FFT) @ filters + FLOOR).log() for pcm in (made, real)]
-        return functional.l1_loss(*both)
+        one, other = ((magnitudes(pcm, MEL_FFT) @ filters + FLOOR).log() for pcm in (made, real))
+        return functional.l1_loss(one, other)
 
     def waves(self, made: Tensor, real: Tensor) -> Tensor:
         """Log L1 and spectral convergence, averaged over resolutions."""

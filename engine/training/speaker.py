@@ -59,7 +59,7 @@ class SpeakerLearner:
     """The network and the classes it is trained on."""
 
     averaged = "speaker"
-    exact = ()
+    exact: tuple[str, ...] = ()
 
     def __init__(self, recipe: recipes.Speaker, speech: Speech, ranks: Ranks) -> None:
         self._recipe = recipe

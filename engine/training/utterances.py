@@ -46,7 +46,7 @@ class Encoded:
 
     @property
     def frames(self) -> int:
-        return self.codes.shape[1]
+        return int(self.codes.shape[1])
 
     def spans(self) -> Ints:
         """First and last phone of every speech frame, [T, 2]."""

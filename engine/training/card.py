@@ -1,0 +1,51 @@
+"""The model card of a pack: what it is, from what it was made, what it reaches, what it cannot do.
+
+Invariant: every number comes from a manifest or from `evaluate`; nothing is promised.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from engine.training.run import Run, read_json
+from engine.training.synthesisers import LICENCES
+
+FILE: Final = "CARD.md"
+_LIMITS: Final = """\
+- English only. It learnt from synthesised speech alone, so it sounds like a synthesiser, not like a
+  person; no recording of a person took part unless the recipe names a folder of recordings.
+- A voice dropped on it lends its pitch and colour; how alike the result is was measured on virtual
+  speakers, and a real voice is further away than any of them.
+- The pronunciations are espeak-ng's; names and foreign words may be wrong.
+"""
+
+
+def write_card(run: Run, folder: Path, figures: Mapping[str, Any]) -> None:
+    """Write CARD.md; `figures` = what `evaluate` printed, empty before it ran."""
+    recipe = run.recipe
+    parts = sorted(file for file in folder.rglob("*.safetensors"))
+    sizes = "\n".join(f"| {file.relative_to(folder)} | {file.stat().st_size:,} |" for file in parts)
+    sources = "\n".join(f"- {LICENCES[name]}" for name in recipe.corpus.synthesisers)
+    hours = read_json(run.stage("corpus") / "manifest.json").get("hours", 0.0)
+    table = str(figures.get("table", "")) or "Not measured yet: run the stage `evaluate`."
+    text = f"""# {recipe.export.name}
+
+A small VoXtream2 with its own codec and speaker encoder, trained from scratch by
+`python -m engine.training all` on {hours} hours of speech that free synthesisers made.
+
+## Made from
+{sources}
+- Text: a grammar of our own, and {1 - recipe.corpus.grammar_share:.0%} prose from Debian's
+  manuals, of which only the sound is kept.
+
+## Sizes, bytes
+| file | bytes |
+|---|---|
+{sizes}
+
+## What it reaches
+{table}
+
+## What it cannot do
+{_LIMITS}"""
+    (folder / FILE).write_text(text, encoding="utf-8")

@@ -1,0 +1,221 @@
+"""The stage `export`: the trained parts as one voice pack, half precision, with named voices.
+
+Invariant: what is written is read back through `engine.tts.voxtream.pack` before the stage is done.
+"""
+
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import torch
+from safetensors.torch import load_file, safe_open, save_file
+from torch import Tensor
+
+from engine.audio.clip import Clip
+from engine.errors import ModelError, UnreadableClip
+from engine.nn.transformer import Transformer
+from engine.training import rate_table
+from engine.training.card import write_card
+from engine.training.recipe import Export
+from engine.training.run import Run, read_json
+from engine.training.speakers import cast
+from engine.training.speech import Spoken, read_speech
+from engine.training.utterance import SAMPLE_RATE
+from engine.training.utterances import read_encoded
+from engine.training.voice_model import fresh_model, model_config
+from engine.tts.base import Voice
+from engine.tts.voxtream import pack
+from engine.tts.voxtream import voice as voices
+from engine.tts.voxtream.checkpoint import PREFIXES, Target
+from engine.tts.voxtream.config import FULL, MARKS, Generation
+from engine.tts.voxtream.model import VoxtreamModel
+
+PROMPT_SECONDS: Final = 8.0
+LARGEST_BYTES: Final = 40_000_000  # of a pack: what the repository carries
+
+
+def pack_folder(run: Run) -> Path:
+    """Where the pack of a run is written."""
+    return run.stage("export") / "pack"
+
+
+def export_pack(run: Run) -> None:
+    """Write the pack. ModelError when it is too large to ship."""
+    inputs = run.require("corpus", "codec", "speaker", "encode", "voice")
+    folder = pack_folder(run)
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / pack.VOICES_FOLDER).mkdir(parents=True)
+    _write_networks(run, folder)
+    _write_tables(run, folder)
+    named = _name_voices(run, folder)
+    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    if size > LARGEST_BYTES:
+        raise ModelError(
+            f"The pack has {size / 1e6:.1f} MB, more than {LARGEST_BYTES / 1e6:.0f}.",
+            hint="Make the recipe's networks smaller, or set export.half.",
+        )
+    write_card(run, folder, {})
+    run.finish("export", inputs, megabytes=round(size / 1e6, 2), voices=named)
+
+
+def install(run: Run, place: Path) -> None:
+    """Copy the finished pack to where the program ships it."""
+    run.require("export")
+    fresh = place.with_name(place.name + ".partial")
+    shutil.rmtree(fresh, ignore_errors=True)
+    shutil.copytree(pack_folder(run), fresh)
+    shutil.rmtree(place, ignore_errors=True)
+    fresh.rename(place)
+
+
+def generation(export: Export) -> Generation:
+    """The constants of generation that go with the weights."""
+    return replace(
+        Generation(),
+        temperature=export.temperature,
+        semantic_guidance=export.guidance,
+        acoustic_guidance=export.acoustic_guidance,
+        speaker_weight=export.speaker_weight,
+    )
+
+
+def published_tensors(model: VoxtreamModel) -> dict[str, Tensor]:
+    """A model's weights under the keys and in the shapes of the published file."""
+    heads = [model.get_parameter(f"acoustic_heads.{n}.weight") for n in range(model.codebooks - 1)]
+    tensors = {
+        "phone_embeddings.weight": model.phone_embeddings.weight,
+        "audio_embeddings.weight": model.audio_embeddings.weight,
+        "spk_emb_proj.weight": model.speaker_projection.weight,
+        "sem_head.weight": model.semantic_head.weight,
+        "audio_head": torch.stack([head.t() for head in heads]),
+    }
+    for name in ("phone", "temporal", "depth"):
+        stack = getattr(model, name)
+        assert isinstance(stack, Transformer)
+        tensors |= _stack_tensors(stack, PREFIXES[name])
+    return {key: value.detach().contiguous() for key, value in tensors.items()}
+
+
+def _stack_tensors(stack: Transformer, prefix: str) -> dict[str, Tensor]:
+    config = stack.config
+    kv = config.kv_heads * config.head_width
+    weights = dict(stack.named_parameters())
+    tensors = {f"{prefix}.norm.scale": weights["norm.scale"]}
+    for layer in range(config.layers):
+        start, old = f"{prefix}.layers.{layer}.", f"layers.{layer}."
+        queries, keys, values = weights[old + "attention.qkv.weight"].split((config.width, kv, kv))
+        gate, up = weights[old + "mlp.gate_up.weight"].chunk(2)
+        tensors |= {
+            start + "attn.q_proj.weight": queries,
+            start + "attn.k_proj.weight": keys,
+            start + "attn.v_proj.weight": values,
+            start + "attn.output_proj.weight": weights[old + "attention.output.weight"],
+            start + "mlp.w1.weight": gate,
+            start + "mlp.w3.weight": up,
+            start + "mlp.w2.weight": weights[old + "mlp.down.weight"],
+            start + "sa_norm.scale": weights[old + "attention_norm.scale"],
+            start + "mlp_norm.scale": weights[old + "mlp_norm.scale"],
+        }
+    return tensors
+
+
+def _write_networks(run: Run, folder: Path) -> None:
+    recipe = run.recipe
+    model = fresh_model(
+        model_config(recipe.voice, recipe.codec, recipe.speaker), generation(recipe.export)
+    )
+    model.load_state_dict(load_file(run.stage("voice") / "voice.safetensors"))
+    _save(published_tensors(model), folder / pack.VOICE_FILE, {}, half=recipe.export.half)
+    for stage, name in (("codec", pack.CODEC_FILE), ("speaker", pack.SPEAKER_FILE)):
+        file = run.stage(stage) / f"{stage}.safetensors"
+        with safe_open(str(file), framework="pt") as handle:  # type: ignore[no-untyped-call]
+            about: dict[str, str] = handle.metadata() or {}
+        # The speaker encoder is small and sensitive: its batch norms stay in full precision.
+        half = recipe.export.half and stage == "codec"
+        _save(load_file(file), folder / name, about, half=half)
+
+
+def _save(tensors: Mapping[str, Tensor], file: Path, about: dict[str, str], *, half: bool) -> None:
+    kept = {
+        key: value.half().contiguous() if half and value.is_floating_point() else value.clone()
+        for key, value in tensors.items()
+    }
+    save_file(kept, file, about)
+
+
+def _write_tables(run: Run, folder: Path) -> None:
+    recipe = run.recipe
+    ids = read_json(run.stage("encode") / "phones.json")
+    content = json.dumps({**ids, **MARKS}, ensure_ascii=False, indent=0)
+    (folder / pack.PHONES_FILE).write_text(content, encoding="utf-8")
+    people = read_encoded(run).training.people.values()
+    config = pack.PackConfig(
+        recipe.export.name,
+        model_config(recipe.voice, recipe.codec, recipe.speaker),
+        generation(recipe.export),
+        rate_table.measured_rates(chain.from_iterable(people), recipe.export),
+    )
+    (folder / pack.CONFIG_FILE).write_text(pack.pack_json(config), encoding="utf-8")
+
+
+def _name_voices(run: Run, folder: Path) -> list[str]:
+    """Encode the recipe's named voices, from speakers that sound as different as possible."""
+    from engine.codec.small import load_small
+    from engine.tts.voxtream.small_speaker import load_small_speaker
+
+    codec = load_small(folder / pack.CODEC_FILE, torch.device("cpu"))
+    encoder = load_small_speaker(folder / pack.SPEAKER_FILE)
+    name = run.recipe.export.name
+    made: list[Voice] = []
+    for number, clip in _candidates(run):
+        if len(made) == len(run.recipe.export.voices):
+            break
+        try:
+            voice = voices.encode(clip.pcm, clip.sample_rate, codec, encoder, name)
+        except UnreadableClip:
+            continue
+        called = run.recipe.export.voices[len(made)]
+        about = {**voice.metadata, "speaker": str(number)}
+        made.append(replace(voice, name=called, metadata=about))
+        voices.save(made[-1], folder / pack.VOICES_FOLDER / f"{called.lower()}.safetensors")
+    pack.load_pack(folder, FULL, Target(torch.device("cpu"), torch.float32, threads=1))
+    return [voice.name for voice in made]
+
+
+def _candidates(run: Run) -> list[tuple[int, Clip]]:
+    """Speakers and a clip of each: synthesisers' own voices first, then by how far each one's
+    vector is from those before.
+    """
+    people = read_encoded(run).training.people
+    vectors = {number: np.mean([made.vector for made in p], axis=0) for number, p in people.items()}
+    own = {person.number for person in cast(run.recipe) if person.warp == 1.0}
+    order = sorted(own & set(people))[:1] or [min(people)]
+    left = set(people) - set(order)
+    while left:
+        far = min(
+            left,
+            key=lambda n: max(float(vectors[n] @ vectors[o]) for o in order) - 0.1 * (n in own),
+        )
+        order.append(far)
+        left.remove(far)
+    said: dict[int, list[Spoken]] = {}
+    for spoken in read_speech(run, run.recipe.codec.hours).training:
+        said.setdefault(spoken.entry.speaker, []).append(spoken)
+    return [(number, _clip(said[number])) for number in order if number in said]
+
+
+def _clip(said: list[Spoken]) -> Clip:
+    """About PROMPT_SECONDS of a speaker, whole utterances."""
+    parts, length = [], 0
+    for spoken in said:
+        if length > PROMPT_SECONDS * SAMPLE_RATE:
+            break
+        parts.append(spoken.pcm)
+        length += len(spoken.pcm)
+    pcm = np.concatenate(parts).astype(np.float32) / np.float32(32768)
+    return Clip(pcm, SAMPLE_RATE)

@@ -1,0 +1,66 @@
+"""What can be measured in speech itself, without knowing who made it.
+
+Invariant: functions of the samples; the same ones measure the voice and the synthesisers.
+"""
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.tts.base import Pcm
+
+HOP_SECONDS: Final = 0.01
+QUIET_DB: Final = 35.0  # below the loudest part is no speech
+LOW_HZ, HIGH_HZ = 300.0, 3000.0  # where vowels are strong
+SMOOTHING_HOPS: Final = 7
+NEAREST_HOPS: Final = 8  # two syllables are not closer
+DIP: Final = 0.15  # of the louder one's level, by which the level must fall between two nuclei
+
+
+def speech_seconds(pcm: Pcm, sample_rate: int) -> float:
+    """From the first sound to the last."""
+    loud = np.flatnonzero(_levels(pcm, sample_rate) > -QUIET_DB)
+    return float(loud[-1] - loud[0] + 1) * HOP_SECONDS if len(loud) else 0.0
+
+
+def nuclei(pcm: Pcm, sample_rate: int) -> npt.NDArray[np.float64]:
+    """Seconds of syllable nuclei: peaks of the level where vowels are strong."""
+    envelope = 10 ** (_levels(_band(pcm, sample_rate), sample_rate) / 20)
+    kernel = np.hanning(SMOOTHING_HOPS + 2)[1:-1]
+    smooth = np.convolve(envelope, kernel / kernel.sum(), "same")
+    floor = 10 ** (-QUIET_DB / 20)
+    inner = smooth[1:-1]
+    peaks = 1 + np.flatnonzero((inner > smooth[:-2]) & (inner >= smooth[2:]) & (inner > floor))
+    kept: list[int] = []
+    for peak in peaks.tolist():
+        if kept and _same(smooth, kept[-1], peak):
+            kept[-1] = max(kept[-1], peak, key=smooth.__getitem__)
+        else:
+            kept.append(peak)
+    return np.asarray(kept, np.float64) * HOP_SECONDS
+
+
+def _same(smooth: npt.NDArray[np.float64], before: int, peak: int) -> bool:
+    """Whether two peaks are one syllable: close together, or no dip between them."""
+    louder, lesser = sorted((smooth[before], smooth[peak]), reverse=True)
+    dip = lesser - smooth[before:peak].min()
+    return peak - before < NEAREST_HOPS or bool(dip < DIP * louder)
+
+
+def _levels(pcm: Pcm, sample_rate: int) -> npt.NDArray[np.float64]:
+    """Level of every 10 ms in dB below the loudest."""
+    hop = int(sample_rate * HOP_SECONDS)
+    count = max(1, len(pcm) // hop)
+    pieces = np.resize(pcm[: count * hop], (count, hop)) if len(pcm) < hop else pcm[: count * hop]
+    power = np.mean(np.square(pieces.reshape(count, hop).astype(np.float64)), axis=1)
+    decibels: npt.NDArray[np.float64] = 10 * np.log10(power + 1e-12)
+    return decibels - decibels.max()
+
+
+def _band(pcm: Pcm, sample_rate: int) -> Pcm:
+    """The samples between LOW_HZ and HIGH_HZ."""
+    spectrum = np.fft.rfft(pcm)
+    hertz = np.fft.rfftfreq(len(pcm), 1 / sample_rate)
+    spectrum[(hertz < LOW_HZ) | (hertz > HIGH_HZ)] = 0
+    return np.fft.irfft(spectrum, len(pcm)).astype(np.float32)

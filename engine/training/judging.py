@@ -1,0 +1,87 @@
+"""Recognisers that judge speech: words heard against words meant.
+
+Two of pocketsphinx: with a bigram of the test sentences (can it be understood, when one knows what
+may come) and with its own open language model (can it be understood at all).
+Invariant: the judge knows nothing of the voice; the same one judges the synthesisers.
+"""
+
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+from math import log10
+from pathlib import Path
+from typing import Any, Final
+
+import jiwer
+import numpy as np
+import soxr
+
+from engine.tts.base import Pcm
+
+RATE: Final = 16_000
+DISCOUNT: Final = 0.5  # of bigram counts
+INSERTION: Final = 0.65  # pocketsphinx's own word insertion probability, right for language models
+
+
+class Recogniser:
+    """Words heard in speech."""
+
+    def __init__(self, sentences: Sequence[str] | None = None) -> None:
+        """`sentences` = what may come, as a bigram; None = pocketsphinx's open language model."""
+        from pocketsphinx import Decoder  # loads its acoustic model
+
+        options: dict[str, Any] = {"samprate": RATE, "loglevel": "FATAL", "wip": INSERTION}
+        if sentences is None:
+            self._decoder: Any = Decoder(**options)
+            return
+        with tempfile.TemporaryDirectory(prefix="rubato-judge-") as folder:
+            file = Path(folder) / "sentences.arpa"
+            file.write_text(bigram(sentences), encoding="ascii")
+            self._decoder = Decoder(lm=str(file), **options)
+
+    def knows(self, sentence: str) -> bool:
+        """Whether all its words are in the dictionary."""
+        return all(self._decoder.lookup_word(word) is not None for word in words(sentence))
+
+    def hear(self, pcm: Pcm, sample_rate: int) -> str:
+        """The words of one utterance."""
+        heard = soxr.resample(pcm, sample_rate, RATE)
+        raw = (np.clip(heard, -1, 1) * 32767).astype(np.int16).tobytes()
+        self._decoder.start_utt()
+        self._decoder.process_raw(raw, full_utt=True)
+        self._decoder.end_utt()
+        hypothesis = self._decoder.hyp()
+        return hypothesis.hypstr if hypothesis else ""
+
+
+def words(sentence: str) -> list[str]:
+    """Lower-case words without marks."""
+    return [word.strip(".,!?").lower() for word in sentence.split()]
+
+
+def word_error_rate(meant: Sequence[str], heard: Sequence[str]) -> float:
+    """Errors of all sentences over words meant."""
+    truth = [" ".join(words(sentence)) for sentence in meant]
+    return float(jiwer.wer(truth, list(heard)))
+
+
+def bigram(sentences: Sequence[str]) -> str:
+    """An ARPA language model of sentences: bigrams with absolute discounting over unigrams."""
+    pairs: Counter[tuple[str, str]] = Counter()
+    singles: Counter[str] = Counter()
+    for sentence in sentences:
+        said = ["<s>", *words(sentence), "</s>"]
+        singles.update(said)
+        pairs.update(pairwise(said))
+    total = sum(count for word, count in singles.items() if word != "<s>")
+    followers: Counter[str] = Counter(first for first, _ in pairs)
+    lines = ["\\data\\", f"ngram 1={len(singles)}", f"ngram 2={len(pairs)}", "", "\\1-grams:"]
+    for word, count in sorted(singles.items()):
+        backing = DISCOUNT * followers[word] / count if followers[word] else 1.0
+        chance = -99.0 if word == "<s>" else log10(count / total)
+        lines.append(f"{chance:.4f} {word} {log10(backing):.4f}")
+    lines += ["", "\\2-grams:"]
+    for (first, second), count in sorted(pairs.items()):
+        lines.append(f"{log10((count - DISCOUNT) / singles[first]):.4f} {first} {second}")
+    return "\n".join([*lines, "", "\\end\\", ""])
