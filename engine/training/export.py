@@ -13,7 +13,8 @@ from typing import Final
 
 import numpy as np
 import torch
-from safetensors.torch import load_file, safe_open, save_file
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from engine.audio.clip import Clip
@@ -104,11 +105,12 @@ def published_tensors(model: VoxtreamModel) -> dict[str, Tensor]:
 def _stack_tensors(stack: Transformer, prefix: str) -> dict[str, Tensor]:
     config = stack.config
     kv = config.kv_heads * config.head_width
-    weights = dict(stack.named_parameters())
-    tensors = {f"{prefix}.norm.scale": weights["norm.scale"]}
+    weights: dict[str, Tensor] = dict(stack.named_parameters())
+    tensors: dict[str, Tensor] = {f"{prefix}.norm.scale": weights["norm.scale"]}
     for layer in range(config.layers):
         start, old = f"{prefix}.layers.{layer}.", f"layers.{layer}."
-        queries, keys, values = weights[old + "attention.qkv.weight"].split((config.width, kv, kv))
+        qkv = torch.split(weights[old + "attention.qkv.weight"], [config.width, kv, kv])
+        queries, keys, values = qkv
         gate, up = weights[old + "mlp.gate_up.weight"].chunk(2)
         tensors |= {
             start + "attn.q_proj.weight": queries,

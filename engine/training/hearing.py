@@ -55,7 +55,8 @@ def _levels(pcm: Pcm, sample_rate: int) -> npt.NDArray[np.float64]:
     pieces = np.resize(pcm[: count * hop], (count, hop)) if len(pcm) < hop else pcm[: count * hop]
     power = np.mean(np.square(pieces.reshape(count, hop).astype(np.float64)), axis=1)
     decibels: npt.NDArray[np.float64] = 10 * np.log10(power + 1e-12)
-    return decibels - decibels.max()
+    relative: npt.NDArray[np.float64] = decibels - decibels.max()
+    return relative
 
 
 def _band(pcm: Pcm, sample_rate: int) -> Pcm:
