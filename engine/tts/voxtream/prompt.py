@@ -1,9 +1,9 @@
 """A voice made ready for one model: everything that depends on the voice alone, computed once.
 
-How far the phone transformer looks ahead depends on the first words, so there is a snapshot per
-look-ahead, made when it is first needed. Opening an utterance then costs a copy and the few prompt
+How far the phone transformer looks ahead depends on the first words, so all of it exists once per
+look-ahead, made when first needed. Opening an utterance then costs a copy and the few prompt
 columns that look into the text.
-Invariant: a snapshot is never written to after it was made; sessions copy what they change.
+Invariant: what is kept here is never written to after it was made; sessions copy what they change.
 """
 
 from dataclasses import dataclass, field
@@ -39,16 +39,6 @@ def rotary_tables(model: VoxtreamModel) -> Tables:
 
 
 @dataclass(frozen=True)
-class Snapshot:
-    """Phone rows of the prompt, and the temporal cache of its first columns, those that no text
-    can change.
-    """
-
-    rows: PhoneRows
-    cache: KvCache
-
-
-@dataclass(frozen=True)
 class Opened:
     """An utterance's own temporal cache over the whole prompt, and the last column's hidden."""
 
@@ -65,40 +55,41 @@ class PreparedPrompt:
     columns: Tensor  # [B, K, P] codes with the acoustic delay
     speaker: Tensor  # [B, D] added to the depth transformer's first input
     last_acoustic: Tensor  # [1, K - 1] acoustic codes of the prompt's last frame
-    _snapshots: dict[int, Snapshot] = field(default_factory=dict)
+    _rows: dict[int, PhoneRows] = field(default_factory=dict)
+    _caches: dict[int, KvCache] = field(default_factory=dict)
 
     @property
     def length(self) -> int:
         """P, prompt columns = prompt phones."""
         return self.columns.shape[2]
 
-    def snapshot(self, look_ahead: int) -> Snapshot:
-        """The prompt under one look-ahead."""
-        if look_ahead not in self._snapshots:
-            self._snapshots[look_ahead] = self._take(look_ahead)
-        return self._snapshots[look_ahead]
+    def rows(self, look_ahead: int) -> PhoneRows:
+        """Phone rows of the prompt under one look-ahead."""
+        if look_ahead not in self._rows:
+            model = self.model
+            tokens = torch.full((ROWS, self.length), UNKNOWN, device=model.device)
+            tokens[:, 0] = BOS
+            none = PhoneRows(look_ahead, model.config.phone_window)
+            embedded = model.phone_embeddings(tokens)
+            self._rows[look_ahead] = extend(none, embedded, model.phone, self.tables.phone)
+        return self._rows[look_ahead]
+
+    def cache(self, look_ahead: int) -> KvCache:
+        """Temporal cache of the prompt's first columns, those that no text can change."""
+        if look_ahead not in self._caches:
+            model, rows = self.model, self.rows(look_ahead)
+            cache = KvCache(model.config.temporal, ROWS, model.device, model.dtype)
+            settled = min(rows.final(model.config.phone.layers), self.length - 1)
+            if settled:
+                self._prefill(cache, rows, settled)
+            self._caches[look_ahead] = cache
+        return self._caches[look_ahead]
 
     def open(self, rows: PhoneRows) -> Opened:
         """The temporal state behind the prompt, given phone rows of prompt and first text."""
-        snapshot = self.snapshot(rows.look_ahead)
-        cache = snapshot.cache.copy(snapshot.cache.length)
+        settled = self.cache(rows.look_ahead)
+        cache = settled.copy(settled.length)
         return Opened(cache, self._prefill(cache, rows, self.length))
-
-    def _take(self, look_ahead: int) -> Snapshot:
-        model = self.model
-        tokens = torch.full((ROWS, self.length), UNKNOWN, device=model.device)
-        tokens[:, 0] = BOS
-        rows = extend(
-            PhoneRows(look_ahead, model.config.phone_window),
-            model.phone_embeddings(tokens),
-            model.phone,
-            self.tables.phone,
-        )
-        cache = KvCache(model.config.temporal, ROWS, model.device, model.dtype)
-        settled = min(rows.final(model.config.phone.layers), self.length - 1)
-        if settled:
-            self._prefill(cache, rows, settled)
-        return Snapshot(rows, cache)
 
     def _prefill(self, cache: KvCache, rows: PhoneRows, end: int) -> Tensor:
         """Run prompt columns cache.length..end-1; hidden of the last."""

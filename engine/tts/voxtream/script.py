@@ -65,7 +65,7 @@ class Script:
         look_ahead = min(self._count // config.max_look_ahead, config.max_look_ahead - 1) + 1
         rows = self._rows
         if rows is None or rows.look_ahead != look_ahead:
-            rows = self._prompt.snapshot(look_ahead).rows
+            rows = self._prompt.rows(look_ahead)
             self._fresh = self._tokens.copy()
         if self._fresh:
             rows = extend(

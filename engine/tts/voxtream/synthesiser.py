@@ -76,10 +76,14 @@ class VoxtreamSynthesiser:
 
     @torch.inference_mode()
     def warm(self, voice: Voice) -> None:
-        """Make the snapshots that a first word of up to nine phones needs."""
+        """Make ready what any text needs of the voice, and what first words of up to nine phones
+        need to begin at once.
+        """
         prompt = self._prompt(voice)
+        for look_ahead in range(1, self._machine.model.config.max_look_ahead + 1):
+            prompt.rows(look_ahead)
         for look_ahead in (1, 2):
-            prompt.snapshot(look_ahead)
+            prompt.cache(look_ahead)
 
     def close(self) -> None:
         self._prepared.clear()
