@@ -4,6 +4,19 @@
 
 PATH is a checkout of herimor/voxtream (MIT); its packages (torchtune, nltk) must be importable.
 Nothing of it is copied here: it is imported and run beside ours, fp32 on the CPU. About 6 GB.
+Where ours differs on purpose, and why:
+- Phones: the reference gives a phone its table lacks, and the "?" of "?!", the id 122, which tells
+  the model to drop its guidance; ours spells or drops it. Word by word, ours keeps the neighbours
+  of a word and holds one that the next word changes; the reference appends " context" to each word.
+- Codes 2048 and 2049 are no sounds; the reference can draw them and feeds them back.
+- The first frame's acoustic codes are the prompt's last ones, which are known; the reference
+  generates them anew.
+- Text: the reference takes one word before every frame if there is one, so its samples depend on
+  when words arrive; ours takes words when fewer than three phones are ahead.
+- A state visited more than three times before the end of the text was known holds the reference
+  for 25 frames (it compares with ==); ours leaves it at once. Ours checks the state it pushes into,
+  and does not take the last phone known for the end while more text may come.
+- Audio: resampling is soxr's here, torchaudio's there; the prompt's codes are our VAD's cut.
 Exit status 1 when a float differs by more than 1e-4 relative or any code or state differs.
 """
 
