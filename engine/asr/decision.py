@@ -1,11 +1,11 @@
 """Which of two hearings to believe, and how much: arithmetic on what the searches report.
 
 The weights are logistic regressions on 348 skill sentences and 208 others, spoken by five synthetic
-voices (clean, quiet, in a simulated room, in noise). Judging each voice by weights from the other
-four, 5 % of the other sentences were pressed into a phrase, 6 % of the skill sentences went to the
-open model, and of what had a confidence up to 0.2, 0.4, 0.6, 0.8 and 1.0 there were 15, 26, 52, 65
-and 91 % right, word for word. Invariant: confidence grows with
-every posterior and falls with every step from word to word that no phrase makes.
+voices (clean, quiet, in a simulated room, in noise at 15 dB). On the same set the finished
+recogniser pressed 4 % of the other sentences into phrases (none of the clean ones), gave 4 % of the
+skill sentences to the open model, and of what had a confidence up to 0.2, 0.4, 0.6, 0.8 and 1.0
+there were 14, 36, 65, 74 and 93 % right, word for word. Invariant: confidence grows with every
+posterior and falls with every step from word to word that no phrase makes.
 """
 
 import math
