@@ -31,6 +31,7 @@ from engine.runtime.happenings import (
     SpeechStarted,
 )
 from engine.runtime.parts import Parts
+from engine.runtime.relapse import Relapse
 from engine.runtime.transcriber import (
     BeginUtterance,
     DropUtterance,
@@ -130,6 +131,7 @@ class Listener:
         self._tell = tell
         self._recognise = recognise
         self._microphone: Microphone | None = None  # None: none could be opened
+        self._relapse = Relapse()
         self._played = played  # what left the loudspeaker since it was last asked
         self._cleaning = Cleaning(echo=False)
         self._canceller: EchoCanceller = Passthrough()
@@ -187,14 +189,20 @@ class Listener:
             case _:
                 assert_never(order)
 
-    def _use(self, name: str) -> None:
+    def _lose(self) -> None:
         if self._microphone:
             with suppress(DeviceError):  # one that is gone may not even close
                 self._microphone.close()
             self._microphone = None
-        self._microphone = self._open_device(name)
-        if self._microphone is None:
-            return
+
+    def _use(self, name: str) -> None:
+        self._lose()
+        microphone = self._open_device(name)
+        if microphone is not None:
+            self._adopt(microphone)
+
+    def _adopt(self, microphone: Microphone) -> None:
+        self._microphone = microphone
         self._near = NearEnd(self._canceller, self._microphone.sample_rate)
         self._recent.clear()
         self._position = self._kept = self._next_level = self._deaf_until = 0
@@ -209,6 +217,11 @@ class Listener:
             except DeviceError as error:
                 self._tell(PartFailed(Part.MICROPHONE, error))
         return None
+
+    def _look_again(self) -> None:
+        """See whether a microphone is there now; that there was none has been told already."""
+        with suppress(DeviceError):
+            self._adopt(self._parts.microphone(""))
 
     def _attend(self, order: Attend) -> None:
         if self._attending.deaf and not order.deaf:
@@ -234,6 +247,8 @@ class Listener:
 
     def _open(self, turn: int, from_sample: int | None) -> None:
         self._utterance = turn
+        if self._microphone is None:
+            self._look_again()
         if self._microphone is None:
             raise DeviceError(
                 "There is no microphone.",
@@ -321,7 +336,9 @@ class Listener:
         turn = self._utterance
         if isinstance(error, DeviceError) and self._microphone:
             self._tell(PartFailed(Part.MICROPHONE, error))
-            self._use("")
+            self._lose()
+            if not self._relapse.again(time.monotonic()):
+                self._use("")
             return
         self._utterance = None
         if not isinstance(error, EngineError):

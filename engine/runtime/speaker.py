@@ -30,6 +30,7 @@ from engine.runtime.happenings import (
 )
 from engine.runtime.parts import Parts
 from engine.runtime.playback import SILENCE_DB, Playback
+from engine.runtime.relapse import Relapse
 from engine.runtime.worker import Worker
 from engine.settings import SpeechSettings
 from engine.text.word import Word
@@ -105,6 +106,7 @@ class Speaker:
         self._model: TtsModel | None = None  # None until one is loaded
         self._voice: Voice | None = None  # None = no model
         self._loudspeaker: Loudspeaker = SilentLoudspeaker()
+        self._relapse = Relapse()
         self._utterance: _Utterance | None = None  # None = nothing is being said
         self._turn: int | None = None  # the turn a fault would belong to; None = none
         self._stopped_turn = -1  # words of this turn and older are dropped
@@ -258,6 +260,13 @@ class Speaker:
         except DeviceError:
             return SilentLoudspeaker()
 
+    def _look_again(self) -> None:
+        """Before a reply that nobody would hear, see whether the loudspeaker is back."""
+        if isinstance(self._loudspeaker, SilentLoudspeaker):
+            loudspeaker = self._fallback("the silent one")
+            if not isinstance(loudspeaker, SilentLoudspeaker):
+                self._replace_loudspeaker(loudspeaker)
+
     def _replace_loudspeaker(self, loudspeaker: Loudspeaker) -> None:
         loudspeaker.gain = self._gain
         if self._utterance:
@@ -289,6 +298,7 @@ class Speaker:
         if self._utterance and self._utterance.turn == turn:
             return self._utterance
         self._drop()
+        self._look_again()
         if self._model is None or self._voice is None:
             raise SynthesisError(
                 "There is no voice to speak with yet.", hint="Wait until the voice has loaded."
@@ -318,7 +328,9 @@ class Speaker:
             return self._speak(self._utterance)
         except DeviceError as error:
             self._tell(PartFailed(Part.LOUDSPEAKER, error))
-            self._replace_loudspeaker(self._fallback("the one that went away"))
+            relapsed = self._relapse.again(time.monotonic())
+            gone = "" if relapsed else "the one that went away"
+            self._replace_loudspeaker(self._fallback(gone))
             return TICK_S
 
     def _speak(self, utterance: _Utterance) -> float:

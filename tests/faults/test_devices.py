@@ -1,0 +1,151 @@
+"""Microphone and loudspeaker missing, pulled out, frozen or crashed in the middle of a turn: the
+real engine on a real sound server, with devices that exist only for the test.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.api import (
+    Heard,
+    Levels,
+    Part,
+    PressTalk,
+    Ready,
+    ReleaseTalk,
+    SendText,
+    Settings,
+    WordHeard,
+)
+from engine.audio import portaudio
+from engine.messages import Ending
+from engine.runtime.parts import standard_parts
+from engine.settings import AudioSettings
+from tests.end_to_end.ear import recording
+from tests.fakes import FakeRecogniser
+from tests.faults.whole import Whole, whole
+from tests.virtual_audio import HEADSET, MICROPHONE, SPEAKER, VirtualAudio
+
+pytestmark = [pytest.mark.device, pytest.mark.slow]
+
+LONG = "seven quiet rivers run along the old stone road to the harbour in the morning"
+
+
+@contextmanager
+def on_card(**audio: str | bool) -> Iterator[Whole]:
+    """An engine with the card's devices; only what it hears is scripted."""
+    settings = Settings(audio=replace(AudioSettings(hands_free=False), **audio))
+    parts = replace(standard_parts(), recogniser=lambda settings, phrases: FakeRecogniser())
+    with whole(settings, parts=parts) as engine:
+        yield engine
+
+
+def has(engine: Whole, part: Part) -> bool:
+    return any(event.part is part for event in engine.of(Ready))
+
+
+def begin_reply(engine: Whole) -> None:
+    """A reply of which some words were heard and most were not."""
+    engine.engine.post(SendText(f"repeat after me {LONG}"))
+    engine.wait(lambda: len(engine.of(WordHeard)) >= 3)
+
+
+def complete(engine: Whole) -> None:
+    """The reply that was begun is spoken to its end, every word once."""
+    ended = engine.ended(1)
+    assert ended.ending is Ending.COMPLETE
+    assert ended.heard == LONG
+    spans = [(event.start, event.end) for event in engine.of(WordHeard) if event.turn == 1]
+    assert [LONG[start:end] for start, end in spans] == LONG.split()
+
+
+def talk(engine: Whole, turn: int) -> None:
+    """One turn with the talk key, with a microphone that works."""
+    levels = len(engine.of(Levels))
+    engine.engine.post(PressTalk())
+    engine.wait(lambda: len(engine.of(Levels)) > levels + 5)
+    engine.engine.post(ReleaseTalk())
+    assert engine.ended(turn).said == "hello there"
+    assert engine.of(Heard)[-1].turn == turn
+
+
+def test_without_any_device_both_are_told_and_typing_works(card: VirtualAudio) -> None:
+    card.crash()
+    portaudio.refresh()
+    with on_card() as engine:
+        assert engine.failed(Part.MICROPHONE)[0].hint
+        assert engine.failed(Part.LOUDSPEAKER)[0].hint
+        assert engine.works()
+        engine.engine.post(PressTalk())
+        assert engine.ended(2).ending is Ending.FAILED
+        assert engine.works()
+
+
+def test_a_loudspeaker_pulled_out_mid_reply_is_replaced_and_the_reply_goes_on(
+    card: VirtualAudio, tmp_path: Path
+) -> None:
+    with on_card(loudspeaker=SPEAKER) as engine, card.recording(tmp_path / "rest.wav", HEADSET):
+        engine.wait(lambda: has(engine, Part.LOUDSPEAKER))
+        begin_reply(engine)
+        card.unplug(SPEAKER)
+        complete(engine)
+        (failed,) = engine.failed(Part.LOUDSPEAKER)
+        assert failed.message.endswith(".")
+        assert failed.hint
+        assert engine.works()
+    assert np.abs(recording(tmp_path / "rest.wav")[0]).max() > 0.01
+
+
+def test_a_default_loudspeaker_that_freezes_does_not_hold_the_turn(card: VirtualAudio) -> None:
+    with on_card() as engine:
+        engine.wait(lambda: has(engine, Part.LOUDSPEAKER))
+        begin_reply(engine)
+        card.freeze(SPEAKER)
+        complete(engine)
+        assert len(engine.failed(Part.LOUDSPEAKER)) == 2  # it is still the default: tried once more
+        card._run("pactl", "suspend-sink", SPEAKER, "0")
+        assert engine.works()
+
+
+def test_a_sound_server_that_crashes_mid_reply_leaves_text_and_the_next_turn(
+    card: VirtualAudio,
+) -> None:
+    with on_card() as engine:
+        engine.wait(lambda: has(engine, Part.LOUDSPEAKER) and has(engine, Part.MICROPHONE))
+        begin_reply(engine)
+        card.crash()
+        complete(engine)
+        assert engine.failed(Part.LOUDSPEAKER)
+        engine.wait(lambda: engine.failed(Part.MICROPHONE))
+        assert engine.works()
+
+
+@pytest.mark.parametrize("accident", ["unplug", "freeze"])
+def test_a_microphone_lost_mid_utterance_is_told_and_the_turn_does_not_hang(
+    accident: str, card: VirtualAudio
+) -> None:
+    with on_card() as engine:
+        engine.wait(lambda: has(engine, Part.MICROPHONE))
+        talk(engine, 1)
+        engine.engine.post(PressTalk())
+        engine.wait(lambda: len(engine.of(Levels)) > 5)
+        getattr(card, accident)(MICROPHONE)
+        engine.wait(lambda: engine.failed(Part.MICROPHONE))
+        engine.engine.post(ReleaseTalk())
+        engine.ended(2)
+        assert engine.failed(Part.MICROPHONE)[0].hint
+        assert engine.works()
+
+
+def test_a_microphone_that_comes_back_is_heard_again(card: VirtualAudio) -> None:
+    with on_card(microphone=MICROPHONE) as engine:
+        engine.wait(lambda: has(engine, Part.MICROPHONE))
+        card.unplug(MICROPHONE)
+        engine.wait(lambda: engine.failed(Part.MICROPHONE))
+        card.plug(MICROPHONE)
+        assert engine.works()
+        talk(engine, 2)
