@@ -145,7 +145,9 @@ def test_a_sentence_starts_once_and_ends_once_where_it_was_said(vad, sentence):
     events = Endpointer().push(probabilities_of(vad, sentence, 480))
     assert [type(event) for event in events] == [SpeechStarted, SpeechEnded]
     assert events[0].sample == pytest.approx(SAMPLE_RATE, abs=SAMPLE_RATE // 10)
-    assert events[1].sample == pytest.approx(len(sentence) - SAMPLE_RATE * 3 // 2, abs=SAMPLE_RATE // 5)
+    assert events[1].sample == pytest.approx(
+        len(sentence) - SAMPLE_RATE * 3 // 2, abs=SAMPLE_RATE // 5
+    )
 
 
 def test_speech_is_found_in_a_clip_with_both_silences_trimmed(vad, sentence):
