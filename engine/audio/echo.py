@@ -31,6 +31,10 @@ class EchoCanceller(Protocol):
         """Whether the microphone is changed even when nothing was played (noise, level)."""
         ...
 
+    def reset(self) -> None:
+        """Forget the room: what follows is in another step than before."""
+        ...
+
     def process(self, heard: Pcm, played: Pcm, delay_ms: int) -> Pcm:
         """What the person said, of FRAME samples heard while FRAME samples were played.
 
@@ -54,6 +58,9 @@ class Passthrough:
     cancels = False
     improves = False
 
+    def reset(self) -> None:
+        """Nothing is remembered."""
+
     def process(self, heard: Pcm, played: Pcm, delay_ms: int) -> Pcm:
         return heard
 
@@ -71,12 +78,17 @@ class WebRtcCanceller:
 
         self.cancels = cleaning.echo
         self.improves = cleaning.noise or cleaning.level
-        self._frame = rtc.AudioFrame
-        self._processing: Any = rtc.AudioProcessingModule(
-            echo_cancellation=cleaning.echo,
-            noise_suppression=cleaning.noise,
+        self._library: Any = rtc
+        self._cleaning = cleaning
+        self.reset()
+
+    def reset(self) -> None:
+        """A new one learns a room within half a second; an old one unlearns its room in ten."""
+        self._processing: Any = self._library.AudioProcessingModule(
+            echo_cancellation=self._cleaning.echo,
+            noise_suppression=self._cleaning.noise,
             high_pass_filter=True,
-            auto_gain_control=cleaning.level,
+            auto_gain_control=self._cleaning.level,
         )
 
     def process(self, heard: Pcm, played: Pcm, delay_ms: int) -> Pcm:
@@ -90,7 +102,7 @@ class WebRtcCanceller:
 
     def _made(self, pcm: Pcm) -> Any:
         whole = (np.clip(pcm, -1.0, 1.0) * _FULL_SCALE).astype("<i2")
-        return self._frame(bytearray(whole.tobytes()), SAMPLE_RATE, 1, FRAME)
+        return self._library.AudioFrame(bytearray(whole.tobytes()), SAMPLE_RATE, 1, FRAME)
 
 
 def installed() -> bool:

@@ -92,6 +92,7 @@ class NearEnd:
             return
         if self._delay is None or abs(found - self._delay) > MOVED_S * SAMPLE_RATE:
             self._delay, self._sounded = found, 0
+            self._canceller.reset()
 
 
 class _PlayedLine:

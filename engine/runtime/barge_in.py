@@ -6,15 +6,18 @@ Invariant: pure; the words judged are those of the recogniser, the assistant's o
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 # What people say to show that they listen; alone, it does not ask for the floor.
 _MURMURS = ("mhm", "mm", "mmm", "hm", "hmm", "mhmm", "uh", "uhuh", "huh", "um", "ah", "oh", "eh")
 _YESES = ("yeah", "yes", "yep", "yup", "ya", "okay", "ok", "right", "sure", "well", "so", "see")
 _PRAISE = ("aha", "really", "wow", "good", "great", "nice", "fine", "cool", "exactly")
 NODS = frozenset((*_MURMURS, *_YESES, *_PRAISE))
+# What is said to stop somebody; too short to be told from a nod by its length.
+COMMANDS = frozenset(("stop", "wait", "cancel", "quiet", "pause"))
 LONG_MS = 1100  # of voice: nobody nods that long
-WORDS_MS = 300  # of voice before a partial transcript is believed: its first words are guesses
+WORDS_MS = 550  # of voice from which words count: a nod is shorter, and is misheard as anything
+COMMAND_MS = 200  # of voice from which a command is believed
 OWN_WORDS = 14  # words of the reply that may still sound in the room, or sound already
 _WORD = re.compile(r"[a-z']+")
 
@@ -27,23 +30,15 @@ class Evidence:
     text: str = ""
     own: frozenset[str] = field(default_factory=frozenset)  # words the assistant is just saying
 
-    def heard(self, voiced_ms: int) -> "Evidence":
-        return replace(self, voiced_ms=voiced_ms)
-
-    def understood(self, text: str) -> "Evidence":
-        return replace(self, text=text)
-
 
 def wants_floor(evidence: Evidence) -> bool:
-    """While the voice goes on: whether to stop the reply now."""
+    """Whether to stop the reply; asked while the voice goes on, and of its final transcript."""
+    said = words(evidence.text) - evidence.own
     if evidence.voiced_ms >= LONG_MS:
         return True
-    return evidence.voiced_ms >= WORDS_MS and asks(evidence.text, evidence.own)
-
-
-def asks(text: str, own: frozenset[str]) -> bool:
-    """Whether a transcript holds a word that is neither a nod nor the assistant's own."""
-    return bool(words(text) - NODS - own)
+    if evidence.voiced_ms >= WORDS_MS:
+        return bool(said - NODS)
+    return evidence.voiced_ms >= COMMAND_MS and bool(said & COMMANDS)
 
 
 def words(text: str) -> frozenset[str]:

@@ -184,7 +184,7 @@ class Conductor:
 
     @_on.register
     def _(self, happened: h.SpeechGoesOn) -> None:
-        self._weigh(self._evidence.heard(happened.voiced_ms))
+        self._weigh(replace(self._evidence, voiced_ms=happened.voiced_ms))
 
     @_on.register
     def _(self, happened: h.EchoCancelled) -> None:
@@ -202,12 +202,14 @@ class Conductor:
         if happened.turn == self._floor.turn:
             self._emit(m.PartialTranscript(happened.turn, happened.text))
         elif self._doubted(happened.turn):
-            self._weigh(self._evidence.understood(happened.text))
+            self._weigh(replace(self._evidence, text=happened.text))
 
     @_on.register
     def _(self, happened: h.Transcribed) -> None:
         turn, transcript = happened.turn, happened.transcript
-        if self._doubted(turn) and not barge_in.asks(transcript.text, self._own_words()):
+        if self._doubted(turn):
+            self._weigh(replace(self._evidence, text=transcript.text))
+        if self._doubted(turn):  # still
             self._decide(turns.Understood(turn, ""))
             return
         if transcript.text:

@@ -60,7 +60,7 @@ class Room:
         return self._ticks * BLOCK
 
     def say(self, pcm: Pcm, *, at: int | None = None) -> int:
-        """Somebody speaks at microphone sample `at` (None: now), at the level it has; returns it."""
+        """Somebody speaks at microphone sample `at` (None: now); returns it."""
         start = self.now if at is None else at
         self._person.append((start, pcm))
         return start
@@ -84,11 +84,10 @@ class Room:
         whole = at.astype(int)
         part = at - whole
         keep = max(0, whole[0] - BLOCK)
-        p = [self._line[whole + k] for k in (-1, 0, 1, 2)] if whole[0] else [self._line[whole]] * 4
-        echo: Pcm = p[1] + 0.5 * part * (
-            p[2] - p[0]
-            + part * (2 * p[0] - 5 * p[1] + 4 * p[2] - p[3] + part * (3 * (p[1] - p[2]) + p[3] - p[0]))
-        )  # fmt: skip
+        before, here, after, later = (self._line[np.maximum(whole + k, 0)] for k in (-1, 0, 1, 2))
+        cubic = 3 * (here - after) + later - before
+        square = 2 * before - 5 * here + 4 * after - later
+        echo: Pcm = here + 0.5 * part * (after - before + part * (square + part * cubic))
         self._line = self._line[keep:]
         self._line_start += keep
         return echo

@@ -1,0 +1,234 @@
+"""The whole engine on a clock that is stepped by hand, in a simulated room.
+
+Invariant: the engine's own code runs, every thread's share in turn, on one thread; what a share
+costs in processor time is time in which that thread is busy. So a minute takes seconds, and two
+runs differ by the machine's speed only.
+"""
+
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from functools import cache, partial
+from types import ModuleType, SimpleNamespace
+from typing import Any, Self
+
+import numpy as np
+
+from engine.asr.base import Recogniser
+from engine.audio.base import Pcm
+from engine.audio.echo import Cleaning, EchoCanceller, open_canceller
+from engine.audio.file_device import SteppedClock
+from engine.audio.portaudio import Devices
+from engine.llm.base import Delta, LanguageModelInfo, Message, Situation, TextDelta
+from engine.messages import Command, Event
+from engine.runtime import conductor, errands, listener, speaker, thinker, transcriber
+from engine.runtime.conductor import Conductor
+from engine.runtime.parts import standard_parts
+from engine.settings import Settings
+from engine.tts.base import AudioFrame, TtsModel
+from tests.simulation.devices import RoomDevices
+from tests.simulation.room import Acoustics, Room, active_db
+
+STEP_S = 0.01
+_THREADED: tuple[ModuleType, ...] = (conductor, errands, listener, speaker, thinker, transcriber)
+_LIMIT = 200  # rounds of one thread in one step: what never rests is a fault
+
+
+class SteppedWorker:
+    """See Worker; its share is done when the engine is stepped."""
+
+    def __init__(
+        self,
+        crew: list["SteppedWorker"],
+        clock: SteppedClock,
+        name: str,
+        *,
+        handle: Callable[[Any], None],
+        tick: Callable[[], float | None],
+        report: Callable[[Exception], None],
+    ) -> None:
+        self._handle, self._tick, self._report = handle, tick, report
+        self._clock = clock
+        self._inbox: list[Any] = []
+        self._due: float | None = 0.0  # when to tick; None = with the next message
+        self._free_at = 0.0
+        self.name = name
+        self.busy_s = 0.0  # processor time, all told
+        crew.append(self)
+
+    def start(self) -> None:
+        """Nothing runs by itself."""
+
+    def post(self, message: Any) -> None:
+        self._inbox.append(message)
+
+    def stop(self, timeout_s: float) -> bool:
+        self._free_at = 0.0
+        while self._inbox:
+            self._guarded(partial(self._handle, self._inbox.pop(0)))
+        return True
+
+    def run(self) -> None:
+        """The share of this moment."""
+        now = self._clock()
+        for _ in range(_LIMIT):
+            due = self._due is not None and now >= self._due
+            if now < self._free_at or not (due or self._inbox):
+                return
+            began = time.thread_time()
+            while self._inbox:
+                self._guarded(partial(self._handle, self._inbox.pop(0)))
+            wait_s = self._guarded(self._tick)
+            cost = time.thread_time() - began
+            self.busy_s += cost
+            self._free_at = max(now, self._free_at) + cost if cost > STEP_S / 10 else now
+            self._due = None if wait_s is None else now + wait_s
+        raise AssertionError(f"{self.name} does not come to rest")
+
+    def _guarded(self, action: Callable[[], float | None]) -> float | None:
+        try:
+            return action()
+        except Exception as error:  # noqa: BLE001 - as the real worker does
+            self._report(error)
+            return 0.05
+
+
+class Talker:
+    """A language model that always gives the same long answer."""
+
+    def __init__(self, text: str) -> None:
+        self.info = LanguageModelInfo("talker", "talks")
+        self.text = text
+        self.asked: list[str] = []
+
+    def reply(
+        self, history: Sequence[Message], situation: Callable[[], Situation]
+    ) -> Generator[Delta, None, None]:
+        self.asked.append(history[-1].text)
+        yield TextDelta(self.text)
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+
+class _NoChange:
+    def poll(self) -> Devices | None:
+        return None
+
+    def close(self) -> None: ...
+
+
+class SteppedEngine:
+    """An engine in a room. step() and run() let time pass; `events` has what was told, and when."""
+
+    def __init__(
+        self,
+        acoustics: Acoustics,
+        reply: str,
+        settings: Settings | None = None,
+        *,
+        canceller: Callable[[Cleaning], EchoCanceller] = open_canceller,
+    ) -> None:
+        self.clock = SteppedClock()
+        self.room = Room(acoustics, voice_db=voice_db())
+        self.devices = RoomDevices(self.room, self.clock)
+        self.model = Talker(reply)
+        self.events: list[tuple[float, Event]] = []
+        self.gains: list[float] = []  # of the loudspeaker, per step
+        self._crew: list[SteppedWorker] = []
+        self._patches = ExitStack()
+        self._settings = settings or Settings()
+        self._parts = replace(standard_parts(), **self._own_parts(), canceller=canceller)
+
+    def _own_parts(self) -> dict[str, Any]:
+        return {
+            "microphone": lambda name: self.devices.microphone,
+            "loudspeaker": lambda name: self.devices.loudspeaker,
+            "recogniser": lambda settings, phrases: recogniser(),
+            "language_model": lambda settings: self.model,
+            "devices": _NoChange(),
+        }
+
+    def __enter__(self) -> Self:
+        worker = partial(SteppedWorker, self._crew, self.clock)
+        for module in _THREADED:
+            self._patches.enter_context(_replaced(module, "Worker", worker))
+            if hasattr(module, "time"):
+                stepped = SimpleNamespace(monotonic=self.clock)
+                self._patches.enter_context(_replaced(module, "time", stepped))
+        self._conductor = Conductor(self._parts, self._settings, None, self._tell)
+        self._conductor.start()
+        self.run(3.0)  # everything loads
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._conductor.stop()
+        self._patches.close()
+
+    @property
+    def now(self) -> float:
+        return self.clock()
+
+    def post(self, command: Command) -> None:
+        self._conductor.post(command)
+
+    def step(self) -> None:
+        self.clock.advance(STEP_S)
+        for worker in self._crew:
+            worker.run()
+        for worker in self._crew:  # answers to what was just said, within the same step
+            worker.run()
+        self.gains.append(self.devices.loudspeaker.gain)
+
+    def run(self, seconds: float) -> None:
+        for _ in range(round(seconds / STEP_S)):
+            self.step()
+
+    def run_until(self, condition: Callable[[], bool], *, at_most: float) -> bool:
+        end = self.now + at_most
+        while not condition():
+            if self.now >= end:
+                return False
+            self.step()
+        return True
+
+    def busy(self) -> dict[str, float]:
+        """Share of one core that each thread took so far."""
+        return {worker.name: worker.busy_s / self.now for worker in self._crew}
+
+    def _tell(self, event: Event) -> None:
+        self.events.append((self.clock(), event))
+
+
+@cache
+def recogniser() -> Recogniser:
+    """The built-in one, which expects the skills' sentences; loaded once."""
+    parts = standard_parts()
+    return parts.recogniser(Settings().recogniser, parts.phrases())
+
+
+@cache
+def voice_db() -> float:
+    """Active level of what the assistant's voice says at full volume."""
+    model: TtsModel = standard_parts().synthesiser(Settings().speech, lambda *_: None)
+    session = model.open(model.voices()[0], seed=1)
+    for word in ("the", "river", "rises", "in", "the", "hills", "and", "runs", "to", "the", "sea"):
+        session.push_word(word)
+    session.end_input()
+    pcm: list[Pcm] = []
+    while isinstance(step := session.step(), AudioFrame):
+        pcm.append(step.pcm)
+    session.close()
+    model.close()
+    return active_db(np.concatenate(pcm))
+
+
+@contextmanager
+def _replaced(module: ModuleType, name: str, value: object) -> Iterator[None]:
+    before = getattr(module, name)
+    setattr(module, name, value)
+    try:
+        yield
+    finally:
+        setattr(module, name, before)
