@@ -15,9 +15,9 @@ _PRAISE = ("aha", "really", "wow", "good", "great", "nice", "fine", "cool", "exa
 NODS = frozenset((*_MURMURS, *_YESES, *_PRAISE))
 # What is said to stop somebody; too short to be told from a nod by its length.
 COMMANDS = frozenset(("stop", "wait", "cancel", "quiet", "pause"))
-LONG_MS = 1100  # of voice: nobody nods that long
-WORDS_MS = 550  # of voice from which words count: a nod is shorter, and is misheard as anything
-COMMAND_MS = 200  # of voice from which a command is believed
+LONG_MS = 1300  # of speech: nobody nods that long
+WORDS_MS = 600  # of speech from which words count: a nod is shorter, and is misheard as anything
+COMMAND_MS = 200  # of speech from which a command is believed
 OWN_WORDS = 14  # words of the reply that may still sound in the room, or sound already
 _WORD = re.compile(r"[a-z']+")
 
@@ -26,7 +26,7 @@ _WORD = re.compile(r"[a-z']+")
 class Evidence:
     """What is known of a voice so far."""
 
-    voiced_ms: int = 0
+    spoken_ms: int = 0
     text: str = ""
     own: frozenset[str] = field(default_factory=frozenset)  # words the assistant is just saying
 
@@ -34,11 +34,11 @@ class Evidence:
 def wants_floor(evidence: Evidence) -> bool:
     """Whether to stop the reply; asked while the voice goes on, and of its final transcript."""
     said = words(evidence.text) - evidence.own
-    if evidence.voiced_ms >= LONG_MS:
+    if evidence.spoken_ms >= LONG_MS:
         return True
-    if evidence.voiced_ms >= WORDS_MS:
+    if evidence.spoken_ms >= WORDS_MS:
         return bool(said - NODS)
-    return evidence.voiced_ms >= COMMAND_MS and bool(said & COMMANDS)
+    return evidence.spoken_ms >= COMMAND_MS and bool(said & COMMANDS)
 
 
 def words(text: str) -> frozenset[str]:

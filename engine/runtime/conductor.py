@@ -184,7 +184,7 @@ class Conductor:
 
     @_on.register
     def _(self, happened: h.SpeechGoesOn) -> None:
-        self._weigh(replace(self._evidence, voiced_ms=happened.voiced_ms))
+        self._weigh(replace(self._evidence, spoken_ms=happened.spoken_ms))
 
     @_on.register
     def _(self, happened: h.EchoCancelled) -> None:

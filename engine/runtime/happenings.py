@@ -25,9 +25,9 @@ class SpeechStarted:
 
 @dataclass(frozen=True)
 class SpeechGoesOn:
-    """The person has been speaking for so long, pauses not counted."""
+    """The person has been speaking for so long, up to the last voice."""
 
-    voiced_ms: int
+    spoken_ms: int
 
 
 @dataclass(frozen=True)

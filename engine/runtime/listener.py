@@ -137,7 +137,7 @@ class Listener:
         self._canceller: EchoCanceller = Passthrough()
         self._near = NearEnd(self._canceller, SAMPLE_RATE)
         self._end_silence_ms = end_silence_ms
-        self._voiced = 0  # windows of voice since speech began
+        self._spoken = 0  # windows since speech began
         self._vad = vad.Vad()
         self._endpointer = vad.Endpointer(end_silence_ms=end_silence_ms)
         self._recent: deque[Pcm] = deque()
@@ -310,16 +310,15 @@ class Listener:
         for event in self._endpointer.push(probabilities):
             match event:
                 case vad.SpeechStarted(sample):
-                    self._voiced = 0
+                    self._spoken = 0
                     self._tell(SpeechStarted(zero + sample))
                 case vad.SpeechEnded(sample):
                     silent_s = (self._position - zero - sample) / SAMPLE_RATE
                     self._tell(SpeechEnded(time.monotonic() - silent_s))
-        voiced = sum(probability >= VOICED for probability in probabilities)
-        if self._endpointer.speaking and voiced:
-            self._voiced += voiced
-            if self._attending.wary:
-                self._tell(SpeechGoesOn(self._voiced * vad.WINDOW_MS))
+        self._spoken += len(probabilities)
+        voiced = any(probability >= VOICED for probability in probabilities)
+        if voiced and self._endpointer.speaking and self._attending.wary:
+            self._tell(SpeechGoesOn(self._spoken * vad.WINDOW_MS))
 
     def _reset_detector(self) -> None:
         self._vad.reset()
