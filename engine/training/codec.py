@@ -18,7 +18,7 @@ from engine.codec.small import Decoder, SmallCodecConfig, build, metadata
 from engine.codec.small_parts import quantised
 from engine.training import recipe as recipes
 from engine.training.loop import Moment, descend, optimiser, train
-from engine.training.ranks import Ranks
+from engine.training.ranks import Ranks, is_first
 from engine.training.run import Run
 from engine.training.sound_losses import (
     Critic,
@@ -54,9 +54,10 @@ def train_codec(run: Run) -> None:
     mean = train(
         run, "codec", schedule, lambda ranks: CodecLearner(run.recipe.codec, speech, ranks)
     )
-    file = run.stage("codec") / "codec.safetensors"
-    save_file(mean, file, metadata(config_of(run.recipe.codec)))
-    run.finish("codec", inputs)
+    if is_first():
+        file = run.stage("codec") / "codec.safetensors"
+        save_file(mean, file, metadata(config_of(run.recipe.codec)))
+        run.finish("codec", inputs)
 
 
 class CodecLearner:
@@ -105,6 +106,7 @@ class CodecLearner:
             _, losses = self._losses(pcm, slots, frozen=True)
             for name, loss in losses.items():
                 sums[name] = sums.get(name, 0.0) + float(loss) / VALIDATION_BATCHES
+        forget_codebooks(model)
         model.train()
         return sums
 
@@ -162,6 +164,15 @@ def set_coding_trained(model: Any, *, trained: bool) -> None:
         part = getattr(model, name)
         part.requires_grad_(trained)
         part.train(trained)
+
+
+def forget_codebooks(model: nn.Module) -> None:
+    """Drop the codebooks that moshi keeps computed after use in eval mode: it would broadcast them
+    too, which only the process that validated could answer, and would go on with stale ones.
+    """
+    for module in model.modules():
+        if "_embedding" in module._buffers:
+            module._buffers["_embedding"] = None
 
 
 def encoded(model: Any, pcm: Tensor) -> Tensor:

@@ -28,6 +28,11 @@ class Ranks:
         return self.rank == 0
 
 
+def is_first() -> bool:
+    """Whether this process writes what all of them made; true when it is alone."""
+    return int(os.environ.get("RANK", "0")) == 0
+
+
 @contextmanager
 def joined(device: str) -> Iterator[Ranks]:
     """Meet the other processes that torchrun started, if any."""

@@ -17,7 +17,7 @@ from torch.nn import functional
 
 from engine.training import recipe as recipes
 from engine.training.loop import Moment, descend, optimiser, train
-from engine.training.ranks import Ranks
+from engine.training.ranks import Ranks, is_first
 from engine.training.rooms import in_a_room
 from engine.training.run import Run
 from engine.training.speech import Speech, Spoken, read_speech
@@ -42,6 +42,8 @@ def train_speaker(run: Run) -> None:
     mean = train(
         run, "speaker", recipe.schedule, lambda ranks: SpeakerLearner(recipe, speech, ranks)
     )
+    if not is_first():
+        return
     network = {
         key.removeprefix("network."): v for key, v in mean.items() if key.startswith("network.")
     }

@@ -17,7 +17,7 @@ from torch.nn import functional
 
 from engine.training import recipe as recipes
 from engine.training.loop import Moment, descend, optimiser, train
-from engine.training.ranks import Ranks
+from engine.training.ranks import Ranks, is_first
 from engine.training.recipe import Recipe
 from engine.training.run import Run
 from engine.training.utterances import Lesson, Library, Sides, read_encoded, sequence
@@ -46,8 +46,10 @@ def train_voice(run: Run) -> None:
         run.recipe.voice.schedule,
         lambda ranks: VoiceLearner(run.recipe, sides, ranks),
     )
-    save_file(mean, run.stage("voice") / "voice.safetensors")
-    run.finish("voice", inputs, hours=round(sides.training.frames / FRAMES_PER_SECOND / 3600, 3))
+    if is_first():
+        save_file(mean, run.stage("voice") / "voice.safetensors")
+        hours = sides.training.frames / FRAMES_PER_SECOND / 3600
+        run.finish("voice", inputs, hours=round(hours, 3))
 
 
 class VoiceLearner:

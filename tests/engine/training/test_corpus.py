@@ -1,0 +1,172 @@
+"""The corpus: phones where the sounds are, speakers that stay themselves, shards that repeat."""
+
+# ruff: noqa: RUF001  IPA letters look like others on purpose
+
+import random
+import shutil
+
+import numpy as np
+import pytest
+
+from engine.text.phonemes import Espeak
+from engine.training import corpus, sounds, synthesisers
+from engine.training.matching import match
+from engine.training.recipe import Recipe
+from engine.training.recordings import Aligner
+from engine.training.rooms import in_a_room
+from engine.training.shards import read_shards
+from engine.training.speakers import cast
+from engine.training.synthesisers import Request, Sound, Take
+from engine.training.texts import make_texts
+from engine.training.utterance import SAMPLE_RATE, Plan, Utterance, finish
+from tests.engine.training.conftest import Whole
+
+TEXT = "Okay, I have set a timer for twenty minutes."
+needs_flite = pytest.mark.skipif(shutil.which("flite") is None, reason="flite is not installed")
+
+
+@pytest.fixture(scope="module")
+def espeak() -> Espeak:
+    return Espeak()
+
+
+@pytest.fixture(scope="module")
+def take() -> Take:
+    (made,) = synthesisers.speak_all("flite", [Request(TEXT, "rms", 1.0, 100.0)])
+    assert made is not None
+    return made
+
+
+def made_of(names: str) -> list[Sound]:
+    return [Sound(name, 100 * n, 100 * n + 100) for n, name in enumerate(names.split())]
+
+
+def test_every_phone_of_our_own_table_has_sounds() -> None:
+    from engine.tts.voxtream.table import own_ids
+
+    for phone in own_ids():
+        assert set(sounds.of_ipa(phone)) <= set(sounds.SOUNDS)
+
+
+def test_phones_take_the_times_of_their_sounds() -> None:
+    found = match(["h", "ə", "l", "ˈoʊ"], made_of("_ h ə l oʊ _"))
+    assert found is not None
+    assert found.starts == (100, 200, 300, 400)
+    assert found.end == 500
+    assert found.cost == 0
+
+
+def test_a_filler_nobody_wrote_belongs_to_the_phone_before_it() -> None:
+    found = match(["aɪ", "ɡ", "ˈoʊ"], made_of("aɪ _ ʌ m _ ɡ oʊ"))
+    assert found is not None
+    assert found.starts == (0, 500, 600)
+
+
+def test_words_that_were_not_spoken_cost_much() -> None:
+    found = match(["h", "ə", "l", "ˈoʊ"], made_of("s iː z ɜː"))
+    assert found is not None
+    assert found.cost > 0.5
+
+
+@needs_flite
+def test_sounds_follow_each_other_without_gap(take: Take) -> None:
+    assert take.sounds[0].start == 0
+    assert take.sounds[-1].end == len(take.pcm)
+    assert all(a.end == b.start for a, b in zip(take.sounds, take.sounds[1:], strict=False))
+
+
+@needs_flite
+def test_boundaries_agree_with_an_aligner_that_did_not_make_them(take: Take) -> None:
+    aligned = Aligner().align(take.pcm, take.sample_rate, TEXT)
+    assert aligned is not None
+    ours = [sound for sound in take.sounds if sound.name != sounds.PAUSE]
+    theirs = [sound for sound in aligned.sounds if sound.name != sounds.PAUSE]
+    assert len(ours) == len(theirs)  # which schwa it was may differ
+    gaps = [abs(a.start - b.start) / take.sample_rate for a, b in zip(ours, theirs, strict=True)]
+    assert float(np.median(gaps)) < 0.03
+
+
+@needs_flite
+def test_vowels_are_louder_than_pauses_in_a_finished_utterance(
+    take: Take, espeak: Espeak, tiny: Recipe
+) -> None:
+    speaker = cast(tiny)[-1]
+    made = finish(Plan(TEXT, TEXT, speaker, 1.0, None), (take,), espeak)
+    assert made is not None
+    ends = [*made.starts[1:], made.end]
+    levels: dict[bool, list[float]] = {True: [], False: []}
+    for phone, start, end in zip(made.phones, made.starts, ends, strict=True):
+        vowel = sounds.of_ipa(phone)[0] in sounds.VOWELS
+        levels[vowel].append(float(np.sqrt(np.mean(made.pcm[start:end] ** 2))))
+    assert np.median(levels[True]) > 2 * np.median(levels[False])
+    assert float(np.abs(made.pcm[: made.starts[0] // 2]).max()) < 0.02
+
+
+def finished(espeak: Espeak, tiny: Recipe, *stretches: float) -> Utterance:
+    second = stretches[1] if len(stretches) > 1 else None
+    planned = Plan(TEXT, TEXT, cast(tiny)[0], stretches[0], second)
+    takes = synthesisers.speak_all("flite", planned.requests())
+    made = finish(planned, tuple(take for take in takes if take), espeak)
+    assert made is not None
+    return made
+
+
+@needs_flite
+def test_a_rate_can_change_inside_an_utterance(espeak: Espeak, tiny: Recipe) -> None:
+    def slowing(made: Utterance) -> float:
+        middle = made.starts[len(made.starts) // 2]
+        return (made.end - middle) / (middle - made.starts[0])
+
+    even, changed = finished(espeak, tiny, 0.7), finished(espeak, tiny, 0.7, 2.0)
+    assert slowing(changed) > 1.8 * slowing(even)
+
+
+@needs_flite
+def test_a_stretched_utterance_is_slower(espeak: Espeak, tiny: Recipe) -> None:
+    assert finished(espeak, tiny, 2.0).rate < 0.65 * finished(espeak, tiny, 1.0).rate
+
+
+def test_speakers_are_the_same_every_time_and_some_are_held_out(tiny: Recipe) -> None:
+    cast.cache_clear()
+    first = cast(tiny)
+    cast.cache_clear()
+    assert cast(tiny) == first
+    assert sum(person.held_out for person in first) == tiny.corpus.held_out_speakers
+
+
+def test_an_unknown_synthesiser_is_refused() -> None:
+    from engine.errors import InvalidInput
+
+    with pytest.raises(InvalidInput, match="no synthesiser 'parrot'"):
+        synthesisers.speak_all("parrot", [])
+
+
+@needs_flite
+def test_a_shard_is_a_pure_function_of_recipe_and_number(tiny: Recipe, espeak: Espeak) -> None:
+    texts = make_texts(tiny, ())
+    one, other = (corpus.make_shard(tiny, texts, 1, espeak) for _ in range(2))
+    assert [made.text for made in one] == [made.text for made in other]
+    assert all(np.array_equal(a.pcm, b.pcm) for a, b in zip(one, other, strict=True))
+
+
+def test_a_room_changes_the_sound_and_neither_its_length_nor_its_level() -> None:
+    pcm = np.sin(np.arange(16_000) / 7).astype(np.float32) * 0.1
+    heard = in_a_room(pcm, 16_000, random.Random(1))
+    assert heard.shape == pcm.shape
+    assert not np.allclose(heard, pcm, atol=0.01)
+    assert np.isclose(np.mean(heard**2), np.mean(pcm**2), rtol=0.01)
+
+
+@pytest.mark.slow
+def test_a_finished_corpus_holds_what_its_report_says(whole: Whole) -> None:
+    shards = read_shards(whole.run.stage("corpus"))
+    seconds = sum(shard.seconds for shard in shards)
+    assert len(shards) == corpus.shard_count(whole.run.recipe)
+    assert 0.5 < seconds / (3600 * whole.run.recipe.corpus.hours) < 1.6
+    for shard in shards:
+        pcm = shard.pcm()
+        for entry in shard.entries:
+            assert len(entry.phones) == len(entry.starts)
+            assert list(entry.starts) == sorted(entry.starts)
+            assert entry.offset + entry.length <= len(pcm)
+            assert entry.end + SAMPLE_RATE // 10 < entry.length

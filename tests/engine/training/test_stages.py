@@ -1,0 +1,210 @@
+"""All stages on a few seconds of speech and a few steps: they run, resume, and the pack speaks."""
+
+import json
+import random
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from engine.errors import Cancelled, InvalidInput, ModelError
+from engine.training import codec, export, loop, voice
+from engine.training.__main__ import main
+from engine.training.loop import Moment
+from engine.training.ranks import Ranks
+from engine.training.run import Run, read_json
+from engine.training.sound_losses import SpectralDistance
+from engine.training.speaker import rate_where_equal
+from engine.training.speech import read_speech
+from engine.training.utterances import read_encoded
+from engine.tts.base import AudioFrame, Finished
+from engine.tts.voxtream import pack
+from engine.tts.voxtream.checkpoint import Target
+from engine.tts.voxtream.config import FULL
+from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
+from tests.engine.training.conftest import TINY, Whole
+
+CPU = Target(torch.device("cpu"), torch.float32, threads=1)
+pytestmark = pytest.mark.slow
+
+
+def copied(whole: Whole, folder: Path, *stages: str) -> Run:
+    for stage in stages:
+        shutil.copytree(whole.run.folder / stage, folder / stage)
+    return Run(whole.run.recipe, folder)
+
+
+@pytest.fixture(scope="module")
+def loaded(whole: Whole) -> VoxtreamSynthesiser:
+    return pack.load_pack(export.pack_folder(whole.run), FULL, CPU)
+
+
+def test_the_exported_pack_speaks(loaded: VoxtreamSynthesiser) -> None:
+    voice_ = loaded.voices()[0]
+    assert [each.name for each in loaded.voices()] == ["Ada", "Bruno"]
+    with loaded.open(voice_, seed=1) as session:
+        session.rate = 4.0
+        for word in ("Good", "morning."):
+            session.push_word(word)
+        session.end_input()
+        pieces = []
+        while isinstance(step := session.step(), AudioFrame):
+            pieces.append(step.pcm)
+    assert isinstance(step, Finished)
+    pcm = np.concatenate(pieces)
+    assert len(pcm) % 1920 == 0
+    assert np.isfinite(pcm).all()
+    assert np.abs(pcm).max() > 0
+
+
+def test_a_clip_becomes_a_voice_of_the_pack(loaded: VoxtreamSynthesiser, whole: Whole) -> None:
+    spoken = max(read_speech(whole.run, 1.0).training, key=lambda each: len(each.pcm))
+    made = loaded.encode_voice(spoken.pcm.astype(np.float32) / 32768, 24_000)
+    assert made.model == whole.run.recipe.export.name
+    assert made.tensors["speaker"].shape == (192,)
+
+
+def test_the_exported_voice_is_the_trained_one(whole: Whole, loaded: VoxtreamSynthesiser) -> None:
+    trained = load_file(whole.run.stage("voice") / "voice.safetensors")
+    kept = loaded._machine.model.state_dict()
+    assert set(kept) == set(trained)
+    for key, value in trained.items():
+        assert torch.allclose(kept[key], value, atol=2e-3), key
+
+
+def test_the_frozen_codes_are_exported_as_they_were_used(whole: Whole) -> None:
+    kept = load_file(whole.run.stage("codec") / "codec.safetensors")
+    last = load_file(whole.run.stage("codec") / "checkpoint.safetensors")
+    for key, value in kept.items():
+        if key.startswith(codec.CodecLearner.exact):
+            assert torch.equal(value, last[f"part/codec/{key}"]), key
+
+
+def test_a_pack_says_what_it_was_made_of(whole: Whole) -> None:
+    card = (export.pack_folder(whole.run) / "CARD.md").read_text(encoding="utf-8")
+    assert "BSD-like" in card
+    assert "Not measured yet" in card
+
+
+def test_every_stage_names_its_inputs_and_outputs(whole: Whole) -> None:
+    manifest = read_json(whole.run.stage("voice") / "manifest.json")
+    assert set(manifest["inputs"]) == {"encode"}
+    assert "voice.safetensors" in manifest["outputs"]
+
+
+def test_a_stage_that_is_done_is_not_done_again(whole: Whole) -> None:
+    file = whole.run.stage("voice") / "voice.safetensors"
+    before = file.stat().st_mtime_ns
+    assert main(["voice", str(TINY), "--work", str(whole.run.folder)]) == 0
+    assert file.stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize("damage", ["", "[]", '{"name": "x"}'])
+def test_a_pack_without_a_good_configuration_is_refused(
+    whole: Whole, tmp_path: Path, damage: str
+) -> None:
+    folder = tmp_path / "pack"
+    shutil.copytree(export.pack_folder(whole.run), folder)
+    (folder / "config.json").write_text(damage)
+    with pytest.raises(ModelError, match=r"config\.json"):
+        pack.load_pack(folder, FULL, CPU)
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [(("shape", "width"), 3), (("shape", "codebooks"), 1), (("generation", "temperature"), "hot")],
+)
+def test_a_pack_of_impossible_shape_is_refused(
+    whole: Whole, tmp_path: Path, path: tuple[str, str], value: object
+) -> None:
+    found = json.loads((export.pack_folder(whole.run) / "config.json").read_text())
+    found[path[0]][path[1]] = value
+    file = tmp_path / "config.json"
+    file.write_text(json.dumps(found))
+    with pytest.raises(ModelError):
+        pack.read_pack_config(file)
+
+
+def test_a_pack_is_copied_whole_to_where_it_ships(whole: Whole, tmp_path: Path) -> None:
+    place = tmp_path / "starter"
+    place.mkdir()
+    (place / "old.txt").write_text("old")
+    export.install(whole.run, place)
+    assert not (place / "old.txt").exists()
+    assert pack.load_pack(place, FULL, CPU).info.name == "tiny-starter"
+
+
+def test_training_that_was_stopped_goes_on_as_if_it_had_not_been(
+    whole: Whole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = copied(whole, tmp_path, "corpus", "codec", "speaker", "encode")
+    counted = iter([False, False, False, True] + [False] * 20)
+    monkeypatch.setattr(loop, "_asked", lambda check: next(counted))
+    with pytest.raises(Cancelled):
+        voice.train_voice(run)
+    assert not run.done("voice")
+    monkeypatch.undo()
+    voice.train_voice(run)
+    again = load_file(run.stage("voice") / "voice.safetensors")
+    once = load_file(whole.run.stage("voice") / "voice.safetensors")
+    assert all(torch.allclose(again[key], once[key], atol=1e-6) for key in once)
+
+
+def test_a_checkpoint_of_another_shape_is_refused(whole: Whole, tmp_path: Path) -> None:
+    run = copied(whole, tmp_path, "corpus", "codec", "speaker", "encode")
+    shutil.copy(
+        whole.run.folder / "codec" / "checkpoint.safetensors",
+        run.stage("voice") / "checkpoint.safetensors",
+    )
+    with pytest.raises(ModelError, match="does not fit this recipe"):
+        voice.train_voice(run)
+
+
+def test_the_codec_learns_to_say_one_clip_again(whole: Whole) -> None:
+    """Sixty steps on one window: the mel distance must fall by a third."""
+    speech = read_speech(whole.run, 1.0)
+    torch.manual_seed(1)
+    learner = codec.CodecLearner(whole.run.recipe.codec, speech, Ranks(0, 1, torch.device("cpu")))
+    for group in learner.optimisers["making"].param_groups:
+        group["lr"] = 5e-3
+    mels = []
+    for _ in range(60):
+        moment = Moment(0, 0.0, random.Random(1), Ranks(0, 1, torch.device("cpu")))
+        mels.append(learner.learn(moment)["mel"])
+    assert min(mels[-5:]) < 0.67 * mels[0]
+
+
+def test_the_voice_learns_one_lesson_by_heart(whole: Whole) -> None:
+    torch.manual_seed(1)
+    learner = voice.VoiceLearner(
+        whole.run.recipe, read_encoded(whole.run), Ranks(0, 1, torch.device("cpu"))
+    )
+    for group in learner.optimisers["voice"].param_groups:
+        group["lr"] = 5e-3
+    losses = []
+    for _ in range(60):
+        moment = Moment(0, 0.0, random.Random(1), Ranks(0, 1, torch.device("cpu")))
+        losses.append(learner.learn(moment))
+    assert np.mean([each["semantic"] for each in losses[-5:]]) < 0.7 * losses[0]["semantic"]
+    assert np.mean([each["duration"] for each in losses[-5:]]) < 0.8 * losses[0]["duration"]
+
+
+def test_a_run_without_its_corpus_cannot_be_encoded(whole: Whole, tmp_path: Path) -> None:
+    assert main(["encode", str(TINY), "--work", str(tmp_path)]) == 1
+    with pytest.raises(InvalidInput):
+        Run(whole.run.recipe, tmp_path).require("codec")
+
+
+def test_equal_sounds_are_no_distance_apart() -> None:
+    pcm = torch.randn(1, 4800, generator=torch.Generator().manual_seed(1))
+    distance = SpectralDistance()
+    assert float(distance.mel(pcm, pcm)) == 0
+    assert float(distance.waves(pcm, 0.5 * pcm)) > 0.1
+
+
+def test_the_equal_error_rate_is_none_for_apart_and_half_for_alike() -> None:
+    assert rate_where_equal(np.asarray([0.9, 0.8]), np.asarray([0.1, 0.2])) == 0
+    assert rate_where_equal(np.asarray([0.1, 0.9]), np.asarray([0.1, 0.9])) == 0.5
