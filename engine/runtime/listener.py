@@ -42,7 +42,8 @@ from engine.runtime.transcriber import (
 from engine.runtime.worker import Worker
 
 ECHO_TAIL_S = 0.3  # the room and the device still sound after the last sample of a reply
-READ_S = 0.02  # how often the microphone is read
+READ_S = 0.02  # how often the microphone is read while somebody speaks
+IDLE_READ_S = 0.05  # and while nobody does: half the processor time; the preroll hides the delay
 LEVEL_S = 0.05  # how often its level is told
 PREROLL_S = 1.5  # audio kept before an utterance is opened
 KEY_PREROLL_S = 0.2  # people start to speak a little before the talk key is down
@@ -279,7 +280,8 @@ class Listener:
                 self._recognise(HearAudio(self._utterance, pcm))
             self._detect(pcm)
             self._tell_level(pcm)
-        return READ_S
+        somebody_speaks = self._utterance is not None or self._attending.wary
+        return READ_S if somebody_speaks else IDLE_READ_S
 
     def _keep(self, pcm: Pcm) -> None:
         self._recent.append(pcm)
