@@ -96,7 +96,7 @@ class Endpointer:
 
     Speech starts with `minimum_speech_ms` of windows at or above `threshold` (windows between the
     two thresholds neither count nor break), and ends when `end_silence_ms` pass without a window
-    at or above `release`. Both times may be changed at any moment.
+    at or above `release`. Both times and `threshold` may be changed at any moment.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class Endpointer:
             raise InvalidInput(f"Thresholds must be 0 <= {release} <= {threshold} <= 1.")
         self.end_silence_ms = end_silence_ms
         self.minimum_speech_ms = minimum_speech_ms
-        self._threshold = threshold
+        self.threshold = threshold
         self._release = release
         self.reset()
 
@@ -156,7 +156,7 @@ class Endpointer:
         if probability < self._release:
             self._first, self._voiced = None, 0
             return None
-        if probability < self._threshold:
+        if probability < self.threshold:
             return None
         if self._first is None:
             self._first = self._windows

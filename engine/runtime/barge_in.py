@@ -16,7 +16,7 @@ NODS = frozenset((*_MURMURS, *_YESES, *_PRAISE))
 # What is said to stop somebody; too short to be told from a nod by its length.
 COMMANDS = frozenset(("stop", "wait", "cancel", "quiet", "pause"))
 LONG_MS = 1300  # of speech: nobody nods that long
-WORDS_MS = 600  # of speech from which words count: a nod is shorter, and is misheard as anything
+WORDS_MS = 640  # of speech from which words count: a nod is shorter, and is misheard as anything
 COMMAND_MS = 200  # of speech from which a command is believed
 OWN_WORDS = 14  # words of the reply that may still sound in the room, or sound already
 _WORD = re.compile(r"[a-z']+")

@@ -42,7 +42,8 @@ from engine.runtime.transcriber import (
 from engine.runtime.worker import Worker
 
 ECHO_TAIL_S = 0.3  # the room and the device still sound after the last sample of a reply
-READ_S = 0.02  # how often the microphone is read while somebody speaks
+READ_S = 0.02  # how often the microphone is read while the person speaks
+WARY_READ_S = 0.01  # while the assistant does: it must fall quiet at once
 IDLE_READ_S = 0.05  # and while nobody does: half the processor time; the preroll hides the delay
 LEVEL_S = 0.05  # how often its level is told
 PREROLL_S = 1.5  # audio kept before an utterance is opened
@@ -51,8 +52,9 @@ VOICE_PREROLL_S = 0.3  # soft consonants before voice activity is noticed
 DOUBT_PREROLL_S = 1.0  # under a reply the canceller swallows beginnings, so they are noticed late
 SPEECH_MS = 96  # of voice that open an utterance
 DOUBT_MS = 32  # of voice that make a reply quiet: it gets its volume back soon if it was nothing
+DOUBT_VOICE = 0.35  # probability that is a first sign of voice then; an echo's rest stays below
 DOUBT_SILENCE_MS = 350  # after which the words of a doubt are judged
-VOICED = 0.5  # probability from which a window counts as voice
+VOICE = 0.5  # probability from which a window counts as voice
 NO_CANCELLER = (
     "Without echo cancellation I do not listen while I speak. Install the package 'livekit', or "
     "wear a headset and say so in the settings."
@@ -231,6 +233,7 @@ class Listener:
         if (order.hands_free, order.deaf) != (before.hands_free, before.deaf):
             self._reset_detector()
         self._endpointer.minimum_speech_ms = DOUBT_MS if order.wary else SPEECH_MS
+        self._endpointer.threshold = DOUBT_VOICE if order.wary else VOICE
         self._endpointer.end_silence_ms = (
             min(DOUBT_SILENCE_MS, self._end_silence_ms) if order.wary else self._end_silence_ms
         )
@@ -280,8 +283,9 @@ class Listener:
                 self._recognise(HearAudio(self._utterance, pcm))
             self._detect(pcm)
             self._tell_level(pcm)
-        somebody_speaks = self._utterance is not None or self._attending.wary
-        return READ_S if somebody_speaks else IDLE_READ_S
+        if self._attending.wary:
+            return WARY_READ_S
+        return READ_S if self._utterance is not None else IDLE_READ_S
 
     def _keep(self, pcm: Pcm) -> None:
         self._recent.append(pcm)
@@ -318,7 +322,7 @@ class Listener:
                     silent_s = (self._position - zero - sample) / SAMPLE_RATE
                     self._tell(SpeechEnded(time.monotonic() - silent_s))
         self._spoken += len(probabilities)
-        voiced = any(probability >= VOICED for probability in probabilities)
+        voiced = any(probability >= VOICE for probability in probabilities)
         if voiced and self._endpointer.speaking and self._attending.wary:
             self._tell(SpeechGoesOn(self._spoken * vad.WINDOW_MS))
 

@@ -56,7 +56,16 @@ class Bench:
             self._engine.run(1.0)
 
     def interruptions(self) -> int:
+        """How often a reply was stopped by a voice so far."""
         return len(self._stops(0.0))
+
+    def ducks(self) -> int:
+        """How often a reply was made quiet so far."""
+        return len(self._ducks(0.0))
+
+    def busy(self) -> dict[str, float]:
+        """Share of one core by thread."""
+        return self._engine.busy()
 
     def trial(self, sound: Sound) -> Trial:
         engine = self._engine
@@ -72,7 +81,7 @@ class Bench:
         heard = [e.text for at, e in engine.events if isinstance(e, Heard) and at > onset]
         return Trial(
             sound.name,
-            ducks[0] - onset + RAMP_S if ducks else None,
+            float(ducks[0] - onset + RAMP_S) if ducks else None,
             stops[0] - onset + RAMP_S if stops else None,
             heard[0] if heard else "",
         )

@@ -1,0 +1,133 @@
+"""Interrupting by voice over loudspeakers, in a simulated room: how often and how soon it works.
+
+Invariant: every figure comes from the whole engine with its real canceller, voice detector,
+recogniser and formant voice; only the room, the people and the clock are made of arithmetic.
+
+    python -m tests.benchmarks.barge_in                   all of it (about ten minutes)
+    python -m tests.benchmarks.barge_in --minutes 2 --levels -6 0
+"""
+
+import argparse
+import sys
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from engine.audio import echo
+from tests.simulation import people
+from tests.simulation.people import Sound
+from tests.simulation.room import Acoustics
+from tests.simulation.trials import Trial, bench
+
+LEVELS_DB = (-12.0, -6.0, 0.0, 6.0)
+# Every level is heard in rooms of these kinds, in turn.
+ROOMS = (
+    Acoustics(delay_ms=80, noise_db=20),
+    Acoustics(delay_ms=20, noise_db=15, reverberation_s=0.2, drive=2.0),
+    Acoustics(delay_ms=150, noise_db=10, reverberation_s=0.4, drift_ppm=50),
+    Acoustics(delay_ms=300, noise_db=20, reverberation_s=0.3, drift_ppm=-100),
+)
+
+
+@dataclass
+class Row:
+    """What happened at one level of echo."""
+
+    echo_db: float
+    minutes: float = 0.0
+    self_turns: int = 0
+    self_ducks: int = 0
+    asked: list[Trial] = field(default_factory=list)
+    nodded: list[Trial] = field(default_factory=list)
+    noises: list[Trial] = field(default_factory=list)
+    listener: list[float] = field(default_factory=list)  # share of a core while speaking
+
+    def cells(self) -> list[str]:
+        return [
+            f"{self.echo_db:+.0f} dB",
+            f"{self.self_turns} in {self.minutes:.0f} min",
+            str(self.self_ducks),
+            f"{len(self.asked) - stopped(self.asked)}/{len(self.asked)}",
+            f"{stopped(self.nodded)}/{len(self.nodded)}",
+            f"{stopped(self.noises)}/{len(self.noises)}",
+            _spread([trial.duck_s for trial in self.asked]),
+            _spread([trial.stop_s for trial in self.asked]),
+            f"{100 * float(np.mean(self.listener)):.1f} %",
+        ]
+
+
+HEAD = (
+    "echo",
+    "self-turns",
+    "false ducks",
+    "missed",
+    "false by nods",
+    "by noises",
+    "onset to duck ms (median / p95)",
+    "onset to stop ms",
+    "listener's core",
+)
+
+
+def measure(echo_db: float, *, minutes: float, trials: int | None = None) -> Row:
+    """One level of echo, in all rooms; `trials` of each kind per room (None: all there are)."""
+    row = Row(echo_db)
+    share = len(ROOMS)
+    for number, room in enumerate(ROOMS):
+        with bench(replace(room, echo_db=echo_db, seed=number + 1)) as reply:
+            reply.run(60 * minutes / share)
+            row.minutes += minutes / share
+            row.self_turns += reply.interruptions()
+            row.self_ducks += reply.ducks()
+            row.listener.append(reply.busy()["listener"])
+            for sounds, trials_of in (
+                (people.interruptions(), row.asked),
+                (people.nods(), row.nodded),
+                (people.noises(), row.noises),
+            ):
+                mine: list[Sound] = sounds[number::share][:trials]
+                trials_of.extend(reply.trial(sound) for sound in mine)
+    return row
+
+
+def stopped(trials: list[Trial]) -> int:
+    """How many ended the reply."""
+    return sum(trial.stop_s is not None for trial in trials)
+
+
+def _spread(seconds: list[float | None]) -> str:
+    known = [1000 * second for second in seconds if second is not None]
+    return f"{np.median(known):.0f} / {np.percentile(known, 95):.0f}" if known else "-"
+
+
+def table(rows: list[Row]) -> str:
+    cells = [list(HEAD), *(row.cells() for row in rows)]
+    widths = [max(len(line[column]) for line in cells) for column in range(len(HEAD))]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in cells
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Interrupting by voice in a simulated room.")
+    parser.add_argument("--minutes", type=float, default=10, help="of reply per level of echo")
+    parser.add_argument("--levels", type=float, nargs="+", default=LEVELS_DB, help="dB")
+    parser.add_argument("--trials", type=int, help="of each kind per room; all when not given")
+    parser.add_argument("--detail", action="store_true", help="show every trial that went wrong")
+    given = parser.parse_args()
+    if people.missing_programs() or not echo.installed():
+        sys.exit("This needs flite and the package livekit.")
+    rows = []
+    for level in given.levels:
+        row = measure(level, minutes=given.minutes, trials=given.trials)
+        rows.append(row)
+        wrong = [trial for trial in row.asked if trial.stop_s is None]
+        wrong += [trial for trial in row.nodded + row.noises if trial.stop_s is not None]
+        for trial in wrong if given.detail else ():
+            sys.stderr.write(f"{level:+.0f} dB: {trial}\n")
+    sys.stdout.write(table(rows) + "\n")
+
+
+if __name__ == "__main__":
+    main()
