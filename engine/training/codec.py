@@ -71,6 +71,7 @@ class CodecLearner:
         self._recipe = recipe
         self._speech = speech
         self._device = ranks.device
+        self._batch_size = ranks.part(recipe.schedule.batch)
         model = build(config_of(recipe)).to(ranks.device)
         reader = nn.Linear(recipe.width, SLOTS * len(SOUND_NUMBERS)).to(ranks.device)
         critic = Critic().to(ranks.device)
@@ -91,8 +92,9 @@ class CodecLearner:
         total = sum(losses.values(), start=pcm.new_zeros(()))
         report = {name: float(loss.detach()) for name, loss in losses.items()}
         if moment.step >= recipe.adversary_from:
-            report["critic"] = self._teach_critic(pcm, made, moment.ranks)
-            total = total + self._criticised(pcm, made)
+            heard = slice(recipe.critic_windows)
+            report["critic"] = self._teach_critic(pcm[heard], made[heard], moment.ranks)
+            total = total + self._criticised(pcm[heard], made[heard])
         descend(total, self.optimisers["making"], recipe.schedule.clip, moment.ranks)
         return report
 
@@ -113,9 +115,7 @@ class CodecLearner:
     def _batch(self, side: tuple[Spoken, ...], draw: random.Random) -> tuple[Tensor, Tensor]:
         """Samples [B, S] and the sounds of their slots [B, S / SLOT]."""
         length = self._recipe.window_frames * FRAME_SAMPLES
-        windows = [
-            self._speech.window(side, draw, length) for _ in range(self._recipe.schedule.batch)
-        ]
+        windows = [self._speech.window(side, draw, length) for _ in range(self._batch_size)]
         pcm = torch.stack([spoken.samples(start, length) for spoken, start in windows])
         slots = torch.stack([spoken.slots(start, length) for spoken, start in windows])
         return pcm.to(self._device), slots.to(self._device)
@@ -143,17 +143,19 @@ class CodecLearner:
 
     def _teach_critic(self, pcm: Tensor, made: Tensor, ranks: Ranks) -> float:
         critic = self.parts["critic"]
-        loss = critic_loss(critic(pcm), critic(made.detach()))
+        with torch.autocast(pcm.device.type, torch.bfloat16, enabled=self._recipe.schedule.bf16):
+            loss = critic_loss(critic(pcm), critic(made.detach()))
         descend(loss, self.optimisers["critic"], self._recipe.schedule.clip, ranks)
         return float(loss.detach())
 
     def _criticised(self, pcm: Tensor, made: Tensor) -> Tensor:
         critic = self.parts["critic"].requires_grad_(requires_grad=False)
-        of_made = critic(made)
-        with torch.no_grad():
-            of_real = critic(pcm)
-        loss = self._recipe.adversary * fooling_loss(of_made)
-        loss = loss + self._recipe.features * feature_loss(of_real, of_made)
+        with torch.autocast(pcm.device.type, torch.bfloat16, enabled=self._recipe.schedule.bf16):
+            of_made = critic(made)
+            with torch.no_grad():
+                of_real = critic(pcm)
+            loss = self._recipe.adversary * fooling_loss(of_made)
+            loss = loss + self._recipe.features * feature_loss(of_real, of_made)
         critic.requires_grad_(requires_grad=True)
         return loss
 

@@ -27,6 +27,10 @@ class Ranks:
         """Whether this process reports and saves."""
         return self.rank == 0
 
+    def part(self, batch: int) -> int:
+        """This process's part of a batch."""
+        return max(1, batch // self.count)
+
 
 def is_first() -> bool:
     """Whether this process writes what all of them made; true when it is alone."""

@@ -40,7 +40,7 @@ class Schedule:
     """How long and how fast one network is trained."""
 
     steps: int
-    batch: int
+    batch: int  # over all processes
     learning_rate: float
     warmup: int = 200
     decay_from: float = 0.3  # share of the steps after which the rate falls to its end
@@ -67,6 +67,7 @@ class Codec:
     window_frames: int = 16  # 1.28 s
     hours: float = 4.0  # of the corpus held in memory
     adversary_from: int = 4000  # step; beyond the last one = never
+    critic_windows: int = 4  # of a batch that the critic hears: it costs more than all the rest
     freeze_codes_from: int = 6000  # step from which only the decoder learns
     mel: float = 1.0
     waves: float = 0.5  # multi-resolution spectra

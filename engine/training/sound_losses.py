@@ -67,11 +67,12 @@ class _Judge(nn.Module):
 
     def forward(self, pcm: Tensor) -> list[Tensor]:
         x = torch.view_as_real(spectrum(pcm, self._size)).movedim(-1, 1)  # [B, 2, T, F]
+        x = x.contiguous(memory_format=torch.channels_last)
         outputs = []
         for layer in self.layers:
             x = functional.leaky_relu(layer(x), 0.2)
             outputs.append(x)
-        outputs.append(self.verdict(x))
+        outputs.append(self.verdict(x).float())
         return outputs
 
 

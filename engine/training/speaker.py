@@ -67,6 +67,7 @@ class SpeakerLearner:
         self._recipe = recipe
         self._speech = speech
         self._device = ranks.device
+        self._batch_size = ranks.part(recipe.schedule.batch)
         numbers = sorted({spoken.entry.speaker for spoken in speech.training})
         self._classes = {number: place for place, number in enumerate(numbers)}
         self._by_speaker = {
@@ -81,7 +82,7 @@ class SpeakerLearner:
 
     def learn(self, moment: Moment) -> dict[str, float]:
         draw, recipe = moment.draw, self._recipe
-        people = [draw.choice(list(self._by_speaker)) for _ in range(recipe.schedule.batch)]
+        people = [draw.choice(list(self._by_speaker)) for _ in range(self._batch_size)]
         clips = [self._clip(draw.choice(self._by_speaker[number]), draw) for number in people]
         labels = torch.tensor([self._classes[number] for number in people], device=self._device)
         loss = self._loss(torch.stack(clips).to(self._device), labels)

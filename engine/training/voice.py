@@ -62,6 +62,7 @@ class VoiceLearner:
         self._recipe = recipe.voice
         self._sides = sides
         self._device = ranks.device
+        self._batch_size = ranks.part(recipe.voice.schedule.batch)
         self._config = model_config(recipe.voice, recipe.codec, recipe.speaker)
         self._model = fresh_model(self._config, Generation()).to(ranks.device)
         self.parts: dict[str, nn.Module] = {"voice": self._model}
@@ -93,7 +94,7 @@ class VoiceLearner:
         seconds = recipe.window_seconds if long else recipe.short_seconds
         window = round(seconds * FRAMES_PER_SECOND)
         # As many frames a step, whatever the window.
-        count = max(1, round(recipe.schedule.batch * recipe.short_seconds / seconds))
+        count = max(1, round(self._batch_size * recipe.short_seconds / seconds))
         shortest, longest = (round(s * FRAMES_PER_SECOND) for s in recipe.prompt_seconds)
         lessons = [
             sequence(
