@@ -50,7 +50,8 @@ def _parser() -> argparse.ArgumentParser:
     _add_converse(commands)
     models.add_command(commands)
     _add_simple(commands, "voices", _voices, "list the voices that can be chosen")
-    _add_simple(commands, "bench", _bench, "measure this machine")
+    bench = _add_simple(commands, "bench", _bench, "measure this machine")
+    bench.add_argument("--quick", action="store_true", help="leave out the neural voice (minutes)")
     _add_simple(commands, "doctor", _doctor, "look at what is installed and what is missing")
     return parser
 
@@ -83,10 +84,11 @@ def _add_converse(commands: Any) -> None:
 
 def _add_simple(
     commands: Any, name: str, command: Callable[[argparse.Namespace], int], text: str
-) -> None:
-    parser = commands.add_parser(name, help=text)
+) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=text)
     parser.add_argument("--json", action="store_true", help="print as JSON")
     parser.set_defaults(command=command)
+    return parser
 
 
 # ------------------------------------------------------------------------ commands
@@ -200,11 +202,15 @@ def _voices(options: argparse.Namespace) -> int:
 
 
 def _bench(options: argparse.Namespace) -> int:
-    rows = api.bench(_settings())
+    rows = api.bench(_settings(), quick=options.quick, tell=_tell)
+    pick = api.pick_profile(rows)
     if options.json:
-        _print_json({"rows": [dataclasses.asdict(row) for row in rows]})
+        picked = dataclasses.asdict(pick) if pick else None
+        _print_json({"rows": [dataclasses.asdict(row) for row in rows], "pick": picked})
     else:
         _print(api.bench_table(rows))
+        if pick:
+            _print(f"Profile of the neural voice: {pick.profile or 'none'}. {pick.reason}")
     return 0
 
 

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from engine.runtime.dialogue import Exchange as Exchange  # re-exported for hosts
     from engine.runtime.parts import Parts
     from engine.runtime.recital import Recited
+    from engine.tts.voxtream.pick import Pick
 
 __all__ = [
     "AddVoice",
@@ -203,11 +204,20 @@ def examine(settings: Settings) -> "list[Finding]":
     return doctor.examine(settings)
 
 
-def bench(settings: Settings) -> "tuple[Row, ...]":
+def bench(
+    settings: Settings, *, quick: bool = False, tell: Callable[[str], None] = lambda line: None
+) -> "tuple[Row, ...]":
     """Measure this machine: see engine.bench."""
     from engine import bench as benchmark
 
-    return benchmark.bench(settings)
+    return benchmark.bench(settings, quick=quick, tell=tell)
+
+
+def pick_profile(rows: "Sequence[Row]") -> "Pick | None":
+    """Choose and keep the neural voice's profile: see engine.bench."""
+    from engine import bench as benchmark
+
+    return benchmark.pick_profile(rows)
 
 
 def bench_table(rows: "Sequence[Row]") -> str:

@@ -6,7 +6,7 @@ note saying why.
 
 import os
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -15,19 +15,24 @@ import numpy as np
 from engine.asr.base import SAMPLE_RATE, Recogniser
 from engine.asr.registry import NAMES as RECOGNISERS
 from engine.audio.pcm import Resampler
+from engine.bench_profiles import Measured, Outcome, measure_all
 from engine.errors import EngineError
 from engine.runtime.parts import Parts, standard_parts
 from engine.runtime.performance import collect
 from engine.runtime.recital import Clock, Recital, Recited, Script
 from engine.settings import RecogniserSettings, Settings, SpeechSettings
+from engine.settings_file import data_folder
 from engine.tts.base import Pcm, TtsModel
 from engine.tts.registry import NAMES as SYNTHESISERS
+from engine.tts.voxtream import pick as picks
+from engine.tts.voxtream.pick import Pick
 
 SHORT_TEXT: Final = "Good morning to you."
 TEXT: Final = (
     "It is a quarter past seven, and the sun will rise in ten minutes. Ten miles are about sixteen "
     "kilometres. I have set a timer for the tea, and will tell you when it is ready."
 )
+NEURAL: Final = "voxtream2"  # measured profile by profile
 _REPEATS: Final = 5
 _PIECE_S: Final = 0.1  # a microphone's samples come in pieces of this size
 
@@ -35,8 +40,9 @@ _PIECE_S: Final = 0.1  # a microphone's samples come in pieces of this size
 @dataclass(frozen=True)
 class Row:
     """One part as measured. `load_s`: until ready; `first_packet_ms`: first word pushed to first
-    samples out (median of 5); `rtf`: time of computing over length of audio; `memory_mb`: growth of
-    resident memory by loading and using it once. None = not measured, see `note`.
+    samples out (median of 5; of 3 for a profile); `rtf`: time of computing over length of audio (of
+    the median frame for a profile); `memory_mb`: growth of resident memory by loading and using it
+    once. None = not measured, see `note`. `profile`: of the neural voice, else empty.
     """
 
     part: str
@@ -47,6 +53,11 @@ class Row:
     rtf: float | None = None
     memory_mb: float | None = None
     note: str = ""
+    profile: str = ""
+
+
+Profiles = Callable[[str, Callable[[str], None]], Mapping[str, Outcome]]
+"""Measures the neural voice's profiles on a device, telling how far it is."""
 
 
 @dataclass(frozen=True)
@@ -55,22 +66,48 @@ class Gauges:
 
     clock: Clock
     memory_mb: Callable[[], float]
+    profiles: Profiles = measure_all
 
 
 def bench(
-    settings: Settings, *, parts: Parts | None = None, gauges: Gauges | None = None
+    settings: Settings,
+    *,
+    parts: Parts | None = None,
+    gauges: Gauges | None = None,
+    quick: bool = False,
+    tell: Callable[[str], None] = lambda line: None,
 ) -> tuple[Row, ...]:
     """Measure on the calling thread, which must not share it with a running engine; about half a
-    minute without a neural voice. Raises nothing: a part that fails is a row with a note.
+    minute, and minutes for the neural voice's profiles, which `quick` leaves out. `tell` hears how
+    far it is. Raises nothing but KeyboardInterrupt: a part that fails is a row with a note.
     """
     parts = parts or standard_parts()
     gauges = gauges or Gauges(Clock(), _resident_mb)
+    tell("Measuring the voices ...")
     voices = [_synthesiser_row(one, parts, gauges) for one in _synthesisers(settings.speech)]
+    if not quick:
+        outcomes = gauges.profiles(settings.speech.device, tell)
+        voices += [_profile_row(name, outcome) for name, outcome in outcomes.items()]
+    tell("Measuring the recognisers ...")
     speech = _spoken(settings.speech, parts)
     ears = [
         _recogniser_row(one, parts, gauges, speech) for one in _recognisers(settings.recogniser)
     ]
     return (*voices, *ears)
+
+
+def pick_profile(rows: Sequence[Row]) -> Pick | None:
+    """Judge the measured profiles and keep the pick for the next start; None = none was measured.
+
+    SettingsError when it cannot be kept.
+    """
+    rtfs = {row.profile: row.rtf for row in rows if row.profile and row.rtf is not None}
+    if not rtfs:
+        return None
+    device = next(row.device for row in rows if row.profile in rtfs)
+    pick = picks.judge(device, rtfs)
+    picks.keep(pick, data_folder())
+    return pick
 
 
 def bench_table(rows: Sequence[Row]) -> str:
@@ -98,8 +135,9 @@ def bench_table(rows: Sequence[Row]) -> str:
 
 
 def _synthesisers(speech: SpeechSettings) -> list[SpeechSettings]:
-    """What to measure: every registered synthesiser with the voice it has without asking."""
-    return [replace(speech, engine=name, voice="", rate=None) for name in SYNTHESISERS]
+    """What to measure whole: every synthesiser but the neural one, with its first voice."""
+    names = [name for name in SYNTHESISERS if name != NEURAL]
+    return [replace(speech, engine=name, voice="", rate=None) for name in names]
 
 
 def _recognisers(recogniser: RecogniserSettings) -> list[RecogniserSettings]:
@@ -128,6 +166,21 @@ def _synthesiser_row(speech: SpeechSettings, parts: Parts, gauges: Gauges) -> Ro
             model.close()
     except EngineError as error:
         return replace(row, note=f"not measured: {error.message}")
+
+
+def _profile_row(name: str, outcome: Outcome) -> Row:
+    row = Row("synthesiser", f"{NEURAL} {name}", profile=name)
+    if not isinstance(outcome, Measured):
+        return replace(row, note=f"not measured: {outcome}")
+    return replace(
+        row,
+        device=outcome.device,
+        load_s=outcome.load_s,
+        first_packet_ms=outcome.first_packet_ms,
+        rtf=outcome.rtf,
+        memory_mb=outcome.memory_mb,
+        note=outcome.note,
+    )
 
 
 def _recited(model: TtsModel, text: str, clock: Clock) -> Recited:

@@ -60,6 +60,8 @@ class SpeechSettings:
     rate: float | None = None  # SPS, 1..7; None = own pace (in the file: the key is absent)
     seed: int = 7
     device: str = "auto"  # 'auto', 'cuda' or 'cpu'
+    # precision of the neural voice; 'auto' = what `rubato bench` picked on this machine
+    profile: str = "auto"
 
 
 @dataclass(frozen=True)
@@ -147,6 +149,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "speech.rate": Range(1, 7),
         "speech.seed": Range(0, 2**63 - 1),
         "speech.device": Choice(("auto", "cuda", "cpu")),
+        "speech.profile": Choice(("auto", "full", "int8", "int4", "int4-8")),
         "window.theme": Choice(("system", "light", "dark")),
         "window.talk_key": Shape(r"\S(.{0,38}\S)?", "the name of a key, such as 'Space'"),
     }

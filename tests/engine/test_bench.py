@@ -1,14 +1,20 @@
 """The benchmark measures what is there and says why the rest is not measured."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
+
+import pytest
 
 from engine import bench as benchmark
-from engine.bench import Gauges, Row, bench, bench_table
+from engine.bench import Gauges, Row, bench, bench_table, pick_profile
+from engine.bench_profiles import Measured, Outcome
 from engine.errors import ModelError
 from engine.runtime.parts import Parts, Progress
 from engine.runtime.recital import Clock
 from engine.settings import Settings, SpeechSettings
 from engine.tts.base import TtsModel
+from engine.tts.voxtream.pick import kept
 from tests.fakes import Stage
 from tests.fakes_tts import FakeTts
 
@@ -20,6 +26,12 @@ class Machine:
         self.seconds = 0.0
         self.megabytes = 0.0
         self.models: list[FakeTts] = []
+        self.profiles: dict[str, Outcome] = {
+            "int8": Measured("voice", "cpu", 2.0, 300.0, 1.3, 1200.0, 0.0),
+            "int4": Measured("RANDOM voice", "cpu", 1.0, 200.0, 0.74, 900.0, 0.5),
+            "int4-8": "it did not answer.",
+        }
+        self.devices: list[str] = []
 
     def spend(self, text: str) -> None:
         self.seconds += 0.01
@@ -28,9 +40,14 @@ class Machine:
         self.megabytes += 1.0
         return self.megabytes
 
+    def measure(self, device: str, tell: Callable[[str], None]) -> Mapping[str, Outcome]:
+        self.devices.append(device)
+        return self.profiles
+
     @property
     def gauges(self) -> Gauges:
-        return Gauges(Clock(lambda: self.seconds, lambda duration: None), self.memory)
+        clock = Clock(lambda: self.seconds, lambda duration: None)
+        return Gauges(clock, self.memory, self.measure)
 
     def synthesiser(self, settings: SpeechSettings, progress: Progress) -> TtsModel:
         self.seconds += 0.5
@@ -44,10 +61,11 @@ class Machine:
 
 def test_every_registered_part_has_a_row_with_its_numbers() -> None:
     machine = Machine()
-    rows = bench(Settings(), parts=machine.parts, gauges=machine.gauges)
+    rows = bench(Settings(), parts=machine.parts, gauges=machine.gauges, quick=True)
     voices = [row for row in rows if row.part == "synthesiser"]
     ears = [row for row in rows if row.part == "recogniser"]
-    assert len(voices) == len(benchmark.SYNTHESISERS)
+    assert len(voices) == len(benchmark.SYNTHESISERS) - 1  # the neural one: profile by profile
+    assert machine.devices == []
     assert [row.name for row in ears] == list(benchmark.RECOGNISERS)
     assert voices[0].load_s == 0.5
     assert voices[0].first_packet_ms == 10.0
@@ -71,6 +89,44 @@ def test_a_part_that_is_not_there_has_a_note_instead_of_numbers() -> None:
     assert all("no synthesiser" in row.note for row in rows if row.part == "recogniser")
 
 
+def measured(machine: Machine) -> tuple[Row, ...]:
+    return bench(Settings(), parts=machine.parts, gauges=machine.gauges)
+
+
+def test_every_profile_of_the_neural_voice_has_a_row() -> None:
+    machine = Machine()
+    int8, int4, small = (row for row in measured(machine) if row.profile)
+    assert machine.devices == ["auto"]
+    assert (int8.name, int8.device, int8.rtf, int8.note) == ("voxtream2 int8", "cpu", 1.3, "")
+    assert "random weights of full size" in int4.note
+    assert "other programs took 50% of the machine" in int4.note
+    assert (small.rtf, small.note) == (None, "not measured: it did not answer.")
+
+
+def test_the_pick_is_kept_with_its_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(benchmark, "data_folder", lambda: tmp_path / "data")
+    pick = pick_profile(measured(Machine()))
+    assert pick is not None
+    assert (pick.profile, pick.reason) == ("int4", "int4 keeps RTF at 0.74; int8 would need 1.30.")
+    assert kept(tmp_path / "data", "cpu") == "int4"
+
+
+def test_nothing_is_picked_when_no_profile_was_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(benchmark, "data_folder", lambda: tmp_path)
+    machine = Machine()
+    machine.profiles = {"int4": "it did not answer."}
+    assert pick_profile(measured(machine)) is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_person_is_told_how_far_it_is() -> None:
+    machine, told = Machine(), list[str]()
+    bench(Settings(), parts=machine.parts, gauges=machine.gauges, tell=told.append)
+    assert told == ["Measuring the voices ...", "Measuring the recognisers ..."]
+
+
 def test_the_table_shows_a_dash_for_what_was_not_measured() -> None:
     table = bench_table(
         [
@@ -87,7 +143,7 @@ def test_the_table_shows_a_dash_for_what_was_not_measured() -> None:
 
 def test_this_machine_can_be_measured() -> None:
     machine = Machine()
-    espeak = bench(Settings(), parts=replace(Stage().parts(), synthesiser=_real))[0]
+    espeak = bench(Settings(), parts=replace(Stage().parts(), synthesiser=_real), quick=True)[0]
     assert machine.models == []
     assert espeak.name == "espeak"
     assert espeak.first_packet_ms is not None

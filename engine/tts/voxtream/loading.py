@@ -1,10 +1,11 @@
 """From the settings to a loaded VoXtream2: which device, which profile, which files.
 
-Invariant: random weights are loaded only when a developer asks for them by name in the environment,
-and then the model's name says so.
+Invariant: random weights are loaded only to measure speed, or when a developer asks for them by
+name in the environment, and then the model's name says so.
 """
 
 import os
+from contextlib import closing
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +19,7 @@ from engine.tts.base import AudioFrame, TtsModel
 from engine.tts.registry import Progress
 from engine.tts.voxtream.checkpoint import Target
 from engine.tts.voxtream.config import FULL, INT4, PROFILES, Profile
+from engine.tts.voxtream.pick import kept
 from engine.tts.voxtream.synthesiser import (
     RANDOM_NAME,
     Clip,
@@ -37,15 +39,37 @@ _PROMPT_TEXT: Final = "The boat left the harbour in the morning, and nobody on t
 def load(settings: SpeechSettings, progress: Progress) -> TtsModel:
     """The model as the settings want it. ModelError when files are missing or unusable."""
     target = _target(settings.device)
-    profile = _profile(target)
-    # What is left to torch beside the packed products is small: on two busy cores a second thread
-    # made the codec cost 111 ms of CPU a frame instead of 21.
-    torch.set_num_threads(target.threads if profile is FULL else 1)
+    profile = _profile(settings.profile, target)
+    _share_threads(profile, target)
     model = _load(profile, target, progress)
     progress("Preparing the voice", None)
     by_name = {voice.name: voice for voice in model.voices()}
     model.warm(by_name.get(settings.voice, model.voices()[0]))
     return model
+
+
+def load_to_measure(device: str, profile: str) -> TtsModel:
+    """A profile by name, warm; with random weights of full size where the files are missing.
+
+    ModelError when the device is not there or the files are broken.
+    """
+    target, chosen = _target(device), PROFILES[profile]
+    _share_threads(chosen, target)
+    try:
+        files = _files()
+    except ModelError:
+        model = load_random(profile=chosen, target=target)
+    else:
+        model = load_published(files, chosen, target, _formant_clip)
+    model.warm(model.voices()[0])
+    return model
+
+
+def _share_threads(profile: Profile, target: Target) -> None:
+    """What is left to torch beside the packed products is small: on two busy cores a second thread
+    made the codec cost 111 ms of CPU a frame instead of 21.
+    """
+    torch.set_num_threads(target.threads if profile is FULL else 1)
 
 
 def _load(profile: Profile, target: Target, progress: Progress) -> VoxtreamSynthesiser:
@@ -71,16 +95,21 @@ def _target(device: str) -> Target:
     return Target(torch.device("cpu"), torch.float32, threads=min(2, os.cpu_count() or 1))
 
 
-def _profile(target: Target) -> Profile:
-    """Full precision on CUDA, 4 bits on the CPU, unless the environment names another."""
-    asked = os.environ.get(PROFILE_VARIABLE, "")
-    if asked and asked not in PROFILES:
+def _profile(wanted: str, target: Target) -> Profile:
+    """The profile wanted; for 'auto' the one the benchmark picked here, else 4 bits.
+
+    A developer's environment variable goes before both. On CUDA there is only the full one.
+    """
+    asked = os.environ.get(PROFILE_VARIABLE) or wanted
+    if asked != "auto" and asked not in PROFILES:
         raise ModelError(
             f"There is no profile called '{asked}'.", hint="There are: " + ", ".join(PROFILES) + "."
         )
     if target.device.type == "cuda":
         return FULL  # packed products run on the CPU only
-    return PROFILES[asked] if asked else INT4
+    if asked == "auto":
+        asked = kept(data_folder(), target.device.type) or INT4.name
+    return PROFILES[asked]
 
 
 def _files() -> Files:
@@ -106,14 +135,12 @@ def _formant_clip() -> Clip:
     """A few seconds of the built-in voice, to speak like until the person adds a recording."""
     from engine.tts.espeak.model import EspeakModel  # loads libespeak-ng
 
-    model = EspeakModel()
-    with model.open(model.voices()[0], seed=0) as session:
+    with closing(EspeakModel()) as model, model.open(model.voices()[0], seed=0) as session:
         for word in _PROMPT_TEXT.split():
             session.push_word(word)
         session.end_input()
         frames = []
         while isinstance(step := session.step(), AudioFrame):
             frames.append(step.pcm)
-    rate = model.info.sample_rate
-    model.close()
+        rate = model.info.sample_rate
     return Clip(np.concatenate(frames), rate)

@@ -59,7 +59,8 @@ class VoxtreamSynthesiser:
         self._tables = rotary_tables(machine.model)
         self._prepared: OrderedDict[int, tuple[Voice, PreparedPrompt]] = OrderedDict()
         rates = RateRange(LOWEST_RATE, HIGHEST_RATE) if machine.system.rate_control else None
-        self.info = TtsInfo(name, SAMPLE_RATE, Timing.ALIGNED, rates, can_clone=True)
+        device = machine.model.device.type
+        self.info = TtsInfo(name, SAMPLE_RATE, Timing.ALIGNED, rates, can_clone=True, device=device)
 
     def voices(self) -> tuple[Voice, ...]:
         return self._voices

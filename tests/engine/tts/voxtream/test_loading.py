@@ -4,14 +4,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from safetensors.torch import save_file
 
 from engine.errors import ModelError
 from engine.settings import SpeechSettings
 from engine.tts.base import TtsModel
 from engine.tts.voxtream import loading, synthesiser, voice
-from engine.tts.voxtream.config import FULL, INT4, INT8
+from engine.tts.voxtream.checkpoint import Target
+from engine.tts.voxtream.config import FULL, INT4, INT8, Profile
 from engine.tts.voxtream.loading import _formant_clip, _profile, _target, load
+from engine.tts.voxtream.pick import Pick, keep
 from tests.engine.tts.voxtream.small_model import small
 
 
@@ -50,18 +53,51 @@ def test_a_device_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) 
             loaded(SpeechSettings(engine="voxtream2", device=device))
 
 
-def test_the_profile_is_four_bits_on_the_cpu_unless_another_is_named(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_profile_is_four_bits_on_the_cpu_unless_another_is_wanted() -> None:
     target = _target("cpu")
-    assert _profile(target) is INT4
-    monkeypatch.setenv(loading.PROFILE_VARIABLE, "int8")
-    assert _profile(target) is INT8
+    assert _profile("auto", target) is INT4
+    assert _profile("int8", target) is INT8
+    with pytest.raises(ModelError, match="'tiny'"):
+        _profile("tiny", target)
+
+
+def test_the_benchmark_s_pick_is_taken_unless_another_is_wanted(tmp_path: Path) -> None:
+    target = _target("cpu")
+    keep(Pick("int8", "cpu", "It is fast."), tmp_path)
+    assert _profile("auto", target) is INT8
+    assert _profile("full", target) is FULL
+    keep(Pick("", "cpu", "None is."), tmp_path)
+    assert _profile("auto", target) is INT4
+
+
+def test_a_developer_s_variable_goes_before_setting_and_pick(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep(Pick("int8", "cpu", "It is fast."), tmp_path)
     monkeypatch.setenv(loading.PROFILE_VARIABLE, "full")
-    assert _profile(target) is FULL
+    assert _profile("int4", _target("cpu")) is FULL
     monkeypatch.setenv(loading.PROFILE_VARIABLE, "tiny")
     with pytest.raises(ModelError, match="'tiny'"):
-        _profile(target)
+        _profile("auto", _target("cpu"))
+
+
+def test_on_cuda_there_is_only_the_full_profile() -> None:
+    cuda = Target(torch.device("cuda"), torch.bfloat16, threads=1)
+    assert _profile("int4", cuda) is FULL
+
+
+def test_to_measure_speed_random_weights_stand_in_for_missing_files(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[Profile] = []
+
+    def random(profile: Profile, target: Target) -> TtsModel:
+        asked.append(profile)
+        return small()
+
+    monkeypatch.setattr(loading, "load_random", random)
+    assert "RANDOM" in loading.load_to_measure("cpu", "int8").info.name
+    assert asked == [INT8]
 
 
 def test_without_a_voice_the_formant_voice_is_the_prompt() -> None:
