@@ -31,6 +31,7 @@ from engine.runtime.happenings import (
 from engine.runtime.parts import Parts
 from engine.runtime.playback import SILENCE_DB, Playback
 from engine.runtime.relapse import Relapse
+from engine.runtime.unloaded import unloaded
 from engine.runtime.worker import Worker
 from engine.settings import SpeechSettings
 from engine.text.word import Word
@@ -215,8 +216,8 @@ class Speaker:
         progress(f"Loading the {settings.engine} voice", None)
         try:
             model = self._parts.synthesiser(settings, progress)
-        except ModelError as error:
-            self._tell(PartFailed(Part.SYNTHESISER, error))
+        except Exception as error:  # noqa: BLE001 - whatever a library raises, another stands in
+            self._tell(PartFailed(Part.SYNTHESISER, unloaded(Part.SYNTHESISER, error)))
             if self._model is None and settings.engine != BUILT_IN:
                 self._load(replace(settings, engine=BUILT_IN, voice=""))
             return

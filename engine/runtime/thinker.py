@@ -16,6 +16,7 @@ from engine.messages import Event, Loading, Part, Ready
 from engine.runtime.happenings import ActionAsked, Happening, PartFailed, ReplyGrew, WordsReady
 from engine.runtime.parts import Parts
 from engine.runtime.speaker import EndWords, Order, SayWords
+from engine.runtime.unloaded import unloaded
 from engine.runtime.worker import Worker
 from engine.settings import LanguageModelSettings
 from engine.text.speakable import Speakable
@@ -99,8 +100,8 @@ class Thinker:
         self._tell(Loading(Part.LANGUAGE_MODEL, f"Loading {settings.engine}"))
         try:
             model = self._parts.language_model(settings)
-        except EngineError as error:
-            self._tell(PartFailed(Part.LANGUAGE_MODEL, error))
+        except Exception as error:  # noqa: BLE001 - whatever a library raises, another stands in
+            self._tell(PartFailed(Part.LANGUAGE_MODEL, unloaded(Part.LANGUAGE_MODEL, error)))
             if self._model is None and settings.engine != BUILT_IN:
                 self._load(replace(settings, engine=BUILT_IN, model=""))
             return
@@ -155,6 +156,7 @@ class Thinker:
             error = LanguageModelError(
                 f"The language model failed: {error}", hint="Ask again, or choose another model."
             )
+        # First: a reply without words is over at once, and must be known to have failed by then.
+        self._tell(PartFailed(Part.LANGUAGE_MODEL, error, turn))
         if turn is not None:
             self._end_words(turn)
-        self._tell(PartFailed(Part.LANGUAGE_MODEL, error, turn))

@@ -10,10 +10,11 @@ from typing import assert_never
 
 from engine.asr.base import Recogniser, Recognition
 from engine.audio.base import Pcm
-from engine.errors import EngineError, ModelError, RecogniserError
+from engine.errors import EngineError, RecogniserError
 from engine.messages import Event, Loading, Part, Ready
 from engine.runtime.happenings import Happening, PartFailed, PartialHeard, Transcribed
 from engine.runtime.parts import Parts
+from engine.runtime.unloaded import unloaded
 from engine.runtime.worker import Worker
 from engine.settings import RecogniserSettings
 
@@ -102,8 +103,8 @@ class Transcriber:
         self._tell(Loading(Part.RECOGNISER, f"Loading {settings.engine}"))
         try:
             recogniser = self._parts.recogniser(settings, self._parts.phrases())
-        except ModelError as error:
-            self._tell(PartFailed(Part.RECOGNISER, error))
+        except Exception as error:  # noqa: BLE001 - whatever a library raises, another stands in
+            self._tell(PartFailed(Part.RECOGNISER, unloaded(Part.RECOGNISER, error)))
             if self._recogniser is None and settings.engine != BUILT_IN:
                 self._load(replace(settings, engine=BUILT_IN, model=""))
             return

@@ -6,8 +6,11 @@ from pathlib import Path
 import pytest
 
 from engine.api import ChangeSetting, Part, Ready, Settings
+from engine.errors import LanguageModelError
+from engine.messages import Ending
 from engine.runtime.parts import standard_parts
 from engine.settings import LanguageModelSettings, RecogniserSettings, SpeechSettings
+from tests.fakes import FakeLanguageModel
 from tests.faults.whole import Devices, Whole, whole
 
 
@@ -78,3 +81,45 @@ def test_a_model_chosen_in_vain_leaves_the_one_that_runs(tmp_path: Path) -> None
         engine.wait(lambda: engine.failed(Part.LANGUAGE_MODEL))
         assert engine.works()
         assert running(engine, Part.LANGUAGE_MODEL) == "skills"
+
+
+def refuse(*_: object) -> None:
+    raise AttributeError("a library changed under our feet")
+
+
+@pytest.mark.parametrize(
+    ("settings", "part", "stands_in"),
+    [
+        (Settings(speech=SpeechSettings(engine="voxtream2")), Part.SYNTHESISER, "espeak"),
+        (
+            Settings(language_model=LanguageModelSettings(engine="llama")),
+            Part.LANGUAGE_MODEL,
+            "skills",
+        ),
+    ],
+)
+def test_whatever_a_library_raises_while_loading_another_part_stands_in(
+    settings: Settings, part: Part, stands_in: str
+) -> None:
+    parts = Devices().in_place_of(standard_parts())
+    real_voice, real_model = parts.synthesiser, parts.language_model
+    parts = replace(
+        parts,
+        synthesiser=lambda speech, progress: (
+            real_voice(speech, progress) if speech.engine == "espeak" else refuse()
+        ),
+        language_model=lambda model: real_model(model) if model.engine == "skills" else refuse(),
+    )
+    with whole(settings, parts=parts) as engine:
+        (failed,) = engine.failed(part)
+        assert (failed.code, running(engine, part)) == ("model", stands_in)
+        assert engine.works()
+
+
+def test_a_language_model_that_fails_before_its_first_word_fails_its_turn() -> None:
+    fault = LanguageModelError("The server is down.", hint="Start it.")
+    parts = Devices().in_place_of(standard_parts())
+    parts = replace(parts, language_model=lambda settings: FakeLanguageModel(fault))
+    with whole(parts=parts) as engine:
+        endings = {engine.ask(f"question {number}").ending for number in range(30)}
+    assert endings == {Ending.FAILED}
