@@ -10,7 +10,7 @@ import pytest
 from engine.api import Failed, Part, SendText, Settings, StopReply, TurnEnded, WordHeard
 from engine.messages import Ending
 from engine.settings import LanguageModelSettings
-from tests.engine.llm.test_server import ScriptedServer, begin_events, event, fails, says
+from tests.engine.llm.scripted_server import ScriptedServer, begin_events, event, fails, says
 from tests.faults.whole import Whole, whole
 
 WHO, AND, WHEN = "Who wrote Hamlet?", "And Macbeth?", "And when?"  # no skill understands these
