@@ -15,9 +15,7 @@ from engine.audio.hotplug import DeviceWatch
 from engine.audio.portaudio import Devices
 from engine.llm.base import LanguageModel
 from engine.settings import LanguageModelSettings, RecogniserSettings, SpeechSettings
-from engine.tts.base import TtsModel
-
-Progress = Callable[[str, float | None], None]  # a phrase for the person, fraction 0..1 or None
+from engine.tts.base import Progress, TtsModel
 
 
 class Watch(Protocol):

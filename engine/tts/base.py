@@ -6,7 +6,7 @@ Invariant: `step()` never sleeps, never waits, reads no clock. "Not ready" is th
 the same samples, however the calls to push_word and step are interleaved between starvations.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from types import TracebackType
@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 Pcm = npt.NDArray[np.float32]  # [S] mono, -1..1
+Progress = Callable[[str, float | None], None]  # what is being done, and how far it is (0..1)
 
 
 class Timing(Enum):

@@ -8,10 +8,7 @@ from typing import Final
 
 from engine.errors import ModelError
 from engine.settings import SpeechSettings
-from engine.tts.base import TtsModel
-
-Progress = Callable[[str, float | None], None]
-"""Told what is being done and how far it is (0..1, None = unknown)."""
+from engine.tts.base import Progress, TtsModel
 
 
 def _espeak(settings: SpeechSettings, progress: Progress) -> TtsModel:

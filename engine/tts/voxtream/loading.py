@@ -15,8 +15,7 @@ import torch
 from engine.errors import ModelError
 from engine.settings import SpeechSettings
 from engine.settings_file import data_folder
-from engine.tts.base import AudioFrame, TtsModel
-from engine.tts.registry import Progress
+from engine.tts.base import AudioFrame, Progress, TtsModel
 from engine.tts.voxtream.checkpoint import Target
 from engine.tts.voxtream.config import FULL, INT4, PROFILES, Profile
 from engine.tts.voxtream.pick import kept

@@ -30,6 +30,7 @@ def speech() -> Pcm:
         while isinstance(step := session.step(), AudioFrame):
             frames.append(step.pcm)
     assert model.info.sample_rate == RATE
+    model.close()  # the library belongs to one thread at a time
     return np.concatenate(frames)
 
 
