@@ -10,10 +10,10 @@ from engine import bench as benchmark
 from engine.bench import Gauges, Row, bench, bench_table, pick_profile
 from engine.bench_profiles import Measured, Outcome
 from engine.errors import ModelError
-from engine.runtime.parts import Parts, Progress
+from engine.runtime.parts import Parts
 from engine.runtime.recital import Clock
 from engine.settings import Settings, SpeechSettings
-from engine.tts.base import TtsModel
+from engine.tts.base import Progress, TtsModel
 from engine.tts.voxtream.pick import kept
 from tests.fakes import Stage
 from tests.fakes_tts import FakeTts
