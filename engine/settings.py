@@ -22,15 +22,13 @@ class AudioSettings:
     loudspeaker: str = ""
     volume: float = 1.0  # 0..1
     hands_free: bool = True  # False = push-to-talk
-    headset: bool = (
-        False  # the microphone does not hear the loudspeaker: speaking interrupts the reply
-    )
+    # the microphone does not hear the loudspeaker: speaking interrupts the reply
+    headset: bool = False
     echo_cancellation: bool = True  # take the loudspeaker out of the microphone, if it can be
     noise_suppression: bool = False
     gain_control: bool = False
-    lead_ms: int = (
-        240  # how far synthesis runs ahead of playback: also how late a new rate is heard
-    )
+    # how far synthesis runs ahead of playback: also how late a new rate is heard
+    lead_ms: int = 240
 
 
 @dataclass(frozen=True)
