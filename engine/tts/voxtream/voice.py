@@ -1,6 +1,6 @@
-"""From a recording to a voice: trimmed, checked, encoded once, kept as safetensors.
+"""From a recording to a voice: denoised where it needs it, trimmed, checked, encoded once, kept.
 
-Invariant: a voice names the hash of its clip and how it was made, so a changed clip or a changed
+Invariant: a voice names the hash of its clip and of how it was made, so a changed clip or a changed
 way of making voices never passes for the old one.
 """
 
@@ -17,6 +17,8 @@ import soxr
 import torch
 from torch import Tensor
 
+from engine.audio.clip import POOR_SNR_DB, Clip, snr_db
+from engine.audio.denoise import denoised, denoiser
 from engine.audio.vad import SAMPLE_RATE as SPEECH_RATE
 from engine.audio.vad import Stretch, find_speech
 from engine.codec.mimi import SAMPLE_RATE, Mimi
@@ -28,7 +30,7 @@ _LOG = logging.getLogger(__name__)
 SHORTEST_S, LONGEST_S = 1, 20  # released; 3 to 10 s are best (VoXtream2, 3.2)
 LEAD_S: Final = 0.3  # kept before every stretch of speech, and behind the last one
 LOUDEST_STEP: Final = 8.0  # |sample|; far beyond full scale is no audio
-MAKING: Final = "1"  # raise when the arithmetic below changes
+MAKING: Final = "2"  # raise when the arithmetic below changes
 MAX_FILE_BYTES: Final = 4_000_000
 
 
@@ -43,7 +45,8 @@ class SpeakerEncoder(Protocol):
 def encode(pcm: Pcm, sample_rate: int, mimi: Mimi, speaker: SpeakerEncoder, model: str) -> Voice:
     """A voice from mono samples. UnreadableClip with the reason when it cannot become one."""
     _check(pcm, sample_rate)
-    kept = _speech(pcm, sample_rate)
+    denoising = denoiser() if snr_db(Clip(pcm, sample_rate)) < POOR_SNR_DB else ""
+    kept = _speech(pcm, sample_rate, denoise=bool(denoising))
     codes = mimi.encode(torch.from_numpy(_resampled(kept, sample_rate, SAMPLE_RATE))[None, None])
     with torch.inference_mode():
         at_speech_rate = torch.from_numpy(_resampled(kept, sample_rate, SPEECH_RATE))
@@ -60,6 +63,8 @@ def encode(pcm: Pcm, sample_rate: int, mimi: Mimi, speaker: SpeakerEncoder, mode
             "clip_sha256": clip,
             "clip_rate": str(sample_rate),
             "making": MAKING,
+            "denoising": denoising or "none",
+            "options_sha256": _options_hash(denoising),
             "seconds": f"{len(kept) / sample_rate:.2f}",
         },
     )
@@ -159,9 +164,17 @@ def _check(pcm: Pcm, sample_rate: int) -> None:
         )
 
 
-def _speech(pcm: Pcm, sample_rate: int) -> Pcm:
+def _options_hash(denoising: str) -> str:
+    """Of everything but the clip and the model that decides what the voice is."""
+    options = [MAKING, denoising, SHORTEST_S, LONGEST_S, LEAD_S]
+    return hashlib.sha256(json.dumps(options).encode()).hexdigest()
+
+
+def _speech(pcm: Pcm, sample_rate: int, *, denoise: bool) -> Pcm:
     """The recording without its pauses, at most LONGEST_S."""
     pcm = pcm[: 3 * LONGEST_S * sample_rate]  # more than enough to find 20 s of speech in
+    if denoise:
+        pcm = denoised(pcm, sample_rate)
     stretches = find_speech(_resampled(pcm, sample_rate, SPEECH_RATE))
     parts = [pcm[part] for part in _widened(stretches, sample_rate, len(pcm))]
     kept = np.concatenate(parts) if parts else pcm[:0]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from engine.audio.denoise import denoiser
 from engine.errors import InvalidInput, ModelError, UnreadableClip
 from engine.tts.base import AudioFrame, Pcm
 from engine.tts.espeak.model import EspeakModel
@@ -53,6 +54,19 @@ def test_pauses_are_left_out(synthesiser: VoxtreamSynthesiser, speech: Pcm) -> N
     assert (
         abs(padded.tensors["codes"].shape[1] - plain.tensors["codes"].shape[1]) < 10
     )  # 0.3 s of air twice
+
+
+@pytest.mark.skipif(not denoiser(), reason="livekit is not installed")
+def test_a_noisy_recording_is_denoised_and_the_voice_says_so(
+    synthesiser: VoxtreamSynthesiser, speech: Pcm
+) -> None:
+    air = np.zeros(RATE // 2, np.float32)
+    padded = np.concatenate([air, speech, air])
+    noise = np.random.default_rng(0).normal(0, 0.02, len(padded)).astype(np.float32)
+    noisy = synthesiser.encode_voice(padded + noise, RATE).metadata
+    clean = synthesiser.encode_voice(padded, RATE).metadata
+    assert (noisy["denoising"], clean["denoising"]) == ("webrtc", "none")
+    assert noisy["options_sha256"] != clean["options_sha256"]
 
 
 def test_only_the_first_twenty_seconds_are_used(
