@@ -15,7 +15,7 @@ import numpy as np
 from engine.asr.base import SAMPLE_RATE, Recogniser
 from engine.asr.registry import NAMES as RECOGNISERS
 from engine.audio.pcm import Resampler
-from engine.bench_profiles import Measured, Outcome, measure_all
+from engine.bench_profiles import BUSY, Measured, Outcome, measure_all
 from engine.errors import EngineError
 from engine.runtime.parts import Parts, standard_parts
 from engine.runtime.performance import collect
@@ -33,6 +33,7 @@ TEXT: Final = (
     "kilometres. I have set a timer for the tea, and will tell you when it is ready."
 )
 NEURAL: Final = "voxtream2"  # measured profile by profile
+WHEN_IDLE: Final = "Other programs kept the machine busy meanwhile: measure again when it is idle."
 _REPEATS: Final = 5
 _PIECE_S: Final = 0.1  # a microphone's samples come in pieces of this size
 
@@ -54,6 +55,9 @@ class Row:
     memory_mb: float | None = None
     note: str = ""
     profile: str = ""
+    others: float | None = (
+        None  # share of the machine that other programs took; None = not measured
+    )
 
 
 Profiles = Callable[[str, Callable[[str], None]], Mapping[str, Outcome]]
@@ -106,6 +110,8 @@ def pick_profile(rows: Sequence[Row]) -> Pick | None:
         return None
     device = next(row.device for row in rows if row.profile in rtfs)
     pick = picks.judge(device, rtfs)
+    if any(row.others is not None and row.others > BUSY for row in rows):
+        pick = replace(pick, reason=f"{pick.reason} {WHEN_IDLE}")
     picks.keep(pick, data_folder())
     return pick
 
@@ -180,6 +186,7 @@ def _profile_row(name: str, outcome: Outcome) -> Row:
         rtf=outcome.rtf,
         memory_mb=outcome.memory_mb,
         note=outcome.note,
+        others=outcome.others,
     )
 
 

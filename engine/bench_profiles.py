@@ -53,9 +53,7 @@ class Measured:
         if "RANDOM" in self.model:
             notes.append("random weights of full size; speed does not depend on their values")
         if self.others > BUSY:
-            notes.append(
-                f"other programs took {self.others:.0%} of the machine: measure again when idle"
-            )
+            notes.append(f"other programs took {self.others:.0%} of the machine")
         return "; ".join(notes)
 
 
