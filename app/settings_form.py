@@ -118,6 +118,14 @@ PAGES = (
                 "The microphone does not hear the loudspeaker, so you can interrupt by speaking.",
             ),
             Field(
+                "audio.echo_cancellation",
+                "Cancel echo",
+                Flag(),
+                "Takes the loudspeaker out of the microphone, so you can interrupt by speaking.",
+            ),
+            Field("audio.noise_suppression", "Suppress noise", Flag()),
+            Field("audio.gain_control", "Even out my loudness", Flag()),
+            Field(
                 "audio.lead_ms",
                 "Lead",
                 Number(80, 1000, 20, " ms"),

@@ -153,7 +153,7 @@ class Endpointer:
         return SpeechEnded(end * WINDOW)
 
     def _beginning(self, probability: float) -> SpeechStarted | None:
-        if probability < self._release:
+        if probability < min(self._release, self.threshold):
             self._first, self._voiced = None, 0
             return None
         if probability < self.threshold:

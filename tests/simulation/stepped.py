@@ -21,7 +21,7 @@ from engine.audio.echo import Cleaning, EchoCanceller, open_canceller
 from engine.audio.file_device import SteppedClock
 from engine.audio.portaudio import Devices
 from engine.llm.base import Delta, LanguageModelInfo, Message, Situation, TextDelta
-from engine.messages import Command, Event
+from engine.messages import Command, Event, Levels, RateMeasured
 from engine.runtime import conductor, errands, listener, speaker, thinker, transcriber
 from engine.runtime.conductor import Conductor
 from engine.runtime.parts import standard_parts
@@ -198,7 +198,8 @@ class SteppedEngine:
         return {worker.name: worker.busy_s / self.now for worker in self._crew}
 
     def _tell(self, event: Event) -> None:
-        self.events.append((self.clock(), event))
+        if not isinstance(event, Levels | RateMeasured):  # many, and of no interest here
+            self.events.append((self.clock(), event))
 
 
 @cache

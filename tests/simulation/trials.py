@@ -63,6 +63,11 @@ class Bench:
         """How often a reply was made quiet so far."""
         return len(self._ducks(0.0))
 
+    @property
+    def gain(self) -> float:
+        """Of the loudspeaker, now."""
+        return self._engine.gains[-1]
+
     def busy(self) -> dict[str, float]:
         """Share of one core by thread."""
         return self._engine.busy()

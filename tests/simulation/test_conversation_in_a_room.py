@@ -1,0 +1,92 @@
+"""The whole engine in a simulated room: it does not hear itself, and it can be interrupted.
+
+The bounds are what the benchmark (tests/benchmarks/barge_in.py) finds easy: echo at and below the
+person's level. There is more to say about louder rooms; it says it.
+"""
+
+import numpy as np
+import pytest
+
+from engine.audio import echo
+from engine.audio.echo import Passthrough
+from engine.messages import Ending, Notice, SendText, TurnEnded
+from tests.simulation import people
+from tests.simulation.people import spoken
+from tests.simulation.room import RATE, Acoustics
+from tests.simulation.stepped import SteppedEngine
+from tests.simulation.trials import REPLY, bench
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(bool(people.missing_programs()), reason="flite is not installed"),
+]
+needs_livekit = pytest.mark.skipif(not echo.installed(), reason="livekit is not installed")
+ROOM = Acoustics(delay_ms=80, echo_db=-6, noise_db=15)
+
+
+def endings(engine: SteppedEngine) -> list[Ending]:
+    return [event.ending for _, event in engine.events if isinstance(event, TurnEnded)]
+
+
+@needs_livekit
+@pytest.mark.parametrize(
+    "room",
+    [
+        Acoustics(delay_ms=20, echo_db=-12, noise_db=10),
+        Acoustics(delay_ms=80, echo_db=0, noise_db=10),
+        Acoustics(delay_ms=300, echo_db=6, noise_db=20, reverberation_s=0.4, drift_ppm=100),
+    ],
+    ids=["quiet", "even", "loud"],
+)
+def test_in_half_a_minute_of_reply_it_never_answers_itself(room: Acoustics) -> None:
+    with bench(room) as reply:
+        reply.run(30)
+        assert reply.interruptions() == 0
+
+
+@needs_livekit
+def test_sentences_interrupt_and_nods_and_noises_do_not() -> None:
+    with bench(ROOM) as reply:
+        asked = [reply.trial(sound) for sound in people.interruptions()[1:4]]
+        nodded = [reply.trial(sound) for sound in people.nods()[:2] + people.noises()[::10]]
+    assert [trial for trial in asked if trial.stop_s is None] == []
+    assert [trial for trial in nodded if trial.stop_s is not None] == []
+    assert np.median([trial.duck_s for trial in asked if trial.duck_s is not None]) < 0.3
+    assert np.median([trial.stop_s for trial in asked if trial.stop_s is not None]) < 1.1
+
+
+@needs_livekit
+def test_a_nod_makes_the_reply_quiet_for_a_moment_only() -> None:
+    with bench(ROOM) as reply:
+        trial = reply.trial(spoken("yeah", "awb"))
+        assert trial.duck_s is not None
+        assert reply.gain == 1.0
+
+
+@needs_livekit
+def test_what_was_heard_before_the_interruption_is_what_is_kept() -> None:
+    with SteppedEngine(ROOM, REPLY) as engine:
+        engine.post(SendText("go"))
+        engine.run(6)
+        engine.room.say(spoken("what is the date today", "slt").pcm)
+        assert engine.run_until(lambda: bool(endings(engine)), at_most=4)
+        ended = next(event for _, event in engine.events if isinstance(event, TurnEnded))
+        assert ended.ending is Ending.INTERRUPTED_BY_SPEECH
+        assert REPLY.startswith(ended.heard)
+        assert 5 < len(ended.heard.split()) < 40
+        engine.run(4)
+        assert engine.model.asked[:2] == ["go", "what is the date today"]
+
+
+def test_without_a_canceller_it_says_so_and_is_deaf_while_it_speaks() -> None:
+    with SteppedEngine(ROOM, REPLY, canceller=lambda cleaning: Passthrough()) as engine:
+        notices = [event.text for _, event in engine.events if isinstance(event, Notice)]
+        assert len(notices) == 1
+        assert "echo" in notices[0]
+        engine.post(SendText("go"))
+        engine.run(6)
+        engine.room.say(spoken("what is the date today", "slt").pcm)
+        engine.run(4)
+        assert endings(engine) == []
+        assert min(engine.gains[-1000:]) == 1.0
+        assert len(np.concatenate(engine.devices.heard)) == round(engine.now * RATE)

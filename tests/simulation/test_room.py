@@ -1,0 +1,72 @@
+"""The room does what it claims: delay, level, drift, and no memory of how it was stepped."""
+
+import numpy as np
+import pytest
+
+from engine.audio.base import Pcm
+from engine.audio.file_device import SteppedClock
+from tests.simulation.devices import RoomDevices
+from tests.simulation.room import BLOCK, NEAR_DB, RATE, Acoustics, Room, active_db, at_level
+
+QUIET = 200.0  # dB of person over noise: none
+
+
+def noise(seconds: float) -> Pcm:
+    return (0.1 * np.random.default_rng(5).standard_normal(int(seconds * RATE))).astype(np.float32)
+
+
+def heard_in(room: Room, played: Pcm) -> Pcm:
+    blocks = played[: len(played) // BLOCK * BLOCK].reshape(-1, BLOCK)
+    return np.concatenate([room.step(block) for block in blocks])
+
+
+def lag(heard: Pcm, played: Pcm) -> int:
+    size = 1 << (2 * len(heard)).bit_length()
+    likely = np.fft.irfft(np.fft.rfft(heard, size) * np.conj(np.fft.rfft(played, size)))
+    return int(np.argmax(np.abs(likely[: size // 2])))
+
+
+@pytest.mark.parametrize("delay_ms", [20, 80, 300])
+def test_what_is_played_is_heard_after_the_delay(delay_ms: float) -> None:
+    played = noise(2.0)
+    heard = heard_in(Room(Acoustics(delay_ms=delay_ms, noise_db=QUIET)), played)
+    assert lag(heard, played) == pytest.approx(delay_ms * RATE / 1000, abs=BLOCK)
+
+
+@pytest.mark.parametrize("echo_db", [-12.0, 0.0, 6.0])
+def test_the_echo_has_the_level_asked_for(echo_db: float) -> None:
+    played = noise(2.0)
+    room = Room(
+        Acoustics(delay_ms=20, echo_db=echo_db, noise_db=QUIET, drive=0), voice_db=active_db(played)
+    )
+    assert active_db(heard_in(room, played)[RATE:]) == pytest.approx(NEAR_DB + echo_db, abs=2)
+
+
+def test_the_microphones_clock_drifts() -> None:
+    played = noise(20.0)
+    room = Room(Acoustics(delay_ms=50, noise_db=QUIET, drift_ppm=-100, drive=0))
+    heard = heard_in(room, played)
+    first = lag(heard[: 2 * RATE], played[: 2 * RATE])
+    last = lag(heard[-2 * RATE :], played[-2 * RATE :])
+    assert abs(first - last) == pytest.approx(18 * RATE * 100e-6, abs=3)
+
+
+def test_a_person_is_heard_where_and_as_loud_as_said() -> None:
+    room = Room(Acoustics(noise_db=QUIET))
+    said = at_level(noise(0.5))
+    room.say(said, at=1234)
+    heard = heard_in(room, np.zeros(RATE, np.float32))
+    np.testing.assert_allclose(heard[1234 : 1234 + len(said)], said, atol=1e-5)
+
+
+def test_the_devices_give_what_the_room_made_and_what_was_played() -> None:
+    clock = SteppedClock()
+    devices = RoomDevices(Room(Acoustics(noise_db=20)), clock)
+    devices.loudspeaker.write(noise(0.5))
+    heard, played = [], []
+    for _ in range(40):
+        clock.advance(0.02)
+        heard.append(devices.microphone.read())
+        played.append(devices.loudspeaker.take_played().pcm)
+    assert sum(map(len, heard)) == int(0.8 * RATE)
+    np.testing.assert_array_equal(np.concatenate(played), noise(0.5))
