@@ -175,6 +175,7 @@ class SteppedEngine:
 
     def step(self) -> None:
         self.clock.advance(STEP_S)
+        self.devices.catch_up()  # here, or the room would be counted as work of the listener
         for worker in self._crew:
             worker.run()
         for worker in self._crew:  # answers to what was just said, within the same step
