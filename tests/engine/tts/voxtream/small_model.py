@@ -1,5 +1,7 @@
 """A VoXtream2 small enough to run a whole utterance in a second, with every part real."""
 
+from typing import Any
+
 import torch
 
 from engine.codec.mimi import Mimi, random_mimi
@@ -21,18 +23,16 @@ SMALL = ModelConfig(
 )
 
 
-def small_mimi(codebooks: int = 4) -> Mimi:
-    """The real codec with narrow layers."""
+def narrow_sections() -> dict[str, Any]:
+    """Sections of moshi's configuration that make the real codec's layers narrow."""
     from moshi.models import loaders
 
     width = 32
-    return random_mimi(
-        codebooks,
-        0,
-        seanet=loaders._seanet_kwargs | {"dimension": width, "n_filters": 2},
-        quantizer=loaders._quantizer_kwargs
+    return {
+        "seanet": loaders._seanet_kwargs | {"dimension": width, "n_filters": 2},
+        "quantizer": loaders._quantizer_kwargs
         | {"dimension": 16, "input_dimension": width, "output_dimension": width},
-        transformer=loaders._transformer_kwargs
+        "transformer": loaders._transformer_kwargs
         | {
             "d_model": width,
             "num_heads": 2,
@@ -41,7 +41,12 @@ def small_mimi(codebooks: int = 4) -> Mimi:
             "input_dimension": width,
             "output_dimensions": [width],
         },
-    )
+    }
+
+
+def small_mimi(codebooks: int = 4) -> Mimi:
+    """The real codec with narrow layers."""
+    return random_mimi(codebooks, 0, **narrow_sections())
 
 
 def small(profile: Profile = FULL, config: ModelConfig = SMALL) -> VoxtreamSynthesiser:
