@@ -38,9 +38,9 @@ def endings(engine: SteppedEngine) -> list[Ending]:
     ],
     ids=["quiet", "even", "loud"],
 )
-def test_in_half_a_minute_of_reply_it_never_answers_itself(room: Acoustics) -> None:
+def test_in_twenty_seconds_of_reply_it_never_answers_itself(room: Acoustics) -> None:
     with bench(room) as reply:
-        reply.run(30)
+        reply.run(20)
         assert reply.interruptions() == 0
 
 
