@@ -1,0 +1,60 @@
+"""`rubato bench` prints the measurements and the pick with its reason; progress goes elsewhere."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.__main__ import main
+from engine import api
+from engine.bench import Row
+
+ROWS = (
+    Row("synthesiser", "voxtream2 int8", "cpu", 2.0, 300.0, 1.3, 1200.0, profile="int8"),
+    Row("synthesiser", "voxtream2 int4", "cpu", 1.0, 200.0, 0.74, 900.0, profile="int4"),
+)
+
+
+@pytest.fixture(autouse=True)
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def measured(settings: Any, *, quick: bool, tell: Callable[[str], None]) -> tuple[Row, ...]:
+        tell("Measuring ...")
+        return () if quick else ROWS
+
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
+    monkeypatch.setenv("RUBATO_CONFIG", str(tmp_path))
+    monkeypatch.setattr(api, "bench", measured)
+
+
+def test_the_pick_and_its_reason_follow_the_table(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench"]) == 0
+    out, err = capsys.readouterr()
+    assert out.splitlines()[-1] == (
+        "Profile of the neural voice: int4. int4 keeps RTF at 0.74; int8 would need 1.30."
+    )
+    assert err == "Measuring ...\n"
+
+
+def test_json_is_one_document_with_rows_and_pick(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [row["profile"] for row in found["rows"]] == ["int8", "int4"]
+    assert found["pick"]["profile"] == "int4"
+
+
+def test_quick_measures_and_picks_no_profile(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["bench", "--quick", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"rows": [], "pick": None}
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interruption_ends_it_with_the_shell_s_status(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(settings: Any, **options: Any) -> tuple[Row, ...]:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(api, "bench", interrupted)
+    assert main(["bench"]) == 130
