@@ -83,11 +83,14 @@ class Script:
         return rows.row(self._position(span.first)) + rows.row(self._position(span.last))
 
     def forget_before(self, phone: int) -> None:
-        """Phones before this index are spoken and will not be asked for."""
+        """Phones before this index are spoken and will not be asked for.
+
+        An utterance may linger on the prompt's last phone, so nothing is dropped before it leaves.
+        """
         while self._first < phone and self._positions:
             self._positions.popleft()
             self._first += 1
-        if self._rows is not None and self._positions:
+        if self._rows is not None and self._positions and phone >= self._prompt.length:
             self._rows = self._rows.dropped_before(self._positions[0])
 
     def words_begun(self, span: Span) -> list[tuple[int, bool]]:
