@@ -46,6 +46,7 @@ READ_S = 0.02  # how often the microphone is read while the person speaks
 WARY_READ_S = 0.01  # while the assistant does: it must fall quiet at once
 IDLE_READ_S = 0.05  # and while nobody does: half the processor time; the preroll hides the delay
 LEVEL_S = 0.05  # how often its level is told
+QUIET_DB = -65.0  # far below the softest speech the recogniser understands
 PREROLL_S = 1.5  # audio kept before an utterance is opened
 KEY_PREROLL_S = 0.2  # people start to speak a little before the talk key is down
 VOICE_PREROLL_S = 0.3  # soft consonants before voice activity is noticed
@@ -306,9 +307,19 @@ class Listener:
         if self._canceller.cancels and self._near.sounding and not self._near.settled:
             self._reset_detector()  # the canceller still learns: this may be the loudspeaker
             return
+        if self._nobody_speaks(pcm):
+            if self._detector_zero is not None:
+                self._reset_detector()
+            return
         if self._detector_zero is None:
             self._detector_zero = self._position - len(pcm)
         self._endpoint(pcm, self._detector_zero)
+
+    def _nobody_speaks(self, pcm: Pcm) -> bool:
+        """Whether the room is so quiet that the detector, which costs most here, need not look."""
+        if self._utterance is not None or self._endpointer.speaking or self._attending.wary:
+            return False
+        return level_db(pcm) < QUIET_DB
 
     def _endpoint(self, pcm: Pcm, zero: int) -> None:
         """Tell of speech; the detector counts from sample `zero`."""
