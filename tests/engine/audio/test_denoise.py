@@ -1,5 +1,7 @@
 """Steady noise is taken out of a clip, speech stays, and the clip stays in step."""
 
+from contextlib import closing
+
 import numpy as np
 import pytest
 
@@ -18,8 +20,7 @@ needs_livekit = pytest.mark.skipif(not denoiser(), reason="livekit is not instal
 @pytest.fixture(scope="module")
 def speech() -> Pcm:
     """Half a second of silence, two of speech, and silence again."""
-    model = EspeakModel()
-    with model.open(model.voices()[0], seed=0) as session:
+    with closing(EspeakModel()) as model, model.open(model.voices()[0], seed=0) as session:
         for word in ["The", "boat", "left", "the", "harbour", "in", "the", "morning."]:
             session.push_word(word)
         session.end_input()
