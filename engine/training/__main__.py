@@ -94,4 +94,9 @@ def _stage(name: str, run: Run, recipe_file: Path, *, again: bool) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    outcome = main()
+    if "WORLD_SIZE" in os.environ:
+        from engine.training.ranks import leave  # imports torch, which the corpus does without
+
+        leave(outcome)
+    sys.exit(outcome)

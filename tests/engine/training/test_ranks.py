@@ -22,7 +22,7 @@ SCRIPT = """
 import sys
 import torch
 from torch import nn
-from engine.training.ranks import agree, any_asks, average, joined
+from engine.training.ranks import agree, any_asks, average, joined, leave
 with joined("cpu") as ranks:
     layer = nn.Linear(2, 1)
     layer.weight.grad = torch.full((1, 2), float(ranks.rank))
@@ -32,6 +32,7 @@ with joined("cpu") as ranks:
     assert agree({"a": float(ranks.rank), "b": 2.0}, ranks) == {"a": 0.5, "b": 2.0}
     assert any_asks(ranks.rank == 1, ranks)
     assert not any_asks(False, ranks)
+leave(0)
 """
 
 
