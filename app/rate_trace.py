@@ -5,7 +5,7 @@ is the time of speech it was told of, which stands still between replies.
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import monotonic
 
@@ -91,7 +91,7 @@ class RateTrace(QWidget):
         painter.setPen(pen)
         painter.drawPath(self._line(measured, area))
 
-    def _line(self, points: list[tuple[float, float]] | list, area: QRectF) -> QPainterPath:  # type: ignore[type-arg]
+    def _line(self, points: Sequence[tuple[float, float | None]], area: QRectF) -> QPainterPath:
         newest = self._samples[-1].at_s
         path = QPainterPath()
         is_down = False
