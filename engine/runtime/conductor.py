@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import singledispatchmethod
 from pathlib import Path
-from typing import assert_never
 
 from engine import messages as m
 from engine.errors import EngineError, InvalidInput
@@ -19,21 +18,15 @@ from engine.runtime import barge_in, turns
 from engine.runtime import happenings as h
 from engine.runtime.alarm import Alarm
 from engine.runtime.crew import assemble
+from engine.runtime.effects import Effects
 from engine.runtime.errands import AdoptVoice, InspectClip
 from engine.runtime.happenings import Happening
 from engine.runtime.inventory import Inventory
 from engine.runtime.ledger import Ledger
-from engine.runtime.listener import (
-    AbandonUtterance,
-    Attend,
-    CloseUtterance,
-    OpenUtterance,
-    UseMicrophone,
-)
+from engine.runtime.listener import Attend, UseMicrophone
 from engine.runtime.parts import Parts
 from engine.runtime.preferences import Preferences
 from engine.runtime.speaker import UseLoudspeaker
-from engine.runtime.thinker import Answer, ReadOut
 from engine.runtime.wishes import carry_out
 from engine.runtime.worker import Worker
 from engine.settings import Settings, Value
@@ -57,6 +50,9 @@ class Conductor:
         self._crew = assemble(parts, settings, self._worker.post, self.situation)
         self._preferences = Preferences(settings, path, self._crew, emit)
         self._ledger = Ledger()
+        self._effects = Effects(
+            self._crew, self._ledger, emit, attend=self._attend, clock=lambda: time.monotonic()
+        )
         self._alarm = Alarm()
         self._inventory = Inventory()
         self._evidence = barge_in.Evidence()  # on the voice that is doubted, if one is
@@ -320,41 +316,11 @@ class Conductor:
 
     def _decide(self, happened: turns.Input) -> None:
         outcome = turns.advance(self._floor, happened)
-        self._floor = outcome.floor
+        doubted, self._floor = self._floor.doubt, outcome.floor
+        if (doubted and doubted.turn) != (self._floor.doubt and self._floor.doubt.turn):
+            self._evidence = barge_in.Evidence()
         for effect in outcome.effects:
-            self._carry_out(effect)
-
-    def _carry_out(self, effect: turns.Effect) -> None:  # noqa: C901, PLR0912 - one case per kind
-        match effect:
-            case turns.OpenEars(turn, from_sample):
-                self._ledger.record(turn)
-                self._crew.listener.post(OpenUtterance(turn, from_sample))
-            case turns.CloseEars(turn):
-                self._crew.listener.post(CloseUtterance(turn))
-            case turns.DropEars(turn):
-                self._crew.listener.post(AbandonUtterance(turn))
-            case turns.Think(turn, said):
-                self._think(turn, said)
-            case turns.Recite(turn, text):
-                self._ledger.record(turn).speech_ended_at = time.monotonic()
-                self._crew.thinker.live = turn
-                self._crew.thinker.post(ReadOut(turn, text))
-            case turns.Silence(turn):
-                self._crew.thinker.live = 0
-                self._ledger.record(turn).delivery = self._crew.speaker.hush(turn)
-            case turns.Duck(turn) | turns.Resume(turn):
-                self._evidence = barge_in.Evidence()
-                self._crew.speaker.duck(turn, isinstance(effect, turns.Duck))
-            case turns.DropDoubt(turn):
-                self._crew.listener.post(AbandonUtterance(turn))
-                self._ledger.drop(turn)
-            case turns.EndTurn(turn, ending):
-                self._emit(self._ledger.end(turn, ending))
-            case turns.ShowPhase(turn, phase):
-                self._emit(m.PhaseChanged(turn, phase))
-                self._attend()
-            case _:
-                assert_never(effect)
+            self._effects.carry_out(effect)
 
     def _weigh(self, evidence: barge_in.Evidence) -> None:
         """More is known of a voice during the reply."""
@@ -368,16 +334,6 @@ class Conductor:
     def _own_words(self) -> frozenset[str]:
         record = self._ledger.record(self._floor.turn)
         return barge_in.own_words(word.text for word in record.words[: record.begun + 2])
-
-    def _think(self, turn: int, said: str) -> None:
-        record = self._ledger.record(turn)
-        record.said = said
-        if record.speech_ended_at is None:  # typed
-            record.speech_ended_at = time.monotonic()
-            self._emit(m.Heard(turn, said, 1.0, "keyboard"))
-        self._ledger.say(said)
-        self._crew.thinker.live = turn
-        self._crew.thinker.post(Answer(turn, self._ledger.history))
 
     def _change(self, key: str, value: Value) -> None:
         try:

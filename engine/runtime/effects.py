@@ -1,0 +1,76 @@
+"""What the turn rules decided, carried out: orders to the crew, entries in the ledger, events.
+
+Invariant: runs on the conductor's thread only, and decides nothing.
+"""
+
+from collections.abc import Callable
+from typing import assert_never
+
+from engine import messages as m
+from engine.messages import Event
+from engine.runtime import floor as f
+from engine.runtime.crew import Crew
+from engine.runtime.ledger import Ledger
+from engine.runtime.listener import AbandonUtterance, CloseUtterance, OpenUtterance
+from engine.runtime.thinker import Answer, ReadOut
+
+
+class Effects:
+    """The hands of the conductor."""
+
+    def __init__(
+        self,
+        crew: Crew,
+        ledger: Ledger,
+        emit: Callable[[Event], None],
+        *,
+        attend: Callable[[], None],
+        clock: Callable[[], float],
+    ) -> None:
+        """`attend` tells the ears what to listen for in the present phase; `clock` in seconds."""
+        self._crew = crew
+        self._ledger = ledger
+        self._emit = emit
+        self._attend = attend
+        self._clock = clock
+
+    def carry_out(self, effect: f.Effect) -> None:  # noqa: C901, PLR0912 - one case per kind
+        match effect:
+            case f.OpenEars(turn, from_sample):
+                self._ledger.record(turn)
+                self._crew.listener.post(OpenUtterance(turn, from_sample))
+            case f.CloseEars(turn):
+                self._crew.listener.post(CloseUtterance(turn))
+            case f.DropEars(turn):
+                self._crew.listener.post(AbandonUtterance(turn))
+            case f.Think(turn, said):
+                self._think(turn, said)
+            case f.Recite(turn, text):
+                self._ledger.record(turn).speech_ended_at = self._clock()
+                self._crew.thinker.live = turn
+                self._crew.thinker.post(ReadOut(turn, text))
+            case f.Silence(turn):
+                self._crew.thinker.live = 0
+                self._ledger.record(turn).delivery = self._crew.speaker.hush(turn)
+            case f.Duck(turn) | f.Resume(turn):
+                self._crew.speaker.duck(turn, isinstance(effect, f.Duck))
+            case f.DropDoubt(turn):
+                self._crew.listener.post(AbandonUtterance(turn))
+                self._ledger.drop(turn)
+            case f.EndTurn(turn, ending):
+                self._emit(self._ledger.end(turn, ending))
+            case f.ShowPhase(turn, phase):
+                self._emit(m.PhaseChanged(turn, phase))
+                self._attend()
+            case _:
+                assert_never(effect)
+
+    def _think(self, turn: int, said: str) -> None:
+        record = self._ledger.record(turn)
+        record.said = said
+        if record.speech_ended_at is None:  # typed
+            record.speech_ended_at = self._clock()
+            self._emit(m.Heard(turn, said, 1.0, "keyboard"))
+        self._ledger.say(said)
+        self._crew.thinker.live = turn
+        self._crew.thinker.post(Answer(turn, self._ledger.history))
