@@ -9,6 +9,16 @@ from dataclasses import dataclass
 
 from engine.api import Ending, Event, Heard, PartialTranscript, ReplyDelta, TurnEnded, WordHeard
 
+_CAUSES = {
+    Ending.INTERRUPTED_BY_SPEECH: "you spoke",
+    Ending.INTERRUPTED_BY_TALK_KEY: "talk key",
+    Ending.INTERRUPTED_BY_ESCAPE: "Esc",
+    Ending.INTERRUPTED_BY_STOP: "stop button",
+    Ending.INTERRUPTED_BY_TEXT: "you typed",
+    Ending.SUPERSEDED: "you went on speaking",
+    Ending.DEVICE_LOST: "a device is missing",
+}
+
 
 @dataclass(frozen=True)
 class Span:
@@ -43,14 +53,17 @@ class Exchange:
 
     @property
     def was_interrupted(self) -> bool:
-        return self.ending in (Ending.INTERRUPTED_BY_KEY, Ending.INTERRUPTED_BY_SPEECH)
+        return self.ending is not None and self.ending.interrupted
 
     @property
     def caption(self) -> str:
         """A line under the reply for endings a person should know of; usually empty."""
-        if self.was_interrupted:
-            return "interrupted" if self.reply else "stopped"
-        return "no answer: see the message above" if self.ending is Ending.FAILED else ""
+        if self.ending is Ending.FAILED:
+            what = "interrupted · something failed" if self.reply else "no answer"
+            return f"{what}: see the message above"
+        if self.ending is None or self.ending not in _CAUSES:
+            return ""
+        return f"{'interrupted' if self.reply else 'stopped'} · {_CAUSES[self.ending]}"
 
 
 class Transcript:

@@ -196,7 +196,7 @@ class Window(QWidget):
 
     def _stop(self) -> None:
         """Esc stops the reply; in the input line it also goes back to the conversation."""
-        self.post(StopReply())
+        self.post(StopReply(by_escape=True))
         if self.composer.line.hasFocus():
             self.composer.line.clearFocus()
 

@@ -32,13 +32,23 @@ class Phase(Enum):
 
 
 class Ending(Enum):
-    """How a turn ended."""
+    """How a turn ended, and what broke it off if something did."""
 
     COMPLETE = "complete"
-    INTERRUPTED_BY_KEY = "interrupted by key"
     INTERRUPTED_BY_SPEECH = "interrupted by speech"
+    INTERRUPTED_BY_TALK_KEY = "interrupted by the talk key"
+    INTERRUPTED_BY_ESCAPE = "interrupted by Escape"
+    INTERRUPTED_BY_STOP = "interrupted by the stop button"  # also a new conversation, and quitting
+    INTERRUPTED_BY_TEXT = "interrupted by a typed turn"
+    SUPERSEDED = "superseded"  # the person spoke on before the reply could be heard
+    DEVICE_LOST = "device lost"
     NOTHING_HEARD = "nothing heard"
     FAILED = "failed"
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the reply was broken off from outside: by the person, or by a device."""
+        return self not in (Ending.COMPLETE, Ending.NOTHING_HEARD, Ending.FAILED)
 
 
 # ------------------------------------------------------------------ commands
@@ -68,7 +78,9 @@ class SendText:
 
 @dataclass(frozen=True)
 class StopReply:
-    """Stop speaking now; what was not heard is not kept."""
+    """Stop speaking now; what was not heard is not kept. `by_escape`: asked with that key."""
+
+    by_escape: bool = False
 
 
 @dataclass(frozen=True)

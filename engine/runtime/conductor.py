@@ -34,6 +34,7 @@ from engine.settings import Settings, Value
 Inbound = Command | Happening | Event
 
 LONGEST_TEXT = 20_000  # characters; a typed turn beyond that is a mistake
+DEVICES = (Part.MICROPHONE, Part.LOUDSPEAKER)
 STOP_S = 2.0  # the conductor itself never waits for anyone, so this is ample
 
 
@@ -145,7 +146,9 @@ class Conductor:
 
     @_on.register
     def _(self, command: m.StopReply) -> None:
-        self._decide(turns.StopAsked())
+        by_escape = command.by_escape
+        ending = m.Ending.INTERRUPTED_BY_ESCAPE if by_escape else m.Ending.INTERRUPTED_BY_STOP
+        self._decide(turns.StopAsked(ending))
 
     @_on.register
     def _(self, command: m.SetRate) -> None:
@@ -279,8 +282,9 @@ class Conductor:
         self._emit(m.Failed(error.code, error.message, error.hint, happened.turn, happened.part))
         if happened.turn is not None:
             goes_on = happened.part is Part.LANGUAGE_MODEL
-            self._decide(turns.TurnBroke(happened.turn, speech_goes_on=goes_on))
-        elif happened.part in (Part.MICROPHONE, Part.LOUDSPEAKER):
+            ending = m.Ending.DEVICE_LOST if happened.part in DEVICES else m.Ending.FAILED
+            self._decide(turns.TurnBroke(happened.turn, goes_on, ending))
+        elif happened.part in DEVICES:
             self._inventory.broke(happened.part)
 
     @_on.register

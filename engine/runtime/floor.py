@@ -64,18 +64,20 @@ class ReplyOver:
 
 @dataclass(frozen=True)
 class StopAsked:
-    pass
+    ending: Ending = Ending.INTERRUPTED_BY_STOP
 
 
 @dataclass(frozen=True)
 class TurnBroke:
     """Recogniser, language model or synthesiser failed in this turn.
 
-    `speech_goes_on`: what was already written is still spoken to its end.
+    `speech_goes_on`: what was already written is still spoken to its end. `ending`: how the turn
+    ends otherwise.
     """
 
     turn: int
     speech_goes_on: bool
+    ending: Ending = Ending.FAILED
 
 
 @dataclass(frozen=True)

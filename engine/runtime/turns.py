@@ -94,8 +94,8 @@ def advance(floor: Floor, happened: Input) -> Outcome:  # noqa: C901, PLR0912 - 
             return _rest(Outcome(replace(floor, waiting=waiting)))
         case StopAsked() if floor.phase is Phase.IDLE:
             return Outcome(floor)
-        case StopAsked():
-            return _rest(_end(floor, Ending.INTERRUPTED_BY_KEY))
+        case StopAsked(ending):
+            return _rest(_end(floor, ending))
         case Understood() | TurnBroke() if floor.doubt and happened.turn == floor.doubt.turn:
             return _doubt_over(floor, happened)
         case Understood() | ReplyAudible() | ReplyOver() | TurnBroke():
@@ -109,7 +109,12 @@ def _talk_pressed(floor: Floor) -> Outcome:
         return Outcome(floor)
     if floor.phase is Phase.LISTENING:
         return Outcome(replace(floor, talk_held=True))
-    opened = _begin(floor, lambda turn: OpenEars(turn, None), phase=Phase.LISTENING)
+    opened = _begin(
+        floor,
+        lambda turn: OpenEars(turn, None),
+        phase=Phase.LISTENING,
+        cause=Ending.INTERRUPTED_BY_TALK_KEY,
+    )
     return replace(opened, floor=replace(opened.floor, talk_held=True))
 
 
@@ -126,11 +131,12 @@ def _voice_began(floor: Floor, sample: int) -> Outcome:
         return Outcome(floor)
     if floor.phase is Phase.SPEAKING and not floor.headset:
         return _doubt(floor, sample) if floor.cancelling else Outcome(floor)
+    waiting = floor.phase is Phase.THINKING  # for a reply of which nothing was heard
     return _begin(
         floor,
         lambda turn: OpenEars(turn, sample),
         phase=Phase.LISTENING,
-        cause=Ending.INTERRUPTED_BY_SPEECH,
+        cause=Ending.SUPERSEDED if waiting else Ending.INTERRUPTED_BY_SPEECH,
     )
 
 
@@ -204,8 +210,8 @@ def _progress(floor: Floor, happened: Understood | ReplyAudible | ReplyOver | Tu
             return _hand_over(over, floor.doubt) if floor.doubt else _rest(over)
         case TurnBroke(speech_goes_on=True):
             return Outcome(replace(floor, broke=True))
-        case TurnBroke():
-            return _rest(_end(floor, Ending.FAILED))
+        case TurnBroke(ending=ending):
+            return _rest(_end(floor, ending))
         case _:
             assert_never(happened)
 
@@ -215,7 +221,7 @@ def _begin(
     effect: Callable[[int], Effect],
     *,
     phase: Phase = Phase.THINKING,
-    cause: Ending = Ending.INTERRUPTED_BY_KEY,
+    cause: Ending = Ending.INTERRUPTED_BY_TEXT,
 ) -> Outcome:
     """End what is going on because of `cause` and give the floor to a new turn."""
     before = _end(floor, cause)
@@ -233,7 +239,8 @@ def _end(floor: Floor, ending: Ending) -> Outcome:
             return Outcome(idle)
         case Phase.LISTENING:
             cut: Effect = DropEars(floor.turn)
-            ending = Ending.FAILED if ending is Ending.FAILED else Ending.NOTHING_HEARD
+            faults = (Ending.FAILED, Ending.DEVICE_LOST)
+            ending = ending if ending in faults else Ending.NOTHING_HEARD
         case Phase.THINKING | Phase.SPEAKING:
             cut = Silence(floor.turn)
         case _:

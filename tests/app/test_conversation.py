@@ -86,7 +86,7 @@ def test_a_turn_that_ends_after_the_next_began_gets_its_caption_in_its_place(con
     assert blocks(conversation) == [
         (Kind.SAID, "a"),
         (Kind.REPLY, "one two"),
-        (Kind.CAPTION, "interrupted"),
+        (Kind.CAPTION, "interrupted · you spoke"),
         (Kind.SAID, "bee"),
     ]
 
@@ -119,7 +119,7 @@ def test_what_is_still_to_be_heard_stands_back_while_speaking(conversation) -> N
 
 
 def test_the_unheard_rest_of_an_interrupted_reply_is_struck(conversation) -> None:
-    events = spoken_turn(1, "a", "It is ten.", heard="It is", ending=Ending.INTERRUPTED_BY_KEY)
+    events = spoken_turn(1, "a", "It is ten.", heard="It is", ending=Ending.INTERRUPTED_BY_ESCAPE)
     tell(conversation, *events)
     block = conversation.document().findBlockByNumber(2)
     struck = "".join(
@@ -200,7 +200,7 @@ def test_in_a_reply_longer_than_the_view_the_word_being_heard_stays_in_sight(con
 
 
 def test_a_theme_change_keeps_the_words(conversation, theme) -> None:
-    events = spoken_turn(1, "a", "It is ten.", heard="It is", ending=Ending.INTERRUPTED_BY_KEY)
+    events = spoken_turn(1, "a", "It is ten.", heard="It is", ending=Ending.INTERRUPTED_BY_ESCAPE)
     tell(conversation, *events)
     before = blocks(conversation)
     theme.choose(Mode.LIGHT)

@@ -115,6 +115,6 @@ def test_escape_stops_the_reply_from_the_input_line_too(window, posted) -> None:
     tap(window, Qt.Key.Key_Escape)
     window.composer.type("half a thought")
     tap(window, Qt.Key.Key_Escape)
-    assert posted == [StopReply(), StopReply()]
+    assert posted == [StopReply(by_escape=True)] * 2
     assert window.composer.line.text() == "half a thought"
     assert not window.composer.line.hasFocus()

@@ -1,5 +1,7 @@
 """Events become exchanges."""
 
+import pytest
+
 from app.transcript import Span, Transcript
 from engine.api import (
     Ending,
@@ -53,11 +55,25 @@ def test_a_word_outside_the_reply_is_not_shown() -> None:
 
 
 def test_an_interrupted_reply_keeps_what_was_heard_and_what_was_not() -> None:
-    end = ended(1, Ending.INTERRUPTED_BY_KEY, said="a", reply="It is ten.", heard="It is")
+    end = ended(1, Ending.INTERRUPTED_BY_ESCAPE, said="a", reply="It is ten.", heard="It is")
     exchange = told(Heard(1, "a", 1.0, "keyboard"), ReplyDelta(1, "It is ten."), end).exchanges[0]
     assert exchange.unheard == Span(5, 10)
     assert exchange.was_interrupted
-    assert exchange.caption == "interrupted"
+    assert exchange.caption == "interrupted · Esc"
+
+
+@pytest.mark.parametrize("ending", [each for each in Ending if each.interrupted])
+def test_every_interruption_is_shown_with_its_cause(ending: Ending) -> None:
+    heard = ended(1, ending, said="a", reply="It is ten.", heard="It is")
+    assert told(heard).exchanges[0].caption.startswith("interrupted · ")
+    unheard = ended(1, ending, said="a")
+    assert told(unheard).exchanges[0].caption.startswith("stopped · ")
+
+
+def test_a_fault_says_whether_it_broke_into_the_reply() -> None:
+    broken = told(ended(1, Ending.FAILED, said="a", reply="It is", heard="It"))
+    assert broken.exchanges[0].caption.startswith("interrupted")
+    assert told(ended(1, Ending.FAILED, said="a")).exchanges[0].caption.startswith("no answer")
 
 
 def test_a_complete_reply_has_nothing_unheard() -> None:
@@ -71,7 +87,7 @@ def test_a_turn_in_which_nothing_was_heard_is_blank() -> None:
 
 
 def test_events_after_the_end_of_a_turn_are_dropped() -> None:
-    end = ended(1, Ending.INTERRUPTED_BY_KEY, said="a", reply="It is", heard="It")
+    end = ended(1, Ending.INTERRUPTED_BY_ESCAPE, said="a", reply="It is", heard="It")
     transcript = told(Heard(1, "a", 1.0, "keyboard"), ReplyDelta(1, "It is"), end)
     assert transcript.on_event(ReplyDelta(1, " ten.")) is None
     assert transcript.on_event(WordHeard(1, 3, 5)) is None

@@ -140,7 +140,7 @@ def test_the_readout_tells_target_and_measured_rate(facts: dict[str, Any]) -> No
 
 def test_escape_stops_the_reply_and_the_words_heard_are_kept(facts: dict[str, Any]) -> None:
     stopped = facts["stopped"]
-    assert stopped["ending"] == "Ending.INTERRUPTED_BY_KEY"
+    assert stopped["ending"] == "Ending.INTERRUPTED_BY_ESCAPE"
     assert stopped["reply"] == LONG.strip()
     assert stopped["reply"].startswith(stopped["heard"])
     heard = len(stopped["heard"].split())
@@ -165,7 +165,7 @@ def test_the_window_closed_mid_reply_goes_at_once_and_leaves_nothing_running(
     assert facts["hidden_at_once"]
     assert facts["status"] == 0
     assert (facts["last_event"], facts["stopped_events"]) == ("Stopped", 1)
-    assert facts["turns"][-1]["ending"] == "Ending.INTERRUPTED_BY_KEY"
+    assert facts["turns"][-1]["ending"] == "Ending.INTERRUPTED_BY_STOP"
     assert facts["threads"] == ["MainThread"]
     assert facts["closing_s"] < 10.0
 

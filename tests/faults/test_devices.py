@@ -81,7 +81,7 @@ def test_without_any_device_both_are_told_and_typing_works(card: VirtualAudio) -
         assert engine.failed(Part.LOUDSPEAKER)[0].hint
         assert engine.works()
         engine.engine.post(PressTalk())
-        assert engine.ended(2).ending is Ending.FAILED
+        assert engine.ended(2).ending is Ending.DEVICE_LOST
         assert engine.works()
 
 

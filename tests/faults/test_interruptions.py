@@ -64,7 +64,7 @@ def test_at_a_hundred_moments_history_keeps_exactly_the_words_heard(tmp_path: Pa
             ended = engine.ended(turn)
             heard_s = (stepped.loudspeaker.samples_played - already) / RATE
             count = len(ended.heard.split())
-            assert ended.ending is Ending.INTERRUPTED_BY_KEY
+            assert ended.ending is Ending.INTERRUPTED_BY_STOP
             assert ended.heard == " ".join(WORDS.split()[:count])
             assert (ended.metrics.speech_ms or 0) / 1000 == pytest.approx(heard_s, abs=EDGE_S)
             least = sum(start < heard_s - EDGE_S for start in stepped.starts_s)
@@ -89,7 +89,7 @@ def test_ten_fast_interruptions_leave_the_real_voice_well() -> None:
                 engine.wait(lambda turn=number + 1: speaking(engine, turn))
         engine.engine.post(StopReply())
         ended = [engine.ended(turn) for turn in range(1, 11)]
-        assert {turn.ending for turn in ended} == {Ending.INTERRUPTED_BY_KEY}
+        assert {turn.ending for turn in ended} == {Ending.INTERRUPTED_BY_STOP}
         assert all(turn.reply.startswith(turn.heard) for turn in ended)
         assert engine.failed() == []
         assert engine.works()

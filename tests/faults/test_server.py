@@ -96,7 +96,7 @@ def test_a_server_that_stalls_can_be_stopped_and_asked_again(server: ScriptedSer
         engine.wait(lambda: engine.of(WordHeard))
         engine.engine.post(StopReply())
         stopped = engine.ended(1)
-        assert stopped.ending is Ending.INTERRUPTED_BY_KEY
+        assert stopped.ending is Ending.INTERRUPTED_BY_STOP
         assert stopped.heard in ("William", "William Shakespeare")
         assert engine.ask(AND).heard == "Yes."
         assert engine.failed() == []
@@ -109,7 +109,7 @@ def test_a_server_that_stalls_does_not_keep_the_engine_from_stopping(
     with whole(settings(server.address)) as engine:
         engine.engine.post(SendText(WHO))
         engine.wait(lambda: server.requests)
-    assert engine.of(TurnEnded)[0].ending is Ending.INTERRUPTED_BY_KEY
+    assert engine.of(TurnEnded)[0].ending is Ending.INTERRUPTED_BY_STOP
 
 
 def test_a_server_that_is_down_is_told_and_answers_once_it_is_up(server: ScriptedServer) -> None:

@@ -148,7 +148,7 @@ def test_an_interrupted_reply_keeps_the_words_that_were_heard() -> None:
         host.stage.loudspeakers[""].play(WORD_SAMPLES + 100)
         host.engine.post(StopReply())
         ended = host.wait_ended(1, playing=0)
-        assert ended.ending is Ending.INTERRUPTED_BY_KEY
+        assert ended.ending is Ending.INTERRUPTED_BY_STOP
         assert ended.heard == "Good day"
         host.ask("again")
         history = host.stage.model.histories[-1]
@@ -298,7 +298,7 @@ def test_talking_without_a_microphone_says_so_and_typing_goes_on() -> None:
     with hosting(Stage(microphones={})) as host:
         host.engine.post(PressTalk())
         host.wait(lambda: any(e.turn == 1 for e in host.of(Failed)))
-        assert host.wait_ended(1).ending is Ending.FAILED
+        assert host.wait_ended(1).ending is Ending.DEVICE_LOST
         host.engine.post(SendText("hi"))
         assert host.wait_ended(2).ending is Ending.COMPLETE
 
@@ -407,7 +407,7 @@ def test_stopping_mid_reply_ends_the_turn_and_every_thread() -> None:
     host.wait(lambda: bool(host.of(ReplyDelta)))
     host.engine.stop()
     assert isinstance(host.events[-1], Stopped)
-    assert host.of(TurnEnded)[0].ending is Ending.INTERRUPTED_BY_KEY
+    assert host.of(TurnEnded)[0].ending is Ending.INTERRUPTED_BY_STOP
     assert threading.active_count() == before
     assert host.stage.loudspeakers[""].closed
     assert host.stage.microphones[""].closed

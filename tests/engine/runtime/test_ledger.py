@@ -31,13 +31,13 @@ def test_a_complete_reply_is_kept_as_it_was_written() -> None:
 
 def test_an_interrupted_reply_is_kept_up_to_its_last_heard_word() -> None:
     ledger = turn_heard(3)
-    assert ledger.end(1, Ending.INTERRUPTED_BY_KEY).heard == "It is **six"
+    assert ledger.end(1, Ending.INTERRUPTED_BY_ESCAPE).heard == "It is **six"
     assert ledger.history[-1] == Message(Role.ASSISTANT, "It is **six", interrupted=True)
 
 
 def test_a_reply_nobody_heard_leaves_no_trace_in_the_history() -> None:
     ledger = turn_heard(0)
-    ledger.end(1, Ending.INTERRUPTED_BY_KEY)
+    ledger.end(1, Ending.INTERRUPTED_BY_ESCAPE)
     assert [message.role for message in ledger.history] == [Role.USER]
 
 

@@ -2,6 +2,7 @@
 
 from functools import reduce
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -76,7 +77,7 @@ def test_talk_key_opens_and_closes_the_utterance_and_voice_activity_does_not() -
 def test_talk_key_during_a_reply_stops_it() -> None:
     outcome = play(TextSent("hi"), ReplyAudible(1), TalkPressed())
     assert Silence(1) in outcome.effects
-    assert EndTurn(1, Ending.INTERRUPTED_BY_KEY) in outcome.effects
+    assert EndTurn(1, Ending.INTERRUPTED_BY_TALK_KEY) in outcome.effects
     assert outcome.effects[-1] == OpenEars(2, None)
 
 
@@ -92,9 +93,25 @@ def test_stop_ends_the_reply_and_nobody_has_the_floor() -> None:
     outcome = play(TextSent("hi"), ReplyAudible(1), StopAsked())
     assert without_phases(outcome.effects)[1:] == [
         Silence(1),
-        EndTurn(1, Ending.INTERRUPTED_BY_KEY),
+        EndTurn(1, Ending.INTERRUPTED_BY_STOP),
     ]
     assert outcome.floor.phase is Phase.IDLE
+
+
+def test_who_speaks_on_before_the_reply_is_heard_supersedes_it() -> None:
+    outcome = play(VoiceBegan(0), VoiceStopped(), Understood(1, "and"), VoiceBegan(9))
+    assert EndTurn(1, Ending.SUPERSEDED) in outcome.effects
+
+
+def test_a_stop_says_what_it_was_asked_with() -> None:
+    outcome = play(TextSent("hi"), StopAsked(Ending.INTERRUPTED_BY_ESCAPE))
+    assert EndTurn(1, Ending.INTERRUPTED_BY_ESCAPE) in outcome.effects
+
+
+@pytest.mark.parametrize("spoken", [(TalkPressed(),), (TalkPressed(), TalkReleased())])
+def test_a_lost_device_ends_the_turn_and_is_named(spoken: tuple[Input, ...]) -> None:
+    outcome = play(*spoken, TurnBroke(1, False, Ending.DEVICE_LOST))
+    assert EndTurn(1, Ending.DEVICE_LOST) in outcome.effects
 
 
 def test_an_utterance_without_words_ends_its_turn() -> None:
@@ -106,7 +123,7 @@ def test_a_new_text_takes_the_floor_from_a_reply() -> None:
     outcome = play(TextSent("one"), ReplyAudible(1), TextSent("two"))
     assert without_phases(outcome.effects)[1:] == [
         Silence(1),
-        EndTurn(1, Ending.INTERRUPTED_BY_KEY),
+        EndTurn(1, Ending.INTERRUPTED_BY_TEXT),
         Think(2, "two"),
     ]
 
@@ -248,6 +265,6 @@ def test_a_key_during_doubt_forgets_the_voice() -> None:
     assert without_phases(outcome.effects)[-4:] == [
         DropDoubt(2),
         Silence(1),
-        EndTurn(1, Ending.INTERRUPTED_BY_KEY),
+        EndTurn(1, Ending.INTERRUPTED_BY_TEXT),
         Think(3, "else"),
     ]
