@@ -88,7 +88,21 @@ class SpeechEnded:
     sample: int
 
 
-SpeechEvent = SpeechStarted | SpeechEnded
+@dataclass(frozen=True)
+class SpeechPaused:
+    """Speech fell silent at `sample`, for long enough that it may be over."""
+
+    sample: int
+
+
+@dataclass(frozen=True)
+class SpeechResumed:
+    """Speech goes on at `sample`, after a pause that was told."""
+
+    sample: int
+
+
+SpeechEvent = SpeechStarted | SpeechPaused | SpeechResumed | SpeechEnded
 
 
 class Endpointer:
@@ -96,7 +110,9 @@ class Endpointer:
 
     Speech starts with `minimum_speech_ms` of windows at or above `threshold` (windows between the
     two thresholds neither count nor break), and ends when `end_silence_ms` pass without a window
-    at or above `release`. Both times and `threshold` may be changed at any moment.
+    at or above `release`. With `pause_ms` the silences that last so long, but do not end speech yet,
+    are told too, and that speech goes on after them. The times and `threshold` may be changed at
+    any moment.
     """
 
     def __init__(
@@ -106,11 +122,13 @@ class Endpointer:
         minimum_speech_ms: int = 96,
         threshold: float = 0.5,
         release: float = 0.35,
+        pause_ms: int | None = None,
     ) -> None:
         if not 0.0 <= release <= threshold <= 1.0:
             raise InvalidInput(f"Thresholds must be 0 <= {release} <= {threshold} <= 1.")
         self.end_silence_ms = end_silence_ms
         self.minimum_speech_ms = minimum_speech_ms
+        self.pause_ms = pause_ms  # None = pauses are not told
         self.threshold = threshold
         self._release = release
         self.reset()
@@ -122,6 +140,7 @@ class Endpointer:
         self._first: int | None = None  # first window of a start not yet certain; None = no start
         self._voiced = 0  # windows at or above threshold since then
         self._silent_from: int | None = None  # None = the last window was speech
+        self._paused = False  # that silence was told as a pause
 
     @property
     def speaking(self) -> bool:
@@ -148,7 +167,7 @@ class Endpointer:
         if not self._speaking:
             return None
         end = self._windows if self._silent_from is None else self._silent_from
-        self._speaking = False
+        self._speaking = self._paused = False
         self._silent_from = None
         return SpeechEnded(end * WINDOW)
 
@@ -167,18 +186,22 @@ class Endpointer:
         self._speaking, self._first, self._voiced, self._silent_from = True, None, 0, None
         return started
 
-    def _ending(self, probability: float) -> SpeechEnded | None:
+    def _ending(self, probability: float) -> SpeechEvent | None:
         if probability >= self._release:
-            self._silent_from = None
-            return None
+            resumed = SpeechResumed(self._windows * WINDOW) if self._paused else None
+            self._silent_from, self._paused = None, False
+            return resumed
         if self._silent_from is None:
             self._silent_from = self._windows
         silence_ms = (self._windows + 1 - self._silent_from) * WINDOW_MS
-        if silence_ms < self.end_silence_ms:
+        if silence_ms >= self.end_silence_ms:
+            ended = SpeechEnded(self._silent_from * WINDOW)
+            self._speaking, self._silent_from, self._paused = False, None, False
+            return ended
+        if self._paused or self.pause_ms is None or silence_ms < self.pause_ms:
             return None
-        ended = SpeechEnded(self._silent_from * WINDOW)
-        self._speaking, self._silent_from = False, None
-        return ended
+        self._paused = True
+        return SpeechPaused(self._silent_from * WINDOW)
 
 
 @dataclass(frozen=True)

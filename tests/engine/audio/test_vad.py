@@ -16,6 +16,8 @@ from engine.audio.vad import (
     WINDOW_MS,
     Endpointer,
     SpeechEnded,
+    SpeechPaused,
+    SpeechResumed,
     SpeechStarted,
     Vad,
     find_speech,
@@ -197,6 +199,25 @@ def test_the_end_silence_can_be_changed_while_somebody_speaks():
     endpointer.push(windows((0.9, 5), (0.1, 5)))
     endpointer.end_silence_ms = 6 * WINDOW_MS
     assert endpointer.push([0.1]) == [SpeechEnded(5 * WINDOW)]
+
+
+def test_a_pause_is_told_once_and_so_is_speech_that_goes_on():
+    endpointer = Endpointer(end_silence_ms=10 * WINDOW_MS, pause_ms=6 * WINDOW_MS)
+    assert endpointer.push(windows((0.9, 5), (0.1, 5))) == [SpeechStarted(0)]
+    assert endpointer.push(windows((0.1, 4))) == [SpeechPaused(5 * WINDOW)]
+    assert endpointer.push(windows((0.9, 1), (0.1, 5))) == [SpeechResumed(14 * WINDOW)]
+    assert endpointer.push(windows((0.1, 5))) == [
+        SpeechPaused(15 * WINDOW),
+        SpeechEnded(15 * WINDOW),
+    ]
+
+
+def test_a_pause_as_long_as_the_end_silence_is_only_an_end():
+    endpointer = Endpointer(end_silence_ms=4 * WINDOW_MS, pause_ms=4 * WINDOW_MS)
+    assert endpointer.push(windows((0.9, 5), (0.1, 4))) == [
+        SpeechStarted(0),
+        SpeechEnded(5 * WINDOW),
+    ]
 
 
 def test_finish_ends_open_speech_where_its_silence_began():
