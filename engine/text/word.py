@@ -6,7 +6,7 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class Word:
     """One spoken word with its punctuation; [start, end) is where it stands in the reply's original
-    text.
+    text. `pace` is a factor on the rate while it is spoken, below 1 slower.
 
     Several spoken words may share one span ("$5" is spoken "five dollars").
     """
@@ -14,3 +14,4 @@ class Word:
     text: str
     start: int
     end: int
+    pace: float = 1.0
