@@ -4,6 +4,7 @@ Invariant: audio is mono float32 at 16 kHz. A Recognition is used from one threa
 about silence: an utterance without words is a Transcript with empty text.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -41,6 +42,12 @@ class Recognition(Protocol):
 
     def partial(self) -> str:
         """Best text so far; empty when there is none. May be revised by later calls."""
+        ...
+
+    def draft(self, wanted: Callable[[], bool]) -> Transcript | None:
+        """What finish() would say now; more audio may follow. `wanted` is asked on the way: None
+        when it turned false. RecogniserError as finish().
+        """
         ...
 
     def finish(self) -> Transcript:

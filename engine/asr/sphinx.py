@@ -6,7 +6,7 @@ is unsure. Invariant: what is final depends on the utterance alone; the streamin
 spectral mean is a guess, gives only the text so far.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -60,6 +60,7 @@ class SphinxRecognition:
         self._decoder = decoder
         self._kept = KeptAudio(vad, limit_s=LIMIT_S, cut_s=CUT_S)
         self._settled: list[Likely] = []
+        self._drafted = ""  # what was said before the streaming pass began
         self._open = False
         self._begin()
 
@@ -69,24 +70,31 @@ class SphinxRecognition:
         self._decoder.feed(clean)
         while self._kept.full:
             self.close()
-            self._settled.append(self._decoder.decode(self._kept.take_head()))
+            self._settled.append(self._decoder.decode(self._kept.take_head()) or Likely("", 0.0))
+            self._drafted = ""
             self._begin()
             self._decoder.feed(self._kept.clip().pcm)
 
     def partial(self) -> str:
-        """Best text so far by the skills' model."""
+        """Best text so far: of the last draft, and by the skills' model from there on."""
         return " ".join(filter(None, [*(piece.text for piece in self._settled), self._now()]))
+
+    def draft(self, wanted: Callable[[], bool]) -> Transcript | None:
+        """Decode all of it, carefully. The streaming pass begins anew with what follows: one
+        decoder does one thing at a time.
+        """
+        before = self._now()
+        self.close()
+        last = self._decoder.decode(self._kept.clip(), wanted)
+        self._drafted = before if last is None else last.text
+        self._begin()
+        return None if last is None else _joined([*self._settled, last])
 
     def finish(self) -> Transcript:
         """Decode all of it, carefully; RecogniserError when pocketsphinx fails."""
-        clip, settled = self._kept.clip(), self._settled
         self.close()
-        pieces = [piece for piece in [*settled, self._decoder.decode(clip)] if piece.text]
-        if not pieces:
-            return Transcript("", 0.0, NAME)
-        words = [len(piece.text.split()) for piece in pieces]
-        confidence = float(np.average([piece.confidence for piece in pieces], weights=words))
-        return Transcript(" ".join(piece.text for piece in pieces), confidence, NAME)
+        last = self._decoder.decode(self._kept.clip()) or Likely("", 0.0)
+        return _joined([*self._settled, last])
 
     def close(self) -> None:
         """End the streaming pass, if it runs."""
@@ -99,4 +107,15 @@ class SphinxRecognition:
         self._open = True
 
     def _now(self) -> str:
-        return self._decoder.text() if self._open else ""
+        streamed = self._decoder.text() if self._open else ""
+        return " ".join(filter(None, [self._drafted, streamed]))
+
+
+def _joined(pieces: Sequence[Likely]) -> Transcript:
+    """Consecutive pieces of one utterance as one; confidence is the mean over words."""
+    heard = [piece for piece in pieces if piece.text]
+    if not heard:
+        return Transcript("", 0.0, NAME)
+    words = [len(piece.text.split()) for piece in heard]
+    confidence = float(np.average([piece.confidence for piece in heard], weights=words))
+    return Transcript(" ".join(piece.text for piece in heard), confidence, NAME)

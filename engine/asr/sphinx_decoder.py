@@ -7,6 +7,7 @@ searches, so audio goes in by slices of 100 ms.
 
 import re
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,11 @@ Pcm = npt.NDArray[np.float32]
 _VARIANT = re.compile(r"\(\d+\)$")  # "a(2)": the second pronunciation of "a"
 
 
+def _always() -> bool:
+    """Work is given up only by who may want it no longer."""
+    return True
+
+
 class SphinxDecoder:
     """pocketsphinx with four searches over one acoustic model and one dictionary."""
 
@@ -46,14 +52,19 @@ class SphinxDecoder:
         """Start the streaming pass."""
         self._start(self.STREAMING, self._mean)
 
-    def feed(self, pcm: Pcm) -> None:
-        """More samples [S] for the pass that runs; RecogniserError when pocketsphinx fails."""
+    def feed(self, pcm: Pcm, wanted: Callable[[], bool] = _always) -> bool:
+        """More samples [S] for the pass that runs; False when they were not `wanted` to the end.
+        RecogniserError when pocketsphinx fails.
+        """
         samples = _sixteen_bit(pcm)
         try:
             for first in range(0, len(samples), SLICE):
+                if not wanted():
+                    return False
                 self._sphinx.process_raw(samples[first : first + SLICE], False, False)
         except RuntimeError as error:
             raise _failure(error) from error
+        return True
 
     def text(self) -> str:
         """The streaming pass so far; words that no phrase explains are an ellipsis."""
@@ -68,27 +79,32 @@ class SphinxDecoder:
         """End the streaming pass."""
         self._sphinx.end_utt()
 
-    def decode(self, clip: Clip) -> Likely:
-        """What was said in a clip, by whichever language model is the likelier."""
+    def decode(self, clip: Clip, wanted: Callable[[], bool] = _always) -> Likely | None:
+        """What was said in a clip, by whichever language model is the likelier. None: given up, as
+        it was no longer `wanted`.
+        """
         spoken = clip.spoken(pause_ms=PAUSE_MS, margin_ms=MARGIN_MS)
         if len(spoken) == 0:
             return Likely("", 0.0)
         try:
-            return self._decode(spoken)
+            return self._decode(spoken, wanted)
         except RuntimeError as error:
             raise _failure(error) from error
 
-    def _decode(self, pcm: Pcm) -> Likely:
+    def _decode(self, pcm: Pcm, wanted: Callable[[], bool]) -> Likely | None:
         mean = self._spectral_mean(pcm)
-        if not self.phrases.size:
-            return self._remember(mean, choose(None, self._search(self.OPEN, mean, pcm)))
-        expected = self._search(self.PHRASES, mean, pcm)
-        if not expected.words:
-            return Likely("", 0.0)
-        certain = sure(expected)
-        if certain is None:
-            certain = choose(expected, self._search(self.OPEN, mean, pcm))
-        return self._remember(mean, certain)
+        expected = None
+        if self.phrases.size:
+            expected = self._search(self.PHRASES, mean, pcm, wanted)
+            if expected is None:
+                return None
+            if not expected.words:
+                return Likely("", 0.0)
+            certain = sure(expected)
+            if certain is not None:
+                return self._remember(mean, certain)
+        free = self._search(self.OPEN, mean, pcm, wanted)
+        return None if free is None else self._remember(mean, choose(expected, free))
 
     def _remember(self, mean: str, said: Likely) -> Likely:
         if said.text:
@@ -110,10 +126,13 @@ class SphinxDecoder:
         self._sphinx.end_utt()
         return mean
 
-    def _search(self, search: str, mean: str, pcm: Pcm) -> Heard:
+    def _search(self, search: str, mean: str, pcm: Pcm, wanted: Callable[[], bool]) -> Heard | None:
+        """One search over samples [S]; None when it was given up."""
         self._start(search, mean)
-        self.feed(pcm)
+        complete = self.feed(pcm, wanted)
         self._sphinx.end_utt()
+        if not complete:
+            return None
         hypothesis = self._sphinx.hyp()
         if hypothesis is None:
             return Heard((), (), 0, 0.0)

@@ -139,6 +139,14 @@ class WhisperRecognition:
             self._due = max(PARTIAL_SAMPLES, 2 * took_samples)
         return self._partial
 
+    def draft(self, wanted: Callable[[], bool]) -> Transcript | None:
+        """Decode what is kept with full care; the model cannot be stopped on the way."""
+        if not wanted():
+            return None
+        heard = self._heard(FINAL_BEAMS)
+        self._partial, self._fresh = heard.text, 0
+        return Transcript(heard.text, heard.confidence, NAME) if wanted() else None
+
     def finish(self) -> Transcript:
         """Decode the rest with full care; RecogniserError when the model fails."""
         heard = self._heard(FINAL_BEAMS)

@@ -135,6 +135,42 @@ def test_closing_twice_and_after_the_end_is_allowed(recogniser, say):
     assert recognition.partial() == ""
 
 
+# ------------------------------------------------------------------- drafts
+
+
+def test_a_draft_is_what_the_end_would_be(recogniser, say):
+    recognition = pushed(recogniser, say("what time is it"))
+    draft = recognition.draft(lambda: True)
+    assert draft == recognition.finish()
+    assert draft.text == "what time is it"
+
+
+def test_drafts_on_the_way_do_not_change_what_is_final(recogniser, say):
+    pcm = say("convert ten miles to kilometers")
+    whole = pushed(recogniser, pcm).finish()
+    recognition = recogniser.open()
+    for first in range(0, len(pcm), 8000):
+        recognition.push(pcm[first : first + 8000])
+        recognition.draft(lambda: True)
+    assert recognition.finish() == whole
+
+
+def test_speech_after_a_draft_is_added_to_its_text_so_far(recogniser, say):
+    recognition = pushed(recogniser, say("set a timer for forty five minutes"))
+    recognition.draft(lambda: True)
+    assert recognition.partial() == "set a timer for forty five minutes"
+    recognition.push(say("what time is it"))
+    assert recognition.partial().startswith("set a timer for forty five minutes what")
+    recognition.close()
+
+
+def test_a_draft_nobody_wants_any_more_is_given_up_and_hearing_goes_on(recogniser, say):
+    wanted = iter([True] * 3)
+    recognition = pushed(recogniser, say("what time is it"))
+    assert recognition.draft(lambda: next(wanted, False)) is None
+    assert recognition.finish().text == "what time is it"
+
+
 # ------------------------------------------------------------ while speaking
 
 

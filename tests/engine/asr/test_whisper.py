@@ -133,6 +133,15 @@ def test_a_thrown_away_utterance_leaves_nothing_to_the_next(recogniser, say):
     assert recogniser.open().finish().text == ""
 
 
+def test_a_draft_is_what_the_end_would_be_and_more_may_follow(recogniser, say):
+    recognition = pushed(recogniser, say("hello there"))
+    assert recognition.draft(lambda: False) is None
+    draft = recognition.draft(lambda: True)
+    assert (draft.text, recognition.partial()) == (SENTENCE, SENTENCE)
+    recognition.push(say("hello there"))
+    assert recognition.finish().text == SENTENCE
+
+
 def test_closing_after_the_end_is_allowed(recogniser, say):
     recognition = pushed(recogniser, say("hello there"))
     recognition.finish()
