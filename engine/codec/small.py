@@ -17,6 +17,7 @@ from torch import nn
 
 from engine.codec.mimi import SAMPLE_RATE, Mimi
 from engine.codec.small_parts import SpectralDecoder, SpectralEncoder
+from engine.codec.source import SourceDecoder
 from engine.errors import ModelError
 
 FRAME_RATE: Final = 12.5
@@ -37,6 +38,7 @@ class Decoder(Enum):
     """How samples are made from latents."""
 
     ISTFT = "istft"  # spectra from ConvNeXt blocks, like Vocos
+    SOURCE = "source"  # pulses and noise behind filters
     SEANET = "seanet"  # transposed convolutions, like Mimi
 
 
@@ -136,6 +138,8 @@ def _decoder(config: SmallCodecConfig) -> nn.Module:
     match config.decoder:
         case Decoder.ISTFT:
             return SpectralDecoder(config.width, config.blocks)
+        case Decoder.SOURCE:
+            return SourceDecoder(config.width, config.blocks)
         case Decoder.SEANET:
             decoder: nn.Module = SEANetDecoder(
                 channels=1,

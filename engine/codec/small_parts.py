@@ -3,6 +3,8 @@
     samples ─▶ log spectra, 50 columns a second ─▶ ConvNeXt ─▶ 25 Hz latents
     25 Hz latents ─▶ 100 Hz ─▶ ConvNeXt ─▶ magnitude, phase ─▶ inverse FFT, overlap-add ─▶ samples
 
+`source` has another decoder on the same columns.
+
 Invariant: everything is causal, and streaming piece by piece equals the whole at once.
 """
 
@@ -57,25 +59,29 @@ class _Past(State):
         self.past = torch.where(reset_mask.view(-1, 1, 1), torch.zeros_like(self.past), self.past)
 
 
-class _Frames(StreamingModule[_Past]):
-    """Samples [B, 1, S] -> windowed magnitudes [B, S / HOP, FFT / 2 + 1], causal."""
+class Frames(StreamingModule[_Past]):
+    """Samples [B, 1, S] -> spectra [B, S / HOP, fft / 2 + 1] of Hann windows, causal: the last
+    window ends with the last sample.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, window: int, fft: int) -> None:
         super().__init__()
-        self.register_buffer("window", torch.hann_window(WINDOW), persistent=False)
+        self._fft = fft
+        self._kept = window - HOP
+        self.register_buffer("window", torch.hann_window(window), persistent=False)
 
     def _init_streaming_state(self, batch_size: int) -> _Past:
-        window = self.get_buffer("window")
-        past = torch.zeros(batch_size, 1, WINDOW - HOP, device=window.device)
-        return _Past(batch_size, window.device, past)
+        device = self.get_buffer("window").device
+        return _Past(batch_size, device, torch.zeros(batch_size, 1, self._kept, device=device))
 
     def forward(self, pcm: Tensor) -> Tensor:
+        window = self.get_buffer("window")
         state = self._streaming_state or self._init_streaming_state(len(pcm))
         longer = torch.cat((state.past, pcm), dim=-1)
-        state.past = longer[..., -(WINDOW - HOP) :]
-        pieces = longer[:, 0].float().unfold(-1, WINDOW, HOP) * self.get_buffer("window")
-        magnitudes: Tensor = torch.fft.rfft(pieces, FFT).abs()
-        return magnitudes
+        state.past = longer[..., -self._kept :]
+        pieces = longer[:, 0].float().unfold(-1, len(window), HOP) * window
+        spectra: Tensor = torch.fft.rfft(pieces, self._fft)
+        return spectra
 
 
 class SpectralEncoder(StreamingContainer):
@@ -85,14 +91,14 @@ class SpectralEncoder(StreamingContainer):
         super().__init__()
         self.dimension = width  # moshi asks for it
         self.register_buffer("filters", mel_filters(FFT, BANDS), persistent=False)
-        self.frames = _Frames()
+        self.frames = Frames(WINDOW, FFT)
         self.enter = nn.Linear(PAIR * (BANDS + FINE_BINS), width)
         self.blocks = nn.ModuleList(ConvNext(width) for _ in range(blocks))
         self.norm = nn.LayerNorm(width)
         self.down = StreamingConv1d(width, width, 4, 2, causal=True)
 
     def forward(self, pcm: Tensor) -> Tensor:
-        spectra = self.frames(pcm)  # [B, T, FFT / 2 + 1] at 100 Hz
+        spectra = self.frames(pcm).abs()  # [B, T, FFT / 2 + 1] at 100 Hz
         bands = (spectra @ self.get_buffer("filters") + 1e-3).log()
         fine = (spectra[..., 2 : 2 + FINE_BINS] + 1e-2).log()
         features = torch.cat((bands, fine), dim=-1) * 0.5
@@ -104,50 +110,64 @@ class SpectralEncoder(StreamingContainer):
         return cast(Tensor, self.down(x))
 
 
-class SpectralDecoder(StreamingContainer):
-    """Latents [B, D, T] at 25 Hz -> samples [B, 1, 960 T]."""
+class Columns(StreamingContainer):
+    """What decoders share: latents [B, D, T] at 25 Hz -> columns [B, UPSAMPLING T, D] at 100 Hz."""
 
     def __init__(self, width: int, blocks: int) -> None:
         super().__init__()
         self.up = StreamingConvTranspose1d(width, width, 2 * UPSAMPLING, UPSAMPLING, causal=True)
         self.blocks = nn.ModuleList(ConvNext(width) for _ in range(blocks))
         self.norm = nn.LayerNorm(width)
-        self.leave = nn.Linear(width, WINDOW + 2)
-        self.overlap = _OverlapAdd()
 
-    def forward(self, latents: Tensor) -> Tensor:
+    def columns(self, latents: Tensor) -> Tensor:
         x = self.up(latents)
         for block in self.blocks:
             x = block(x)
-        out = self.leave(self.norm(x.transpose(1, 2))).float()  # [B, T, WINDOW + 2] at 100 Hz
+        out: Tensor = self.norm(x.transpose(1, 2))
+        return out
+
+
+class SpectralDecoder(Columns):
+    """Latents [B, D, T] at 25 Hz -> samples [B, 1, 960 T]."""
+
+    def __init__(self, width: int, blocks: int) -> None:
+        super().__init__(width, blocks)
+        self.leave = nn.Linear(width, WINDOW + 2)
+        window = torch.hann_window(WINDOW)
+        # Hann windows a quarter apart add up to a constant when squared.
+        power = window.square().view(-1, HOP).sum(0).repeat(WINDOW // HOP)
+        self.overlap = OverlapAdd(window / power)
+
+    def forward(self, latents: Tensor) -> Tensor:
+        out = self.leave(self.columns(latents)).float()  # [B, T, WINDOW + 2] at 100 Hz
         logs, phases = out.chunk(2, dim=-1)
         magnitudes = logs.clamp(max=LARGEST_LOG).exp()
         spectra = torch.polar(magnitudes, phases)
         return cast(Tensor, self.overlap(torch.fft.irfft(spectra, WINDOW)))
 
 
-class _OverlapAdd(StreamingModule[_Past]):
-    """Pieces [B, T, WINDOW] -> samples [B, 1, HOP T]; what is not yet complete is kept."""
+class OverlapAdd(StreamingModule[_Past]):
+    """Pieces [B, T, W], W a multiple of HOP, -> samples [B, 1, HOP T]; each piece is weighted by
+    the window [W], and what is not yet complete is kept.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, window: Tensor) -> None:
         super().__init__()
-        window = torch.hann_window(WINDOW)
-        # Hann windows a quarter apart add up to a constant when squared.
-        power = window.square().view(-1, HOP).sum(0).repeat(WINDOW // HOP)
-        self.register_buffer("window", window / power, persistent=False)
+        self.register_buffer("window", window, persistent=False)
 
     def _init_streaming_state(self, batch_size: int) -> _Past:
         window = self.get_buffer("window")
-        past = torch.zeros(batch_size, 1, WINDOW - HOP, device=window.device)
+        past = torch.zeros(batch_size, 1, len(window) - HOP, device=window.device)
         return _Past(batch_size, window.device, past)
 
     def forward(self, pieces: Tensor) -> Tensor:
+        window = self.get_buffer("window")
         state = self._streaming_state or self._init_streaming_state(len(pieces))
-        count = pieces.shape[1]
-        length = (count - 1) * HOP + WINDOW
-        weighted = (pieces * self.get_buffer("window")).transpose(1, 2)  # [B, WINDOW, T]
-        added = functional.fold(weighted, (1, length), (1, WINDOW), stride=(1, HOP))[:, :, 0]
-        kept = WINDOW - HOP
+        count, size = pieces.shape[1], len(window)
+        length = (count - 1) * HOP + size
+        weighted = (pieces * window).transpose(1, 2)  # [B, W, T]
+        added = functional.fold(weighted, (1, length), (1, size), stride=(1, HOP))[:, :, 0]
+        kept = size - HOP
         added = torch.cat((added[..., :kept] + state.past, added[..., kept:]), dim=-1)
         state.past = added[..., count * HOP :]
         return added[..., : count * HOP]
@@ -155,9 +175,7 @@ class _OverlapAdd(StreamingModule[_Past]):
 
 def mel_filters(fft: int, bands: int, highest_hz: float = 12_000.0) -> Tensor:
     """Triangles on the mel scale, [fft / 2 + 1, bands], each of area 1."""
-    highest_mel = 2595 * torch.log10(torch.tensor(1 + highest_hz / 700))
-    mels = torch.linspace(0, float(highest_mel), bands + 2)
-    edges = 700 * (10 ** (mels / 2595) - 1)  # Hz
+    edges = mel_edges(bands, highest_hz)
     bins = torch.linspace(0, SAMPLE_RATE / 2, fft // 2 + 1)[:, None]
     rising = (bins - edges[:-2]) / (edges[1:-1] - edges[:-2])
     falling = (edges[2:] - bins) / (edges[2:] - edges[1:-1])
@@ -166,6 +184,13 @@ def mel_filters(fft: int, bands: int, highest_hz: float = 12_000.0) -> Tensor:
     nearest = (bins - edges[1:-1]).abs().argmin(dim=0)
     triangles[nearest, torch.arange(bands)] = triangles[nearest, torch.arange(bands)].clamp(min=0.1)
     return triangles / triangles.sum(dim=0)
+
+
+def mel_edges(bands: int, highest_hz: float = 12_000.0) -> Tensor:
+    """Hz of the edges of bands on the mel scale that overlap by half [bands + 2]."""
+    highest_mel = 2595 * torch.log10(torch.tensor(1 + highest_hz / 700))
+    mels = torch.linspace(0, float(highest_mel), bands + 2)
+    return 700 * (10 ** (mels / 2595) - 1)
 
 
 def quantised(model: Any, latents: Tensor) -> Any:  # Any: moshi's quantiser results

@@ -15,7 +15,9 @@ from engine.settings_file import data_folder
 from engine.training.recipe import read_recipe
 from engine.training.run import Run
 
-STAGES: Final = ("corpus", "codec", "speaker", "encode", "voice", "export", "evaluate")
+STAGES: Final = (
+    "corpus", "codec", "decoder", "speaker", "encode", "voice", "export", "evaluate",
+)  # fmt: skip
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -80,10 +82,11 @@ def _stage(name: str, run: Run, recipe_file: Path, *, again: bool) -> None:
 
         corpus.make(run, recipe_file)
         return
-    from engine.training import codec, encode, evaluate, export, speaker, voice
+    from engine.training import codec, decoder, encode, evaluate, export, speaker, voice
 
     stages = {
         "codec": codec.train_codec,
+        "decoder": decoder.train_decoder,
         "speaker": speaker.train_speaker,
         "encode": encode.encode_corpus,
         "voice": voice.train_voice,

@@ -1,8 +1,7 @@
 """The stage `codec`: the small codec learns to say again what it heard, through few codes.
 
-First encoder, codes and decoder together, with the phone read off the first codebook; then, on
-frozen codes, the decoder alone; a critic of spectra joins when there is something to criticise.
-Invariant: once the codes are frozen no weight before them changes, so encoded speech stays valid.
+Encoder, codes and a decoder together, with the phone read off the first codebook. The codes are
+what stays: the stage `decoder` trains what ships behind them.
 """
 
 import random
@@ -20,13 +19,7 @@ from engine.training import recipe as recipes
 from engine.training.loop import Moment, descend, optimiser, train
 from engine.training.ranks import Ranks, is_first
 from engine.training.run import Run
-from engine.training.sound_losses import (
-    Critic,
-    SpectralDistance,
-    critic_loss,
-    feature_loss,
-    fooling_loss,
-)
+from engine.training.sound_losses import SpectralDistance
 from engine.training.speech import SLOT, SOUND_NUMBERS, Speech, Spoken, read_speech
 
 SLOTS = FRAME_SAMPLES // SLOT  # phones read off one frame's first code
@@ -34,10 +27,10 @@ VALIDATION_BATCHES = 4
 CODING = ("encoder", "encoder_transformer", "downsample", "quantizer")
 
 
-def config_of(recipe: recipes.Codec) -> SmallCodecConfig:
-    """The shape a recipe asks for."""
+def config_of(recipe: recipes.Codec, decoder: Decoder | None = None) -> SmallCodecConfig:
+    """The shape a recipe asks for; with another decoder than its own if one is given."""
     return SmallCodecConfig(
-        Decoder(recipe.decoder),
+        decoder or Decoder(recipe.decoder),
         recipe.codebooks,
         recipe.codes,
         recipe.width,
@@ -61,7 +54,7 @@ def train_codec(run: Run) -> None:
 
 
 class CodecLearner:
-    """The codec, its phone reader and its critic."""
+    """The codec and its phone reader."""
 
     averaged = "codec"
     # The decoder learns on codes of the weights as they are, so these must not lag behind.
@@ -74,29 +67,15 @@ class CodecLearner:
         self._batch_size = ranks.part(recipe.schedule.batch)
         model = build(config_of(recipe)).to(ranks.device)
         reader = nn.Linear(recipe.width, SLOTS * len(SOUND_NUMBERS)).to(ranks.device)
-        critic = Critic().to(ranks.device)
-        self.parts: dict[str, nn.Module] = {"codec": model, "reader": reader, "critic": critic}
-        making = nn.ModuleList((model, reader))
-        self.optimisers = {
-            "making": optimiser(making, recipe.schedule),
-            "critic": optimiser(critic, recipe.schedule),
-        }
+        self.parts: dict[str, nn.Module] = {"codec": model, "reader": reader}
+        self.optimisers = {"making": optimiser(nn.ModuleList((model, reader)), recipe.schedule)}
         self._distance = SpectralDistance().to(ranks.device)
 
     def learn(self, moment: Moment) -> dict[str, float]:
-        recipe, model = self._recipe, self.parts["codec"]
-        frozen = moment.step >= recipe.freeze_codes_from
-        set_coding_trained(model, trained=not frozen)
-        pcm, slots = self._batch(self._speech.training, moment.draw)
-        made, losses = self._losses(pcm, slots, frozen=frozen)
-        total = sum(losses.values(), start=pcm.new_zeros(()))
-        report = {name: float(loss.detach()) for name, loss in losses.items()}
-        if moment.step >= recipe.adversary_from:
-            heard = slice(recipe.critic_windows)
-            report["critic"] = self._teach_critic(pcm[heard], made[heard], moment.ranks)
-            total = total + self._criticised(pcm[heard], made[heard])
-        descend(total, self.optimisers["making"], recipe.schedule.clip, moment.ranks)
-        return report
+        losses = self._losses(*self._batch(self._speech.training, moment.draw))
+        total = torch.stack(list(losses.values())).sum()
+        descend(total, self.optimisers["making"], self._recipe.schedule.clip, moment.ranks)
+        return {name: float(loss.detach()) for name, loss in losses.items()}
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:
@@ -104,8 +83,7 @@ class CodecLearner:
         draw = random.Random(0)
         sums: dict[str, float] = {}
         for _ in range(VALIDATION_BATCHES):
-            pcm, slots = self._batch(self._speech.validation, draw)
-            _, losses = self._losses(pcm, slots, frozen=True)
+            losses = self._losses(*self._batch(self._speech.validation, draw))
             for name, loss in losses.items():
                 sums[name] = sums.get(name, 0.0) + float(loss) / VALIDATION_BATCHES
         forget_codebooks(model)
@@ -120,52 +98,22 @@ class CodecLearner:
         slots = torch.stack([spoken.slots(start, length) for spoken, start in windows])
         return pcm.to(self._device), slots.to(self._device)
 
-    def _losses(
-        self, pcm: Tensor, slots: Tensor, *, frozen: bool
-    ) -> tuple[Tensor, dict[str, Tensor]]:
-        """What the codec made of the samples, and the losses by name."""
+    def _losses(self, pcm: Tensor, slots: Tensor) -> dict[str, Tensor]:
+        """The losses of samples [B, S] and the sounds in them, by name."""
         recipe, model = self._recipe, self.parts["codec"]
         with torch.autocast(pcm.device.type, torch.bfloat16, enabled=recipe.schedule.bf16):
             latents = encoded(model, pcm[:, None])
         first, rest = quantised(model, latents.float())
         with torch.autocast(pcm.device.type, torch.bfloat16, enabled=recipe.schedule.bf16):
             made = decoded(model, first.x + rest.x)[:, 0].float()
-        losses = {
+        read = self.parts["reader"](first.x.transpose(1, 2))  # [B, T, SLOTS * sounds]
+        logits = read.reshape(-1, len(SOUND_NUMBERS))
+        return {
             "mel": recipe.mel * self._distance.mel(made, pcm),
             "waves": recipe.waves * self._distance.waves(made, pcm),
+            "phones": recipe.phones * functional.cross_entropy(logits, slots.flatten()),
+            "commitment": recipe.commitment * (first.penalty + rest.penalty),
         }
-        if not frozen:
-            read = self.parts["reader"](first.x.transpose(1, 2))  # [B, T, SLOTS * sounds]
-            logits = read.reshape(-1, len(SOUND_NUMBERS))
-            losses["phones"] = recipe.phones * functional.cross_entropy(logits, slots.flatten())
-            losses["commitment"] = recipe.commitment * (first.penalty + rest.penalty)
-        return made, losses
-
-    def _teach_critic(self, pcm: Tensor, made: Tensor, ranks: Ranks) -> float:
-        critic = self.parts["critic"]
-        with torch.autocast(pcm.device.type, torch.bfloat16, enabled=self._recipe.schedule.bf16):
-            loss = critic_loss(critic(pcm), critic(made.detach()))
-        descend(loss, self.optimisers["critic"], self._recipe.schedule.clip, ranks)
-        return float(loss.detach())
-
-    def _criticised(self, pcm: Tensor, made: Tensor) -> Tensor:
-        critic = self.parts["critic"].requires_grad_(requires_grad=False)
-        with torch.autocast(pcm.device.type, torch.bfloat16, enabled=self._recipe.schedule.bf16):
-            of_made = critic(made)
-            with torch.no_grad():
-                of_real = critic(pcm)
-            loss = self._recipe.adversary * fooling_loss(of_made)
-            loss = loss + self._recipe.features * feature_loss(of_real, of_made)
-        critic.requires_grad_(requires_grad=True)
-        return loss
-
-
-def set_coding_trained(model: Any, *, trained: bool) -> None:
-    """Let everything before the codes learn, or hold it still (its codebooks too)."""
-    for name in CODING:
-        part = getattr(model, name)
-        part.requires_grad_(trained)
-        part.train(trained)
 
 
 def forget_codebooks(model: nn.Module) -> None:
@@ -185,6 +133,12 @@ def encoded(model: Any, pcm: Tensor) -> Tensor:
 
 def decoded(model: Any, latents: Tensor) -> Tensor:
     """Quantised latents [B, D, T] -> samples [B, 1, S]."""
-    (wide,) = model.decoder_transformer(model._to_encoder_framerate(latents))
-    pcm: Tensor = model.decoder(wide)
+    pcm: Tensor = model.decoder(decoder_input(model, latents))
     return pcm
+
+
+def decoder_input(model: Any, latents: Tensor) -> Tensor:
+    """Quantised latents [B, D, T] -> what the decoder takes [B, D, 2 T]."""
+    wide: Tensor
+    (wide,) = model.decoder_transformer(model._to_encoder_framerate(latents))
+    return wide

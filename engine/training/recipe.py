@@ -55,10 +55,10 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Codec:
-    """The small codec, 24 kHz and 12.5 frames a second."""
+    """The small codec, 24 kHz and 12.5 frames a second, and its codes."""
 
     schedule: Schedule
-    decoder: str = "istft"  # or "seanet"
+    decoder: str = "istft"  # that the codes are learnt with; or "seanet"
     codebooks: int = 8
     codes: int = 1024  # values of one codebook
     width: int = 256
@@ -66,13 +66,25 @@ class Codec:
     layers: int = 2  # of the transformers around the quantiser
     window_frames: int = 16  # 1.28 s
     hours: float = 4.0  # of the corpus held in memory
-    adversary_from: int = 4000  # step; beyond the last one = never
-    critic_windows: int = 4  # of a batch that the critic hears: it costs more than all the rest
-    freeze_codes_from: int = 6000  # step from which only the decoder learns
     mel: float = 1.0
     waves: float = 0.5  # multi-resolution spectra
     phones: float = 0.3  # cross-entropy of the phone from the first codebook
     commitment: float = 0.25
+
+
+@dataclass(frozen=True)
+class Decoder:
+    """The decoder that ships, trained on codes that no longer change."""
+
+    schedule: Schedule
+    kind: str = "source"  # or "istft", "seanet"; the codec's own goes on from where it is
+    window_frames: int = 32  # 2.56 s
+    hours: float = 4.0  # of the corpus held in memory
+    mel: float = 1.0
+    waves: float = 0.5
+    pitch: float = 4.0  # of the source's log pitch where there is voice
+    adversary_from: int = 1_000_000  # step; beyond the last one = never
+    critic_windows: int = 2  # of a batch that the critic hears: it costs more than all the rest
     adversary: float = 0.05
     features: float = 0.1
 
@@ -160,6 +172,7 @@ class Recipe:
     seed: int
     corpus: Corpus
     codec: Codec
+    decoder: Decoder
     speaker: Speaker
     voice: Voice
     evaluate: Evaluate = field(default_factory=Evaluate)
@@ -238,6 +251,8 @@ def _check(recipe: Recipe) -> None:
         "corpus.held_out_speakers must be fewer than speakers": corpus.held_out_speakers
         < corpus.speakers,
         "codec.decoder must be istft or seanet": recipe.codec.decoder in {"istft", "seanet"},
+        "decoder.kind must be source, istft or seanet": recipe.decoder.kind
+        in {"source", "istft", "seanet"},
         "voice.width must be a multiple of every stack's heads": all(
             voice.width % (2 * stack.heads) == 0 and stack.heads % stack.kv_heads == 0
             for stack in (voice.phone, voice.temporal, voice.depth)

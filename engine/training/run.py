@@ -74,10 +74,11 @@ class Run:
         recipe = self.recipe
         parts: dict[str, tuple[object, ...]] = {"corpus": (recipe.corpus,)}
         parts["codec"] = (*parts["corpus"], recipe.codec)
+        parts["decoder"] = (*parts["codec"], recipe.decoder)
         parts["speaker"] = (*parts["corpus"], recipe.speaker)
         parts["encode"] = (*parts["codec"], recipe.speaker, recipe.voice.noisy_prompts)
         parts["voice"] = (*parts["encode"], recipe.voice)
-        parts["export"] = (*parts["voice"], recipe.export)
+        parts["export"] = (*parts["voice"], recipe.decoder, recipe.export)
         parts["evaluate"] = (*parts["export"], recipe.evaluate)
         return fingerprint(recipe.seed, *parts[name])
 

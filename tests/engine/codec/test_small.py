@@ -8,6 +8,7 @@ from safetensors.torch import save_file
 
 from engine.codec.mimi import FRAME_SAMPLES, Mimi
 from engine.codec.small import Decoder, SmallCodecConfig, build, frozen, load_small, metadata
+from engine.codec.source import SourceDecoder
 from engine.errors import ModelError
 
 
@@ -26,6 +27,11 @@ def codec(request: pytest.FixtureRequest) -> Mimi:
     return Mimi(model, 3)
 
 
+def tolerance(codec: Mimi) -> float:
+    """A source adds up its pitch: what columns differ by in rounding moves the pulses in time."""
+    return 2e-3 if isinstance(codec._model.decoder, SourceDecoder) else 1e-5
+
+
 def speech(frames: int) -> torch.Tensor:
     return 0.1 * torch.randn(
         1, 1, frames * FRAME_SAMPLES, generator=torch.Generator().manual_seed(2)
@@ -38,7 +44,7 @@ def test_decoding_frame_by_frame_equals_decoding_at_once(codec: Mimi) -> None:
     stream = codec.open()
     parts = [codec.decode_frame(stream, codes[:, :, n : n + 1]) for n in range(6)]
     assert whole.shape == (1, 1, 6 * FRAME_SAMPLES)
-    assert torch.allclose(torch.cat(parts, dim=-1), whole, atol=1e-5)
+    assert torch.allclose(torch.cat(parts, dim=-1), whole, atol=tolerance(codec))
     assert float(whole.abs().max()) > 1e-4
 
 
@@ -57,7 +63,7 @@ def test_two_streams_do_not_disturb_each_other(codec: Mimi) -> None:
     for n in range(3):
         mixed.append(codec.decode_frame(one, codes[:, :, n : n + 1]))
         codec.decode_frame(other, codes[:, :, 2 - n : 3 - n])
-    assert torch.allclose(torch.cat(mixed, dim=-1), alone, atol=1e-5)
+    assert torch.allclose(torch.cat(mixed, dim=-1), alone, atol=tolerance(codec))
 
 
 def saved(folder: Path, decoder: Decoder = Decoder.ISTFT) -> Path:

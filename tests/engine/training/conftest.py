@@ -34,6 +34,6 @@ def whole(tiny: Recipe, tmp_path_factory: pytest.TempPathFactory) -> Whole:
         pytest.skip("flite is not installed")
     torch.set_num_threads(1)
     folder = tmp_path_factory.mktemp("training")
-    for stage in ("corpus", "codec", "speaker", "encode", "voice", "export"):
+    for stage in ("corpus", "codec", "decoder", "speaker", "encode", "voice", "export"):
         assert main([stage, str(TINY), "--work", str(folder), "--workers", "1"]) == 0
     return Whole(Run(tiny, folder), TINY)

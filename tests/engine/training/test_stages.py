@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import load_file
 
 from engine.errors import Cancelled, InvalidInput, ModelError
-from engine.training import codec, export, loop, voice
+from engine.training import codec, decoder, export, loop, voice
 from engine.training.__main__ import main
 from engine.training.loop import Moment
 from engine.training.ranks import Ranks
@@ -161,6 +161,41 @@ def test_a_checkpoint_of_another_shape_is_refused(whole: Whole, tmp_path: Path) 
     )
     with pytest.raises(ModelError, match="does not fit this recipe"):
         voice.train_voice(run)
+
+
+def test_the_decoder_that_ships_speaks_the_codes_that_were_learnt(whole: Whole) -> None:
+    before = load_file(whole.run.stage("codec") / "codec.safetensors")
+    after = load_file(whole.run.stage("decoder") / "codec.safetensors")
+    for key, value in after.items():
+        if key.startswith(codec.CodecLearner.exact):
+            assert torch.equal(value, before[key]), key
+    assert "decoder.overlap.window" not in after
+    assert after["decoder.leave.weight"].shape != before["decoder.leave.weight"].shape
+
+
+def test_a_decoder_of_the_same_kind_goes_on_where_the_codec_stopped(whole: Whole) -> None:
+    before = load_file(whole.run.stage("codec") / "codec.safetensors")
+    config = codec.config_of(whole.run.recipe.codec)
+    for key, value in decoder.started(config, before).state_dict().items():
+        assert torch.equal(value, before[key]), key
+
+
+def test_the_source_learns_the_pitch_of_a_clip(whole: Whole) -> None:
+    """Sixty steps on two windows: it must miss the pitch by less than half of before."""
+    coding = load_file(whole.run.stage("codec") / "codec.safetensors")
+    recipe = whole.run.recipe
+    torch.manual_seed(1)
+    alone = Ranks(0, 1, torch.device("cpu"))
+    learner = decoder.DecoderLearner(
+        recipe.decoder,
+        decoder.started(decoder.shipped_config(recipe), coding),
+        read_speech(whole.run, 1.0),
+        alone,
+    )
+    for group in learner.optimisers["making"].param_groups:
+        group["lr"] = 5e-3
+    missed = [learner.learn(Moment(0, 0.0, random.Random(1), alone))["pitch"] for _ in range(60)]
+    assert missed[-1] < 0.5 * missed[0]
 
 
 def test_the_codec_learns_to_say_one_clip_again(whole: Whole) -> None:
