@@ -103,6 +103,7 @@ class Page:
 
 _RECOGNISER = "recogniser.engine"
 _MODEL = "language_model.engine"
+_SYNTHESISER = "speech.engine"
 
 PAGES = (
     Page(
@@ -223,7 +224,7 @@ PAGES = (
         Part.SYNTHESISER,
         (
             Field(
-                "speech.engine",
+                _SYNTHESISER,
                 "Synthesiser",
                 Choice((Option("espeak", "eSpeak NG (built in)"),)),
             ),
@@ -237,6 +238,21 @@ PAGES = (
                         Option("cpu", "Processor"),
                     )
                 ),
+            ),
+            Field(
+                "speech.profile",
+                "Precision",
+                Choice(
+                    (
+                        Option("auto", "What rubato bench picked"),
+                        Option("full", "Full"),
+                        Option("int8", "8 bits"),
+                        Option("int4", "4 bits"),
+                        Option("int4-8", "4 bits, half the codebooks"),
+                    )
+                ),
+                "On the processor, fewer bits are faster and lose some sound.",
+                OnlyWith(_SYNTHESISER, "voxtream2"),
             ),
             Field(
                 "speech.seed",

@@ -63,6 +63,24 @@ def test_choosing_an_engine_posts_it_and_shows_what_it_needs(dialog, posted) -> 
     assert model.isVisible()
 
 
+def test_every_precision_of_the_voice_can_be_chosen() -> None:
+    field = next(each for each in FIELDS if each.key == "speech.profile")
+    assert [option.value for option in field.kind.options] == list(RULES["speech.profile"].words)
+
+
+def test_the_precision_is_asked_only_for_the_voice_that_has_several(dialog, posted) -> None:
+    row = dialog.editors("speech.profile")[0]
+    dialog.show_part(Part.SYNTHESISER)
+    dialog.on_event(SettingChanged("speech.engine", "starter"))
+    assert not row.isVisible()
+    dialog.on_event(SettingChanged("speech.engine", "voxtream2"))
+    assert row.isVisible()
+    box = control(dialog, "speech.profile", QComboBox)
+    box.setCurrentIndex(box.findData("int8"))
+    box.activated.emit(box.currentIndex())
+    assert posted == [ChangeSetting("speech.profile", "int8")]
+
+
 def test_text_is_posted_when_it_is_finished(dialog, posted, window) -> None:
     window.change("language_model.engine", "server")
     dialog.on_event(SettingChanged("language_model.engine", "server"))
