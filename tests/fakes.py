@@ -126,14 +126,16 @@ class FakeSession:
     def __init__(self, fail_at: int | None) -> None:
         self.rate: float | None = None
         self.rates: list[float | None] = []
+        self.paces: list[float] = []  # of the words pushed
         self._words: list[str] = []
         self._said = 0
         self._ended = False
         self._fail_at = fail_at
         self.closed = False
 
-    def push_word(self, text: str) -> None:
+    def push_word(self, text: str, pace: float = 1.0) -> None:
         self._words.append(text)
+        self.paces.append(pace)
 
     def end_input(self) -> None:
         self._ended = True

@@ -25,6 +25,7 @@ from engine.tts.base import (
     TtsInfo,
     Voice,
 )
+from engine.tts.pacing import paced
 
 SAMPLE_RATE = 8_000
 FRAME = 640  # 80 ms
@@ -38,6 +39,7 @@ class FakeSession:
         self._pitch = 200 + 37 * (seed % 10)
         self._spoken = spoken
         self._waiting: deque[str] = deque()
+        self._paces: deque[float] = deque()  # of those
         self._words = 0
         self._ended = False
         self._closed = False
@@ -46,10 +48,11 @@ class FakeSession:
         self._syllables: list[int] = []
         self._sample = 0
 
-    def push_word(self, text: str) -> None:
+    def push_word(self, text: str, pace: float = 1.0) -> None:
         if self._ended or self._closed or not text or re.search(r"\s", text):
             raise InvalidInput(f"Not one word of an open utterance: {text!r}.")
         self._waiting.append(text)
+        self._paces.append(pace)
 
     def end_input(self) -> None:
         self._ended = True
@@ -68,6 +71,7 @@ class FakeSession:
 
     def _speak(self, text: str) -> None:
         rate = OWN_RATE if self.rate is None else min(max(self.rate, RANGE.lowest), RANGE.highest)
+        rate = paced(rate, self._paces.popleft())
         self._onsets.append(Onset(self._words, len(self._pcm)))
         self._words += 1
         self._spoken(text)

@@ -105,9 +105,10 @@ class TtsSession(Protocol):
     model's range.
     """
 
-    def push_word(self, text: str) -> None:
-        """Append one whole word with its punctuation. InvalidInput after end_input() or for text
-        with spaces.
+    def push_word(self, text: str, pace: float = 1.0) -> None:
+        """Append one whole word with its punctuation; `pace` is a factor on the rate for as long as
+        this word is spoken (see pacing.paced). InvalidInput after end_input() or for text with
+        spaces.
         """
         ...
 

@@ -49,9 +49,11 @@ class Articulation:
         self._before = Break.NONE
         self._gap = 0
 
-    def speak(self, piece: Piece, context: Context, rate: float | None) -> Sound:
-        """The pause that was due, then the piece at `rate` SPS (None = own pace)."""
-        pace = self._pacer.pace(rate)
+    def speak(self, piece: Piece, context: Context, rate: float | None, word_pace: float) -> Sound:
+        """The pause that was due, then the piece at `word_pace` times `rate` SPS (None = own
+        pace).
+        """
+        pace = self._pacer.pace(rate, word_pace)
         pause = self._pause(pace)
         found = self._said(piece, context, pace)
         if found is None:

@@ -9,6 +9,7 @@ from typing import Final
 
 from engine.tts.base import RateRange
 from engine.tts.espeak.library import SAMPLE_RATE
+from engine.tts.pacing import PLAIN, paced
 
 OWN_WORDS_PER_MINUTE: Final = 175  # espeak's own default; 4.6 SPS on ordinary text
 _SLOWEST, _FASTEST = 80, 450  # words per minute espeak can do
@@ -45,7 +46,7 @@ class Pace:
     pause: float = 1.0
 
 
-OWN_PACE: Final = Pace(OWN_WORDS_PER_MINUTE)
+OWN_RATE: Final = OWN_WORDS_PER_MINUTE / _WORDS_PER_SYLLABLE  # SPS
 
 
 def pace_for(rate: float) -> Pace:
@@ -63,31 +64,35 @@ def pace_for(rate: float) -> Pace:
 class Pacer:
     """Keeps to the target. At one and the same pace texts differ by half in syllables a second
     (long words, short sentences, pauses), so what comes next makes up for what was: words a
-    little, pauses more.
+    little, pauses more. Not for a word that has a pace of its own: it is meant to take its time.
     """
 
     def __init__(self) -> None:
         self._target: float | None = None
+        self._word_target = OWN_RATE  # the target of the last piece
         self._late_s = 0.0
 
-    def pace(self, target: float | None) -> Pace:
-        """For the next piece. `target` in SPS, None = own pace."""
+    def pace(self, target: float | None, word_pace: float = PLAIN) -> Pace:
+        """For the next piece. `target` in SPS, None = own pace: it is known, so a word's pace moves
+        it like any other target.
+        """
         if target is None:
             self._target = None
-            return OWN_PACE
+            return pace_for(paced(OWN_RATE, word_pace))
         target = min(max(target, RATE_RANGE.lowest), RATE_RANGE.highest)
         if target != self._target:
             self._target, self._late_s = target, 0.0
-        late_syllables = self._late_s * target
+        self._word_target = paced(target, word_pace)
+        late_syllables = self._late_s * self._word_target
         faster = min(max(1 + late_syllables / _WORD_HORIZON, 1 / _MOST_LINGER), _MOST_HURRY)
         shorter = min(max(1 + late_syllables / _PAUSE_HORIZON, 1.0), _MOST_PAUSE_CUT)
-        pace = pace_for(target * faster)
+        pace = pace_for(self._word_target * faster)
         return replace(pace, pause=pace.pause / shorter)
 
     def spoken(self, *, syllables: int, samples: int) -> None:
         """A piece and the pause before it were spoken."""
         if self._target is not None:
-            self._late_s += samples / SAMPLE_RATE - syllables / self._target
+            self._late_s += samples / SAMPLE_RATE - syllables / self._word_target
 
 
 class SyllableMeter:

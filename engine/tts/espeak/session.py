@@ -17,6 +17,7 @@ from engine.tts.espeak.articulation import Articulation
 from engine.tts.espeak.library import SAMPLE_RATE
 from engine.tts.espeak.pace import SyllableMeter
 from engine.tts.espeak.phrasing import Phrasing
+from engine.tts.pacing import PLAIN
 
 FRAME: Final = SAMPLE_RATE * 80 // 1000
 
@@ -28,6 +29,7 @@ class EspeakSession:
         self._rate: float | None = None
         self._articulation = articulation
         self._phrasing = Phrasing()
+        self._paces: list[float] = []  # of the words pushed
         self._meter = SyllableMeter()
         self._onsets: deque[Onset] = deque()
         self._ready: Pcm = np.zeros(0, np.float32)  # made, not yet in a frame
@@ -53,13 +55,15 @@ class EspeakSession:
         """How many syllables were made so far."""
         return self._meter.counted
 
-    def push_word(self, text: str) -> None:
-        """Append one whole word with its punctuation. InvalidInput after end_input() or close(),
-        for empty text and for text with spaces.
+    def push_word(self, text: str, pace: float = PLAIN) -> None:
+        """Append one whole word with its punctuation, to be spoken at `pace` times the rate (at the
+        voice's own pace too). InvalidInput after end_input() or close(), for empty text and for
+        text with spaces.
         """
         if self._closed:
             raise InvalidInput("A word came after the utterance was closed.")
         self._phrasing.push(text)
+        self._paces.append(pace)
 
     def end_input(self) -> None:
         """No more words will come. Calling it twice is harmless."""
@@ -97,7 +101,7 @@ class EspeakSession:
         if taken is None:
             return self._fade_out()
         piece, context = taken
-        sound = self._articulation.speak(piece, context, self._rate)
+        sound = self._articulation.speak(piece, context, self._rate, self._paces[piece.word])
         made = self._sample + len(self._ready)
         if piece.begins_word:
             self._onsets.append(Onset(piece.word, made + sound.onset))

@@ -102,6 +102,13 @@ class Script:
             self._spoken_words += 1
         return begun
 
+    def word_at(self, span: Span) -> int:
+        """Number of the last word that has begun in a frame whose words_begun() is still to be
+        asked; the first word while the prompt is lingered on.
+        """
+        begun = sum(start <= span.last for start in self._starts)
+        return max(0, self._spoken_words + begun - 1)
+
     def syllables_ended(self, span: Span) -> int:
         """How many syllables are over when a frame begins, each counted once."""
         ended = 0

@@ -20,6 +20,7 @@ from engine.errors import InvalidInput
 from engine.nn.sampling import race_noise
 from engine.text.phonemes import Espeak, WordPhonemizer
 from engine.tts.base import AudioFrame, Finished, Onset, Starved, Step
+from engine.tts.pacing import PLAIN, paced
 from engine.tts.voxtream.alignment import AlignmentCursor, Span
 from engine.tts.voxtream.config import System
 from engine.tts.voxtream.frames import Frames, pack_controls
@@ -28,6 +29,8 @@ from engine.tts.voxtream.prompt import PreparedPrompt
 from engine.tts.voxtream.rate import RATE_TABLE, DurationState, RateMeter, RateTarget, rate_target
 from engine.tts.voxtream.script import Script
 from engine.tts.voxtream.table import PhoneTable
+
+OWN_PACE_MS = 1000  # of plain speech; before, the voice's own pace is not known well enough
 
 
 @dataclass(frozen=True)
@@ -51,13 +54,16 @@ class VoxtreamSession:
         self._machine = machine
         self._prompt = prompt
         self._words: deque[str] = deque()
-        self._pushed = 0
+        self._paces: list[float] = []  # of the words pushed
         self._input_ended = False
         self._phonemizer = WordPhonemizer(machine.espeak)
         self._script = Script(prompt, machine.table)
         self._cursor = AlignmentCursor(prompt.length - 1, system.duration_tokens, generation)
         self._durations = DurationState(len(system.duration_tokens), generation.rate_window_frames)
         self._meter = RateMeter(generation.rate_window_frames, FRAME_MS)
+        self._plain_meter = RateMeter(generation.rate_window_frames, FRAME_MS)
+        self._plain_ms = 0  # of speech at the rate itself
+        self._own_rate: float | None = None  # SPS of that speech; None = too little of it yet
         self._generator = torch.Generator().manual_seed(seed)
         self._frames = frames
         self._span: Span | None = None  # phones of the last frame; None = nothing generated yet
@@ -67,13 +73,16 @@ class VoxtreamSession:
 
     # ------------------------------------------------------------------ text
 
-    def push_word(self, text: str) -> None:
+    def push_word(self, text: str, pace: float = PLAIN) -> None:
+        """See TtsSession. At the model's own pace `pace` moves the rate measured of this
+        utterance's plain words, so it needs a second of those first.
+        """
         if self._input_ended:
             raise InvalidInput("No word can follow the end of an utterance.")
         if any(letter.isspace() for letter in text):
             raise InvalidInput(f"{text!r} is more than one word.", hint="Push words one by one.")
         self._words.append(text)
-        self._pushed += 1
+        self._paces.append(pace)
 
     def end_input(self) -> None:
         self._input_ended = True
@@ -124,24 +133,37 @@ class VoxtreamSession:
             opened = self._prompt.open(self._script.rows())
             self._span = self._move(self._frames.first(opened, self._controls()), None)
             return None
+        plain = self.rate is None and self._pace() == PLAIN
         phones = self._script.vector(before)
         self._script.forget_before(before.first)
         sound = self._frames.next(phones, self._controls())
         self._span = self._move(sound.token, before)
-        return self._packet(sound.pcm, before)
+        return self._packet(sound.pcm, before, plain=plain)
 
     def _controls(self) -> Tensor:
         """Rate and randomness of this frame."""
         generation = self._machine.system.generation
         guidance, pull = generation.semantic_guidance, (0.0,) * len(self._durations.counts)
-        if self.rate is not None and self._machine.system.rate_control:
-            if not math.isfinite(self.rate):
-                raise InvalidInput(f"A speaking rate of {self.rate} cannot be spoken.")
-            target = rate_target(self.rate, self._machine.rates)
+        rate = self._rate()
+        if rate is not None and self._machine.system.rate_control:
+            if not math.isfinite(rate):
+                raise InvalidInput(f"A speaking rate of {rate} cannot be spoken.")
+            target = rate_target(rate, self._machine.rates)
             guidance, pull = target.guidance, self._durations.pull(target)
         token_noise = race_noise(len(pull), self._generator)
         code_noise = race_noise(generation.top_codes, self._generator)
         return pack_controls(guidance, pull, token_noise, code_noise)
+
+    def _rate(self) -> float | None:
+        """The target of this frame: the rate, moved by the pace of the word it speaks."""
+        pace = self._pace()
+        rate = self._own_rate if self.rate is None and pace != PLAIN else self.rate
+        return None if rate is None else paced(rate, pace)
+
+    def _pace(self) -> float:
+        """Of the word that the frame to be made speaks."""
+        word = 0 if self._span is None else self._script.word_at(self._span)
+        return self._paces[word]
 
     def _move(self, token: int, before: Span | None) -> Span:
         """The phones this frame speaks; notes the end one frame after it came."""
@@ -151,9 +173,19 @@ class VoxtreamSession:
             return before
         return self._cursor.advance(token, self._script.known, closed=self._script.closed)
 
-    def _packet(self, pcm: Tensor, span: Span) -> AudioFrame:
+    def _note_own_rate(self, syllables: int) -> None:
+        """A frame was spoken at the model's own pace."""
+        measured = self._plain_meter.observe(syllables)
+        self._plain_ms += FRAME_MS
+        if self._plain_ms >= OWN_PACE_MS:
+            self._own_rate = measured
+
+    def _packet(self, pcm: Tensor, span: Span, *, plain: bool) -> AudioFrame:
         onsets = self._onsets(span)
-        rate = self._meter.observe(self._script.syllables_ended(span))
+        syllables = self._script.syllables_ended(span)
+        rate = self._meter.observe(syllables)
+        if plain:
+            self._note_own_rate(syllables)
         frame = AudioFrame(pcm.numpy(), self._sample, onsets, rate)
         self._sample += FRAME_SAMPLES
         return frame

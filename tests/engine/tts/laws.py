@@ -237,6 +237,36 @@ def a_new_rate_changes_later_words_only(model: TtsModel) -> None:
     assert len(changed.pcm) > 1.3 * len(steady.pcm)
 
 
+def paces_are_the_same_word_by_word(model: TtsModel) -> None:
+    whole, pieces = paced_words(model, by_word=False), paced_words(model, by_word=True)
+    assert_same(whole, pieces)
+
+
+def a_word_with_a_slow_pace_takes_longer_and_those_before_do_not(model: TtsModel) -> None:
+    first = len(WORDS) // 2
+    steady = say(model, rate=4.0)
+    with open_session(model, rate=4.0) as session:
+        for number, word in enumerate(WORDS):
+            session.push_word(word, 1.0 if number < first else 0.6)
+        session.end_input()
+        slowed = Utterance(tuple(drain(session)))
+    onset = steady.onsets[first].sample
+    assert np.array_equal(slowed.pcm[: onset // 2], steady.pcm[: onset // 2])
+    assert len(slowed.pcm) - onset > 1.3 * (len(steady.pcm) - onset)
+
+
+def paced_words(model: TtsModel, *, by_word: bool) -> Utterance:
+    """Every third word slow, every fourth quick."""
+    frames = []
+    with open_session(model, rate=4.0) as session:
+        for number, word in enumerate(WORDS):
+            session.push_word(word, 0.75 if number % 3 == 0 else 1.1 if number % 4 == 0 else 1.0)
+            frames += drain(session) if by_word else []
+        session.end_input()
+        frames += drain(session)
+    return Utterance(tuple(frames))
+
+
 def a_rate_out_of_range_is_clamped(model: TtsModel) -> None:
     limits = rate_range(model)
     assert_same(say(model, rate=1000.0), say(model, rate=limits.highest))
@@ -303,10 +333,14 @@ LAWS: tuple[Callable[[TtsModel], None], ...] = (
     sessions_do_not_disturb_each_other,
     closing_at_any_moment_leaves_the_model_whole,
     a_new_rate_changes_later_words_only,
+    paces_are_the_same_word_by_word,
     a_rate_out_of_range_is_clamped,
     strange_words_do_no_harm,
     a_model_tells_what_it_is,
     a_model_that_cannot_clone_says_so,
 )
 # Laws about what is heard, for models that can really speak.
-LAWS_OF_SPEECH: tuple[Callable[[TtsModel], None], ...] = (the_rate_range_is_true,)
+LAWS_OF_SPEECH: tuple[Callable[[TtsModel], None], ...] = (
+    the_rate_range_is_true,
+    a_word_with_a_slow_pace_takes_longer_and_those_before_do_not,
+)

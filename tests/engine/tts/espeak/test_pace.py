@@ -3,12 +3,28 @@
 import pytest
 
 from engine.tts.espeak.library import SAMPLE_RATE
-from engine.tts.espeak.pace import OWN_PACE, RATE_RANGE, Pacer, SyllableMeter, pace_for
+from engine.tts.espeak.pace import OWN_RATE, RATE_RANGE, Pace, Pacer, SyllableMeter, pace_for
 
 
 def test_own_pace_is_espeaks_default() -> None:
-    assert Pacer().pace(None) == OWN_PACE
-    assert OWN_PACE.words_per_minute == 175
+    assert Pacer().pace(None) == pace_for(OWN_RATE) == Pace(175)
+
+
+def test_a_words_own_pace_moves_the_own_pace_too() -> None:
+    assert Pacer().pace(None, 0.8).words_per_minute == 140
+
+
+def test_a_words_pace_stays_within_the_slider() -> None:
+    assert Pacer().pace(1.0, 0.7) == pace_for(1.0)
+    assert Pacer().pace(7.0, 1.2) == pace_for(7.0)
+    assert Pacer().pace(4.0, 0.75) == pace_for(3.0)
+
+
+def test_nobody_hurries_to_make_up_for_a_slow_word() -> None:
+    pacer = Pacer()
+    pacer.pace(4.0, 0.5)
+    pacer.spoken(syllables=8, samples=4 * SAMPLE_RATE)  # two a second, as it was meant
+    assert pacer.pace(4.0) == pace_for(4.0)
 
 
 @pytest.mark.parametrize("rate", [1.0, 1.5, 2.0, 3.0, 6.0, 9.0])

@@ -155,6 +155,37 @@ def test_a_higher_rate_is_spoken_in_fewer_frames(
     assert lengths[1] < lengths[0]
 
 
+def test_slow_words_take_more_frames_at_a_rate_and_at_the_models_own_pace(
+    synthesiser: VoxtreamSynthesiser, voice: Voice
+) -> None:
+    def frames(rate: float | None, pace: float) -> int:
+        with synthesiser.open(voice, seed=6) as session:
+            session.rate = rate
+            for number, word in enumerate(WORDS * 4):
+                session.push_word(word, 1.0 if number < 2 * len(WORDS) else pace)
+            session.end_input()
+            return len(rest(session))
+
+    assert frames(4.0, 0.3) > frames(4.0, 1.0)
+    assert frames(None, 0.2) > frames(None, 1.0)
+
+
+def test_without_paced_words_the_own_pace_is_left_alone(
+    synthesiser: VoxtreamSynthesiser, voice: Voice
+) -> None:
+    def said(late_pace: float) -> list[np.ndarray]:
+        with synthesiser.open(voice, seed=6) as session:
+            for word in WORDS * 3:
+                session.push_word(word)
+            session.push_word("end", late_pace)
+            session.end_input()
+            return [frame.pcm for frame in rest(session)]
+
+    plain, paced = said(1.0), said(0.5)
+    alike = [np.array_equal(a, b) for a, b in zip(plain, paced, strict=False)]
+    assert all(alike[: len(plain) // 2])
+
+
 def test_text_longer_than_the_window_goes_on_to_its_end(
     synthesiser: VoxtreamSynthesiser, voice: Voice
 ) -> None:
