@@ -223,10 +223,11 @@ class RateMeasured:
 
 @dataclass(frozen=True)
 class TurnMetrics:
-    """Milliseconds after the end of the person's speech (or after the text was sent); None = did
-    not happen.
+    """Milliseconds after the end of the person's speech (or after the text was sent), 0 for what
+    was prepared before; None = did not happen.
     """
 
+    end_ms: float | None = None  # the end of the speech was detected
     transcript_ms: float | None = None
     first_token_ms: float | None = None
     first_word_ms: float | None = None

@@ -78,7 +78,7 @@ def spoken_turn(
 ) -> tuple[Event, ...]:
     """All events of a turn that is over; `heard` None = the whole reply."""
     heard = reply if heard is None else heard
-    metrics = TurnMetrics(180.0, 190.0, 192.0, 240.0, 310.0, 2900.0)
+    metrics = TurnMetrics(120.0, 180.0, 190.0, 192.0, 240.0, 310.0, 2900.0)
     return (
         Heard(turn, said, 0.87, "sphinx"),
         PhaseChanged(turn, Phase.THINKING),

@@ -5,10 +5,8 @@ Invariant: samples move only as the clock moves, whoever asks and however often;
 at the same times give the same samples, and a device stepped by hand is exact to the sample.
 """
 
-import os
 import threading
 import time
-import wave
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,6 +17,7 @@ from engine.audio.clip import Clip, read_clip
 from engine.audio.pcm import Pcm
 from engine.audio.ring import Ring
 from engine.audio.tape import Tape
+from engine.audio.wave_file import WaveFile
 from engine.errors import DeviceError
 
 _LONGEST_QUESTION_S = 600.0
@@ -135,7 +134,7 @@ class FileLoudspeaker:
         self._started_at = clock()
         self._passed = 0  # samples of time, heard or silent
         self._parts: list[Pcm] = []
-        self._file = _WaveFile(path, sample_rate) if path else None
+        self._file = WaveFile(path, sample_rate) if path else None
         self._keep: Callable[[Pcm], None] = self._file.append if self._file else self._parts.append
         self._closed = False
         self._lock = threading.Lock()  # any thread that looks moves the ring on
@@ -225,47 +224,6 @@ class FileLoudspeaker:
                 self._keep(block)
                 self._passed += len(block)
                 due -= len(block)
-
-
-class _WaveFile:
-    """A WAV that grows under a temporary name. A fault is kept, and ends the writing."""
-
-    def __init__(self, path: Path, sample_rate: int) -> None:
-        self._path = path
-        self._partial = path.with_name(f".{path.name}.{os.getpid()}.part")
-        self.fault: OSError | None = None
-        try:
-            self._stream = self._partial.open("wb")
-        except OSError as error:
-            raise DeviceError(
-                f"The recording '{path.name}' could not be created ({error}).",
-                hint="Choose a folder that exists and can be written to.",
-            ) from error
-        self._wave = wave.open(self._stream, "wb")  # noqa: SIM115  closed in close()
-        self._wave.setnchannels(1)
-        self._wave.setsampwidth(2)
-        self._wave.setframerate(sample_rate)
-
-    def append(self, pcm: Pcm) -> None:
-        if self.fault:
-            return
-        whole = np.round(np.clip(pcm, -1, 1) * 32767).astype("<i2")
-        try:
-            self._wave.writeframes(whole.tobytes())  # also corrects the length in the header
-            self._stream.flush()
-        except OSError as error:
-            self.fault = error
-
-    def close(self) -> None:
-        try:
-            with self._stream:
-                self._wave.close()
-            if not self.fault:
-                self._partial.replace(self._path)
-        except OSError as error:
-            self.fault = error
-        if self.fault:
-            self._partial.unlink(missing_ok=True)
 
 
 def _due(seconds: float, sample_rate: int) -> int:

@@ -14,14 +14,11 @@ from engine.audio.base import Pcm, Played
 from engine.audio.delay import LONGEST_S, DelayEstimator
 from engine.audio.echo import FRAME, SAMPLE_RATE, EchoCanceller
 from engine.audio.pcm import Resampler
+from engine.audio.played_line import PlayedLine
 
-TAIL_S = 1.0  # after the last sample played: the room, the devices, and the canceller's memory
-HOLD_S = 0.06  # how long a sample heard waits for what was played meanwhile
-STRAY_S = 0.015  # devices deliver by blocks of 10 ms; what strays further has another clock
 EARLY_S = 0.015  # what was played is given to the canceller this much before it is heard
 MOVED_S = 0.012  # a delay that changed by less is left alone: the canceller follows by itself
 SETTLING_S = 0.6  # of sound after the delay was found or has moved, until the echo is gone
-STRAYS = 50  # looks in a row, about a second
 _EMPTY: Pcm = np.zeros(0, dtype=np.float32)
 
 
@@ -35,7 +32,7 @@ class NearEnd:
         self._arrived = 0  # samples of the microphone, at its own rate
         self._heard: Pcm = _EMPTY  # not yet given out
         self._done = 0  # position of the first of them
-        self._played = _PlayedLine()
+        self._played = PlayedLine(SAMPLE_RATE)
         self._estimator = DelayEstimator()
         self._delay: int | None = None  # samples, as the canceller is told; None = not known
         self._sounded = 0  # samples that held an echo since then
@@ -93,83 +90,3 @@ class NearEnd:
         if self._delay is None or abs(found - self._delay) > MOVED_S * SAMPLE_RATE:
             self._delay, self._sounded = found, 0
             self._canceller.reset()
-
-
-class _PlayedLine:
-    """What was played, at 16 kHz, on the microphone's positions."""
-
-    def __init__(self) -> None:
-        self._resampler: Resampler | None = None  # None: nothing is being played
-        self._rate = SAMPLE_RATE
-        self._pcm: Pcm = _EMPTY
-        self._start = 0  # position of its first sample
-        self._silent_from = -int(TAIL_S * SAMPLE_RATE)  # where the last stretch ended
-        self._reached = 0.0  # position up to which was played, by the loudspeaker's clock
-        self._strays = 0  # looks in a row at which the two clocks were apart
-
-    def push(self, played: Played, now: int) -> None:
-        """Append; a stretch that begins is taken to end at position `now`."""
-        if len(played.pcm):
-            if self._resampler is None or played.sample_rate != self._rate:
-                self._begin(played, now)
-            assert self._resampler is not None
-            self._append(self._resampler.push(played.pcm))
-            self._reached += len(played.pcm) * SAMPLE_RATE / self._rate
-            self._keep_step(now)
-        if self._resampler is not None and not played.more:
-            self._append(self._resampler.end())
-            self._resampler = None
-            self._silent_from = self._end
-
-    def known(self, position: int, now: int) -> bool:
-        """Whether everything before `position` is here, or will never be."""
-        late = now - position > HOLD_S * SAMPLE_RATE
-        return self._resampler is None or self._end >= position or late
-
-    def sounds_at(self, position: int) -> bool:
-        return self._resampler is not None or position < self._silent_from + TAIL_S * SAMPLE_RATE
-
-    def take(self, position: int, samples: int) -> Pcm:
-        """The samples from `position` on; silence where nothing was played."""
-        self._fill(position + samples)
-        first = position - self._start
-        if first < 0:  # before anything was played, or forgotten
-            silence = np.zeros(min(samples, -first), np.float32)
-            return np.concatenate((silence, self._pcm[: max(0, first + samples)]))
-        return self._pcm[first : first + samples]
-
-    def forget(self, before: int) -> None:
-        gone = min(max(0, before - self._start), len(self._pcm))
-        self._pcm = self._pcm[gone:]
-        self._start = max(self._start + gone, before) if not len(self._pcm) else self._start + gone
-
-    @property
-    def _end(self) -> int:
-        return self._start + len(self._pcm)
-
-    def _begin(self, played: Played, now: int) -> None:
-        self._rate = played.sample_rate
-        self._resampler = Resampler(self._rate, SAMPLE_RATE)
-        self._reached = now - len(played.pcm) * SAMPLE_RATE / self._rate
-        self._fill(int(self._reached))
-        self._reached = max(self._reached, self._end)
-
-    def _keep_step(self, now: int) -> None:
-        """Move the line when loudspeaker and microphone have counted time apart."""
-        astray = self._reached - now
-        self._strays = self._strays + 1 if abs(astray) > STRAY_S * SAMPLE_RATE else 0
-        if self._strays < STRAYS:
-            return
-        self._strays, self._reached = 0, float(now)
-        if astray > 0:
-            self._pcm = self._pcm[: max(0, len(self._pcm) - int(astray))]
-        else:
-            self._fill(self._end - int(astray))
-
-    def _append(self, pcm: Pcm) -> None:
-        self._pcm = np.concatenate((self._pcm, pcm))
-
-    def _fill(self, position: int) -> None:
-        """Silence up to `position`."""
-        if position > self._end:
-            self._append(np.zeros(position - self._end, np.float32))

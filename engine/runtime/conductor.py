@@ -218,7 +218,7 @@ class Conductor:
             record.transcript_at = happened.at
             self._decide(turns.Understood(turn, transcript.text))
         elif transcript.text:
-            self._ledger.say(transcript.text)  # its turn was taken over; what was said is not lost
+            self._ledger.say_late(turn, transcript.text)
 
     @_on.register
     def _(self, happened: h.ReplyGrew) -> None:
@@ -258,7 +258,7 @@ class Conductor:
     def _(self, happened: h.WordBegan) -> None:
         record = self._ledger.find(happened.turn)
         if record is not None:
-            record.begun += 1
+            record.began.append(happened)
             self._emit(m.WordHeard(happened.turn, happened.word.start, happened.word.end))
 
     @_on.register

@@ -40,6 +40,7 @@ class Effects:
                 self._ledger.record(turn)
                 self._crew.listener.post(OpenUtterance(turn, from_sample))
             case f.CloseEars(turn):
+                self._ledger.record(turn).end_detected_at = self._clock()
                 self._crew.listener.post(CloseUtterance(turn))
             case f.DropEars(turn):
                 self._crew.listener.post(AbandonUtterance(turn))
@@ -70,6 +71,7 @@ class Effects:
         record.said = said
         if record.speech_ended_at is None:  # typed
             record.speech_ended_at = self._clock()
+            record.typed = True
             self._emit(m.Heard(turn, said, 1.0, "keyboard"))
         self._ledger.say(said)
         self._crew.thinker.live = turn

@@ -99,10 +99,11 @@ class AudioHeard:
 
 @dataclass(frozen=True)
 class WordBegan:
-    """A word of the reply begins to be heard."""
+    """A word of the reply began to be heard."""
 
     turn: int
     word: Word
+    at: float
 
 
 @dataclass(frozen=True)
@@ -114,11 +115,12 @@ class RateHeard:
 
 @dataclass(frozen=True)
 class Delivery:
-    """What reached the ear of one reply."""
+    """What reached the ear of one reply; `onsets_ms`: after how much of it each word began."""
 
     words: tuple[Word, ...] = ()
     speech_ms: float = 0.0
     underruns: int = 0
+    onsets_ms: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,20 @@
-"""What is known of each turn while it lasts, and the history the language model is given.
+"""What is known of each turn while it lasts, the history the language model is given, and the
+conversation as it can be exported.
 
 Invariant: the history holds only what was said and what was heard, in the order of the turns.
 """
 
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 
+from engine.audio.recording import Recorded
+from engine.export.conversation import Conversation, Stretch, Turn
 from engine.llm.base import Message, Role
 from engine.messages import Ending, TurnEnded, TurnMetrics
-from engine.runtime.happenings import Delivery
+from engine.runtime import word_times
+from engine.runtime.happenings import Delivery, WordBegan
 from engine.text.word import Word
 
 
@@ -16,33 +23,65 @@ class TurnRecord:
     """One turn as it unfolds. Times are seconds on the engine's clock, None = not yet."""
 
     turn: int
+    opened_at: float
+    ending: Ending | None = None
     said: str = ""
+    typed: bool = False
     reply: str = ""
     words: list[Word] = field(default_factory=list)
     delivery: Delivery = field(default_factory=Delivery)
-    begun: int = 0  # words that began to be heard
+    began: list[WordBegan] = field(default_factory=list)
     speech_ended_at: float | None = None
+    end_detected_at: float | None = None
     transcript_at: float | None = None
     first_token_at: float | None = None
     first_word_at: float | None = None
     first_audio_at: float | None = None
     heard_at: float | None = None
 
+    @property
+    def begun(self) -> int:
+        """Words that began to be heard."""
+        return len(self.began)
+
+    @property
+    def heard(self) -> str:
+        """The part of the reply's text that reached the ear."""
+        if self.ending is Ending.COMPLETE:
+            return self.reply
+        words = [told.word for told in self.began] if self.ending is None else self.delivery.words
+        return self.reply[: max((word.end for word in words), default=0)]
+
     def ended(self, ending: Ending) -> TurnEnded:
+        self.ending = ending
         spoken = " ".join(word.text for word in self.words)
         return TurnEnded(
-            self.turn, ending, self.said, self.reply, self.heard(ending), spoken, self._metrics()
+            self.turn, ending, self.said, self.reply, self.heard, spoken, self._metrics()
         )
 
-    def heard(self, ending: Ending) -> str:
-        """The part of the reply's text that reached the ear."""
-        if ending is Ending.COMPLETE:
-            return self.reply
-        end = max((word.end for word in self.delivery.words), default=0)
-        return self.reply[:end]
+    def exported(self, zero_at: float) -> Turn:
+        """As it is exported, with times after `zero_at`."""
+        if self.ending is None:
+            words = word_times.so_far(self.began, zero_at)
+        else:
+            words = word_times.delivered(self.delivery, self.began, zero_at)
+        fell_silent_at = self.speech_ended_at
+        return Turn(
+            number=self.turn,
+            ending=self.ending,
+            start_s=self.opened_at - zero_at,
+            said=self.said,
+            said_end_s=None if fell_silent_at is None else fell_silent_at - zero_at,
+            typed=self.typed,
+            reply=self.reply,
+            heard=self.heard,
+            words=words,
+            metrics=self._metrics(),
+        )
 
     def _metrics(self) -> TurnMetrics:
         return TurnMetrics(
+            end_ms=self._after_speech(self.end_detected_at),
             transcript_ms=self._after_speech(self.transcript_at),
             first_token_ms=self._after_speech(self.first_token_at),
             first_word_ms=self._after_speech(self.first_word_at),
@@ -53,16 +92,19 @@ class TurnRecord:
         )
 
     def _after_speech(self, at: float | None) -> float | None:
+        """0 for what was prepared before the person had finished."""
         if at is None or self.speech_ended_at is None:
             return None
-        return (at - self.speech_ended_at) * 1000
+        return max(0.0, at - self.speech_ended_at) * 1000
 
 
 class Ledger:
-    """The records of turns that are not over, and the history of those that are."""
+    """The records of turns that are not over, and what is kept of those that are."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
         self._records: dict[int, TurnRecord] = {}
+        self._over: dict[int, TurnRecord] = {}  # of this conversation
         self._history: list[Message] = []
 
     @property
@@ -71,7 +113,9 @@ class Ledger:
 
     def record(self, turn: int) -> TurnRecord:
         """The record of `turn`, begun if need be."""
-        return self._records.setdefault(turn, TurnRecord(turn))
+        if turn not in self._records:
+            self._records[turn] = TurnRecord(turn, self._clock())
+        return self._records[turn]
 
     def find(self, turn: int) -> TurnRecord | None:
         """The record of a turn that is not over; None when it is over or never began."""
@@ -85,15 +129,38 @@ class Ledger:
         """Append what the person said."""
         self._history.append(Message(Role.USER, text))
 
+    def say_late(self, turn: int, text: str) -> None:
+        """Append what the person said in a turn that was taken over before it was understood."""
+        self.say(text)
+        if turn in self._over:
+            self._over[turn].said = text
+
     def end(self, turn: int, ending: Ending) -> TurnEnded:
         """Close the record; what was heard of the reply joins the history."""
-        record = self._records.pop(turn, None) or TurnRecord(turn)
-        heard = record.heard(ending)
-        if heard:
+        record = self.record(turn)
+        ended = record.ended(ending)
+        self._over[turn] = self._records.pop(turn)
+        if ended.heard:
             interrupted = ending is not Ending.COMPLETE
-            self._history.append(Message(Role.ASSISTANT, heard, interrupted))
-        return record.ended(ending)
+            self._history.append(Message(Role.ASSISTANT, ended.heard, interrupted))
+        return ended
+
+    def conversation(self, recorded: Sequence[Recorded] = ()) -> Conversation:
+        """What was said and heard until now, the turn that goes on included; time zero is the
+        beginning of the first turn, or of what was `recorded` if that is earlier.
+        """
+        records = [*self._over.values(), *self._records.values()]
+        records = [record for record in records if record.said or record.reply]
+        now = self._clock()
+        beginnings = [each.start_at for each in recorded] + [each.opened_at for each in records]
+        zero_at = min(beginnings, default=now)
+        return Conversation(
+            datetime.now().astimezone() - timedelta(seconds=now - zero_at),
+            tuple(record.exported(zero_at) for record in records),
+            tuple(Stretch(each.start_at - zero_at, each.seconds) for each in recorded),
+        )
 
     def forget(self) -> None:
         """Begin a new conversation."""
         self._history.clear()
+        self._over.clear()

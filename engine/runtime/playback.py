@@ -28,6 +28,14 @@ class WordCue:
 
 
 @dataclass(frozen=True)
+class WordBegun:
+    """A word and how long ago it began to be heard."""
+
+    word: Word
+    ago_s: float
+
+
+@dataclass(frozen=True)
 class FrameCue:
     """Where a frame begins (samples of the utterance), its level and the rate measured in it."""
 
@@ -43,6 +51,7 @@ class Playback:
     def __init__(self, loudspeaker: Loudspeaker, model_rate: int) -> None:
         self._model_rate = model_rate  # Hz
         self._words: list[WordCue] = []
+        self._passed_words = 0  # words begun_words() has given out
         self._frames: deque[FrameCue] = deque()
         self._unheard: deque[AudioFrame] = deque()
         self._pending: Pcm = np.zeros(0, np.float32)  # resampled, not yet taken by the ring
@@ -123,9 +132,15 @@ class Playback:
 
     def delivery(self) -> Delivery:
         """What has reached the ear so far."""
-        speech_ms = self._heard_sample() * 1000 / self._model_rate
+        heard = self._heard_sample()
+        cues = [cue for cue in list(self._words) if cue.sample < heard]
         underruns = self._underruns + self._loudspeaker.underruns - self._underruns_before
-        return Delivery(self.heard_words(), speech_ms, underruns)
+        return Delivery(
+            tuple(cue.word for cue in cues),
+            heard * 1000 / self._model_rate,
+            underruns,
+            tuple(cue.sample * 1000 / self._model_rate for cue in cues),
+        )
 
     @property
     def hushed(self) -> bool:
@@ -136,10 +151,16 @@ class Playback:
         if self._hushed_at is None:
             self._hushed_at = self._heard_sample()
 
-    def heard_words(self) -> tuple[Word, ...]:
-        """Words that began to be heard, in order."""
+    def begun_words(self) -> tuple[WordBegun, ...]:
+        """Words that began to be heard since the last call (speaker's thread)."""
         heard = self._heard_sample()
-        return tuple(cue.word for cue in list(self._words) if cue.sample < heard)
+        begun = []
+        for cue in self._words[self._passed_words :]:
+            if cue.sample >= heard:
+                break
+            begun.append(WordBegun(cue.word, (heard - cue.sample) / self._model_rate))
+        self._passed_words += len(begun)
+        return tuple(begun)
 
     def passed_frames(self) -> tuple[FrameCue, ...]:
         """Frames that began to be heard since the last call (speaker's thread)."""

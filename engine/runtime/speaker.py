@@ -91,7 +91,6 @@ class _Utterance:
     queued: bool = False
     audible: bool = False
     starved: bool = False
-    shown: int = 0  # words already shown as heard
 
 
 class Speaker:
@@ -370,10 +369,8 @@ class Speaker:
         if not utterance.audible and playback.audible:
             utterance.audible = True
             self._tell(AudioHeard(utterance.turn, time.monotonic()))
-        heard = playback.heard_words()
-        for word in heard[utterance.shown :]:
-            self._tell(WordBegan(utterance.turn, word))
-        utterance.shown = len(heard)
+        for begun in playback.begun_words():
+            self._tell(WordBegan(utterance.turn, begun.word, time.monotonic() - begun.ago_s))
         for cue in playback.passed_frames():
             self.level_db = cue.level_db
             if cue.measured is not None:

@@ -6,7 +6,8 @@ import pytest
 from engine.audio.base import Pcm, Played
 from engine.audio.delay import DelayEstimator
 from engine.audio.echo import FRAME, SAMPLE_RATE, Passthrough
-from engine.audio.near_end import EARLY_S, HOLD_S, TAIL_S, NearEnd
+from engine.audio.near_end import EARLY_S, NearEnd
+from engine.audio.played_line import HOLD_S, TAIL_S
 
 NOTHING = np.zeros(0, np.float32)
 TICK = SAMPLE_RATE // 50

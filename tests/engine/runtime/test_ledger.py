@@ -1,6 +1,11 @@
+from pathlib import Path
+
+import pytest
+
+from engine.audio.recording import Recorded
 from engine.llm.base import Message, Role
 from engine.messages import Ending
-from engine.runtime.happenings import Delivery
+from engine.runtime.happenings import Delivery, WordBegan
 from engine.runtime.ledger import Ledger
 from engine.text.word import Word
 
@@ -12,12 +17,14 @@ WORDS = tuple(
 
 
 def turn_heard(count: int) -> Ledger:
-    ledger = Ledger()
+    ledger = Ledger(clock=lambda: 48.0)
     ledger.say("what time is it")
     record = ledger.record(1)
     record.reply = REPLY
     record.words.extend(WORDS)
-    record.delivery = Delivery(WORDS[:count], speech_ms=100.0 * count, underruns=0)
+    record.began.extend(WordBegan(1, WORDS[n], 50.0 + 0.1 * n) for n in range(count))
+    onsets_ms = tuple(100.0 * number for number in range(count))
+    record.delivery = Delivery(WORDS[:count], 100.0 * count, 0, onsets_ms)
     return ledger
 
 
@@ -55,3 +62,57 @@ def test_a_turn_that_is_over_is_not_found_again() -> None:
     ledger = turn_heard(1)
     ledger.end(1, Ending.COMPLETE)
     assert ledger.find(1) is None
+
+
+def test_what_was_prepared_before_the_end_of_speech_took_no_time_after_it() -> None:
+    ledger = turn_heard(5)
+    record = ledger.record(1)
+    record.speech_ended_at, record.end_detected_at = 10.0, 10.3
+    record.first_token_at, record.first_word_at = 9.7, 10.1
+    metrics = ledger.end(1, Ending.COMPLETE).metrics
+    assert metrics.end_ms == pytest.approx(300.0)
+    assert metrics.first_token_ms == 0.0
+    assert metrics.first_word_ms == pytest.approx(100.0)
+
+
+def test_an_interrupted_turn_is_exported_with_its_cause_and_the_words_heard() -> None:
+    ledger = turn_heard(3)
+    ledger.end(1, Ending.INTERRUPTED_BY_TEXT)
+    (turn,) = ledger.conversation().turns
+    assert turn.ending is Ending.INTERRUPTED_BY_TEXT
+    assert turn.heard == "It is **six"
+    assert turn.unheard == "** o'clock now."
+    assert [word.text for word in turn.words] == ["It", "is", "six"]
+    assert [word.start_s for word in turn.words] == pytest.approx([2.0, 2.1, 2.2])
+
+
+def test_a_turn_that_goes_on_is_exported_as_far_as_it_was_heard() -> None:
+    (turn,) = turn_heard(2).conversation().turns
+    assert turn.ending is None
+    assert turn.heard == "It is"
+    assert len(turn.words) == 2
+
+
+def test_time_begins_with_what_was_recorded_if_that_was_earlier() -> None:
+    ledger = turn_heard(5)
+    ledger.end(1, Ending.COMPLETE)
+    conversation = ledger.conversation((Recorded(Path("a.wav"), 40.0, 60.0),))
+    assert conversation.turns[0].start_s == pytest.approx(8.0)
+    assert conversation.recorded[0].start_s == 0.0
+
+
+def test_what_was_said_in_a_turn_taken_over_is_not_lost() -> None:
+    ledger = Ledger()
+    ledger.record(1)
+    ledger.end(1, Ending.SUPERSEDED)
+    assert ledger.conversation().turns == ()
+    ledger.say_late(1, "and another thing")
+    assert [turn.said for turn in ledger.conversation().turns] == ["and another thing"]
+    assert ledger.history == (Message(Role.USER, "and another thing"),)
+
+
+def test_a_new_conversation_exports_nothing_of_the_old_one() -> None:
+    ledger = turn_heard(5)
+    ledger.end(1, Ending.COMPLETE)
+    ledger.forget()
+    assert ledger.conversation().turns == ()

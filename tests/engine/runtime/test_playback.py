@@ -105,3 +105,24 @@ def test_a_loudspeaker_lost_after_the_last_write_is_noticed() -> None:
     loudspeaker.gone = True
     with pytest.raises(DeviceError):
         playback.pump()
+
+
+def test_each_word_is_told_once_with_how_long_ago_it_began() -> None:
+    loudspeaker = HandLoudspeaker()
+    playback = playing(loudspeaker)
+    loudspeaker.play(1_160)
+    assert [(begun.word, begun.ago_s) for begun in playback.begun_words()] == [
+        (WORDS[0], 1_160 / RATE),
+        (WORDS[1], 160 / RATE),
+    ]
+    assert playback.begun_words() == ()
+    loudspeaker.play(2_000)
+    assert [begun.word for begun in playback.begun_words()] == [WORDS[2]]
+
+
+def test_a_delivery_says_after_how_much_speech_each_word_began() -> None:
+    loudspeaker = HandLoudspeaker()
+    playback = playing(loudspeaker)
+    loudspeaker.play(1_500)
+    assert playback.delivery().onsets_ms == (0.0, 62.5)
+    assert playback.delivery().speech_ms == pytest.approx(93.75)

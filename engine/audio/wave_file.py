@@ -1,0 +1,62 @@
+"""A WAV file that grows while it is recorded.
+
+Invariant: after every append the file on disk is a whole WAV of what was appended, under a
+temporary name until it is closed; so a crash loses its name and nothing else.
+"""
+
+import os
+import wave
+from pathlib import Path
+
+import numpy as np
+
+from engine.audio.base import Pcm
+from engine.errors import DeviceError
+
+
+class WaveFile:
+    """A 16-bit WAV that grows. A fault is kept, and ends the writing.
+
+    DeviceError when it cannot be created.
+    """
+
+    def __init__(self, path: Path, sample_rate: int, channels: int = 1) -> None:
+        self._path = path
+        self.partial = path.with_name(f".{path.name}.{os.getpid()}.part")
+        self.fault: OSError | None = None
+        try:
+            self._stream = self.partial.open("wb")
+        except OSError as error:
+            raise DeviceError(
+                f"The recording '{path.name}' could not be created ({error}).",
+                hint="Choose a folder that exists and can be written to.",
+            ) from error
+        self._wave = wave.open(self._stream, "wb")  # noqa: SIM115  closed in close()
+        self._wave.setnchannels(channels)
+        self._wave.setsampwidth(2)
+        self._wave.setframerate(sample_rate)
+
+    def append(self, pcm: Pcm) -> None:
+        """Write samples [S], or [S, channels]; after a fault nothing."""
+        if self.fault:
+            return
+        whole = np.round(np.clip(pcm, -1, 1) * 32767).astype("<i2")
+        try:
+            self._wave.writeframes(whole.tobytes())  # also corrects the length in the header
+            self._stream.flush()
+        except OSError as error:
+            self.fault = error
+
+    def close(self, *, despite_fault: bool = False) -> None:
+        """Give the file its name; after a fault delete it, unless what was written is worth
+        keeping `despite_fault`. Never raises.
+        """
+        try:
+            with self._stream:
+                self._wave.close()
+            if not self.fault or despite_fault:
+                self.partial.replace(self._path)
+        except OSError as error:
+            self.fault = self.fault or error
+        if self.fault and not despite_fault:
+            self.partial.unlink(missing_ok=True)

@@ -1,0 +1,80 @@
+"""A conversation as it is exported: who said what when, and of a reply the words that were heard.
+
+Invariant: plain frozen values. Times are seconds after `began` and do not decrease from word to
+word of a reply; a word is in `words` only if it began to leave the loudspeaker.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from engine.messages import Ending, TurnMetrics
+
+
+@dataclass(frozen=True)
+class HeardWord:
+    """A word of a reply as it was spoken; [start, end) is where it stands in the reply's text, and
+    several spoken words may share one span ("$5" is spoken "five dollars").
+    """
+
+    text: str
+    start: int
+    end: int
+    start_s: float
+    end_s: float
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One turn. `reply` is the text as written, `heard` the part of it that was heard."""
+
+    number: int
+    ending: Ending | None  # None = it still goes on
+    start_s: float
+    said: str = ""
+    said_end_s: float | None = None  # None = they have not fallen silent yet
+    typed: bool = False
+    reply: str = ""
+    heard: str = ""
+    words: tuple[HeardWord, ...] = ()
+    metrics: TurnMetrics = field(default_factory=TurnMetrics)
+
+    @property
+    def unheard(self) -> str:
+        """What was written and not heard, on one line; empty when nothing is missing."""
+        if self.ending is Ending.COMPLETE:
+            return ""
+        return " ".join(self.reply[len(self.heard) :].split())
+
+    @property
+    def replied_s(self) -> float:
+        """When the reply began to be heard, or would have."""
+        if self.words:
+            return self.words[0].start_s
+        return self.start_s if self.said_end_s is None else self.said_end_s
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """A part of the conversation that was recorded: from `start_s` on for `seconds`."""
+
+    start_s: float
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """What was said since `began` (a time with its zone), oldest turn first."""
+
+    began: datetime
+    turns: tuple[Turn, ...] = ()
+    recorded: tuple[Stretch, ...] = ()
+
+    def clock(self, seconds: float) -> str:
+        """The time of day `seconds` after the beginning."""
+        return (self.began + timedelta(seconds=seconds)).strftime("%H:%M:%S")
+
+    @property
+    def sound_start_s(self) -> float:
+        """Where the sound of the conversation begins: its recording, if there is one."""
+        return self.recorded[0].start_s if self.recorded else 0.0
+

@@ -1,0 +1,85 @@
+"""A conversation to read (text, Markdown) and to work on (JSON).
+
+Invariant: what was written but not heard is there and says so. The JSON holds everything that is
+known; its keys do not change between releases of one `version`.
+"""
+
+import json
+from dataclasses import asdict
+from enum import Enum
+
+from engine.export.conversation import Conversation, Turn
+from engine.messages import Ending
+
+VERSION = 1
+
+
+def plain(conversation: Conversation) -> str:
+    """For any editor: a line for who said what and when."""
+    lines = [_title(conversation), ""]
+    for turn in conversation.turns:
+        if turn.said:
+            lines.append(f"[{conversation.clock(turn.start_s)}] You: {turn.said}")
+        if turn.heard:
+            lines.append(f"[{conversation.clock(turn.replied_s)}] Rubato: {turn.heard.strip()}")
+        lines += [f"           ({remark})" for remark in _remarks(turn)]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def markdown(conversation: Conversation) -> str:
+    """Replies keep the marks they were written with."""
+    lines = [f"# {_title(conversation)}", ""]
+    for turn in conversation.turns:
+        if turn.said:
+            lines += [f"**You** · {conversation.clock(turn.start_s)}", "", _quoted(turn.said), ""]
+        if turn.heard:
+            lines += [f"**Rubato** · {conversation.clock(turn.replied_s)}", ""]
+            lines += [turn.heard.strip(), ""]
+        for remark in _remarks(turn):
+            lines += [f"*{_escaped(remark)}*", ""]
+    return "\n".join(lines)
+
+
+def as_json(conversation: Conversation) -> str:
+    """The conversation's fields by their names; times in seconds, rounded to milliseconds."""
+    whole = {"format": "rubato conversation", "version": VERSION, **asdict(conversation)}
+    return json.dumps(_rounded(whole), indent=2, ensure_ascii=False, default=_plain_value) + "\n"
+
+
+def _title(conversation: Conversation) -> str:
+    return f"Conversation of {conversation.began:%Y-%m-%d %H:%M}"
+
+
+def _remarks(turn: Turn) -> list[str]:
+    remarks = []
+    if turn.ending is not None and (turn.ending.interrupted or turn.ending is Ending.FAILED):
+        remarks.append(turn.ending.value)
+    if turn.unheard:
+        remarks.append(f"not heard: {turn.unheard}")
+    return remarks
+
+
+def _quoted(text: str) -> str:
+    """What the person said is text, whatever marks it seems to hold."""
+    return "\n".join(f"> {_escaped(line)}" for line in text.splitlines())
+
+
+def _escaped(text: str) -> str:
+    return "".join(f"\\{mark}" if mark in "\\`*_[]<>#" else mark for mark in text)
+
+
+def _rounded(value: object) -> object:
+    match value:
+        case dict():
+            return {key: _rounded(each) for key, each in value.items()}
+        case list() | tuple():
+            return [_rounded(each) for each in value]
+        case float():
+            return round(value, 3)
+        case _:
+            return value
+
+
+def _plain_value(value: object) -> str:
+    return str(value.value) if isinstance(value, Enum) else value.isoformat()  # type: ignore[attr-defined] # a datetime is all that is left

@@ -1,0 +1,64 @@
+"""Writing a conversation into a file whose suffix says how.
+
+Invariant: a file is complete or not there (written under a temporary name, then renamed).
+"""
+
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from engine.errors import InvalidInput
+from engine.export import documents
+from engine.export.conversation import Conversation
+from engine.export.subtitles import subtitles
+
+SOUND = ".wav"  # of a conversation that was recorded: see engine.audio.recording
+WRITERS: Mapping[str, Callable[[Conversation], str]] = MappingProxyType(
+    {
+        ".txt": documents.plain,
+        ".md": documents.markdown,
+        ".json": documents.as_json,
+        ".srt": subtitles,
+    }
+)
+
+
+def check_suffix(path: Path) -> None:
+    """InvalidInput when no format has the suffix of `path`."""
+    known = (*WRITERS, SOUND)
+    if path.suffix.lower() not in known:
+        raise InvalidInput(
+            f"A conversation cannot be written as '{path.suffix or path.name}'.",
+            hint=f"Give the file a name that ends in {', '.join(known[:-1])} or {known[-1]}.",
+        )
+
+
+def write(conversation: Conversation, path: Path) -> None:
+    """Write the format that the suffix names. InvalidInput when it names none, when there is
+    nothing to write, or when the file cannot be written.
+    """
+    check_suffix(path)
+    if not conversation.turns:
+        raise InvalidInput("There is no conversation yet.", hint="Say or type something first.")
+    text = WRITERS[path.suffix.lower()](conversation)
+    temporary = ""
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".rubato-", suffix=".part")
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        Path(temporary).replace(path)
+    except OSError as error:
+        if temporary:
+            Path(temporary).unlink(missing_ok=True)
+        raise unwritable(path, error) from error
+
+
+def unwritable(path: Path, error: Exception) -> InvalidInput:
+    """What to tell the person when `path` could not be written because of `error`."""
+    reason = getattr(error, "strerror", None) or error
+    return InvalidInput(
+        f"The file {path} cannot be written: {reason}.",
+        hint="Choose a place that exists, where you may write and where there is room.",
+    )

@@ -1,0 +1,75 @@
+"""The text, Markdown and JSON of a conversation."""
+
+import json
+from datetime import datetime
+from typing import Any
+
+from engine.export.conversation import Conversation, HeardWord, Stretch, Turn
+from engine.export.documents import as_json, markdown, plain
+from engine.messages import Ending, TurnMetrics
+from tests.engine.export.conversations import conversation, turn
+
+TALK = conversation(
+    turn(1, "What time is it?", "It is ten."),
+    turn(2, "And *now*?", "It is **still** ten, my friend.", start=5.0, words=2),
+    recorded=(Stretch(0.25, 12.0),),
+)
+
+
+def read(text: str) -> Conversation:
+    """The JSON as values again."""
+    whole: dict[str, Any] = json.loads(text)
+    assert (whole["format"], whole["version"]) == ("rubato conversation", 1)
+    turns = [
+        Turn(
+            **{
+                **each,
+                "ending": each["ending"] and Ending(each["ending"]),
+                "words": tuple(HeardWord(**word) for word in each["words"]),
+                "metrics": TurnMetrics(**each["metrics"]),
+            }
+        )
+        for each in whole["turns"]
+    ]
+    recorded = tuple(Stretch(**each) for each in whole["recorded"])
+    return Conversation(datetime.fromisoformat(whole["began"]), tuple(turns), recorded)
+
+
+def test_what_was_written_as_json_reads_back_the_same() -> None:
+    back = read(as_json(TALK))
+    assert back.began == TALK.began
+    assert back == TALK
+
+
+def test_a_turn_that_goes_on_reads_back_too() -> None:
+    going_on = conversation(Turn(1, None, 0.0, "Hm?", reply="It is", heard="It"))
+    assert read(as_json(going_on)) == going_on
+
+
+def test_the_text_says_who_said_what_when_and_what_was_not_heard() -> None:
+    assert plain(TALK).splitlines() == [
+        "Conversation of 2026-03-01 10:15",
+        "",
+        "[10:15:00] You: What time is it?",
+        "[10:15:02] Rubato: It is ten.",
+        "",
+        "[10:15:05] You: And *now*?",
+        "[10:15:07] Rubato: It is",
+        "           (interrupted by Escape)",
+        "           (not heard: **still** ten, my friend.)",
+    ]
+
+
+def test_markdown_keeps_the_marks_of_replies_and_only_those() -> None:
+    text = markdown(TALK)
+    assert "> And \\*now\\*?" in text
+    assert "\nIt is\n" in text
+    assert "*not heard: \\*\\*still\\*\\* ten, my friend.*" in text
+
+
+def test_nothing_unheard_is_told_as_heard() -> None:
+    unheard = conversation(turn(1, "Hm?", "Never spoken.", words=0))
+    assert "Rubato:" not in plain(unheard)
+    assert "not heard: Never spoken." in plain(unheard)
+    assert "**Rubato**" not in markdown(unheard)
+    assert read(as_json(unheard)).turns[0].words == ()

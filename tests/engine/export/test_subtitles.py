@@ -1,0 +1,134 @@
+"""Cues are short, in order, and say only what was heard."""
+
+import re
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.export.conversation import HeardWord, Stretch, Turn
+from engine.export.subtitles import LINE, LINES, LONGEST_S, subtitles
+from engine.messages import Ending
+from tests.engine.export.conversations import conversation, turn
+
+LONG = (
+    "The metronome was patented by Johann Maelzel in 1815, though Dietrich Winkel had built the "
+    "first one. Beethoven was among the first to print its numbers in his scores, and players "
+    "have argued about them ever since."
+)
+
+
+@dataclass(frozen=True)
+class Shown:
+    start_s: float
+    end_s: float
+    lines: tuple[str, ...]
+
+
+def shown(text: str) -> list[Shown]:
+    """A file as a player reads it."""
+    cues = []
+    for number, block in enumerate(text.strip().split("\n\n") if text.strip() else [], 1):
+        index, times, *lines = block.split("\n")
+        assert index == str(number)
+        start, end = (
+            sum(float(part) * unit for part, unit in zip(stamp, (3600, 60, 1, 0.001), strict=True))
+            for stamp in re.findall(r"(\d\d):(\d\d):(\d\d),(\d\d\d)", times)
+        )
+        cues.append(Shown(start, end, tuple(lines)))
+    return cues
+
+
+def test_a_turn_is_a_cue_for_each_side() -> None:
+    text = subtitles(conversation(turn(1, "What time is it?", "It is ten.")))
+    assert text == (
+        "1\n00:00:00,000 --> 00:00:01,500\nYou: What time is it?\n\n"
+        "2\n00:00:02,000 --> 00:00:03,200\nRubato: It is ten.\n\n"
+    )
+
+
+def test_a_long_reply_is_cut_into_cues_that_can_be_read() -> None:
+    cues = shown(subtitles(conversation(turn(1, "Go on", LONG))))[1:]
+    assert len(cues) > 3
+    assert all(len(cue.lines) <= LINES for cue in cues)
+    assert all(len(line) <= LINE for cue in cues for line in cue.lines)
+    assert all(cue.end_s - cue.start_s <= LONGEST_S + 1e-6 for cue in cues)
+    assert " ".join(line for cue in cues for line in cue.lines) == "Rubato: " + LONG
+
+
+def test_a_sentence_that_is_over_ends_its_cue() -> None:
+    cues = shown(subtitles(conversation(turn(1, "", "It is ten in the morning. I like mornings."))))
+    assert [cue.lines[-1][-9:] for cue in cues] == [" morning.", "mornings."]
+
+
+def test_what_nobody_heard_has_no_cue() -> None:
+    text = subtitles(conversation(turn(1, "Go on", LONG, words=4)))
+    assert "The metronome was patented" in text
+    assert "Johann" not in text
+    assert "Rubato" not in subtitles(conversation(turn(1, "Go on", LONG, words=0)))
+
+
+def test_spoken_words_that_share_a_written_one_are_shown_once_and_marks_are_not() -> None:
+    reply = "It costs **$5** now."
+    words = (
+        HeardWord("It", 0, 2, 0.0, 0.2),
+        HeardWord("costs", 3, 8, 0.2, 0.5),
+        HeardWord("five", 11, 13, 0.5, 0.8),
+        HeardWord("dollars", 11, 13, 0.8, 1.2),
+        HeardWord("now.", 16, 20, 1.2, 1.6),
+    )
+    one = Turn(1, Ending.COMPLETE, 0.0, reply=reply, heard=reply, words=words)
+    (cue,) = shown(subtitles(conversation(one)))
+    assert cue.lines == ("Rubato: It costs $5 now.",)
+    assert cue.end_s == pytest.approx(1.6)
+
+
+def test_a_pause_begins_a_new_cue() -> None:
+    words = (HeardWord("One", 0, 3, 0.0, 0.3), HeardWord("two", 4, 7, 3.0, 3.3))
+    one = Turn(1, Ending.COMPLETE, 0.0, reply="One two", heard="One two", words=words)
+    assert [cue.lines for cue in shown(subtitles(conversation(one)))] == [
+        ("Rubato: One",),
+        ("two",),
+    ]
+
+
+def test_who_interrupts_ends_the_cue_of_the_reply() -> None:
+    first = turn(1, "", "One two three four")  # heard from 2.0 to 3.6
+    second = turn(2, "Stop please", "Yes.", start=3.0)
+    cues = shown(subtitles(conversation(first, second)))
+    assert [(cue.start_s, cue.end_s) for cue in cues[:2]] == [(2.0, 3.0), (3.0, 4.5)]
+
+
+def test_with_a_recording_time_zero_is_its_beginning() -> None:
+    both = (turn(1, "Before", "Yes."), turn(2, "After", "No.", start=60.0))
+    cues = shown(subtitles(conversation(*both, recorded=(Stretch(50.0, 30.0),))))
+    assert [(cue.start_s, cue.lines) for cue in cues] == [
+        (10.0, ("You: After",)),
+        (12.0, ("Rubato: No.",)),
+    ]
+
+
+words_heard = st.lists(
+    st.tuples(
+        st.text(st.sampled_from("abcdefgh.,!"), min_size=1, max_size=60),
+        st.floats(0.0, 9.0),
+        st.floats(0.0, 3.0),
+    ),
+    max_size=40,
+)
+
+
+@given(words_heard, st.floats(0, 5), st.text(st.sampled_from("ab "), max_size=200))
+def test_cues_are_in_order_whatever_was_said(spoken, start: float, said: str) -> None:
+    reply, words, now = "", [], 1.0
+    for text, length, gap in spoken:
+        words.append(HeardWord(text, len(reply), len(reply) + len(text), now, now + length))
+        reply += text + " "
+        now += length + gap
+    one = Turn(1, Ending.COMPLETE, 0.0, said, start, reply=reply, heard=reply, words=tuple(words))
+    cues = shown(subtitles(conversation(one, turn(2, said, "Yes.", start=start))))
+    times = [at for cue in cues for at in (cue.start_s, cue.end_s)]
+    assert times == sorted(times)
+    assert all(0 < cue.end_s - cue.start_s <= LONGEST_S + 0.002 for cue in cues)
+    assert all(len(cue.lines) <= LINES for cue in cues)
