@@ -255,6 +255,13 @@ PAGES = (
                 OnlyWith(_SYNTHESISER, "voxtream2"),
             ),
             Field(
+                "speech.pacing",
+                "Pace from content",
+                Flag(),
+                "Slower for numbers, spelling, new names and quotations, quicker for asides; around"
+                " the rate you set.",
+            ),
+            Field(
                 "speech.seed",
                 "Seed",
                 Number(0, 1_000_000, 1),

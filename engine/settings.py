@@ -56,6 +56,7 @@ class SpeechSettings:
     engine: str = "espeak"
     voice: str = ""  # empty = the synthesiser's default
     rate: float | None = None  # SPS, 1..7; None = own pace (in the file: the key is absent)
+    pacing: bool = True  # slower for figures, names and quotations, quicker for asides
     seed: int = 7
     device: str = "auto"  # 'auto', 'cuda' or 'cpu'
     # precision of the neural voice; 'auto' = what `rubato bench` picked on this machine

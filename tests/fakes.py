@@ -12,7 +12,7 @@ from engine.audio.base import Pcm, Played
 from engine.audio.echo import Passthrough
 from engine.audio.portaudio import Devices
 from engine.errors import DeviceError, ModelError
-from engine.llm.base import Delta, LanguageModelInfo, Message, Situation, TextDelta
+from engine.llm.base import Delta, LanguageModelInfo, Message, Role, Situation, TextDelta
 from engine.messages import Event as EngineEvent
 from engine.runtime.parts import Parts
 from engine.settings import LanguageModelSettings, RecogniserSettings, SpeechSettings
@@ -232,13 +232,16 @@ class FakeLanguageModel:
     def __init__(self, *deltas: Delta | Exception | Event | str) -> None:
         self.info = LanguageModelInfo("fake", "says what it is told")
         self.deltas = deltas
-        self.histories: list[tuple[Message, ...]] = []
+        self.histories: list[tuple[Message, ...]] = []  # what was said
+        self.instructions: list[list[str]] = []  # system messages
         self.given = 0
 
     def reply(
         self, history: Sequence[Message], situation: Callable[[], Situation]
     ) -> Generator[Delta, None, None]:
-        self.histories.append(tuple(history))
+        said = [message for message in history if message.role is not Role.SYSTEM]
+        self.histories.append(tuple(said))
+        self.instructions.append([each.text for each in history if each.role is Role.SYSTEM])
         for delta in self.deltas:
             if isinstance(delta, Exception):
                 raise delta

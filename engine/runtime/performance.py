@@ -62,7 +62,8 @@ def perform(text: str, settings: Settings, manner: Manner, parts: Parts) -> Reci
     model = parts.synthesiser(speech, _quietly)
     try:
         voice = choose(model, speech.voice if manner.voice is None else manner.voice)
-        script = Script(text, voice, plan, speech.seed, manner.word_delay_ms / 1000)
+        delay_s = manner.word_delay_ms / 1000
+        script = Script(text, voice, plan, speech.seed, delay_s, speech.pacing)
         recital = Recital(model, script)
         if manner.out is None:
             _aloud(recital, model, settings, parts)

@@ -41,6 +41,7 @@ class Preferences:
         crew, settings = self._crew, self.settings
         crew.speaker.rate = settings.speech.rate
         crew.speaker.volume = settings.audio.volume
+        crew.thinker.pacing = settings.speech.pacing
         crew.speaker.post(UseLoudspeaker(settings.audio.loudspeaker))
         crew.speaker.post(LoadSynthesiser(settings.speech))
         crew.listener.post(UseMicrophone(settings.audio.microphone))
@@ -108,6 +109,8 @@ class Preferences:
         match name:
             case "rate":
                 speaker.rate = speech.rate
+            case "pacing":
+                self._crew.thinker.pacing = speech.pacing
             case "voice":
                 speaker.post(SelectVoice(speech.voice))
             case _:

@@ -13,9 +13,10 @@ from typing import Final, assert_never
 
 from engine.errors import InvalidInput
 from engine.runtime.rate_plan import RatePlan
-from engine.text.speakable import Speakable
+from engine.text.paced import PacedText
 from engine.text.word import Word
 from engine.tts.base import AudioFrame, Finished, Onset, Starved, TtsModel, TtsSession, Voice
+from engine.tts.pacing import paced
 
 MOST_CHARACTERS: Final = 200_000  # some four hours of speech
 _LONGEST_DELAY_S: Final = 60.0
@@ -32,8 +33,8 @@ class SpokenWord:
 
 @dataclass(frozen=True)
 class RatePoint:
-    """At `t` seconds: the rate asked for (None = own pace) and the one measured over the 3 s
-    before, in SPS.
+    """At `t` seconds: the rate asked for the word that is spoken (None = own pace) and the one
+    measured over the 3 s before, in SPS.
     """
 
     t: float
@@ -62,13 +63,16 @@ class Recited:
 
 @dataclass(frozen=True)
 class Script:
-    """What to recite. `word_delay_s` between the words of the text imitates a language model."""
+    """What to recite. `word_delay_s` between the words of the text imitates a language model;
+    `pacing`: whether figures, names and asides have paces of their own.
+    """
 
     text: str
     voice: Voice
     plan: RatePlan = field(default_factory=RatePlan)
     seed: int = 7
     word_delay_s: float = 0.0
+    pacing: bool = True
 
 
 @dataclass(frozen=True)
@@ -154,7 +158,7 @@ class Recital:
             if self._pushed_at is None:
                 self._pushed_at = self._clock.now()
             self._words.append(word)
-            session.push_word(word.text)
+            session.push_word(word.text, word.pace)
         if supply.exhausted:
             session.end_input()
 
@@ -174,6 +178,8 @@ class Recital:
         self._ear.hear(seconds, now)
         self._samples += len(frame.pcm)
         self._onsets += frame.onsets
+        if target is not None and self._onsets:
+            target = paced(target, self.word(self._onsets[-1]).pace)
         if frame.rate is not None:
             end_s = self._samples / self._model.info.sample_rate
             self._rate.append(RatePoint(round(end_s, 3), target, round(frame.rate, 3)))
@@ -184,7 +190,7 @@ class _Supply:
 
     def __init__(self, script: Script, clock: Clock) -> None:
         self._deltas = deque(re.findall(r"\s*\S+|\s+$", script.text))
-        self._speakable = Speakable()
+        self._text = PacedText(pacing=script.pacing)
         self._delay_s = script.word_delay_s
         self._clock = clock
         self._next_at = clock.now()
@@ -194,11 +200,11 @@ class _Supply:
         """Words that have come since the last call."""
         words: list[Word] = []
         while self._deltas and self._clock.now() >= self._next_at:
-            words += self._speakable.push(self._deltas.popleft())
+            words += self._text.push(self._deltas.popleft()).words
             self._next_at += self._delay_s
         if not self._deltas and not self.exhausted:
             self.exhausted = True
-            words += self._speakable.end()
+            words += self._text.end().words
         return words
 
     def wait(self) -> None:

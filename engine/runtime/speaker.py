@@ -38,6 +38,7 @@ from engine.text.word import Word
 from engine.tts import voices
 from engine.tts.base import AudioFrame, Finished, Starved, TtsModel, TtsSession, Voice
 from engine.tts.casting import choose, voice_names
+from engine.tts.pacing import PLAIN, paced
 
 BUILT_IN = "espeak"  # needs no download, so it stands in when another one will not load
 DUCKED = 0.12  # of the volume: -18 dB, a person is heard over it and still hears it
@@ -88,6 +89,7 @@ class _Utterance:
     session: TtsSession
     playback: Playback
     words: list[Word] = field(default_factory=list)
+    pace: float = PLAIN  # of the word of the last frame
     queued: bool = False
     audible: bool = False
     starved: bool = False
@@ -283,7 +285,7 @@ class Speaker:
         utterance = self._open(turn)
         for word in words:
             utterance.words.append(word)
-            utterance.session.push_word(word.text)
+            utterance.session.push_word(word.text, word.pace)
         utterance.starved = False
 
     def _end_words(self, turn: int) -> None:
@@ -346,11 +348,12 @@ class Speaker:
         return 0.0
 
     def _step(self, utterance: _Utterance) -> None:
-        target = self.rate
-        utterance.session.rate = target
+        rate = utterance.session.rate = self.rate
         match utterance.session.step():
             case AudioFrame() as frame:
                 words = tuple(utterance.words[onset.word] for onset in frame.onsets)
+                utterance.pace = words[-1].pace if words else utterance.pace
+                target = None if rate is None else paced(rate, utterance.pace)
                 utterance.playback.feeding()
                 utterance.playback.add(frame, words, target)
                 if not utterance.queued:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from engine.errors import EngineError, LanguageModelError
-from engine.llm.base import Delta, LanguageModel, Message, Situation, TextDelta
+from engine.llm.base import Delta, LanguageModel, Message, Role, Situation, TextDelta
 from engine.messages import Event, Loading, Part, Ready
 from engine.runtime.happenings import ActionAsked, Happening, PartFailed, ReplyGrew, WordsReady
 from engine.runtime.parts import Parts
@@ -19,8 +19,8 @@ from engine.runtime.speaker import EndWords, Order, SayWords
 from engine.runtime.unloaded import unloaded
 from engine.runtime.worker import Worker
 from engine.settings import LanguageModelSettings
-from engine.text.speakable import Speakable
-from engine.text.word import Word
+from engine.text.pace_tags import OFFER
+from engine.text.paced import Growth, PacedText
 
 BUILT_IN = "skills"  # needs no download, so it stands in when another one will not load
 
@@ -64,9 +64,10 @@ class Thinker:
         self._say = say
         self._situation = situation
         self._model: LanguageModel | None = None  # None until one is loaded
+        self.pacing = True  # whether words of the next reply have paces of their own
         self.live = 0  # the turn worth thinking about; set by the conductor
         self._turn: int | None = None  # the turn being worked on; None = none
-        self._speakable = Speakable()
+        self._text = PacedText(pacing=True)
         self._worker: Worker[Task] = Worker(
             "thinker", handle=self._handle, tick=lambda: None, report=self._report
         )
@@ -116,6 +117,8 @@ class Thinker:
                 "There is nothing to answer with.", hint="Choose a language model in the settings."
             )
         self._turn = turn
+        if self.pacing:
+            history = (Message(Role.SYSTEM, OFFER), *history)
         with closing(self._model.reply(history, self._situation)) as deltas:
             self._pass_on(turn, deltas)
         self._turn = None
@@ -126,28 +129,30 @@ class Thinker:
         self._turn = None
 
     def _pass_on(self, turn: int, deltas: Iterator[Delta]) -> None:
-        self._speakable = Speakable()
+        self._text = PacedText(pacing=self.pacing)
         for delta in deltas:
             if self.live != turn:
                 return
             if isinstance(delta, TextDelta):
                 if not delta.text:  # a sign of life: the model is still at work
                     continue
-                self._tell(ReplyGrew(turn, delta.text, time.monotonic()))
-                self._say_words(turn, self._speakable.push(delta.text))
+                self._grow(turn, self._text.push(delta.text))
             else:
                 self._tell(ActionAsked(turn, delta))
         if self.live == turn:
             self._end_words(turn)
 
     def _end_words(self, turn: int) -> None:
-        self._say_words(turn, self._speakable.end())
+        self._grow(turn, self._text.end())
         self._say(EndWords(turn))
 
-    def _say_words(self, turn: int, words: list[Word]) -> None:
-        if words:
-            self._tell(WordsReady(turn, tuple(words), time.monotonic()))
-            self._say(SayWords(turn, tuple(words)))
+    def _grow(self, turn: int, growth: Growth) -> None:
+        """Show and say what became certain of the reply."""
+        if growth.text:
+            self._tell(ReplyGrew(turn, growth.text, time.monotonic()))
+        if growth.words:
+            self._tell(WordsReady(turn, growth.words, time.monotonic()))
+            self._say(SayWords(turn, growth.words))
 
     def _report(self, error: Exception) -> None:
         """Tell the fault; what was already written is spoken to its end."""

@@ -30,6 +30,7 @@ from engine.tts import registry as tts
         ("language_model.system_prompt", "Be kind.\nBe brief."),
         ("speech.rate", 4.5),
         ("speech.rate", None),
+        ("speech.pacing", False),
         ("window.theme", "dark"),
         ("window.talk_key", "Ctrl+Space"),
     ],

@@ -48,6 +48,7 @@ from engine.messages import (
 from engine.runtime.conductor import Conductor
 from engine.runtime.happenings import Happening
 from engine.settings import AudioSettings, Settings
+from engine.text.pace_tags import OFFER, PACES
 from tests.fakes import (
     WORD_SAMPLES,
     FakeLanguageModel,
@@ -157,6 +158,38 @@ def test_an_interrupted_reply_keeps_the_words_that_were_heard() -> None:
             (Role.ASSISTANT, "Good day", True),
             (Role.USER, "again", False),
         ]
+
+
+def test_a_wish_for_a_pace_is_neither_shown_nor_spoken_nor_remembered() -> None:
+    stage = Stage(model=FakeLanguageModel("Take <pa", "ce slow>these", "</", "pace> pills today."))
+    with hosting(stage) as host:
+        ended = host.ask("hi")
+        assert ended.reply == ended.heard == ended.spoken == "Take these pills today."
+        assert "pace" not in "".join(delta.text for delta in host.of(ReplyDelta))
+        assert stage.voice.sessions[-1].paces[:2] == [1.0, PACES["slow"]]
+        host.ask("again")
+        assert "pace" not in repr(stage.model.histories[-1])
+
+
+def test_pacing_is_offered_to_the_language_model_and_can_be_switched_off() -> None:
+    stage = Stage(model=FakeLanguageModel("Dial 555-1234 <pace fast>please</pace> now."))
+    with hosting(stage) as host:
+        host.ask("hi")
+        host.engine.post(ChangeSetting("speech.pacing", False))
+        assert host.ask("again").reply == "Dial 555-1234 please now."
+        assert stage.model.instructions == [[OFFER], []]
+        first, second = (session.paces for session in stage.voice.sessions)
+        assert min(first) < 0.8
+        assert set(second) == {1.0}
+
+
+def test_the_target_told_is_that_of_the_word_being_spoken() -> None:
+    stage = Stage(model=FakeLanguageModel("Dial 555-1234 and go."))
+    with hosting(stage) as host:
+        host.engine.post(SetRate(4.0))
+        host.ask("hi")
+        targets = {event.target for event in host.of(RateMeasured)}
+        assert {4.0, 3.0} <= targets
 
 
 def test_stopping_is_inaudible_at_once() -> None:

@@ -111,6 +111,25 @@ def test_the_rate_plan_counts_produced_seconds() -> None:
     assert report.rate[-1].measured == pytest.approx(6.0, abs=0.4)
 
 
+def lasting(text: str, *, pacing: bool) -> dict[str, float]:
+    """How long every word takes, in seconds, and the lowest target under its own name."""
+    script = Script(text, TONE, constant(4.0), seed=1, pacing=pacing)
+    one = Recital(FakeTts(), script, Hand().clock)
+    collect(one)
+    report = one.report()
+    spans = {word.text: word.end_s - word.start_s for word in report.words}
+    return spans | {"lowest target": min(point.target or 0.0 for point in report.rate)}
+
+
+def test_figures_are_recited_slower_where_pacing_is_on() -> None:
+    text = "Now dial 555-1234 and go on."
+    paced, plain = lasting(text, pacing=True), lasting(text, pacing=False)
+    assert paced["four"] == pytest.approx(plain["four"] / 0.75, abs=0.01)
+    assert paced["Now"] == plain["Now"]
+    assert paced["lowest target"] == pytest.approx(3.0)
+    assert plain["lowest target"] == 4.0
+
+
 @pytest.mark.parametrize("text", ["", "   \n", "***"])
 def test_a_text_without_words_is_refused(text: str) -> None:
     one = recital(text, Hand())
