@@ -7,16 +7,17 @@ import argparse
 import logging
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from engine.errors import Cancelled, EngineError
 from engine.settings_file import data_folder
-from engine.training.recipe import read_recipe
+from engine.training.recipe import QUICK, read_recipe
 from engine.training.run import Run
 
 STAGES: Final = (
-    "corpus", "codec", "decoder", "speaker", "encode", "voice", "export", "evaluate",
+    "corpus", "codec", "decoder", "speaker", "encode", "voice", "export", "baselines", "evaluate",
 )  # fmt: skip
 
 
@@ -28,7 +29,10 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         recipe = read_recipe(asked.recipe)
         work = asked.work or data_folder() / "training" / recipe.name
-        run = Run(recipe, work, asked.device, asked.workers, asked.dask)
+        if asked.quick:
+            recipe = replace(recipe, evaluate=QUICK)
+        only = tuple(name for name in asked.only.split(",") if name)
+        run = Run(recipe, work, asked.device, asked.workers, asked.dask, only)
         if asked.worker:
             _corpus_worker(run, asked.worker)
         else:
@@ -51,10 +55,17 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("recipe", type=Path)
     parser.add_argument("--work", type=Path, help="folder of the run")
     parser.add_argument("--device", default="cpu", help="cpu or cuda")
-    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="corpus processes")
+    parser.add_argument(
+        "--workers",
+        type=int,
+        default=os.cpu_count() or 1,
+        help="processes of corpus, export, baselines and evaluate",
+    )
     parser.add_argument("--dask", default="", help="address of a Dask scheduler for the corpus")
     parser.add_argument("--again", action="store_true", help="do a stage that is done once more")
     parser.add_argument("--into", type=Path, help="copy the finished pack there (export)")
+    parser.add_argument("--only", default="", help="evaluate: parts that begin so, comma between")
+    parser.add_argument("--quick", action="store_true", help="baselines, evaluate: a few sentences")
     parser.add_argument("--worker", default="", help=argparse.SUPPRESS)
     return parser
 
@@ -91,6 +102,7 @@ def _stage(name: str, run: Run, recipe_file: Path, *, again: bool) -> None:
         "encode": encode.encode_corpus,
         "voice": voice.train_voice,
         "export": export.export_pack,
+        "baselines": evaluate.measure_baselines,
         "evaluate": evaluate.evaluate_pack,
     }
     stages[name](run)

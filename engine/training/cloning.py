@@ -1,104 +1,137 @@
 """Whether a cloned voice is its speaker's: judged by an encoder that took no part in training.
 
-Invariant: the speakers are held out, and the judge is Resemblyzer, or the row says it was missing.
+Invariant: the speakers are held out, and the judge is Resemblyzer (an extra of training that brings
+its weights along); without it nothing is measured.
 """
 
-import random
-from collections.abc import Callable
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from importlib.util import find_spec
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+import soundfile
 import soxr
 
 from engine.errors import UnreadableClip
-from engine.training.performance import say
-from engine.training.run import Run
+from engine.training.performance import OWN_RATE, say
+from engine.training.shards import read_shards
 from engine.training.speaker import rate_where_equal
-from engine.training.speech import Spoken, read_speech
-from engine.training.texts import read_texts
+from engine.training.talkers import Talker, loaded_pack
 from engine.training.utterance import SAMPLE_RATE
-from engine.tts.base import Pcm, TtsModel
+from engine.tts.base import Pcm
 
-NAME: Final = "cloning of unseen virtual speakers"
-TARGET: Final = "equal error rate <= 10 %, nearer to its own than to any other"
-UNMEASURED: Final = "not measured here (pip install resemblyzer)"
 PROMPT_SECONDS: Final = 6.0
 _RATE: Final = 16_000
 
-Embed = Callable[[Pcm, int], npt.NDArray[np.floating]]
+Vectors = npt.NDArray[np.float64]
 
 
-def row(run: Run, model: TtsModel) -> tuple[str, str, str, str]:
-    """Name, target, this voice, sources."""
-    if find_spec("resemblyzer") is None:
-        return (NAME, TARGET, UNMEASURED, "")
-    return (NAME, TARGET, measured(run, model, _judge()), "")
+@dataclass(frozen=True)
+class Likeness:
+    """How like their speakers clones are. Cosines, one for every clone."""
+
+    equal_error: float
+    to_own: tuple[float, ...]
+    to_starter: tuple[float, ...]  # the most similar of the pack's named voices
+
+    @property
+    def nearer(self) -> float:
+        """Share of clones nearer to their own speaker than to any named voice."""
+        pairs = zip(self.to_own, self.to_starter, strict=True)
+        return float(np.mean([own > other for own, other in pairs]))
 
 
-def measured(run: Run, model: TtsModel, embed: Embed) -> str:
-    """Equal error rate of clones against real speech of held-out speakers, and the similarities."""
-    people = _people(run)
-    texts = read_texts(run).test
-    clones, real = [], []
-    for number, said in enumerate(people):
-        prompt, other = _halves(said)
-        try:
-            voice = model.encode_voice(prompt, SAMPLE_RATE)
-        except UnreadableClip:
-            continue
-        spoken = say(model, voice, texts[number % len(texts)], (4.0,))
-        clones.append(embed(spoken.pcm, spoken.sample_rate))
-        real.append(embed(other, SAMPLE_RATE))
-    if len(clones) < 2:
-        return "fewer than two held-out speakers could be cloned"
-    cosines = _cosines(np.stack(clones), np.stack(real))
+def available() -> bool:
+    """Whether the judge is installed."""
+    return find_spec("resemblyzer") is not None
+
+
+def clone(pack: str, corpus: str, speaker: int, texts: tuple[str, ...]) -> dict[str, Any]:
+    """A part: vectors of a held-out speaker's prompt, of other speech of theirs, and of what the
+    voice cloned from the prompt says. Empty when the speaker said too little.
+    """
+    said = _speech(Path(corpus), speaker)
+    if said is None:
+        return {}
+    prompt, other = said
+    try:
+        voice = loaded_pack(pack).encode_voice(prompt, SAMPLE_RATE)
+    except UnreadableClip:
+        return {}
+    spoken = [say(loaded_pack(pack), voice, text, (OWN_RATE,)) for text in texts]
+    pcm = np.concatenate([each.pcm for each in spoken])
+    return {
+        "clone": _embedded(pcm, spoken[0].sample_rate),
+        "prompt": _embedded(prompt, SAMPLE_RATE),
+        "other": _embedded(other, SAMPLE_RATE),
+    }
+
+
+def named(talker: Talker, texts: tuple[str, ...]) -> dict[str, Any]:
+    """A part: the vector of a named voice's speech."""
+    spoken = talker.speak(texts, (OWN_RATE,))
+    pcm = np.concatenate([each.pcm for each in spoken])
+    return {"vector": _embedded(pcm, spoken[0].sample_rate)}
+
+
+def likeness(
+    clones: Sequence[dict[str, Any]], starters: Sequence[dict[str, Any]], key: str = "clone"
+) -> Likeness | None:
+    """Clones (or with `key` "prompt" the speakers themselves) against other speech of all held-out
+    speakers. None for fewer than two.
+    """
+    found = [each for each in clones if each]
+    if len(found) < 2 or not starters:
+        return None
+    ours = _unit([each[key] for each in found])
+    cosines = ours @ _unit([each["other"] for each in found]).T
     own = np.eye(len(cosines), dtype=bool)
-    error = rate_where_equal(cosines[own], cosines[~own])
-    nearest = float((cosines.argmax(axis=1) == np.arange(len(cosines))).mean())
-    return (
-        f"{error:.0%} of {len(clones)}; cosine to own {cosines[own].mean():.2f}, "
-        f"to others {cosines[~own].mean():.2f}; nearest is own {nearest:.0%}"
+    other = (ours @ _unit([each["vector"] for each in starters]).T).max(axis=1)
+    return Likeness(
+        float(rate_where_equal(cosines[own], cosines[~own])),
+        tuple(cosines[own].tolist()),
+        tuple(other.tolist()),
     )
 
 
-def _people(run: Run) -> list[list[Spoken]]:
-    by_speaker: dict[int, list[Spoken]] = {}
-    for spoken in read_speech(run, run.recipe.codec.hours).held_out:
-        by_speaker.setdefault(spoken.entry.speaker, []).append(spoken)
-    people = [said for said in by_speaker.values() if len(said) >= 2]
-    random.Random(0).shuffle(people)
-    return people[: run.recipe.evaluate.clones]
+def _speech(corpus: Path, speaker: int) -> tuple[Pcm, Pcm] | None:
+    """A prompt, and other speech of the same speaker; None when there is not enough."""
+    parts: list[Pcm] = []
+    needed = int(2 * PROMPT_SECONDS * SAMPLE_RATE)
+    for shard in read_shards(corpus):
+        for entry in shard.entries:
+            if entry.speaker == speaker and sum(map(len, parts)) < needed:
+                pcm, _ = soundfile.read(
+                    shard.sound, entry.length, start=entry.offset, dtype="float32"
+                )
+                parts.append(pcm)
+    pcm = np.concatenate(parts or [np.zeros(0, np.float32)])
+    middle = min(len(pcm), needed) // 2
+    if middle < needed // 4:
+        return None
+    return pcm[:middle], pcm[middle : 2 * middle]
 
 
-def _halves(said: list[Spoken]) -> tuple[Pcm, Pcm]:
-    """A prompt, and other speech of the same speaker."""
-    middle = len(said) // 2
-    longest = int(PROMPT_SECONDS * SAMPLE_RATE)
-    parts = (said[:middle], said[middle:])
-    first, second = (
-        np.concatenate([s.pcm for s in part]).astype(np.float32) / 32768 for part in parts
-    )
-    return first[:longest].astype(np.float32), second[:longest].astype(np.float32)
+def _unit(vectors: Sequence[Sequence[float]]) -> Vectors:
+    found = np.asarray(vectors, np.float64)
+    unit: Vectors = found / np.linalg.norm(found, axis=1, keepdims=True)
+    return unit
 
 
-def _cosines(
-    one: npt.NDArray[np.floating], other: npt.NDArray[np.floating]
-) -> npt.NDArray[np.floating]:
-    unit = [each / np.linalg.norm(each, axis=1, keepdims=True) for each in (one, other)]
-    product: npt.NDArray[np.floating] = unit[0] @ unit[1].T
-    return product
+def _embedded(pcm: Pcm, sample_rate: int) -> list[float]:
+    from resemblyzer import preprocess_wav
+
+    heard = soxr.resample(pcm, sample_rate, _RATE)
+    vector: list[float] = _judge().embed_utterance(preprocess_wav(heard, _RATE)).tolist()
+    return vector
 
 
-def _judge() -> Embed:
-    from resemblyzer import VoiceEncoder, preprocess_wav  # loads its network
+@lru_cache(maxsize=1)
+def _judge() -> Any:
+    from resemblyzer import VoiceEncoder  # loads its network
 
-    encoder = VoiceEncoder("cpu", verbose=False)
-
-    def embed(pcm: Pcm, sample_rate: int) -> npt.NDArray[np.floating]:
-        heard = soxr.resample(pcm, sample_rate, _RATE)
-        found: npt.NDArray[np.floating] = encoder.embed_utterance(preprocess_wav(heard, _RATE))
-        return found
-
-    return embed
+    return VoiceEncoder("cpu", verbose=False)

@@ -1,7 +1,8 @@
 """Recognisers that judge speech: words heard against words meant.
 
-Two of pocketsphinx: with a bigram of the test sentences (can it be understood, when one knows what
-may come) and with its own open language model (can it be understood at all).
+Three of pocketsphinx: with a bigram of the test sentences (can it be understood, when one knows
+what may come), with its own open language model (can it be understood at all), and for sounds
+without words (was anything left out or said twice).
 Invariant: the judge knows nothing of the voice; the same one judges the synthesisers.
 """
 
@@ -17,6 +18,7 @@ import jiwer
 import numpy as np
 import soxr
 
+from engine.training import sounds
 from engine.tts.base import Pcm
 
 RATE: Final = 16_000
@@ -29,16 +31,13 @@ class Recogniser:
 
     def __init__(self, sentences: Sequence[str] | None = None) -> None:
         """`sentences` = what may come, as a bigram; None = pocketsphinx's open language model."""
-        from pocketsphinx import Decoder  # loads its acoustic model
-
-        options: dict[str, Any] = {"samprate": RATE, "loglevel": "FATAL", "wip": INSERTION}
         if sentences is None:
-            self._decoder: Any = Decoder(**options)
+            self._decoder = _decoder()
             return
         with tempfile.TemporaryDirectory(prefix="rubato-judge-") as folder:
             file = Path(folder) / "sentences.arpa"
             file.write_text(bigram(sentences), encoding="ascii")
-            self._decoder = Decoder(lm=str(file), **options)
+            self._decoder = _decoder(lm=str(file))
 
     def knows(self, sentence: str) -> bool:
         """Whether all its words are in the dictionary."""
@@ -46,13 +45,27 @@ class Recogniser:
 
     def hear(self, pcm: Pcm, sample_rate: int) -> str:
         """The words of one utterance."""
-        heard = soxr.resample(pcm, sample_rate, RATE)
-        raw = (np.clip(heard, -1, 1) * 32767).astype(np.int16).tobytes()
-        self._decoder.start_utt()
-        self._decoder.process_raw(raw, full_utt=True)
-        self._decoder.end_utt()
+        _decode(self._decoder, pcm, sample_rate)
         hypothesis = self._decoder.hyp()
         return hypothesis.hypstr if hypothesis else ""
+
+
+class SoundRecogniser:
+    """Sounds heard in speech, without knowing any word."""
+
+    def __init__(self) -> None:
+        from pocketsphinx import get_model_path  # loads the library
+
+        # Weights and beams as CMUSphinx's page on phoneme recognition gives them.
+        model = Path(get_model_path()) / "en-us" / "en-us-phone.lm.bin"
+        self._decoder = _decoder(lm=None, allphone=str(model), lw=2.0, beam=1e-20, pbeam=1e-20)
+
+    def hear(self, pcm: Pcm, sample_rate: int) -> list[str]:
+        """Sounds, pauses left out."""
+        _decode(self._decoder, pcm, sample_rate)
+        names = [segment.word.lower() for segment in self._decoder.seg() or ()]
+        heard = [sound for name in names for sound in sounds.ARPABET.get(name, ())]
+        return [sound for sound in heard if sound != sounds.PAUSE]
 
 
 def words(sentence: str) -> list[str]:
@@ -85,3 +98,19 @@ def bigram(sentences: Sequence[str]) -> str:
     for (first, second), count in sorted(pairs.items()):
         lines.append(f"{log10((count - DISCOUNT) / singles[first]):.4f} {first} {second}")
     return "\n".join([*lines, "", "\\end\\", ""])
+
+
+def _decoder(**options: Any) -> Any:
+    """A pocketsphinx decoder; without `lm` it has its open language model."""
+    from pocketsphinx import Decoder  # loads its acoustic model
+
+    return Decoder(samprate=RATE, loglevel="FATAL", **{"wip": INSERTION, **options})
+
+
+def _decode(decoder: Any, pcm: Pcm, sample_rate: int) -> None:
+    """Let a decoder hear one whole utterance."""
+    heard = soxr.resample(pcm, sample_rate, RATE)
+    raw = (np.clip(heard, -1, 1) * 32767).astype(np.int16).tobytes()
+    decoder.start_utt()
+    decoder.process_raw(raw, full_utt=True)
+    decoder.end_utt()

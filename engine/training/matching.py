@@ -42,6 +42,31 @@ def match(phones: Sequence[str], made: Sequence[Sound]) -> Match | None:
     return Match(starts, spoken[-1].end, float(table[-1, -1]) / len(spelt))
 
 
+@dataclass(frozen=True)
+class Gaps:
+    """The longest runs of sounds that only one side has."""
+
+    skipped: int
+    added: int
+
+
+def gaps(meant: Sequence[str], heard: Sequence[str]) -> Gaps:
+    """What was meant and not heard in a row, and heard and not meant."""
+    table = _costs(meant, heard)
+    row, column = len(meant), len(heard)
+    skipped, added, longest = 0, 0, Gaps(0, 0)
+    while row > 0 or column > 0:
+        here = table[row, column]
+        if column and np.isclose(here, table[row, column - 1] + GAP):
+            column, added, skipped = column - 1, added + 1, 0
+        elif row and np.isclose(here, table[row - 1, column] + GAP):
+            row, skipped, added = row - 1, skipped + 1, 0
+        else:
+            row, column, skipped, added = row - 1, column - 1, 0, 0
+        longest = Gaps(max(longest.skipped, skipped), max(longest.added, added))
+    return longest
+
+
 def _costs(
     left: Sequence[str], right: Sequence[str]
 ) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:

@@ -1,4 +1,4 @@
-"""Lets a pack, or a source synthesiser, speak test sentences and keeps what was measured.
+"""Lets a voice speak test sentences, as a conversation would, and keeps what was measured.
 
 Invariant: every utterance is spoken word by word through an ordinary session, with a seed that no
 training used.
@@ -12,26 +12,31 @@ from typing import Final
 import numpy as np
 
 from engine.text import syllables
-from engine.training import synthesisers
 from engine.training.hearing import speech_seconds
-from engine.tts.base import AudioFrame, Finished, Pcm, TtsModel, Voice
+from engine.tts.base import AudioFrame, Finished, Pcm, Starved, TtsModel, TtsSession, Voice
 
 SEED: Final = 90_001
-FRAMES_PER_SYLLABLE: Final = 25  # a session that needs more has lost its way
-SLACK_FRAMES: Final = 60
+OWN_RATE: Final = 4.0  # SPS, about what a voice does without a target
+LONGEST: Final = 4.0  # times as long as the rate asks for: a session that needs more is lost
+SLACK_SECONDS: Final = 5.0
 
 
 @dataclass(frozen=True)
 class Spoken:
-    """An utterance that was spoken. `ended` = by itself; onsets in seconds, one a word."""
+    """An utterance that was spoken.
+
+    `ended` = by itself; onsets in seconds, one a word; `switched` = seconds at which the second of
+    several rates was asked for.
+    """
 
     text: str
     pcm: Pcm
     sample_rate: int
-    ended: bool
-    onsets: tuple[float, ...]
-    first_ms: float  # processor time from the first word to the first frame
-    cpu_seconds: float
+    ended: bool = True
+    onsets: tuple[float, ...] = ()
+    first_ms: float = 0.0  # processor time from the first word to the first frame
+    cpu_seconds: float = 0.0
+    switched: float | None = None
 
     @property
     def rate(self) -> float:
@@ -49,40 +54,64 @@ def say(
     model: TtsModel, voice: Voice, text: str, rates: Sequence[float | None] = (None,)
 ) -> Spoken:
     """Speak a text; several rates divide its words into equal parts (the last lasts to the end)."""
-    started, first = time.process_time(), 0.0
-    words = text.split()
-    pieces: list[Pcm] = []
-    onsets: list[float] = []
-    ended = False
-    limit = FRAMES_PER_SYLLABLE * syllables_of(text) + SLACK_FRAMES
+    taking = _Taking(text, rates, model.info.sample_rate)
     with model.open(voice, seed=SEED) as session:
-        for word in words:
-            session.push_word(word)
-        session.end_input()
-        for _ in range(limit):
-            part = min(len(rates) - 1, len(onsets) * len(rates) // max(1, len(words)))
-            session.rate = rates[part]
+        taking.run(session)
+    pcm = np.concatenate(taking.pieces) if taking.pieces else np.zeros(1, np.float32)
+    return Spoken(
+        text,
+        pcm,
+        model.info.sample_rate,
+        taking.ended,
+        tuple(taking.onsets),
+        taking.first_ms,
+        time.process_time() - taking.started,
+        taking.switched,
+    )
+
+
+class _Taking:
+    """A session stepped to its end, or to the length at which it counts as lost."""
+
+    def __init__(self, text: str, rates: Sequence[float | None], sample_rate: int) -> None:
+        self.started = time.process_time()
+        self.pieces: list[Pcm] = []
+        self.onsets: list[float] = []
+        self.ended = False
+        self.first_ms = 0.0
+        self.switched: float | None = None
+        self._words = text.split()
+        self._rates = rates
+        self._sample_rate = sample_rate
+        slowest = min(rate or OWN_RATE for rate in rates)
+        self._limit = sample_rate * (LONGEST * syllables_of(text) / slowest + SLACK_SECONDS)
+        self._samples = 0
+
+    def run(self, session: TtsSession) -> None:
+        words = iter(self._words)
+        while self._samples < self._limit and not self.ended:
+            self._set_rate(session)
             step = session.step()
             if isinstance(step, AudioFrame):
-                first = first or time.process_time() - started
-                pieces.append(step.pcm)
-                onsets += [onset.sample / model.info.sample_rate for onset in step.onsets]
+                self._keep(step)
             elif isinstance(step, Finished):
-                ended = True
-                break
-    pcm = np.concatenate(pieces) if pieces else np.zeros(1, np.float32)
-    spent = time.process_time() - started
-    return Spoken(text, pcm, model.info.sample_rate, ended, tuple(onsets), 1000 * first, spent)
+                self.ended = True
+            elif isinstance(step, Starved):
+                word = next(words, None)
+                if word is None:
+                    session.end_input()
+                else:
+                    session.push_word(word)
 
+    def _set_rate(self, session: TtsSession) -> None:
+        part = len(self.onsets) * len(self._rates) // max(1, len(self._words))
+        session.rate = self._rates[min(len(self._rates) - 1, part)]
+        if part and self.switched is None:
+            self.switched = self._samples / self._sample_rate
 
-def say_by_synthesiser(
-    synthesiser: str, voice: str, pitch_hz: float, texts: Sequence[str]
-) -> list[Spoken]:
-    """The same texts by a source of the corpus; what it cannot speak is left out."""
-    asked = [synthesisers.Request(text, voice, 1.0, pitch_hz) for text in texts]
-    takes = synthesisers.speak_all(synthesiser, asked)
-    return [
-        Spoken(text, take.pcm, take.sample_rate, True, (), 0.0, 0.0)
-        for text, take in zip(texts, takes, strict=True)
-        if take is not None
-    ]
+    def _keep(self, frame: AudioFrame) -> None:
+        if not self.pieces:
+            self.first_ms = 1000 * (time.process_time() - self.started)
+        self.pieces.append(frame.pcm)
+        self._samples += len(frame.pcm)
+        self.onsets += [onset.sample / self._sample_rate for onset in frame.onsets]

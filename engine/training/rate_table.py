@@ -15,6 +15,7 @@ from engine.tts.voxtream.config import VOXTREAM2
 from engine.tts.voxtream.rate import RateTarget
 
 RATES: Final = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0)  # SPS
+SLOWER, FASTER = 0.5, 8.0  # SPS beyond the table, for voices that must be asked for more
 COUNTS: Final = 200  # a row's sum: fine enough that rounding does not matter
 FRAMES_PER_SECOND: Final = 12.5
 HALF_WIDTH: Final = 0.5  # SPS a window may be off a row's rate
@@ -23,13 +24,20 @@ FEWEST_WINDOWS: Final = 20  # a row with fewer borrows from its neighbours
 
 def measured_rates(corpus: Iterable[Encoded], export: Export) -> dict[float, RateTarget]:
     """A row for every rate; counts are at least 1."""
+    counts = measured_counts(corpus)
+    return {
+        rate: RateTarget(counts[rate], weight, export.guidance)
+        for rate, weight in zip(RATES, export.weights, strict=True)
+    }
+
+
+def measured_counts(corpus: Iterable[Encoded]) -> dict[float, tuple[int, ...]]:
+    """The histogram of every rate, and of rates beyond both ends; counts are at least 1."""
     rates, histograms = _windows(corpus)
-    table = {}
-    for rate, weight in zip(RATES, export.weights, strict=True):
-        share = _row(rate, rates, histograms)
-        counts = tuple(max(1, round(COUNTS * float(part))) for part in share)
-        table[rate] = RateTarget(counts, weight, export.guidance)
-    return table
+    return {
+        rate: tuple(max(1, round(COUNTS * float(part))) for part in _row(rate, rates, histograms))
+        for rate in (SLOWER, *RATES, FASTER)
+    }
 
 
 def _windows(

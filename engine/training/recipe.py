@@ -140,14 +140,22 @@ class Voice:
 
 @dataclass(frozen=True)
 class Evaluate:
-    """What is measured, on held-out text and speakers."""
+    """How much is measured, on held-out text and speakers."""
 
-    sentences: int = 200
-    short_replies: int = 40
+    sentences: int = 200  # by every voice
+    short_replies: int = 40  # by all voices in turn, as all below
     rates: tuple[float, ...] = (1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 6.5)
-    rate_sentences: int = 12
-    clones: int = 24
+    rate_sentences: int = 36  # at every rate
+    naturalness: int = 16  # sentences of every voice that DNSMOS hears
+    clones: int = 24  # speakers
     long_seconds: float = 600.0
+
+
+QUICK: Evaluate = Evaluate(
+    sentences=4, short_replies=4, rates=(2.0, 4.0, 6.0), rate_sentences=4, naturalness=1, clones=3,
+    long_seconds=60.0,
+)  # fmt: skip
+"""`evaluate --quick`: does everything work, and is nothing far off?"""
 
 
 @dataclass(frozen=True)
@@ -162,6 +170,9 @@ class Export:
     speaker_weight: float = 1.0
     temperature: float = 0.8
     weights: tuple[float, ...] = (10.0, 8.0, 6.0, 5.0, 7.0, 9.0, 12.0)  # of the pull, 1 to 7 SPS
+    tuning_seconds: float = (
+        14.0  # of speech, for each trial of a row; 0 = these weights as they are
+    )
 
 
 @dataclass(frozen=True)

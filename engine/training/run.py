@@ -32,6 +32,7 @@ class Run:
     device: str = "cpu"
     workers: int = 1
     dask: str = ""  # address of a Dask scheduler; "" = local processes
+    only: tuple[str, ...] = ()  # beginnings of names of parts of `evaluate`; () = all
 
     def stage(self, name: str) -> Path:
         """The folder of a stage, made when it is not there."""
@@ -79,6 +80,7 @@ class Run:
         parts["encode"] = (*parts["codec"], recipe.speaker, recipe.voice.noisy_prompts)
         parts["voice"] = (*parts["encode"], recipe.voice)
         parts["export"] = (*parts["voice"], recipe.decoder, recipe.export)
+        parts["baselines"] = (*parts["corpus"], recipe.evaluate)
         parts["evaluate"] = (*parts["export"], recipe.evaluate)
         return fingerprint(recipe.seed, *parts[name])
 

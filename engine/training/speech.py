@@ -87,8 +87,11 @@ def read_speech(run: Run, hours: float) -> Speech:
     )
 
 
+def is_validation(run: Run, text: str) -> bool:
+    """Whether a sentence is kept from training, whoever says it."""
+    draw = int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") / 2**32
+    return draw < run.recipe.corpus.validation_share
+
+
 def _side(run: Run, entry: Entry, left_out: set[int]) -> int:
-    if entry.speaker in left_out:
-        return 2
-    draw = int.from_bytes(hashlib.sha256(entry.text.encode()).digest()[:4], "big") / 2**32
-    return int(draw < run.recipe.corpus.validation_share)
+    return 2 if entry.speaker in left_out else int(is_validation(run, entry.text))

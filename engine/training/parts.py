@@ -1,0 +1,122 @@
+"""Long work in parts: over processes, each part's result a file, so that nothing is done twice.
+
+A part's file is named after the part and a hash of all that its result depends on. A changed input
+makes another file; results may be copied from one run's folder into another's.
+Invariant: a part's file is there whole or not at all, and a part whose file is there is not done.
+"""
+
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing import active_children, get_context
+from pathlib import Path
+from typing import Any, Final
+
+from engine.errors import ModelError
+from engine.training.recipe import fingerprint
+from engine.training.run import Progress, cancellable, read_json, write_json
+
+LOOK_SECONDS: Final = 0.5  # between two looks at whether the person asked to stop
+Result = dict[str, Any]  # Any: what JSON can hold
+
+
+@dataclass(frozen=True)
+class Part:
+    """`do(*given)` measures; do is a function of a module, given can be pickled. The result depends
+    on `given` and on `depends` (hashes of files it reads).
+    """
+
+    name: str  # of letters that a file name may have
+    do: Callable[..., Result]
+    given: tuple[Any, ...]
+    depends: tuple[str, ...] = ()
+
+    def file(self, folder: Path) -> Path:
+        """Where its result is kept."""
+        key = fingerprint(self.do.__qualname__, self.given, self.depends)
+        return folder / f"{self.name.replace('/', ' ')} {key[:8]}.json"
+
+
+def do_parts(
+    stage: str, folder: Path, parts: Sequence[Part], workers: int, *, fresh: bool = False
+) -> None:
+    """Do the parts not done yet, in order, in `workers` processes (1 = in this one).
+
+    `fresh`: also a single worker is a process of its own. Cancelled on Ctrl-C: finished parts stay.
+    """
+    left = [part for part in parts if not part.file(folder).is_file()]
+    progress = Progress(stage, len(left))
+    if not left:
+        return
+    with cancellable() as check:
+        if workers > 1 or fresh:
+            _over_processes(folder, left, min(workers, len(left)), progress, check)
+            return
+        for done, part in enumerate(left, start=1):
+            check()
+            write_json(part.file(folder), part.do(*part.given))
+            progress.report(done, part.name)
+
+
+def result(part: Part, folder: Path) -> Result | None:
+    """What a part found; None when it has not been done."""
+    file = part.file(folder)
+    return read_json(file) if file.is_file() else None
+
+
+def _over_processes(
+    folder: Path,
+    parts: Sequence[Part],
+    workers: int,
+    progress: Progress,
+    check: Callable[[], None],
+) -> None:
+    with _processes(workers) as executor:
+        waiting: dict[Future[Result], Part] = {
+            executor.submit(part.do, *part.given): part for part in parts
+        }
+        total = len(waiting)
+        while waiting:
+            ready, _ = wait(waiting, LOOK_SECONDS, FIRST_COMPLETED)
+            check()
+            for future in ready:
+                part = waiting.pop(future)
+                write_json(part.file(folder), _outcome(future, part))
+                progress.report(total - len(waiting), part.name)
+
+
+def _outcome(future: Future[Result], part: Part) -> Result:
+    try:
+        return future.result()
+    except BrokenProcessPool as error:
+        raise ModelError(
+            f"A process ended unexpectedly, perhaps while doing '{part.name}'.",
+            hint="Was there too little memory? The same command goes on; --workers 1 needs least.",
+        ) from error
+
+
+@contextmanager
+def _processes(workers: int) -> Iterator[ProcessPoolExecutor]:
+    """Worker processes that are gone afterwards, whatever happened."""
+    others = set(active_children())
+    executor = ProcessPoolExecutor(workers, get_context("spawn"), initializer=_begin)
+    try:
+        yield executor
+    except BaseException:  # not to be waited for: a part may take minutes
+        executor.shutdown(wait=False, cancel_futures=True)
+        for process in set(active_children()) - others:
+            process.terminate()
+        raise
+    finally:
+        executor.shutdown()
+
+
+def _begin() -> None:
+    """Ctrl-C reaches every process of a terminal; only the first one answers it."""
+    import torch  # here, not above: most who import this module need no torch
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    torch.set_num_threads(1)

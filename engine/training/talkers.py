@@ -1,0 +1,147 @@
+"""Who speaks the test sentences: a voice of the pack, a source synthesiser, the formant voice.
+
+The same sentences by the synthesisers that the voice learnt from say what a figure could be at
+best, and by the formant voice what needs no training at all.
+Invariant: a talker is a plain value; what it loads is loaded once a process.
+"""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+import torch
+
+from engine.text.phonemes import Espeak, WordPhonemizer
+from engine.training import synthesisers
+from engine.training.matching import match
+from engine.training.performance import Spoken, say
+from engine.training.recipe import Recipe
+from engine.training.speakers import BASES
+from engine.training.synthesisers import Request, Take
+from engine.tts.base import TtsModel, Voice
+from engine.tts.voxtream.checkpoint import Target
+from engine.tts.voxtream.config import FULL
+from engine.tts.voxtream.pack import load_pack
+from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
+
+FORMANT: Final = "espeak"
+Rates = tuple[float, ...]  # SPS; several divide an utterance into equal parts
+
+
+@dataclass(frozen=True)
+class PackTalker:
+    """The named voice of a pack."""
+
+    folder: str
+    name: str
+
+    def speak(self, texts: Sequence[str], rates: Rates) -> list[Spoken]:
+        """All texts, each one utterance."""
+        model = loaded_pack(self.folder)
+        return [say(model, self._voice(model), text, rates) for text in texts]
+
+    def _voice(self, model: TtsModel) -> Voice:
+        return next(voice for voice in model.voices() if voice.name == self.name)
+
+
+@dataclass(frozen=True)
+class FormantTalker:
+    """The program's formant voice, espeak, through its own sessions."""
+
+    name: str = FORMANT
+
+    def speak(self, texts: Sequence[str], rates: Rates) -> list[Spoken]:
+        """All texts, each one utterance."""
+        from engine.tts.espeak.model import EspeakModel  # loads libespeak-ng
+
+        model = EspeakModel()
+        try:
+            voice = model.voices()[0]
+            return [say(model, voice, text, rates) for text in texts]
+        finally:
+            model.close()
+
+
+@dataclass(frozen=True)
+class SourceTalker:
+    """A synthesiser the corpus was made with, stretched to the rate asked for."""
+
+    name: str
+    synthesiser: str
+    voice: str
+    pitch_hz: float
+    sps: float  # its own rate
+
+    def speak(self, texts: Sequence[str], rates: Rates) -> list[Spoken]:
+        """What it can speak of the texts, at the first of the rates."""
+        stretch = self.sps / rates[0]
+        asked = [Request(text, self.voice, stretch, self.pitch_hz) for text in texts]
+        before = _cpu_seconds()
+        takes = synthesisers.speak_all(self.synthesiser, asked)
+        spent = (_cpu_seconds() - before) / max(1, len(takes))
+        return [
+            Spoken(
+                text,
+                take.pcm,
+                take.sample_rate,
+                onsets=_onsets(text, take),
+                cpu_seconds=spent,
+            )
+            for text, take in zip(texts, takes, strict=True)
+            if take is not None
+        ]
+
+
+Talker = PackTalker | FormantTalker | SourceTalker
+
+
+def source_talkers(recipe: Recipe) -> tuple[SourceTalker, ...]:
+    """The synthesisers' own voices that a recipe learns from, the formant ones left out."""
+    return tuple(
+        SourceTalker(
+            f"{base.synthesiser} {base.voice}",
+            base.synthesiser,
+            base.voice,
+            base.pitch_hz,
+            base.sps,
+        )
+        for base in BASES
+        if base.synthesiser in recipe.corpus.synthesisers and base.synthesiser != FORMANT
+    )
+
+
+@lru_cache(maxsize=1)
+def loaded_pack(folder: str) -> VoxtreamSynthesiser:
+    """A pack in full precision on one thread."""
+    torch.set_num_threads(1)
+    return load_pack(Path(folder), FULL, Target(torch.device("cpu"), torch.float32, threads=1))
+
+
+@lru_cache(maxsize=1)
+def phonemizer_library() -> Espeak:
+    """The phonemizer's library, half a second to load."""
+    return Espeak()
+
+
+def _onsets(text: str, take: Take) -> tuple[float, ...]:
+    """Where the words of a take begin; empty when its sounds are not those of the text."""
+    phonemizer = WordPhonemizer(phonemizer_library())
+    words = [ready for word in text.split() for ready in phonemizer.push(word)]
+    words += phonemizer.finish()
+    found = match([phone for word in words for phone in word.phones], take.sounds)
+    if found is None or not all(word.phones for word in words):
+        return ()
+    firsts, count = [], 0
+    for word in words:
+        firsts.append(found.starts[count] / take.sample_rate)
+        count += len(word.phones)
+    return tuple(firsts)
+
+
+def _cpu_seconds() -> float:
+    """Processor time of this process and of the programs it called."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system

@@ -1,0 +1,151 @@
+"""What the judges say of utterances, one by one; the figures are made of these.
+
+Invariant: a verdict is a plain value that JSON keeps, made the same way whoever spoke.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from typing import Any, Final
+
+from engine.text.phonemes import WordPhonemizer
+from engine.training import sounds
+from engine.training.judging import Recogniser, SoundRecogniser, word_error_rate
+from engine.training.matching import gaps
+from engine.training.naturalness import Naturalness, naturalness
+from engine.training.performance import Spoken
+from engine.training.recordings import Aligner
+from engine.training.talkers import Rates, Talker, phonemizer_library
+
+LOST_SOUNDS: Final = 6  # in a row: more than a recogniser of single sounds mishears
+
+
+@dataclass(frozen=True)
+class Judges:
+    """Who listens. `known` = the sentences of the bigram."""
+
+    known: tuple[str, ...]
+    open: bool = False  # also with the open language model
+    sounds: bool = False  # also sound by sound, and where each word begins
+    natural: int = 0  # so many utterances also by DNSMOS
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One utterance judged. Times in seconds; None = that judge was not asked or had no answer."""
+
+    talker: str
+    text: str
+    seconds: float
+    rate: float  # known syllables over speech time, SPS
+    ended: bool
+    cpu_seconds: float
+    first_ms: float
+    switched: float | None
+    onsets: tuple[float, ...]  # as the talker said
+    starts: tuple[float, ...]  # as the aligner found; empty when it did not
+    heard: str  # with the bigram
+    heard_open: str | None
+    whole: bool | None  # nothing left out, nothing said twice
+    naturalness: Naturalness | None
+
+    @property
+    def onset_gaps(self) -> list[float]:
+        """How far the talker's onsets are from the aligner's."""
+        if len(self.onsets) != len(self.starts):
+            return []
+        return [abs(a - b) for a, b in zip(self.onsets, self.starts, strict=True)]
+
+
+def judge(
+    talkers: tuple[Talker, ...], texts: tuple[str, ...], rates: Rates, judges: Judges
+) -> dict[str, Any]:
+    """A part: the talkers take turns with the texts; what was heard, under the key "verdicts"."""
+    said = []
+    for number, talker in enumerate(talkers):
+        share = texts[number :: len(talkers)]
+        said += [(talker.name, spoken) for spoken in talker.speak(share, rates)]
+    natural = {n * len(said) // max(1, judges.natural) for n in range(judges.natural)}
+    found = [
+        _verdict(name, spoken, judges, ask_natural=number in natural)
+        for number, (name, spoken) in enumerate(said)
+    ]
+    return {"verdicts": [asdict(verdict) for verdict in found]}
+
+
+def read_verdicts(result: dict[str, Any] | None) -> list[Verdict]:
+    """The verdicts of a part's result; none when it has not been done."""
+    return [_read(row) for row in result["verdicts"]] if result else []
+
+
+def errors(verdicts: Sequence[Verdict], *, open_model: bool = False) -> float | None:
+    """Word error rate of all together; None when there is nothing to judge."""
+    judged = [
+        (v.text, heard)
+        for v in verdicts
+        if (heard := v.heard_open if open_model else v.heard) is not None
+    ]
+    if not judged:
+        return None
+    return word_error_rate([text for text, _ in judged], [heard for _, heard in judged])
+
+
+@lru_cache(maxsize=2)
+def bigram_judge(known: tuple[str, ...]) -> Recogniser:
+    """A recogniser of these sentences."""
+    return Recogniser(known)
+
+
+@lru_cache(maxsize=1)
+def _open_judge() -> Recogniser:
+    return Recogniser()
+
+
+@lru_cache(maxsize=1)
+def _sound_judge() -> SoundRecogniser:
+    return SoundRecogniser()
+
+
+@lru_cache(maxsize=1)
+def _aligner() -> Aligner:
+    return Aligner()
+
+
+def _verdict(name: str, spoken: Spoken, judges: Judges, *, ask_natural: bool) -> Verdict:
+    pcm, sample_rate = spoken.pcm, spoken.sample_rate
+    aligned = judges.sounds or spoken.switched is not None
+    return Verdict(
+        talker=name,
+        text=spoken.text,
+        seconds=len(pcm) / sample_rate,
+        rate=spoken.rate,
+        ended=spoken.ended,
+        cpu_seconds=spoken.cpu_seconds,
+        first_ms=spoken.first_ms,
+        switched=spoken.switched,
+        onsets=spoken.onsets,
+        starts=tuple(_aligner().word_starts(pcm, sample_rate, spoken.text)) if aligned else (),
+        heard=bigram_judge(judges.known).hear(pcm, sample_rate),
+        heard_open=_open_judge().hear(pcm, sample_rate) if judges.open else None,
+        whole=_whole(spoken) if judges.sounds else None,
+        naturalness=naturalness(spoken) if ask_natural else None,
+    )
+
+
+def _whole(spoken: Spoken) -> bool | None:
+    """Whether the sounds heard are those of the text; None for a text without a spelling."""
+    phonemizer = WordPhonemizer(phonemizer_library())
+    words = [ready for word in spoken.text.split() for ready in phonemizer.push(word)]
+    words += phonemizer.finish()
+    try:
+        meant = [sound for word in words for phone in word.phones for sound in sounds.of_ipa(phone)]
+    except KeyError:
+        return None
+    found = gaps(meant, _sound_judge().hear(spoken.pcm, spoken.sample_rate))
+    return max(found.skipped, found.added) < LOST_SOUNDS
+
+
+def _read(row: dict[str, Any]) -> Verdict:
+    times = {key: tuple(row[key]) for key in ("onsets", "starts")}
+    natural = row["naturalness"]
+    return Verdict(**{**row, **times, "naturalness": Naturalness(**natural) if natural else None})
