@@ -124,6 +124,25 @@ class NewConversation:
     """Forget the history; the next turn starts afresh."""
 
 
+@dataclass(frozen=True)
+class Record:
+    """Record both sides, or end that. `path` is a WAV to make; None = one in the folder of
+    recordings.
+    """
+
+    on: bool
+    path: Path | None = None
+
+
+@dataclass(frozen=True)
+class Export:
+    """Write the conversation to a file; its suffix says how: .txt, .md, .json, .srt, or .wav for
+    what was recorded.
+    """
+
+    path: Path
+
+
 Command = (
     PressTalk
     | ReleaseTalk
@@ -135,6 +154,8 @@ Command = (
     | ChangeSetting
     | AddVoice
     | NewConversation
+    | Record
+    | Export
 )
 
 
@@ -235,6 +256,7 @@ class TurnMetrics:
     heard_ms: float | None = None  # first samples left the loudspeaker
     speech_ms: float | None = None  # how much of the reply was heard
     underruns: int = 0
+    discarded: int = 0  # replies prepared in pauses after which the person went on, unheard
 
 
 @dataclass(frozen=True)
@@ -290,6 +312,13 @@ class SettingChanged:
 
 
 @dataclass(frozen=True)
+class RecordingChanged:
+    """Both sides are being recorded from now on, or no longer."""
+
+    on: bool
+
+
+@dataclass(frozen=True)
 class Notice:
     """Something worth one line on screen that is not a fault."""
 
@@ -327,6 +356,7 @@ Event = (
     | VoicesChanged
     | DevicesChanged
     | SettingChanged
+    | RecordingChanged
     | Notice
     | Failed
     | Stopped

@@ -41,12 +41,12 @@ class PlayedLine:
         if self._resampler is not None and not played.more:
             self._append(self._resampler.end())
             self._resampler = None
-            self._silent_from = self._end
+            self._silent_from = self.end
 
     def known(self, position: int, now: int) -> bool:
         """Whether everything before `position` is here, or will never be."""
         late = now - position > HOLD_S * self._line_rate
-        return self._resampler is None or self._end >= position or late
+        return self._resampler is None or self.end >= position or late
 
     def sounds_at(self, position: int) -> bool:
         return (
@@ -68,7 +68,8 @@ class PlayedLine:
         self._start = max(self._start + gone, before) if not len(self._pcm) else self._start + gone
 
     @property
-    def _end(self) -> int:
+    def end(self) -> int:
+        """Position after the last sample that is here."""
         return self._start + len(self._pcm)
 
     def _begin(self, played: Played, now: int) -> None:
@@ -76,7 +77,7 @@ class PlayedLine:
         self._resampler = Resampler(self._rate, self._line_rate)
         self._reached = now - len(played.pcm) * self._line_rate / self._rate
         self._fill(int(self._reached))
-        self._reached = max(self._reached, self._end)
+        self._reached = max(self._reached, self.end)
 
     def _keep_step(self, now: int) -> None:
         """Move the line when loudspeaker and microphone have counted time apart."""
@@ -88,12 +89,12 @@ class PlayedLine:
         if astray > 0:
             self._pcm = self._pcm[: max(0, len(self._pcm) - int(astray))]
         else:
-            self._fill(self._end - int(astray))
+            self._fill(self.end - int(astray))
 
     def _append(self, pcm: Pcm) -> None:
         self._pcm = np.concatenate((self._pcm, pcm))
 
     def _fill(self, position: int) -> None:
         """Silence up to `position`."""
-        if position > self._end:
-            self._append(np.zeros(position - self._end, np.float32))
+        if position > self.end:
+            self._append(np.zeros(position - self.end, np.float32))

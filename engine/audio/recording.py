@@ -105,6 +105,8 @@ class Recording:
     def close(self) -> Recorded:
         """Write the rest and give the file its name; after a fault it holds what was written."""
         self._heard = np.concatenate((self._heard, self._resampler.end()))
+        played_on = max(0, self._line.end - self._done - len(self._heard))
+        self._heard = np.concatenate((self._heard, np.zeros(played_on, np.float32)))
         self._ready.append(self._take(len(self._heard)))
         self._write()
         self._file.close(despite_fault=True)
@@ -161,7 +163,8 @@ def join(stretches: Sequence[Recorded], path: Path) -> None:
             file.append(block)
     except (OSError, soundfile.SoundFileError) as error:
         file.fault = OSError(f"a part of it cannot be read ({error})")
-    file.close()
+    finally:
+        file.close()
     if file.fault:
         raise InvalidInput(
             f"The file {path} cannot be written: {file.fault.strerror or file.fault}.",
@@ -184,7 +187,7 @@ def _joined(stretches: Sequence[Recorded]) -> Iterator[Pcm]:
         yield np.zeros((max(0, start - reached), 2), np.float32)
         reached = max(start, reached)
         for block in soundfile.blocks(
-            stretch.path, blocksize=SAMPLE_RATE, dtype="float32", always_2d=True, format="WAV"
+            stretch.path, blocksize=SAMPLE_RATE, dtype="float32", always_2d=True
         ):
             reached += len(block)
             yield block

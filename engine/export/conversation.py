@@ -77,4 +77,3 @@ class Conversation:
     def sound_start_s(self) -> float:
         """Where the sound of the conversation begins: its recording, if there is one."""
         return self.recorded[0].start_s if self.recorded else 0.0
-

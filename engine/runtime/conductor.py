@@ -12,6 +12,7 @@ from pathlib import Path
 
 from engine import messages as m
 from engine.errors import EngineError, InvalidInput
+from engine.export.files import SOUND, check_suffix
 from engine.llm.base import Situation
 from engine.messages import Command, Event, Part, Phase
 from engine.runtime import barge_in, turns
@@ -19,13 +20,14 @@ from engine.runtime import happenings as h
 from engine.runtime.alarm import Alarm
 from engine.runtime.crew import assemble
 from engine.runtime.effects import Effects
-from engine.runtime.errands import AdoptVoice, InspectClip
+from engine.runtime.errands import AdoptVoice, InspectClip, WriteConversation
 from engine.runtime.happenings import Happening
 from engine.runtime.inventory import Inventory
 from engine.runtime.ledger import Ledger
 from engine.runtime.listener import Attend, UseMicrophone
 from engine.runtime.parts import Parts
 from engine.runtime.preferences import Preferences
+from engine.runtime.recorder import BeginRecording, ChangeTape, EndRecording, SaveSound
 from engine.runtime.speaker import UseLoudspeaker
 from engine.runtime.wishes import carry_out
 from engine.runtime.worker import Worker
@@ -173,7 +175,23 @@ class Conductor:
     def _(self, command: m.NewConversation) -> None:
         self._decide(turns.StopAsked())
         self._ledger.forget()
+        self._crew.recorder.post(ChangeTape())
         self._emit(m.Notice("A new conversation."))
+
+    @_on.register
+    def _(self, command: m.Record) -> None:
+        order = BeginRecording(command.path) if command.on else EndRecording()
+        self._crew.recorder.post(order)
+
+    @_on.register
+    def _(self, command: m.Export) -> None:
+        check_suffix(command.path)
+        recorder = self._crew.recorder
+        if command.path.suffix.lower() == SOUND:
+            recorder.post(SaveSound(command.path))
+        else:
+            conversation = self._ledger.conversation(recorder.recorded)
+            self._crew.errands.post(WriteConversation(conversation, command.path))
 
     # ----------------------------------------------------------------- happenings
 

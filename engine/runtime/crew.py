@@ -15,6 +15,7 @@ from engine.runtime.errands import Errands
 from engine.runtime.happenings import Happening
 from engine.runtime.listener import Listener
 from engine.runtime.parts import Parts
+from engine.runtime.recorder import Overhear, Recorder
 from engine.runtime.speaker import Speaker
 from engine.runtime.thinker import Thinker
 from engine.runtime.transcriber import Transcriber
@@ -37,6 +38,7 @@ class Crew:
     transcriber: Transcriber
     thinker: Thinker
     speaker: Speaker
+    recorder: Recorder
     errands: Errands
 
     def start(self) -> None:
@@ -53,6 +55,7 @@ class Crew:
             "transcriber": self.transcriber,
             "thinker": self.thinker,
             "speaker": self.speaker,
+            "recorder": self.recorder,
             "errands": self.errands,
         }
 
@@ -80,4 +83,6 @@ def assemble(
         parts, tell, transcriber.post, speaker.take_played, end_silence_ms=end_silence_ms
     )
     thinker = Thinker(parts, tell, speaker.post, situation)
-    return Crew(listener, transcriber, thinker, speaker, Errands(parts, tell, speaker.adopt))
+    recorder = Recorder(tell, lambda sink: listener.post(Overhear(sink)))
+    errands = Errands(parts, tell, speaker.adopt)
+    return Crew(listener, transcriber, thinker, speaker, recorder, errands)

@@ -1,4 +1,5 @@
-"""Slow one-off jobs that no other thread may wait for: reading a dropped clip, looking for devices.
+"""Slow one-off jobs that no other thread may wait for: reading a dropped clip, writing a
+conversation, looking for devices.
 
 Invariant: owns nothing between two jobs.
 """
@@ -11,7 +12,9 @@ from typing import assert_never
 from engine.audio.clip import inspect
 from engine.audio.portaudio import Devices
 from engine.errors import EngineError, UnreadableClip
-from engine.messages import Event, Failed
+from engine.export.conversation import Conversation
+from engine.export.files import write
+from engine.messages import Event, Failed, Notice
 from engine.runtime.happenings import ClipRead, DevicesFound, Happening
 from engine.runtime.parts import Parts
 from engine.runtime.worker import Worker
@@ -32,7 +35,13 @@ class AdoptVoice:
     name: str
 
 
-Errand = InspectClip | AdoptVoice
+@dataclass(frozen=True)
+class WriteConversation:
+    conversation: Conversation
+    path: Path
+
+
+Errand = InspectClip | AdoptVoice | WriteConversation
 
 
 class Errands:
@@ -70,6 +79,9 @@ class Errands:
                 self._tell(ClipRead(clip, inspect(clip)))
             case AdoptVoice(clip, name):
                 self._adopt(clip, name)
+            case WriteConversation(conversation, path):
+                write(conversation, path)
+                self._tell(Notice(f"The conversation is in {path}."))
             case _:
                 assert_never(errand)
 

@@ -31,6 +31,7 @@ from engine.runtime.happenings import (
     SpeechStarted,
 )
 from engine.runtime.parts import Parts
+from engine.runtime.recorder import Overhear, Sink
 from engine.runtime.relapse import Relapse
 from engine.runtime.transcriber import (
     BeginUtterance,
@@ -110,6 +111,7 @@ class AbandonUtterance:
 
 Order = (
     UseMicrophone
+    | Overhear
     | CleanMicrophone
     | Attend
     | SetEndSilence
@@ -136,6 +138,7 @@ class Listener:
         self._recognise = recognise
         self._microphone: Microphone | None = None  # None: none could be opened
         self._relapse = Relapse()
+        self._sink: Sink | None = None  # None: nothing is recorded
         self._played = played  # what left the loudspeaker since it was last asked
         self._cleaning = Cleaning(echo=False)
         self._canceller: EchoCanceller = Passthrough()
@@ -173,10 +176,12 @@ class Listener:
 
     # ------------------------------------------------------------------- orders
 
-    def _handle(self, order: Order) -> None:
+    def _handle(self, order: Order) -> None:  # noqa: C901 - one case per kind
         match order:
             case UseMicrophone(name):
                 self._use(name)
+            case Overhear(sink):
+                self._sink = sink
             case CleanMicrophone(cleaning):
                 self._clean(cleaning)
             case Attend():
@@ -276,8 +281,11 @@ class Listener:
 
     def _tick(self) -> float | None:
         if self._microphone is None:
-            return None
-        pcm = self._near.push(self._microphone.read(), self._played())
+            return self._hear_nothing()
+        heard, played = self._microphone.read(), self._played()
+        if self._sink:
+            self._sink(heard, self._microphone.sample_rate, played)
+        pcm = self._near.push(heard, played)
         if len(pcm):
             self._keep(pcm)
             if self._utterance is not None:
@@ -287,6 +295,13 @@ class Listener:
         if self._attending.wary:
             return WARY_READ_S
         return READ_S if self._utterance is not None else IDLE_READ_S
+
+    def _hear_nothing(self) -> float | None:
+        """Without a microphone the replies can be recorded still."""
+        if self._sink is None:
+            return None
+        self._sink(np.zeros(0, np.float32), SAMPLE_RATE, self._played())
+        return IDLE_READ_S
 
     def _keep(self, pcm: Pcm) -> None:
         self._recent.append(pcm)

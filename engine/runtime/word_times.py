@@ -4,7 +4,7 @@ Invariant: the times never decrease, and a word ends no later than the next one 
 """
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from engine.export.conversation import HeardWord
 from engine.runtime.happenings import Delivery, WordBegan
@@ -13,10 +13,10 @@ from engine.text.word import Word
 
 def so_far(told: Sequence[WordBegan], zero_at: float) -> tuple[HeardWord, ...]:
     """The words of a reply that goes on, in seconds after `zero_at`; the last has no length yet."""
-    ends = [each.at for each in (*told[1:], *told[-1:])]
+    starts = _starts(told)
     return tuple(
-        _heard(each.word, each.at - zero_at, end - zero_at)
-        for each, end in zip(told, ends, strict=True)
+        _heard(each.word, start - zero_at, end - zero_at)
+        for each, start, end in zip(told, starts, [*starts[1:], *starts[-1:]], strict=True)
     )
 
 
@@ -31,13 +31,18 @@ def delivered(
     marks_ms = (*delivery.onsets_ms, delivery.speech_ms)
     lengths_s = [(end - start) / 1000 for start, end in pairwise(marks_ms)]
     words: list[HeardWord] = []
-    end_at = told[0].at if told else zero_at
+    starts = _starts(told)
+    end_at = starts[0] if starts else zero_at
     for number, (word, length_s) in enumerate(zip(delivery.words, lengths_s, strict=True)):
-        start_at = told[number].at if number < len(told) else end_at
-        following_at = told[number + 1].at if number + 1 < len(told) else start_at + length_s
-        end_at = max(start_at, min(start_at + length_s, following_at))
+        start_at = starts[number] if number < len(starts) else end_at
+        end_at = min([start_at + length_s, *starts[number + 1 : number + 2]])
         words.append(_heard(word, start_at - zero_at, end_at - zero_at))
     return tuple(words)
+
+
+def _starts(told: Sequence[WordBegan]) -> list[float]:
+    """A device that plays in bursts makes a word seem to begin before the one ahead of it."""
+    return list(accumulate((each.at for each in told), max))
 
 
 def _heard(word: Word, start_s: float, end_s: float) -> HeardWord:

@@ -1,5 +1,6 @@
 """The whole engine on fakes: real threads, hand-driven devices."""
 
+import json
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -24,9 +25,11 @@ from engine.messages import (
     DevicesChanged,
     Ending,
     Event,
+    Export,
     Failed,
     Heard,
     NewConversation,
+    Notice,
     Part,
     PartialTranscript,
     Phase,
@@ -34,6 +37,8 @@ from engine.messages import (
     PressTalk,
     RateMeasured,
     Ready,
+    Record,
+    RecordingChanged,
     ReleaseTalk,
     ReplyDelta,
     SendText,
@@ -406,6 +411,60 @@ def test_a_timer_speaks_when_its_time_has_come() -> None:
     with hosting(stage) as host:
         host.ask("timer")
         assert host.wait_ended(2).reply == "Your tea is ready."
+
+
+def test_a_conversation_is_exported_with_the_words_that_were_heard(tmp_path: Path) -> None:
+    with hosting() as host:
+        host.ask("hi")
+        host.engine.post(SendText("more"))
+        host.wait(lambda: host.stage.loudspeakers[""].samples_written >= 6 * WORD_SAMPLES)
+        host.stage.loudspeakers[""].play(WORD_SAMPLES + 100)
+        host.engine.post(StopReply(by_escape=True))
+        host.wait_ended(2, playing=0)
+        host.engine.post(Export(tmp_path / "talk.json"))
+        host.engine.post(Export(tmp_path / "talk.srt"))
+        host.wait(lambda: len(host.of(Notice)) == 2)
+    first, second = json.loads((tmp_path / "talk.json").read_text())["turns"]
+    assert [word["text"] for word in first["words"]] == ["Good", "day", "to", "you."]
+    assert [word["text"] for word in second["words"]] == ["Good", "day"]
+    assert second["ending"] == "interrupted by Escape"
+    for turn in (first, second):
+        starts = [word["start_s"] for word in turn["words"]]
+        assert starts == sorted(starts)
+    assert "Rubato: Good day to you." in (tmp_path / "talk.srt").read_text()
+
+
+def test_an_export_that_is_not_possible_is_told(tmp_path: Path) -> None:
+    with hosting() as host:
+        for path in (tmp_path / "talk.pdf", tmp_path / "talk.txt", tmp_path / "talk.wav"):
+            host.engine.post(Export(path))
+        host.wait(lambda: len(host.of(Failed)) == 3)
+        messages = {event.message for event in host.of(Failed)}
+        assert messages == {
+            "A conversation cannot be written as '.pdf'.",
+            "There is no conversation yet.",
+            "There is no recording of this conversation.",
+        }
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("microphone", [True, False])
+def test_both_sides_are_recorded_while_the_person_wants_it(
+    microphone: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "talk.wav"
+    with hosting(Stage() if microphone else Stage(microphones={})) as host:
+        host.ask("before")
+        host.engine.post(Record(True, path))
+        host.wait(lambda: host.of(RecordingChanged) == [RecordingChanged(True)])
+        if microphone:
+            host.stage.microphones[""].hear(np.full(8_000, 0.25, np.float32))
+        host.ask("hi")
+        host.engine.post(Record(False))
+        host.wait(lambda: len(host.of(RecordingChanged)) == 2)
+    pcm, _ = soundfile.read(path)
+    assert np.abs(pcm[:, 0]).max() == pytest.approx(0.25 if microphone else 0.0, abs=0.05)
+    assert np.abs(pcm[:, 1]).max() == pytest.approx(0.04, abs=0.01)  # the fourth word's level
 
 
 def test_a_new_conversation_forgets_the_old_one() -> None:

@@ -37,6 +37,12 @@ def test_a_word_told_early_ends_the_one_before_it() -> None:
     assert times(delivered(delivery, told(10.0, 10.35, 10.7), 10.0))[0] == (0.0, 0.35)
 
 
+def test_words_of_a_device_that_plays_in_bursts_are_in_order() -> None:
+    delivery = Delivery(WORDS, 1_200.0, 0, ONSETS_MS)
+    starts = [start for start, _ in times(delivered(delivery, told(10.0, 9.8, 10.7), 9.0))]
+    assert starts == [1.0, 1.0, 1.7]
+
+
 def test_the_last_word_before_a_cut_is_there_for_as_long_as_it_was_heard() -> None:
     delivery = Delivery(WORDS[:2], 450.0, 0, ONSETS_MS[:2])
     words = delivered(delivery, told(10.0), 10.0)
