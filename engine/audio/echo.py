@@ -1,4 +1,4 @@
-"""What the loudspeaker plays, taken out of what the microphone hears: WebRTC's way.
+"""What the loudspeaker plays, taken out of what the microphone hears: a filter, then WebRTC's way.
 
 Invariant: a canceller is given what was played and what was heard in step, 10 ms of each at a time,
 and gives back 10 ms. livekit carries WebRTC's audio processing (an optional package); without it
@@ -11,10 +11,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from engine.audio.adaptive import BLOCK, AdaptiveFilter
 from engine.audio.base import Pcm
+from engine.audio.double_talk import DoubleTalk
 
 SAMPLE_RATE = 16_000  # Hz
-FRAME = SAMPLE_RATE // 100  # samples: the only size the processing takes
+FRAME = BLOCK  # samples: 10 ms, the only size the processing takes
 _FULL_SCALE = 32767.0
 
 
@@ -29,6 +31,11 @@ class EchoCanceller(Protocol):
     @property
     def improves(self) -> bool:
         """Whether the microphone is changed even when nothing was played (noise, level)."""
+        ...
+
+    @property
+    def double_talk(self) -> bool:
+        """Whether the frames processed last held more than what was played accounts for."""
         ...
 
     def reset(self) -> None:
@@ -57,6 +64,7 @@ class Passthrough:
 
     cancels = False
     improves = False
+    double_talk = False
 
     def reset(self) -> None:
         """Nothing is remembered."""
@@ -66,10 +74,13 @@ class Passthrough:
 
 
 class WebRtcCanceller:
-    """livekit's AudioProcessingModule: 0.09 ms of one core for 10 ms of sound (measured here).
+    """An adaptive filter, then livekit's AudioProcessingModule on what it leaves, told what the
+    filter took away: 0.3 ms of one core for 10 ms of sound (measured here).
 
-    Its output is about 8 ms late. While both speak it takes much of the person away too: good to
-    notice that somebody speaks, less good to hear what.
+    By itself, WebRTC's canceller mutes the person while both sound: with the echo 6 dB above the
+    person, a voice detector found 38 % of their speech in its output, and 4 of 30 sentences not at
+    all; behind the filter 71 % and all of them, of 82 % in what they said. The filter by itself
+    leaves echoes that the detector takes for a person. The output is about 8 ms late.
     """
 
     def __init__(self, cleaning: Cleaning) -> None:
@@ -82,8 +93,14 @@ class WebRtcCanceller:
         self._cleaning = cleaning
         self.reset()
 
+    @property
+    def double_talk(self) -> bool:
+        return self._double_talk.heard
+
     def reset(self) -> None:
         """A new one learns a room within half a second; an old one unlearns its room in ten."""
+        self._filter = AdaptiveFilter()
+        self._double_talk = DoubleTalk()
         self._processing: Any = self._library.AudioProcessingModule(
             echo_cancellation=self._cleaning.echo,
             noise_suppression=self._cleaning.noise,
@@ -92,10 +109,16 @@ class WebRtcCanceller:
         )
 
     def process(self, heard: Pcm, played: Pcm, delay_ms: int) -> Pcm:
-        near = self._made(heard)
-        if self.cancels:
-            self._processing.process_reverse_stream(self._made(played))
-            self._processing.set_stream_delay_ms(delay_ms)
+        if not self.cancels:
+            return self._processed(heard)
+        split = self._filter.push(heard, played)
+        self._double_talk.push(split)
+        self._processing.process_reverse_stream(self._made(split.echo))
+        self._processing.set_stream_delay_ms(0)  # what the filter predicts is in step
+        return self._processed(split.residual)
+
+    def _processed(self, pcm: Pcm) -> Pcm:
+        near = self._made(pcm)
         self._processing.process_stream(near)
         cleaned: Pcm = np.frombuffer(near.data, dtype="<i2").astype(np.float32) / _FULL_SCALE
         return cleaned

@@ -49,6 +49,11 @@ class NearEnd:
         return self._canceller.cancels and settled
 
     @property
+    def double_talk(self) -> bool:
+        """Whether more than the loudspeaker is heard just now; known sooner than who it is."""
+        return self.settled and self.sounding and self._canceller.double_talk
+
+    @property
     def sounding(self) -> bool:
         """Whether the sample given out next may hold an echo."""
         return self._played.sounds_at(self._done)

@@ -18,6 +18,7 @@ class Watcher:
 
     cancels = True
     improves = False
+    double_talk = False
 
     def __init__(self) -> None:
         self.heard: list[Pcm] = []
