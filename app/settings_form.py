@@ -159,10 +159,17 @@ PAGES = (
                 OnlyWith(_RECOGNISER, "whisper"),
             ),
             Field(
-                "recogniser.end_silence_ms",
-                "End of speech after",
-                Number(200, 3000, 50, " ms"),
-                "How long you may pause before the assistant answers.",
+                "recogniser.patience",
+                "When you pause",
+                Choice(
+                    (
+                        Option("quick", "Answer quickly"),
+                        Option("balanced", "Balanced"),
+                        Option("patient", "Wait patiently"),
+                    )
+                ),
+                "How long the assistant waits for more. It answers sooner where your words are"
+                " complete.",
             ),
         ),
     ),

@@ -36,7 +36,7 @@ class RecogniserSettings:
     engine: str = "sphinx"  # 'sphinx' (built in) or 'whisper'
     model: str = ""  # folder of a CTranslate2 Whisper model, for 'whisper'
     language: str = "en"
-    end_silence_ms: int = 700  # silence after which an utterance is over
+    patience: str = "balanced"  # with a person who pauses: 'quick', 'balanced' or 'patient'
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "recogniser.language": Shape(
             r"[a-z]{2,3}(-[A-Za-z]{2,4})?", "a language code such as 'en'"
         ),
-        "recogniser.end_silence_ms": Range(200, 3000),
+        "recogniser.patience": Choice(("quick", "balanced", "patient")),
         "language_model.engine": Choice(("skills", "llama", "server")),
         "language_model.address": Shape(
             r"https?://[^\s/]+\S*", "an address that begins with http:// or https://"

@@ -8,6 +8,7 @@ from typing import Self
 import numpy as np
 
 from engine.asr.base import RecogniserInfo, Transcript
+from engine.asr.completeness import Completeness
 from engine.audio.base import Pcm, Played
 from engine.audio.echo import Passthrough
 from engine.audio.portaudio import Devices
@@ -200,6 +201,10 @@ class FakeRecognition:
     def partial(self) -> str:
         return self._recogniser.text.split(" ")[0] if self.samples else ""
 
+    def draft(self, wanted: Callable[[], bool]) -> Transcript | None:
+        transcript = self.finish()
+        return transcript if wanted() else None
+
     def finish(self) -> Transcript:
         if self._recogniser.broken:
             self._recogniser.broken = False
@@ -281,6 +286,7 @@ class Stage:
             language_model=self._language_model,
             synthesiser=self._synthesiser,
             phrases=tuple,
+            completeness=lambda settings: lambda text: Completeness.UNSURE,
             devices=self,
         )
 

@@ -55,6 +55,11 @@ class PhraseModel:
                 return place - 1
         return len(words)
 
+    def goes_on(self, words: Sequence[str]) -> bool:
+        """Whether some phrase has another word after the last two of these."""
+        history = tuple([START, *words][-(ORDER - 1) :])
+        return any(word != END for word in self._followers.get(history, ()))
+
     def log10(self, word: str, history: History) -> float:
         """log10 of the probability that `word` follows `history` (at most two words)."""
         followers = self._followers.get(history)

@@ -15,7 +15,7 @@ from engine.errors import EngineError, InvalidInput
 from engine.export.files import SOUND, check_suffix
 from engine.llm.base import Situation
 from engine.messages import Command, Event, Part, Phase
-from engine.runtime import barge_in, turns
+from engine.runtime import barge_in, end_of_turn, turns
 from engine.runtime import happenings as h
 from engine.runtime.alarm import Alarm
 from engine.runtime.crew import assemble
@@ -24,7 +24,7 @@ from engine.runtime.errands import AdoptVoice, InspectClip, WriteConversation
 from engine.runtime.happenings import Happening
 from engine.runtime.inventory import Inventory
 from engine.runtime.ledger import Ledger
-from engine.runtime.listener import Attend, UseMicrophone
+from engine.runtime.listener import Attend, AwaitSilence, UseMicrophone
 from engine.runtime.parts import Parts
 from engine.runtime.preferences import Preferences
 from engine.runtime.recorder import BeginRecording, ChangeTape, EndRecording, SaveSound
@@ -58,6 +58,7 @@ class Conductor:
         )
         self._alarm = Alarm()
         self._inventory = Inventory()
+        self._pause: int | None = None  # sample where the person fell silent; None = speaks on
         self._evidence = barge_in.Evidence()  # on the voice that is doubted, if one is
         self._floor = turns.Floor(
             hands_free=settings.audio.hands_free, headset=settings.audio.headset
@@ -207,6 +208,27 @@ class Conductor:
     def _(self, happened: h.EchoCancelled) -> None:
         self._floor = replace(self._floor, cancelling=happened.cancels)
         self._attend()
+
+    @_on.register
+    def _(self, happened: h.SpeechPaused) -> None:
+        self._pause = happened.sample
+
+    @_on.register
+    def _(self, happened: h.SpeechResumed) -> None:
+        self._pause = None
+        self._effects.drop_rehearsal(self._floor.turn)
+
+    @_on.register
+    def _(self, happened: h.Drafted) -> None:
+        """Settle how long to wait for more, and use the time."""
+        listening = self._floor.phase is Phase.LISTENING and happened.turn == self._floor.turn
+        if not listening or happened.pause != self._pause:
+            return
+        patience = self._preferences.settings.recogniser.patience
+        silence_ms = end_of_turn.silence_ms(happened.completeness, patience)
+        self._crew.listener.post(AwaitSilence(happened.pause, silence_ms))
+        if happened.transcript.text:
+            self._effects.rehearse(happened.turn, happened.transcript.text)
 
     @_on.register
     def _(self, happened: h.SpeechEnded) -> None:

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from engine.llm.base import Situation
 from engine.messages import Event
+from engine.runtime.end_of_turn import longest_silence_ms
 from engine.runtime.errands import Errands
 from engine.runtime.happenings import Happening
 from engine.runtime.listener import Listener
@@ -78,7 +79,7 @@ def assemble(
     """The crew for these settings, not yet started."""
     speaker = Speaker(parts, tell, lead_ms=settings.audio.lead_ms)
     transcriber = Transcriber(parts, tell)
-    end_silence_ms = settings.recogniser.end_silence_ms
+    end_silence_ms = longest_silence_ms(settings.recogniser.patience)
     listener = Listener(
         parts, tell, transcriber.post, speaker.take_played, end_silence_ms=end_silence_ms
     )

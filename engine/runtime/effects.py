@@ -7,12 +7,18 @@ from collections.abc import Callable
 from typing import assert_never
 
 from engine import messages as m
+from engine.llm.base import Message, Role
 from engine.messages import Event
 from engine.runtime import floor as f
 from engine.runtime.crew import Crew
 from engine.runtime.ledger import Ledger
-from engine.runtime.listener import AbandonUtterance, CloseUtterance, OpenUtterance
-from engine.runtime.thinker import Answer, ReadOut
+from engine.runtime.listener import (
+    AbandonUtterance,
+    CloseUtterance,
+    OpenUtterance,
+    RejoinUtterance,
+)
+from engine.runtime.rehearsal import Rehearsal
 
 
 class Effects:
@@ -33,25 +39,38 @@ class Effects:
         self._emit = emit
         self._attend = attend
         self._clock = clock
+        self._rehearsal = Rehearsal(crew.thinker)
 
-    def carry_out(self, effect: f.Effect) -> None:  # noqa: C901, PLR0912 - one case per kind
+    def rehearse(self, turn: int, said: str) -> None:
+        """Prepare the reply to what may be all of the utterance; nobody hears of it yet."""
+        said_last = Message(Role.USER, said)
+        self._rehearsal.prepare(turn, (*self._ledger.history, said_last))
+
+    def drop_rehearsal(self, turn: int) -> None:
+        """The person goes on: what was prepared is worth nothing."""
+        self._ledger.record(turn).discarded += self._rehearsal.drop()
+
+    def carry_out(self, effect: f.Effect) -> None:  # noqa: C901, PLR0912, PLR0915 - one case per kind
         match effect:
             case f.OpenEars(turn, from_sample):
                 self._ledger.record(turn)
                 self._crew.listener.post(OpenUtterance(turn, from_sample))
+            case f.JoinEars(before, turn):
+                self._ledger.rejoin(before)
+                self._crew.listener.post(RejoinUtterance(before, turn))
             case f.CloseEars(turn):
                 self._ledger.record(turn).end_detected_at = self._clock()
                 self._crew.listener.post(CloseUtterance(turn))
             case f.DropEars(turn):
+                self._rehearsal.drop()
                 self._crew.listener.post(AbandonUtterance(turn))
             case f.Think(turn, said):
                 self._think(turn, said)
             case f.Recite(turn, text):
                 self._ledger.record(turn).speech_ended_at = self._clock()
-                self._crew.thinker.live = turn
-                self._crew.thinker.post(ReadOut(turn, text))
+                self._rehearsal.read_out(turn, text)
             case f.Silence(turn):
-                self._crew.thinker.live = 0
+                self._rehearsal.drop()
                 self._ledger.record(turn).delivery = self._crew.speaker.hush(turn)
             case f.Duck(turn) | f.Resume(turn):
                 self._crew.speaker.duck(turn, isinstance(effect, f.Duck))
@@ -74,5 +93,4 @@ class Effects:
             record.typed = True
             self._emit(m.Heard(turn, said, 1.0, "keyboard"))
         self._ledger.say(said)
-        self._crew.thinker.live = turn
-        self._crew.thinker.post(Answer(turn, self._ledger.history))
+        self._rehearsal.answer(turn, self._ledger.history)

@@ -112,6 +112,14 @@ class OpenEars:
 
 
 @dataclass(frozen=True)
+class JoinEars:
+    """What was heard in the turn `before`, and what follows, is the utterance of `turn`."""
+
+    before: int
+    turn: int
+
+
+@dataclass(frozen=True)
 class CloseEars:
     """The utterance is complete: transcribe it."""
 
@@ -179,6 +187,7 @@ class ShowPhase:
 
 Effect = (
     OpenEars
+    | JoinEars
     | CloseEars
     | DropEars
     | Think
@@ -220,6 +229,7 @@ class Floor:
     doubt: Doubt | None = None  # None = nobody was heard during the reply
     last: int = 0
     talk_held: bool = False
+    spoken: bool = False  # a silence closed the utterance: what the person adds belongs to it
     broke: bool = False
     waiting: tuple[str, ...] = ()
 

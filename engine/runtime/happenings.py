@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.asr.base import Transcript
+from engine.asr.completeness import Completeness
 from engine.audio.clip import ClipReport
 from engine.audio.portaudio import Devices
 from engine.errors import EngineError
@@ -31,6 +32,18 @@ class SpeechGoesOn:
 
 
 @dataclass(frozen=True)
+class SpeechPaused:
+    """The person has been silent for a moment, from `sample` on: they may have finished."""
+
+    sample: int
+
+
+@dataclass(frozen=True)
+class SpeechResumed:
+    """They had not."""
+
+
+@dataclass(frozen=True)
 class EchoCancelled:
     """Whether the loudspeaker is taken out of the microphone from now on."""
 
@@ -48,6 +61,17 @@ class SpeechEnded:
 class PartialHeard:
     turn: int
     text: str
+
+
+@dataclass(frozen=True)
+class Drafted:
+    """What was said in the turn if the pause that began at sample `pause` is its end."""
+
+    turn: int
+    pause: int
+    transcript: Transcript
+    completeness: Completeness
+    at: float
 
 
 @dataclass(frozen=True)
@@ -177,9 +201,12 @@ class DevicesFound:
 Happening = (
     SpeechStarted
     | SpeechGoesOn
+    | SpeechPaused
+    | SpeechResumed
     | SpeechEnded
     | EchoCancelled
     | PartialHeard
+    | Drafted
     | Transcribed
     | ReplyGrew
     | WordsReady

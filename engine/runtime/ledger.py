@@ -38,6 +38,7 @@ class TurnRecord:
     first_word_at: float | None = None
     first_audio_at: float | None = None
     heard_at: float | None = None
+    discarded: int = 0  # replies prepared in pauses after which the person went on
 
     @property
     def begun(self) -> int:
@@ -89,6 +90,7 @@ class TurnRecord:
             heard_ms=self._after_speech(self.heard_at),
             speech_ms=self.delivery.speech_ms or None,
             underruns=self.delivery.underruns,
+            discarded=self.discarded,
         )
 
     def _after_speech(self, at: float | None) -> float | None:
@@ -105,6 +107,7 @@ class Ledger:
         self._clock = clock
         self._records: dict[int, TurnRecord] = {}
         self._over: dict[int, TurnRecord] = {}  # of this conversation
+        self._rejoined: set[int] = set()  # turns whose words are part of the next one
         self._history: list[Message] = []
 
     @property
@@ -131,9 +134,19 @@ class Ledger:
 
     def say_late(self, turn: int, text: str) -> None:
         """Append what the person said in a turn that was taken over before it was understood."""
+        if turn in self._rejoined:
+            return
         self.say(text)
         if turn in self._over:
             self._over[turn].said = text
+
+    def rejoin(self, turn: int) -> None:
+        """All that was said in this turn belongs to the next one: take it back."""
+        record = self.record(turn)
+        self._rejoined.add(turn)
+        if record.said and self._history and self._history[-1].text == record.said:
+            self._history.pop()
+        record.said = record.reply = ""
 
     def end(self, turn: int, ending: Ending) -> TurnEnded:
         """Close the record; what was heard of the reply joins the history."""

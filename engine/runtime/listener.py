@@ -28,17 +28,23 @@ from engine.runtime.happenings import (
     PartFailed,
     SpeechEnded,
     SpeechGoesOn,
+    SpeechPaused,
+    SpeechResumed,
     SpeechStarted,
 )
 from engine.runtime.parts import Parts
 from engine.runtime.recorder import Overhear, Sink
 from engine.runtime.relapse import Relapse
+from engine.runtime.speech_watch import SpeechWatch
 from engine.runtime.transcriber import (
     BeginUtterance,
+    ContinueUtterance,
+    DraftUtterance,
     DropUtterance,
     EndUtterance,
     HearAudio,
     Job,
+    ResumeUtterance,
 )
 from engine.runtime.worker import Worker
 
@@ -52,11 +58,6 @@ PREROLL_S = 1.5  # audio kept before an utterance is opened
 KEY_PREROLL_S = 0.2  # people start to speak a little before the talk key is down
 VOICE_PREROLL_S = 0.3  # soft consonants before voice activity is noticed
 DOUBT_PREROLL_S = 1.0  # under a reply the canceller swallows beginnings, so they are noticed late
-SPEECH_MS = 96  # of voice that open an utterance
-DOUBT_MS = 32  # of voice that make a reply quiet: it gets its volume back soon if it was nothing
-DOUBT_VOICE = 0.3  # probability that is a first sign of voice then; an echo's rest stays below
-DOUBT_SILENCE_MS = 350  # after which the words of a doubt are judged
-VOICE = 0.5  # probability from which a window counts as voice
 NO_CANCELLER = (
     "Without echo cancellation I do not listen while I speak. Install the package 'livekit', or "
     "wear a headset and say so in the settings."
@@ -88,6 +89,16 @@ class CleanMicrophone:
 
 @dataclass(frozen=True)
 class SetEndSilence:
+    """The silence that ends an utterance whatever was said."""
+
+    milliseconds: int
+
+
+@dataclass(frozen=True)
+class AwaitSilence:
+    """The silence that ends the utterance if the `pause` (see SpeechPaused) goes on so long."""
+
+    pause: int
     milliseconds: int
 
 
@@ -105,6 +116,14 @@ class CloseUtterance:
 
 
 @dataclass(frozen=True)
+class RejoinUtterance:
+    """Feed the recogniser on from where the utterance of the turn `before` was closed."""
+
+    before: int
+    turn: int
+
+
+@dataclass(frozen=True)
 class AbandonUtterance:
     turn: int
 
@@ -115,8 +134,10 @@ Order = (
     | CleanMicrophone
     | Attend
     | SetEndSilence
+    | AwaitSilence
     | OpenUtterance
     | CloseUtterance
+    | RejoinUtterance
     | AbandonUtterance
 )
 
@@ -143,17 +164,14 @@ class Listener:
         self._cleaning = Cleaning(echo=False)
         self._canceller: EchoCanceller = Passthrough()
         self._near = NearEnd(self._canceller, SAMPLE_RATE)
-        self._end_silence_ms = end_silence_ms
-        self._spoken = 0  # windows since speech began
-        self._vad = vad.Vad()
-        self._endpointer = vad.Endpointer(end_silence_ms=end_silence_ms)
+        self._watch = SpeechWatch(end_silence_ms=end_silence_ms)
         self._recent: deque[Pcm] = deque()
         self._position = 0  # 16 kHz samples heard since the microphone was opened
         self._kept = 0  # samples in _recent
         self._utterance: int | None = None  # turn being fed to the recogniser; None = none
+        self._closed_at = 0  # sample up to which the last utterance was fed
         self._attending = Attend(hands_free=False, deaf=False)
         self._deaf_until = 0
-        self._detector_zero: int | None = None  # where the detector began; None = not begun
         self._next_level = 0
         self._worker: Worker[Order] = Worker(
             "listener", handle=self._handle, tick=self._tick, report=self._report
@@ -187,10 +205,13 @@ class Listener:
             case Attend():
                 self._attend(order)
             case SetEndSilence(milliseconds):
-                self._end_silence_ms = milliseconds
-                self._attend(self._attending)
+                self._watch.set_end_silence(milliseconds)
+            case AwaitSilence(pause, milliseconds):
+                self._watch.await_silence(pause, milliseconds)
             case OpenUtterance(turn, from_sample):
                 self._open(turn, from_sample)
+            case RejoinUtterance(before, turn):
+                self._rejoin(before, turn)
             case CloseUtterance(turn):
                 self._close(turn, EndUtterance(turn))
             case AbandonUtterance(turn):
@@ -215,7 +236,7 @@ class Listener:
         self._near = NearEnd(self._canceller, self._microphone.sample_rate)
         self._recent.clear()
         self._position = self._kept = self._next_level = self._deaf_until = 0
-        self._reset_detector()
+        self._watch.reset()
         self._tell(Ready(Part.MICROPHONE, self._microphone.name))
 
     def _open_device(self, name: str) -> Microphone | None:
@@ -237,12 +258,8 @@ class Listener:
             self._deaf_until = self._position + int(ECHO_TAIL_S * SAMPLE_RATE)
         before, self._attending = self._attending, order
         if (order.hands_free, order.deaf) != (before.hands_free, before.deaf):
-            self._reset_detector()
-        self._endpointer.minimum_speech_ms = DOUBT_MS if order.wary else SPEECH_MS
-        self._endpointer.threshold = DOUBT_VOICE if order.wary else VOICE
-        self._endpointer.end_silence_ms = (
-            min(DOUBT_SILENCE_MS, self._end_silence_ms) if order.wary else self._end_silence_ms
-        )
+            self._watch.reset()
+        self._watch.attend(wary=order.wary)
 
     def _clean(self, cleaning: Cleaning) -> None:
         if cleaning == self._cleaning:
@@ -250,7 +267,7 @@ class Listener:
         self._cleaning = cleaning
         self._canceller = self._parts.canceller(cleaning)
         self._near = NearEnd(self._canceller, self._near.microphone_rate)
-        self._reset_detector()
+        self._watch.reset()
         self._tell(EchoCancelled(self._canceller.cancels))
         if cleaning.echo and not self._canceller.cancels:
             self._tell(Notice(NO_CANCELLER))
@@ -275,7 +292,13 @@ class Listener:
     def _close(self, turn: int, job: Job) -> None:
         if self._utterance == turn:
             self._utterance = None
+            self._closed_at = self._position
             self._recognise(job)
+
+    def _rejoin(self, before: int, turn: int) -> None:
+        self._utterance = turn
+        self._recognise(ContinueUtterance(before, turn))
+        self._recognise(HearAudio(turn, self._since(self._closed_at)))
 
     # --------------------------------------------------------------------- the loop
 
@@ -320,42 +343,41 @@ class Listener:
         if not attending.hands_free or attending.deaf or self._position < self._deaf_until:
             return
         if self._canceller.cancels and self._near.sounding and not self._near.settled:
-            self._reset_detector()  # the canceller still learns: this may be the loudspeaker
+            self._watch.reset()  # the canceller still learns: this may be the loudspeaker
             return
         if self._nobody_speaks(pcm):
-            if self._detector_zero is not None:
-                self._reset_detector()
+            if not self._watch.resting:
+                self._watch.reset()
             return
-        if self._detector_zero is None:
-            self._detector_zero = self._position - len(pcm)
-        self._endpoint(pcm, self._detector_zero)
+        for event in self._watch.push(pcm, self._position):
+            self._note(event)
 
     def _nobody_speaks(self, pcm: Pcm) -> bool:
         """Whether the room is so quiet that the detector, which costs most here, need not look."""
-        if self._utterance is not None or self._endpointer.speaking or self._attending.wary:
+        if self._utterance is not None or self._watch.speaking or self._attending.wary:
             return False
         return level_db(pcm) < QUIET_DB
 
-    def _endpoint(self, pcm: Pcm, zero: int) -> None:
-        """Tell of speech; the detector counts from sample `zero`."""
-        probabilities = self._vad.push(pcm)
-        for event in self._endpointer.push(probabilities):
-            match event:
-                case vad.SpeechStarted(sample):
-                    self._spoken = 0
-                    self._tell(SpeechStarted(zero + sample))
-                case vad.SpeechEnded(sample):
-                    silent_s = (self._position - zero - sample) / SAMPLE_RATE
-                    self._tell(SpeechEnded(time.monotonic() - silent_s))
-        self._spoken += len(probabilities)
-        voiced = any(probability >= VOICE for probability in probabilities)
-        if voiced and self._endpointer.speaking and self._attending.wary:
-            self._tell(SpeechGoesOn(self._spoken * vad.WINDOW_MS))
-
-    def _reset_detector(self) -> None:
-        self._vad.reset()
-        self._endpointer.reset()
-        self._detector_zero = None
+    def _note(self, event: vad.SpeechEvent | SpeechGoesOn) -> None:
+        """Tell of speech; have it written down in a pause, which may be its end."""
+        match event:
+            case vad.SpeechStarted(sample):
+                self._tell(SpeechStarted(sample))
+            case vad.SpeechPaused(sample) if self._utterance is not None:
+                self._tell(SpeechPaused(sample))
+                self._recognise(DraftUtterance(self._utterance, sample))
+            case vad.SpeechResumed() if self._utterance is not None:
+                self._recognise(ResumeUtterance(self._utterance))
+                self._tell(SpeechResumed())
+            case vad.SpeechEnded(sample):
+                silent_s = (self._position - sample) / SAMPLE_RATE
+                self._tell(SpeechEnded(time.monotonic() - silent_s))
+            case SpeechGoesOn():
+                self._tell(event)
+            case vad.SpeechPaused() | vad.SpeechResumed():
+                pass  # of somebody nobody listens to
+            case _:
+                assert_never(event)
 
     def _tell_level(self, pcm: Pcm) -> None:
         if self._position >= self._next_level:

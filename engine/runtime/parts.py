@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from engine.asr.base import Recogniser
+from engine.asr.completeness import Completeness
 from engine.audio.base import Loudspeaker, Microphone
 from engine.audio.echo import Cleaning, EchoCanceller, open_canceller
 from engine.audio.hotplug import DeviceWatch
@@ -39,6 +40,8 @@ class Parts:
     language_model: Callable[[LanguageModelSettings], LanguageModel]
     synthesiser: Callable[[SpeechSettings, Progress], TtsModel]
     phrases: Callable[[], Sequence[str]]  # sentences the recogniser should expect
+    # how complete what was said is, for the language of these settings
+    completeness: Callable[[RecogniserSettings], Callable[[str], Completeness]]
     devices: Watch
 
 
@@ -52,6 +55,7 @@ def standard_parts() -> Parts:
         language_model=_language_model,
         synthesiser=_synthesiser,
         phrases=_phrases,
+        completeness=_completeness,
         devices=DeviceWatch(),
     )
 
@@ -90,3 +94,12 @@ def _phrases() -> Sequence[str]:
     from engine.llm.skills import sentences
 
     return sentences()
+
+
+def _completeness(settings: RecogniserSettings) -> Callable[[str], Completeness]:
+    from engine.asr.completeness import Judge, chance_of_end
+    from engine.llm.skills.model import understands
+
+    if settings.language not in ("", "auto", "en"):
+        return lambda _text: Completeness.UNSURE  # the rules are English
+    return Judge(_phrases(), understands, chance_of_end()).judge

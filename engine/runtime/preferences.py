@@ -13,6 +13,7 @@ from engine.audio.echo import Cleaning
 from engine.errors import SettingsError
 from engine.messages import Event, Failed, SettingChanged
 from engine.runtime.crew import Crew
+from engine.runtime.end_of_turn import longest_silence_ms
 from engine.runtime.listener import CleanMicrophone, SetEndSilence, UseMicrophone
 from engine.runtime.speaker import LoadSynthesiser, SelectVoice, UseLoudspeaker
 from engine.runtime.thinker import LoadLanguageModel
@@ -95,8 +96,9 @@ class Preferences:
                 crew.speaker.volume = settings.audio.volume
                 crew.speaker.lead_ms = settings.audio.lead_ms
                 crew.listener.post(CleanMicrophone(_cleaning(settings.audio)))
-            case ["recogniser", "end_silence_ms"]:
-                crew.listener.post(SetEndSilence(settings.recogniser.end_silence_ms))
+            case ["recogniser", "patience"]:
+                longest_ms = longest_silence_ms(settings.recogniser.patience)
+                crew.listener.post(SetEndSilence(longest_ms))
             case ["recogniser", _]:
                 crew.transcriber.post(LoadRecogniser(settings.recogniser))
             case ["language_model", _]:

@@ -1,13 +1,14 @@
 """The mind: a history goes in, words go to the speaker as the language model writes them.
 
-Invariant: a reply is given up between two deltas as soon as its turn is no longer `live`; nothing
-of another turn is ever passed on.
+Invariant: a reply is given up between two deltas as soon as its task is no longer `live`; nothing
+of another task is ever passed on, and nothing of a task that was not yet asked to `perform`.
 """
 
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import assert_never
 
 from engine.errors import EngineError, LanguageModelError
@@ -32,8 +33,9 @@ class LoadLanguageModel:
 
 @dataclass(frozen=True)
 class Answer:
-    """Reply to the last message of `history`."""
+    """Reply to the last message of `history`; tasks are numbered from 1 on."""
 
+    number: int
     turn: int
     history: tuple[Message, ...]
 
@@ -42,11 +44,19 @@ class Answer:
 class ReadOut:
     """Speak `text` as it is: a timer, for example."""
 
+    number: int
     turn: int
     text: str
 
 
-Task = LoadLanguageModel | Answer | ReadOut
+@dataclass(frozen=True)
+class _Perform:
+    """Let out what is held back of this task."""
+
+    number: int
+
+
+Task = LoadLanguageModel | Answer | ReadOut | _Perform
 
 
 class Thinker:
@@ -65,7 +75,10 @@ class Thinker:
         self._situation = situation
         self._model: LanguageModel | None = None  # None until one is loaded
         self.pacing = True  # whether words of the next reply have paces of their own
-        self.live = 0  # the turn worth thinking about; set by the conductor
+        self.live = 0  # number of the task worth thinking about; set by the conductor
+        self._aloud = 0  # number of the last task that may be heard
+        self._number = 0  # of the last task begun
+        self._held: list[Callable[[], None]] = []  # what it would say, tell and do
         self._turn: int | None = None  # the turn being worked on; None = none
         self._text = PacedText(pacing=True)
         self._worker: Worker[Task] = Worker(
@@ -77,6 +90,11 @@ class Thinker:
 
     def post(self, task: Task) -> None:
         self._worker.post(task)
+
+    def perform(self, number: int) -> None:
+        """Let the task of this number be heard, whatever it has come to; from any thread."""
+        self._aloud = number
+        self.post(_Perform(number))
 
     def stop(self, timeout_s: float) -> bool:
         """Give up the reply, end the thread, release the model."""
@@ -90,10 +108,15 @@ class Thinker:
         match task:
             case LoadLanguageModel(settings):
                 self._load(settings)
-            case Answer(turn, history):
+            case Answer(number, turn, history):
+                self._begin(number, turn)
                 self._answer(turn, history)
-            case ReadOut(turn, text):
-                self._read_out(turn, text)
+            case ReadOut(number, turn, text):
+                self._begin(number, turn)
+                self._pass_on(turn, iter((TextDelta(text),)))
+            case _Perform(number):
+                if number == self._number:
+                    self._let_out()
             case _:
                 assert_never(task)
 
@@ -111,57 +134,72 @@ class Thinker:
         self._model = model
         self._tell(Ready(Part.LANGUAGE_MODEL, model.info.name, model.info.detail))
 
+    def _begin(self, number: int, turn: int) -> None:
+        self._number, self._turn = number, turn
+        self._held.clear()
+        self._text = PacedText(pacing=self.pacing)
+
     def _answer(self, turn: int, history: Sequence[Message]) -> None:
         if self._model is None:
             raise LanguageModelError(
                 "There is nothing to answer with.", hint="Choose a language model in the settings."
             )
-        self._turn = turn
+        if self.live != self._number:
+            return
         if self.pacing:
             history = (Message(Role.SYSTEM, OFFER), *history)
         with closing(self._model.reply(history, self._situation)) as deltas:
             self._pass_on(turn, deltas)
-        self._turn = None
-
-    def _read_out(self, turn: int, text: str) -> None:
-        self._turn = turn
-        self._pass_on(turn, iter((TextDelta(text),)))
-        self._turn = None
 
     def _pass_on(self, turn: int, deltas: Iterator[Delta]) -> None:
-        self._text = PacedText(pacing=self.pacing)
         for delta in deltas:
-            if self.live != turn:
+            if self.live != self._number:
                 return
+            self._let_out()
             if isinstance(delta, TextDelta):
                 if not delta.text:  # a sign of life: the model is still at work
                     continue
                 self._grow(turn, self._text.push(delta.text))
             else:
-                self._tell(ActionAsked(turn, delta))
-        if self.live == turn:
+                self._hold(partial(self._tell, ActionAsked(turn, delta)))
+        if self.live == self._number:
             self._end_words(turn)
 
     def _end_words(self, turn: int) -> None:
         self._grow(turn, self._text.end())
-        self._say(EndWords(turn))
+        self._hold(partial(self._say, EndWords(turn)))
 
     def _grow(self, turn: int, growth: Growth) -> None:
         """Show and say what became certain of the reply."""
         if growth.text:
-            self._tell(ReplyGrew(turn, growth.text, time.monotonic()))
+            self._hold(partial(self._tell, ReplyGrew(turn, growth.text, time.monotonic())))
         if growth.words:
-            self._tell(WordsReady(turn, growth.words, time.monotonic()))
-            self._say(SayWords(turn, growth.words))
+            ready = WordsReady(turn, growth.words, time.monotonic())
+            self._hold(partial(self._tell, ready))
+            self._hold(partial(self._say, SayWords(turn, growth.words)))
+
+    def _hold(self, passing_on: Callable[[], None]) -> None:
+        self._held.append(passing_on)
+        self._let_out()
+
+    def _let_out(self) -> None:
+        """Pass on what is held back, if it may be heard."""
+        if self._aloud == self._number == self.live:
+            held, self._held = self._held, []
+            for passing_on in held:
+                passing_on()
 
     def _report(self, error: Exception) -> None:
         """Tell the fault; what was already written is spoken to its end."""
-        turn, self._turn = self._turn, None
+        turn = self._turn
         if not isinstance(error, EngineError):
             error = LanguageModelError(
                 f"The language model failed: {error}", hint="Ask again, or choose another model."
             )
         # First: a reply without words is over at once, and must be known to have failed by then.
-        self._tell(PartFailed(Part.LANGUAGE_MODEL, error, turn))
-        if turn is not None:
-            self._end_words(turn)
+        failed = partial(self._tell, PartFailed(Part.LANGUAGE_MODEL, error, turn))
+        if turn is None:
+            failed()
+            return
+        self._hold(failed)
+        self._end_words(turn)

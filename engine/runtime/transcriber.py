@@ -1,6 +1,7 @@
 """The recogniser on a thread of its own, so that decoding never delays voice activity.
 
-Invariant: one Recognition at a time, of the newest turn; audio of another turn is dropped.
+Invariant: one Recognition at a time, of the newest turn; audio of another turn is dropped. It stays
+open after the end of the utterance, because the person may go on before the reply is heard.
 """
 
 import time
@@ -8,11 +9,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from engine.asr.base import Recogniser, Recognition
+from engine.asr.base import Recogniser, Recognition, Transcript
+from engine.asr.completeness import Completeness
 from engine.audio.base import Pcm
 from engine.errors import EngineError, RecogniserError
 from engine.messages import Event, Loading, Part, Ready
-from engine.runtime.happenings import Happening, PartFailed, PartialHeard, Transcribed
+from engine.runtime.happenings import (
+    Drafted,
+    Happening,
+    PartFailed,
+    PartialHeard,
+    Transcribed,
+)
 from engine.runtime.parts import Parts
 from engine.runtime.unloaded import unloaded
 from engine.runtime.worker import Worker
@@ -40,7 +48,32 @@ class HearAudio:
 
 
 @dataclass(frozen=True)
+class DraftUtterance:
+    """The person has paused: say what was heard, as if it were all. `pause` is any number that
+    tells the pauses apart.
+    """
+
+    turn: int
+    pause: int
+
+
+@dataclass(frozen=True)
+class ResumeUtterance:
+    """The person speaks again: no draft is wanted."""
+
+    turn: int
+
+
+@dataclass(frozen=True)
 class EndUtterance:
+    turn: int
+
+
+@dataclass(frozen=True)
+class ContinueUtterance:
+    """What comes now belongs to `turn`, and so does all that was heard in the turn `before`."""
+
+    before: int
     turn: int
 
 
@@ -49,7 +82,16 @@ class DropUtterance:
     turn: int
 
 
-Job = LoadRecogniser | BeginUtterance | HearAudio | EndUtterance | DropUtterance
+Job = (
+    LoadRecogniser
+    | BeginUtterance
+    | HearAudio
+    | DraftUtterance
+    | ResumeUtterance
+    | EndUtterance
+    | ContinueUtterance
+    | DropUtterance
+)
 
 
 class Transcriber:
@@ -59,9 +101,13 @@ class Transcriber:
         self._parts = parts
         self._tell = tell
         self._recogniser: Recogniser | None = None  # None until one is loaded
+        self._judge: Callable[[str], Completeness] = _unjudged
         self._recognition: Recognition | None = None  # None between utterances
         self._turn: int | None = None  # the turn of the recognition; None = none
         self._partial = ""
+        self._pause: int | None = None  # the pause a draft is wanted of; None = of none
+        self._draft: tuple[Transcript, float] | None = None  # and when it was made
+        self._ended = False
         self._worker: Worker[Job] = Worker(
             "transcriber", handle=self._handle, tick=self._tick, report=self._report
         )
@@ -70,6 +116,11 @@ class Transcriber:
         self._worker.start()
 
     def post(self, job: Job) -> None:
+        """Queue a job; a draft in progress that it makes worthless is given up at once."""
+        if isinstance(job, DraftUtterance):
+            self._pause = job.pause
+        elif isinstance(job, BeginUtterance | ResumeUtterance | DropUtterance):
+            self._pause = None
         self._worker.post(job)
 
     def stop(self, timeout_s: float) -> bool:
@@ -81,7 +132,7 @@ class Transcriber:
                 self._recogniser.close()
         return ended
 
-    def _handle(self, job: Job) -> None:
+    def _handle(self, job: Job) -> None:  # noqa: C901, PLR0912 - one case per kind
         match job:
             case LoadRecogniser(settings):
                 self._load(settings)
@@ -90,8 +141,16 @@ class Transcriber:
             case HearAudio(turn, pcm):
                 if turn == self._turn and self._recognition:
                     self._recognition.push(pcm)
+            case DraftUtterance(turn, pause):
+                if turn == self._turn and self._recognition:
+                    self._write_draft(self._recognition, turn, pause)
+            case ResumeUtterance(turn):
+                if turn == self._turn:
+                    self._draft = None
             case EndUtterance(turn):
                 self._end(turn)
+            case ContinueUtterance(before, turn):
+                self._continue(before, turn)
             case DropUtterance(turn):
                 if turn == self._turn:
                     self._drop()
@@ -103,6 +162,7 @@ class Transcriber:
         self._tell(Loading(Part.RECOGNISER, f"Loading {settings.engine}"))
         try:
             recogniser = self._parts.recogniser(settings, self._parts.phrases())
+            judge = self._parts.completeness(settings)
         except Exception as error:  # noqa: BLE001 - whatever a library raises, another stands in
             self._tell(PartFailed(Part.RECOGNISER, unloaded(Part.RECOGNISER, error)))
             if self._recogniser is None and settings.engine != BUILT_IN:
@@ -111,6 +171,7 @@ class Transcriber:
         if self._recogniser:
             self._recogniser.close()
         self._recogniser = recogniser
+        self._judge = judge
         self._tell(Ready(Part.RECOGNISER, recogniser.info.name, recogniser.info.detail))
 
     def _begin(self, turn: int) -> None:
@@ -123,12 +184,29 @@ class Transcriber:
             )
         self._recognition = self._recogniser.open()
 
+    def _write_draft(self, recognition: Recognition, turn: int, pause: int) -> None:
+        transcript = recognition.draft(lambda: self._pause == pause)
+        if transcript is not None:
+            at = time.monotonic()
+            self._draft = (transcript, at)
+            self._tell(Drafted(turn, pause, transcript, self._judge(transcript.text), at))
+
     def _end(self, turn: int) -> None:
+        """All was said: the draft is final if nothing was said since."""
         if turn != self._turn or self._recognition is None:
             return
-        transcript = self._recognition.finish()
-        self._drop()
-        self._tell(Transcribed(turn, transcript, time.monotonic()))
+        if self._draft is None:
+            transcript = self._recognition.draft(lambda: True)
+            assert transcript is not None, "wanted to the end"
+            self._draft = (transcript, time.monotonic())
+        self._ended = True
+        self._tell(Transcribed(turn, *self._draft))
+
+    def _continue(self, before: int, turn: int) -> None:
+        if before != self._turn or self._recognition is None:
+            self._begin(turn)
+            return
+        self._turn, self._draft, self._ended = turn, None, False
 
     def _drop(self) -> None:
         if self._recognition:
@@ -136,10 +214,12 @@ class Transcriber:
         self._recognition = None
         self._turn = None
         self._partial = ""
+        self._draft = None
+        self._ended = False
 
     def _tick(self) -> float | None:
         """Show what has been understood so far, once the waiting audio is decoded."""
-        if self._recognition and self._turn is not None:
+        if self._recognition and self._turn is not None and not self._ended:
             partial = self._recognition.partial()
             if partial != self._partial:
                 self._partial = partial
@@ -154,3 +234,8 @@ class Transcriber:
                 f"The speech recogniser failed: {error}", hint="Say it again, or type."
             )
         self._tell(PartFailed(Part.RECOGNISER, error, turn))
+
+
+def _unjudged(text: str) -> Completeness:
+    """Until a judge is loaded."""
+    return Completeness.UNSURE

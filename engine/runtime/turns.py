@@ -19,6 +19,7 @@ from engine.runtime.floor import (
     EndTurn,
     Floor,
     Input,
+    JoinEars,
     OpenEars,
     Outcome,
     Recite,
@@ -50,6 +51,7 @@ __all__ = [
     "EndTurn",
     "Floor",
     "Input",
+    "JoinEars",
     "OpenEars",
     "Outcome",
     "Recite",
@@ -132,6 +134,8 @@ def _voice_began(floor: Floor, sample: int) -> Outcome:
     if floor.phase is Phase.SPEAKING and not floor.headset:
         return _doubt(floor, sample) if floor.cancelling else Outcome(floor)
     waiting = floor.phase is Phase.THINKING  # for a reply of which nothing was heard
+    if waiting and floor.spoken:
+        return _rejoined(floor)
     return _begin(
         floor,
         lambda turn: OpenEars(turn, sample),
@@ -140,13 +144,22 @@ def _voice_began(floor: Floor, sample: int) -> Outcome:
     )
 
 
+def _rejoined(floor: Floor) -> Outcome:
+    """The end was no end: the person goes on, in a turn of both parts."""
+    *cut, end = _end(floor, Ending.SUPERSEDED).effects
+    turn = _next_turn(floor)
+    begun = replace(floor, turn=turn, phase=Phase.LISTENING, spoken=False, broke=False)
+    effects = (*cut, JoinEars(floor.turn, turn), end, ShowPhase(turn, Phase.LISTENING))
+    return Outcome(begun, effects)
+
+
 def _voice_stopped(floor: Floor) -> Outcome:
     if floor.doubt is not None and not floor.doubt.closed:
         closed = replace(floor, doubt=replace(floor.doubt, closed=True))
         return Outcome(closed, (CloseEars(floor.doubt.turn),))
     if floor.phase is not Phase.LISTENING or floor.talk_held or not floor.hands_free:
         return Outcome(floor)
-    return _close_ears(floor)
+    return _close_ears(replace(floor, spoken=True))
 
 
 def _doubt(floor: Floor, sample: int) -> Outcome:
@@ -178,7 +191,7 @@ def _interrupted(floor: Floor) -> Outcome:
 def _hand_over(ended: Outcome, doubt: Doubt) -> Outcome:
     """Nobody has the floor: it goes to who was doubted, whose words are heard already."""
     phase = Phase.THINKING if doubt.closed else Phase.LISTENING
-    begun = replace(ended.floor, turn=doubt.turn, phase=phase, doubt=None)
+    begun = replace(ended.floor, turn=doubt.turn, phase=phase, doubt=None, spoken=doubt.closed)
     return Outcome(begun, (*ended.effects, ShowPhase(doubt.turn, phase)))
 
 
@@ -205,7 +218,7 @@ def _progress(floor: Floor, happened: Understood | ReplyAudible | ReplyOver | Tu
             return Outcome(spoken, (ShowPhase(turn, Phase.SPEAKING),))
         case ReplyOver():
             ending = Ending.FAILED if floor.broke else Ending.COMPLETE
-            idle = replace(floor, phase=Phase.IDLE, broke=False)
+            idle = replace(floor, phase=Phase.IDLE, spoken=False, broke=False)
             over = Outcome(idle, (EndTurn(floor.turn, ending),))
             return _hand_over(over, floor.doubt) if floor.doubt else _rest(over)
         case TurnBroke(speech_goes_on=True):
@@ -232,7 +245,7 @@ def _begin(
 
 def _end(floor: Floor, ending: Ending) -> Outcome:
     """End the turn that has the floor, if one has; nobody has it afterwards."""
-    idle = replace(floor, phase=Phase.IDLE, doubt=None, talk_held=False, broke=False)
+    idle = replace(floor, phase=Phase.IDLE, doubt=None, talk_held=False, spoken=False, broke=False)
     doubted = (DropDoubt(floor.doubt.turn),) if floor.doubt else ()
     match floor.phase:
         case Phase.IDLE:

@@ -25,13 +25,14 @@ from engine.messages import Command, Event, Levels, RateMeasured
 from engine.runtime import conductor, errands, listener, speaker, thinker, transcriber
 from engine.runtime.conductor import Conductor
 from engine.runtime.parts import standard_parts
-from engine.settings import Settings
+from engine.settings import Settings, SpeechSettings
 from engine.tts.base import AudioFrame, TtsModel
 from tests.simulation.devices import RoomDevices
 from tests.simulation.room import Acoustics, Room, active_db
 
 STEP_S = 0.01
 _THREADED: tuple[ModuleType, ...] = (conductor, errands, listener, speaker, thinker, transcriber)
+SPEECH = SpeechSettings(engine="espeak")  # quick, and needs no weights
 _LIMIT = 200  # rounds of one thread in one step: what never rests is a fault
 
 
@@ -138,7 +139,7 @@ class SteppedEngine:
         self.gains: list[float] = []  # of the loudspeaker, per step
         self._crew: list[SteppedWorker] = []
         self._patches = ExitStack()
-        self._settings = settings or Settings()
+        self._settings = settings or Settings(speech=SPEECH)
         self._parts = replace(standard_parts(), **self._own_parts(), canceller=canceller)
 
     def _own_parts(self) -> dict[str, Any]:
@@ -213,7 +214,7 @@ def recogniser() -> Recogniser:
 @cache
 def voice_db() -> float:
     """Active level of what the assistant's voice says at full volume."""
-    model: TtsModel = standard_parts().synthesiser(Settings().speech, lambda *_: None)
+    model: TtsModel = standard_parts().synthesiser(SPEECH, lambda *_: None)
     session = model.open(model.voices()[0], seed=1)
     for word in ("the", "river", "rises", "in", "the", "hills", "and", "runs", "to", "the", "sea"):
         session.push_word(word)

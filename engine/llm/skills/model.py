@@ -59,6 +59,13 @@ class Skills:
         """Nothing is held."""
 
 
+def understands(text: str) -> bool:
+    """Whether some skill answers this text, in whatever situation."""
+    nowhere = Situation(rate=None, volume=1.0, voice="", voices=())
+    occasion = Occasion(datetime.now, lambda: nowhere, Path("nowhere"))
+    return matcher().answer(text, occasion, certain_only=False) is not None
+
+
 def deltas(answer: Answer) -> Iterator[Delta]:
     """Actions first, so that a sentence about a change is already spoken in the new way."""
     yield from answer.actions

@@ -55,6 +55,6 @@ def test_speech_after_quiet_is_told_with_its_place(noise: float) -> None:
 def test_a_quiet_room_is_not_looked_at() -> None:
     ears = Ears()
     ears.hear(np.zeros(SAMPLE_RATE, np.float32))
-    assert ears.listener._endpointer.position == 0
+    assert ears.listener._watch.resting
     ears.hear(np.full(SAMPLE_RATE, 0.01, np.float32))
-    assert ears.listener._endpointer.position > 0
+    assert not ears.listener._watch.resting

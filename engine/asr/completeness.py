@@ -1,0 +1,123 @@
+"""Whether the words so far are a whole request, or leave something open.
+
+Three witnesses: the sentences the skills understand, how often English sentences end after the last
+two words (the trigram model that comes with pocketsphinx), and words that open a clause. Pitch and
+energy are not asked: on four synthetic voices the fall at a comma and at a stop did not differ.
+Invariant: words in, a judgement out; nothing is remembered.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from enum import Enum
+from typing import Any
+
+from engine.asr.phrase_model import PhraseModel
+
+# Natural logarithm of the chance that a sentence ends after its last two words. Of whole sentences
+# hardly any is below the first; of their beginnings hardly any above the second, and most that end
+# with an article, a preposition or a conjunction are below the first.
+OPEN_BELOW = -3.3
+WHOLE_ABOVE = -1.75
+LONGEST_CLAUSE = 7  # words after which "if", "when" and the like have had their main clause
+
+FILLERS = frozenset(("um", "uh", "er", "erm", "uhm", "hm", "hmm", "mm"))
+# What stands alone, though the model of whole sentences does not expect it.
+ALONE = frozenset(("yes", "no", "stop", "wait", "hello", "hi", "thanks", "okay", "help", "louder"))
+_OPENERS = frozenset(("if", "when", "because", "although", "while", "since", "unless", "before"))
+_OPENERS_OF_PLACE = frozenset(("in", "on", "at", "by", "for", "with", "after", "and", "but", "so"))
+_ASKED = frozenset(("is", "are", "was", "were", "do", "does", "did", "will", "can", "should"))
+# After which the request itself follows: "could you please", "I would like to know".
+_PREFACES = (
+    *(("could", "you"), ("can", "you"), ("would", "you"), ("will", "you"), ("tell", "me")),
+    *(("to", "know"), ("to", "ask"), ("you", "please"), ("rubato", "please"), ("me", "know")),
+)
+_QUESTIONS = frozenset(("what", "who", "how", "when", "where", "which", "why"))
+_WORD = re.compile(r"[a-z']+")
+
+
+class Completeness(Enum):
+    """How likely more follows, from the likeliest."""
+
+    OPEN = "open"  # something must follow
+    UNSURE = "unsure"
+    WHOLE = "whole"  # it can stand, and may go on
+    SETTLED = "settled"  # no known request goes on from here
+
+
+class Judge:
+    """Judges English text."""
+
+    def __init__(
+        self,
+        phrases: Sequence[str],
+        understands: Callable[[str], bool],
+        chance_of_end: Callable[[Sequence[str]], float],
+    ) -> None:
+        """`phrases` are what people say to the skills, `understands` whether a skill answers;
+        `chance_of_end` gives the natural logarithm of the chance that a sentence ends there.
+        """
+        self._phrases = PhraseModel(phrases)
+        self._understands = understands
+        self._chance_of_end = chance_of_end
+
+    def judge(self, text: str) -> Completeness:
+        """How complete a transcript is; without words UNSURE."""
+        words = _WORD.findall(text.lower())
+        if not words:
+            return Completeness.UNSURE
+        if (
+            words[-1] in FILLERS
+            or _is_preface(words)
+            or text.rstrip().endswith(("...", "…", ",", "-"))
+        ):
+            return Completeness.OPEN
+        if self._phrases.likely_start(words, unseen=0) == len(words):
+            return self._of_known_words(text, words)
+        return self._of_other_words(text, words)
+
+    def _of_known_words(self, text: str, words: list[str]) -> Completeness:
+        """A skill's sentence, or the beginning of one."""
+        if not self._understands(text):
+            return Completeness.OPEN
+        return Completeness.WHOLE if self._phrases.goes_on(words) else Completeness.SETTLED
+
+    def _of_other_words(self, text: str, words: list[str]) -> Completeness:
+        if len(words) == 1 and words[0] in ALONE:
+            return Completeness.WHOLE
+        chance = self._chance_of_end(words)
+        if chance < OPEN_BELOW or _opens_clause(words):
+            return Completeness.OPEN
+        if self._understands(text) or chance > WHOLE_ABOVE:
+            return Completeness.WHOLE
+        return Completeness.UNSURE
+
+
+def _is_preface(words: Sequence[str]) -> bool:
+    """Whether nothing was asked yet."""
+    alone = len(words) == 1 and words[0] in _QUESTIONS
+    return alone or (len(words) <= LONGEST_CLAUSE and tuple(words[-2:]) in _PREFACES)
+
+
+def _opens_clause(words: Sequence[str]) -> bool:
+    """Whether the main clause is still to come, by the first words: "if I leave at five"."""
+    if len(words) > LONGEST_CLAUSE:
+        return False
+    if words[0] in _OPENERS:
+        return len(words) < 2 or words[1] not in _ASKED
+    return words[0] in _OPENERS_OF_PLACE and len(words) <= 3
+
+
+def chance_of_end() -> Callable[[Sequence[str]], float]:
+    """The trigram model that comes with pocketsphinx (70 ms, read into memory as it is used)."""
+    import pocketsphinx
+
+    logarithms: Any = pocketsphinx.LogMath()
+    model: Any = pocketsphinx.NGramModel(
+        None, logarithms, pocketsphinx.get_model_path("en-us/en-us.lm.bin")
+    )
+
+    def chance(words: Sequence[str]) -> float:
+        # The model wants the newest word first.
+        return float(logarithms.log_to_ln(model.prob(["</s>", *reversed(["<s>", *words][-2:])])))
+
+    return chance

@@ -1,0 +1,260 @@
+"""When the assistant believes that the person has finished: cut-offs, and how soon it answers.
+
+People with flite's voices say commands, some with a pause of 0.3 to 1.5 s inside, in a quiet room.
+Invariant: every figure comes from the whole engine with its real voice detector, recogniser, skills
+and formant voice on a clock that is stepped by hand; what a thread computes costs its processor
+time, so other programs on the machine matter little. Times count from the last sound of the speech.
+
+    python -m tests.benchmarks.turn_taking                     all of it (about ten minutes)
+    python -m tests.benchmarks.turn_taking --patience balanced --detail
+"""
+
+import argparse
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from engine.audio.base import Pcm
+from engine.messages import (
+    Ending,
+    Heard,
+    NewConversation,
+    Phase,
+    PhaseChanged,
+    StopReply,
+    TurnEnded,
+)
+from engine.runtime.parts import standard_parts
+from engine.settings import Settings
+from tests.simulation import people
+from tests.simulation.room import RATE, Acoustics
+from tests.simulation.stepped import SteppedEngine
+
+PAUSE = "|"
+PAUSES_S = (0.3, 1.5)  # the shortest and the longest; the others lie evenly between them
+QUIET_S = 0.8  # of nobody speaking between two utterances
+WAIT_S = 6.0  # for an answer
+ROOM = Acoustics(echo_db=-100, noise_db=30)  # a headset
+FLOOR_DB = -40.0  # below a person's level: what is quieter at the edges of a clip is silence
+
+COMMANDS = (
+    "what time is it",
+    "what is the date today",
+    "set a timer for ten minutes",
+    "convert ten miles to kilometers",
+    "what is twenty three times seven",
+    "how do you spell necessary",
+    "speak a little slower",
+    "turn the volume down",
+    "what is the square root of two hundred",
+    "how many feet are there in a mile",
+    "what can you do",
+    "remind me to call my mother in ten minutes",
+    "what day is it",
+    "cancel the timer",
+    "what time is it in tokyo",
+    "how are you",
+    "set the volume to fifty percent",
+    "what is fifteen plus twenty",
+    "talk faster",
+    "how much time is left",
+)
+# Silent where the words leave something open: within phrases, and between clauses.
+PAUSED = (
+    "set a timer for | ten minutes",
+    "what is twenty three | times seven",
+    "convert ten miles | to kilometers",
+    "remind me in ten minutes to | call my mother",
+    "how many feet are there in | a mile",
+    "what is the square root of | two hundred",
+    "how do you spell | necessary",
+    "set the volume to | fifty percent",
+    "what day is the | third of march",
+    "I would like to know the | capital of france",
+    "could you please | tell me the time",
+    "what is the weather like in the | mountains today",
+    "my sister is going to | visit us tomorrow",
+    "tell me a story about a | dragon and a princess",
+    "who was the first | man on the moon",
+    "the quick brown fox | jumps over the lazy dog",
+    "please read me the | letter from my brother",
+    "speak a little | slower",
+    "if I leave at five | when do I arrive",
+    "okay so | what time is it",
+    "when the timer is done | tell me to call my mother",
+    "I was in london last week and | it rained every day",
+    "in ten minutes | remind me to check the oven",
+    "please | turn the volume down",
+    "well um | what is the date today",
+    "because it is late | please talk more quietly",
+    "I do not like coffee but | I like tea",
+    "what I wanted to ask is | how far away the moon is",
+    "before we go on | what is the date",
+    "my question is whether | we should take the train",
+)
+# Silent after words that could stand alone: whoever answers quickly must sometimes be wrong here.
+AMBIGUOUS = (
+    "set a timer for ten minutes | and call it tea",
+    "what time is it | in tokyo",
+    "turn the volume down | a little bit",
+    "what is twenty plus five | times seven",
+    "how are you | doing today",
+    "what is the date | of easter",
+    "convert ten miles to kilometers | and to feet",
+    "tell me a joke | about a dog",
+    "I am going home | because it is late",
+    "cancel the timer | for the tea",
+)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One utterance; seconds after its end, None = it did not happen."""
+
+    text: str
+    heard: str
+    transcript_s: float | None
+    audio_s: float | None
+    cut_off: bool  # an answer was heard before the end
+    rejoined: bool  # taken for finished, but joined again before anything was heard
+    discarded: int  # replies prepared in vain
+
+
+class Talk(SteppedEngine):
+    """The engine as it is, but for the devices."""
+
+    def _own_parts(self) -> dict[str, Any]:
+        return super()._own_parts() | {"language_model": standard_parts().language_model}
+
+    def say(self, text: str, pcm: Pcm) -> Trial:
+        """Say it in the room, and see what comes of it."""
+        first = len(self.events)
+        end = (self.room.say(pcm) + len(pcm)) / RATE
+        self.run_until(lambda: self.now >= end, at_most=60.0)
+        self.run_until(lambda: self._since(first, _speaks, end) is not None, at_most=WAIT_S)
+        self.run(0.2)
+        self.post(StopReply())
+        self.post(NewConversation())
+        self.run(QUIET_S)
+        told = self.events[first:]
+        ended = [event for _, event in told if isinstance(event, TurnEnded)]
+        before = any(_speaks(event) and at < end for at, event in told)
+        heard = [(at, event.text) for at, event in told if isinstance(event, Heard)]
+        audio_at = self._since(first, _speaks, end)
+        return Trial(
+            text=text,
+            heard=" / ".join(words for _, words in heard),
+            transcript_s=heard[-1][0] - end if heard else None,
+            audio_s=None if audio_at is None else audio_at - end,
+            cut_off=before,
+            rejoined=any(event.ending is Ending.SUPERSEDED for event in ended),
+            discarded=sum(event.metrics.discarded for event in ended),
+        )
+
+    def _since(self, first: int, wanted: Callable[[object], bool], at: float) -> float | None:
+        """When the first wanted event after `at` was told."""
+        told = (told_at for told_at, event in self.events[first:] if wanted(event))
+        return next((told_at for told_at in told if told_at >= at), None)
+
+
+def _speaks(event: object) -> bool:
+    return isinstance(event, PhaseChanged) and event.phase is Phase.SPEAKING
+
+
+def utterance(text: str, number: int, of: int) -> Pcm:
+    """The text spoken, with the pause of this number where it has a bar."""
+    voice = people.VOICES[number % len(people.VOICES)]
+    shortest, longest = PAUSES_S
+    # Neighbours in the list differ much, so that no kind of sentence has the short pauses.
+    pause_s = shortest + (longest - shortest) * (number * 7 % of) / max(1, of - 1)
+    silence = np.zeros(int(pause_s * RATE), np.float32)
+    parts: list[Pcm] = []
+    for part in text.split(PAUSE):
+        parts += [silence, _trimmed(people.spoken(part.strip(), voice).pcm)]
+    return np.concatenate(parts[1:])
+
+
+def _trimmed(pcm: Pcm) -> Pcm:
+    """Without the silence that flite puts around a sentence."""
+    level = np.convolve(pcm**2, np.ones(160) / 160, mode="same")
+    loud = np.flatnonzero(level > level.max() * 10 ** (FLOOR_DB / 10))
+    return pcm[loud[0] : loud[-1] + 1]
+
+
+def measure(patience: str, texts: tuple[str, ...]) -> list[Trial]:
+    settings = Settings()
+    settings = replace(
+        settings,
+        audio=replace(settings.audio, headset=True),
+        recogniser=replace(settings.recogniser, patience=patience),
+        speech=replace(settings.speech, engine="espeak"),
+    )
+    with Talk(ROOM, "", settings) as engine:
+        engine.run(QUIET_S)
+        return [
+            engine.say(text, utterance(text, number, len(texts)))
+            for number, text in enumerate(texts)
+        ]
+
+
+HEAD = (
+    "patience",
+    "utterances",
+    "cut off",
+    "rejoined",
+    "no answer",
+    "transcript ms (median / p95)",
+    "first audio ms (median / p95)",
+    "thrown away",
+)
+
+
+def row(patience: str, kind: str, trials: list[Trial]) -> list[str]:
+    return [
+        patience,
+        f"{len(trials)} {kind}",
+        str(sum(trial.cut_off for trial in trials)),
+        str(sum(trial.rejoined for trial in trials)),
+        str(sum(trial.audio_s is None for trial in trials)),
+        _spread([trial.transcript_s for trial in trials if not trial.cut_off]),
+        _spread([trial.audio_s for trial in trials if not trial.cut_off]),
+        str(sum(trial.discarded for trial in trials)),
+    ]
+
+
+def _spread(seconds: list[float | None]) -> str:
+    known = [1000 * second for second in seconds if second is not None]
+    return f"{np.median(known):.0f} / {np.percentile(known, 95):.0f}" if known else "-"
+
+
+KINDS = {"without a pause": COMMANDS, "open at the pause": PAUSED, "whole at the pause": AMBIGUOUS}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="When the person has finished.")
+    parser.add_argument(
+        "--patience", nargs="+", default=("quick", "balanced", "patient"), help="settings to try"
+    )
+    parser.add_argument("--detail", action="store_true", help="show every utterance")
+    given = parser.parse_args()
+    if people.missing_programs():
+        sys.exit("This needs flite.")
+    _print(HEAD)
+    for patience in given.patience:
+        for kind, texts in KINDS.items():
+            trials = measure(patience, texts)
+            for trial in trials if given.detail else ():
+                sys.stderr.write(f"{trial}\n")
+            _print(row(patience, kind, trials))
+
+
+def _print(cells: list[str] | tuple[str, ...]) -> None:
+    sys.stdout.write(" | ".join(cells) + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
