@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from engine.llm.skills.pace_wishes import may_become_pace_wish, pace_wish
+
 # What people say to show that they listen; alone, it does not ask for the floor.
 _MURMURS = ("mhm", "mm", "mmm", "hm", "hmm", "mhmm", "uh", "uhuh", "huh", "um", "ah", "oh", "eh")
 _YESES = ("yeah", "yes", "yep", "yup", "ya", "okay", "ok", "right", "sure", "well", "so", "see")
@@ -18,27 +20,38 @@ COMMANDS = frozenset(("stop", "wait", "cancel", "quiet", "pause"))
 LONG_MS = 1300  # of speech: nobody nods that long
 WORDS_MS = 640  # of speech from which words count: a nod is shorter, and is misheard as anything
 COMMAND_MS = 200  # of speech from which a command is believed
+WISH_MS = 3000  # of speech: no wish about the pace of the reply is longer
 OWN_WORDS = 14  # words of the reply that may still sound in the room, or sound already
 _WORD = re.compile(r"[a-z']+")
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What is known of a voice so far."""
+    """What is known of a voice so far; `final`: it is over, and the text is all of it."""
 
     spoken_ms: int = 0
     text: str = ""
     own: frozenset[str] = field(default_factory=frozenset)  # words the assistant is just saying
+    final: bool = False
 
 
 def wants_floor(evidence: Evidence) -> bool:
     """Whether to stop the reply; asked while the voice goes on, and of its final transcript."""
     said = words(evidence.text) - evidence.own
+    if said and _is_pace_wish(evidence):
+        return False
     if evidence.spoken_ms >= LONG_MS:
         return True
     if evidence.spoken_ms >= WORDS_MS:
         return bool(said - NODS)
     return evidence.spoken_ms >= COMMAND_MS and bool(said & COMMANDS)
+
+
+def _is_pace_wish(evidence: Evidence) -> bool:
+    """Whether it is a wish about the pace, or may still become one: granted, it ends no reply."""
+    if evidence.final:
+        return pace_wish(evidence.text) is not None
+    return evidence.spoken_ms < WISH_MS and may_become_pace_wish(evidence.text)
 
 
 def words(text: str) -> frozenset[str]:

@@ -29,7 +29,7 @@ from engine.runtime.parts import Parts
 from engine.runtime.preferences import Preferences
 from engine.runtime.recorder import BeginRecording, ChangeTape, EndRecording, SaveSound
 from engine.runtime.speaker import UseLoudspeaker
-from engine.runtime.wishes import carry_out
+from engine.runtime.wishes import Wishes
 from engine.runtime.worker import Worker
 from engine.settings import Settings, Value
 
@@ -57,6 +57,7 @@ class Conductor:
             self._crew, self._ledger, emit, attend=self._attend, clock=lambda: time.monotonic()
         )
         self._alarm = Alarm()
+        self._wishes = Wishes(self._change, self._alarm, self.situation, time.monotonic)
         self._inventory = Inventory()
         self._pause: int | None = None  # sample where the person fell silent; None = speaks on
         self._evidence = barge_in.Evidence()  # on the voice that is doubted, if one is
@@ -144,7 +145,8 @@ class Conductor:
                 f"That text has {len(text)} characters; {LONGEST_TEXT} is the most.",
                 hint="Send it in parts.",
             )
-        if text:
+        aloud = self._floor.phase is Phase.SPEAKING
+        if text and not (aloud and self._wishes.grant_said(text)):
             self._decide(turns.TextSent(text))
 
     @_on.register
@@ -247,8 +249,9 @@ class Conductor:
     def _(self, happened: h.Transcribed) -> None:
         turn, transcript = happened.turn, happened.transcript
         if self._doubted(turn):
-            self._weigh(replace(self._evidence, text=transcript.text))
+            self._weigh(replace(self._evidence, text=transcript.text, final=True))
         if self._doubted(turn):  # still
+            self._wishes.grant_said(transcript.text)
             self._decide(turns.Understood(turn, ""))
             return
         if transcript.text:
@@ -278,8 +281,7 @@ class Conductor:
     @_on.register
     def _(self, happened: h.ActionAsked) -> None:
         if happened.turn == self._floor.turn:
-            now = time.monotonic()
-            carry_out(happened.action, self._change, self._alarm, self.situation(), now)
+            self._wishes.grant(happened.action)
 
     @_on.register
     def _(self, happened: h.AudioQueued) -> None:

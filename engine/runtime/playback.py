@@ -56,6 +56,7 @@ class Playback:
         self._unheard: deque[AudioFrame] = deque()
         self._pending: Pcm = np.zeros(0, np.float32)  # resampled, not yet taken by the ring
         self._produced = 0  # samples at the model's rate
+        self._frame = 0  # samples of the last frame
         self._complete = False
         self._hushed_at: int | None = None  # sample of the utterance; None = audible
         self._underruns = 0  # of loudspeakers this utterance has left
@@ -69,7 +70,8 @@ class Playback:
             self._words.append(WordCue(word, onset.sample))
         self._frames.append(FrameCue(frame.sample, level_db(frame.pcm), target, frame.rate))
         self._unheard.append(frame)
-        self._produced = frame.sample + len(frame.pcm)
+        self._frame = len(frame.pcm)
+        self._produced = frame.sample + self._frame
         self._queue(self._resampler.push(frame.pcm))
 
     def complete(self) -> None:
@@ -119,6 +121,11 @@ class Playback:
     def lead_ms(self) -> float:
         """How much speech was produced that is not heard yet."""
         return (self._produced - self._heard_sample()) * 1000 / self._model_rate
+
+    @property
+    def frame_ms(self) -> float:
+        """How long the frame last produced is; 0 before the first."""
+        return self._frame * 1000 / self._model_rate
 
     @property
     def audible(self) -> bool:

@@ -342,7 +342,7 @@ class Speaker:
         if playback.over:
             self._finish(utterance)
             return TICK_S
-        if utterance.starved or playback.lead_ms >= self.lead_ms:
+        if utterance.starved or playback.lead_ms + playback.frame_ms / 2 >= self.lead_ms:
             return TICK_S
         self._step(utterance)
         return 0.0

@@ -18,11 +18,41 @@ from engine.llm.base import (
     StartTimer,
     StopSpeaking,
 )
+from engine.llm.skills.pace_wishes import pace_wish
 from engine.runtime.alarm import Alarm
 from engine.settings import Value
+from engine.tts.pacing import FASTEST, SLOWEST
 
-SLOWEST_SPS, FASTEST_SPS = 1.0, 7.0  # the ends of the slider
 USUAL_SPS = 4.0  # where "slower" starts from when the voice has its own pace
+
+
+class Wishes:
+    """Grants what is asked of the assistant itself. `change` changes a setting."""
+
+    def __init__(
+        self,
+        change: Callable[[str, Value], None],
+        alarm: Alarm,
+        situation: Callable[[], Situation],
+        clock: Callable[[], float],
+    ) -> None:
+        self._change = change
+        self._alarm = alarm
+        self._situation = situation
+        self._clock = clock
+
+    def grant(self, action: Action) -> None:
+        """Do what was asked. InvalidInput when there is no such voice."""
+        carry_out(action, self._change, self._alarm, self._situation(), self._clock())
+
+    def grant_said(self, said: str) -> bool:
+        """What a person says while a reply is spoken: a wish about its pace is granted at once and
+        needs no reply; False when it is something else.
+        """
+        wish = pace_wish(said)
+        if wish is not None:
+            self.grant(wish)
+        return wish is not None
 
 
 def carry_out(
@@ -55,7 +85,7 @@ def _rate(action: ChangeRate, current: float | None) -> float | None:
     if action.by is None and action.to is None:
         return None
     wanted = action.to if action.to is not None else (current or USUAL_SPS) + (action.by or 0.0)
-    return min(FASTEST_SPS, max(SLOWEST_SPS, wanted))
+    return min(FASTEST, max(SLOWEST, wanted))
 
 
 def _voice(name: str, voices: tuple[str, ...]) -> str:

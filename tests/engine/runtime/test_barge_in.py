@@ -6,6 +6,7 @@ from engine.runtime.barge_in import (
     COMMAND_MS,
     LONG_MS,
     NODS,
+    WISH_MS,
     WORDS_MS,
     Evidence,
     own_words,
@@ -46,6 +47,18 @@ def test_a_command_among_its_own_words_is_not_one() -> None:
 def test_a_long_voice_needs_no_words() -> None:
     assert wants_floor(Evidence(LONG_MS))
     assert not wants_floor(Evidence(LONG_MS - 32))
+
+
+@pytest.mark.parametrize("text", ["slow", "slower", "speak slower", "slow down please"])
+def test_a_wish_about_the_pace_ends_no_reply(text: str) -> None:
+    assert not wants_floor(Evidence(LONG_MS + 100, text))
+    assert wants_floor(Evidence(WISH_MS, text))
+
+
+def test_what_only_began_like_a_wish_about_the_pace_is_an_interruption() -> None:
+    assert not wants_floor(Evidence(WORDS_MS, "slower please", final=True))
+    assert wants_floor(Evidence(WORDS_MS, "slow", final=True))
+    assert wants_floor(Evidence(WORDS_MS, "slower and tell me the time"))
 
 
 def test_own_words_are_the_last_ones() -> None:

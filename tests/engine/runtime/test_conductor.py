@@ -17,6 +17,7 @@ from engine.api import Engine
 from engine.audio.portaudio import Devices
 from engine.errors import LanguageModelError
 from engine.llm.base import ChangeRate, ChooseVoice, Role, StartTimer
+from engine.llm.skills.control import STEP
 from engine.messages import (
     AddVoice,
     ChangeSetting,
@@ -195,6 +196,26 @@ def test_the_target_told_is_that_of_the_word_being_spoken() -> None:
         host.ask("hi")
         targets = {event.target for event in host.of(RateMeasured)}
         assert {4.0, 3.0} <= targets
+
+
+def test_slower_typed_during_a_reply_changes_that_reply() -> None:
+    with hosting(Stage(model=FakeLanguageModel(" ".join(["word"] * 40)))) as host:
+        host.engine.post(SendText("hi"))
+        host.wait(lambda: bool(host.of(WordHeard)), playing=800)
+        host.engine.post(SendText("Slower, please."))
+        host.wait(lambda: bool(host.of(SettingChanged)), playing=800)
+        ended = host.wait_ended(1)
+        assert ended.ending is Ending.COMPLETE
+        assert len(host.of(TurnEnded)) == 1
+        rates = host.stage.voice.sessions[-1].rates
+        assert rates[0] is None
+        assert rates[-1] == pytest.approx(4.0 - STEP)
+
+
+def test_a_wish_about_the_pace_between_two_replies_is_answered() -> None:
+    with hosting() as host:
+        host.ask("hi")
+        assert host.ask("slower").reply
 
 
 def test_stopping_is_inaudible_at_once() -> None:

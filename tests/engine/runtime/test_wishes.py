@@ -13,8 +13,19 @@ from engine.llm.base import (
     StartTimer,
     StopSpeaking,
 )
+from engine.llm.skills.control import STEP
 from engine.runtime.alarm import Alarm
-from engine.runtime.wishes import carry_out
+from engine.runtime.wishes import Wishes, carry_out
+
+
+def test_a_wish_about_the_pace_of_the_reply_is_granted_and_nothing_else() -> None:
+    changed: dict[str, Any] = {}
+    situation = Situation(4.0, 0.5, "Ada", ("Ada",))
+    wishes = Wishes(changed.__setitem__, Alarm(), lambda: situation, lambda: 0.0)
+    assert not wishes.grant_said("louder")
+    assert changed == {}
+    assert wishes.grant_said("Slow down, please.")
+    assert changed == {"speech.rate": pytest.approx(4.0 - STEP)}
 
 
 def changes(action: Action, *, rate: float | None = 4.0, volume: float = 0.5) -> dict[str, Any]:

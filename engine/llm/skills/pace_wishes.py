@@ -1,0 +1,78 @@
+"""Wishes about the pace alone ("slower, please"), which can be granted while a reply is spoken,
+without a reply of their own.
+
+Invariant: what is a wish here is one of control's intents, so it means the same during a reply and
+between two.
+"""
+
+import re
+from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from hassil import Intents, recognize_all
+
+from engine.llm.base import ChangeRate, Situation
+from engine.llm.skills import control
+from engine.llm.skills.canonical import canonical
+from engine.llm.skills.intent import Intent, Occasion
+from engine.llm.skills.matcher import compiled
+
+_NAMES: Final = frozenset(
+    f"{much}{way}" for way in ("slower", "faster") for much in ("", "a bit ", "much ")
+) | {"fastest", "slowest", "set rate", "own pace"}
+_MOST_CHARS: Final = 80  # a longer sentence asks for something else too
+_WORD: Final = re.compile(r"[a-z]+")
+# Around the wish itself: courtesy, and what recognisers make of its first half.
+_AROUND: Final = frozenset(
+    (
+        *("please", "rubato", "hey", "ok", "okay", "can", "could", "would", "will", "just", "now"),
+        *("thanks", "thank", "thats", "youre", "slow", "fast", "quick", "for", "me"),
+    )
+)
+# Without one of these there is nothing about a pace yet.
+_ABOUT_PACE: Final = frozenset(
+    (
+        *("slow", "slower", "slowly", "down", "fast", "faster", "quick", "quicker", "quickly"),
+        *("hurry", "speed", "pace", "rate", "normal", "normally", "syllable", "syllables"),
+    )
+)
+
+
+def pace_wish(said: str) -> ChangeRate | None:
+    """The change that is wished for; None when something else is said, or more than that."""
+    if len(said) > _MOST_CHARS:
+        return None
+    nowhere = Situation(rate=None, volume=1.0, voice="", voices=())
+    occasion = Occasion(datetime.now, lambda: nowhere, Path())
+    for match in recognize_all(canonical(said), _compiled()):
+        slots = {name: str(entity.value).strip() for name, entity in match.entities.items()}
+        answer = _intents()[match.intent.name].respond(slots, occasion)
+        for action in answer.actions if answer else ():
+            if isinstance(action, ChangeRate):
+                return action
+    return None
+
+
+def may_become_pace_wish(said: str) -> bool:
+    """Whether these first words of somebody who still speaks may be a wish about the pace."""
+    words = frozenset(_WORD.findall(said.lower().replace("'", "")))
+    return bool(words & _ABOUT_PACE) and words <= _vocabulary()
+
+
+@lru_cache(maxsize=1)
+def _intents() -> dict[str, Intent]:
+    return {each.name: each for each in control.FAMILY.intents if each.name in _NAMES}
+
+
+@lru_cache(maxsize=1)
+def _compiled() -> Intents:
+    return compiled(_intents().values())
+
+
+@lru_cache(maxsize=1)
+def _vocabulary() -> frozenset[str]:
+    sentences = " ".join(" ".join(intent.sentences) for intent in _intents().values())
+    numbers = " ".join(control.FAMILY.open_lists["rate"])
+    return frozenset(_WORD.findall(f"{sentences} {numbers}")) | _AROUND

@@ -1,0 +1,46 @@
+"""What is a wish about the pace, and what only begins like one."""
+
+import pytest
+
+from engine.llm.base import ChangeRate
+from engine.llm.skills.control import BIT, FASTEST, LOT, STEP
+from engine.llm.skills.pace_wishes import may_become_pace_wish, pace_wish
+
+WISHES = [
+    ("slower please", ChangeRate(by=-STEP)),
+    ("Could you speak a bit slower, please?", ChangeRate(by=-BIT)),
+    ("slow down", ChangeRate(by=-STEP)),
+    ("faster", ChangeRate(by=STEP)),
+    ("much faster", ChangeRate(by=LOT)),
+    ("normal speed", ChangeRate()),
+    ("as fast as you can", ChangeRate(to=FASTEST)),
+    ("five syllables per second", ChangeRate(to=5.0)),
+]
+
+
+@pytest.mark.parametrize(("said", "wish"), WISHES)
+def test_a_wish_about_the_pace_is_understood(said: str, wish: ChangeRate) -> None:
+    assert pace_wish(said) == wish
+
+
+@pytest.mark.parametrize(("said", "wish"), WISHES)
+def test_no_beginning_of_a_wish_is_taken_for_something_else(said: str, wish: ChangeRate) -> None:
+    words = said.split()
+    heard = [" ".join(words[: length + 1]) for length in range(len(words))]
+    about = [may_become_pace_wish(text) for text in heard]
+    assert about[-1]
+    assert about == sorted(about)
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["", "stop", "what time is it", "slower and tell me the time", "louder", "read notes.txt",
+     "how fast is light", "nine hundred syllables per second", "slower " * 40],
+)  # fmt: skip
+def test_everything_else_is_none(said: str) -> None:
+    assert pace_wish(said) is None
+
+
+@pytest.mark.parametrize("said", ["", "please", "what is the speed of light", "slower and louder"])
+def test_what_cannot_become_a_wish_is_known_at_once(said: str) -> None:
+    assert not may_become_pace_wish(said)
