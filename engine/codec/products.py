@@ -6,9 +6,11 @@ Invariant: a replaced layer computes what it replaced, to rounding; with packed 
 restored weights compute.
 """
 
+from moshi.modules.transformer import StreamingTransformer
 from torch import Tensor, nn
 from torch.nn import functional
 
+from engine.codec.packed_transformer import PackedMimiTransformer, packable
 from engine.nn.packed import PackedLinear
 from engine.nn.quantise import Precision
 
@@ -53,21 +55,6 @@ class ProductConvTranspose(nn.ConvTranspose1d):
         return flat if self.bias is None else flat + self.bias[:, None]
 
 
-class PackedProjection(nn.Linear):
-    """A packed product that passes for the Linear moshi asks the type and device of."""
-
-    def __init__(self, origin: nn.Linear, precision: Precision) -> None:
-        nn.Module.__init__(self)
-        self.in_features, self.out_features = origin.in_features, origin.out_features
-        self.weight = nn.Parameter(origin.weight.new_empty(0), requires_grad=False)
-        self.bias = None  # type: ignore[assignment]
-        self.packed = PackedLinear(origin.weight, precision)
-
-    def forward(self, x: Tensor) -> Tensor:
-        out: Tensor = self.packed(x)
-        return out
-
-
 class PlainProduct(nn.Module):
     """A product [.., K] -> [.., N] without bias."""
 
@@ -90,23 +77,16 @@ def quicken(model: nn.Module, precision: Precision) -> None:
     """Replace the layers of a codec's decoding half (on the CPU) that are slow for single frames.
 
     The encoding half stays as it is: it runs once per voice and its codes should be exact.
+    No stream may have been opened yet.
     """
     for name, module in list(model.named_modules()):
         if name.startswith(ENCODING):
             continue
-        parent = model.get_submodule(name.rpartition(".")[0])
-        child = name.rpartition(".")[2]
         if isinstance(module, nn.ConvTranspose1d):
             if module.groups == 1 and module.kernel_size[0] == 2 * module.stride[0]:
-                setattr(parent, child, ProductConvTranspose(module, precision))
+                model.set_submodule(name, ProductConvTranspose(module, precision))
         elif isinstance(module, nn.Conv1d):
             if module.groups == 1:
                 module.__class__ = ProductConv
-        elif isinstance(module, nn.Linear) and _packable(module, precision):
-            setattr(parent, child, PackedProjection(module, precision))
-
-
-def _packable(module: nn.Linear, precision: Precision) -> bool:
-    if precision is Precision.FLOAT or module.bias is not None:
-        return False
-    return module.in_features % precision.block == 0
+        elif isinstance(module, StreamingTransformer) and packable(module, precision):
+            model.set_submodule(name, PackedMimiTransformer(module, precision))

@@ -1,18 +1,36 @@
 """Replaced layers compute what they replaced."""
 
+from typing import Any
+
 import pytest
 import torch
+from moshi.modules.transformer import StreamingTransformer
 from torch import nn
 
+from engine.codec.mimi import random_mimi
+from engine.codec.packed_transformer import PackedMimiTransformer
 from engine.codec.products import (
     FEW,
-    PackedProjection,
     ProductConv,
     ProductConvTranspose,
     quicken,
 )
-from engine.nn.quantise import Precision, quantise, restore
-from tests.engine.tts.voxtream.small_model import small_mimi
+from engine.nn.quantise import Precision
+from tests.engine.tts.voxtream.small_model import narrow_sections, small_mimi
+
+
+def wide_enough() -> dict[str, Any]:
+    """The narrow codec with a transformer whose widths fill blocks."""
+    sections, width = narrow_sections(), 64
+    sections["seanet"] |= {"dimension": width}
+    sections["quantizer"] |= {"input_dimension": width, "output_dimension": width}
+    sections["transformer"] |= {
+        "d_model": width,
+        "dim_feedforward": 128,
+        "input_dimension": width,
+        "output_dimensions": [width],
+    }
+    return sections
 
 
 def test_a_quickened_codec_sounds_the_same() -> None:
@@ -54,16 +72,23 @@ def test_an_upsampling_convolution_as_a_product(length: int, bias: bool) -> None
     torch.testing.assert_close(quick(x), plain(x), rtol=1e-4, atol=1e-5)
 
 
-def test_a_packed_projection_is_the_product_of_the_restored_weights() -> None:
-    torch.manual_seed(0)
-    plain = nn.Linear(128, 12, bias=False).requires_grad_(False)
-    x = torch.randn(3, 128)
-    expected = x @ restore(quantise(plain.weight, Precision.INT8)).T
-    found = PackedProjection(plain, Precision.INT8)(x)
-    assert float((found - expected).norm() / expected.norm()) < 0.015
+def test_mimis_transformer_is_packed_when_asked() -> None:
+    plain, packed = (random_mimi(4, 0, **wide_enough())._model for _ in range(2))
+    quicken(plain, Precision.FLOAT)
+    quicken(packed, Precision.INT8)
+    assert isinstance(plain.decoder_transformer.transformer, StreamingTransformer)
+    assert isinstance(packed.decoder_transformer.transformer, PackedMimiTransformer)
 
 
-def test_layers_that_do_not_fill_a_block_stay_plain() -> None:
-    model = nn.Sequential(nn.Linear(30, 4, bias=False))
-    quicken(model, Precision.INT8)
-    assert type(model[0]) is nn.Linear
+def test_a_packed_codec_sounds_nearly_the_same_and_its_streams_stay_apart() -> None:
+    codes = torch.randint(0, 2048, (2, 1, 4, 6), generator=torch.Generator().manual_seed(0))
+    plain, packed = (random_mimi(4, 0, **wide_enough()) for _ in range(2))
+    packed.tune(4, Precision.INT8)
+    expected = [plain.open(), plain.open()]
+    found = [packed.open(), packed.open()]
+    for at in range(6):
+        for which in range(2):
+            column = codes[which, :, :, [at]]
+            wanted = plain.decode_frame(expected[which], column)
+            got = packed.decode_frame(found[which], column)
+            assert float((got - wanted).norm() / wanted.norm()) < 0.03

@@ -1,0 +1,111 @@
+"""An ONNX graph under construction, whose products run in ONNX Runtime's block-quantised kernels.
+
+Why not torch: on the machine this was written on, two rows times a 1024 x 16384 matrix took 3.2 ms
+in bf16, 1.75 ms in int8 and 1.16 ms in 4 bits with torch's kernels, and 0.70 ms in int8 and 0.66 ms
+in 4 bits with these (one core). A whole stack is one graph, so Python runs once per step.
+Invariant: a compiled graph never changes; it holds its weights once, packed.
+"""
+
+from typing import Any
+
+import numpy.typing as npt
+import onnxruntime
+from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
+from torch import Tensor
+
+from engine.nn.quantise import Precision, quantise
+
+Array = npt.NDArray[Any]
+INT8_COMPUTE = (
+    4  # MatMulNBits' accuracy level: activations rounded to int8 per block, VNNI products
+)
+
+
+class ProductGraph:
+    """Nodes and constants; names of values are strings, as in ONNX."""
+
+    def __init__(self) -> None:
+        self._nodes: list[NodeProto] = []
+        self._constants: list[TensorProto] = []
+        self._weights: dict[str, Array] = {}
+
+    def add(self, kind: str, inputs: list[str], outputs: list[str], **attributes: Any) -> None:
+        self._nodes.append(helper.make_node(kind, inputs, outputs, **attributes))
+
+    def contrib(self, kind: str, inputs: list[str], outputs: list[str], **attributes: Any) -> None:
+        """A node of ONNX Runtime's own operator set."""
+        self.add(kind, inputs, outputs, domain="com.microsoft", **attributes)
+
+    def constant(self, name: str, value: Array) -> str:
+        self._constants.append(numpy_helper.from_array(value, name))
+        return name
+
+    def product(self, x: str, y: str, weight: Tensor, precision: Precision) -> str:
+        """y = x weight^T with the weight packed; returns y."""
+        packed = quantise(weight.detach(), precision)
+        codes = self._weight(f"{y}.codes", packed.codes.numpy())
+        scales = self._weight(f"{y}.scales", packed.scales.numpy())
+        self.contrib(
+            "MatMulNBits",
+            [x, codes, scales],
+            [y],
+            K=weight.shape[1],
+            N=weight.shape[0],
+            bits=packed.bits,
+            block_size=precision.block,
+            accuracy_level=INT8_COMPUTE,
+        )
+        return y
+
+    def compile(
+        self,
+        inputs: dict[str, list[Any]],
+        outputs: dict[str, list[Any]],
+        *,
+        threads: int,
+    ) -> onnxruntime.InferenceSession:
+        """Load the graph; constants live in the session from then on, already packed."""
+        graph = helper.make_graph(
+            self._nodes,
+            "packed",
+            [_described(name, shape) for name, shape in inputs.items()],
+            [_described(name, shape) for name, shape in outputs.items()],
+            self._constants,
+        )
+        model: ModelProto = helper.make_model(
+            graph,
+            opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)],
+            ir_version=9,
+        )
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.log_severity_level = 3
+        options.enable_cpu_mem_arena = False  # it grows by powers of two
+        # Waiting threads must not burn the cores the window and the devices need. On two busy cores
+        # spinning took 162 ms of CPU for a frame's depth steps, sleeping 88.
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        values = [onnxruntime.OrtValue.ortvalue_from_numpy(v) for v in self._weights.values()]
+        options.add_external_initializers(list(self._weights), values)
+        session = onnxruntime.InferenceSession(
+            model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+        )
+        self._nodes, self._constants, self._weights = [], [], {}
+        return session
+
+    def _weight(self, name: str, value: Array) -> str:
+        """A constant handed over beside the graph: inside it, it would stay in memory twice."""
+        self._weights[name] = value
+        tensor = TensorProto(name=name, dims=value.shape, data_location=TensorProto.EXTERNAL)
+        tensor.data_type = helper.np_dtype_to_tensor_dtype(value.dtype)
+        about = {"location": "beside", "offset": "0", "length": str(value.nbytes)}
+        for key, text in about.items():
+            entry = tensor.external_data.add()
+            entry.key, entry.value = key, text
+        self._constants.append(tensor)
+        return name
+
+
+def _described(name: str, shape: list[Any]) -> Any:
+    """An input or output; the two that are counts are int64, all others fp32."""
+    kind = TensorProto.INT64 if name in {"first", "widths"} else TensorProto.FLOAT
+    return helper.make_tensor_value_info(name, kind, shape)

@@ -1,0 +1,113 @@
+"""Mimi's packed transformer computes what moshi's does, and streams apart stay apart."""
+
+import pytest
+import torch
+from moshi.modules.transformer import StreamingTransformer
+from torch import nn
+
+from engine.codec.packed_transformer import PackedMimiTransformer, packable
+from engine.nn.quantise import Precision, quantise, restore
+
+CONTEXT, COLUMNS = 6, 20  # the ring is written around three times
+ACTIVATION_LOSS = 0.015  # activations are rounded to int8 inside the kernels
+
+
+def plain(**changes) -> StreamingTransformer:
+    """Mimi's transformer, small, with weights that packing does not change."""
+    shape = {
+        "d_model": 64,
+        "num_heads": 2,
+        "num_layers": 2,
+        "dim_feedforward": 128,
+        "causal": True,
+        "context": CONTEXT,
+        "layer_scale": 0.5,
+        "positional_embedding": "rope",
+    }
+    torch.manual_seed(0)
+    made = StreamingTransformer(**shape | changes).requires_grad_(False).eval()
+    for module in made.modules():
+        if isinstance(module, nn.Linear):
+            module.weight.copy_(restore(quantise(module.weight, Precision.INT8)))
+        if isinstance(module, nn.LayerNorm):
+            module.weight.normal_(1, 0.1)
+            module.bias.normal_(0, 0.1)
+    return made
+
+
+@pytest.fixture(scope="module")
+def packed() -> PackedMimiTransformer:
+    return PackedMimiTransformer(plain(), Precision.INT8)
+
+
+@pytest.fixture
+def columns() -> torch.Tensor:
+    return torch.randn(1, COLUMNS, 64, generator=torch.Generator().manual_seed(0))
+
+
+def streamed(module: PackedMimiTransformer, columns: torch.Tensor, length: int) -> torch.Tensor:
+    with module.streaming(1):
+        return torch.cat([module(piece) for piece in columns.split(length, dim=1)], dim=1)
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, COLUMNS])
+def test_pieces_of_any_length_give_what_the_plain_one_gives_at_once(
+    packed, columns, length
+) -> None:
+    expected, found = plain()(columns), streamed(packed, columns, length)
+    assert float((found - expected).norm() / expected.norm()) < ACTIVATION_LOSS
+
+
+def test_piece_by_piece_equals_all_at_once(packed, columns) -> None:
+    torch.testing.assert_close(
+        streamed(packed, columns, 2), streamed(packed, columns, COLUMNS), rtol=0, atol=1e-4
+    )
+
+
+def test_outside_a_stream_nothing_is_remembered(packed, columns) -> None:
+    assert torch.equal(packed(columns), packed(columns))
+
+
+def test_a_stream_started_again_is_as_new(packed, columns) -> None:
+    with packed.streaming(1):
+        first = packed(columns)
+        packed.reset_streaming()
+        assert torch.equal(packed(columns), first)
+
+
+def test_two_streams_do_not_hear_each_other(packed, columns) -> None:
+    alone = streamed(packed, columns, 2)
+    states = [packed._init_streaming_state(1) for _ in range(2)]
+    pieces = []
+    for piece in columns.split(2, dim=1):
+        for state, heard in zip(states, (piece, -piece), strict=True):
+            packed.set_streaming_state({"": state})
+            out = packed(heard)
+            if state is states[0]:
+                pieces.append(out)
+    packed.set_streaming_state({"": None})
+    assert torch.equal(torch.cat(pieces, dim=1), alone)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"d_model": 32},
+        {"dim_feedforward": 96},
+        {"gating": "silu"},
+        {"context": None},
+        {"norm": "rms_norm_f32"},
+        {"positional_embedding": "sin"},
+    ],
+    ids=str,
+)
+def test_another_kind_of_transformer_is_left_alone(changes) -> None:
+    assert packable(plain(), Precision.INT8)
+    torch.manual_seed(0)
+    shape = {"d_model": 64, "num_heads": 2, "num_layers": 1, "dim_feedforward": 128}
+    mimis = {"causal": True, "context": 6, "positional_embedding": "rope"}
+    assert not packable(StreamingTransformer(**shape | mimis | changes), Precision.INT8)
+
+
+def test_full_precision_is_moshis_own(packed) -> None:
+    assert not packable(plain(), Precision.FLOAT)
