@@ -10,10 +10,13 @@ from statistics import mean, median
 from typing import Final
 
 from engine.training.cloning import Likeness
+from engine.training.matching import Gaps
 from engine.training.settling import settling
 from engine.training.verdicts import Verdict, errors
 
 UNMEASURED: Final = "not measured"
+# Sounds in a row, a short word; of good speech at most 3 are misheard (32 sentences of flite).
+LOST_SOUNDS: Final = 5
 NATURAL_SLACK: Final = 0.2  # DNSMOS points below the sources
 UP, DOWN = (2.0, 6.0), (6.0, 2.0)  # SPS before and after a change of the slider
 
@@ -187,9 +190,13 @@ def _ended(heard: Heard) -> list[float]:
 
 
 def _whole(heard: Heard) -> list[float]:
-    known = [verdict for verdict in heard.sentences if verdict.whole is not None]
+    known = [verdict for verdict in heard.sentences if verdict.gaps is not None]
     people = _by_talker(known).values()
-    return [mean(bool(verdict.whole) for verdict in person) for person in people]
+    return [mean(_is_whole(verdict.gaps) for verdict in person) for person in people]
+
+
+def _is_whole(gaps: Gaps | None) -> bool:
+    return gaps is not None and max(gaps.skipped, gaps.added) < LOST_SOUNDS
 
 
 def _onsets(heard: Heard) -> list[float]:

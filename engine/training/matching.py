@@ -6,7 +6,7 @@ belongs to the phone before it, as in VoXtream2, 4.1.
 Invariant: times never go back, and the match's cost says how far the two agree.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,31 +44,41 @@ def match(phones: Sequence[str], made: Sequence[Sound]) -> Match | None:
 
 @dataclass(frozen=True)
 class Gaps:
-    """The longest runs of sounds that only one side has."""
+    """The longest runs of sounds of one side between two that both sides have."""
 
     skipped: int
     added: int
 
 
 def gaps(meant: Sequence[str], heard: Sequence[str]) -> Gaps:
-    """What was meant and not heard in a row, and heard and not meant."""
-    table = _costs(meant, heard)
+    """What was meant and not heard in a row, and heard and not meant. Another sound in a sound's
+    place is one of each.
+    """
+    table = _costs(meant, heard, _same_or_apart)
     row, column = len(meant), len(heard)
     skipped, added, longest = 0, 0, Gaps(0, 0)
     while row > 0 or column > 0:
         here = table[row, column]
         if column and np.isclose(here, table[row, column - 1] + GAP):
-            column, added, skipped = column - 1, added + 1, 0
+            column, added = column - 1, added + 1
         elif row and np.isclose(here, table[row - 1, column] + GAP):
-            row, skipped, added = row - 1, skipped + 1, 0
+            row, skipped = row - 1, skipped + 1
         else:
             row, column, skipped, added = row - 1, column - 1, 0, 0
         longest = Gaps(max(longest.skipped, skipped), max(longest.added, added))
     return longest
 
 
+def _same_or_apart(one: str, other: str) -> float:
+    """Sounds that are often confused are the same; all others are dearer than two gaps."""
+    distance = sounds.distance(one, other)
+    return distance if distance < 1 else 3 * GAP
+
+
 def _costs(
-    left: Sequence[str], right: Sequence[str]
+    left: Sequence[str],
+    right: Sequence[str],
+    distance: Callable[[str, str], float] = sounds.distance,
 ) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
     """Edit costs of all beginnings, [left + 1, right + 1]."""
     table = np.zeros((len(left) + 1, len(right) + 1))
@@ -77,7 +87,7 @@ def _costs(
     for row, one in enumerate(left, start=1):
         for column, other in enumerate(right, start=1):
             table[row, column] = min(
-                table[row - 1, column - 1] + sounds.distance(one, other),
+                table[row - 1, column - 1] + distance(one, other),
                 table[row - 1, column] + GAP,
                 table[row, column - 1] + GAP,
             )

@@ -22,7 +22,7 @@ from engine.training.speakers import cast
 from engine.training.speed import speed
 from engine.training.talkers import FormantTalker, PackTalker, Talker, source_talkers
 from engine.training.texts import read_texts
-from engine.training.verdicts import Judges, Verdict, bigram_judge, judge, read_verdicts
+from engine.training.verdicts import FORMAT, Judges, Verdict, bigram_judge, judge, read_verdicts
 
 STEP_SENTENCES: Final = 6  # in an utterance whose rate changes
 CLONE_SENTENCES: Final = 2
@@ -177,7 +177,8 @@ class Measurements:
         return Part(_called(side, name), judge, given, self._depends(talkers))
 
     def _depends(self, talkers: Sequence[Talker]) -> tuple[str, ...]:
-        return self._pack if isinstance(talkers[0], PackTalker) else ()
+        pack = self._pack if isinstance(talkers[0], PackTalker) else ()
+        return (FORMAT, *pack)
 
     # ------------------------------------------------------------------- found
 

@@ -105,7 +105,8 @@ class _Taking:
 
     def _set_rate(self, session: TtsSession) -> None:
         part = len(self.onsets) * len(self._rates) // max(1, len(self._words))
-        session.rate = self._rates[min(len(self._rates) - 1, part)]
+        part = min(len(self._rates) - 1, part)
+        session.rate = self._rates[part]
         if part and self.switched is None:
             self.switched = self._samples / self._sample_rate
 

@@ -11,13 +11,13 @@ from typing import Any, Final
 from engine.text.phonemes import WordPhonemizer
 from engine.training import sounds
 from engine.training.judging import Recogniser, SoundRecogniser, word_error_rate
-from engine.training.matching import gaps
+from engine.training.matching import Gaps, gaps
 from engine.training.naturalness import Naturalness, naturalness
 from engine.training.performance import Spoken
 from engine.training.recordings import Aligner
 from engine.training.talkers import Rates, Talker, phonemizer_library
 
-LOST_SOUNDS: Final = 6  # in a row: more than a recogniser of single sounds mishears
+FORMAT: Final = "verdicts 2"  # another one when a judge changes: what is kept is judged anew
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Verdict:
     starts: tuple[float, ...]  # as the aligner found; empty when it did not
     heard: str  # with the bigram
     heard_open: str | None
-    whole: bool | None  # nothing left out, nothing said twice
+    gaps: Gaps | None  # sounds left out and sounds added
     naturalness: Naturalness | None
 
     @property
@@ -127,13 +127,13 @@ def _verdict(name: str, spoken: Spoken, judges: Judges, *, ask_natural: bool) ->
         starts=tuple(_aligner().word_starts(pcm, sample_rate, spoken.text)) if aligned else (),
         heard=bigram_judge(judges.known).hear(pcm, sample_rate),
         heard_open=_open_judge().hear(pcm, sample_rate) if judges.open else None,
-        whole=_whole(spoken) if judges.sounds else None,
+        gaps=_gaps(spoken) if judges.sounds else None,
         naturalness=naturalness(spoken) if ask_natural else None,
     )
 
 
-def _whole(spoken: Spoken) -> bool | None:
-    """Whether the sounds heard are those of the text; None for a text without a spelling."""
+def _gaps(spoken: Spoken) -> Gaps | None:
+    """The text's sounds against those heard; None for a text without a spelling."""
     phonemizer = WordPhonemizer(phonemizer_library())
     words = [ready for word in spoken.text.split() for ready in phonemizer.push(word)]
     words += phonemizer.finish()
@@ -141,11 +141,11 @@ def _whole(spoken: Spoken) -> bool | None:
         meant = [sound for word in words for phone in word.phones for sound in sounds.of_ipa(phone)]
     except KeyError:
         return None
-    found = gaps(meant, _sound_judge().hear(spoken.pcm, spoken.sample_rate))
-    return max(found.skipped, found.added) < LOST_SOUNDS
+    return gaps(meant, _sound_judge().hear(spoken.pcm, spoken.sample_rate))
 
 
 def _read(row: dict[str, Any]) -> Verdict:
     times = {key: tuple(row[key]) for key in ("onsets", "starts")}
-    natural = row["naturalness"]
-    return Verdict(**{**row, **times, "naturalness": Naturalness(**natural) if natural else None})
+    kinds = {"gaps": Gaps, "naturalness": Naturalness}
+    inner = {key: kind(**row[key]) if row[key] else None for key, kind in kinds.items()}
+    return Verdict(**{**row, **times, **inner})

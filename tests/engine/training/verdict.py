@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from engine.training.matching import Gaps
 from engine.training.verdicts import Verdict
 
 
@@ -11,6 +12,6 @@ def verdict(**changed: Any) -> Verdict:
         "talker": "Ada", "text": "Good morning.", "seconds": 1.0, "rate": 4.0, "ended": True,
         "cpu_seconds": 0.1, "first_ms": 40.0, "switched": None, "onsets": (0.1, 0.4),
         "starts": (0.1, 0.45), "heard": "good morning", "heard_open": "good morning",
-        "whole": True, "naturalness": None,
+        "gaps": Gaps(1, 0), "naturalness": None,
     }  # fmt: skip
     return Verdict(**{**plain, **changed})

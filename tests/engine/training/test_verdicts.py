@@ -1,0 +1,57 @@
+"""Verdicts: the same judges for everyone, and nothing lost on the way through a file."""
+
+import json
+import shutil
+
+import pytest
+
+from engine.training.figures import LOST_SOUNDS
+from engine.training.matching import Gaps, gaps
+from engine.training.performance import Spoken
+from engine.training.talkers import SourceTalker
+from engine.training.verdicts import Judges, errors, judge, read_verdicts
+from tests.engine.training.verdict import verdict
+
+TEXTS = ("The train is at the station now.", "Should I cancel the meeting on Monday?")
+RMS = SourceTalker("flite rms", "flite", "rms", 100.0, 4.3)
+
+
+class LostTalker:
+    """Leaves the end of the first sentence out, and says the second one twice."""
+
+    name = "lost"
+
+    def speak(self, texts: tuple[str, ...], rates: tuple[float, ...]) -> list[Spoken]:
+        lost = (" ".join(texts[0].split()[:3]), f"{texts[1]} {texts[1]}")
+        return [
+            Spoken(text, said.pcm, said.sample_rate)
+            for text, said in zip(texts, RMS.speak(lost, rates), strict=True)
+        ]
+
+
+@pytest.mark.skipif(shutil.which("flite") is None, reason="flite is not installed")
+def test_a_good_synthesiser_passes_and_one_that_skips_does_not() -> None:
+    judges = Judges(TEXTS, sounds=True)
+    good, bad = (
+        read_verdicts(json.loads(json.dumps(judge((talker,), TEXTS, (4.0,), judges))))  # type: ignore[arg-type]
+        for talker in (RMS, LostTalker())
+    )
+    assert [each.text for each in good] == list(TEXTS)
+    assert errors(good) == 0.0
+    assert all(each.gaps and max(each.gaps.skipped, each.gaps.added) < 4 for each in good)
+    assert all(max(each.onset_gaps) < 0.1 for each in good)
+    assert all(each.gaps and max(each.gaps.skipped, each.gaps.added) >= LOST_SOUNDS for each in bad)
+    assert (errors(bad) or 0.0) > 0.5
+
+
+def test_errors_of_what_nobody_judged_are_unknown() -> None:
+    assert errors([verdict(heard_open=None)], open_model=True) is None
+    assert errors([]) is None
+
+
+def test_sounds_left_out_and_sounds_said_twice_are_counted_in_a_row() -> None:
+    meant = ["s", "t", "eh", "sh", "ə", "n", "n", "aʊ"]
+    assert gaps(meant, meant) == Gaps(0, 0)
+    assert gaps(meant, meant[:3]) == Gaps(5, 0)
+    assert gaps(meant, [*meant[:3], "m", "m", *meant[5:]]) == Gaps(2, 2)
+    assert gaps(meant, meant + meant) == Gaps(0, 8)
