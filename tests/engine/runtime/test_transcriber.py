@@ -1,0 +1,99 @@
+"""Drafts of an utterance and what becomes of them, on a transcriber run by hand."""
+
+import numpy as np
+import pytest
+
+from engine.messages import Event
+from engine.runtime import transcriber as transcriber_module
+from engine.runtime.happenings import Drafted, Happening, PartialHeard, Transcribed
+from engine.runtime.transcriber import (
+    BeginUtterance,
+    ContinueUtterance,
+    DraftUtterance,
+    DropUtterance,
+    EndUtterance,
+    HearAudio,
+    LoadRecogniser,
+    ResumeUtterance,
+    Transcriber,
+)
+from engine.settings import RecogniserSettings
+from tests.engine.runtime.test_rehearsal import HandWorker
+from tests.fakes import Stage
+
+
+class Scribe:
+    def __init__(self) -> None:
+        self.stage = Stage()
+        self.told: list[Happening | Event] = []
+        self.transcriber = Transcriber(self.stage.parts(), self.told.append)
+        self.do(LoadRecogniser(RecogniserSettings()), BeginUtterance(1))
+        self.hear(1)
+        self.told.clear()
+
+    def do(self, *jobs: object) -> None:
+        for job in jobs:
+            self.transcriber.post(job)
+        self.transcriber._worker.run()
+
+    def hear(self, turn: int) -> None:
+        self.do(HearAudio(turn, np.ones(1_600, np.float32)))
+
+    def of(self, kind: type) -> list:
+        return [event for event in self.told if isinstance(event, kind)]
+
+
+@pytest.fixture(autouse=True)
+def _by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transcriber_module, "Worker", HandWorker)
+
+
+def test_the_draft_of_the_last_pause_is_the_transcript() -> None:
+    scribe = Scribe()
+    scribe.do(DraftUtterance(1, 800))
+    draft = scribe.of(Drafted)[0]
+    scribe.stage.recogniser.text = "something else"
+    scribe.do(EndUtterance(1))
+    assert (draft.turn, draft.pause, draft.transcript.text) == (1, 800, "hello there")
+    assert scribe.of(Transcribed) == [Transcribed(1, draft.transcript, draft.at)]
+
+
+def test_speech_that_goes_on_makes_a_draft_worthless() -> None:
+    scribe = Scribe()
+    scribe.do(DraftUtterance(1, 800), ResumeUtterance(1))
+    scribe.stage.recogniser.text = "hello there you"
+    scribe.do(EndUtterance(1))
+    assert scribe.of(Transcribed)[0].transcript.text == "hello there you"
+
+
+def test_a_draft_that_is_overtaken_by_speech_is_not_told() -> None:
+    scribe = Scribe()
+    scribe.do(DraftUtterance(1, 800), ResumeUtterance(1), DraftUtterance(1, 2_400))
+    assert [draft.pause for draft in scribe.of(Drafted)] == [2_400]
+
+
+def test_an_utterance_that_goes_on_as_another_turn_keeps_what_was_heard() -> None:
+    scribe = Scribe()
+    scribe.do(EndUtterance(1), ContinueUtterance(1, 2))
+    scribe.hear(2)
+    scribe.do(EndUtterance(2))
+    assert [said.turn for said in scribe.of(Transcribed)] == [1, 2]
+    assert scribe.stage.recogniser.samples == 3_200
+
+
+def test_what_cannot_go_on_begins_anew() -> None:
+    scribe = Scribe()
+    scribe.do(DropUtterance(1), ContinueUtterance(1, 2))
+    scribe.hear(2)
+    scribe.do(EndUtterance(2))
+    assert scribe.stage.recogniser.samples == 1_600
+    assert len(scribe.of(Transcribed)) == 1
+
+
+def test_after_the_end_no_text_so_far_is_told() -> None:
+    scribe = Scribe()
+    scribe.do(EndUtterance(1))
+    scribe.told.clear()
+    scribe.stage.recogniser.text = "other words"
+    scribe.transcriber._tick()
+    assert scribe.of(PartialHeard) == []
