@@ -20,7 +20,7 @@ from torch import Tensor
 from engine.audio.clip import Clip
 from engine.errors import ModelError, UnreadableClip
 from engine.nn.transformer import Transformer
-from engine.training import rate_table
+from engine.training import rate_table, tuning
 from engine.training.card import write_card
 from engine.training.recipe import Export
 from engine.training.run import Run, read_json
@@ -54,6 +54,7 @@ def export_pack(run: Run) -> None:
     _write_networks(run, folder)
     _write_tables(run, folder)
     named = _name_voices(run, folder)
+    _tune(run, folder)
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     if size > LARGEST_BYTES:
         raise ModelError(
@@ -163,6 +164,16 @@ def _write_tables(run: Run, folder: Path) -> None:
         rate_table.measured_rates(chain.from_iterable(people), recipe.export),
     )
     (folder / pack.CONFIG_FILE).write_text(pack.pack_json(config), encoding="utf-8")
+
+
+def _tune(run: Run, folder: Path) -> None:
+    """Let the pack speak, and write the rate table with which it keeps to the rates asked for."""
+    file = folder / pack.CONFIG_FILE
+    config = pack.read_pack_config(file)
+    people = read_encoded(run).training.people.values()
+    counts = rate_table.measured_counts(chain.from_iterable(people))
+    rates = tuning.tuned(run, folder, counts, config.rates)
+    file.write_text(pack.pack_json(replace(config, rates=rates)), encoding="utf-8")
 
 
 def _name_voices(run: Run, folder: Path) -> list[str]:

@@ -4,7 +4,7 @@ Invariant: weights are loaded once and never change; what a session changes is i
 """
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -28,7 +28,7 @@ from engine.tts.voxtream.config import (
 )
 from engine.tts.voxtream.frames import EagerFrames, Frames, GraphFrames
 from engine.tts.voxtream.prompt import PreparedPrompt, prepare, rotary_tables
-from engine.tts.voxtream.rate import HIGHEST_RATE, LOWEST_RATE
+from engine.tts.voxtream.rate import HIGHEST_RATE, LOWEST_RATE, RateTarget
 from engine.tts.voxtream.session import Machine, VoxtreamSession
 from engine.tts.voxtream.speaker import random_speaker_encoder
 from engine.tts.voxtream.speaker_file import load_speaker_encoder
@@ -85,6 +85,11 @@ class VoxtreamSynthesiser:
             prompt.rows(look_ahead)
         for look_ahead in (1, 2):
             prompt.cache(look_ahead)
+
+    def with_rates(self, rates: Mapping[float, RateTarget]) -> "VoxtreamSynthesiser":
+        """The same weights and voices under another rate table."""
+        machine = replace(self._machine, rates=rates)
+        return VoxtreamSynthesiser(machine, self._speaker, self._voices, self.info.name)
 
     def close(self) -> None:
         self._prepared.clear()
