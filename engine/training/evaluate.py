@@ -20,7 +20,7 @@ def measure_baselines(run: Run) -> None:
     """Measure what the pack will be compared with; needs the corpus only."""
     inputs = run.require("corpus")
     measured = Measurements(run)
-    do_parts("baselines", measured.baselines, measured.baseline_parts, run.workers)
+    do_parts("baselines", measured.baselines, measured.baseline_parts, run.workers, fresh=True)
     run.finish("baselines", inputs)
 
 
@@ -37,8 +37,8 @@ def evaluate_pack(run: Run) -> None:
         names = ", ".join(part.name for part in (*measured.parts, measured.speed))
         raise InvalidInput(f"No part begins with {', '.join(run.only)}.", hint=f"Parts: {names}.")
     try:
-        do_parts("baselines", measured.baselines, measured.baseline_parts, run.workers)
-        do_parts("evaluate", measured.results, asked, run.workers)
+        do_parts("baselines", measured.baselines, measured.baseline_parts, run.workers, fresh=True)
+        do_parts("evaluate", measured.results, asked, run.workers, fresh=True)
         do_parts("evaluate", measured.results, cost, 1, fresh=True)
     finally:
         text = _report(measured)

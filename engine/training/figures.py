@@ -6,6 +6,7 @@ Invariant: a figure that could not be measured is printed as such, never left ou
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import partial
 from statistics import mean, median
 from typing import Final
 
@@ -75,12 +76,18 @@ class Goal:
         values = self._values(heard)
         if not values or self.limit is None:
             return ""
-        worst = min if self.least else max
-        pick = {Judged.WORST: worst, Judged.MEDIAN: median, Judged.MEAN: mean}[self.judged]
-        reached = pick(values)
-        return (
-            "pass" if (reached >= self.limit if self.least else reached <= self.limit) else "miss"
-        )
+        reached = self._judged(values)
+        passed = reached >= self.limit if self.least else reached <= self.limit
+        return "pass" if passed else "miss"
+
+    def _judged(self, values: Sequence[float]) -> float:
+        match self.judged:
+            case Judged.MEDIAN:
+                return median(values)
+            case Judged.MEAN:
+                return mean(values)
+            case Judged.WORST:
+                return min(values) if self.least else max(values)
 
     def _values(self, heard: Heard) -> list[float]:
         return [value for value in self.of(heard) if value is not None]
@@ -125,16 +132,15 @@ def details(heard: Heard) -> str:
     lines = []
     for name, verdicts in _by_talker(heard.sentences).items():
         shares = [errors(verdicts), errors(verdicts, open_model=True)]
-        said = " / ".join(UNMEASURED if share is None else _percent(share) for share in shares)
-        lines.append(f"- {name}: {said} of words wrong with bigram / open")
+        both = " / ".join(UNMEASURED if share is None else _percent(share) for share in shares)
+        lines.append(f"- {name}: {both} of words wrong with bigram / open")
     if heard.rates:
         rates = ", ".join(f"{rate:g} -> {_rate(v):.2f}" for rate, v in heard.rates.items() if v)
         lines.append(f"- asked and measured SPS: {rates}")
-    for (first, last), verdicts in heard.steps.items():
-        if found := settling(verdicts):
-            lines.append(
-                f"- slider {first:g} -> {last:g}: measured {found.before:.1f} -> {found.after:.1f}"
-            )
+    for step, said in heard.steps.items():
+        if found := settling(said):
+            asked = f"{step[0]:g} -> {step[-1]:g}"
+            lines.append(f"- slider {asked}: measured {found.before:.1f} -> {found.after:.1f}")
     if heard.minutes:
         minutes = " ".join(_percent(share) for share in heard.minutes)
         lines.append(f"- words wrong in each minute of a long text: {minutes}")
@@ -182,6 +188,11 @@ def _errors(verdicts: Sequence[Verdict], *, open_model: bool = False) -> list[fl
     """Word error rate of every talker."""
     people = _by_talker(verdicts).values()
     return [errors(person, open_model=open_model) for person in people]
+
+
+def _errors_at(rate: float, open_model: bool, heard: Heard) -> list[float | None]:
+    """Word error rate of every talker at one rate."""
+    return _errors(heard.rates.get(rate, ()), open_model=open_model)
 
 
 def _ended(heard: Heard) -> list[float]:
@@ -263,7 +274,7 @@ _INTELLIGIBILITY: Final = (
             f"words wrong at {rate:g} SPS, {name}",
             limit,
             _percent,
-            lambda h, rate=rate, free=free: _errors(h.rates.get(rate, ()), open_model=free),
+            partial(_errors_at, rate, free),
         )
         for rate in UP
         for name, limit, free in (("bigram", 0.03, False), ("open", 0.2, True))

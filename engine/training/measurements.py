@@ -73,7 +73,8 @@ class Measurements:
     def _long(self) -> str:
         """Continuous text of as many syllables as the seconds hold."""
         needed = self.run.recipe.evaluate.long_seconds * OWN_RATE
-        said, syllables = [], 0
+        said: list[str] = []
+        syllables = 0
         while syllables < needed:
             sentence = self._sentences[len(said) % len(self._sentences)]
             said.append(sentence)

@@ -45,7 +45,8 @@ def do_parts(
 ) -> None:
     """Do the parts not done yet, in order, in `workers` processes (1 = in this one).
 
-    `fresh`: also a single worker is a process of its own. Cancelled on Ctrl-C: finished parts stay.
+    `fresh`: also a single worker is a process of its own, which holds nothing else and can be ended
+    within a part. Cancelled on Ctrl-C: finished parts stay.
     """
     left = [part for part in parts if not part.file(folder).is_file()]
     progress = Progress(stage, len(left))

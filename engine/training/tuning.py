@@ -61,7 +61,7 @@ def tuned(
     for rate, row in table.items():
         given = (str(pack), rate, row, tuple(counts.items()), _enough(texts, rate, seconds))
         parts[rate] = Part(f"{rate:g} SPS", tune, given, hashes)
-    do_parts("tuning", folder, tuple(parts.values()), run.workers)
+    do_parts("tuning", folder, tuple(parts.values()), run.workers, fresh=True)
     return {rate: _row(result(part, folder)) for rate, part in parts.items()}
 
 
@@ -125,7 +125,8 @@ def _texts(run: Run) -> tuple[str, ...]:
 
 def _enough(texts: Sequence[str], rate: float, seconds: float) -> tuple[str, ...]:
     """As many texts as last so long at a rate, at least one."""
-    taken, syllables = [], 0
+    taken: list[str] = []
+    syllables = 0
     for text in texts:
         if taken and syllables + syllables_of(text) > rate * seconds:
             break

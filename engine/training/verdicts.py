@@ -146,6 +146,9 @@ def _gaps(spoken: Spoken) -> Gaps | None:
 
 def _read(row: dict[str, Any]) -> Verdict:
     times = {key: tuple(row[key]) for key in ("onsets", "starts")}
-    kinds = {"gaps": Gaps, "naturalness": Naturalness}
-    inner = {key: kind(**row[key]) if row[key] else None for key, kind in kinds.items()}
+    lost, natural = row["gaps"], row["naturalness"]
+    inner = {
+        "gaps": Gaps(**lost) if lost else None,
+        "naturalness": Naturalness(**natural) if natural else None,
+    }
     return Verdict(**{**row, **times, **inner})
