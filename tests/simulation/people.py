@@ -32,7 +32,7 @@ INTERRUPTIONS = (
     "convert ten miles to kilometers",
     "no I meant tomorrow",
     "how do you spell necessary",
-    "speak slower please",
+    "do you know the way home",
     "hold on I have a question",
     "what is twenty three times seven",
     "could you repeat that for me",

@@ -9,7 +9,9 @@ import pytest
 
 from engine.audio import echo
 from engine.audio.echo import Passthrough
-from engine.messages import Ending, Notice, SendText, TurnEnded
+from engine.llm.skills.control import STEP
+from engine.messages import Ending, Notice, SendText, SettingChanged, TurnEnded
+from engine.runtime.wishes import USUAL_SPS
 from tests.simulation import people
 from tests.simulation.people import spoken
 from tests.simulation.room import RATE, Acoustics
@@ -76,6 +78,22 @@ def test_what_was_heard_before_the_interruption_is_what_is_kept() -> None:
         assert 5 < len(ended.heard.split()) < 40
         engine.run(4)
         assert engine.model.asked[:2] == ["go", "what is the date today"]
+
+
+@needs_livekit
+@pytest.mark.parametrize("wish", ["slow down please", "speak slower please"])
+def test_slower_said_into_a_reply_makes_that_reply_slower(wish: str) -> None:
+    with SteppedEngine(ROOM, REPLY) as engine:
+        engine.post(SendText("go"))
+        engine.run(6)
+        engine.room.say(spoken(wish, "slt").pcm)
+        engine.run(4)
+        changed = [event for _, event in engine.events if isinstance(event, SettingChanged)]
+        assert [event.key for event in changed] == ["speech.rate"]
+        assert changed[0].value == pytest.approx(USUAL_SPS - STEP)
+        assert endings(engine) == []
+        assert engine.gains[-1] == 1.0
+        assert engine.model.asked == ["go"]
 
 
 def test_without_a_canceller_it_says_so_and_is_deaf_while_it_speaks() -> None:
