@@ -60,14 +60,14 @@ def test_a_tag_is_obeyed_and_gone(text: str, left: str, paces: str) -> None:
     assert paced(text) == paces
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(text=REPLIES, size=st.integers(1, 9))
 def test_however_it_is_cut_the_same_is_left_with_the_same_paces(text: str, size: int) -> None:
     deltas = [text[begin : begin + size] for begin in range(0, len(text), size)]
     assert read(*deltas) == read(text)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(text=REPLIES)
 def test_no_tag_is_left_and_nothing_else_is_lost(text: str) -> None:
     left = text_of(text)

@@ -142,7 +142,7 @@ def test_no_word_waits_for_its_pace() -> None:
     assert [word.text for word in paced.push("(everybody here ").words] == ["everybody"]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(text=REPLIES | MARKDOWNISH | st.sampled_from(TEXTS), size=st.integers(1, 12))
 def test_cut_anywhere_it_is_the_same_text_with_the_same_paces(text: str, size: int) -> None:
     deltas = [text[begin : begin + size] for begin in range(0, len(text), size)]
@@ -153,7 +153,7 @@ def test_the_whole_table_has_the_same_paces_word_by_word() -> None:
     assert grown(*re.findall(r"\s*\S+", WHOLE_TABLE)) == grown(WHOLE_TABLE)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(text=REPLIES, pacing=st.booleans())
 def test_no_tag_is_shown_or_spoken_and_the_words_stand_in_what_is_shown(
     text: str, pacing: bool
