@@ -27,19 +27,22 @@ def measure_baselines(run: Run) -> None:
 def evaluate_pack(run: Run) -> None:
     """Measure what is not measured yet, print the table, write figures.json and the pack's card.
 
-    With `run.only`: the parts whose names begin so; the stage is done once all parts are.
+    With `run.only`: the parts whose names begin so; the stage is done once all parts are. What is
+    compared with comes last: the voice's own figures are awaited most.
     """
     inputs = run.require("corpus", "export")
     measured = Measurements(run)
     asked = [part for part in measured.parts if _asked(part.name, run.only)]
     cost = [measured.speed] if _asked(measured.speed.name, run.only) else []
-    if not asked and not cost:
-        names = ", ".join(part.name for part in (*measured.parts, measured.speed))
+    others = [part for part in measured.baseline_parts if _asked(part.name, run.only)]
+    if not (asked or cost or others):
+        every = (*measured.parts, measured.speed, *measured.baseline_parts)
+        names = ", ".join(part.name for part in every)
         raise InvalidInput(f"No part begins with {', '.join(run.only)}.", hint=f"Parts: {names}.")
     try:
-        do_parts("baselines", measured.baselines, measured.baseline_parts, run.workers, fresh=True)
         do_parts("evaluate", measured.results, asked, run.workers, fresh=True)
-        do_parts("evaluate", measured.results, cost, 1, fresh=True)
+        do_parts("speed", measured.results, cost, 1, fresh=True)
+        do_parts("baselines", measured.baselines, others, run.workers, fresh=True)
     finally:
         text = _report(measured)
         sys.stdout.write(text)

@@ -186,7 +186,9 @@ class Measurements:
     @property
     def complete(self) -> bool:
         """Whether every part has been done."""
-        return all(result(part, self.results) for part in (*self.parts, self.speed))
+        ours = [result(part, self.results) for part in (*self.parts, self.speed)]
+        others = [result(part, self.baselines) for part in self.baseline_parts]
+        return None not in (*ours, *others)
 
     def ours(self) -> Heard:
         """What was heard of the pack's voices."""
