@@ -1,4 +1,4 @@
-"""The row on top: the name, hands-free, volume, and buttons for the rest.
+"""The row on top: the name, whether it records, hands-free, volume, and buttons for the rest.
 
 Invariant: what the engine says of hands-free and volume is shown without being posted back.
 """
@@ -8,9 +8,10 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSlider, QWidget
 
 from app.bridge import Post
 from app.icons import IconButton
+from app.recording import RecordingSign
 from app.switch import Switch
 from app.theme import Mode, Theme, scaled
-from engine.api import Event, SetHandsFree, SettingChanged, SetVolume
+from engine.api import Event, RecordingChanged, SetHandsFree, SettingChanged, SetVolume
 
 HANDS_FREE_KEY = "audio.hands_free"
 VOLUME_KEY = "audio.volume"
@@ -25,6 +26,7 @@ class Header(QWidget):
         self._post = post
         self._theme = theme
         self._gain_before_mute = 1.0
+        self._is_compact = False
         self._row = QHBoxLayout(self)
         self.name = QLabel("Rubato", self)
         self.name.setFont(scaled(self.font(), 1.3, strong=True))
@@ -39,7 +41,8 @@ class Header(QWidget):
         self.details.setCheckable(True)
         self.details.hide()
         self.theme_button = IconButton("theme-system", "", theme, self)
-        self.help = IconButton("help", "Keyboard shortcuts (F1)", theme, self)
+        self.recording = RecordingSign(post, self)
+        self.more = IconButton("more", "More", theme, self)
         self.settings = IconButton("settings", "Settings (Ctrl+,)", theme, self)
         theme.changed.connect(self._show_mode)
         self._show_mode()
@@ -57,6 +60,9 @@ class Header(QWidget):
                 self.show_hands_free(on)
             case SettingChanged(key=str(key), value=int() | float() as gain) if key == VOLUME_KEY:
                 self.show_volume(gain)
+            case RecordingChanged():
+                self.recording.on_event(event)
+                self._make_room()
             case _:
                 pass
 
@@ -78,7 +84,13 @@ class Header(QWidget):
         for widget in (self.volume, self.theme_button):
             widget.setVisible(not on)
         self.details.setVisible(on)
+        self._is_compact = on
+        self._make_room()
         self._row.setContentsMargins(12 if on else 20, 10, 8 if on else 14, 4)
+
+    def _make_room(self) -> None:
+        """The sign that it records is worth more than the name."""
+        self.name.setVisible(not (self._is_compact and self.recording.is_on))
 
     def _on_volume(self, percent: int) -> None:
         self._show_muted()
@@ -117,11 +129,12 @@ class Header(QWidget):
         row = self._row
         row.setSpacing(4)
         row.addWidget(self.name)
+        row.addWidget(self.recording)
         row.addStretch(1)
         row.addWidget(self.hands_free)
         row.addSpacing(8)
         row.addWidget(self.mute)
         row.addWidget(self.volume)
         row.addSpacing(8)
-        for button in (self.new, self.details, self.theme_button, self.help, self.settings):
+        for button in (self.new, self.details, self.theme_button, self.more, self.settings):
             row.addWidget(button)

@@ -24,6 +24,9 @@ class Act(Enum):
     SLOWER = "slower"
     CHOOSE_FILE = "choose file"
     DETAILS = "details"
+    EXPORT = "export"
+    RECORD = "record"
+    TIMES = "times"
     SETTINGS = "settings"
     HELP = "help"
     QUIT = "quit"
@@ -44,6 +47,9 @@ SHORTCUTS = (
     Shortcut(Act.HANDS_FREE, "Ctrl+H", "Hands-free on or off"),
     Shortcut(Act.NEW, "Ctrl+N", "New conversation"),
     Shortcut(Act.CHOOSE_FILE, "Ctrl+O", "Choose a recording for a voice"),
+    Shortcut(Act.EXPORT, "Ctrl+E", "Export the conversation"),
+    Shortcut(Act.RECORD, "Ctrl+R", "Record both sides, or end that"),
+    Shortcut(Act.TIMES, "Ctrl+T", "Answer times"),
     Shortcut(Act.DETAILS, "Ctrl+D", "Voice and status (narrow window)"),
     Shortcut(Act.SETTINGS, "Ctrl+,", "Settings"),
     Shortcut(Act.HELP, "F1", "These keys"),
@@ -63,7 +69,7 @@ class KeysCard(QDialog):
         grid.setHorizontalSpacing(26)
         grid.setVerticalSpacing(9)
         lines = [(f"Hold {talk_label}", "Talk")]
-        lines += [(_native(each.keys), each.words) for each in SHORTCUTS]
+        lines += [(native(each.keys), each.words) for each in SHORTCUTS]
         for number, (keys, words) in enumerate(lines):
             name = QLabel(keys, self)
             name.setFont(scaled(self.font(), 1.0, strong=True))
@@ -71,5 +77,6 @@ class KeysCard(QDialog):
             grid.addWidget(QLabel(words, self), number, 1)
 
 
-def _native(keys: str) -> str:
+def native(keys: str) -> str:
+    """A combination of keys as this system writes it."""
     return QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText)

@@ -3,17 +3,18 @@
 Invariant: the same widgets stand upright in a wide window and in a row in a narrow one.
 """
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QBoxLayout, QFrame, QLabel, QVBoxLayout, QWidget
 
 from app.bridge import Post
 from app.orb import Orb, phase_words
 from app.rate import RatePanel
 from app.theme import Theme, scaled
-from engine.api import Event, Phase, PhaseChanged
+from engine.api import Event, Phase, PhaseChanged, TurnEnded
 
 _SMALL_ORB = 84
 _LEAST_ORB = 104
+_INTERRUPTED_MS = 2000  # how long a reply that was stopped is told of when nothing follows
 
 
 class Stage(QFrame):
@@ -27,6 +28,10 @@ class Stage(QFrame):
         self.phase.setFont(scaled(self.font(), 1.05, strong=True))
         self.phase.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.phase.setAccessibleName("Assistant is")
+        self._was_interrupted = False  # the turn that ended last
+        self._stopped = QTimer(self)
+        self._stopped.setSingleShot(True)
+        self._stopped.timeout.connect(lambda: self._show_phase(phase_words(Phase.IDLE)))
         self.rate = RatePanel(post, theme, self)
         self._show = QVBoxLayout()
         self._show.setSpacing(4)
@@ -38,10 +43,25 @@ class Stage(QFrame):
         self.be_compact(False)
 
     def on_event(self, event: Event) -> None:
-        if isinstance(event, PhaseChanged):
-            self.phase.setText(phase_words(event.phase))
         self.orb.on_event(event)
+        match event:
+            case TurnEnded(ending=ending):
+                self._was_interrupted = ending.interrupted
+            case PhaseChanged(phase=phase):
+                stopped = phase is Phase.IDLE and self._was_interrupted
+                self._show_phase("Interrupted" if stopped else phase_words(phase))
+                self._was_interrupted = False
+                if stopped:
+                    self._stopped.start(_INTERRUPTED_MS)
+                else:
+                    self._stopped.stop()
+            case _:
+                pass
         self.rate.on_event(event)
+
+    def _show_phase(self, words: str) -> None:
+        self.phase.setText(words)
+        self.orb.setAccessibleDescription(words)
 
     def be_compact(self, on: bool) -> None:
         self.rate.be_compact(on)

@@ -8,15 +8,17 @@ from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import (
     QAbstractButton,
-    QLabel,
     QProgressBar,
+    QPushButton,
     QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
 
 from app.icons import paint_icon
+from app.latency import LatencyDialog
 from app.theme import Theme, scaled
+from app.turn_times import STAGES, TurnTimes, stages
 from engine.api import Event, Failed, Heard, Loading, Part, Ready, TurnEnded, TurnMetrics
 
 _ICONS = {
@@ -33,6 +35,7 @@ _TITLES = {
     Part.SYNTHESISER: "Voice",
     Part.LOUDSPEAKER: "Loudspeaker",
 }
+_TIMES = "Press to see the last turns (Ctrl+T)"
 
 
 class Status(QWidget):
@@ -50,11 +53,16 @@ class Status(QWidget):
         super().__init__(parent)
         self.rows = {part: PartRow(part, theme, self) for part in _ICONS}
         self._recogniser = ""
-        self.last_turn = QLabel("No turn yet", self)
-        self.last_turn.setProperty("kind", "muted")
+        self._theme = theme
+        self._times = TurnTimes()
+        self._latency: LatencyDialog | None = None  # None until it was asked for
+        self.last_turn = QPushButton("No turn yet", self)
+        self.last_turn.setProperty("kind", "line")
         self.last_turn.setFont(scaled(self.font(), 0.9, figures=True))
-        self.last_turn.setWordWrap(True)
-        self.last_turn.setAccessibleName("Last turn")
+        self.last_turn.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.last_turn.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.last_turn.setToolTip(_TIMES)
+        self.last_turn.clicked.connect(self.show_times)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(1)
@@ -64,7 +72,17 @@ class Status(QWidget):
         column.addSpacing(4)
         column.addWidget(self.last_turn)
 
+    def show_times(self) -> LatencyDialog:
+        """Open the view of the last turns' times."""
+        if self._latency is None:
+            self._latency = LatencyDialog(self._times, self._theme, self.window())
+        self._latency.open_beside()
+        return self._latency
+
     def on_event(self, event: Event) -> None:
+        self._times.on_event(event)
+        if self._latency is not None:
+            self._latency.on_event(event)
         match event:
             case Loading(part, text, fraction):
                 self.rows[part].show_loading(text, fraction)
@@ -86,8 +104,9 @@ class Status(QWidget):
 
     def _show_metrics(self, metrics: TurnMetrics) -> None:
         self.last_turn.setText(last_turn_line(metrics))
-        self.last_turn.setToolTip(turn_details(metrics, self._recogniser))
-        self.last_turn.setAccessibleDescription(turn_details(metrics, self._recogniser))
+        details = turn_details(metrics, self._recogniser)
+        self.last_turn.setToolTip(f"{details}\n{_TIMES}")
+        self.last_turn.setAccessibleDescription(details)
 
 
 class PartRow(QAbstractButton):
@@ -194,14 +213,8 @@ def last_turn_line(metrics: TurnMetrics) -> str:
 
 def turn_details(metrics: TurnMetrics, recogniser: str) -> str:
     """Where the time went, one stage a line, in the order they happen."""
-    stages = (
-        ("words recognised", metrics.transcript_ms),
-        ("first token", metrics.first_token_ms),
-        ("first word", metrics.first_word_ms),
-        ("first audio", metrics.first_audio_ms),
-        ("first sound heard", metrics.heard_ms),
-    )
-    lines = [f"{name}: {ms:.0f} ms" for name, ms in stages if ms is not None]
+    times = zip(STAGES, stages(metrics), strict=True)
+    lines = [f"{stage.name}: {ms:.0f} ms" for stage, ms in times if ms is not None]
     return "\n".join(([recogniser] if recogniser else []) + lines)
 
 

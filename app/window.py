@@ -20,17 +20,26 @@ from PySide6.QtGui import (
     QShortcut,
     QShowEvent,
 )
-from PySide6.QtWidgets import QApplication, QGridLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QGridLayout,
+    QStackedWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app.banner import Banner
 from app.bridge import Bridge, Emit, EngineLike, Post
 from app.composer import Composer
 from app.conversation import Conversation
 from app.devices import DEVICE_KEYS, Devices
+from app.export import ExportDialog
 from app.header import Header
 from app.icons import application_icon
 from app.interrupt import Interrupt
 from app.keys import SHORTCUTS, Act, KeysCard
+from app.more import MoreMenu
 from app.notice import NoticeLine
 from app.settings_dialog import SettingsDialog
 from app.settings_form import Value, flat
@@ -172,7 +181,8 @@ class Window(QWidget):
         header.new.clicked.connect(lambda: self._act(Act.NEW))
         header.details.toggled.connect(self._show_details)
         header.theme_button.clicked.connect(lambda: self.change(THEME_KEY, header.next_mode.value))
-        header.help.clicked.connect(lambda: self._act(Act.HELP))
+        header.more.setMenu(MoreMenu(self._act, lambda: header.recording.is_on, self))
+        header.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         header.settings.clicked.connect(lambda: self._act(Act.SETTINGS))
         for each in SHORTCUTS:
             shortcut = QShortcut(QKeySequence(each.keys), self)
@@ -187,6 +197,9 @@ class Window(QWidget):
             Act.FASTER: lambda: self.stage.rate.slider.step(1),
             Act.SLOWER: lambda: self.stage.rate.slider.step(-1),
             Act.CHOOSE_FILE: self.shelf.voices.choose_file,
+            Act.EXPORT: lambda: ExportDialog(self.post, self).open(),
+            Act.RECORD: self.header.recording.toggle_recording,
+            Act.TIMES: self.shelf.status.show_times,
             Act.DETAILS: self.header.details.toggle,
             Act.SETTINGS: lambda: self.open_settings(None),
             Act.HELP: lambda: KeysCard(self.talk_key.label, self).show(),

@@ -26,6 +26,7 @@ from engine.api import (
     PartialTranscript,
     Phase,
     PhaseChanged,
+    RecordingChanged,
     Settings,
 )
 from tests.fakes_engine import READY, inspected, measurements, speaking_turn, spoken_turn
@@ -89,6 +90,7 @@ LOADING = (
     Loading(Part.RECOGNISER, "Loading sphinx"),
     Loading(Part.SYNTHESISER, "Loading", 0.6),
 )
+RECORDING = (RecordingChanged(True),)
 PARTIAL = (PhaseChanged(4, Phase.LISTENING), PartialTranscript(4, "how long would it take by"))
 
 
@@ -98,12 +100,21 @@ def save(widget: QWidget, name: str) -> None:
     widget.grab().save(str(folder / f"{name}.png"))
 
 
+def save_menu(window: Window, name: str) -> None:
+    menu = window.header.more.menu()
+    menu.popup(window.mapToGlobal(window.rect().center()))
+    settle(50)
+    save(menu, name)
+    menu.close()
+
+
 def talking(theme: Theme, size: str) -> None:
     window = fresh(theme, size, READY + TALK + CLIP)
     window.stage.rate.show_rate(4.0)
     window.on_event(Notice("Timer set for ten minutes."))
     settle(200)
     save(window, f"{theme.mode.value}-{size}")
+    save_menu(window, f"{theme.mode.value}-{size}-more")
     if size == "narrow":
         window.header.details.setChecked(True)
         settle(100)
@@ -115,8 +126,12 @@ def other_states(theme: Theme) -> None:
     window = fresh(theme, "wide", LOADING)
     save(window, f"{theme.mode.value}-loading")
     window.deleteLater()
-    window = fresh(theme, "narrow", READY + TALK[:11] + PARTIAL + FAULTS)
+    window = fresh(theme, "narrow", READY + TALK[:11] + PARTIAL + FAULTS + RECORDING)
     save(window, f"{theme.mode.value}-narrow-fault")
+    times = window.shelf.status.show_times()
+    times.resize(440, 560)
+    settle(200)
+    save(times, f"{theme.mode.value}-times")
     for part in (Part.LANGUAGE_MODEL, Part.MICROPHONE):
         dialog = window.open_settings(part)
         settle(200)

@@ -1,0 +1,34 @@
+"""The menu behind the three dots: what is wanted now and then.
+
+Invariant: every entry is also a shortcut, and is listed with it.
+"""
+
+from collections.abc import Callable
+
+from PySide6.QtWidgets import QMenu, QWidget
+
+from app.keys import SHORTCUTS, Act, native
+
+_WORDS = {
+    Act.EXPORT: "Export the conversation…",
+    Act.RECORD: "Record both sides",
+    Act.TIMES: "Answer times",
+    Act.HELP: "Keyboard shortcuts",
+}
+
+
+class MoreMenu(QMenu):
+    """`act` is called with what was chosen; `is_recording` is asked each time it opens."""
+
+    def __init__(
+        self, act: Callable[[Act], None], is_recording: Callable[[], bool], parent: QWidget
+    ) -> None:
+        super().__init__(parent)
+        keys = {shortcut.act: native(shortcut.keys) for shortcut in SHORTCUTS}
+        self.entries = {each: self.addAction(f"{_WORDS[each]}\t{keys[each]}") for each in _WORDS}
+        for each, entry in self.entries.items():
+            entry.triggered.connect(lambda _=False, each=each: act(each))
+        self.insertSeparator(self.entries[Act.HELP])
+        record = self.entries[Act.RECORD]
+        record.setCheckable(True)
+        self.aboutToShow.connect(lambda: record.setChecked(is_recording()))

@@ -1,0 +1,116 @@
+"""What is shown is true at once: from an engine's event to the words on screen, through the bridge,
+with everything that may come in between.
+
+Counted is the time the window's thread works for it, which a busy machine does not lengthen.
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Thread
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
+
+from app.bridge import Bridge
+from engine.api import (
+    Ending,
+    Event,
+    Levels,
+    Phase,
+    PhaseChanged,
+    ReplyDelta,
+    Settings,
+    TurnEnded,
+    WordHeard,
+)
+from tests.fakes_engine import FakeEngine, spoken_turn
+
+AT_ONCE_S = 0.1
+SENTENCE = "The metronome was patented by Johann Maelzel in 1815, and argued about since. "
+CROWD = (  # what can be waiting when something happens: a long reply, levels, words heard
+    *(ReplyDelta(9, SENTENCE) for _ in range(20)),
+    *(Levels(-30.0, -20.0) for _ in range(10)),
+    *(WordHeard(9, 4 * n, 4 * n + 3) for n in range(10)),
+)
+
+
+def stopped(ending: Ending) -> tuple[Event, ...]:
+    return TurnEnded(9, ending, "a", SENTENCE, "The", SENTENCE), PhaseChanged(9, Phase.IDLE)
+
+
+CASES = {
+    "Listening": (PhaseChanged(9, Phase.LISTENING),),
+    "Thinking": (PhaseChanged(9, Phase.THINKING),),
+    "Speaking": (PhaseChanged(9, Phase.SPEAKING),),
+    "Interrupted": stopped(Ending.INTERRUPTED_BY_ESCAPE),
+    "Ready": stopped(Ending.COMPLETE),
+}
+
+
+@contextmanager
+def running(qtbot, window) -> Iterator[FakeEngine]:
+    """An engine behind the window's bridge."""
+    made: list[FakeEngine] = []
+
+    def make(emit) -> FakeEngine:
+        made.append(FakeEngine(Settings(), emit))
+        return made[0]
+
+    bridge = Bridge(make)
+    bridge.arrived.connect(window.on_event, Qt.ConnectionType.QueuedConnection)
+    bridge.open()
+    qtbot.waitUntil(lambda: bool(made) and made[0].is_started)
+    QApplication.processEvents()
+    yield made[0]
+    with qtbot.waitSignal(bridge.closed):
+        bridge.close()
+
+
+@pytest.mark.parametrize("words", CASES)
+@pytest.mark.parametrize("size", [(480, 640), (1600, 1000)])
+def test_a_state_is_shown_within_a_tenth_of_a_second(qtbot, window, words, size) -> None:
+    window.resize(*size)
+    for turn in range(1, 9):  # a conversation that is on its way already
+        for event in spoken_turn(turn, "Go on", SENTENCE * 10):
+            window.on_event(event)
+    other = Phase.THINKING if words != "Thinking" else Phase.LISTENING
+    window.on_event(PhaseChanged(9, other))
+    QApplication.processEvents()
+    assert window.stage.phase.text() != words
+    events = (*CROWD, *CASES[words])
+    with running(qtbot, window) as engine:  # which speaks on a thread of its own
+        thread = Thread(target=lambda: [engine.emit(event) for event in events])
+        thread.start()
+        thread.join()
+        took_s = handling_s(window)
+    assert window.stage.phase.text() == words
+    assert window.stage.orb.accessibleDescription() == words
+    assert took_s < AT_ONCE_S, f"{took_s * 1000:.0f} ms"
+
+
+def handling_s(window) -> float:
+    """How long the window's thread works for what waits for it, and to paint."""
+    began_s = time.thread_time()
+    QApplication.processEvents()
+    window.repaint()
+    return time.thread_time() - began_s
+
+
+def test_a_stopped_reply_says_so_and_then_rests(window) -> None:
+    window.on_event(PhaseChanged(9, Phase.SPEAKING))
+    for event in stopped(Ending.INTERRUPTED_BY_STOP):
+        window.on_event(event)
+    assert window.stage.phase.text() == "Interrupted"
+    window.stage._stopped.timeout.emit()
+    assert window.stage.phase.text() == "Ready"
+
+
+def test_who_interrupts_by_speaking_is_listened_to_and_told_so(window) -> None:
+    window.on_event(PhaseChanged(9, Phase.SPEAKING))
+    window.on_event(stopped(Ending.INTERRUPTED_BY_SPEECH)[0])
+    window.on_event(PhaseChanged(10, Phase.LISTENING))
+    assert window.stage.phase.text() == "Listening"
+    window.on_event(PhaseChanged(10, Phase.IDLE))  # a turn in which nothing was said
+    assert window.stage.phase.text() == "Ready"
