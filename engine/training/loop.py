@@ -68,7 +68,7 @@ def train(run: Run, name: str, schedule: Schedule, make: "Maker") -> dict[str, T
         averaged = learner.parts[learner.averaged]
         state = _State({key: value.clone() for key, value in averaged.state_dict().items()})
         step = checkpoints.load(file, learner.parts, learner.optimisers, state.mean)
-        progress = Progress(name, schedule.steps)
+        progress = Progress(name, schedule.steps, step)
         while step < schedule.steps:
             losses = _step(run, learner, schedule, step, ranks)
             step += 1

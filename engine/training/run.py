@@ -92,8 +92,9 @@ def _is_output(file: Path) -> bool:
 class Progress:
     """Says on the terminal how far a stage is, at most every few seconds."""
 
-    def __init__(self, name: str, total: float) -> None:
-        self._name, self._total = name, total
+    def __init__(self, name: str, total: float, begun: float = 0.0) -> None:
+        """`begun` = what was done before this process."""
+        self._name, self._total, self._begun = name, total, begun
         self._started = self._reported = time.monotonic()
 
     def report(self, done: float, about: str = "") -> None:
@@ -104,7 +105,8 @@ class Progress:
         self._reported = now
         spent = now - self._started
         share = done / self._total if self._total else 1.0
-        left = f"{spent * (1 - share) / share / 60:.0f} min left" if share > 0 else ""
+        own = done - self._begun
+        left = f"{spent * (self._total - done) / own / 60:.0f} min left" if own > 0 else ""
         sys.stderr.write(f"{self._name} {share:6.1%} {spent:.0f} s {left} {about}\n")
 
 
