@@ -10,7 +10,7 @@ from engine.nn.quantise import INT4_BLOCK, Precision, quantise, restore
 from engine.nn.transformer import Linear, RotaryTable, Transformer, TransformerConfig
 
 CPU = torch.device("cpu")
-CONFIG = TransformerConfig(layers=2, width=128, heads=4, kv_heads=2, hidden=256)
+CONFIG = TransformerConfig(layers=2, width=256, heads=4, kv_heads=2, hidden=512)
 # Activations are rounded to int8 inside the kernels: about 0.4 % of their largest value.
 ACTIVATION_LOSS = 0.015
 
@@ -59,13 +59,13 @@ def test_a_packed_stack_follows_the_plain_one_step_by_step(precision: Precision)
     generator = torch.Generator().manual_seed(0)
     for module in stack.modules():
         if isinstance(module, Linear):
-            module.weight.normal_(0, 0.1, generator=generator)
+            module.weight.normal_(0, 0.07, generator=generator)
             module.weight.copy_(restore(quantise(module.weight, precision)))
     packed = packed_twin(stack, precision)
     table = RotaryTable(CONFIG.head_width, CPU)
     caches = [KvCache(CONFIG, 2, CPU, torch.float32) for _ in range(2)]
     for length in (4, 1, 1, 3):
-        x = torch.randn(2, length, 128, generator=generator)
+        x = torch.randn(2, length, CONFIG.width, generator=generator)
         start = caches[0].length
         mask = torch.ones(length, start + length, dtype=torch.bool).tril(start)
         rotation = table.slice(start, start + length)
@@ -81,7 +81,7 @@ def test_unused_room_in_the_cache_does_not_show() -> None:
         if isinstance(module, Linear):
             module.weight.fill_(0.01)
     packed = packed_twin(stack, Precision.INT8)
-    x = torch.randn(1, 1, 128, generator=torch.Generator().manual_seed(0))
+    x = torch.randn(1, 1, CONFIG.width, generator=torch.Generator().manual_seed(0))
     rotation = RotaryTable(CONFIG.head_width, CPU).slice(0, 1)
     outs = []
     for room in (0, 40):
