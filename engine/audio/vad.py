@@ -110,9 +110,9 @@ class Endpointer:
 
     Speech starts with `minimum_speech_ms` of windows at or above `threshold` (windows between the
     two thresholds neither count nor break), and ends when `end_silence_ms` pass without a window
-    at or above `release`. With `pause_ms` the silences that last so long, but do not end speech yet,
-    are told too, and that speech goes on after them. The times and `threshold` may be changed at
-    any moment.
+    at or above `release`. With `pause_ms` the silences that last so long, but do not end speech
+    yet, are told too, and that speech goes on after them. The times and `threshold` may be changed
+    at any moment.
     """
 
     def __init__(

@@ -17,7 +17,7 @@ from engine.audio import echo
 from tests.simulation import people
 from tests.simulation.people import Sound
 from tests.simulation.room import Acoustics
-from tests.simulation.trials import Trial, bench
+from tests.simulation.trials import Trial, bench, heard_alone, words_kept
 
 LEVELS_DB = (-12.0, -6.0, 0.0, 6.0)
 # Every level is heard in rooms of these kinds, in turn.
@@ -37,21 +37,27 @@ class Row:
     minutes: float = 0.0
     self_turns: int = 0
     self_ducks: int = 0
+    self_pauses: int = 0
     asked: list[Trial] = field(default_factory=list)
     nodded: list[Trial] = field(default_factory=list)
     noises: list[Trial] = field(default_factory=list)
     listener: list[float] = field(default_factory=list)  # share of a core while speaking
+    words: int = 0  # that the recogniser finds in what was asked when nothing is played
+    kept: int = 0  # of these, in the transcripts of what interrupted a reply
 
     def cells(self) -> list[str]:
         return [
             f"{self.echo_db:+.0f} dB",
             f"{self.self_turns} in {self.minutes:.0f} min",
-            str(self.self_ducks),
+            f"{self.self_ducks}, {self.self_pauses}",
             f"{len(self.asked) - stopped(self.asked)}/{len(self.asked)}",
             f"{stopped(self.nodded)}/{len(self.nodded)}",
             f"{stopped(self.noises)}/{len(self.noises)}",
             _spread([trial.duck_s for trial in self.asked]),
+            _spread([trial.silent_s for trial in self.asked]),
             _spread([trial.stop_s for trial in self.asked]),
+            _spread([trial.pause_s for trial in self.nodded + self.noises if trial.pause_s]),
+            f"{100 * self.kept / max(1, self.words):.0f} %",
             f"{100 * float(np.mean(self.listener)):.1f} %",
         ]
 
@@ -59,12 +65,15 @@ class Row:
 HEAD = (
     "echo",
     "self-turns",
-    "false ducks",
+    "false ducks, pauses",
     "missed",
     "false by nods",
     "by noises",
     "onset to duck ms (median / p95)",
-    "onset to stop ms",
+    "to silence",
+    "to the end confirmed",
+    "pause for nothing ms",
+    "words kept",
     "listener's core",
 )
 
@@ -79,6 +88,7 @@ def measure(echo_db: float, *, minutes: float, trials: int | None = None) -> Row
             row.minutes += minutes / share
             row.self_turns += reply.interruptions()
             row.self_ducks += reply.ducks()
+            row.self_pauses += reply.pauses()
             row.listener.append(reply.busy()["listener"])
             for sounds, trials_of in (
                 (people.interruptions(), row.asked),
@@ -87,7 +97,16 @@ def measure(echo_db: float, *, minutes: float, trials: int | None = None) -> Row
             ):
                 mine: list[Sound] = sounds[number::share][:trials]
                 trials_of.extend(reply.trial(sound) for sound in mine)
+        _compare(row, people.interruptions()[number::share][:trials], room)
     return row
+
+
+def _compare(row: Row, sounds: list[Sound], room: Acoustics) -> None:
+    """Count the words of the last trials against what is heard without an echo."""
+    for sound, trial in zip(sounds, row.asked[-len(sounds) :], strict=True):
+        reference = heard_alone(sound, room)
+        row.words += len(reference.split())
+        row.kept += words_kept(trial.heard, reference)
 
 
 def stopped(trials: list[Trial]) -> int:

@@ -5,14 +5,15 @@ Invariant: a trial is judged by what the engine told and by the loudspeaker's ga
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 
 import numpy as np
 
 from engine.messages import Ending, Heard, Phase, PhaseChanged, SendText, TurnEnded
 from tests.simulation.people import Sound
-from tests.simulation.room import RATE, Acoustics
-from tests.simulation.stepped import STEP_S, SteppedEngine
+from tests.simulation.room import BLOCK, RATE, Acoustics, Room
+from tests.simulation.stepped import STEP_S, SteppedEngine, recogniser
 
 REPLY = (
     "The river rises in the hills and runs slowly to the sea. In spring the meadows are under"
@@ -23,16 +24,25 @@ REPLY = (
 WARM_UP_S = 5.0  # of reply before the first trial: the canceller has learnt the room
 RAMP_S = 0.02  # from asking for a gain until it is heard: one block and the ramp
 APART_S = 3.5  # between trials, at least
+DUCKED = 0.5  # a gain below which the reply counts as quieter
+SILENT = 0.01  # and as inaudible
+MARGIN_S = 0.3  # of silence on both sides of what is said alone
 PATIENCE_S = 4.0  # after which an interruption counts as missed
 
 
 @dataclass(frozen=True)
 class Trial:
-    """`duck_s` and `stop_s` after the onset of the sound; None = it did not happen."""
+    """Times are after the onset of the sound; None = it did not happen.
+
+    `duck_s`: the reply is quieter; `silent_s`: it is inaudible; `stop_s`: it has ended for good.
+    `pause_s` is how long it was inaudible, all told; 0 when it ended.
+    """
 
     sound: str
     duck_s: float | None
+    silent_s: float | None
     stop_s: float | None
+    pause_s: float
     heard: str
 
 
@@ -61,7 +71,11 @@ class Bench:
 
     def ducks(self) -> int:
         """How often a reply was made quiet so far."""
-        return len(self._ducks(0.0))
+        return len(self._below(DUCKED, 0.0))
+
+    def pauses(self) -> int:
+        """How often a reply was made inaudible so far."""
+        return len(self._below(SILENT, 0.0))
 
     @property
     def gain(self) -> float:
@@ -81,13 +95,17 @@ class Bench:
         # The room's count and the engine's clock began together.
         onset = began + sound.onset / RATE
         engine.run_until(lambda: bool(self._stops(onset)), at_most=PATIENCE_S)
-        stops, ducks = self._stops(onset), self._ducks(onset)
         engine.run(APART_S)
+        stops, ducks = self._stops(onset), self._below(DUCKED, onset)
+        silences = self._below(SILENT, onset)
+        hushed = np.asarray(engine.gains[round(onset / STEP_S) :]) < SILENT
         heard = [e.text for at, e in engine.events if isinstance(e, Heard) and at > onset]
         return Trial(
             sound.name,
-            float(ducks[0] - onset + RAMP_S) if ducks else None,
+            ducks[0] - onset + RAMP_S if ducks else None,
+            silences[0] - onset + RAMP_S if silences else None,
             stops[0] - onset + RAMP_S if stops else None,
+            0.0 if stops else float(np.sum(hushed)) * STEP_S,
             heard[0] if heard else "",
         )
 
@@ -110,10 +128,32 @@ class Bench:
             and at > since
         ]
 
-    def _ducks(self, since: float) -> list[float]:
-        gains = np.asarray(self._engine.gains) < 0.5
-        starts = np.flatnonzero(gains[1:] & ~gains[:-1]) + 2
-        return [start * STEP_S for start in starts if start * STEP_S > since]
+    def _below(self, gain: float, since: float) -> list[float]:
+        """When the loudspeaker's gain fell below `gain`."""
+        below = np.asarray(self._engine.gains) < gain
+        starts = np.flatnonzero(below[1:] & ~below[:-1]) + 2
+        return [float(start) * STEP_S for start in starts if start * STEP_S > since]
+
+
+def heard_alone(sound: Sound, acoustics: Acoustics) -> str:
+    """What the recogniser makes of a sound in this room while nothing is played."""
+    room = Room(replace(acoustics, echo_db=-200.0))
+    silence = np.zeros(BLOCK, np.float32)
+    blocks = (len(sound.pcm) + 2 * round(MARGIN_S * RATE)) // BLOCK
+    room.say(sound.pcm, at=round(MARGIN_S * RATE))
+    recognition = recogniser().open()
+    for _ in range(blocks):
+        recognition.push(room.step(silence))
+    text = recognition.finish().text
+    recognition.close()
+    return text
+
+
+def words_kept(heard: str, reference: str) -> int:
+    """How many words of `reference` are in `heard`, in order."""
+    said, meant = heard.lower().split(), reference.lower().split()
+    blocks = SequenceMatcher(None, said, meant, autojunk=False).get_matching_blocks()
+    return sum(block.size for block in blocks)
 
 
 @contextmanager

@@ -88,6 +88,18 @@ def test_the_delay_is_found_and_made_up_for(delay_ms: int) -> None:
     assert np.corrcoef(heard[middle], played[shifted])[0, 1] > 0.9
 
 
+def test_double_talk_is_told_once_the_delay_is_known_and_while_something_sounds() -> None:
+    watcher = Watcher()
+    watcher.double_talk = True
+    near = NearEnd(watcher, SAMPLE_RATE)
+    assert not near.double_talk
+    echoed(near, noise(4 * SAMPLE_RATE), delay=480)
+    assert near.double_talk
+    for _ in range(int(TAIL_S * 50) + 2):
+        near.push(noise(TICK), silent())
+    assert not near.double_talk
+
+
 def test_every_sample_comes_out_however_often_one_looks() -> None:
     for tick in (100, TICK, 3 * TICK):
         near = NearEnd(Watcher(), SAMPLE_RATE)
