@@ -233,7 +233,14 @@ PAGES = (
             Field(
                 _SYNTHESISER,
                 "Synthesiser",
-                Choice((Option("espeak", "eSpeak NG (built in)"),)),
+                Choice(
+                    (
+                        Option("starter", "Rubato's own (built in)"),
+                        Option("espeak", "eSpeak NG (built in)"),
+                        Option("voxtream2", "VoXtream2 (fetched)"),
+                    )
+                ),
+                "All but eSpeak NG can learn a voice from a recording.",
             ),
             Field(
                 "speech.device",

@@ -141,7 +141,7 @@ def bench_table(rows: Sequence[Row]) -> str:
 
 
 def _synthesisers(speech: SpeechSettings) -> list[SpeechSettings]:
-    """What to measure whole: every synthesiser but the neural one, with its first voice."""
+    """What to measure whole: every synthesiser but the full-size one, with its first voice."""
     names = [name for name in SYNTHESISERS if name != NEURAL]
     return [replace(speech, engine=name, voice="", rate=None) for name in names]
 
@@ -156,6 +156,7 @@ def _synthesiser_row(speech: SpeechSettings, parts: Parts, gauges: Gauges) -> Ro
     try:
         model = parts.synthesiser(speech, lambda phrase, fraction: None)
         try:
+            model.warm(model.voices()[0])
             load_s = gauges.clock.now() - began
             first = [_recited(model, SHORT_TEXT, gauges.clock) for _ in range(_REPEATS)]
             whole = _recited(model, TEXT, gauges.clock)

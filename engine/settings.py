@@ -53,7 +53,7 @@ class LanguageModelSettings:
 
 @dataclass(frozen=True)
 class SpeechSettings:
-    engine: str = "espeak"
+    engine: str = "starter"  # comes with the program; 'espeak' stands in where it cannot load
     voice: str = ""  # empty = the synthesiser's default
     rate: float | None = None  # SPS, 1..7; None = own pace (in the file: the key is absent)
     pacing: bool = True  # slower for figures, names and quotations, quicker for asides
@@ -144,7 +144,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         ),
         "language_model.context_tokens": Range(256, 1_048_576),
         "language_model.temperature": Range(0, 2),
-        "speech.engine": Choice(("espeak", "voxtream2")),
+        "speech.engine": Choice(("espeak", "starter", "voxtream2")),
         "speech.rate": Range(1, 7),
         "speech.seed": Range(0, 2**63 - 1),
         "speech.device": Choice(("auto", "cuda", "cpu")),

@@ -16,7 +16,7 @@ from engine.errors import DeviceError, ModelError
 from engine.llm.base import Delta, LanguageModelInfo, Message, Role, Situation, TextDelta
 from engine.messages import Event as EngineEvent
 from engine.runtime.parts import Parts
-from engine.settings import LanguageModelSettings, RecogniserSettings, SpeechSettings
+from engine.settings import LanguageModelSettings, RecogniserSettings, Settings, SpeechSettings
 from engine.tts.base import (
     AudioFrame,
     Finished,
@@ -162,6 +162,10 @@ class FakeSession:
         self.close()
 
 
+# Speaks at once and alike on every machine, with and without a voice pack.
+FORMANT = Settings(speech=SpeechSettings(engine="espeak"))
+
+
 class FakeVoiceModel:
     """A synthesiser of FakeSessions."""
 
@@ -179,6 +183,9 @@ class FakeVoiceModel:
             raise ModelError("The fake voice cannot clone.")
         level = {"level": np.asarray([np.abs(pcm).max()], np.float32)}
         return Voice("prompt", "fake", tensors=level, metadata={"seconds": "2"})
+
+    def warm(self, voice: Voice) -> None:
+        """Nothing to make ready."""
 
     def open(self, voice: Voice, *, seed: int) -> FakeSession:
         self.spoke.append(voice.name)

@@ -125,6 +125,9 @@ class FakeTts:
     def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
         raise ModelError("A tone cannot clone.")
 
+    def warm(self, voice: Voice) -> None:
+        """Nothing to make ready."""
+
     def open(self, voice: Voice, *, seed: int) -> FakeSession:
         return FakeSession(seed, self._speak)
 

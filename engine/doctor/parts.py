@@ -162,6 +162,7 @@ def synthesiser(settings: Settings) -> Iterator[Finding]:
         )
     if settings.speech.engine == "voxtream2":
         yield from _fetched(settings.speech.engine)
+    yield _starter(settings)
     import espeakng_loader
 
     files = (espeakng_loader.get_library_path(), espeakng_loader.get_data_path())
@@ -170,6 +171,21 @@ def synthesiser(settings: Settings) -> Iterator[Finding]:
         yield fault("synthesiser", "espeak lacks " + ", ".join(missing), "Run `make run`.")
     else:
         yield ok("synthesiser", "espeak, built in: a formant voice that needs no model")
+
+
+def _starter(settings: Settings) -> Finding:
+    """Whether the voice that comes with the program loads; that takes a second or two."""
+    from engine.tts.voxtream import starter  # imports torch
+
+    try:
+        model = starter.load(settings.speech, lambda text, fraction: None)
+    except EngineError as error:
+        report = fault if settings.speech.engine == "starter" else warning
+        return report("synthesiser", error.message, error.hint)
+    names = ", ".join(voice.name for voice in model.voices())
+    text = f"starter, built in: {model.info.name} with the voices {names}; it can clone others"
+    model.close()
+    return ok("synthesiser", text)
 
 
 def _fetched(name: str) -> Iterator[Finding]:

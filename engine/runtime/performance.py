@@ -3,9 +3,10 @@
 Invariant: a sound file is complete or not there (written under a temporary name, then renamed).
 """
 
+import logging
 import os
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -13,14 +14,17 @@ import numpy as np
 import soundfile
 
 from engine.audio.base import Loudspeaker, Pcm
-from engine.errors import DeviceError, InvalidInput
+from engine.errors import DeviceError, InvalidInput, ModelError
 from engine.runtime import rate_plan as plans
 from engine.runtime.parts import Parts, standard_parts
 from engine.runtime.playback import Playback
 from engine.runtime.recital import Clock, Recital, Recited, Script
-from engine.settings import Settings
+from engine.settings import Settings, SpeechSettings
 from engine.tts.base import TtsModel
 from engine.tts.casting import choose, voice_names
+from engine.tts.registry import BUILT_IN
+
+log = logging.getLogger(__name__)
 
 _TICK_S: Final = 0.01
 _STALLED_S: Final = 5.0  # a loudspeaker that plays nothing for so long is gone
@@ -59,9 +63,10 @@ def perform(text: str, settings: Settings, manner: Manner, parts: Parts) -> Reci
     plan = _plan(manner.rate_plan, speech.rate)
     if manner.out is not None:  # before the first word is spoken: a long text takes a while
         check_writable(manner.out)
-    model = parts.synthesiser(speech, _quietly)
+    model = _synthesiser(speech, parts)
     try:
         voice = choose(model, speech.voice if manner.voice is None else manner.voice)
+        model.warm(voice)
         delay_s = manner.word_delay_ms / 1000
         script = Script(text, voice, plan, speech.seed, delay_s, speech.pacing)
         recital = Recital(model, script)
@@ -78,7 +83,7 @@ def perform(text: str, settings: Settings, manner: Manner, parts: Parts) -> Reci
 
 def voices(settings: Settings, *, parts: Parts | None = None) -> tuple[str, ...]:
     """Names of the voices the synthesiser of the settings can speak with, the default first."""
-    model = (parts or standard_parts()).synthesiser(settings.speech, _quietly)
+    model = _synthesiser(settings.speech, parts or standard_parts())
     try:
         return voice_names(model)
     finally:
@@ -170,6 +175,19 @@ def _aloud(recital: Recital, model: TtsModel, settings: Settings, parts: Parts) 
         play(recital, loudspeaker, sample_rate=model.info.sample_rate, lead_ms=lead_ms)
     finally:
         loudspeaker.close()
+
+
+def _synthesiser(speech: SpeechSettings, parts: Parts) -> TtsModel:
+    """The synthesiser of the settings. What needs no weights stands in for the one that comes with
+    the program, not for one that was asked for by name: then ModelError.
+    """
+    try:
+        return parts.synthesiser(speech, _quietly)
+    except ModelError as error:
+        if speech.engine != SpeechSettings().engine:
+            raise
+        log.warning("%s Until then %s speaks.", error, BUILT_IN)
+        return parts.synthesiser(replace(speech, engine=BUILT_IN, voice=""), _quietly)
 
 
 def _plan(written: str | None, rate: float | None) -> plans.RatePlan:

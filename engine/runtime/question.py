@@ -5,11 +5,11 @@ Invariant: whoever asks is named, so nobody takes a synthetic question for a per
 
 import shutil
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 
 from engine.runtime.performance import check_writable, say
-from engine.settings import Settings
+from engine.settings import Settings, SpeechSettings
+from engine.tts.registry import BUILT_IN
 
 FLITE_S = 60.0  # flite speaks a sentence in well under a second
 
@@ -22,8 +22,7 @@ def speak_question(text: str, path: Path) -> str:
     """
     if _flite(text, path):
         return "flite"
-    settings = Settings()
-    say(text, replace(settings, speech=replace(settings.speech, rate=3.0)), out=path)
+    say(text, Settings(speech=SpeechSettings(engine=BUILT_IN, rate=3.0)), out=path)
     return "eSpeak NG (install flite for a voice that is easier to understand)"
 
 

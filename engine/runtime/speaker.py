@@ -8,14 +8,14 @@ waiting for a step that is being computed.
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import assert_never
 
 from engine.audio.base import Loudspeaker, Played
 from engine.audio.silent import SilentLoudspeaker
-from engine.errors import DeviceError, EngineError, InvalidInput, ModelError, SynthesisError
-from engine.messages import Event, Loading, Notice, Part, Ready
+from engine.errors import DeviceError, EngineError, SynthesisError
+from engine.messages import Event, Part, Ready
 from engine.runtime.happenings import (
     AudioHeard,
     AudioQueued,
@@ -24,23 +24,18 @@ from engine.runtime.happenings import (
     PartFailed,
     RateHeard,
     SpeechFinished,
-    VoiceAdopted,
-    VoicesKnown,
     WordBegan,
 )
+from engine.runtime.loaded_voice import LoadedVoice
 from engine.runtime.parts import Parts
 from engine.runtime.playback import SILENCE_DB, Playback
 from engine.runtime.relapse import Relapse
-from engine.runtime.unloaded import unloaded
 from engine.runtime.worker import Worker
 from engine.settings import SpeechSettings
 from engine.text.word import Word
-from engine.tts import voices
-from engine.tts.base import AudioFrame, Finished, Starved, TtsModel, TtsSession, Voice
-from engine.tts.casting import choose, voice_names
+from engine.tts.base import AudioFrame, Finished, Starved, TtsSession
 from engine.tts.pacing import PLAIN, paced
 
-BUILT_IN = "espeak"  # needs no download, so it stands in when another one will not load
 DUCKED = 0.12  # of the volume: -18 dB, a person is heard over it and still hears it
 TICK_S = 0.01  # while speaking: words are shown and the ring is fed this often
 
@@ -104,9 +99,7 @@ class Speaker:
         self._parts = parts
         self._tell = tell
         self.lead_ms = lead_ms  # how far to run ahead of the ear
-        self._seed = 0
-        self._model: TtsModel | None = None  # None until one is loaded
-        self._voice: Voice | None = None  # None = no model
+        self._voice = LoadedVoice(parts, tell)
         self._loudspeaker: Loudspeaker = SilentLoudspeaker()
         self._relapse = Relapse()
         self._utterance: _Utterance | None = None  # None = nothing is being said
@@ -140,18 +133,8 @@ class Speaker:
         return utterance.playback.delivery()
 
     def adopt(self, clip: Path, name: str) -> None:
-        """Make a recording a voice called `name` and keep it; slow. The model's weights never
-        change, so this needs no turn on the speaker's own thread and speech goes on.
-
-        Raises UnreadableClip, InvalidInput and ModelError.
-        """
-        if self._model is None:
-            raise ModelError("No voice has loaded yet.", hint="Try again in a moment.")
-        self._tell(Loading(Part.SYNTHESISER, f"Learning the voice in {clip.name}"))
-        voice = replace(choose(self._model, str(clip.absolute())), name=name or clip.stem)
-        voices.save(voice, voices.folder())
-        self._tell(Ready(Part.SYNTHESISER, self._model.info.name, voice.name))
-        self._tell(VoiceAdopted(voice.name))
+        """See LoadedVoice: needs no turn on the speaker's own thread."""
+        self._voice.adopt(clip, name)
 
     @property
     def volume(self) -> float:
@@ -184,8 +167,7 @@ class Speaker:
         if ended:
             self._drop()
             self._loudspeaker.close()
-            if self._model:
-                self._model.close()
+            self._voice.close()
         return ended
 
     # ------------------------------------------------------------------ orders
@@ -193,9 +175,11 @@ class Speaker:
     def _handle(self, order: Order) -> None:
         match order:
             case LoadSynthesiser(settings):
-                self._load(settings)
+                self._drop()
+                self._voice.load(settings)
             case SelectVoice(name):
-                self._select_voice(name)
+                # One that is being spoken would be torn by what takes longer than the lead.
+                self._voice.select(name, warm=self._utterance is None)
             case UseLoudspeaker(name):
                 self._use_loudspeaker(name)
             case SayWords(turn, words):
@@ -208,42 +192,6 @@ class Speaker:
                     self._drop()
             case _:
                 assert_never(order)
-
-    def _load(self, settings: SpeechSettings) -> None:
-        def progress(text: str, fraction: float | None) -> None:
-            self._tell(Loading(Part.SYNTHESISER, text, fraction))
-
-        self._drop()
-        progress(f"Loading the {settings.engine} voice", None)
-        try:
-            model = self._parts.synthesiser(settings, progress)
-        except Exception as error:  # noqa: BLE001 - whatever a library raises, another stands in
-            self._tell(PartFailed(Part.SYNTHESISER, unloaded(Part.SYNTHESISER, error)))
-            if self._model is None and settings.engine != BUILT_IN:
-                self._load(replace(settings, engine=BUILT_IN, voice=""))
-            return
-        if self._model:
-            self._model.close()
-        self._model = model
-        self._seed = settings.seed
-        self._select_voice(settings.voice)
-        self._tell(Ready(Part.SYNTHESISER, model.info.name, self._voice_name))
-
-    def _select_voice(self, name: str) -> None:
-        if self._model is None:
-            return
-        try:
-            self._voice = choose(self._model, name)
-        except InvalidInput:
-            self._voice = self._model.voices()[0]
-            model = self._model.info.name
-            self._tell(Notice(f"{model} has no voice {name}; {self._voice.name} speaks."))
-        names = voice_names(self._model)
-        self._tell(VoicesKnown(names, self._voice_name, self._model.info.can_clone))
-
-    @property
-    def _voice_name(self) -> str:
-        return self._voice.name if self._voice else ""
 
     def _use_loudspeaker(self, name: str) -> None:
         try:
@@ -301,14 +249,10 @@ class Speaker:
             return self._utterance
         self._drop()
         self._look_again()
-        if self._model is None or self._voice is None:
-            raise SynthesisError(
-                "There is no voice to speak with yet.", hint="Wait until the voice has loaded."
-            )
-        session = self._model.open(self._voice, seed=self._seed)
+        session = self._voice.open()
         self._ducked = False
         self._loudspeaker.gain = self._volume
-        playback = Playback(self._loudspeaker, self._model.info.sample_rate)
+        playback = Playback(self._loudspeaker, self._voice.sample_rate)
         self._utterance = _Utterance(turn, session, playback)
         return self._utterance
 
@@ -384,6 +328,7 @@ class Speaker:
         self._stopped_turn = max(self._stopped_turn, utterance.turn)
         self._drop()
         self._tell(finished)
+        self._voice.warm()  # for a voice that was chosen meanwhile
 
     def _report(self, error: Exception) -> None:
         turn, self._turn = self._turn, None

@@ -29,6 +29,7 @@ from engine.training.speech import Spoken, read_speech
 from engine.training.utterance import SAMPLE_RATE
 from engine.training.utterances import read_encoded
 from engine.training.voice_model import fresh_model, model_config
+from engine.tts import voices as voice_files
 from engine.tts.base import Voice
 from engine.tts.voxtream import pack
 from engine.tts.voxtream import voice as voices
@@ -195,7 +196,7 @@ def _name_voices(run: Run, folder: Path) -> list[str]:
         called = run.recipe.export.voices[len(made)]
         about = {**voice.metadata, "speaker": str(number)}
         made.append(replace(voice, name=called, metadata=about))
-        voices.save(made[-1], folder / pack.VOICES_FOLDER / f"{called.lower()}.safetensors")
+        voice_files.save(made[-1], folder / pack.VOICES_FOLDER)
     pack.load_pack(folder, FULL, Target(torch.device("cpu"), torch.float32, threads=1))
     return [voice.name for voice in made]
 

@@ -38,7 +38,7 @@ class RateRange:
 @dataclass(frozen=True)
 class TtsInfo:
     """What a model is. `rate_range` None: the model cannot be told a rate. `sample_rate` in Hz, of
-    its frames.
+    its frames. `edition` tells apart models of one name that do not understand each other's voices.
     """
 
     name: str
@@ -47,12 +47,18 @@ class TtsInfo:
     rate_range: RateRange | None
     can_clone: bool
     device: str = "cpu"  # what it runs on, as torch names it
+    edition: str = ""
+
+    @property
+    def voice_model(self) -> str:
+        """What Voice.model says of a voice that was made for this model."""
+        return f"{self.name} {self.edition}".rstrip()
 
 
 @dataclass(frozen=True)
 class Voice:
-    """A prompt encoded for one model (`model` = TtsInfo.name). `tensors` and `metadata` go to
-    safetensors as they are.
+    """A prompt encoded for one model (`model` = its TtsInfo.voice_model). `tensors` and `metadata`
+    go to safetensors as they are.
     """
 
     name: str
@@ -144,6 +150,12 @@ class TtsModel(Protocol):
         """Make a voice from a recording; slow, once. ModelError where info.can_clone is False.
 
         May run on another thread while sessions are stepped: it changes nothing of the model.
+        """
+        ...
+
+    def warm(self, voice: Voice) -> None:
+        """Make ready what the first utterance with this voice would otherwise wait for; slow, and
+        nothing when it is ready. InvalidInput for a voice of another model.
         """
         ...
 

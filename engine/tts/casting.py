@@ -1,12 +1,16 @@
-"""Which voice a name or a file means.
+"""Which voice a name or a file means, and how a recording becomes one that is kept.
 
-Invariant: the answer is a voice of the given model, or an error that lists what there is.
+A voice serves the model that made it. One that another model made is made again from the recording
+kept with it.
+Invariant: the answer is a voice of the given model, or an error that says what there is or to do.
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from engine.audio.clip import read_clip
+from engine.audio.clip import Clip, read_clip
 from engine.errors import InvalidInput
 from engine.tts import voices
 from engine.tts.base import TtsModel, Voice
@@ -17,28 +21,31 @@ _LONGEST_PROMPT_S: Final = 30.0
 
 def voice_names(model: TtsModel, *, kept_in: Path | None = None) -> tuple[str, ...]:
     """Names choose() understands: the model's own, its default first, then those the person made
-    for it. `kept_in` None: the person's data folder.
+    for it, then those it can make again. `kept_in` None: the person's data folder.
     """
     own = [voice.name for voice in model.voices()]
-    made = [saved.name for saved in _made_for(model, kept_in)]
-    return (*own, *(name for name in made if name not in own))
+    kept = _kept(kept_in)
+    made = [saved.name for saved in kept if _is_made_for(model, saved)]
+    again = [saved.name for saved in kept if _can_remake(model, saved)]
+    return tuple(dict.fromkeys((*own, *made, *again)))
 
 
 def choose(model: TtsModel, wanted: str, *, kept_in: Path | None = None) -> Voice:
     """The voice called `wanted` (whatever its case), or the one in the file of that path: a saved
-    voice, or a recording to take it from. Empty = the model's default.
+    voice, or a recording to take it from. Empty = the model's default. Slow when another model's
+    voice has to be made again; it is kept then.
 
     InvalidInput when there is none, UnreadableClip for a file that is no audio, ModelError when
-    the model cannot clone.
+    the model cannot clone or a voice cannot be kept.
     """
     if not wanted:
         return model.voices()[0]
     for voice in model.voices():
-        if voice.name.casefold() == wanted.casefold():
+        if _same(voice.name, wanted):
             return voice
-    for saved in _made_for(model, kept_in):
-        if saved.name.casefold() == wanted.casefold():
-            return voices.load(saved.path)
+    called = [saved for saved in _kept(kept_in) if _same(saved.name, wanted)]
+    if called:
+        return _served(model, called)
     path = Path(wanted)
     if path.suffix or path.exists():
         return _from_file(model, path)
@@ -48,20 +55,71 @@ def choose(model: TtsModel, wanted: str, *, kept_in: Path | None = None) -> Voic
     )
 
 
+def adopt(model: TtsModel, recording: Path, name: str, *, kept_in: Path | None = None) -> Voice:
+    """Make a recording a voice called `name` (empty: as the file is called) and keep both.
+
+    InvalidInput for a name that is taken by one of the model's own voices or is none,
+    UnreadableClip for a file that is no audio, ModelError when the model cannot clone or the voice
+    cannot be kept.
+    """
+    name = name or recording.stem
+    if any(_same(voice.name, name) for voice in model.voices()):
+        raise InvalidInput(
+            f"{model.info.name} has a voice called {name} already.", hint="Choose another name."
+        )
+    clip = read_clip(recording, max_seconds=_LONGEST_PROMPT_S)
+    return _made(model, clip, name, _folder(kept_in))
+
+
+def _served(model: TtsModel, called: Sequence[voices.SavedVoice]) -> Voice:
+    """The one of these, all of one name, that was made for the model or can be."""
+    for saved in called:
+        if _is_made_for(model, saved):
+            return voices.load(saved.path)
+    for saved in called:
+        if _can_remake(model, saved):
+            return _made(model, voices.load_clip(saved.path), saved.name, saved.path.parent)
+    raise _foreign(model, called[0].name, called[0].model)
+
+
+def _made(model: TtsModel, clip: Clip, name: str, folder: Path) -> Voice:
+    voice = replace(model.encode_voice(clip.pcm, clip.sample_rate), name=name)
+    voices.save(voice, folder, clip)
+    return voice
+
+
 def _from_file(model: TtsModel, path: Path) -> Voice:
     if path.suffix == ".safetensors":
         voice = voices.load(path)
-        if voice.model != model.info.name:
-            raise InvalidInput(
-                f"The voice {voice.name!r} was made for {voice.model!r}, not for "
-                f"{model.info.name!r}.",
-                hint=f"Use it with the synthesiser {voice.model!r}.",
-            )
+        if voice.model != model.info.voice_model:
+            raise _foreign(model, voice.name, voice.model)
         return voice
     clip = read_clip(path, max_seconds=_LONGEST_PROMPT_S)
     return model.encode_voice(clip.pcm, clip.sample_rate)
 
 
-def _made_for(model: TtsModel, kept_in: Path | None) -> tuple[voices.SavedVoice, ...]:
-    saved = voices.saved_voices(voices.folder() if kept_in is None else kept_in)
-    return tuple(voice for voice in saved if voice.model == model.info.name)
+def _foreign(model: TtsModel, name: str, made_for: str) -> InvalidInput:
+    return InvalidInput(
+        f"The voice {name!r} was made for {made_for!r}, not for {model.info.voice_model!r}.",
+        hint="Add it again from its recording, or use the synthesiser it was made for.",
+    )
+
+
+def _is_made_for(model: TtsModel, saved: voices.SavedVoice) -> bool:
+    return saved.model == model.info.voice_model
+
+
+def _can_remake(model: TtsModel, saved: voices.SavedVoice) -> bool:
+    return model.info.can_clone and saved.has_clip and not _is_made_for(model, saved)
+
+
+def _kept(folder: Path | None) -> tuple[voices.SavedVoice, ...]:
+    return voices.saved_voices(_folder(folder))
+
+
+def _folder(kept_in: Path | None) -> Path:
+    return voices.folder() if kept_in is None else kept_in
+
+
+def _same(one: str, other: str) -> bool:
+    return one.casefold() == other.casefold()

@@ -18,6 +18,12 @@ def _espeak(settings: SpeechSettings, progress: Progress) -> TtsModel:
     return EspeakModel()
 
 
+def _starter(settings: SpeechSettings, progress: Progress) -> TtsModel:
+    from engine.tts.voxtream import starter  # imports torch
+
+    return starter.load(settings, progress)
+
+
 def _voxtream2(settings: SpeechSettings, progress: Progress) -> TtsModel:
     from engine.tts.voxtream import loading  # imports torch
 
@@ -26,10 +32,12 @@ def _voxtream2(settings: SpeechSettings, progress: Progress) -> TtsModel:
 
 _LOADERS: Final[dict[str, Callable[[SpeechSettings, Progress], TtsModel]]] = {
     "espeak": _espeak,
+    "starter": _starter,
     "voxtream2": _voxtream2,
 }
 
 NAMES: Final = tuple(_LOADERS)
+BUILT_IN: Final = "espeak"  # needs no file of weights: it stands in when another will not load
 
 
 def load(settings: SpeechSettings, progress: Progress) -> TtsModel:

@@ -30,7 +30,13 @@ class Done:
 
 
 def own_environment(folder: Path) -> dict[str, str]:
-    """Where this run's settings and models are, under `folder`."""
+    """Where this run's settings and models are, under `folder`. The formant voice speaks unless the
+    settings there say otherwise: it sounds alike on every machine, with and without a voice pack.
+    """
+    settings = folder / "config" / "settings.toml"
+    if not settings.exists():
+        settings.parent.mkdir(parents=True, exist_ok=True)
+        settings.write_text('[speech]\nengine = "espeak"\n', encoding="utf-8")
     return {"RUBATO_CONFIG": str(folder / "config"), "RUBATO_DATA": str(folder / "data")}
 
 

@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from engine.api import Settings, say
+from engine.api import say
 from tests.end_to_end.ear import Ear, as_spoken, between, recording, stretches
 from tests.end_to_end.program import rubato
 from tests.end_to_end.spoken import HEAD_S, RATE, missing_programs, spoken, write_questions
+from tests.fakes import FORMANT
 
 pytestmark = [
     pytest.mark.slow,
@@ -61,7 +62,7 @@ def as_asked(turn: dict[str, Any]) -> str:
 
 def seconds_of(text: str, folder: Path, *, rate: float | None = None) -> float:
     """How long the voice speaks a text at a rate."""
-    settings = Settings()
+    settings = FORMANT
     out = folder / "alone.wav"
     say(text, replace(settings, speech=replace(settings.speech, rate=rate)), out=out)
     start, end = stretches(*recording(out), apart_s=APART_S)[0]

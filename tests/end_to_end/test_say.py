@@ -12,6 +12,7 @@ from app.__main__ import main
 from engine.text.syllables import count
 from tests.end_to_end.ear import Ear, as_spoken, between, recording, syllables_per_second
 from tests.end_to_end.program import own_environment, rubato
+from tests.fakes import FORMANT
 
 # Open syllables: each is one hill of loudness, so they can be counted in the recording.
 PLAIN = "the banana potato tomato and the buttered pecan cookie they did bake today " * 4
@@ -78,13 +79,13 @@ def test_the_same_seed_gives_the_same_file(tmp_path: Path) -> None:
 
 def test_what_is_said_can_be_understood(tmp_path: Path) -> None:
     """Also the proof that the tests' ear hears the difference between replies."""
-    from engine.api import Settings, say
+    from engine.api import say
 
     ear = Ear(map(as_spoken, SENTENCES))
     heard = {}
     for sentence in SENTENCES:
         said = tmp_path / "said.wav"
-        say(sentence, Settings(), out=said)
+        say(sentence, FORMANT, out=said)
         heard[sentence] = ear.hear(*recording(said))
     assert heard == {sentence: as_spoken(sentence) for sentence in SENTENCES}
 

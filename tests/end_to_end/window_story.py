@@ -44,6 +44,7 @@ from engine.api import (
 )
 from engine.text.syllables import count
 from tests.end_to_end.spoken import write_questions
+from tests.fakes import FORMANT
 from tests.virtual_audio import VirtualAudio, virtual_audio
 
 QUESTION = "convert ten miles to kilometers"
@@ -248,7 +249,7 @@ def main() -> None:
         clock = QTimer(application)
         clock.timeout.connect(story.go_on)
         clock.start(20)
-        status = run(Settings(), story.make_engine)
+        status = run(FORMANT, story.make_engine)
         clock.stop()
         story.end(status)
 

@@ -11,7 +11,7 @@ from engine.api import ReplyDelta, SendText, Settings, StopReply, TurnEnded, say
 from engine.audio.file_device import FileLoudspeaker, SteppedClock
 from engine.messages import Ending, Phase, PhaseChanged
 from engine.runtime.parts import standard_parts
-from tests.fakes import FakeLanguageModel
+from tests.fakes import FORMANT, FakeLanguageModel
 from tests.faults.whole import RATE, Devices, Whole, whole
 
 WORDS = "seven quiet rivers run along the old stone road to the harbour in the morning"
@@ -26,7 +26,7 @@ class Stepped:
     def __init__(self, folder: Path) -> None:
         self.clock = SteppedClock()
         self.loudspeaker = FileLoudspeaker(None, RATE, clock=self.clock)
-        said = say(WORDS, Settings(), out=folder / "alone.wav")
+        said = say(WORDS, FORMANT, out=folder / "alone.wav")
         self.starts_s = [word.start_s for word in said.words]
         self.length_s = said.audio_s
 

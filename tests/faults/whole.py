@@ -16,6 +16,9 @@ from engine.audio.base import Loudspeaker
 from engine.audio.file_device import FileLoudspeaker
 from engine.messages import Ending
 from engine.runtime.parts import Parts, standard_parts
+from engine.settings import SpeechSettings
+from engine.tts.base import Progress, TtsModel
+from engine.tts.registry import BUILT_IN
 from tests.fakes import FakeRecogniser, HandMicrophone
 
 E = TypeVar("E", bound=Event)
@@ -50,8 +53,17 @@ class Devices:
     )
 
     def in_place_of(self, parts: Parts) -> Parts:
+        def synthesiser(speech: SpeechSettings, progress: Progress) -> TtsModel:
+            """The formant voice, unless another than the default is asked for: what it says does
+            not hang on a pack of weights.
+            """
+            default = speech.engine == SpeechSettings().engine
+            speech = replace(speech, engine=BUILT_IN) if default else speech
+            return parts.synthesiser(speech, progress)
+
         return replace(
             parts,
+            synthesiser=synthesiser,
             microphone=lambda name: self.microphone,
             loudspeaker=lambda name: self.loudspeaker,
             recogniser=lambda settings, phrases: FakeRecogniser(),

@@ -51,17 +51,25 @@ class EspeakModel:
             hint="Choose a neural voice to speak like a recording.",
         )
 
+    def warm(self, voice: Voice) -> None:
+        """Nothing to do: the library is warm since it was loaded, whatever the voice."""
+        self._own(voice)
+
     def open(self, voice: Voice, *, seed: int) -> EspeakSession:
         """An utterance in `voice`. `seed` changes nothing: nothing here is random."""
         if self._library is None:
             raise ModelError("The formant voice was closed.", hint="Load it again.")
+        self._own(voice)
+        return EspeakSession(Articulation(self._library, voices.find(voice.name)))
+
+    def _own(self, voice: Voice) -> None:
+        """InvalidInput for a voice of another synthesiser."""
         if voice.model != NAME:
             raise InvalidInput(
                 f"The voice {voice.name!r} was made for {voice.model!r}, not for the formant "
                 "voice.",
                 hint="Choose one of " + ", ".join(known.name for known in voices.VOICES) + ".",
             )
-        return EspeakSession(Articulation(self._library, voices.find(voice.name)))
 
     def close(self) -> None:
         """Release the library; calling it twice is harmless."""

@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 import torch
 
+from engine.audio.clip import Clip
 from engine.errors import ModelError
 from engine.settings import SpeechSettings
 from engine.settings_file import data_folder
@@ -21,7 +22,6 @@ from engine.tts.voxtream.config import FULL, INT4, PROFILES, Profile
 from engine.tts.voxtream.pick import kept
 from engine.tts.voxtream.synthesiser import (
     RANDOM_NAME,
-    Clip,
     Files,
     VoxtreamSynthesiser,
     load_published,
@@ -37,14 +37,10 @@ _PROMPT_TEXT: Final = "The boat left the harbour in the morning, and nobody on t
 
 def load(settings: SpeechSettings, progress: Progress) -> TtsModel:
     """The model as the settings want it. ModelError when files are missing or unusable."""
-    target = _target(settings.device)
-    profile = _profile(settings.profile, target)
-    _share_threads(profile, target)
-    model = _load(profile, target, progress)
-    progress("Preparing the voice", None)
-    by_name = {voice.name: voice for voice in model.voices()}
-    model.warm(by_name.get(settings.voice, model.voices()[0]))
-    return model
+    place = target(settings.device)
+    profile = _profile(settings.profile, place)
+    _share_threads(profile, place)
+    return _load(profile, place, progress)
 
 
 def load_to_measure(device: str, profile: str) -> TtsModel:
@@ -52,36 +48,38 @@ def load_to_measure(device: str, profile: str) -> TtsModel:
 
     ModelError when the device is not there or the files are broken.
     """
-    target, chosen = _target(device), PROFILES[profile]
-    _share_threads(chosen, target)
+    place, chosen = target(device), PROFILES[profile]
+    _share_threads(chosen, place)
     try:
         files = _files()
     except ModelError:
-        model = load_random(profile=chosen, target=target)
+        model = load_random(profile=chosen, target=place)
     else:
-        model = load_published(files, chosen, target, _formant_clip)
+        model = load_published(files, chosen, place, _formant_clip)
     model.warm(model.voices()[0])
     return model
 
 
-def _share_threads(profile: Profile, target: Target) -> None:
+def _share_threads(profile: Profile, place: Target) -> None:
     """What is left to torch beside the packed products is small: on two busy cores a second thread
     made the codec cost 111 ms of CPU a frame instead of 21.
     """
-    torch.set_num_threads(target.threads if profile is FULL else 1)
+    torch.set_num_threads(place.threads if profile is FULL else 1)
 
 
-def _load(profile: Profile, target: Target, progress: Progress) -> VoxtreamSynthesiser:
+def _load(profile: Profile, place: Target, progress: Progress) -> VoxtreamSynthesiser:
     if os.environ.get(RANDOM_FLAG) == "1":
         progress(f"Loading {RANDOM_NAME}", None)
-        return load_random(profile=profile, target=target)
+        return load_random(profile=profile, target=place)
     files = _files()
     progress(f"Loading the neural voice ({profile.name})", None)
-    return load_published(files, profile, target, _formant_clip)
+    return load_published(files, profile, place, _formant_clip)
 
 
-def _target(device: str) -> Target:
-    """Where to run; 'auto' takes a CUDA device when there is one."""
+def target(device: str, threads: int = 2) -> Target:
+    """Where to run, with at most `threads` on the CPU; 'auto' takes a CUDA device when there is
+    one. ModelError when the device is not there.
+    """
     cuda = torch.cuda.is_available()
     if device not in {"auto", "cuda", "cpu"} or (device == "cuda" and not cuda):
         raise ModelError(
@@ -90,11 +88,11 @@ def _target(device: str) -> Target:
         )
     if device != "cpu" and cuda:
         return Target(torch.device("cuda"), torch.bfloat16, threads=1)
-    # Two threads at most: the window and the audio devices need the other cores.
-    return Target(torch.device("cpu"), torch.float32, threads=min(2, os.cpu_count() or 1))
+    # The window and the audio devices need the other cores.
+    return Target(torch.device("cpu"), torch.float32, threads=min(threads, os.cpu_count() or 1))
 
 
-def _profile(wanted: str, target: Target) -> Profile:
+def _profile(wanted: str, place: Target) -> Profile:
     """The profile wanted; for 'auto' the one the benchmark picked here, else 4 bits.
 
     A developer's environment variable goes before both. On CUDA there is only the full one.
@@ -104,10 +102,10 @@ def _profile(wanted: str, target: Target) -> Profile:
         raise ModelError(
             f"There is no profile called '{asked}'.", hint="There are: " + ", ".join(PROFILES) + "."
         )
-    if target.device.type == "cuda":
+    if place.device.type == "cuda":
         return FULL  # packed products run on the CPU only
     if asked == "auto":
-        asked = kept(data_folder(), target.device.type) or INT4.name
+        asked = kept(data_folder(), place.device.type) or INT4.name
     return PROFILES[asked]
 
 
@@ -118,7 +116,6 @@ def _files() -> Files:
         model=models / "voxtream2",
         mimi=models / "mimi" / MIMI_FILE,
         speaker=models / "redimnet" / SPEAKER_FILE,
-        voices=data_folder() / "voices",
     )
     needed: tuple[Path, ...] = (files.model / "model.safetensors", files.mimi, files.speaker)
     for file in needed:

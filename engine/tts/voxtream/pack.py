@@ -1,12 +1,13 @@
 """A voice pack of our own: the published model's code, configured by files in one folder.
 
     config.json   shapes, generation, rate table          phones.json   ids of phones
-    voice.safetensors   codec.safetensors   speaker.safetensors   voices/*.safetensors   CARD.md
+    voice.safetensors   codec.safetensors   speaker.safetensors   voices/   CARD.md
 
 Invariant: a pack is read as a whole or refused with a ModelError that names the file; nothing in it
 can change what the published checkpoint does.
 """
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
@@ -14,10 +15,11 @@ from pathlib import Path
 from typing import Any, Final, TypeVar, get_type_hints
 
 from engine.codec.small import load_small
-from engine.errors import ModelError
+from engine.errors import InvalidInput, ModelError
 from engine.nn.transformer import TransformerConfig
 from engine.text.phonemes import Espeak
-from engine.tts.voxtream import voice as voices
+from engine.tts import voices
+from engine.tts.base import Voice
 from engine.tts.voxtream.checkpoint import PublishedFile, Target, load_weights
 from engine.tts.voxtream.config import VOXTREAM2, Generation, ModelConfig, Profile
 from engine.tts.voxtream.rate import RateTarget
@@ -33,6 +35,7 @@ CODEC_FILE: Final = "codec.safetensors"
 SPEAKER_FILE: Final = "speaker.safetensors"
 VOICES_FOLDER: Final = "voices"
 LARGEST_BYTES: Final = 1_000_000
+EDITION_LETTERS: Final = 8  # of a hash; two packs on one machine are many
 AGAIN: Final = "Install the program again."
 _T = TypeVar("_T")
 
@@ -47,29 +50,44 @@ class PackConfig:
     rates: Mapping[float, RateTarget]
 
 
-def load_pack(
-    folder: Path, profile: Profile, target: Target, own_voices: Path | None = None
-) -> VoxtreamSynthesiser:
-    """The pack's model with its named voices, and those of the folder `own_voices` (None = none).
-
-    ModelError names the file that is missing or wrong.
-    """
+def load_pack(folder: Path, profile: Profile, target: Target) -> VoxtreamSynthesiser:
+    """The pack's model and named voices. ModelError names the file that is missing or wrong."""
     config = read_pack_config(folder / CONFIG_FILE)
     shape = config.shape
     table = read_table(folder / PHONES_FILE, shape.phone_vocabulary)
     with PublishedFile(folder / VOICE_FILE, shape) as weights:
         model = load_weights(weights, shape, config.generation, profile, target)
     codec = load_small(folder / CODEC_FILE, target.device)
+    codec.tune(profile.codebooks, profile.codec)
     speaker = load_small_speaker(folder / SPEAKER_FILE)
-    named = voices.read_all(folder / VOICES_FOLDER, config.name)
-    if not named:
-        raise ModelError(f"The voice pack {folder} holds no voice.", hint=AGAIN)
-    added = voices.read_all(own_voices, config.name) if own_voices else ()
+    edition = _edition(folder)
     system = replace(
         VOXTREAM2, name=config.name, codebooks=shape.codebooks, generation=config.generation
     )
     machine = Machine(system, model, codec, table, Espeak(), config.rates)
-    return VoxtreamSynthesiser(machine, speaker, (*named, *added), config.name)
+    named = _named(folder, f"{config.name} {edition}")
+    return VoxtreamSynthesiser(machine, speaker, named, config.name, edition=edition)
+
+
+def _edition(folder: Path) -> str:
+    """A voice is codes and a vector: it means nothing to another codec or speaker encoder."""
+    digest = hashlib.sha256()
+    for name in (CODEC_FILE, SPEAKER_FILE):
+        digest.update((folder / name).read_bytes())
+    return digest.hexdigest()[:EDITION_LETTERS]
+
+
+def _named(folder: Path, made_for: str) -> tuple[Voice, ...]:
+    """The pack's voices by name; ModelError when one is damaged or none is there."""
+    try:
+        named = [
+            voices.load(file) for file in sorted((folder / VOICES_FOLDER).glob("*" + voices.SUFFIX))
+        ]
+    except InvalidInput as error:
+        raise ModelError(error.message, hint=AGAIN) from error
+    if not named:
+        raise ModelError(f"The voice pack {folder} holds no voice.", hint=AGAIN)
+    return tuple(replace(voice, model=made_for) for voice in named)
 
 
 def pack_json(config: PackConfig) -> str:

@@ -30,7 +30,6 @@ RATE_TABLE = {
     6.0: RateTarget((27, 69, 6, 30, 2, 7), 7.0, 2.0),
     7.0: RateTarget((6, 18, 2, 9, 1, 3), 10.0, 2.5),
 }
-LOWEST_RATE, HIGHEST_RATE = min(RATE_TABLE), max(RATE_TABLE)
 
 
 def rate_target(rate: float, table: Mapping[float, RateTarget] = RATE_TABLE) -> RateTarget:

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from engine.audio.clip import Clip
 from engine.codec.mimi import SAMPLE_RATE, Mimi, load_mimi, random_mimi
 from engine.errors import InvalidInput
 from engine.nn.memory import return_freed_memory
@@ -28,13 +29,14 @@ from engine.tts.voxtream.config import (
 )
 from engine.tts.voxtream.frames import EagerFrames, Frames, GraphFrames
 from engine.tts.voxtream.prompt import PreparedPrompt, prepare, rotary_tables
-from engine.tts.voxtream.rate import HIGHEST_RATE, LOWEST_RATE, RateTarget
+from engine.tts.voxtream.rate import RateTarget
 from engine.tts.voxtream.session import Machine, VoxtreamSession
 from engine.tts.voxtream.speaker import random_speaker_encoder
 from engine.tts.voxtream.speaker_file import load_speaker_encoder
 from engine.tts.voxtream.table import own_table, read_table
 
 PREPARED_VOICES = 4  # voices whose snapshots are kept; each holds some tens of megabytes
+REHEARSED = "ready"
 RANDOM_NAME = "voxtream2 with RANDOM weights (noise, not speech)"
 
 
@@ -48,9 +50,12 @@ class VoxtreamSynthesiser:
         own_voices: tuple[Voice, ...],
         name: str = VOXTREAM2.name,
         *,
+        edition: str = "",
         graphs: bool | None = None,
     ) -> None:
-        """`graphs`: whether frames are replays of a captured graph; None = on CUDA only."""
+        """`edition`: see TtsInfo. `graphs`: whether frames are replays of a captured graph; None =
+        on CUDA only.
+        """
         self._machine = machine
         self._graphs = machine.model.device.type == "cuda" if graphs is None else graphs
         self._idle: list[GraphFrames] = []
@@ -58,18 +63,24 @@ class VoxtreamSynthesiser:
         self._voices = own_voices
         self._tables = rotary_tables(machine.model)
         self._prepared: OrderedDict[int, tuple[Voice, PreparedPrompt]] = OrderedDict()
-        rates = RateRange(LOWEST_RATE, HIGHEST_RATE) if machine.system.rate_control else None
-        device = machine.model.device.type
-        self.info = TtsInfo(name, SAMPLE_RATE, Timing.ALIGNED, rates, can_clone=True, device=device)
+        rates = RateRange(min(machine.rates), max(machine.rates))
+        self.info = TtsInfo(
+            name=name,
+            sample_rate=SAMPLE_RATE,
+            timing=Timing.ALIGNED,
+            rate_range=rates if machine.system.rate_control else None,
+            can_clone=True,
+            device=machine.model.device.type,
+            edition=edition,
+        )
 
     def voices(self) -> tuple[Voice, ...]:
         return self._voices
 
     def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
         """A voice from mono samples of 1 s or more (UnreadableClip says why not)."""
-        voice = voices.encode(pcm, sample_rate, self._machine.mimi, self._speaker, self.info.name)
-        self.warm(voice)
-        return voice
+        mimi, made_for = self._machine.mimi, self.info.voice_model
+        return voices.encode(pcm, sample_rate, mimi, self._speaker, made_for)
 
     def open(self, voice: Voice, *, seed: int) -> VoxtreamSession:
         prompt = self._prompt(voice)
@@ -78,18 +89,25 @@ class VoxtreamSynthesiser:
     @torch.inference_mode()
     def warm(self, voice: Voice) -> None:
         """Make ready what any text needs of the voice, and what first words of up to nine phones
-        need to begin at once.
+        need to begin at once; and say one to nobody, because a library's first call costs more.
         """
         prompt = self._prompt(voice)
         for look_ahead in range(1, self._machine.model.config.max_look_ahead + 1):
             prompt.rows(look_ahead)
         for look_ahead in (1, 2):
             prompt.cache(look_ahead)
+        with self.open(voice, seed=0) as session:
+            session.push_word(REHEARSED)
+            session.end_input()
+            session.step()
 
     def with_rates(self, rates: Mapping[float, RateTarget]) -> "VoxtreamSynthesiser":
         """The same weights and voices under another rate table."""
         machine = replace(self._machine, rates=rates)
-        return VoxtreamSynthesiser(machine, self._speaker, self._voices, self.info.name)
+        edition = self.info.edition
+        return VoxtreamSynthesiser(
+            machine, self._speaker, self._voices, self.info.name, edition=edition
+        )
 
     def close(self) -> None:
         self._prepared.clear()
@@ -112,7 +130,7 @@ class VoxtreamSynthesiser:
         """The voice on this model, from memory when it spoke lately."""
         if id(voice) not in self._prepared:
             model = self._machine.model
-            if voice.model != self.info.name:
+            if voice.model != self.info.voice_model:
                 raise InvalidInput(
                     f"The voice '{voice.name}' was made for '{voice.model}'.",
                     hint="Choose a voice of this synthesiser, or add the recording again.",
@@ -128,29 +146,20 @@ class VoxtreamSynthesiser:
 
 
 @dataclass(frozen=True)
-class Clip:
-    """A recording: mono samples at a rate in Hz."""
-
-    pcm: Pcm
-    sample_rate: int
-
-
-@dataclass(frozen=True)
 class Files:
-    """Where the published files lie, and the folder of the person's voices."""
+    """Where the published files lie."""
 
     model: Path  # folder with config.json, phoneme_to_token.json and model.safetensors
     mimi: Path
     speaker: Path
-    voices: Path
 
 
 def load_published(
     files: Files, profile: Profile, target: Target, fallback: Callable[[], Clip]
 ) -> VoxtreamSynthesiser:
-    """The published model with the person's voices. ModelError naming what is missing or wrong.
+    """The published model. ModelError naming what is missing or wrong.
 
-    `fallback` gives a recording to speak like when there is no voice yet.
+    It brings no voice along: `fallback` gives a recording to speak like.
     """
     config = read_config(files.model / "config.json")
     table = read_table(files.model / "phoneme_to_token.json", config.phone_vocabulary)
@@ -158,15 +167,12 @@ def load_published(
         model = load_weights(weights, config, VOXTREAM2.generation, profile, target)
     mimi = load_mimi(files.mimi, config.codebooks, target.device)
     speaker = load_speaker_encoder(files.speaker)
-    saved = voices.read_all(files.voices, VOXTREAM2.name)
-    if not saved:
-        clip = fallback()
-        made = voices.encode(clip.pcm, clip.sample_rate, mimi, speaker, VOXTREAM2.name)
-        saved = (replace(made, name="formant"),)
+    clip = fallback()
+    voice = voices.encode(clip.pcm, clip.sample_rate, mimi, speaker, VOXTREAM2.name)
     mimi.tune(profile.codebooks, profile.codec)
     return_freed_memory()
     machine = Machine(VOXTREAM2, model, mimi, table, Espeak())
-    return VoxtreamSynthesiser(machine, speaker, saved)
+    return VoxtreamSynthesiser(machine, speaker, (replace(voice, name="formant"),))
 
 
 def load_random(

@@ -1,4 +1,4 @@
-"""From a recording to a voice: denoised where it needs it, trimmed, checked, encoded once, kept.
+"""From a recording to a voice: denoised where it needs it, trimmed, checked, encoded once.
 
 Invariant: a voice names the hash of its clip and of how it was made, so a changed clip or a changed
 way of making voices never passes for the old one.
@@ -6,9 +6,7 @@ way of making voices never passes for the old one.
 
 import hashlib
 import json
-import logging
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -22,16 +20,13 @@ from engine.audio.denoise import denoised, denoiser
 from engine.audio.vad import SAMPLE_RATE as SPEECH_RATE
 from engine.audio.vad import Stretch, find_speech
 from engine.codec.mimi import SAMPLE_RATE, Mimi
-from engine.errors import InvalidInput, ModelError, UnreadableClip
+from engine.errors import InvalidInput, UnreadableClip
 from engine.tts.base import Pcm, Voice
-
-_LOG = logging.getLogger(__name__)
 
 SHORTEST_S, LONGEST_S = 1, 20  # released; 3 to 10 s are best (VoXtream2, 3.2)
 LEAD_S: Final = 0.3  # kept before every stretch of speech, and behind the last one
 LOUDEST_STEP: Final = 8.0  # |sample|; far beyond full scale is no audio
 MAKING: Final = "2"  # raise when the arithmetic below changes
-MAX_FILE_BYTES: Final = 4_000_000
 
 
 class SpeakerEncoder(Protocol):
@@ -68,53 +63,6 @@ def encode(pcm: Pcm, sample_rate: int, mimi: Mimi, speaker: SpeakerEncoder, mode
             "seconds": f"{len(kept) / sample_rate:.2f}",
         },
     )
-
-
-def save(voice: Voice, file: Path) -> None:
-    """Write a voice; the file is complete or not there."""
-    from safetensors.numpy import save_file
-
-    about = {"name": voice.name, "model": voice.model, "metadata": json.dumps(dict(voice.metadata))}
-    partial = file.with_name(file.name + ".partial")
-    try:
-        save_file({name: np.array(value) for name, value in voice.tensors.items()}, partial, about)
-        partial.replace(file)
-    except OSError as error:
-        raise ModelError(
-            f"The voice cannot be saved as {file}: {error}.", hint="Is the disk full?"
-        ) from error
-
-
-def read(file: Path) -> Voice:
-    """Read a saved voice. InvalidInput naming what is wrong with the file."""
-    from safetensors import SafetensorError, safe_open
-
-    hint = "Make the voice again from its recording."
-    try:
-        if file.stat().st_size > MAX_FILE_BYTES:
-            raise InvalidInput(f"{file} is too large to be a voice.", hint=hint)
-        with safe_open(str(file), framework="np") as handle:  # type: ignore[no-untyped-call]
-            tensors = {name: handle.get_tensor(name) for name in handle.keys()}  # noqa: SIM118
-            about: dict[str, str] = handle.metadata() or {}
-        metadata = json.loads(about["metadata"])
-        voice = Voice(about["name"], about["model"], tensors, metadata)
-    except (OSError, SafetensorError, KeyError, ValueError) as error:
-        raise InvalidInput(f"{file} is not a saved voice: {error}.", hint=hint) from error
-    return voice
-
-
-def read_all(folder: Path, model: str) -> tuple[Voice, ...]:
-    """The saved voices made for a model, by name; files that are no voices are left out, logged."""
-    found = []
-    for file in sorted(folder.glob("*.safetensors")):
-        try:
-            voice = read(file)
-        except InvalidInput as error:
-            _LOG.warning("voice left out file=%s reason=%s", file, error.message)
-            continue
-        if voice.model == model:
-            found.append(voice)
-    return tuple(found)
 
 
 def checked_codes(voice: Voice, codebooks: int) -> Tensor:

@@ -13,6 +13,9 @@ from engine.doctor import parts
 from engine.doctor.finding import Finding, State
 from engine.errors import DeviceError
 from engine.settings import Settings, change
+from engine.tts.voxtream import starter
+from tests.engine.tts.voxtream.small_pack import write_pack
+from tests.fakes import FORMANT
 
 
 def with_values(**values: str) -> Settings:
@@ -172,13 +175,37 @@ def test_a_server_that_is_down_is_a_fault(server: HTTPServer):
     assert server_state(found) is State.FAULT
 
 
-def test_the_built_in_synthesiser_is_well():
-    assert states(parts.synthesiser(Settings())) == [("synthesiser", State.OK)]
+@pytest.fixture
+def no_pack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
+    monkeypatch.setattr(starter, "NAME", "no such pack")
 
 
+def test_the_built_in_synthesisers_are_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
+    write_pack(starter.own_folder())
+    own, formant = parts.synthesiser(Settings())
+    assert (own.state, formant.state) == (State.OK, State.OK)
+    assert "small-starter with the voices Ada, Bruno" in own.text
+
+
+@pytest.mark.usefixtures("no_pack")
+@pytest.mark.parametrize(
+    ("settings", "state"), [(Settings(), State.FAULT), (FORMANT, State.WARNING)]
+)
+def test_a_missing_pack_is_a_fault_where_it_should_speak(settings: Settings, state: State) -> None:
+    found = next(iter(parts.synthesiser(settings)))
+    assert found.state is state
+    assert "missing from this installation" in found.text
+    assert "Install the program again" in found.advice
+
+
+@pytest.mark.usefixtures("no_pack")
 def test_a_synthesiser_without_its_data_is_a_fault(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("espeakng_loader.get_data_path", lambda: "/no/such/folder")
-    assert states(parts.synthesiser(Settings())) == [("synthesiser", State.FAULT)]
+    assert states(parts.synthesiser(FORMANT))[-1] == ("synthesiser", State.FAULT)
 
 
 def test_a_voice_that_was_not_fetched_names_the_command(
@@ -191,7 +218,8 @@ def test_a_voice_that_was_not_fetched_names_the_command(
     assert found.advice.endswith("rubato models get voxtream2")
 
 
+@pytest.mark.usefixtures("no_pack")
 def test_a_voice_that_is_complete_is_well(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(parts.Store, "state", lambda store, asset: parts.Stored.COMPLETE)
     settings = change(Settings(), "speech.engine", "voxtream2")
-    assert {state for _, state in states(parts.synthesiser(settings))} == {State.OK}
+    assert states(parts.synthesiser(settings))[0] == ("synthesiser", State.OK)

@@ -15,8 +15,8 @@ from engine.runtime.parts import Parts
 from engine.runtime.performance import Manner, perform, play, say, voices, write_wav
 from engine.runtime.recital import Clock, Recital, Script
 from engine.settings import Settings, SpeechSettings
-from engine.tts.base import TtsModel
-from tests.fakes import RATE, HandLoudspeaker, Stage
+from engine.tts.base import Progress, TtsModel
+from tests.fakes import FORMANT, RATE, HandLoudspeaker, Stage
 from tests.fakes_tts import SAMPLE_RATE, FakeTts
 
 
@@ -155,11 +155,30 @@ def test_voices_are_listed_and_the_model_released() -> None:
 
 def test_the_real_voice_speaks_into_a_file(tmp_path: Path) -> None:
     out = tmp_path / "hello.wav"
-    report = say("Hello there, it is 5 May.", Settings(), voice="belinda", rate_plan="0:3", out=out)
+    report = say("Hello there, it is 5 May.", FORMANT, voice="belinda", rate_plan="0:3", out=out)
     assert report.engine == "espeak"
     assert [word.text for word in report.words][:2] == ["Hello", "there,"]
     assert soundfile.info(out).duration == pytest.approx(report.audio_s, abs=0.001)
     assert report.rtf < 1
+
+
+@pytest.mark.parametrize("engine", [SpeechSettings().engine, "voxtream2"])
+def test_the_formant_voice_stands_in_for_the_default_alone(
+    engine: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    def synthesiser(settings: SpeechSettings, progress: Progress) -> TtsModel:
+        if settings.engine != "espeak":
+            raise ModelError("The pack is missing.", hint="Install it.")
+        return FakeTts()
+
+    there = replace(Stage().parts(), synthesiser=synthesiser)
+    settings = Settings(speech=SpeechSettings(engine=engine, voice="Ada"))
+    if engine == "voxtream2":  # asked for by name
+        with pytest.raises(ModelError, match="missing"):
+            voices(settings, parts=there)
+    else:
+        assert voices(settings, parts=there) == ("Tone",)
+        assert "The pack is missing. Install it. Until then espeak speaks." in caplog.text
 
 
 def test_an_unknown_synthesiser_is_a_clear_error(tmp_path: Path) -> None:

@@ -289,7 +289,7 @@ def strange_words_do_no_harm(model: TtsModel) -> None:
 def a_model_tells_what_it_is(model: TtsModel) -> None:
     assert model.info.sample_rate >= 8_000
     assert model.voices()
-    assert all(voice.model == model.info.name for voice in model.voices())
+    assert all(voice.model == model.info.voice_model for voice in model.voices())
     names = [voice.name for voice in model.voices()]
     assert len(set(names)) == len(names)
 

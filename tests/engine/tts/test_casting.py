@@ -1,5 +1,6 @@
 """A name or a file becomes a voice, or an error that lists what there is."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,16 +9,31 @@ import soundfile
 
 from engine.errors import InvalidInput, ModelError, UnreadableClip
 from engine.tts import voices
-from engine.tts.base import Pcm, Voice
-from engine.tts.casting import choose, voice_names
+from engine.tts.base import Pcm, TtsInfo, Voice
+from engine.tts.casting import adopt, choose, voice_names
 from tests.fakes_tts import FakeTts
 
 GRANDMA = Voice("Grandma", "fake", metadata={"clip": "x"})
 
 
 class CloningTts(FakeTts):
+    def __init__(self, name: str = "fake", edition: str = "") -> None:
+        super().__init__()
+        self._info = replace(super().info, name=name, edition=edition, can_clone=True)
+
+    @property
+    def info(self) -> TtsInfo:
+        return self._info
+
     def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
-        return Voice("clip", "fake", {"pcm": pcm}, {"sample_rate": str(sample_rate)})
+        about = {"sample_rate": str(sample_rate)}
+        return Voice("clip", self.info.voice_model, {"pcm": pcm}, about)
+
+
+def recording(folder: Path) -> Path:
+    path = folder / "me.wav"
+    soundfile.write(path, np.full(4410, 0.25), 44_100)
+    return path
 
 
 def test_nothing_wanted_is_the_default(tmp_path: Path) -> None:
@@ -47,23 +63,68 @@ def test_a_saved_voice_of_another_model_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_recording_is_encoded_at_its_own_rate(tmp_path: Path) -> None:
-    path = tmp_path / "me.wav"
-    soundfile.write(path, np.full(4410, 0.25), 44_100)
-    voice = choose(CloningTts(), str(path), kept_in=tmp_path)
+    voice = choose(CloningTts(), str(recording(tmp_path)), kept_in=tmp_path)
     assert voice.metadata["sample_rate"] == "44100"
     assert len(voice.tensors["pcm"]) == 4410
 
 
 def test_a_recording_for_a_voice_that_cannot_clone_says_so(tmp_path: Path) -> None:
-    path = tmp_path / "me.wav"
-    soundfile.write(path, np.full(4410, 0.25), 44_100)
     with pytest.raises(ModelError, match="cannot clone"):
-        choose(FakeTts(), str(path), kept_in=tmp_path)
+        choose(FakeTts(), str(recording(tmp_path)), kept_in=tmp_path)
 
 
 def test_a_missing_recording_is_said_to_be_missing(tmp_path: Path) -> None:
     with pytest.raises(UnreadableClip):
         choose(CloningTts(), str(tmp_path / "gone.wav"), kept_in=tmp_path)
+
+
+def test_a_recording_becomes_a_kept_voice(tmp_path: Path) -> None:
+    made = adopt(CloningTts(), recording(tmp_path), "Grandpa", kept_in=tmp_path)
+    assert made.name == "Grandpa"
+    assert voice_names(CloningTts(), kept_in=tmp_path) == ("Tone", "Grandpa")
+    found = choose(CloningTts(), "Grandpa", kept_in=tmp_path)
+    assert np.array_equal(found.tensors["pcm"], made.tensors["pcm"])
+
+
+def test_a_voice_without_a_name_is_called_as_its_file(tmp_path: Path) -> None:
+    assert adopt(CloningTts(), recording(tmp_path), "", kept_in=tmp_path).name == "me"
+
+
+def test_no_voice_may_hide_behind_one_of_the_model_s_own(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="called TONE already"):
+        adopt(CloningTts(), recording(tmp_path), "TONE", kept_in=tmp_path)
+    assert voices.saved_voices(tmp_path) == ()
+
+
+@pytest.mark.parametrize("other", [("other", ""), ("fake", "2")])
+def test_a_voice_of_another_model_is_made_again_from_its_recording_and_kept(
+    other: tuple[str, str], tmp_path: Path
+) -> None:
+    first, second = CloningTts(), CloningTts(*other)
+    made = adopt(first, recording(tmp_path), "Grandpa", kept_in=tmp_path)
+    assert voice_names(second, kept_in=tmp_path) == ("Tone", "Grandpa")
+    again = choose(second, "grandpa", kept_in=tmp_path)
+    assert (again.name, again.model) == ("Grandpa", second.info.voice_model)
+    assert np.abs(again.tensors["pcm"] - made.tensors["pcm"]).max() < 1e-4
+    models = {saved.model for saved in voices.saved_voices(tmp_path)}
+    assert models == {first.info.voice_model, second.info.voice_model}
+    assert choose(first, "Grandpa", kept_in=tmp_path).model == "fake"  # the first is still there
+
+
+def test_a_voice_whose_recording_was_not_kept_must_be_added_again(tmp_path: Path) -> None:
+    voices.save(GRANDMA, tmp_path)
+    other = CloningTts("other")
+    assert voice_names(other, kept_in=tmp_path) == ("Tone",)
+    with pytest.raises(InvalidInput, match="made for 'fake', not for 'other'") as failure:
+        choose(other, "Grandma", kept_in=tmp_path)
+    assert "Add it again from its recording" in failure.value.hint
+
+
+def test_a_model_that_cannot_clone_offers_no_voice_of_another(tmp_path: Path) -> None:
+    adopt(CloningTts("other"), recording(tmp_path), "Grandpa", kept_in=tmp_path)
+    assert voice_names(FakeTts(), kept_in=tmp_path) == ("Tone",)
+    with pytest.raises(InvalidInput, match="made for 'other'"):
+        choose(FakeTts(), "Grandpa", kept_in=tmp_path)
 
 
 def test_an_unknown_name_lists_those_there_are(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
+from engine.audio.clip import Clip
 from engine.errors import InvalidInput, ModelError
 from engine.tts import voices
 from engine.tts.base import Voice
@@ -40,6 +41,26 @@ def test_a_voice_without_tensors_can_be_kept(tmp_path: Path) -> None:
     assert voices.load(voices.save(Voice("Alan", "espeak"), tmp_path).path) == Voice(
         "Alan", "espeak"
     )
+
+
+def test_the_recording_is_kept_beside_the_voice_and_is_no_part_of_it(tmp_path: Path) -> None:
+    pcm = np.sin(np.arange(9_000, dtype=np.float32))
+    saved = voices.save(GRANDMA, tmp_path, Clip(pcm, 44_100))
+    assert voices.saved_voices(tmp_path) == (saved,)
+    assert saved.has_clip
+    clip = voices.load_clip(saved.path)
+    assert clip.sample_rate == 44_100
+    assert np.abs(clip.pcm - pcm).max() < 1e-4
+    loaded = voices.load(saved.path)
+    assert set(loaded.tensors) == set(GRANDMA.tensors)
+    assert loaded.metadata == GRANDMA.metadata
+
+
+def test_a_voice_without_its_recording_says_so(tmp_path: Path) -> None:
+    saved = voices.save(GRANDMA, tmp_path)
+    assert not saved.has_clip
+    with pytest.raises(InvalidInput, match="was not kept"):
+        voices.load_clip(saved.path)
 
 
 def test_the_same_name_and_model_replaces_and_another_does_not(tmp_path: Path) -> None:

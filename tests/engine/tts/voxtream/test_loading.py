@@ -2,18 +2,16 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
-from safetensors.torch import save_file
 
 from engine.errors import ModelError
 from engine.settings import SpeechSettings
 from engine.tts.base import TtsModel
-from engine.tts.voxtream import loading, synthesiser, voice
+from engine.tts.voxtream import loading
 from engine.tts.voxtream.checkpoint import Target
 from engine.tts.voxtream.config import FULL, INT4, INT8, Profile
-from engine.tts.voxtream.loading import _formant_clip, _profile, _target, load
+from engine.tts.voxtream.loading import _formant_clip, _profile, load, target
 from engine.tts.voxtream.pick import Pick, keep
 from tests.engine.tts.voxtream.small_model import small
 
@@ -54,20 +52,20 @@ def test_a_device_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_the_profile_is_four_bits_on_the_cpu_unless_another_is_wanted() -> None:
-    target = _target("cpu")
-    assert _profile("auto", target) is INT4
-    assert _profile("int8", target) is INT8
+    place = target("cpu")
+    assert _profile("auto", place) is INT4
+    assert _profile("int8", place) is INT8
     with pytest.raises(ModelError, match="'tiny'"):
-        _profile("tiny", target)
+        _profile("tiny", place)
 
 
 def test_the_benchmark_s_pick_is_taken_unless_another_is_wanted(tmp_path: Path) -> None:
-    target = _target("cpu")
+    place = target("cpu")
     keep(Pick("int8", "cpu", "It is fast."), tmp_path)
-    assert _profile("auto", target) is INT8
-    assert _profile("full", target) is FULL
+    assert _profile("auto", place) is INT8
+    assert _profile("full", place) is FULL
     keep(Pick("", "cpu", "None is."), tmp_path)
-    assert _profile("auto", target) is INT4
+    assert _profile("auto", place) is INT4
 
 
 def test_a_developer_s_variable_goes_before_setting_and_pick(
@@ -75,10 +73,10 @@ def test_a_developer_s_variable_goes_before_setting_and_pick(
 ) -> None:
     keep(Pick("int8", "cpu", "It is fast."), tmp_path)
     monkeypatch.setenv(loading.PROFILE_VARIABLE, "full")
-    assert _profile("int4", _target("cpu")) is FULL
+    assert _profile("int4", target("cpu")) is FULL
     monkeypatch.setenv(loading.PROFILE_VARIABLE, "tiny")
     with pytest.raises(ModelError, match="'tiny'"):
-        _profile("auto", _target("cpu"))
+        _profile("auto", target("cpu"))
 
 
 def test_on_cuda_there_is_only_the_full_profile() -> None:
@@ -104,12 +102,3 @@ def test_without_a_voice_the_formant_voice_is_the_prompt() -> None:
     clip = _formant_clip()
     made = small().encode_voice(clip.pcm, clip.sample_rate)
     assert 2 < float(made.metadata["seconds"]) < 20
-
-
-def test_voices_of_the_person_are_found_by_their_model(tmp_path: Path) -> None:
-    assert voice.read_all(tmp_path / "voices", "voxtream2") == ()
-    own = synthesiser.random_voice(synthesiser.VOXTREAM2_SHAPE, 0)
-    voice.save(own, tmp_path / "own.safetensors")
-    save_file({}, tmp_path / "empty.safetensors")
-    (found,) = voice.read_all(tmp_path, own.model)
-    assert np.array_equal(found.tensors["codes"], own.tensors["codes"])

@@ -7,10 +7,9 @@ import pytest
 import torch
 
 from engine.audio.denoise import denoiser
-from engine.errors import InvalidInput, ModelError, UnreadableClip
+from engine.errors import ModelError, UnreadableClip
 from engine.tts.base import AudioFrame, Pcm
 from engine.tts.espeak.model import EspeakModel
-from engine.tts.voxtream import voice as voices
 from engine.tts.voxtream.speaker import mel_filters, random_speaker_encoder
 from engine.tts.voxtream.speaker_file import load_speaker_encoder
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
@@ -92,29 +91,6 @@ def test_what_is_not_speech_is_refused_with_the_reason(
 ) -> None:
     with pytest.raises(UnreadableClip, match=message):
         synthesiser.encode_voice(pcm, RATE)
-
-
-def test_a_saved_voice_comes_back_as_it_was(
-    synthesiser: VoxtreamSynthesiser, speech: Pcm, tmp_path: Path
-) -> None:
-    voice = synthesiser.encode_voice(speech, RATE)
-    voices.save(voice, tmp_path / "one.safetensors")
-    again = voices.read(tmp_path / "one.safetensors")
-    assert (again.name, again.model, again.metadata) == (voice.name, voice.model, voice.metadata)
-    assert all(np.array_equal(again.tensors[key], voice.tensors[key]) for key in voice.tensors)
-    assert [path.name for path in tmp_path.iterdir()] == ["one.safetensors"]
-
-
-def test_broken_voices_are_left_out_and_others_read(
-    synthesiser: VoxtreamSynthesiser, speech: Pcm, tmp_path: Path
-) -> None:
-    voices.save(synthesiser.encode_voice(speech, RATE), tmp_path / "one.safetensors")
-    (tmp_path / "two.safetensors").write_bytes(b"not a voice")
-    (tmp_path / "huge.safetensors").write_bytes(bytes(voices.MAX_FILE_BYTES + 1))
-    with pytest.raises(InvalidInput, match="not a saved voice"):
-        voices.read(tmp_path / "two.safetensors")
-    assert len(voices.read_all(tmp_path, synthesiser.info.name)) == 1
-    assert voices.read_all(tmp_path, "another model") == ()
 
 
 def test_the_speaker_encoder_s_file_must_hold_its_weights(tmp_path: Path) -> None:

@@ -1,0 +1,111 @@
+"""The synthesiser in use and the voice it speaks with: loaded, chosen, made ready, learnt.
+
+Invariant: belongs to the speaker's thread, but for adopt(). What was asked for and cannot be had is
+told, and what speaks already, or needs no file of weights, speaks on.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from engine.errors import EngineError, ModelError, SynthesisError
+from engine.messages import Event, Loading, Notice, Part, Ready
+from engine.runtime.happenings import Happening, PartFailed, VoiceAdopted, VoicesKnown
+from engine.runtime.parts import Parts
+from engine.runtime.unloaded import unloaded
+from engine.settings import SpeechSettings
+from engine.tts.base import TtsModel, TtsSession, Voice
+from engine.tts.casting import adopt, choose, voice_names
+from engine.tts.registry import BUILT_IN
+
+
+class LoadedVoice:
+    """Nothing at first; load() changes that."""
+
+    def __init__(self, parts: Parts, tell: Callable[[Happening | Event], None]) -> None:
+        self._parts = parts
+        self._tell = tell
+        self._model: TtsModel | None = None  # None until one is loaded
+        self._voice: Voice | None = None  # None = no model
+        self._warm: Voice | None = None  # the voice that was made ready; None = none yet
+        self._seed = 0
+
+    @property
+    def sample_rate(self) -> int:
+        """Hz of what sessions give; there must be a model."""
+        assert self._model is not None, "a session was opened"
+        return self._model.info.sample_rate
+
+    def load(self, settings: SpeechSettings) -> None:
+        """Load what the settings name; in vain, it is told and another one speaks."""
+
+        def progress(text: str, fraction: float | None) -> None:
+            self._tell(Loading(Part.SYNTHESISER, text, fraction))
+
+        progress(f"Loading the {settings.engine} voice", None)
+        try:
+            model = self._parts.synthesiser(settings, progress)
+        except Exception as error:  # noqa: BLE001 - whatever a library raises, another stands in
+            self._tell(PartFailed(Part.SYNTHESISER, unloaded(Part.SYNTHESISER, error)))
+            if self._model is None and settings.engine != BUILT_IN:
+                self.load(replace(settings, engine=BUILT_IN, voice=""))
+            return
+        if self._model:
+            self._model.close()
+        self._model, self._warm, self._seed = model, None, settings.seed
+        progress("Preparing the voice", None)
+        self.select(settings.voice)
+        self._tell(Ready(Part.SYNTHESISER, model.info.name, self._voice_name))
+
+    def select(self, name: str, *, warm: bool = True) -> None:
+        """Speak with another voice from the next session on; empty = the model's default. Without
+        `warm` it is made ready later, by warm().
+        """
+        model = self._model
+        if model is None:
+            return
+        try:
+            self._voice = choose(model, name)
+            if warm:
+                self.warm()
+        except EngineError as error:
+            self._voice = model.voices()[0]
+            self._tell(Notice(f"{error} Until then {self._voice.name} speaks."))
+        self._tell(VoicesKnown(voice_names(model), self._voice_name, model.info.can_clone))
+
+    def warm(self) -> None:
+        """Take from the next reply what it would wait for; slow when the voice is a new one."""
+        if self._model and self._voice and self._voice is not self._warm:
+            self._model.warm(self._voice)
+            self._warm = self._voice
+
+    def adopt(self, clip: Path, name: str) -> None:
+        """Make a recording a voice called `name` and keep it; slow. The model's weights never
+        change, so this may be done on another thread while speech goes on.
+
+        Raises UnreadableClip, InvalidInput and ModelError.
+        """
+        model = self._model
+        if model is None:
+            raise ModelError("No voice has loaded yet.", hint="Try again in a moment.")
+        self._tell(Loading(Part.SYNTHESISER, f"Learning the voice in {clip.name}"))
+        voice = adopt(model, clip.absolute(), name)
+        self._tell(Ready(Part.SYNTHESISER, model.info.name, voice.name))
+        self._tell(VoiceAdopted(voice.name))
+
+    def open(self) -> TtsSession:
+        """A session in the voice. SynthesisError when none has loaded."""
+        if self._model is None or self._voice is None:
+            raise SynthesisError(
+                "There is no voice to speak with yet.", hint="Wait until the voice has loaded."
+            )
+        return self._model.open(self._voice, seed=self._seed)
+
+    def close(self) -> None:
+        """Release the model."""
+        if self._model:
+            self._model.close()
+
+    @property
+    def _voice_name(self) -> str:
+        return self._voice.name if self._voice else ""

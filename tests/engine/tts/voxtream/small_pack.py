@@ -1,0 +1,75 @@
+"""A voice pack of random weights, written as training exports one: it can be told from a trained
+one only by ear.
+"""
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import torch
+from safetensors.torch import save_file
+
+from engine.codec import small
+from engine.codec.small import Decoder, SmallCodecConfig
+from engine.nn.transformer import TransformerConfig
+from engine.training.export import published_tensors
+from engine.training.voice_model import fresh_model
+from engine.tts import voices
+from engine.tts.voxtream import pack
+from engine.tts.voxtream.config import MARKS, Generation, ModelConfig
+from engine.tts.voxtream.rate import RATE_TABLE
+from engine.tts.voxtream.small_speaker import (
+    SmallSpeaker,
+    SmallSpeakerConfig,
+    speaker_metadata,
+)
+from engine.tts.voxtream.synthesiser import random_voice
+from engine.tts.voxtream.table import own_ids
+
+
+@dataclass(frozen=True)
+class PackShape:
+    """How large the networks of a pack are."""
+
+    voice: ModelConfig
+    codec: SmallCodecConfig
+    speaker: SmallSpeakerConfig
+
+
+_STACK = TransformerConfig(layers=1, width=64, heads=2, kv_heads=1, hidden=64)
+SMALL = PackShape(
+    ModelConfig(_STACK, _STACK, _STACK, audio_vocabulary=34, codebooks=4, speaker_width=192),
+    SmallCodecConfig(Decoder.ISTFT, codebooks=4, codes=32, width=32, blocks=1, layers=1),
+    SmallSpeakerConfig(bands=24, channels=16, width=192),
+)
+
+
+def write_pack(
+    folder: Path, shape: PackShape = SMALL, *, name: str = "small-starter", seed: int = 1
+) -> Path:
+    """Write a pack with the voices Ada and Bruno into `folder`, which need not exist."""
+    (folder / pack.VOICES_FOLDER).mkdir(parents=True, exist_ok=True)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = fresh_model(shape.voice, Generation())
+        codec, speaker = small.build(shape.codec), SmallSpeaker(shape.speaker)
+        for key, buffer in codec.named_buffers():
+            if key.endswith("embedding_sum"):  # moshi leaves the codebooks at zero
+                buffer.normal_()
+            elif key.endswith("cluster_usage"):
+                buffer.fill_(1.0)
+    save_file(published_tensors(model), folder / pack.VOICE_FILE)
+    save_file(codec.state_dict(), folder / pack.CODEC_FILE, small.metadata(shape.codec))
+    about = speaker_metadata(shape.speaker)
+    save_file(speaker.state_dict(), folder / pack.SPEAKER_FILE, about)
+    config = pack.PackConfig(name, shape.voice, Generation(), RATE_TABLE)
+    (folder / pack.CONFIG_FILE).write_text(pack.pack_json(config), encoding="utf-8")
+    (folder / pack.PHONES_FILE).write_text(json.dumps({**own_ids(), **MARKS}), encoding="utf-8")
+    for number, called in enumerate(("Ada", "Bruno")):
+        voice = random_voice(shape.voice, seed + number, frames=40)
+        codes = voice.tensors["codes"] % shape.codec.codes
+        tensors = {"codes": codes.astype(np.int16), "speaker": voice.tensors["speaker"]}
+        voice = replace(voice, name=called, model=name, tensors=tensors)
+        voices.save(voice, folder / pack.VOICES_FOLDER)
+    return folder
