@@ -23,7 +23,7 @@ from engine.training.speakers import BASES
 from engine.training.synthesisers import Request, Take
 from engine.tts.base import TtsModel, Voice
 from engine.tts.voxtream.checkpoint import Target
-from engine.tts.voxtream.config import FULL
+from engine.tts.voxtream.config import STARTER
 from engine.tts.voxtream.pack import load_pack
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
 
@@ -117,7 +117,8 @@ def source_talkers(recipe: Recipe) -> tuple[SourceTalker, ...]:
 def loaded_pack(folder: str) -> VoxtreamSynthesiser:
     """A pack in full precision on one thread."""
     torch.set_num_threads(1)
-    return load_pack(Path(folder), FULL, Target(torch.device("cpu"), torch.float32, threads=1))
+    place = Target(torch.device("cpu"), torch.float32, threads=1)
+    return load_pack(Path(folder), STARTER, place)  # as the program loads it
 
 
 @lru_cache(maxsize=1)
