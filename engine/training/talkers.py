@@ -115,7 +115,7 @@ def source_talkers(recipe: Recipe) -> tuple[SourceTalker, ...]:
 
 @lru_cache(maxsize=1)
 def loaded_pack(folder: str) -> VoxtreamSynthesiser:
-    """A pack in full precision on one thread."""
+    """A pack on one thread, at the precision the program speaks with."""
     torch.set_num_threads(1)
     place = Target(torch.device("cpu"), torch.float32, threads=1)
     return load_pack(Path(folder), STARTER, place)  # as the program loads it
