@@ -122,9 +122,10 @@ class Transcript:
         if exchange is None:
             return None
         nothing_heard = event.ending is Ending.NOTHING_HEARD
-        exchange.said = "" if nothing_heard else event.said or exchange.said
+        rejoined = event.ending is Ending.SUPERSEDED and not event.said  # see the next turn
+        exchange.said = "" if nothing_heard or rejoined else event.said or exchange.said
         exchange.is_partial = False
-        exchange.reply = event.reply or exchange.reply
+        exchange.reply = "" if rejoined else event.reply or exchange.reply
         if event.heard and event.reply.startswith(event.heard):
             exchange.heard_end = len(event.heard)
         exchange.word = None

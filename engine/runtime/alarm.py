@@ -9,7 +9,9 @@ from engine.llm.base import StartTimer, Timer
 
 
 @dataclass(frozen=True)
-class _Set:
+class TimerSet:
+    """A running timer."""
+
     due: float  # seconds on the caller's clock
     label: str
     text: str
@@ -19,14 +21,23 @@ class Alarm:
     """All timers of the assistant."""
 
     def __init__(self) -> None:
-        self._timers: list[_Set] = []
+        self._timers: list[TimerSet] = []
 
     def start(self, timer: StartTimer, now: float) -> None:
-        self._timers.append(_Set(now + timer.seconds, timer.label, timer.text))
+        self._timers.append(TimerSet(now + timer.seconds, timer.label, timer.text))
 
     def cancel(self, label: str) -> None:
         """Cancel timers called `label`; the empty label cancels all."""
         self._timers = [timer for timer in self._timers if label and timer.label != label]
+
+    @property
+    def timers(self) -> tuple[TimerSet, ...]:
+        """All that were not rung, for restore()."""
+        return tuple(self._timers)
+
+    def restore(self, timers: tuple[TimerSet, ...], now: float) -> None:
+        """Go back to these, but for those whose time has come since."""
+        self._timers = [timer for timer in timers if timer.due > now]
 
     def due(self, now: float) -> tuple[str, ...]:
         """Take out the texts of timers whose time has come, oldest first."""

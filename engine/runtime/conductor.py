@@ -15,7 +15,7 @@ from engine.errors import EngineError, InvalidInput
 from engine.export.files import SOUND, check_suffix
 from engine.llm.base import Situation
 from engine.messages import Command, Event, Part, Phase
-from engine.runtime import barge_in, end_of_turn, turns
+from engine.runtime import barge_in, turns
 from engine.runtime import happenings as h
 from engine.runtime.alarm import Alarm
 from engine.runtime.crew import assemble
@@ -24,7 +24,7 @@ from engine.runtime.errands import AdoptVoice, InspectClip, WriteConversation
 from engine.runtime.happenings import Happening
 from engine.runtime.inventory import Inventory
 from engine.runtime.ledger import Ledger
-from engine.runtime.listener import Attend, AwaitSilence, UseMicrophone
+from engine.runtime.listener import Attend, UseMicrophone
 from engine.runtime.parts import Parts
 from engine.runtime.preferences import Preferences
 from engine.runtime.recorder import BeginRecording, ChangeTape, EndRecording, SaveSound
@@ -53,11 +53,11 @@ class Conductor:
         self._crew = assemble(parts, settings, self._worker.post, self.situation)
         self._preferences = Preferences(settings, path, self._crew, emit)
         self._ledger = Ledger()
-        self._effects = Effects(
-            self._crew, self._ledger, emit, attend=self._attend, clock=lambda: time.monotonic()
-        )
         self._alarm = Alarm()
         self._wishes = Wishes(self._change, self._alarm, self.situation, time.monotonic)
+        self._effects = Effects(
+            self._crew, self._ledger, self._wishes, emit, attend=self._attend, clock=time.monotonic
+        )
         self._inventory = Inventory()
         self._pause: int | None = None  # sample where the person fell silent; None = speaks on
         self._evidence = barge_in.Evidence()  # on the voice that is doubted, if one is
@@ -226,11 +226,7 @@ class Conductor:
         listening = self._floor.phase is Phase.LISTENING and happened.turn == self._floor.turn
         if not listening or happened.pause != self._pause:
             return
-        patience = self._preferences.settings.recogniser.patience
-        silence_ms = end_of_turn.silence_ms(happened.completeness, patience)
-        self._crew.listener.post(AwaitSilence(happened.pause, silence_ms))
-        if happened.transcript.text:
-            self._effects.rehearse(happened.turn, happened.transcript.text)
+        self._effects.rehearse(happened, self._preferences.settings.recogniser.patience)
 
     @_on.register
     def _(self, happened: h.SpeechEnded) -> None:
@@ -281,7 +277,7 @@ class Conductor:
     @_on.register
     def _(self, happened: h.ActionAsked) -> None:
         if happened.turn == self._floor.turn:
-            self._wishes.grant(happened.action)
+            self._wishes.grant(happened.action, happened.turn)
 
     @_on.register
     def _(self, happened: h.AudioQueued) -> None:

@@ -9,16 +9,20 @@ from typing import assert_never
 from engine import messages as m
 from engine.llm.base import Message, Role
 from engine.messages import Event
+from engine.runtime import end_of_turn
 from engine.runtime import floor as f
 from engine.runtime.crew import Crew
+from engine.runtime.happenings import Drafted
 from engine.runtime.ledger import Ledger
 from engine.runtime.listener import (
     AbandonUtterance,
+    AwaitSilence,
     CloseUtterance,
     OpenUtterance,
     RejoinUtterance,
 )
 from engine.runtime.rehearsal import Rehearsal
+from engine.runtime.wishes import Wishes
 
 
 class Effects:
@@ -28,6 +32,7 @@ class Effects:
         self,
         crew: Crew,
         ledger: Ledger,
+        wishes: Wishes,
         emit: Callable[[Event], None],
         *,
         attend: Callable[[], None],
@@ -36,15 +41,21 @@ class Effects:
         """`attend` tells the ears what to listen for in the present phase; `clock` in seconds."""
         self._crew = crew
         self._ledger = ledger
+        self._wishes = wishes
         self._emit = emit
         self._attend = attend
         self._clock = clock
         self._rehearsal = Rehearsal(crew.thinker)
 
-    def rehearse(self, turn: int, said: str) -> None:
-        """Prepare the reply to what may be all of the utterance; nobody hears of it yet."""
-        said_last = Message(Role.USER, said)
-        self._rehearsal.prepare(turn, (*self._ledger.history, said_last))
+    def rehearse(self, drafted: Drafted, patience: str) -> None:
+        """Settle how long to wait for more, and use the time: prepare the reply to what may be all
+        of the utterance. Nobody hears of it yet.
+        """
+        silence_ms = end_of_turn.silence_ms(drafted.completeness, patience)
+        self._crew.listener.post(AwaitSilence(drafted.pause, silence_ms))
+        if drafted.transcript.text:
+            said = Message(Role.USER, drafted.transcript.text)
+            self._rehearsal.prepare(drafted.turn, (*self._ledger.history, said))
 
     def drop_rehearsal(self, turn: int) -> None:
         """The person goes on: what was prepared is worth nothing."""
@@ -57,6 +68,7 @@ class Effects:
                 self._crew.listener.post(OpenUtterance(turn, from_sample))
             case f.JoinEars(before, turn):
                 self._ledger.rejoin(before)
+                self._wishes.undo(before)
                 self._crew.listener.post(RejoinUtterance(before, turn))
             case f.CloseEars(turn):
                 self._ledger.record(turn).end_detected_at = self._clock()

@@ -1,10 +1,12 @@
 """What the language model or a skill asks of the assistant itself: pace, volume, voice, timers.
 
-Invariant: a wish goes the same way as the person's own hand on the slider.
+Invariant: a wish goes the same way as the person's own hand on the slider. What was done in a turn
+that turns out not to be over is undone.
 """
 
 import difflib
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import assert_never
 
 from engine.errors import InvalidInput
@@ -19,7 +21,7 @@ from engine.llm.base import (
     StopSpeaking,
 )
 from engine.llm.skills.pace_wishes import pace_wish
-from engine.runtime.alarm import Alarm
+from engine.runtime.alarm import Alarm, TimerSet
 from engine.settings import Value
 from engine.tts.pacing import FASTEST, SLOWEST
 
@@ -40,9 +42,16 @@ class Wishes:
         self._alarm = alarm
         self._situation = situation
         self._clock = clock
+        self._granted: _Granted | None = None  # None = nothing that could be undone
 
-    def grant(self, action: Action) -> None:
-        """Do what was asked. InvalidInput when there is no such voice."""
+    def grant(self, action: Action, turn: int | None = None) -> None:
+        """Do what was asked, in a turn if it is to be undone with it. InvalidInput when there is no
+        such voice.
+        """
+        if turn is not None:
+            if self._granted is None or self._granted.turn != turn:
+                self._granted = _Granted(turn, self._situation(), self._alarm.timers)
+            self._granted.kinds.add(type(action))
         carry_out(action, self._change, self._alarm, self._situation(), self._clock())
 
     def grant_said(self, said: str) -> bool:
@@ -53,6 +62,31 @@ class Wishes:
         if wish is not None:
             self.grant(wish)
         return wish is not None
+
+    def undo(self, turn: int) -> None:
+        """The turn is not over, and will be answered anew: have everything as before its wishes."""
+        granted = self._granted
+        if granted is None or granted.turn != turn:
+            return
+        self._granted = None
+        if ChangeRate in granted.kinds:
+            self._change("speech.rate", granted.before.rate)
+        if ChangeVolume in granted.kinds:
+            self._change("audio.volume", granted.before.volume)
+        if ChooseVoice in granted.kinds:
+            self._change("speech.voice", granted.before.voice)
+        if granted.kinds & {StartTimer, CancelTimers}:
+            self._alarm.restore(granted.timers, self._clock())
+
+
+@dataclass
+class _Granted:
+    """How things were before the first wish of a turn, and what kinds of wishes it had."""
+
+    turn: int
+    before: Situation
+    timers: tuple[TimerSet, ...]
+    kinds: set[type[Action]] = field(default_factory=set)
 
 
 def carry_out(

@@ -25,6 +25,14 @@ def test_the_wait_is_for_the_next_timer_only() -> None:
     assert Alarm().wait_s(0.0) is None
 
 
+def test_timers_come_back_but_for_those_whose_time_has_come() -> None:
+    alarm = alarm_with((9, "tea"), (3, "eggs"))
+    timers = alarm.timers
+    alarm.cancel("")
+    alarm.restore(timers, now=104.0)
+    assert [timer.label for timer in alarm.running(104.0)] == ["tea"]
+
+
 def test_a_label_cancels_its_timers_and_the_empty_label_all() -> None:
     alarm = alarm_with((9, "tea"), (3, "eggs"))
     alarm.cancel("tea")

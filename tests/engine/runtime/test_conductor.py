@@ -14,6 +14,8 @@ import soundfile
 
 from engine import settings_file
 from engine.api import Engine
+from engine.asr.base import Transcript
+from engine.asr.completeness import Completeness
 from engine.audio.portaudio import Devices
 from engine.errors import LanguageModelError
 from engine.llm.base import ChangeRate, ChooseVoice, Role, StartTimer
@@ -51,6 +53,7 @@ from engine.messages import (
     VoicesChanged,
     WordHeard,
 )
+from engine.runtime import happenings as h
 from engine.runtime.conductor import Conductor
 from engine.runtime.happenings import Happening
 from engine.settings import AudioSettings, Settings
@@ -81,6 +84,10 @@ class Host:
         with self._changed:
             self.events.append(event)
             self._changed.notify_all()
+
+    def post(self, happened: Happening) -> None:
+        """Something the crew would tell."""
+        self.engine._conductor.post(happened)
 
     def of(self, kind: type[E]) -> list[E]:
         return [event for event in list(self.events) if isinstance(event, kind)]
@@ -455,6 +462,17 @@ def test_a_conversation_is_exported_with_the_words_that_were_heard(tmp_path: Pat
     assert "Rubato: Good day to you." in (tmp_path / "talk.srt").read_text()
 
 
+def test_what_no_loudspeaker_played_is_not_exported_as_heard(tmp_path: Path) -> None:
+    with hosting(Stage(loudspeakers={})) as host:
+        host.engine.post(SendText("hi"))
+        host.wait(lambda: bool(host.of(TurnEnded)))
+        host.engine.post(Export(tmp_path / "talk.txt"))
+        host.wait(lambda: bool(host.of(Notice)))
+    text = (tmp_path / "talk.txt").read_text()
+    assert "(not heard: Good day to you.)" in text
+    assert "Rubato:" not in text
+
+
 def test_an_export_that_is_not_possible_is_told(tmp_path: Path) -> None:
     with hosting() as host:
         for path in (tmp_path / "talk.pdf", tmp_path / "talk.txt", tmp_path / "talk.wav"):
@@ -548,6 +566,88 @@ def test_a_reply_given_up_is_not_computed_further() -> None:
         stage.model.deltas = ("Next.",)
         host.ask("next")
         assert stage.model.given == len(("one", "two", "Next."))
+
+
+TIMER = (ChangeRate(by=-1.0), StartTimer(60.0, "", "Done."), "Set.")
+FREE = Settings(audio=AudioSettings(hands_free=True, headset=True))
+
+
+def fall_silent(host: Host, text: str, *, turn: int = 1, pause: int = 9_000) -> None:
+    """The person pauses after these words."""
+    host.post(h.SpeechPaused(pause))
+    transcript = Transcript(text, 0.9, "fake")
+    draft = h.Drafted(turn, pause, transcript, Completeness.WHOLE, time.monotonic())
+    host.post(draft)
+
+
+def test_a_reply_prepared_in_a_pause_goes_out_when_the_turn_is_over() -> None:
+    stage = Stage(model=FakeLanguageModel(*TIMER))
+    with hosting(stage, FREE) as host:
+        host.post(h.SpeechStarted(0))
+        ended_at = time.monotonic()
+        fall_silent(host, "hello there")
+        host.wait(lambda: stage.model.given == len(TIMER))
+        assert not host.of(ReplyDelta)
+        assert not host.of(SettingChanged)
+        prepared_by = time.monotonic()
+        host.post(h.SpeechEnded(ended_at))
+        metrics = host.wait_ended(1).metrics
+        assert len(stage.model.histories) == 1
+        assert SettingChanged("speech.rate", 3.0) in host.events
+        assert metrics.first_token_ms is not None
+        assert 0.0 <= metrics.first_token_ms <= (prepared_by - ended_at) * 1000
+        assert metrics.discarded == 0
+
+
+def test_a_reply_prepared_in_vain_is_neither_heard_nor_recorded_nor_done() -> None:
+    stage = Stage(model=FakeLanguageModel(*TIMER))
+    with hosting(stage, FREE) as host:
+        host.post(h.SpeechStarted(0))
+        fall_silent(host, "hello")
+        host.wait(lambda: stage.model.given == len(TIMER))
+        host.post(h.SpeechResumed())
+        stage.model.deltas = ("Good day.",)
+        host.post(h.SpeechEnded(time.monotonic()))
+        ended = host.wait_ended(1)
+        assert (ended.said, ended.reply) == ("hello there", "Good day.")
+        assert ended.metrics.discarded == 1
+        assert not host.of(SettingChanged)
+        assert [len(history) for history in stage.model.histories] == [1, 1]
+
+
+def test_a_draft_that_comes_after_the_person_went_on_prepares_nothing() -> None:
+    with hosting(None, FREE) as host:
+        host.post(h.SpeechStarted(0))
+        host.post(h.SpeechPaused(9_000))
+        host.post(h.SpeechResumed())
+        fall_silent(host, "hello", pause=20_000)
+        host.wait(lambda: bool(host.stage.model.histories))
+        late = h.Drafted(
+            1, 9_000, Transcript("hel", 0.9, "fake"), Completeness.WHOLE, time.monotonic()
+        )
+        host.post(late)
+        host.post(h.SpeechEnded(time.monotonic()))
+        host.wait_ended(1)
+        assert [said[-1].text for said in host.stage.model.histories] == ["hello", "hello there"]
+
+
+def test_a_person_who_goes_on_before_the_reply_is_heard_gets_one_answer_to_all_of_it() -> None:
+    gate = threading.Event()
+    stage = Stage(model=FakeLanguageModel(*TIMER[:2], gate, "Set."))
+    with hosting(stage, FREE) as host:
+        host.post(h.SpeechStarted(0))
+        host.post(h.SpeechEnded(time.monotonic()))
+        host.wait(lambda: bool(host.of(SettingChanged)))
+        host.post(h.SpeechStarted(20_000))
+        first = host.wait_ended(1)
+        assert (first.ending, first.said) == (Ending.SUPERSEDED, "")
+        stage.recogniser.text, stage.model.deltas = "hello there you", ("Good day.",)
+        gate.set()
+        host.post(h.SpeechEnded(time.monotonic()))
+        second = host.wait_ended(2)
+        assert (second.said, second.reply) == ("hello there you", "Good day.")
+        assert [message.text for message in stage.model.histories[-1]] == ["hello there you"]
+        assert host.of(SettingChanged)[-1] == SettingChanged("speech.rate", None)
 
 
 def test_every_command_and_happening_has_a_handler_of_its_own() -> None:

@@ -58,6 +58,17 @@ def test_times_count_from_the_end_of_speech() -> None:
     assert metrics.speech_ms == 500.0
 
 
+def test_what_was_said_in_a_turn_that_goes_on_as_the_next_one_is_taken_back() -> None:
+    ledger = Ledger(clock=lambda: 0.0)
+    ledger.say("hello")
+    ledger.record(1).said = "what time is it"
+    ledger.say("what time is it")
+    ledger.rejoin(1)
+    assert ledger.end(1, Ending.SUPERSEDED).said == ""
+    ledger.say_late(1, "what time is it")
+    assert [message.text for message in ledger.history] == ["hello"]
+
+
 def test_a_turn_that_is_over_is_not_found_again() -> None:
     ledger = turn_heard(1)
     ledger.end(1, Ending.COMPLETE)

@@ -6,9 +6,24 @@ import pytest
 from engine.asr.base import SAMPLE_RATE
 from engine.audio.base import Pcm, Played
 from engine.messages import Event
-from engine.runtime.happenings import Happening, SpeechEnded, SpeechStarted
-from engine.runtime.listener import Attend, Listener, UseMicrophone
-from tests.end_to_end.spoken import spoken
+from engine.runtime.happenings import Happening, SpeechEnded, SpeechPaused, SpeechStarted
+from engine.runtime.listener import (
+    Attend,
+    AwaitSilence,
+    CloseUtterance,
+    Listener,
+    OpenUtterance,
+    RejoinUtterance,
+    UseMicrophone,
+)
+from engine.runtime.transcriber import (
+    ContinueUtterance,
+    DraftUtterance,
+    HearAudio,
+    Job,
+    ResumeUtterance,
+)
+from tests.end_to_end.spoken import silence, spoken
 from tests.fakes import Stage
 
 QUIET_S = 2.0
@@ -20,14 +35,15 @@ class Ears:
 
     def __init__(self) -> None:
         self.told: list[Happening | Event] = []
+        self.jobs: list[Job] = []
         self._stage = Stage()
         nothing = Played(np.zeros(0, np.float32), SAMPLE_RATE, more=False)
         self.listener = Listener(
             self._stage.parts(),
             self.told.append,
-            lambda job: None,
+            self.jobs.append,
             lambda: nothing,
-            end_silence_ms=500,
+            end_silence_ms=1_500,
         )
         self.listener._handle(UseMicrophone(""))
         self.listener._handle(Attend(hands_free=True, deaf=False))
@@ -50,6 +66,48 @@ def test_speech_after_quiet_is_told_with_its_place(noise: float) -> None:
     assert len(started) == 1
     assert abs(started[0].sample - QUIET_S * SAMPLE_RATE) < 0.3 * SAMPLE_RATE
     assert len([event for event in ears.told if isinstance(event, SpeechEnded)]) == 1
+
+
+def test_a_pause_has_the_utterance_drafted_and_ends_when_it_was_asked_to() -> None:
+    ears = Ears()
+    ears.hear(np.concatenate((silence(0.5), spoken("set a timer for"))))
+    ears.listener._handle(OpenUtterance(1, 8_000))
+    ears.hear(silence(0.3))
+    pause = next(event.sample for event in ears.told if isinstance(event, SpeechPaused))
+    assert DraftUtterance(1, pause) in ears.jobs
+    ears.listener._handle(AwaitSilence(pause, 448))
+    assert not [event for event in ears.told if isinstance(event, SpeechEnded)]
+    ears.hear(silence(0.2))
+    assert [event for event in ears.told if isinstance(event, SpeechEnded)]
+
+
+def test_speech_that_goes_on_takes_the_silence_asked_for_back() -> None:
+    ears = Ears()
+    ears.hear(np.concatenate((silence(0.5), spoken("set a timer for"))))
+    ears.listener._handle(OpenUtterance(1, 8_000))
+    ears.hear(silence(0.3))
+    pause = next(event.sample for event in ears.told if isinstance(event, SpeechPaused))
+    ears.hear(spoken("ten minutes"))
+    assert ResumeUtterance(1) in ears.jobs
+    ears.listener._handle(AwaitSilence(pause, 224))
+    ears.hear(silence(0.4))
+    assert not [event for event in ears.told if isinstance(event, SpeechEnded)]
+    ears.hear(silence(1.5))
+    assert [event for event in ears.told if isinstance(event, SpeechEnded)]
+
+
+def test_an_utterance_that_is_rejoined_loses_no_sample() -> None:
+    ears = Ears()
+    speech = np.arange(SAMPLE_RATE, dtype=np.float32) / SAMPLE_RATE
+    ears.listener._handle(OpenUtterance(1, 0))
+    ears.hear(speech[:8_000])
+    ears.listener._handle(CloseUtterance(1))
+    ears.hear(speech[8_000:12_000])
+    ears.listener._handle(RejoinUtterance(1, 2))
+    ears.hear(speech[12_000:])
+    fed = [job.pcm for job in ears.jobs if isinstance(job, HearAudio)]
+    np.testing.assert_array_equal(np.concatenate(fed), speech)
+    assert ContinueUtterance(1, 2) in ears.jobs
 
 
 def test_a_quiet_room_is_not_looked_at() -> None:

@@ -1,5 +1,6 @@
 """The turn rules, one sentence per rule, and a law over random histories."""
 
+from dataclasses import replace
 from functools import reduce
 
 import pytest
@@ -17,6 +18,7 @@ from engine.runtime.turns import (
     EndTurn,
     Floor,
     Input,
+    JoinEars,
     OpenEars,
     Outcome,
     Recite,
@@ -210,11 +212,43 @@ def test_whoever_is_doubted_gets_the_floor_or_is_forgotten(
     history: list[Input], floor: Floor
 ) -> None:
     outcome = play(*history, *[StopAsked()] * (len(history) + 1), floor=floor)
-    opened = {effect.turn for effect in outcome.effects if isinstance(effect, OpenEars)}
+    ears = [effect for effect in outcome.effects if isinstance(effect, OpenEars | JoinEars)]
+    opened = {effect.turn for effect in ears}
     dropped = {effect.turn for effect in outcome.effects if isinstance(effect, DropDoubt)}
     ended = {effect.turn for effect in outcome.effects if isinstance(effect, EndTurn)}
     assert opened <= dropped | ended
     assert not dropped & ended
+
+
+def test_who_goes_on_before_the_reply_is_heard_goes_on_with_the_same_utterance() -> None:
+    closed = play(VoiceBegan(800), VoiceStopped(), Understood(1, "what time is it"))
+    outcome = advance(closed.floor, VoiceBegan(9_000))
+    assert outcome.effects == (
+        Silence(1),
+        JoinEars(1, 2),
+        EndTurn(1, Ending.SUPERSEDED),
+        ShowPhase(2, Phase.LISTENING),
+    )
+    rest = play(VoiceStopped(), Understood(2, "what time is it in Tokyo"), floor=outcome.floor)
+    assert without_phases(rest.effects) == [CloseEars(2), Think(2, "what time is it in Tokyo")]
+
+
+def test_who_goes_on_twice_is_joined_twice() -> None:
+    outcome = play(*[VoiceBegan(0), VoiceStopped()] * 3)
+    joined = [effect for effect in outcome.effects if isinstance(effect, JoinEars)]
+    assert joined == [JoinEars(1, 2), JoinEars(2, 3)]
+
+
+@pytest.mark.parametrize("first", [TextSent("hi"), TimerRang("tea")])
+def test_what_was_not_ended_by_a_silence_is_not_joined(first: Input) -> None:
+    outcome = play(VoiceBegan(0), VoiceStopped(), StopAsked(), first, VoiceBegan(9_000))
+    assert OpenEars(3, 9_000) in outcome.effects
+
+
+def test_what_is_said_once_the_reply_is_heard_is_a_turn_of_its_own() -> None:
+    spoken = play(VoiceBegan(0), VoiceStopped(), Understood(1, "hi"), ReplyAudible(1))
+    outcome = advance(replace(spoken.floor, headset=True), VoiceBegan(9_000))
+    assert OpenEars(2, 9_000) in outcome.effects
 
 
 OVER_LOUDSPEAKER = (TextSent("hi"), ReplyAudible(1), VoiceBegan(800))

@@ -28,6 +28,24 @@ def test_a_wish_about_the_pace_of_the_reply_is_granted_and_nothing_else() -> Non
     assert changed == {"speech.rate": pytest.approx(4.0 - STEP)}
 
 
+def test_what_a_turn_asked_for_is_undone_when_it_turns_out_not_to_be_over() -> None:
+    changed: list[tuple[str, object]] = []
+    alarm = Alarm()
+    alarm.start(StartTimer(60.0, "eggs", "Eggs."), now=0.0)
+    situation = Situation(4.0, 0.5, "Ada", ("Ada", "Bela"))
+    wishes = Wishes(
+        lambda key, value: changed.append((key, value)), alarm, lambda: situation, lambda: 1.0
+    )
+    wishes.grant(ChangeRate(by=-1.0), turn=1)
+    wishes.grant(StartTimer(9.0, "tea", "Tea."), turn=1)
+    wishes.undo(2)
+    assert len(alarm.timers) == 2
+    wishes.undo(1)
+    wishes.undo(1)
+    assert changed == [("speech.rate", 3.0), ("speech.rate", 4.0)]
+    assert [timer.label for timer in alarm.running(1.0)] == ["eggs"]
+
+
 def changes(action: Action, *, rate: float | None = 4.0, volume: float = 0.5) -> dict[str, Any]:
     changed: dict[str, Any] = {}
     situation = Situation(rate, volume, "Ada", ("Ada", "Bela"))
