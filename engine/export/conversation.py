@@ -41,8 +41,6 @@ class Turn:
     @property
     def unheard(self) -> str:
         """What was written and not heard, on one line; empty when nothing is missing."""
-        if self.ending is Ending.COMPLETE:
-            return ""
         return " ".join(self.reply[len(self.heard) :].split())
 
     @property

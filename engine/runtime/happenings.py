@@ -123,11 +123,14 @@ class AudioHeard:
 
 @dataclass(frozen=True)
 class WordBegan:
-    """A word of the reply began to be heard."""
+    """A word of the reply began to be heard; not `audible`: there is no loudspeaker, only its
+    clock.
+    """
 
     turn: int
     word: Word
     at: float
+    audible: bool = True
 
 
 @dataclass(frozen=True)

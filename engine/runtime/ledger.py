@@ -53,6 +53,10 @@ class TurnRecord:
         words = [told.word for told in self.began] if self.ending is None else self.delivery.words
         return self.reply[: max((word.end for word in words), default=0)]
 
+    @property
+    def _was_audible(self) -> bool:
+        return all(told.audible for told in self.began)
+
     def ended(self, ending: Ending) -> TurnEnded:
         self.ending = ending
         spoken = " ".join(word.text for word in self.words)
@@ -75,7 +79,7 @@ class TurnRecord:
             said_end_s=None if fell_silent_at is None else fell_silent_at - zero_at,
             typed=self.typed,
             reply=self.reply,
-            heard=self.heard,
+            heard=self.heard if self._was_audible else self.reply[: words[-1].end if words else 0],
             words=words,
             metrics=self._metrics(),
         )

@@ -316,8 +316,10 @@ class Speaker:
         if not utterance.audible and playback.audible:
             utterance.audible = True
             self._tell(AudioHeard(utterance.turn, time.monotonic()))
+        audible = not isinstance(self._loudspeaker, SilentLoudspeaker)
         for begun in playback.begun_words():
-            self._tell(WordBegan(utterance.turn, begun.word, time.monotonic() - begun.ago_s))
+            began_at = time.monotonic() - begun.ago_s
+            self._tell(WordBegan(utterance.turn, begun.word, began_at, audible))
         for cue in playback.passed_frames():
             self.level_db = cue.level_db
             if cue.measured is not None:
