@@ -74,6 +74,15 @@ def _add_converse(commands: Any) -> None:
     converse = commands.add_parser("converse", help="talk without a window")
     converse.add_argument("--mic", default="device", metavar="FILE|device")
     converse.add_argument("--speaker", default="device", metavar="FILE|device")
+    converse.add_argument("--record", type=Path, metavar="FILE", help="record both sides as a WAV")
+    converse.add_argument(
+        "--export",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="write the conversation as .txt, .md, .json or .srt; may be given again",
+    )
     converse.add_argument("--json", action="store_true", help="print the turns as JSON")
     converse.set_defaults(command=_converse)
     demo = commands.add_parser("demo", help="a spoken question through the whole loop, by files")
@@ -140,7 +149,15 @@ def _constant(rate: float | None) -> str | None:
 def _converse(options: argparse.Namespace) -> int:
     microphone = None if options.mic == "device" else Path(options.mic)
     loudspeaker = None if options.speaker == "device" else Path(options.speaker)
-    _talk(_settings(), microphone, loudspeaker, as_json=options.json)
+    exchanges = api.converse(
+        _settings(),
+        microphone=microphone,
+        loudspeaker=loudspeaker,
+        show=_show_faults,
+        recording=options.record,
+        exports=options.export,
+    )
+    _print_exchanges(exchanges, as_json=options.json)
     return 0
 
 
@@ -149,7 +166,8 @@ def _demo(options: argparse.Namespace) -> int:
     question, reply = options.out / "question.wav", options.out / "reply.wav"
     asked_by = api.speak_question(QUESTION, question)
     _tell(f'"{QUESTION}" is asked by {asked_by}: {question}')
-    exchanges = _talk(Settings(), question, reply, as_json=options.json)
+    exchanges = api.converse(Settings(), microphone=question, loudspeaker=reply, show=_show_faults)
+    _print_exchanges(exchanges, as_json=options.json)
     _tell(f"The reply is in {reply}")
     return 0 if any(exchange.reply for exchange in exchanges) else 1
 
@@ -167,22 +185,19 @@ def _make_folder(folder: Path) -> None:
 QUESTION = "convert ten miles to kilometers"
 
 
-def _talk(
-    settings: Settings, microphone: Path | None, loudspeaker: Path | None, *, as_json: bool
-) -> "tuple[Exchange, ...]":
-    def show(event: Event) -> None:
-        if isinstance(event, api.Failed):
-            _tell(f"{event.message} {event.hint}")
+def _show_faults(event: Event) -> None:
+    if isinstance(event, api.Failed):
+        _tell(f"{event.message} {event.hint}")
 
-    exchanges = api.converse(settings, microphone=microphone, loudspeaker=loudspeaker, show=show)
+
+def _print_exchanges(exchanges: "Sequence[Exchange]", *, as_json: bool) -> None:
     if as_json:
         _print_json({"turns": [dataclasses.asdict(exchange) for exchange in exchanges]})
-        return exchanges
+        return
     for exchange in exchanges:
         _print(f"you:    {exchange.heard or '(nothing understood)'}")
         _print(f"rubato: {exchange.reply or '(no reply)'}")
         _print("        ms after the end of speech: " + _times(exchange))
-    return exchanges
 
 
 def _times(exchange: "Exchange") -> str:

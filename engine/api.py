@@ -189,11 +189,18 @@ def converse(
     microphone: Path | None,
     loudspeaker: Path | None,
     show: Callable[[Event], None],
+    recording: Path | None = None,
+    exports: Sequence[Path] = (),
 ) -> "tuple[Exchange, ...]":
-    """Talk through files or devices: see engine.runtime.dialogue."""
+    """Talk through files or devices, and keep a `recording` of both sides and `exports` of the
+    conversation: see engine.runtime.dialogue.
+    """
     from engine.runtime import dialogue
 
-    return dialogue.converse(settings, microphone=microphone, loudspeaker=loudspeaker, show=show)
+    keep = dialogue.Keep(recording, tuple(exports))
+    return dialogue.converse(
+        settings, microphone=microphone, loudspeaker=loudspeaker, show=show, keep=keep
+    )
 
 
 def speak_question(text: str, path: Path) -> str:

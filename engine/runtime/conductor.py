@@ -12,22 +12,21 @@ from pathlib import Path
 
 from engine import messages as m
 from engine.errors import EngineError, InvalidInput
-from engine.export.files import SOUND, check_suffix
 from engine.llm.base import Situation
 from engine.messages import Command, Event, Part, Phase
-from engine.runtime import barge_in, turns
+from engine.runtime import barge_in, keeping, turns
 from engine.runtime import happenings as h
 from engine.runtime.alarm import Alarm
 from engine.runtime.crew import assemble
 from engine.runtime.effects import Effects
-from engine.runtime.errands import AdoptVoice, InspectClip, WriteConversation
+from engine.runtime.errands import AdoptVoice, InspectClip
 from engine.runtime.happenings import Happening
 from engine.runtime.inventory import Inventory
 from engine.runtime.ledger import Ledger
 from engine.runtime.listener import Attend, UseMicrophone
 from engine.runtime.parts import Parts
 from engine.runtime.preferences import Preferences
-from engine.runtime.recorder import BeginRecording, ChangeTape, EndRecording, SaveSound
+from engine.runtime.recorder import BeginRecording, ChangeTape, EndRecording
 from engine.runtime.speaker import UseLoudspeaker
 from engine.runtime.wishes import Wishes
 from engine.runtime.worker import Worker
@@ -85,6 +84,10 @@ class Conductor:
         if busy:
             self._emit(m.Notice(f"Still busy when stopping: {', '.join(busy)}."))
         self._emit(m.Stopped())
+
+    def keep(self, path: Path) -> None:
+        """Write the conversation as Export does, on the calling thread; after stop() only."""
+        keeping.write_now(path, self._ledger, self._crew)
 
     def situation(self) -> Situation:
         """What a skill may know; reads values that are replaced whole, so any thread may ask."""
@@ -188,13 +191,7 @@ class Conductor:
 
     @_on.register
     def _(self, command: m.Export) -> None:
-        check_suffix(command.path)
-        recorder = self._crew.recorder
-        if command.path.suffix.lower() == SOUND:
-            recorder.post(SaveSound(command.path))
-        else:
-            conversation = self._ledger.conversation(recorder.recorded)
-            self._crew.errands.post(WriteConversation(conversation, command.path))
+        keeping.export(command.path, self._ledger, self._crew)
 
     # ----------------------------------------------------------------- happenings
 

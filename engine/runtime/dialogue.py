@@ -13,6 +13,7 @@ from pathlib import Path
 from engine.audio.base import Loudspeaker, Microphone
 from engine.audio.file_device import FileLoudspeaker, FileMicrophone
 from engine.errors import EngineError
+from engine.export.files import check_suffix
 from engine.messages import (
     Event,
     Failed,
@@ -21,6 +22,7 @@ from engine.messages import (
     Phase,
     PhaseChanged,
     Ready,
+    Record,
     TurnEnded,
     TurnMetrics,
 )
@@ -48,21 +50,40 @@ class Exchange:
     underruns: int
 
 
+@dataclass(frozen=True)
+class Keep:
+    """What is kept of a conversation: a WAV of both sides (None = none), and files whose suffixes
+    say what they hold.
+    """
+
+    recording: Path | None = None
+    exports: tuple[Path, ...] = ()
+
+    def check(self) -> None:
+        """InvalidInput when one of them could not be written; better known before than after."""
+        for path in (*self.exports, *filter(None, (self.recording,))):
+            check_suffix(path)
+            check_writable(path)
+
+
 def converse(
     settings: Settings,
     *,
     microphone: Path | None,
     loudspeaker: Path | None,
     show: Callable[[Event], None],
+    keep: Keep | None = None,
     parts: Parts | None = None,
 ) -> tuple[Exchange, ...]:
     """Talk until the microphone's file is over, or (with a device) until interrupted.
 
     `microphone` and `loudspeaker` None: the devices the settings name. `show` receives every event.
-    `parts` None: the standard ones. Raises UnreadableClip for a microphone file that cannot be
-    read, InvalidInput for a loudspeaker file that cannot be written and EngineError when a part the
-    conversation needs cannot be loaded.
+    `keep` None: nothing but what is returned. `parts` None: the standard ones. Raises
+    UnreadableClip for a microphone file that cannot be read, InvalidInput for a file that cannot be
+    written and EngineError when a part the conversation needs cannot be loaded.
     """
+    keep = keep or Keep()
+    keep.check()
     if loudspeaker is not None:
         check_writable(loudspeaker)
     stage = _Stage(microphone, loudspeaker, show)
@@ -72,10 +93,14 @@ def converse(
     conductor.start()
     try:
         stage.wait_ready()
+        if keep.recording is not None:
+            conductor.post(Record(True, keep.recording))
         stage.begin()
         stage.wait_over()
     finally:
         conductor.stop()
+        for path in keep.exports if stage.begun else ():  # however it ended
+            conductor.keep(path)
     return tuple(stage.exchanges)
 
 
@@ -125,6 +150,10 @@ class _Stage:
                     raise EngineError(
                         "The parts did not load in time.", hint="Run `rubato doctor`."
                     )
+
+    @property
+    def begun(self) -> bool:
+        return self._begun_at is not None
 
     def begin(self) -> None:
         """Start the files' clock."""

@@ -14,7 +14,8 @@ import numpy as np
 import soundfile
 
 from engine.audio.base import Loudspeaker, Pcm
-from engine.errors import DeviceError, InvalidInput, ModelError
+from engine.errors import DeviceError, ModelError
+from engine.export.files import unwritable
 from engine.runtime import rate_plan as plans
 from engine.runtime.parts import Parts, standard_parts
 from engine.runtime.playback import Playback
@@ -145,26 +146,18 @@ def write_wav(path: Path, pcm: Pcm, sample_rate: int) -> None:
     except (OSError, soundfile.SoundFileError) as error:
         if temporary:
             Path(temporary).unlink(missing_ok=True)
-        raise _unwritable(path, error) from error
+        raise unwritable(path, error) from error
 
 
 def check_writable(path: Path) -> None:
     """InvalidInput when no file can be made at `path`."""
     if path.is_dir():
-        raise _unwritable(path, IsADirectoryError("it is a folder"))
+        raise unwritable(path, IsADirectoryError("it is a folder"))
     try:
         with tempfile.TemporaryFile(dir=path.parent):
             pass
     except OSError as error:
-        raise _unwritable(path, error) from error
-
-
-def _unwritable(path: Path, error: Exception) -> InvalidInput:
-    reason = getattr(error, "strerror", None) or error
-    return InvalidInput(
-        f"The sound file {path} cannot be written: {reason}.",
-        hint="Choose a place that exists, where you may write and where there is room.",
-    )
+        raise unwritable(path, error) from error
 
 
 def _aloud(recital: Recital, model: TtsModel, settings: Settings, parts: Parts) -> None:

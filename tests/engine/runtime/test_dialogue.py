@@ -11,7 +11,7 @@ import soundfile
 
 from engine.asr.base import Recogniser
 from engine.errors import EngineError, InvalidInput, ModelError
-from engine.runtime.dialogue import READY_S, converse
+from engine.runtime.dialogue import READY_S, Keep, converse
 from engine.settings import RecogniserSettings, Settings
 from tests.fakes import Stage
 
@@ -56,3 +56,33 @@ def test_a_reply_that_cannot_be_written_is_told_before_anything_is_loaded(questi
     nowhere = question.parent / "none" / "reply.wav"
     with pytest.raises(InvalidInput, match="cannot be written"):
         converse(Settings(), microphone=question, loudspeaker=nowhere, show=lambda _: None)
+
+
+@pytest.mark.parametrize(
+    "keep",
+    [Keep(recording=Path("none/talk.wav")), Keep(exports=(Path("none/talk.srt"),))],
+    ids=["recording", "export"],
+)
+def test_what_could_not_be_kept_is_told_before_anything_is_loaded(
+    question: Path, keep: Keep
+) -> None:
+    with pytest.raises(InvalidInput, match="cannot be written"):
+        converse(Settings(), microphone=question, loudspeaker=None, show=lambda _: None, keep=keep)
+
+
+def test_a_conversation_is_kept_as_it_was_recorded_and_written(
+    question: Path, tmp_path: Path
+) -> None:
+    keep = Keep(tmp_path / "talk.wav", (tmp_path / "talk.txt",))
+    with pytest.raises(InvalidInput, match="no conversation yet"):  # nobody spoke
+        converse(
+            Settings(),
+            microphone=question,
+            loudspeaker=tmp_path / "reply.wav",
+            show=lambda _: None,
+            keep=keep,
+            parts=Stage().parts(),
+        )
+    info = soundfile.info(tmp_path / "talk.wav")
+    assert info.channels == 2
+    assert info.duration > 1.0  # until the conversation was over
