@@ -18,6 +18,8 @@ from engine.asr.phrase_model import PhraseModel
 # with an article, a preposition or a conjunction are below the first.
 OPEN_BELOW = -3.3
 WHOLE_ABOVE = -1.75
+# What a skill answers may end in a number, after which other sentences go on; but not with "the".
+OPEN_BELOW_UNDERSTOOD = -4.5
 LONGEST_CLAUSE = 7  # words after which "if", "when" and the like have had their main clause
 
 FILLERS = frozenset(("um", "uh", "er", "erm", "uhm", "hm", "hmm", "mm"))
@@ -85,9 +87,11 @@ class Judge:
         if len(words) == 1 and words[0] in ALONE:
             return Completeness.WHOLE
         chance = self._chance_of_end(words)
-        if chance < OPEN_BELOW or _opens_clause(words):
+        understood = self._understands(text)
+        open_below = OPEN_BELOW_UNDERSTOOD if understood else OPEN_BELOW
+        if chance < open_below or _opens_clause(words):
             return Completeness.OPEN
-        if self._understands(text) or chance > WHOLE_ABOVE:
+        if understood or chance > WHOLE_ABOVE:
             return Completeness.WHOLE
         return Completeness.UNSURE
 

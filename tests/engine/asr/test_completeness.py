@@ -80,3 +80,9 @@ def test_what_a_skill_answers_is_whole_even_if_it_seldom_ends_so():
 
     assert Judge(PHRASES, lambda _: True, seldom).judge("spell xylophone") is WHOLE
     assert Judge(PHRASES, lambda _: False, seldom).judge("spell xylophone") is UNSURE
+
+
+def test_a_number_ends_what_a_skill_answers_and_an_article_does_not():
+    lenient = Judge(PHRASES, lambda _: True, chance_of_end())
+    assert lenient.judge("what is the root of two hundred") is WHOLE
+    assert lenient.judge("say after me the") is OPEN
