@@ -48,7 +48,7 @@ def pack_folder(run: Run) -> Path:
 
 def export_pack(run: Run) -> None:
     """Write the pack. ModelError when it is too large to ship."""
-    inputs = run.require("corpus", "codec", "speaker", "encode", "voice")
+    inputs = run.require("corpus", "codec", "decoder", "speaker", "encode", "voice")
     folder = pack_folder(run)
     shutil.rmtree(folder, ignore_errors=True)
     (folder / pack.VOICES_FOLDER).mkdir(parents=True)
@@ -135,12 +135,14 @@ def _write_networks(run: Run, folder: Path) -> None:
     )
     model.load_state_dict(load_file(run.stage("voice") / "voice.safetensors"))
     _save(published_tensors(model), folder / pack.VOICE_FILE, {}, half=recipe.export.half)
-    for stage, name in (("codec", pack.CODEC_FILE), ("speaker", pack.SPEAKER_FILE)):
-        file = run.stage(stage) / f"{stage}.safetensors"
+    for file, name in (
+        (run.stage("decoder") / "codec.safetensors", pack.CODEC_FILE),
+        (run.stage("speaker") / "speaker.safetensors", pack.SPEAKER_FILE),
+    ):
         with safe_open(str(file), framework="pt") as handle:  # type: ignore[no-untyped-call]
             about: dict[str, str] = handle.metadata() or {}
         # The speaker encoder is small and sensitive: its batch norms stay in full precision.
-        half = recipe.export.half and stage == "codec"
+        half = recipe.export.half and name == pack.CODEC_FILE
         _save(load_file(file), folder / name, about, half=half)
 
 
