@@ -21,7 +21,10 @@ SPAN = 20  # blocks of the room's answer: 200 ms; more learns later and was no b
 # How much of the room is expected to be the same a block later: clocks that run 100 ppm apart turn
 # the phase at 4 kHz by half a circle a second. 0.999 is 3 dB worse there, 0.99 2 dB elsewhere.
 _KEEP = 0.997
-_UNSURE = 0.3  # squared gain per bin that a room is expected to have before anything was heard
+# The squared gain per bin that a room is expected to have before anything was heard: it falls as
+# rooms do, and is small, or the first second goes into unlearning what was learnt in haste.
+_UNSURE = 0.1
+_UNSURE_BLOCKS = 4.0  # after which it is a third
 _SMOOTH = 0.8  # weight of the blocks before in the spectrum of what is not echo
 _SUREST = 1e-10  # the filter never believes to know the room better
 _TINY = 1e-9  # power far below a bit
@@ -41,7 +44,8 @@ class AdaptiveFilter:
     def __init__(self) -> None:
         bins = BLOCK + 1
         self._weights = np.zeros((SPAN, bins), np.complex64)  # [partition, bin]
-        self._doubt = np.full((SPAN, bins), _UNSURE, np.float32)  # variance of each weight
+        expected = _UNSURE * np.exp(-np.arange(SPAN) / _UNSURE_BLOCKS)
+        self._doubt = np.repeat(expected.astype(np.float32)[:, None], bins, axis=1)  # variance
         self._spectra = np.zeros((SPAN, bins), np.complex64)  # of what was played, newest first
         self._others: npt.NDArray[np.float32] = np.zeros(bins, np.float32)  # power that is no echo
         self._played: Pcm = np.zeros(2 * BLOCK, np.float32)

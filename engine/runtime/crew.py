@@ -17,6 +17,7 @@ from engine.runtime.happenings import Happening
 from engine.runtime.listener import Listener
 from engine.runtime.parts import Parts
 from engine.runtime.recorder import Overhear, Recorder
+from engine.runtime.reflex import Reflex
 from engine.runtime.speaker import Speaker
 from engine.runtime.thinker import Thinker
 from engine.runtime.transcriber import Transcriber
@@ -81,7 +82,12 @@ def assemble(
     transcriber = Transcriber(parts, tell)
     end_silence_ms = longest_silence_ms(settings.recogniser.patience)
     listener = Listener(
-        parts, tell, transcriber.post, speaker.take_played, end_silence_ms=end_silence_ms
+        parts,
+        tell,
+        transcriber.post,
+        speaker.take_played,
+        Reflex(speaker.duck),
+        end_silence_ms=end_silence_ms,
     )
     thinker = Thinker(parts, tell, speaker.post, situation)
     recorder = Recorder(tell, lambda sink: listener.post(Overhear(sink)))

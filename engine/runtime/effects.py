@@ -22,6 +22,7 @@ from engine.runtime.listener import (
     RejoinUtterance,
 )
 from engine.runtime.rehearsal import Rehearsal
+from engine.runtime.speaker import ResumeSaying
 from engine.runtime.wishes import Wishes
 
 
@@ -84,8 +85,10 @@ class Effects:
             case f.Silence(turn):
                 self._rehearsal.drop()
                 self._ledger.record(turn).delivery = self._crew.speaker.hush(turn)
-            case f.Duck(turn) | f.Resume(turn):
-                self._crew.speaker.duck(turn, isinstance(effect, f.Duck))
+            case f.Pause(turn):
+                self._crew.speaker.pause(turn)
+            case f.Resume(turn):
+                self._crew.speaker.post(ResumeSaying(turn))
             case f.DropDoubt(turn):
                 self._crew.listener.post(AbandonUtterance(turn))
                 self._ledger.drop(turn)

@@ -153,15 +153,15 @@ class Silence:
 
 
 @dataclass(frozen=True)
-class Duck:
-    """Make the reply of this turn quiet, and let it go on."""
+class Pause:
+    """Stop the reply of this turn for as long as it takes to find out who speaks."""
 
     turn: int
 
 
 @dataclass(frozen=True)
 class Resume:
-    """Give the reply of this turn its volume back."""
+    """Let the reply of this turn go on from where it was paused."""
 
     turn: int
 
@@ -193,7 +193,7 @@ Effect = (
     | Think
     | Recite
     | Silence
-    | Duck
+    | Pause
     | Resume
     | DropDoubt
     | EndTurn

@@ -34,6 +34,7 @@ from engine.runtime.happenings import (
 )
 from engine.runtime.parts import Parts
 from engine.runtime.recorder import Overhear, Sink
+from engine.runtime.reflex import Reflex
 from engine.runtime.relapse import Relapse
 from engine.runtime.speech_watch import SpeechWatch
 from engine.runtime.transcriber import (
@@ -56,8 +57,7 @@ LEVEL_S = 0.05  # how often its level is told
 QUIET_DB = -65.0  # far below the softest speech the recogniser understands
 PREROLL_S = 1.5  # audio kept before an utterance is opened
 KEY_PREROLL_S = 0.2  # people start to speak a little before the talk key is down
-VOICE_PREROLL_S = 0.3  # soft consonants before voice activity is noticed
-DOUBT_PREROLL_S = 1.0  # under a reply the canceller swallows beginnings, so they are noticed late
+VOICE_PREROLL_S = 0.5  # soft beginnings before voice is noticed, which is later under a reply
 NO_CANCELLER = (
     "Without echo cancellation I do not listen while I speak. Install the package 'livekit', or "
     "wear a headset and say so in the settings."
@@ -151,6 +151,7 @@ class Listener:
         tell: Callable[[Happening | Event], None],
         recognise: Callable[[Job], None],
         played: Callable[[], Played],
+        reflex: Reflex,
         *,
         end_silence_ms: int,
     ) -> None:
@@ -161,6 +162,7 @@ class Listener:
         self._relapse = Relapse()
         self._sink: Sink | None = None  # None: nothing is recorded
         self._played = played  # what left the loudspeaker since it was last asked
+        self._reflex = reflex
         self._cleaning = Cleaning(echo=False)
         self._canceller: EchoCanceller = Passthrough()
         self._near = NearEnd(self._canceller, SAMPLE_RATE)
@@ -282,12 +284,9 @@ class Listener:
                 hint="Connect one, or choose another in the settings. You can also type.",
             )
         self._recognise(BeginUtterance(turn))
-        if from_sample is None:
-            start = self._position - int(KEY_PREROLL_S * SAMPLE_RATE)
-        else:
-            before_s = DOUBT_PREROLL_S if self._attending.wary else VOICE_PREROLL_S
-            start = from_sample - int(before_s * SAMPLE_RATE)
-        self._recognise(HearAudio(turn, self._since(start)))
+        before_s = KEY_PREROLL_S if from_sample is None else VOICE_PREROLL_S
+        noticed = self._position if from_sample is None else from_sample
+        self._recognise(HearAudio(turn, self._since(noticed - int(before_s * SAMPLE_RATE))))
 
     def _close(self, turn: int, job: Job) -> None:
         if self._utterance == turn:
@@ -309,6 +308,7 @@ class Listener:
         if self._sink:
             self._sink(heard, self._microphone.sample_rate, played)
         pcm = self._near.push(heard, played)
+        self._reflex.look(self._attending.wary and self._near.double_talk, self._position)
         if len(pcm):
             self._keep(pcm)
             if self._utterance is not None:
@@ -349,7 +349,8 @@ class Listener:
             if not self._watch.resting:
                 self._watch.reset()
             return
-        for event in self._watch.push(pcm, self._position):
+        plausible = self._reflex.ducking or not (self._attending.wary and self._near.sounding)
+        for event in self._watch.push(pcm, self._position, plausible=plausible):
             self._note(event)
 
     def _nobody_speaks(self, pcm: Pcm) -> bool:

@@ -154,7 +154,7 @@ class Playback:
         return self._hushed_at is not None
 
     def hush(self) -> None:
-        """Make it inaudible at once (the loudspeaker ramps); cut() by the owner follows."""
+        """Stop counting as heard; the owner makes it inaudible. cut() or resume() follows."""
         if self._hushed_at is None:
             self._hushed_at = self._heard_sample()
 
@@ -168,6 +168,13 @@ class Playback:
             begun.append(WordBegun(cue.word, (heard - cue.sample) / self._model_rate))
         self._passed_words += len(begun)
         return tuple(begun)
+
+    def resume(self) -> None:
+        """Go on, after hush(), from the first sample that was not heard (speaker's thread)."""
+        if self._hushed_at is not None:
+            self._loudspeaker.cut()
+            self.move_to(self._loudspeaker)
+            self._hushed_at = None
 
     def passed_frames(self) -> tuple[FrameCue, ...]:
         """Frames that began to be heard since the last call (speaker's thread)."""

@@ -36,7 +36,8 @@ from engine.text.word import Word
 from engine.tts.base import AudioFrame, Finished, Starved, TtsSession
 from engine.tts.pacing import PLAIN, paced
 
-DUCKED = 0.12  # of the volume: -18 dB, a person is heard over it and still hears it
+DUCKED = 0.2  # of the volume: -14 dB, a person is heard over it and still hears it
+LONGEST_PAUSE_S = 4.0  # somebody who speaks on, or is understood, ends a pause much sooner
 TICK_S = 0.01  # while speaking: words are shown and the ring is fed this often
 
 
@@ -73,7 +74,16 @@ class StopSaying:
     turn: int
 
 
-Order = LoadSynthesiser | SelectVoice | UseLoudspeaker | SayWords | EndWords | StopSaying
+@dataclass(frozen=True)
+class ResumeSaying:
+    """Go on with what was paused in this turn."""
+
+    turn: int
+
+
+Order = (
+    LoadSynthesiser | SelectVoice | UseLoudspeaker | SayWords | EndWords | StopSaying | ResumeSaying
+)
 
 
 @dataclass
@@ -88,6 +98,7 @@ class _Utterance:
     queued: bool = False
     audible: bool = False
     starved: bool = False
+    paused_at: float | None = None  # None = not paused, though it may be hushed
 
 
 class Speaker:
@@ -127,10 +138,15 @@ class Speaker:
         utterance = self._utterance
         if utterance is None or utterance.turn != turn:
             return Delivery()
-        self._ducked = False
-        self._loudspeaker.gain = 0.0
-        utterance.playback.hush()
+        self._hush(utterance)
         return utterance.playback.delivery()
+
+    def pause(self, turn: int) -> None:
+        """Make the reply of `turn` inaudible now; what was not heard waits for ResumeSaying."""
+        utterance = self._utterance
+        if utterance is not None and utterance.turn == turn:
+            self._hush(utterance)
+            utterance.paused_at = time.monotonic()
 
     def adopt(self, clip: Path, name: str) -> None:
         """See LoadedVoice: needs no turn on the speaker's own thread."""
@@ -145,19 +161,24 @@ class Speaker:
         self._volume = gain
         self._loudspeaker.gain = self._gain
 
-    def duck(self, turn: int, ducked: bool) -> None:
-        """Make the reply of `turn` quiet or loud again; it goes on meanwhile."""
-        utterance = self._utterance
-        if utterance is not None and utterance.turn == turn and not utterance.playback.hushed:
-            self._ducked = ducked
+    def duck(self, ducked: bool) -> None:
+        """Make what is said quieter, or as loud as before; it goes on meanwhile."""
+        self._ducked = ducked
+        if self._utterance is not None:
             self._loudspeaker.gain = self._gain
 
     def take_played(self) -> Played:
         """See Loudspeaker: what the microphone may hear."""
         return self._loudspeaker.take_played()
 
+    def _hush(self, utterance: _Utterance) -> None:
+        utterance.playback.hush()
+        self._loudspeaker.gain = 0.0
+
     @property
     def _gain(self) -> float:
+        if self._utterance is not None and self._utterance.playback.hushed:
+            return 0.0
         return self._volume * (DUCKED if self._ducked else 1.0)
 
     def stop(self, timeout_s: float) -> bool:
@@ -172,7 +193,7 @@ class Speaker:
 
     # ------------------------------------------------------------------ orders
 
-    def _handle(self, order: Order) -> None:
+    def _handle(self, order: Order) -> None:  # noqa: C901 - one case per kind
         match order:
             case LoadSynthesiser(settings):
                 self._drop()
@@ -190,6 +211,9 @@ class Speaker:
                 self._stopped_turn = max(self._stopped_turn, turn)
                 if self._utterance and self._utterance.turn <= turn:
                     self._drop()
+            case ResumeSaying(turn):
+                if self._utterance and self._utterance.turn == turn > self._stopped_turn:
+                    self._resume(self._utterance)
             case _:
                 assert_never(order)
 
@@ -250,8 +274,7 @@ class Speaker:
         self._drop()
         self._look_again()
         session = self._voice.open()
-        self._ducked = False
-        self._loudspeaker.gain = self._volume
+        self._loudspeaker.gain = self._gain
         playback = Playback(self._loudspeaker, self._voice.sample_rate)
         self._utterance = _Utterance(turn, session, playback)
         return self._utterance
@@ -281,6 +304,8 @@ class Speaker:
 
     def _speak(self, utterance: _Utterance) -> float:
         playback = utterance.playback
+        if playback.hushed:
+            return self._wait(utterance)
         playback.pump()
         self._show(utterance)
         if playback.over:
@@ -290,6 +315,20 @@ class Speaker:
             return TICK_S
         self._step(utterance)
         return 0.0
+
+    def _wait(self, utterance: _Utterance) -> float:
+        """While hushed: for the end of the reply, or of the pause."""
+        self.level_db = SILENCE_DB
+        utterance.playback.starved()  # the ring runs empty, which is nobody's fault
+        since = utterance.paused_at
+        if since is not None and time.monotonic() - since > LONGEST_PAUSE_S:
+            self._resume(utterance)
+        return TICK_S
+
+    def _resume(self, utterance: _Utterance) -> None:
+        utterance.paused_at = None
+        utterance.playback.resume()
+        self._loudspeaker.gain = self._gain
 
     def _step(self, utterance: _Utterance) -> None:
         rate = utterance.session.rate = self.rate

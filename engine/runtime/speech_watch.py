@@ -12,8 +12,8 @@ from engine.runtime.end_of_turn import PAUSE_MS
 from engine.runtime.happenings import SpeechGoesOn
 
 SPEECH_MS = 96  # of voice that open an utterance
-DOUBT_MS = 32  # of voice that make a reply quiet: it gets its volume back soon if it was nothing
-DOUBT_VOICE = 0.3  # probability that is a first sign of voice then; an echo's rest stays below
+DOUBT_MS = 32  # of voice that pause a reply: it goes on soon if it was nothing
+DOUBT_VOICE = 0.5  # probability that is a first sign of voice then; an echo's rest stays below
 DOUBT_SILENCE_MS = 350  # after which the words of a doubt are judged
 VOICE = 0.5  # probability from which a window counts as voice
 
@@ -60,11 +60,18 @@ class SpeechWatch:
         if pause == self._pause:
             self._endpointer.end_silence_ms = milliseconds
 
-    def push(self, pcm: Pcm, end: int) -> list[vad.SpeechEvent | SpeechGoesOn]:
-        """What the samples [S] that end before sample `end` show, in order."""
+    def push(
+        self, pcm: Pcm, end: int, *, plausible: bool = True
+    ) -> list[vad.SpeechEvent | SpeechGoesOn]:
+        """What the samples [S] that end before sample `end` show, in order. Unless it is
+        `plausible` that somebody speaks, no speech begins: what is left of an echo may sound like a
+        voice, but leaves no trace of another sound.
+        """
         if self._zero is None:
             self._zero = end - len(pcm)
         probabilities = self._vad.push(pcm)
+        if not (plausible or self.speaking):
+            probabilities = [0.0] * len(probabilities)
         seen: list[vad.SpeechEvent | SpeechGoesOn] = []
         for event in self._endpointer.push(probabilities):
             placed = replace(event, sample=self._zero + event.sample)

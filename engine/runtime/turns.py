@@ -14,7 +14,6 @@ from engine.runtime.floor import (
     Doubt,
     DropDoubt,
     DropEars,
-    Duck,
     Effect,
     EndTurn,
     Floor,
@@ -22,6 +21,7 @@ from engine.runtime.floor import (
     JoinEars,
     OpenEars,
     Outcome,
+    Pause,
     Recite,
     ReplyAudible,
     ReplyOver,
@@ -46,7 +46,6 @@ __all__ = [
     "Doubt",
     "DropDoubt",
     "DropEars",
-    "Duck",
     "Effect",
     "EndTurn",
     "Floor",
@@ -54,6 +53,7 @@ __all__ = [
     "JoinEars",
     "OpenEars",
     "Outcome",
+    "Pause",
     "Recite",
     "ReplyAudible",
     "ReplyOver",
@@ -163,13 +163,13 @@ def _voice_stopped(floor: Floor) -> Outcome:
 
 
 def _doubt(floor: Floor, sample: int) -> Outcome:
-    """Duck, and listen on: the words will tell. A doubt whose words are awaited makes room."""
+    """Pause, and listen on: the words will tell. A doubt whose words are awaited makes room."""
     if floor.doubt is not None and not floor.doubt.closed:
         return Outcome(floor)
     older = (DropDoubt(floor.doubt.turn),) if floor.doubt else ()
     doubt = Doubt(_next_turn(floor))
     doubting = replace(floor, doubt=doubt, last=doubt.turn)
-    return Outcome(doubting, (*older, Duck(floor.turn), OpenEars(doubt.turn, sample)))
+    return Outcome(doubting, (*older, Pause(floor.turn), OpenEars(doubt.turn, sample)))
 
 
 def _doubt_over(floor: Floor, happened: Understood | TurnBroke) -> Outcome:

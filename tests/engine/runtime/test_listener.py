@@ -5,6 +5,7 @@ import pytest
 
 from engine.asr.base import SAMPLE_RATE
 from engine.audio.base import Pcm, Played
+from engine.audio.near_end import NearEnd
 from engine.messages import Event
 from engine.runtime.happenings import Happening, SpeechEnded, SpeechPaused, SpeechStarted
 from engine.runtime.listener import (
@@ -16,6 +17,7 @@ from engine.runtime.listener import (
     RejoinUtterance,
     UseMicrophone,
 )
+from engine.runtime.reflex import Reflex
 from engine.runtime.transcriber import (
     ContinueUtterance,
     DraftUtterance,
@@ -38,11 +40,13 @@ class Ears:
         self.jobs: list[Job] = []
         self._stage = Stage()
         nothing = Played(np.zeros(0, np.float32), SAMPLE_RATE, more=False)
+        self.ducked: list[bool] = []
         self.listener = Listener(
             self._stage.parts(),
             self.told.append,
             self.jobs.append,
             lambda: nothing,
+            Reflex(self.ducked.append),
             end_silence_ms=1_500,
         )
         self.listener._handle(UseMicrophone(""))
@@ -116,3 +120,18 @@ def test_a_quiet_room_is_not_looked_at() -> None:
     assert ears.listener._watch.resting
     ears.hear(np.full(SAMPLE_RATE, 0.01, np.float32))
     assert not ears.listener._watch.resting
+
+
+def test_a_trace_of_somebody_ducks_the_reply_only_while_it_is_heard(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(NearEnd, "double_talk", True)
+    ears = Ears()
+    ears.hear(np.zeros(int(0.1 * SAMPLE_RATE), np.float32))
+    assert ears.ducked == []
+    ears.listener._handle(Attend(hands_free=True, deaf=False, wary=True))
+    ears.hear(np.zeros(int(0.1 * SAMPLE_RATE), np.float32))
+    assert ears.ducked == [True]
+    ears.listener._handle(Attend(hands_free=True, deaf=False))
+    ears.hear(np.zeros(int(0.5 * SAMPLE_RATE), np.float32))
+    assert ears.ducked == [True, False]

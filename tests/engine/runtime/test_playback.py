@@ -47,6 +47,23 @@ def test_hushing_freezes_what_was_heard() -> None:
     assert playback.delivery().words == WORDS[:1]
 
 
+def test_after_a_pause_it_goes_on_with_the_first_unheard_sample() -> None:
+    loudspeaker = HandLoudspeaker()
+    playback = playing(loudspeaker)
+    loudspeaker.play(1_250)
+    playback.hush()
+    loudspeaker.gain = 0.0
+    loudspeaker.play(300)
+    playback.resume()
+    loudspeaker.gain = 1.0
+    while not playback.over:
+        playback.pump()
+        loudspeaker.play(256)
+    samples = np.concatenate(loudspeaker.heard)
+    assert samples[samples > 0].tolist() == np.repeat([1.0, 2.0, 3.0], 1_000).tolist()
+    assert playback.delivery().words == WORDS
+
+
 def test_it_is_over_when_everything_was_heard_and_not_before() -> None:
     loudspeaker = HandLoudspeaker()
     playback = playing(loudspeaker)

@@ -13,7 +13,6 @@ from engine.runtime.turns import (
     Doubt,
     DropDoubt,
     DropEars,
-    Duck,
     Effect,
     EndTurn,
     Floor,
@@ -21,6 +20,7 @@ from engine.runtime.turns import (
     JoinEars,
     OpenEars,
     Outcome,
+    Pause,
     Recite,
     ReplyAudible,
     ReplyOver,
@@ -196,15 +196,15 @@ def test_every_turn_that_begins_ends_exactly_once(history: list[Input], floor: F
 
 
 @given(happenings, floors)
-def test_a_reply_made_quiet_is_made_loud_again_or_ends(history: list[Input], floor: Floor) -> None:
+def test_a_reply_that_is_paused_goes_on_or_ends(history: list[Input], floor: Floor) -> None:
     outcome = play(*history, *[StopAsked()] * (len(history) + 1), floor=floor)
-    quiet = set()
+    paused = set()
     for effect in outcome.effects:
-        if isinstance(effect, Duck):
-            quiet.add(effect.turn)
+        if isinstance(effect, Pause):
+            paused.add(effect.turn)
         if isinstance(effect, Resume | EndTurn):
-            quiet.discard(effect.turn)
-    assert not quiet
+            paused.discard(effect.turn)
+    assert not paused
 
 
 @given(happenings, floors)
@@ -257,7 +257,7 @@ CANCELLING = Floor(cancelling=True)
 
 def test_voice_during_a_cancelled_reply_makes_it_quiet_and_is_listened_to() -> None:
     outcome = play(*OVER_LOUDSPEAKER, floor=CANCELLING)
-    assert outcome.effects[-2:] == (Duck(1), OpenEars(2, 800))
+    assert outcome.effects[-2:] == (Pause(1), OpenEars(2, 800))
     assert outcome.floor.phase is Phase.SPEAKING
     assert outcome.floor.doubt == Doubt(2)
 
