@@ -95,7 +95,8 @@ PURE = ("engine/text", "engine/nn", "engine/runtime/turns.py", "engine/runtime/f
 NO_CLOCK = (*PURE, "engine/codec", "engine/tts", "engine/asr")
 # The window must not wait for the engine's stop(), and Qt's thread may not be blocked: one thread
 # of the bridge calls start, post and stop.
-MAY_CREATE_THREADS = ("engine/runtime/", "app/bridge.py")
+# (the last: processes of a training, which is a program of its own that nobody imports)
+MAY_CREATE_THREADS = ("engine/runtime/", "app/bridge.py", "engine/training/parts.py")
 
 
 def test_threads_are_created_in_the_runtime_only():
