@@ -23,6 +23,8 @@ OPEN_BELOW_UNDERSTOOD = -4.5
 LONGEST_CLAUSE = 7  # words after which "if", "when" and the like have had their main clause
 
 FILLERS = frozenset(("um", "uh", "er", "erm", "uhm", "hm", "hmm", "mm"))
+# Words nobody ends a sentence with, however seldom the model has met the one before.
+JOINERS = frozenset(("and", "but", "or", "because", "if", "the", "a", "an", "my", "your"))
 # What stands alone, though the model of whole sentences does not expect it.
 ALONE = frozenset(("yes", "no", "stop", "wait", "hello", "hi", "thanks", "okay", "help", "louder"))
 _OPENERS = frozenset(("if", "when", "because", "although", "while", "since", "unless", "before"))
@@ -33,6 +35,7 @@ _PREFACES = (
     *(("could", "you"), ("can", "you"), ("would", "you"), ("will", "you"), ("tell", "me")),
     *(("to", "know"), ("to", "ask"), ("you", "please"), ("rubato", "please"), ("me", "know")),
 )
+_MARKERS = frozenset(("so", "well", "now", "please", "hey", "and", "then", "actually"))
 _QUESTIONS = frozenset(("what", "who", "how", "when", "where", "which", "why"))
 _WORD = re.compile(r"[a-z']+")
 
@@ -68,7 +71,7 @@ class Judge:
         if not words:
             return Completeness.UNSURE
         if (
-            words[-1] in FILLERS
+            words[-1] in FILLERS | JOINERS
             or _is_preface(words)
             or text.rstrip().endswith(("...", "…", ",", "-"))
         ):
@@ -99,7 +102,8 @@ class Judge:
 def _is_preface(words: Sequence[str]) -> bool:
     """Whether nothing was asked yet."""
     alone = len(words) == 1 and words[0] in _QUESTIONS
-    return alone or (len(words) <= LONGEST_CLAUSE and tuple(words[-2:]) in _PREFACES)
+    only_begun = words[-1] in _MARKERS and all(word in _MARKERS | ALONE for word in words)
+    return alone or only_begun or (len(words) <= LONGEST_CLAUSE and tuple(words[-2:]) in _PREFACES)
 
 
 def _opens_clause(words: Sequence[str]) -> bool:
