@@ -21,7 +21,7 @@ _SETTLED, _WHOLE, _UNSURE, _OPEN = (
 _SILENCES: Mapping[str, Mapping[Completeness, int]] = MappingProxyType(
     {
         "quick": {_SETTLED: 224, _WHOLE: 320, _UNSURE: 512, _OPEN: 1200},
-        "balanced": {_SETTLED: 288, _WHOLE: 448, _UNSURE: 896, _OPEN: 1728},
+        "balanced": {_SETTLED: 288, _WHOLE: 448, _UNSURE: 1088, _OPEN: 1728},
         "patient": {_SETTLED: 608, _WHOLE: 1200, _UNSURE: 1728, _OPEN: 2592},
     }
 )
