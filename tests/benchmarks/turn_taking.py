@@ -5,13 +5,13 @@ Invariant: every figure comes from the whole engine with its real voice detector
 and formant voice on a clock that is stepped by hand; what a thread computes costs its processor
 time, so other programs on the machine matter little. Times count from the last sound of the speech.
 
-    python -m tests.benchmarks.turn_taking                     all of it (about ten minutes)
+    python -m tests.benchmarks.turn_taking                     all of it (some ten minutes of an idle core)
     python -m tests.benchmarks.turn_taking --patience balanced --detail
 """
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,7 +36,7 @@ from tests.simulation.stepped import SteppedEngine
 PAUSE = "|"
 PAUSES_S = (0.3, 1.5)  # the shortest and the longest; the others lie evenly between them
 QUIET_S = 0.8  # of nobody speaking between two utterances
-WAIT_S = 6.0  # for an answer
+WAIT_S = 4.0  # for an answer
 ROOM = Acoustics(echo_db=-100, noise_db=30)  # a headset
 FLOOR_DB = -40.0  # below a person's level: what is quieter at the edges of a clip is silence
 
@@ -184,7 +184,8 @@ def _trimmed(pcm: Pcm) -> Pcm:
     return pcm[loud[0] : loud[-1] + 1]
 
 
-def measure(patience: str, texts: tuple[str, ...]) -> list[Trial]:
+def measure(patience: str, texts: tuple[str, ...]) -> Iterator[Trial]:
+    """One trial after the other, as they come."""
     settings = Settings()
     settings = replace(
         settings,
@@ -194,10 +195,8 @@ def measure(patience: str, texts: tuple[str, ...]) -> list[Trial]:
     )
     with Talk(ROOM, "", settings) as engine:
         engine.run(QUIET_S)
-        return [
-            engine.say(text, utterance(text, number, len(texts)))
-            for number, text in enumerate(texts)
-        ]
+        for number, text in enumerate(texts):
+            yield engine.say(text, utterance(text, number, len(texts)))
 
 
 HEAD = (
@@ -230,7 +229,7 @@ def _spread(seconds: list[float | None]) -> str:
     return f"{np.median(known):.0f} / {np.percentile(known, 95):.0f}" if known else "-"
 
 
-KINDS = {"without a pause": COMMANDS, "open at the pause": PAUSED, "whole at the pause": AMBIGUOUS}
+KINDS = {"complete": COMMANDS, "open": PAUSED, "ambiguous": AMBIGUOUS}
 
 
 def main() -> None:
@@ -238,16 +237,19 @@ def main() -> None:
     parser.add_argument(
         "--patience", nargs="+", default=("quick", "balanced", "patient"), help="settings to try"
     )
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=tuple(KINDS))
     parser.add_argument("--detail", action="store_true", help="show every utterance")
     given = parser.parse_args()
     if people.missing_programs():
         sys.exit("This needs flite.")
     _print(HEAD)
     for patience in given.patience:
-        for kind, texts in KINDS.items():
-            trials = measure(patience, texts)
-            for trial in trials if given.detail else ():
-                sys.stderr.write(f"{trial}\n")
+        for kind in given.kinds:
+            trials = []
+            for trial in measure(patience, KINDS[kind]):
+                trials.append(trial)
+                if given.detail:
+                    _print([str(trial)])
             _print(row(patience, kind, trials))
 
 
