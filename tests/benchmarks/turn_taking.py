@@ -5,7 +5,7 @@ Invariant: every figure comes from the whole engine with its real voice detector
 and formant voice on a clock that is stepped by hand; what a thread computes costs its processor
 time, so other programs on the machine matter little. Times count from the last sound of the speech.
 
-    python -m tests.benchmarks.turn_taking                     all of it (some ten minutes of an idle core)
+    python -m tests.benchmarks.turn_taking                     all of it: some ten minutes
     python -m tests.benchmarks.turn_taking --patience balanced --detail
 """
 
