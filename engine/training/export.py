@@ -180,7 +180,7 @@ def _tune(run: Run, folder: Path) -> None:
 
 
 def _name_voices(run: Run, folder: Path) -> list[str]:
-    """Encode the recipe's named voices, from speakers that sound as different as possible."""
+    """Encode the recipe's named voices, from the speakers it names or very different ones."""
     from engine.codec.small import load_small
     from engine.tts.voxtream.small_speaker import load_small_speaker
 
@@ -204,8 +204,17 @@ def _name_voices(run: Run, folder: Path) -> list[str]:
 
 
 def _candidates(run: Run) -> list[tuple[int, Clip]]:
-    """Speakers and a clip of each: synthesisers' own voices first, then by how far each one's
-    vector is from those before.
+    """Speakers and a clip of each: those the recipe names, or all by how different they are."""
+    order = run.recipe.export.speakers or _by_difference(run)
+    said: dict[int, list[Spoken]] = {}
+    for spoken in read_speech(run, run.recipe.codec.hours).training:
+        said.setdefault(spoken.entry.speaker, []).append(spoken)
+    return [(number, _clip(said[number])) for number in order if number in said]
+
+
+def _by_difference(run: Run) -> list[int]:
+    """Speakers: a synthesiser's own voice first, then by how far each one's vector is from those
+    before; own voices a little sooner.
     """
     people = read_encoded(run).training.people
     vectors = {number: np.mean([made.vector for made in p], axis=0) for number, p in people.items()}
@@ -219,10 +228,7 @@ def _candidates(run: Run) -> list[tuple[int, Clip]]:
         )
         order.append(far)
         left.remove(far)
-    said: dict[int, list[Spoken]] = {}
-    for spoken in read_speech(run, run.recipe.codec.hours).training:
-        said.setdefault(spoken.entry.speaker, []).append(spoken)
-    return [(number, _clip(said[number])) for number in order if number in said]
+    return order
 
 
 def _clip(said: list[Spoken]) -> Clip:

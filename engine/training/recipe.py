@@ -165,6 +165,7 @@ class Export:
     name: str = "rubato-starter"
     half: bool = True  # fp16 on disk
     voices: tuple[str, ...] = ("Ada", "Bruno", "Clara", "Dario", "Edda", "Felix")
+    speakers: tuple[int, ...] = ()  # who they are; () = those that sound most different
     guidance: float = 1.5
     acoustic_guidance: float = 1.0
     speaker_weight: float = 1.0
