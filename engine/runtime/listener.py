@@ -57,7 +57,7 @@ LEVEL_S = 0.05  # how often its level is told
 QUIET_DB = -65.0  # far below the softest speech the recogniser understands
 PREROLL_S = 1.5  # audio kept before an utterance is opened
 KEY_PREROLL_S = 0.2  # people start to speak a little before the talk key is down
-VOICE_PREROLL_S = 0.5  # soft beginnings before voice is noticed, which is later under a reply
+VOICE_PREROLL_S = 0.3  # soft beginnings before voice is noticed, which is later under a reply
 NO_CANCELLER = (
     "Without echo cancellation I do not listen while I speak. Install the package 'livekit', or "
     "wear a headset and say so in the settings."
