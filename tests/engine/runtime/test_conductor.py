@@ -503,7 +503,11 @@ def test_both_sides_are_recorded_while_the_person_wants_it(
         host.wait(lambda: len(host.of(RecordingChanged)) == 2)
     pcm, _ = soundfile.read(path)
     assert np.abs(pcm[:, 0]).max() == pytest.approx(0.25 if microphone else 0.0, abs=0.05)
-    assert np.abs(pcm[:, 1]).max() == pytest.approx(0.04, abs=0.01)  # the fourth word's level
+    loudest = np.abs(pcm[:, 1]).max()  # 0.04: the fourth word's level
+    if microphone:  # what it hears may duck the reply, and it is recorded as it was played
+        assert 0.005 < loudest < 0.05
+    else:
+        assert loudest == pytest.approx(0.04, abs=0.01)
 
 
 def test_a_new_conversation_forgets_the_old_one() -> None:
