@@ -50,13 +50,15 @@ class ConvNext(StreamingContainer):
 
 @dataclass
 class _Past(State):
-    """Samples [B, C, n] that the next piece needs."""
+    """Samples [B, C, n] that the next piece needs. They stay where they are: a CUDA graph reads
+    and writes the same memory every time.
+    """
 
     past: Tensor
 
     def reset(self, reset_mask: Tensor) -> None:
         super().reset(reset_mask)
-        self.past = torch.where(reset_mask.view(-1, 1, 1), torch.zeros_like(self.past), self.past)
+        self.past.masked_fill_(reset_mask.view(-1, 1, 1), 0.0)
 
 
 class Frames(StreamingModule[_Past]):
@@ -78,7 +80,8 @@ class Frames(StreamingModule[_Past]):
         window = self.get_buffer("window")
         state = self._streaming_state or self._init_streaming_state(len(pcm))
         longer = torch.cat((state.past, pcm), dim=-1)
-        state.past = longer[..., -self._kept :]
+        if self.is_streaming:
+            state.past.copy_(longer[..., -self._kept :])
         pieces = longer[:, 0].float().unfold(-1, len(window), HOP) * window
         spectra: Tensor = torch.fft.rfft(pieces, self._fft)
         return spectra
@@ -169,7 +172,8 @@ class OverlapAdd(StreamingModule[_Past]):
         added = functional.fold(weighted, (1, length), (1, size), stride=(1, HOP))[:, :, 0]
         kept = size - HOP
         added = torch.cat((added[..., :kept] + state.past, added[..., kept:]), dim=-1)
-        state.past = added[..., count * HOP :]
+        if self.is_streaming:
+            state.past.copy_(added[..., count * HOP :])
         return added[..., : count * HOP]
 
 

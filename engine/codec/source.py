@@ -51,18 +51,17 @@ class Shape(NamedTuple):
 @dataclass
 class _SourceState(State):
     """Turns of the pitch [B], the pulse's part that falls on the next sample [B], and how many
-    samples of noise are used.
+    samples of noise are used [B]; tensors that stay where they are.
     """
 
     turns: Tensor
     late: Tensor
-    used: int
+    used: Tensor
 
     def reset(self, reset_mask: Tensor) -> None:
         super().reset(reset_mask)
-        self.turns = torch.where(reset_mask, torch.zeros_like(self.turns), self.turns)
-        self.late = torch.where(reset_mask, torch.zeros_like(self.late), self.late)
-        self.used = 0 if bool(reset_mask.all()) else self.used
+        for kept in (self.turns, self.late, self.used):
+            kept.masked_fill_(reset_mask, 0)
 
 
 class Source(StreamingModule[_SourceState]):
@@ -77,7 +76,7 @@ class Source(StreamingModule[_SourceState]):
     def _init_streaming_state(self, batch_size: int) -> _SourceState:
         device = self.get_buffer("noise").device
         turns = torch.zeros(batch_size, dtype=torch.float64, device=device)
-        return _SourceState(batch_size, device, turns, turns.float(), 0)
+        return _SourceState(batch_size, device, turns, turns.float(), turns.long())
 
     def forward(self, pitch: Tensor) -> tuple[Tensor, Tensor]:
         state = self._streaming_state or self._init_streaming_state(len(pitch))
@@ -93,17 +92,21 @@ class Source(StreamingModule[_SourceState]):
         sizes = torch.where(whole > before, steps.rsqrt(), torch.zeros_like(steps))
         late = (sizes * (1 - ago)).float()
         pulses = (sizes * ago).float() + torch.cat((state.late[:, None], late[:, :-1]), dim=1)
-        state.turns, state.late = turns[:, -1] - whole[:, -1], late[:, -1]
+        if self.is_streaming:
+            state.turns.copy_(turns[:, -1] - whole[:, -1])
+            state.late.copy_(late[:, -1])
         return pulses
 
     def _noise(self, pitch: Tensor, state: _SourceState) -> Tensor:
         count = HOP * pitch.shape[1]
-        if self.training:  # windows of one batch begin anywhere in an utterance
-            state.used = int(torch.randint(NOISE_SAMPLES, ()))
-        places = (state.used + torch.arange(count, device=pitch.device)) % NOISE_SAMPLES
-        state.used = (state.used + count) % NOISE_SAMPLES
+        used = state.used
+        if self.training:  # windows of a batch begin anywhere in an utterance
+            used = torch.randint(NOISE_SAMPLES, (len(pitch),), device=pitch.device)
+        places = (used[:, None] + torch.arange(count, device=pitch.device)) % NOISE_SAMPLES
+        if self.is_streaming:
+            state.used.copy_((used + count) % NOISE_SAMPLES)
         noise: Tensor = self.get_buffer("noise")[places]
-        return noise.expand(len(pitch), -1)
+        return noise
 
 
 class SourceDecoder(Columns):

@@ -6,7 +6,7 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from engine.codec.mimi import FRAME_SAMPLES, Mimi
+from engine.codec.mimi import FRAME_SAMPLES, Mimi, MimiStream
 from engine.codec.small import Decoder, SmallCodecConfig, build, frozen, load_small, metadata
 from engine.codec.source import SourceDecoder
 from engine.errors import ModelError
@@ -46,6 +46,28 @@ def test_decoding_frame_by_frame_equals_decoding_at_once(codec: Mimi) -> None:
     assert whole.shape == (1, 1, 6 * FRAME_SAMPLES)
     assert torch.allclose(torch.cat(parts, dim=-1), whole, atol=tolerance(codec))
     assert float(whole.abs().max()) > 1e-4
+
+
+def test_a_stream_stays_in_its_memory_and_begins_anew_there(codec: Mimi) -> None:
+    """A captured CUDA graph reads and writes the same addresses every time."""
+    codes = torch.randint(0, 16, (1, 3, 3), generator=torch.Generator().manual_seed(5))
+    stream = codec.open()
+    places = addresses(stream)
+    first = [codec.decode_frame(stream, codes[:, :, n : n + 1]) for n in range(3)]
+    codec.restart(stream)
+    again = [codec.decode_frame(stream, codes[:, :, n : n + 1]) for n in range(3)]
+    assert len(places) > 4
+    assert addresses(stream) == places
+    assert torch.allclose(torch.cat(again, -1), torch.cat(first, -1), atol=tolerance(codec))
+
+
+def addresses(stream: MimiStream) -> dict[str, int]:
+    return {
+        f"{module}.{name}": value.data_ptr()
+        for module, state in stream.states.items()
+        for name, value in vars(state).items()
+        if isinstance(value, torch.Tensor)
+    }
 
 
 def test_encoding_frame_by_frame_equals_encoding_at_once(codec: Mimi) -> None:
