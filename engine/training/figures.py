@@ -284,8 +284,8 @@ _INTELLIGIBILITY: Final = (
 _PACE: Final = (
     Goal("speaking rate, error", 0.1, _percent, _rate_errors, Judged.MEAN),
     Goal("a higher rate is always faster", 1.0, _yes, _rising, least=True),
-    Goal("slider 2 -> 6, to 90 %", 2.0, _seconds, lambda h: _settled(h, UP)),
-    Goal("slider 6 -> 2, to 90 %", 2.0, _seconds, lambda h: _settled(h, DOWN)),
+    Goal("slider 2 -> 6, to 90 % of what it reaches", 2.0, _seconds, lambda h: _settled(h, UP)),
+    Goal("slider 6 -> 2, to 90 % of what it reaches", 2.0, _seconds, lambda h: _settled(h, DOWN)),
     Goal("words wrong, slider 2 -> 6", 0.05, _percent, lambda h: _errors(h.steps.get(UP, ()))),
     Goal("words wrong, slider 6 -> 2", 0.05, _percent, lambda h: _errors(h.steps.get(DOWN, ()))),
     Goal("word onsets off an aligner's", 80.0, _milliseconds, _onsets, Judged.MEDIAN),

@@ -20,7 +20,7 @@ from engine.training.performance import OWN_RATE, syllables_of
 from engine.training.run import Run, file_hash, read_json
 from engine.training.speakers import cast
 from engine.training.speed import speed
-from engine.training.talkers import FormantTalker, PackTalker, Talker, source_talkers
+from engine.training.talkers import FormantTalker, PackTalker, Talker, pack_hashes, source_talkers
 from engine.training.texts import read_texts
 from engine.training.verdicts import FORMAT, Judges, Verdict, bigram_judge, judge, read_verdicts
 
@@ -108,9 +108,7 @@ class Measurements:
 
     @cached_property
     def _pack(self) -> tuple[str, ...]:
-        """Hashes of the pack's files; the card is made from the figures, not they from it."""
-        files = sorted(pack_folder(self.run).rglob("*"))
-        return tuple(file_hash(file) for file in files if file.suffix in {".json", ".safetensors"})
+        return pack_hashes(pack_folder(self.run))
 
     @cached_property
     def _voices(self) -> tuple[PackTalker, ...]:

@@ -19,6 +19,7 @@ from engine.training import synthesisers
 from engine.training.matching import match
 from engine.training.performance import Spoken, say
 from engine.training.recipe import Recipe
+from engine.training.run import file_hash
 from engine.training.speakers import BASES
 from engine.training.synthesisers import Request, Take
 from engine.tts.base import TtsModel, Voice
@@ -28,7 +29,14 @@ from engine.tts.voxtream.pack import load_pack
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
 
 FORMANT: Final = "espeak"
+_HEARD: Final = {".json", ".safetensors"}  # the card is made from the figures, not they from it
 Rates = tuple[float, ...]  # SPS; several divide an utterance into equal parts
+
+
+def pack_hashes(folder: Path) -> tuple[str, ...]:
+    """Of all files of a pack that are heard in its speech."""
+    files = sorted(folder.rglob("*"))
+    return tuple(file_hash(file) for file in files if file.suffix in _HEARD)
 
 
 @dataclass(frozen=True)

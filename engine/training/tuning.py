@@ -15,12 +15,11 @@ from typing import Any, Final
 from engine.training.judging import word_error_rate
 from engine.training.parts import Part, do_parts, result
 from engine.training.performance import say, syllables_of
-from engine.training.run import Run, file_hash
+from engine.training.run import Run
 from engine.training.shards import read_shards
 from engine.training.speech import is_validation
-from engine.training.talkers import loaded_pack
+from engine.training.talkers import loaded_pack, pack_hashes
 from engine.training.verdicts import bigram_judge
-from engine.tts.voxtream.pack import CODEC_FILE, SPEAKER_FILE, VOICE_FILE
 from engine.tts.voxtream.rate import RateTarget, rate_target
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
 
@@ -56,7 +55,7 @@ def tuned(
     texts = _texts(run)
     folder = run.stage("export") / "tuning"
     folder.mkdir(exist_ok=True)
-    hashes = tuple(file_hash(pack / name) for name in (VOICE_FILE, CODEC_FILE, SPEAKER_FILE))
+    hashes = pack_hashes(pack)  # also of its voices, and of how it draws
     parts = {}
     for rate, row in table.items():
         given = (str(pack), rate, row, tuple(counts.items()), _enough(texts, rate, seconds))

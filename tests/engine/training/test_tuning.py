@@ -1,8 +1,11 @@
 """The rate table is tuned by trials; here the voice is a formula."""
 
+from pathlib import Path
+
 import pytest
 
 from engine.training import tuning
+from engine.training.talkers import pack_hashes
 from engine.training.tuning import KEPT, STRENGTHS, Trial, tune
 from engine.tts.voxtream.rate import RateTarget
 
@@ -53,3 +56,16 @@ def test_strength_that_costs_words_is_not_taken(compressed: list[float]) -> None
     compressed[:] = [0.01, KEPT + 0.5]
     found = tune("pack", 6.0, ROW, COUNTS, ("text",))
     assert found["row"]["weight"] < STRENGTHS[-1]
+
+
+def test_a_row_is_tuned_anew_when_the_pack_draws_or_sounds_otherwise(tmp_path: Path) -> None:
+    for name in ("config.json", "voice.safetensors", "voices/ada.safetensors", "CARD.md"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("before")
+    seen = {pack_hashes(tmp_path)}
+    for name in ("config.json", "voices/ada.safetensors", "voice.safetensors"):
+        (tmp_path / name).write_text("after")
+        seen.add(pack_hashes(tmp_path))
+    assert len(seen) == 4
+    (tmp_path / "CARD.md").write_text("after")
+    assert pack_hashes(tmp_path) in seen
