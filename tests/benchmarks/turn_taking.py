@@ -13,6 +13,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -29,85 +30,16 @@ from engine.messages import (
 )
 from engine.runtime.parts import standard_parts
 from engine.settings import Settings
+from tests.benchmarks.turn_texts import PAUSE, TEST, TUNING
 from tests.simulation import people
 from tests.simulation.room import RATE, Acoustics
 from tests.simulation.stepped import SteppedEngine
 
-PAUSE = "|"
 PAUSES_S = (0.3, 1.5)  # the shortest and the longest; the others lie evenly between them
 QUIET_S = 0.8  # of nobody speaking between two utterances
 WAIT_S = 4.0  # for an answer
 ROOM = Acoustics(echo_db=-100, noise_db=30)  # a headset
 FLOOR_DB = -40.0  # below a person's level: what is quieter at the edges of a clip is silence
-
-COMMANDS = (
-    "what time is it",
-    "what is the date today",
-    "set a timer for ten minutes",
-    "convert ten miles to kilometers",
-    "what is twenty three times seven",
-    "how do you spell necessary",
-    "speak a little slower",
-    "turn the volume down",
-    "what is the square root of two hundred",
-    "how many feet are there in a mile",
-    "what can you do",
-    "remind me to call my mother in ten minutes",
-    "what day is it",
-    "cancel the timer",
-    "what time is it in tokyo",
-    "how are you",
-    "set the volume to fifty percent",
-    "what is fifteen plus twenty",
-    "talk faster",
-    "how much time is left",
-)
-# Silent where the words leave something open: within phrases, and between clauses.
-PAUSED = (
-    "set a timer for | ten minutes",
-    "what is twenty three | times seven",
-    "convert ten miles | to kilometers",
-    "remind me in ten minutes to | call my mother",
-    "how many feet are there in | a mile",
-    "what is the square root of | two hundred",
-    "how do you spell | necessary",
-    "set the volume to | fifty percent",
-    "what day is the | third of march",
-    "I would like to know the | capital of france",
-    "could you please | tell me the time",
-    "what is the weather like in the | mountains today",
-    "my sister is going to | visit us tomorrow",
-    "tell me a story about a | dragon and a princess",
-    "who was the first | man on the moon",
-    "the quick brown fox | jumps over the lazy dog",
-    "please read me the | letter from my brother",
-    "speak a little | slower",
-    "if I leave at five | when do I arrive",
-    "okay so | what time is it",
-    "when the timer is done | tell me to call my mother",
-    "I was in london last week and | it rained every day",
-    "in ten minutes | remind me to check the oven",
-    "please | turn the volume down",
-    "well um | what is the date today",
-    "because it is late | please talk more quietly",
-    "I do not like coffee but | I like tea",
-    "what I wanted to ask is | how far away the moon is",
-    "before we go on | what is the date",
-    "my question is whether | we should take the train",
-)
-# Silent after words that could stand alone: whoever answers quickly must sometimes be wrong here.
-AMBIGUOUS = (
-    "set a timer for ten minutes | and call it tea",
-    "what time is it | in tokyo",
-    "turn the volume down | a little bit",
-    "what is twenty plus five | times seven",
-    "how are you | doing today",
-    "what is the date | of easter",
-    "convert ten miles to kilometers | and to feet",
-    "tell me a joke | about a dog",
-    "I am going home | because it is late",
-    "cancel the timer | for the tea",
-)
 
 
 @dataclass(frozen=True)
@@ -229,7 +161,8 @@ def _spread(seconds: list[float | None]) -> str:
     return f"{np.median(known):.0f} / {np.percentile(known, 95):.0f}" if known else "-"
 
 
-KINDS = {"complete": COMMANDS, "open": PAUSED, "ambiguous": AMBIGUOUS}
+SETS = {"tuning": TUNING, "test": TEST}
+KINDS = ("complete", "open", "ambiguous")
 
 
 def main() -> None:
@@ -237,20 +170,21 @@ def main() -> None:
     parser.add_argument(
         "--patience", nargs="+", default=("quick", "balanced", "patient"), help="settings to try"
     )
-    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=tuple(KINDS))
+    parser.add_argument("--sets", nargs="+", choices=SETS, default=tuple(SETS))
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS)
     parser.add_argument("--detail", action="store_true", help="show every utterance")
     given = parser.parse_args()
     if people.missing_programs():
         sys.exit("This needs flite.")
     _print(HEAD)
     for patience in given.patience:
-        for kind in given.kinds:
+        for name, kind in product(given.sets, given.kinds):
             trials = []
-            for trial in measure(patience, KINDS[kind]):
+            for trial in measure(patience, getattr(SETS[name], kind)):
                 trials.append(trial)
                 if given.detail:
                     _print([str(trial)])
-            _print(row(patience, kind, trials))
+            _print(row(patience, f"{kind} ({name})", trials))
 
 
 def _print(cells: list[str] | tuple[str, ...]) -> None:
