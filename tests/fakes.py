@@ -247,6 +247,16 @@ class FakeLanguageModel:
         self.histories: list[tuple[Message, ...]] = []  # what was said
         self.instructions: list[list[str]] = []  # system messages
         self.given = 0
+        self.broken: Exception | None = None  # raised instead of getting ready
+        self.slices = 0  # it takes to get ready for a question
+        self.warmed: list[tuple[str, ...]] = []  # what was said before, for each slice
+
+    def warm(self, history: Sequence[Message]) -> Generator[None, None, None]:
+        if self.broken is not None:
+            raise self.broken
+        for _ in range(self.slices):
+            self.warmed.append(tuple(m.text for m in history if m.role is not Role.SYSTEM))
+            yield
 
     def reply(
         self, history: Sequence[Message], situation: Callable[[], Situation]

@@ -135,4 +135,12 @@ class LanguageModel(Protocol):
         """
         ...
 
+    def warm(self, history: Sequence[Message]) -> Generator[None, None, None]:
+        """Get ready for whatever the person says after `history`, a small slice per step; what was
+        done is kept when it is closed. Models that gain nothing by it yield nothing.
+
+        Raises LanguageModelError, which the next reply would raise too.
+        """
+        ...
+
     def close(self) -> None: ...

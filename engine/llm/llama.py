@@ -1,7 +1,8 @@
 """A GGUF model in this process, through llama-cpp-python (an optional extra).
 
 Invariant: between two yields at most one token or one slice of the prompt is computed, so closing
-the reply stops the work there; the evaluated prompt stays in the cache for the next turn.
+the reply stops the work there; the evaluated prompt stays in the cache for the next turn, and what
+of the next one is known already can be evaluated before it is asked.
 """
 
 import json
@@ -14,8 +15,8 @@ import psutil
 
 from engine.errors import LanguageModelError, ModelError
 from engine.llm import rounds
-from engine.llm.base import Delta, LanguageModelInfo, Message, Situation
-from engine.llm.history import ChatMessage, trimmed, without_system
+from engine.llm.base import Delta, LanguageModelInfo, Message, Role, Situation
+from engine.llm.history import ChatMessage, chat_messages, trimmed, without_system
 from engine.llm.rounds import Piece
 from engine.llm.skills import Skills
 from engine.llm.tagged_calls import tool_call
@@ -35,6 +36,10 @@ MAX_REPLY_TOKENS = 2048  # ends a model that does not stop by itself
 # 64 is a second or two at worst; on a GPU bigger ones are needed to keep it busy.
 CPU_SLICE_TOKENS = 64
 GPU_SLICE_TOKENS = 512
+# While nobody waits for it the processor must be given back sooner: a quarter of a second.
+WARM_SLICE_TOKENS = 16
+# Two things the person may say; what their prompts begin with is the prompt of whatever they say.
+PROBES = ("x", "?")
 
 GGUF_MAGIC = b"GGUF"
 # Models whose template writes this take and make tool calls in Hermes' form (Qwen, SmolLM, Hermes
@@ -65,30 +70,52 @@ class LlamaModel:
         prompt = self._settings.system_prompt
         return rounds.reply(self._stream, self._skills, prompt, history, situation)
 
+    def warm(self, history: Sequence[Message]) -> Generator[None, None, None]:
+        """Evaluate what every prompt after this history begins with."""
+        prompts = [self._tokenized(self._next_prompt(history, probe)) for probe in PROBES]
+        known = prompts[0][: _common_prefix(*prompts)]
+        llama = self._llama
+        if _common_prefix(llama.input_ids[: llama.n_tokens].tolist(), known) == len(known):
+            return
+        try:
+            for _ in self._evaluate(known, WARM_SLICE_TOKENS):
+                yield
+        except (RuntimeError, ValueError) as error:
+            raise self._failure(error) from error
+
     def close(self) -> None:
         self._llama.close()
 
+    def _next_prompt(self, history: Sequence[Message], said: str) -> str:
+        asked = [*history, Message(Role.USER, said)]
+        return self._prompt(self._fitting(chat_messages(asked, self._settings.system_prompt)))
+
+    def _fitting(self, messages: list[ChatMessage]) -> list[ChatMessage]:
+        reserve = min(REPLY_TOKENS, self._budget // 2)
+        return trimmed(messages, lambda m: len(self._tokens(m)) <= self._budget - reserve)
+
+    def _failure(self, error: Exception) -> LanguageModelError:
+        return LanguageModelError(
+            f"The language model {self._name} failed: {error}.", hint="Ask again."
+        )
+
     def _stream(self, messages: list[ChatMessage]) -> Iterator[Piece]:
         """One completion. Raises LanguageModelError."""
-        reserve = min(REPLY_TOKENS, self._budget // 2)
-        fitting = trimmed(messages, lambda m: len(self._tokens(m)) <= self._budget - reserve)
-        prompt = self._prompt(fitting)
+        prompt = self._prompt(self._fitting(messages))
         splitter = TagSplitter(THINK if prompt.rstrip().endswith(f"<{THINK}>") else None)
         try:
             tokens = self._tokenized(prompt)
-            yield from self._evaluate(tokens)
+            yield from self._evaluate(tokens, self._llama.n_batch)
             for text in self._sample(tokens):
                 # Held back or thought rather than said: still a moment to be given up in.
                 yield from [*map(tool_call, splitter.feed(text))] or [""]
             yield from map(tool_call, splitter.flush())
         except (RuntimeError, ValueError) as error:
-            raise LanguageModelError(
-                f"The language model {self._name} failed: {error}.", hint="Ask again."
-            ) from error
+            raise self._failure(error) from error
 
-    def _evaluate(self, tokens: list[int]) -> Iterator[str]:
-        """Bring the cache to exactly this prompt, slice by slice."""
-        llama, size = self._llama, self._llama.n_batch
+    def _evaluate(self, tokens: list[int], size: int) -> Iterator[str]:
+        """Bring the cache to exactly this prompt, `size` tokens at a time."""
+        llama = self._llama
         warm = _common_prefix(llama.input_ids[: llama.n_tokens].tolist(), tokens)
         if warm < llama.n_tokens:
             # generate() knows how to drop the rest of the cache, also for models that cannot.

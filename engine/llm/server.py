@@ -72,6 +72,10 @@ class ServerModel:
         prompt = self._settings.system_prompt
         return rounds.reply(self._stream, self._skills, prompt, history, situation)
 
+    def warm(self, history: Sequence[Message]) -> Generator[None, None, None]:
+        """Servers keep prompts by themselves; asking one in vain might cost money."""
+        yield from ()
+
     def close(self) -> None:
         self._steps.run(self._client.close())
         self._steps.close()

@@ -180,7 +180,7 @@ class Conductor:
     @_on.register
     def _(self, command: m.NewConversation) -> None:
         self._decide(turns.StopAsked())
-        self._ledger.forget()
+        self._effects.begin_anew()
         self._crew.recorder.post(ChangeTape())
         self._emit(m.Notice("A new conversation."))
 

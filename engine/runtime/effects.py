@@ -23,6 +23,7 @@ from engine.runtime.listener import (
 )
 from engine.runtime.rehearsal import Rehearsal
 from engine.runtime.speaker import ResumeSaying
+from engine.runtime.thinker import GetReady
 from engine.runtime.wishes import Wishes
 
 
@@ -62,6 +63,11 @@ class Effects:
         """The person goes on: what was prepared is worth nothing."""
         self._ledger.record(turn).discarded += self._rehearsal.drop()
 
+    def begin_anew(self) -> None:
+        """Forget the conversation."""
+        self._ledger.forget()
+        self._crew.thinker.post(GetReady(()))
+
     def carry_out(self, effect: f.Effect) -> None:  # noqa: C901, PLR0912, PLR0915 - one case per kind
         match effect:
             case f.OpenEars(turn, from_sample):
@@ -97,8 +103,16 @@ class Effects:
             case f.ShowPhase(turn, phase):
                 self._emit(m.PhaseChanged(turn, phase))
                 self._attend()
+                self._use_quiet(phase)
             case _:
                 assert_never(effect)
+
+    def _use_quiet(self, phase: m.Phase) -> None:
+        """While nobody has the floor the language model gets ready for what comes next."""
+        thinker = self._crew.thinker
+        thinker.at_ease = phase is m.Phase.IDLE
+        if thinker.at_ease:
+            thinker.post(GetReady(self._ledger.history))
 
     def _think(self, turn: int, said: str) -> None:
         record = self._ledger.record(turn)

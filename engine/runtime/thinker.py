@@ -1,12 +1,13 @@
 """The mind: a history goes in, words go to the speaker as the language model writes them.
 
 Invariant: a reply is given up between two deltas as soon as its task is no longer `live`; nothing
-of another task is ever passed on, and nothing of a task that was not yet asked to `perform`.
+of another task is ever passed on, and nothing of a task that was not yet asked to `perform`. While
+nobody has the floor the model gets ready for the next question, a slice at a time.
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import assert_never
@@ -23,6 +24,7 @@ from engine.settings import LanguageModelSettings
 from engine.text.pace_tags import OFFER
 from engine.text.paced import Growth, PacedText
 
+READY = "ready"
 BUILT_IN = "skills"  # needs no download, so it stands in when another one will not load
 
 
@@ -50,13 +52,20 @@ class ReadOut:
 
 
 @dataclass(frozen=True)
+class GetReady:
+    """The next question will follow this history; the model may use the quiet until then."""
+
+    history: tuple[Message, ...]
+
+
+@dataclass(frozen=True)
 class _Perform:
     """Let out what is held back of this task."""
 
     number: int
 
 
-Task = LoadLanguageModel | Answer | ReadOut | _Perform
+Task = LoadLanguageModel | Answer | ReadOut | GetReady | _Perform
 
 
 class Thinker:
@@ -75,14 +84,17 @@ class Thinker:
         self._situation = situation
         self._model: LanguageModel | None = None  # None until one is loaded
         self.pacing = True  # whether words of the next reply have paces of their own
+        self.at_ease = True  # nobody has the floor; set by the conductor
+        self._readying: Generator[None, None, None] | None = None  # None = ready, or not asked to
         self.live = 0  # number of the task worth thinking about; set by the conductor
         self._aloud = 0  # number of the last task that may be heard
         self._number = 0  # of the last task begun
+        self._history: tuple[Message, ...] = ()  # after which the next question comes
         self._held: list[Callable[[], None]] = []  # what it would say, tell and do
         self._turn: int | None = None  # the turn being worked on; None = none
         self._text = PacedText(pacing=True)
         self._worker: Worker[Task] = Worker(
-            "thinker", handle=self._handle, tick=lambda: None, report=self._report
+            "thinker", handle=self._handle, tick=self._tick, report=self._report
         )
 
     def start(self) -> None:
@@ -101,13 +113,19 @@ class Thinker:
         self.live = -1
         ended = self._worker.stop(timeout_s)
         if ended and self._model:
+            self._rest()
             self._model.close()
         return ended
 
     def _handle(self, task: Task) -> None:
         match task:
             case LoadLanguageModel(settings):
+                self._rest()
                 self._load(settings)
+                self._get_ready()
+            case GetReady(history):
+                self._history = history
+                self._get_ready()
             case Answer(number, turn, history):
                 self._begin(number, turn)
                 self._answer(turn, history)
@@ -134,7 +152,30 @@ class Thinker:
         self._model = model
         self._tell(Ready(Part.LANGUAGE_MODEL, model.info.name, model.info.detail))
 
+    def _get_ready(self) -> None:
+        self._rest()
+        if self._model is not None:
+            self._readying = self._model.warm(self._told(self._history))
+
+    def _rest(self) -> None:
+        """Get ready no further; what was done for it is kept by the model."""
+        readying, self._readying = self._readying, None
+        if readying is not None:
+            readying.close()
+
+    def _tick(self) -> float | None:
+        """Get a little readier, unless somebody speaks, who needs the processor more."""
+        if self._readying is None:
+            return None
+        if self.at_ease:
+            with suppress(LanguageModelError):  # the next reply will meet and tell it
+                if next(self._readying, READY) is None:
+                    return 0.0
+        self._rest()
+        return None
+
     def _begin(self, number: int, turn: int) -> None:
+        self._rest()
         self._number, self._turn = number, turn
         self._held.clear()
         self._text = PacedText(pacing=self.pacing)
@@ -146,10 +187,12 @@ class Thinker:
             )
         if self.live != self._number:
             return
-        if self.pacing:
-            history = (Message(Role.SYSTEM, OFFER), *history)
-        with closing(self._model.reply(history, self._situation)) as deltas:
+        with closing(self._model.reply(self._told(history), self._situation)) as deltas:
             self._pass_on(turn, deltas)
+
+    def _told(self, history: Sequence[Message]) -> Sequence[Message]:
+        """What the model is told of a history."""
+        return (Message(Role.SYSTEM, OFFER), *history) if self.pacing else history
 
     def _pass_on(self, turn: int, deltas: Iterator[Delta]) -> None:
         for delta in deltas:

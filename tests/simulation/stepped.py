@@ -109,6 +109,9 @@ class Talker:
         self.asked.append(history[-1].text)
         yield TextDelta(self.text)
 
+    def warm(self, history: Sequence[Message]) -> Generator[None, None, None]:
+        yield from ()
+
     def close(self) -> None:
         """Nothing to release."""
 

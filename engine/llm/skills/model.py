@@ -55,6 +55,10 @@ class Skills:
     def occasion(self, history: Sequence[Message], situation: Callable[[], Situation]) -> Occasion:
         return Occasion(self._now, situation, self._documents, history)
 
+    def warm(self, history: Sequence[Message]) -> Generator[None, None, None]:
+        """Rules are always ready."""
+        yield from ()
+
     def close(self) -> None:
         """Nothing is held."""
 

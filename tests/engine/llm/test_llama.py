@@ -119,6 +119,64 @@ def test_the_prompt_stays_warm_for_the_next_turn(load, situation, asked):
     assert sum(evaluated) < 40  # not the system prompt and the first question again
 
 
+def test_what_is_known_of_the_next_prompt_is_read_before_the_question(load, situation, asked):
+    model = load(ENDS, context_tokens=2048, context=2048)
+    history = [Message(Role.USER, "Hello"), Message(Role.ASSISTANT, "Good day to you.")]
+    assert len(list(model.warm(history))) > 1
+    evaluated = count_evaluated(model)
+    assert text(model.reply([*history, *asked], situation)) == "William Shakespeare."
+
+    # The question's letters, the beginning of the reply, and its tokens; the rest was there.
+    assert sum(evaluated) < 30
+
+
+def test_the_system_prompt_is_read_before_anything_was_said(load, situation, asked):
+    model = load(ENDS, TOOL_TEMPLATE, context=8192, context_tokens=8192)
+    list(model.warm([]))
+    evaluated = count_evaluated(model)
+    assert text(model.reply(asked, situation)) == "William Shakespeare."
+    assert sum(evaluated) < 30
+
+
+def test_getting_ready_can_be_given_up_and_loses_nothing(load, situation, asked):
+    model = load(ENDS, context_tokens=2048, context=2048)
+    history = [Message(Role.USER, "x" * 300), Message(Role.ASSISTANT, "Yes.")]
+    warming = model.warm(history)
+    next(warming)
+    warming.close()
+    done = model._llama.n_tokens
+
+    assert 0 < done <= llama.WARM_SLICE_TOKENS
+    evaluated = count_evaluated(model)
+    assert text(model.reply([*history, *asked], situation)) == "William Shakespeare."
+    assert done + sum(evaluated) == model._llama.n_tokens
+
+
+def test_a_model_that_is_ready_has_nothing_to_do(load, situation, asked):
+    model = load(ENDS)
+    said = text(model.reply(asked, situation))
+    history = [*asked, Message(Role.ASSISTANT, said)]
+    list(model.warm(history))
+
+    assert list(model.warm(history)) == []
+
+
+def test_a_reply_that_was_cut_is_read_as_it_was_heard(load, situation, asked):
+    model = load(ENDS)
+    list(model.reply(asked, situation))
+    history = [*asked, Message(Role.ASSISTANT, "William", interrupted=True)]
+    list(model.warm(history))
+    evaluated = count_evaluated(model)
+    text(model.reply([*history, Message(Role.USER, "Who?")], situation))
+
+    assert sum(evaluated) < 30
+
+
+def test_a_conversation_that_cannot_be_told_is_a_clear_error_also_before_the_question(load):
+    with pytest.raises(LanguageModelError, match="template"):
+        list(load(ENDS, "{{ raise_exception('never') }}").warm([]))
+
+
 def test_another_conversation_replaces_what_was_in_the_cache(load, situation, asked):
     model = load(ENDS)
     assert text(model.reply(asked, situation)) == "William Shakespeare."

@@ -518,6 +518,15 @@ def test_a_new_conversation_forgets_the_old_one() -> None:
         assert [message.text for message in host.stage.model.histories[-1]] == ["two"]
 
 
+def test_between_two_turns_the_model_gets_ready_for_what_was_said_and_heard() -> None:
+    with hosting() as host:
+        host.stage.model.slices = 1
+        host.ask("one")
+        host.wait(lambda: ("one", "Good day to you.") in host.stage.model.warmed)
+        host.engine.post(NewConversation())
+        host.wait(lambda: host.stage.model.warmed[-1] == ())
+
+
 def test_a_changed_setting_is_saved_when_the_engine_stops(tmp_path: Path) -> None:
     path = tmp_path / "settings.toml"
     with hosting(path=path) as host:

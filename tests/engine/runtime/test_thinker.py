@@ -1,0 +1,80 @@
+"""The mind, ticked by hand: it gets ready for the next question while nobody has the floor."""
+
+from engine.errors import LanguageModelError
+from engine.llm.base import Message, Role
+from engine.messages import Event
+from engine.runtime.happenings import Happening, PartFailed
+from engine.runtime.speaker import Order
+from engine.runtime.thinker import Answer, GetReady, LoadLanguageModel, Thinker
+from engine.settings import LanguageModelSettings
+from tests.fakes import FakeLanguageModel, Stage
+
+HISTORY = (Message(Role.USER, "hello"), Message(Role.ASSISTANT, "Good day."))
+
+
+class Mind:
+    """A thinker whose model takes three slices to get ready."""
+
+    def __init__(self) -> None:
+        self.model = FakeLanguageModel("Yes.")
+        self.model.slices = 3
+        self.told: list[Happening | Event] = []
+        said: list[Order] = []
+        parts = Stage(model=self.model).parts()
+        self.thinker = Thinker(parts, self.told.append, said.append, lambda: None)
+        self.thinker._handle(LoadLanguageModel(LanguageModelSettings()))
+
+    def rest(self) -> None:
+        """Until there is nothing left to do."""
+        while self.thinker._tick() is not None:
+            pass
+
+
+def test_a_loaded_model_gets_ready_for_the_first_question() -> None:
+    mind = Mind()
+    mind.rest()
+    assert mind.model.warmed == [(), (), ()]
+
+
+def test_it_gets_ready_for_what_follows_a_turn() -> None:
+    mind = Mind()
+    mind.rest()
+    mind.thinker._handle(GetReady(HISTORY))
+    mind.rest()
+    assert mind.model.warmed[3:] == [("hello", "Good day.")] * 3
+
+
+def test_who_begins_to_speak_waits_for_one_slice_at_most() -> None:
+    mind = Mind()
+    mind.thinker._tick()
+    mind.thinker.at_ease = False
+    mind.rest()
+    assert len(mind.model.warmed) == 1
+
+
+def test_a_question_is_answered_before_the_model_is_ready() -> None:
+    mind = Mind()
+    mind.thinker._tick()
+    mind.thinker.live = 1
+    mind.thinker._handle(Answer(1, 1, HISTORY[:1]))
+    mind.rest()
+    assert len(mind.model.warmed) == 1
+    assert mind.model.histories == [HISTORY[:1]]
+
+
+def test_another_model_gets_ready_for_the_same_conversation() -> None:
+    mind = Mind()
+    mind.rest()
+    mind.thinker._handle(GetReady(HISTORY))
+    mind.thinker._tick()
+    mind.thinker._handle(LoadLanguageModel(LanguageModelSettings()))
+    mind.rest()
+    assert mind.model.warmed[-3:] == [("hello", "Good day.")] * 3
+
+
+def test_what_fails_while_getting_ready_is_left_for_the_reply_to_tell() -> None:
+    mind = Mind()
+    mind.model.broken = LanguageModelError("The template failed.")
+    mind.rest()
+    assert mind.thinker._tick() is None
+    assert not [told for told in mind.told if isinstance(told, PartFailed)]
