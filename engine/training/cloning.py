@@ -16,6 +16,7 @@ import numpy.typing as npt
 import soundfile
 import soxr
 
+from engine.audio.clip import read_clip
 from engine.errors import UnreadableClip
 from engine.training.performance import OWN_RATE, say
 from engine.training.shards import read_shards
@@ -25,9 +26,23 @@ from engine.training.utterance import SAMPLE_RATE
 from engine.tts.base import Pcm
 
 PROMPT_SECONDS: Final = 6.0
+LONGEST_SECONDS: Final = 60.0  # read of one recording of a person
+_PROMPT_SAMPLES: Final = int(PROMPT_SECONDS * SAMPLE_RATE)
 _RATE: Final = 16_000
 
 Vectors = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Likened:
+    """A real person's clone. Cosines to other speech of the person: the clone's, the prompt's, and
+    that of the pack's named voice that is most like the person.
+    """
+
+    name: str
+    clone: float
+    prompt: float
+    nearest: float
 
 
 @dataclass(frozen=True)
@@ -54,21 +69,15 @@ def clone(pack: str, corpus: str, speaker: int, texts: tuple[str, ...]) -> dict[
     """A part: vectors of a held-out speaker's prompt, of other speech of theirs, and of what the
     voice cloned from the prompt says. Empty when the speaker said too little.
     """
-    said = _speech(Path(corpus), speaker)
-    if said is None:
-        return {}
-    prompt, other = said
-    try:
-        voice = loaded_pack(pack).encode_voice(prompt, SAMPLE_RATE)
-    except UnreadableClip:
-        return {}
-    spoken = [say(loaded_pack(pack), voice, text, (OWN_RATE,)) for text in texts]
-    pcm = np.concatenate([each.pcm for each in spoken])
-    return {
-        "clone": _embedded(pcm, spoken[0].sample_rate),
-        "prompt": _embedded(prompt, SAMPLE_RATE),
-        "other": _embedded(other, SAMPLE_RATE),
-    }
+    return _cloned(pack, _speech(Path(corpus), speaker), texts)
+
+
+def clone_person(pack: str, pattern: str, texts: tuple[str, ...]) -> dict[str, Any]:
+    """The same of a real person, whose recordings in a folder match a pattern."""
+    files = sorted(Path(pattern).parent.glob(Path(pattern).name))
+    parts = [read_clip(file, max_seconds=LONGEST_SECONDS) for file in files]
+    said = [soxr.resample(part.pcm, part.sample_rate, SAMPLE_RATE) for part in parts]
+    return _cloned(pack, _halves(said), texts)
 
 
 def named(talker: Talker, texts: tuple[str, ...]) -> dict[str, Any]:
@@ -98,22 +107,53 @@ def likeness(
     )
 
 
+def likened(name: str, found: dict[str, Any], starters: Sequence[dict[str, Any]]) -> Likened | None:
+    """How like a person their clone is; None when it could not be made."""
+    if not found or not starters:
+        return None
+    rows = [found["clone"], found["prompt"], *(each["vector"] for each in starters)]
+    clone, prompt, *others = (_unit(rows) @ _unit([found["other"]])[0]).tolist()
+    return Likened(name, clone, prompt, max(others))
+
+
 def _speech(corpus: Path, speaker: int) -> tuple[Pcm, Pcm] | None:
     """A prompt, and other speech of the same speaker; None when there is not enough."""
     parts: list[Pcm] = []
-    needed = int(2 * PROMPT_SECONDS * SAMPLE_RATE)
     for shard in read_shards(corpus):
         for entry in shard.entries:
-            if entry.speaker == speaker and sum(map(len, parts)) < needed:
+            if entry.speaker == speaker and sum(map(len, parts)) < 2 * _PROMPT_SAMPLES:
                 pcm, _ = soundfile.read(
                     shard.sound, entry.length, start=entry.offset, dtype="float32"
                 )
                 parts.append(pcm)
+    return _halves(parts)
+
+
+def _halves(parts: Sequence[Pcm]) -> tuple[Pcm, Pcm] | None:
+    """A prompt and as much other speech; None when both together are shorter than a prompt."""
     pcm = np.concatenate(parts or [np.zeros(0, np.float32)])
-    middle = min(len(pcm), needed) // 2
-    if middle < needed // 4:
+    middle = min(len(pcm) // 2, _PROMPT_SAMPLES)
+    if 2 * middle < _PROMPT_SAMPLES:
         return None
     return pcm[:middle], pcm[middle : 2 * middle]
+
+
+def _cloned(pack: str, said: tuple[Pcm, Pcm] | None, texts: tuple[str, ...]) -> dict[str, Any]:
+    """Vectors of a prompt, of other speech, and of what the voice cloned from the prompt says."""
+    if said is None:
+        return {}
+    prompt, other = said
+    try:
+        voice = loaded_pack(pack).encode_voice(prompt, SAMPLE_RATE)
+    except UnreadableClip:
+        return {}
+    spoken = [say(loaded_pack(pack), voice, text, (OWN_RATE,)) for text in texts]
+    pcm = np.concatenate([each.pcm for each in spoken])
+    return {
+        "clone": _embedded(pcm, spoken[0].sample_rate),
+        "prompt": _embedded(prompt, SAMPLE_RATE),
+        "other": _embedded(other, SAMPLE_RATE),
+    }
 
 
 def _unit(vectors: Sequence[Sequence[float]]) -> Vectors:

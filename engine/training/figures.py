@@ -10,7 +10,7 @@ from functools import partial
 from statistics import mean, median
 from typing import Final
 
-from engine.training.cloning import Likeness
+from engine.training.cloning import Likened, Likeness
 from engine.training.matching import Gaps
 from engine.training.settling import settling
 from engine.training.verdicts import Verdict, errors
@@ -40,6 +40,7 @@ class Heard:
     steps: dict[tuple[float, ...], tuple[Verdict, ...]] = field(default_factory=dict)
     minutes: tuple[float, ...] = ()  # word error rate of each minute of a long text
     likeness: Likeness | None = None
+    people: tuple[Likened, ...] = ()  # real ones
     factors: tuple[float, ...] = ()
     first_ms: tuple[float, ...] = ()
     megabytes: tuple[float, ...] = ()
@@ -141,6 +142,11 @@ def details(heard: Heard) -> str:
         if found := settling(said):
             asked = f"{step[0]:g} -> {step[-1]:g}"
             lines.append(f"- slider {asked}: measured {found.before:.1f} -> {found.after:.1f}")
+    lines += [
+        f"- a real voice, {each.name}: clone {each.clone:.2f} like other speech of theirs, their "
+        f"own prompt {each.prompt:.2f}, the nearest named voice {each.nearest:.2f}"
+        for each in heard.people
+    ]
     if heard.minutes:
         minutes = " ".join(_percent(share) for share in heard.minutes)
         lines.append(f"- words wrong in each minute of a long text: {minutes}")

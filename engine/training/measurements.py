@@ -28,6 +28,7 @@ STEP_SENTENCES: Final = 6  # in an utterance whose rate changes
 CLONE_SENTENCES: Final = 2
 SPEED_SENTENCES: Final = 8
 _PLAIN: Final = (OWN_RATE,)
+_PERSON: Final = "cloning/person "
 
 
 @dataclass(frozen=True)
@@ -158,6 +159,11 @@ class Measurements:
                 for number in people[: self.run.recipe.evaluate.clones]
             ),
             *(
+                Part(f"{_PERSON}{number}", cloning.clone_person, (self._folder, pattern, texts),
+                     self._pack)
+                for number, pattern in enumerate(self.run.recipe.evaluate.people, start=1)
+            ),
+            *(
                 Part(f"cloning/{talker.name}", cloning.named, (talker, texts), self._pack)
                 for talker in self._voices
             ),
@@ -195,6 +201,7 @@ class Measurements:
         return replace(
             found,
             likeness=self._likeness("clone"),
+            people=self._people(),
             factors=tuple(cost.get("factors", ())),
             first_ms=tuple(cost.get("first_ms", ())),
             megabytes=(cost["megabytes"],) if cost else (),
@@ -229,9 +236,21 @@ class Measurements:
         )
 
     def _likeness(self, key: str) -> cloning.Likeness | None:
-        found = [result(part, self.results) or {} for part in self._clones]
+        virtual = [part for part in self._clones if not part.name.startswith(_PERSON)]
+        found = [result(part, self.results) or {} for part in virtual]
         speakers = [each for each in found if "clone" in each]
         return cloning.likeness(speakers, [each for each in found if "vector" in each], key)
+
+    def _people(self) -> tuple[cloning.Likened, ...]:
+        """The clones of real people, those that could be made."""
+        found = {part.name: result(part, self.results) or {} for part in self._clones}
+        starters = [each for each in found.values() if "vector" in each]
+        made = (
+            cloning.likened(name.removeprefix("cloning/"), each, starters)
+            for name, each in found.items()
+            if name.startswith(_PERSON)
+        )
+        return tuple(each for each in made if each is not None)
 
 
 def _called(side: str, name: str) -> str:

@@ -148,6 +148,7 @@ class Evaluate:
     rate_sentences: int = 36  # at every rate
     naturalness: int = 16  # sentences of every voice that DNSMOS hears
     clones: int = 24  # speakers
+    people: tuple[str, ...] = ()  # patterns of recordings' file names, one real person each
     long_seconds: float = 600.0
 
 

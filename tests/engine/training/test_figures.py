@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.training.cloning import likeness
+from engine.training.cloning import likened, likeness
 from engine.training.figures import UNMEASURED, UP, Goal, Heard, details, goals, table
 from engine.training.naturalness import Naturalness
 from tests.engine.training.verdict import verdict
@@ -79,3 +79,13 @@ def test_clones_like_their_own_speakers_are_told_from_those_like_a_named_voice()
     assert found.to_starter[1] == pytest.approx(1.0)
     assert found.equal_error == 0.0
     assert likeness([own], named) is None
+
+
+def test_a_real_voice_is_set_beside_its_own_prompt_and_the_nearest_named_voice() -> None:
+    found = {"clone": [0.6, 0.8], "prompt": [2.0, 0.0], "other": [1.0, 0.0]}
+    person = likened("person 1", found, [{"vector": [0.0, 1.0]}, {"vector": [0.8, 0.6]}])
+    assert person is not None
+    line = details(Heard(people=(person,)))
+    assert "person 1: clone 0.60" in line
+    assert "own prompt 1.00, the nearest named voice 0.80" in line
+    assert likened("person 1", {}, [{"vector": [0.0, 1.0]}]) is None
