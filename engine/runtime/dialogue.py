@@ -15,6 +15,7 @@ from engine.audio.file_device import FileLoudspeaker, FileMicrophone
 from engine.errors import EngineError
 from engine.export.files import check_suffix
 from engine.messages import (
+    Ending,
     Event,
     Failed,
     Loading,
@@ -183,7 +184,7 @@ class _Stage:
             case PhaseChanged(phase=phase):
                 self._phase = phase
                 self._idle_since = time.monotonic()
-            case TurnEnded():
+            case TurnEnded() if not _joined(event):
                 self.exchanges.append(_exchange(event))
             case _:
                 pass  # everything else is for show
@@ -205,6 +206,11 @@ class _NoChange:
 
     def close(self) -> None:
         """Nothing to release."""
+
+
+def _joined(turn: TurnEnded) -> bool:
+    """Whether the person went on before it was answered: the next turn has all of it."""
+    return turn.ending is Ending.SUPERSEDED and not turn.said
 
 
 def _exchange(turn: TurnEnded) -> Exchange:

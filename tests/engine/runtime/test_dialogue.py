@@ -11,6 +11,8 @@ import soundfile
 
 from engine.asr.base import Recogniser
 from engine.errors import EngineError, InvalidInput, ModelError
+from engine.messages import Ending, TurnEnded, TurnMetrics
+from engine.runtime import dialogue
 from engine.runtime.dialogue import READY_S, Keep, converse
 from engine.settings import RecogniserSettings, Settings
 from tests.fakes import Stage
@@ -36,6 +38,18 @@ def test_a_part_that_cannot_be_loaded_ends_it_soon_with_its_own_fault(question: 
         )
     assert caught.value.hint == "Fetch it again."
     assert time.monotonic() - began < READY_S / 4
+
+
+def ended(turn: int, said: str, ending: Ending) -> TurnEnded:
+    return TurnEnded(turn, ending, said, "", "", "", TurnMetrics())
+
+
+def test_a_turn_that_was_joined_is_listed_once_with_all_that_was_said() -> None:
+    stage = dialogue._Stage(None, None, lambda _: None)
+    stage.receive(ended(1, "", Ending.SUPERSEDED))
+    stage.receive(ended(2, "what time is it in tokyo", Ending.COMPLETE))
+    stage.receive(ended(3, "never mind", Ending.SUPERSEDED))  # another question took its place
+    assert [each.heard for each in stage.exchanges] == ["what time is it in tokyo", "never mind"]
 
 
 def test_a_part_that_stands_in_for_a_broken_one_lets_it_begin(question: Path) -> None:
