@@ -1,11 +1,17 @@
 """Whether the words so far are a whole request, or leave something open.
 
-Three witnesses: the sentences the skills understand, how often English sentences end after the last
-two words (the trigram model that comes with pocketsphinx), and words that open a clause. Pitch and
-energy are not asked: on four synthetic voices the fall at a comma and at a stop did not differ.
-Invariant: words in, a judgement out; nothing is remembered.
+Some words leave no doubt: a skill's sentence that can or cannot end here, a conjunction, the
+opening of a clause. For all others three witnesses are weighed: how often English sentences end
+after the last two words (the trigram model that comes with pocketsphinx), how many words were said,
+and whether a skill has an answer. The weights are a logistic regression on 166 sentences and
+beginnings of sentences, as the built-in recogniser heard four synthetic voices say them; on
+sentences left out it told whole from begun with an area under the curve of 0.87 (the rules before
+it: 0.66). Two more witnesses were asked and not kept: the recogniser's confidence added nothing,
+and the fall of pitch at a comma and at a stop did not differ in synthetic voices. Invariant: words
+in, a judgement out; nothing is remembered.
 """
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from enum import Enum
@@ -13,11 +19,10 @@ from typing import Any
 
 from engine.asr.phrase_model import PhraseModel
 
-# Natural logarithm of the chance that a sentence ends after its last two words. Of whole sentences
-# hardly any is below the first; of their beginnings hardly any above the second, and most that end
-# with an article, a preposition or a conjunction are below the first.
-OPEN_BELOW = -3.3
-WHOLE_ABOVE = -1.75
+OPEN_BELOW = 0.5  # probability that it is whole
+WHOLE_ABOVE = 0.8  # of beginnings one in thirty is above it
+MANY_WORDS = 8  # more say no more
+LEAST_CHANCE = -6.0  # natural logarithm; likewise
 # What a skill answers may end in a number, after which other sentences go on; but not with "the".
 OPEN_BELOW_UNDERSTOOD = -4.5
 LONGEST_CLAUSE = 7  # words after which "if", "when" and the like have had their main clause
@@ -89,14 +94,22 @@ class Judge:
     def _of_other_words(self, text: str, words: list[str]) -> Completeness:
         if len(words) == 1 and words[0] in ALONE:
             return Completeness.WHOLE
+        if _opens_clause(words):
+            return Completeness.OPEN
         chance = self._chance_of_end(words)
         understood = self._understands(text)
-        open_below = OPEN_BELOW_UNDERSTOOD if understood else OPEN_BELOW
-        if chance < open_below or _opens_clause(words):
-            return Completeness.OPEN
-        if understood or chance > WHOLE_ABOVE:
+        whole = _probability(chance, len(words), understood=understood)
+        if whole >= WHOLE_ABOVE:
             return Completeness.WHOLE
-        return Completeness.UNSURE
+        if whole >= OPEN_BELOW or (understood and chance >= OPEN_BELOW_UNDERSTOOD):
+            return Completeness.UNSURE
+        return Completeness.OPEN
+
+
+def _probability(chance: float, words: int, *, understood: bool) -> float:
+    """That so many words are a whole sentence, of which `chance` is as chance_of_end() tells."""
+    told = 0.65 * max(chance, LEAST_CHANCE) + 4.1 * math.log(min(words, MANY_WORDS))
+    return 1.0 / (1.0 + math.exp(5.8 - told - 3.2 * understood))
 
 
 def _is_preface(words: Sequence[str]) -> bool:

@@ -66,26 +66,53 @@ def test_words_after_which_something_must_follow_are_open(judge, text):
 
 
 @pytest.mark.parametrize(
-    "text", ["yes", "stop", "she never liked the taste of coffee", "tell me a joke", "thank you"]
+    "text",
+    [
+        *("yes", "stop", "we are going to paint the kitchen next week"),
+        "could you tell me about the history of the house",
+    ],
 )
 def test_a_sentence_no_skill_knows_is_whole_where_sentences_end(judge, text):
     assert judge.judge(text) is WHOLE
 
 
-@pytest.mark.parametrize("text", ["", "...", "my sister"])
-def test_what_tells_nothing_is_unsure(judge, text):
+@pytest.mark.parametrize(
+    "text",
+    ["", "...", "she never liked the taste of coffee", "nobody knows why the lights went out"],
+)
+def test_what_tells_little_is_unsure(judge, text):
     assert judge.judge(text) is UNSURE
 
 
-def test_what_a_skill_answers_is_whole_even_if_it_seldom_ends_so():
-    def seldom(_words: Sequence[str]) -> float:
-        return -3.0
+@pytest.mark.parametrize("text", ["my sister", "the letter", "what was it again"])
+def test_a_few_words_that_say_nothing_to_a_skill_are_a_beginning(judge, text):
+    assert judge.judge(text) is OPEN
 
-    assert Judge(PHRASES, lambda _: True, seldom).judge("spell xylophone") is WHOLE
-    assert Judge(PHRASES, lambda _: False, seldom).judge("spell xylophone") is UNSURE
+
+def likely_end(_words: Sequence[str]) -> float:
+    return -1.0
+
+
+def seldom_end(_words: Sequence[str]) -> float:
+    return -3.0
+
+
+def test_the_more_words_the_likelier_they_are_all():
+    judge = Judge(PHRASES, lambda _: False, likely_end)
+    order = [OPEN, UNSURE, WHOLE]
+    judged = [order.index(judge.judge("word " * count)) for count in range(1, 12)]
+    assert judged == sorted(judged)
+    assert set(judged) == {0, 1, 2}
+
+
+def test_a_skill_that_answers_speaks_for_the_end():
+    text = "please spell xylophone now"
+    assert Judge(PHRASES, lambda _: True, likely_end).judge(text) is WHOLE
+    assert Judge(PHRASES, lambda _: False, likely_end).judge(text) is OPEN
 
 
 def test_a_number_ends_what_a_skill_answers_and_an_article_does_not():
+    assert Judge(PHRASES, lambda _: True, seldom_end).judge("spell xylophone") is UNSURE
     lenient = Judge(PHRASES, lambda _: True, chance_of_end())
     assert lenient.judge("what is the root of two hundred") is WHOLE
     assert lenient.judge("say after me the") is OPEN
