@@ -296,11 +296,18 @@ class Speaker:
         try:
             return self._speak(self._utterance)
         except DeviceError as error:
-            self._tell(PartFailed(Part.LOUDSPEAKER, error))
-            relapsed = self._relapse.again(time.monotonic())
-            gone = "" if relapsed else "the one that went away"
-            self._replace_loudspeaker(self._fallback(gone))
+            self._lose_loudspeaker(self._utterance, error)
             return TICK_S
+
+    def _lose_loudspeaker(self, utterance: _Utterance, error: DeviceError) -> None:
+        """Go on through another; where there is none, what was begun aloud ends as it was heard."""
+        relapsed = self._relapse.again(time.monotonic())
+        instead = self._fallback("" if relapsed else "the one that went away")
+        over = isinstance(instead, SilentLoudspeaker) and utterance.playback.audible
+        if over:
+            utterance.playback.hush()
+        self._tell(PartFailed(Part.LOUDSPEAKER, error, utterance.turn if over else None))
+        self._replace_loudspeaker(instead)
 
     def _speak(self, utterance: _Utterance) -> float:
         playback = utterance.playback

@@ -54,6 +54,16 @@ def begin_reply(engine: Whole) -> None:
     engine.wait(lambda: len(engine.of(WordHeard)) >= 3)
 
 
+def lost(engine: Whole) -> None:
+    """The reply that was begun ends where it was heard, and says why."""
+    ended = engine.ended(1)
+    assert ended.ending is Ending.DEVICE_LOST
+    assert ended.reply == LONG
+    assert LONG.startswith(ended.heard)
+    assert 0 < len(ended.heard) < len(LONG)
+    assert any(failed.turn == 1 for failed in engine.failed(Part.LOUDSPEAKER))
+
+
 def complete(engine: Whole) -> None:
     """The reply that was begun is spoken to its end, every word once."""
     ended = engine.ended(1)
@@ -105,21 +115,20 @@ def test_a_default_loudspeaker_that_freezes_does_not_hold_the_turn(card: Virtual
         engine.wait(lambda: has(engine, Part.LOUDSPEAKER))
         begin_reply(engine)
         card.freeze(SPEAKER)
-        complete(engine)
+        lost(engine)
         assert len(engine.failed(Part.LOUDSPEAKER)) == 2  # it is still the default: tried once more
         card._run("pactl", "suspend-sink", SPEAKER, "0")
         assert engine.works()
 
 
-def test_a_sound_server_that_crashes_mid_reply_leaves_text_and_the_next_turn(
+def test_a_sound_server_that_crashes_mid_reply_ends_it_and_leaves_the_next_turn(
     card: VirtualAudio,
 ) -> None:
     with on_card() as engine:
         engine.wait(lambda: has(engine, Part.LOUDSPEAKER) and has(engine, Part.MICROPHONE))
         begin_reply(engine)
         card.crash()
-        complete(engine)
-        assert engine.failed(Part.LOUDSPEAKER)
+        lost(engine)
         engine.wait(lambda: engine.failed(Part.MICROPHONE))
         assert engine.works()
 
