@@ -36,6 +36,7 @@ Inbound = Command | Happening | Event
 
 LONGEST_TEXT = 20_000  # characters; a typed turn beyond that is a mistake
 DEVICES = (Part.MICROPHONE, Part.LOUDSPEAKER)
+REACTION_S = 0.6  # after a sound, and a voice is noticed in 0.1 s: who is sooner was going on
 STOP_S = 2.0  # the conductor itself never waits for anyone, so this is ample
 
 
@@ -197,7 +198,10 @@ class Conductor:
 
     @_on.register
     def _(self, happened: h.SpeechStarted) -> None:
-        self._decide(turns.VoiceBegan(happened.sample))
+        record = self._ledger.find(self._floor.turn)
+        heard_at = record.heard_at if record else None
+        unmoved = heard_at is not None and time.monotonic() - heard_at < REACTION_S
+        self._decide(turns.VoiceBegan(happened.sample, unmoved))
 
     @_on.register
     def _(self, happened: h.SpeechGoesOn) -> None:
@@ -319,7 +323,7 @@ class Conductor:
             goes_on = happened.part is Part.LANGUAGE_MODEL
             ending = m.Ending.DEVICE_LOST if happened.part in DEVICES else m.Ending.FAILED
             self._decide(turns.TurnBroke(happened.turn, goes_on, ending))
-        elif happened.part in DEVICES:
+        if happened.part in DEVICES:
             self._inventory.broke(happened.part)
 
     @_on.register

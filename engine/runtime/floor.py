@@ -22,9 +22,12 @@ class TalkReleased:
 
 @dataclass(frozen=True)
 class VoiceBegan:
-    """Voice activity; `sample` is where on the listener's count."""
+    """Voice activity; `sample` is where on the listener's count. `unmoved`: too soon after the
+    first sound of a reply to be an answer to it.
+    """
 
     sample: int
+    unmoved: bool = False
 
 
 @dataclass(frozen=True)

@@ -82,8 +82,8 @@ def advance(floor: Floor, happened: Input) -> Outcome:  # noqa: C901, PLR0912 - 
             return _talk_pressed(floor)
         case TalkReleased():
             return _talk_released(floor)
-        case VoiceBegan(sample):
-            return _voice_began(floor, sample)
+        case VoiceBegan():
+            return _voice_began(floor, happened)
         case VoiceStopped():
             return _voice_stopped(floor)
         case VoiceConfirmed(turn):
@@ -127,18 +127,18 @@ def _talk_released(floor: Floor) -> Outcome:
     return _close_ears(released)
 
 
-def _voice_began(floor: Floor, sample: int) -> Outcome:
+def _voice_began(floor: Floor, voice: VoiceBegan) -> Outcome:
     """Voice opens a turn when hands are free and the loudspeaker cannot be what was heard."""
     if not floor.hands_free or floor.phase is Phase.LISTENING:
         return Outcome(floor)
     if floor.phase is Phase.SPEAKING and not floor.headset:
-        return _doubt(floor, sample) if floor.cancelling else Outcome(floor)
+        return _doubt(floor, voice.sample) if floor.cancelling else Outcome(floor)
     waiting = floor.phase is Phase.THINKING  # for a reply of which nothing was heard
-    if waiting and floor.spoken:
+    if floor.spoken and (waiting or (floor.phase is Phase.SPEAKING and voice.unmoved)):
         return _rejoined(floor)
     return _begin(
         floor,
-        lambda turn: OpenEars(turn, sample),
+        lambda turn: OpenEars(turn, voice.sample),
         phase=Phase.LISTENING,
         cause=Ending.SUPERSEDED if waiting else Ending.INTERRUPTED_BY_SPEECH,
     )

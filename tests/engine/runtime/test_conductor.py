@@ -53,6 +53,7 @@ from engine.messages import (
     VoicesChanged,
     WordHeard,
 )
+from engine.runtime import conductor as conductor_module
 from engine.runtime import happenings as h
 from engine.runtime.conductor import Conductor
 from engine.runtime.happenings import Happening
@@ -338,6 +339,32 @@ def test_a_loudspeaker_pulled_out_mid_reply_is_replaced_and_every_word_is_heard(
         assert host.of(Failed)[-1].part is Part.LOUDSPEAKER
         played = sum(len(block) for block in usb.heard) + stage.loudspeakers[""].samples_played
         assert played == pytest.approx(8 * WORD_SAMPLES, abs=200)
+
+
+def test_a_reply_whose_last_loudspeaker_is_lost_ends_where_it_was_heard() -> None:
+    stage = Stage(model=FakeLanguageModel("one two three four five six seven eight"))
+    with hosting(stage) as host:
+        host.engine.post(SendText("count"))
+        only = stage.loudspeakers[""]
+        host.wait(lambda: only.samples_written >= 2 * WORD_SAMPLES)
+        only.play(WORD_SAMPLES + 10)
+        host.wait(lambda: len(host.of(WordHeard)) == 2)
+        only.gone = True
+        del stage.loudspeakers[""]
+        ended = host.wait_ended(1, playing=0)
+        assert ended.ending is Ending.DEVICE_LOST
+        assert ended.heard == "one two"
+        assert host.of(Failed)[-1].turn == 1
+        host.engine.post(SendText("again"))  # shown, though nobody hears it
+        assert host.wait_ended(2, playing=0).ending is Ending.COMPLETE
+
+
+def test_a_reply_nobody_heard_yet_is_shown_when_the_loudspeaker_is_gone() -> None:
+    with hosting() as host:
+        host.stage.loudspeakers[""].gone = True
+        del host.stage.loudspeakers[""]
+        host.engine.post(SendText("hi"))
+        assert host.wait_ended(1, playing=0).ending is Ending.COMPLETE
 
 
 def test_a_microphone_pulled_out_is_replaced_by_the_default_one() -> None:
@@ -661,6 +688,41 @@ def test_a_person_who_goes_on_before_the_reply_is_heard_gets_one_answer_to_all_o
         assert (second.said, second.reply) == ("hello there you", "Good day.")
         assert [message.text for message in stage.model.histories[-1]] == ["hello there you"]
         assert host.of(SettingChanged)[-1] == SettingChanged("speech.rate", None)
+
+
+def begin_to_answer(host: Host) -> None:
+    """A spoken question, and the first sound of its answer."""
+    host.post(h.SpeechStarted(0))
+    host.post(h.SpeechEnded(time.monotonic()))
+    host.wait(lambda: host.stage.loudspeakers[""].samples_written > WORD_SAMPLES)
+    host.stage.loudspeakers[""].play(WORD_SAMPLES)
+    host.wait(lambda: any(e.phase is Phase.SPEAKING for e in host.of(PhaseChanged)))
+
+
+def test_a_person_cut_off_who_just_goes_on_is_answered_to_all_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(conductor_module, "REACTION_S", 60.0)  # however slow this machine is
+    with hosting(None, FREE) as host:
+        begin_to_answer(host)
+        host.post(h.SpeechStarted(20_000))
+        first = host.wait_ended(1)
+        assert (first.ending, first.said, first.heard) == (Ending.SUPERSEDED, "", "")
+        host.stage.recogniser.text = "hello there you"
+        host.post(h.SpeechEnded(time.monotonic()))
+        assert host.wait_ended(2).said == "hello there you"
+        assert [message.text for message in host.stage.model.histories[-1]] == ["hello there you"]
+
+
+def test_a_person_who_has_heard_the_reply_says_something_new(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(conductor_module, "REACTION_S", 0.0)
+    with hosting(None, FREE) as host:
+        begin_to_answer(host)
+        host.post(h.SpeechStarted(20_000))
+        first = host.wait_ended(1)
+        assert (first.ending, first.said) == (Ending.INTERRUPTED_BY_SPEECH, "hello there")
 
 
 def test_every_command_and_happening_has_a_handler_of_its_own() -> None:

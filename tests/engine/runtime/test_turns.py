@@ -164,7 +164,7 @@ happenings = st.lists(
     st.one_of(
         st.just(TalkPressed()),
         st.just(TalkReleased()),
-        st.builds(VoiceBegan, st.integers(0, 10**6)),
+        st.builds(VoiceBegan, st.integers(0, 10**6), st.booleans()),
         st.just(VoiceStopped()),
         st.builds(VoiceConfirmed, turns),
         st.builds(TextSent, st.just("text")),
@@ -248,6 +248,22 @@ def test_what_was_not_ended_by_a_silence_is_not_joined(first: Input) -> None:
 def test_what_is_said_once_the_reply_is_heard_is_a_turn_of_its_own() -> None:
     spoken = play(VoiceBegan(0), VoiceStopped(), Understood(1, "hi"), ReplyAudible(1))
     outcome = advance(replace(spoken.floor, headset=True), VoiceBegan(9_000))
+    assert OpenEars(2, 9_000) in outcome.effects
+
+
+def test_who_goes_on_too_soon_to_have_heard_the_reply_loses_nothing_of_what_was_said() -> None:
+    spoken = play(VoiceBegan(0), VoiceStopped(), Understood(1, "hi"), ReplyAudible(1))
+    outcome = advance(replace(spoken.floor, headset=True), VoiceBegan(9_000, unmoved=True))
+    assert without_phases(outcome.effects) == [
+        Silence(1),
+        JoinEars(1, 2),
+        EndTurn(1, Ending.SUPERSEDED),
+    ]
+
+
+def test_a_voice_is_not_joined_to_what_was_typed() -> None:
+    typed = play(TextSent("hi"), ReplyAudible(1), floor=Floor(headset=True))
+    outcome = advance(typed.floor, VoiceBegan(9_000, unmoved=True))
     assert OpenEars(2, 9_000) in outcome.effects
 
 
