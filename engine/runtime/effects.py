@@ -1,6 +1,6 @@
 """What the turn rules decided, carried out: orders to the crew, entries in the ledger, events.
 
-Invariant: runs on the conductor's thread only, and decides nothing.
+Invariant: runs on the conductor's thread only, and decides nothing about who has the floor.
 """
 
 from collections.abc import Callable
@@ -122,4 +122,8 @@ class Effects:
             record.typed = True
             self._emit(m.Heard(turn, said, 1.0, "keyboard"))
         self._ledger.say(said)
-        self._rehearsal.answer(turn, self._ledger.history)
+        unsaid = self._ledger.left_unsaid(turn)
+        if unsaid and self._wishes.grant_said(said, turn):
+            self._rehearsal.read_out(turn, unsaid)  # what was wished for is how to go on
+        else:
+            self._rehearsal.answer(turn, self._ledger.history)

@@ -17,6 +17,8 @@ from engine.runtime import word_times
 from engine.runtime.happenings import Delivery, WordBegan
 from engine.text.word import Word
 
+CUT_BY_VOICE = (Ending.INTERRUPTED_BY_SPEECH, Ending.INTERRUPTED_BY_TALK_KEY)
+
 
 @dataclass
 class TurnRecord:
@@ -143,6 +145,18 @@ class Ledger:
         self.say(text)
         if turn in self._over:
             self._over[turn].said = text
+
+    def left_unsaid(self, turn: int) -> str:
+        """What the person kept from being said by speaking in this turn, from the word they cut on;
+        empty when that was nothing.
+        """
+        before = self._over.get(turn - 1)
+        if before is None or before.ending not in CUT_BY_VOICE:
+            return ""
+        words = before.delivery.words
+        if not before.reply[words[-1].end if words else 0 :].strip():
+            return ""
+        return before.reply[words[-1].start if words else 0 :]
 
     def rejoin(self, turn: int) -> None:
         """All that was said in this turn belongs to the next one: take it back."""

@@ -54,13 +54,13 @@ class Wishes:
             self._granted.kinds.add(type(action))
         carry_out(action, self._change, self._alarm, self._situation(), self._clock())
 
-    def grant_said(self, said: str) -> bool:
+    def grant_said(self, said: str, turn: int | None = None) -> bool:
         """What a person says while a reply is spoken: a wish about its pace is granted at once and
-        needs no reply; False when it is something else.
+        needs no reply; False when it is something else. `turn` as in grant().
         """
         wish = pace_wish(said)
         if wish is not None:
-            self.grant(wish)
+            self.grant(wish, turn)
         return wish is not None
 
     def undo(self, turn: int) -> None:

@@ -220,6 +220,38 @@ def test_slower_typed_during_a_reply_changes_that_reply() -> None:
         assert rates[-1] == pytest.approx(4.0 - STEP)
 
 
+def cut_with_the_talk_key(host: Host, said: str) -> TurnEnded:
+    """A reply of which some words were heard, and what somebody says instead of the rest."""
+    host.stage.recogniser.text = said
+    host.engine.post(SendText("count"))
+    host.wait(lambda: len(host.of(WordHeard)) >= 2, playing=400)
+    host.engine.post(PressTalk())
+    host.engine.post(ReleaseTalk())
+    assert host.wait_ended(1).ending is Ending.INTERRUPTED_BY_TALK_KEY
+    return host.wait_ended(2)
+
+
+COUNTING = "one two three four five six seven eight nine ten"
+
+
+def test_slower_said_with_the_talk_key_goes_on_slower_with_the_reply_it_cut() -> None:
+    with hosting(Stage(model=FakeLanguageModel(COUNTING))) as host:
+        rest = cut_with_the_talk_key(host, "slower please")
+        cut = host.of(TurnEnded)[0]
+        assert (rest.said, rest.ending) == ("slower please", Ending.COMPLETE)
+        # The word it was cut on is said again.
+        assert cut.heard + rest.reply[rest.reply.index(" ") :] == COUNTING
+        assert cut.heard.split()[-1] == rest.reply.split()[0]
+        assert host.of(SettingChanged) == [SettingChanged("speech.rate", pytest.approx(4.0 - STEP))]
+        assert len(host.stage.model.histories) == 1
+
+
+def test_anything_else_said_with_the_talk_key_is_answered() -> None:
+    with hosting(Stage(model=FakeLanguageModel(COUNTING))) as host:
+        assert cut_with_the_talk_key(host, "slower and tell me the time").reply == COUNTING
+        assert len(host.stage.model.histories) == 2
+
+
 def test_a_wish_about_the_pace_between_two_replies_is_answered() -> None:
     with hosting() as host:
         host.ask("hi")

@@ -48,6 +48,32 @@ def test_a_reply_nobody_heard_leaves_no_trace_in_the_history() -> None:
     assert [message.role for message in ledger.history] == [Role.USER]
 
 
+@pytest.mark.parametrize("ending", [Ending.INTERRUPTED_BY_SPEECH, Ending.INTERRUPTED_BY_TALK_KEY])
+def test_a_reply_cut_by_voice_has_left_unsaid_all_from_the_word_it_was_cut_on(
+    ending: Ending,
+) -> None:
+    ledger = turn_heard(2)
+    ledger.end(1, ending)
+    assert ledger.left_unsaid(2) == "is **six** o'clock now."
+    assert ledger.left_unsaid(3) == ""  # of which it was not the cause
+
+
+def test_a_reply_of_which_no_word_was_heard_is_unsaid_as_a_whole() -> None:
+    ledger = turn_heard(0)
+    ledger.end(1, Ending.INTERRUPTED_BY_SPEECH)
+    assert ledger.left_unsaid(2) == REPLY
+
+
+@pytest.mark.parametrize(
+    ("count", "ending"),
+    [(5, Ending.INTERRUPTED_BY_SPEECH), (2, Ending.INTERRUPTED_BY_ESCAPE), (5, Ending.COMPLETE)],
+)
+def test_nothing_is_unsaid_of_a_reply_that_was_heard_or_stopped(count: int, ending: Ending) -> None:
+    ledger = turn_heard(count)
+    ledger.end(1, ending)
+    assert ledger.left_unsaid(2) == ""
+
+
 def test_times_count_from_the_end_of_speech() -> None:
     ledger = turn_heard(5)
     record = ledger.record(1)
