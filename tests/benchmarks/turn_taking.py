@@ -5,8 +5,8 @@ Invariant: every figure comes from the whole engine with its real voice detector
 and formant voice on a clock that is stepped by hand; what a thread computes costs its processor
 time, so other programs on the machine matter little. Times count from the last sound of the speech.
 
-    python -m tests.benchmarks.turn_taking                     all of it: some ten minutes
-    python -m tests.benchmarks.turn_taking --patience balanced --detail
+    python -m tests.benchmarks.turn_taking                     all of it: some forty minutes
+    python -m tests.benchmarks.turn_taking --patience balanced --sets check --detail
 """
 
 import argparse
@@ -30,7 +30,7 @@ from engine.messages import (
 )
 from engine.runtime.parts import standard_parts
 from engine.settings import Settings
-from tests.benchmarks.turn_texts import PAUSE, TEST, TUNING
+from tests.benchmarks.turn_texts import CHECK, PAUSE, TEST, TUNING
 from tests.simulation import people
 from tests.simulation.room import RATE, Acoustics
 from tests.simulation.stepped import SteppedEngine
@@ -51,7 +51,7 @@ class Trial:
     transcript_s: float | None
     audio_s: float | None
     cut_off: bool  # an answer was heard before the end
-    rejoined: bool  # taken for finished, but joined again before anything was heard
+    joined: bool  # taken for finished, but answered as a whole in the end
     discarded: int  # replies prepared in vain
 
 
@@ -82,7 +82,7 @@ class Talk(SteppedEngine):
             transcript_s=heard[-1][0] - end if heard else None,
             audio_s=None if audio_at is None else audio_at - end,
             cut_off=before,
-            rejoined=any(event.ending is Ending.SUPERSEDED for event in ended),
+            joined=any(event.ending is Ending.SUPERSEDED for event in ended),
             discarded=sum(event.metrics.discarded for event in ended),
         )
 
@@ -134,8 +134,9 @@ def measure(patience: str, texts: tuple[str, ...]) -> Iterator[Trial]:
 HEAD = (
     "patience",
     "utterances",
-    "cut off",
-    "rejoined",
+    "cut off",  # an answer was heard before the end
+    "cut off and joined",  # it was broken off, and all that was said was answered
+    "joined unheard",
     "no answer",
     "transcript ms (median / p95)",
     "first audio ms (median / p95)",
@@ -148,7 +149,8 @@ def row(patience: str, kind: str, trials: list[Trial]) -> list[str]:
         patience,
         f"{len(trials)} {kind}",
         str(sum(trial.cut_off for trial in trials)),
-        str(sum(trial.rejoined for trial in trials)),
+        str(sum(trial.cut_off and trial.joined for trial in trials)),
+        str(sum(trial.joined and not trial.cut_off for trial in trials)),
         str(sum(trial.audio_s is None for trial in trials)),
         _spread([trial.transcript_s for trial in trials if not trial.cut_off]),
         _spread([trial.audio_s for trial in trials if not trial.cut_off]),
@@ -161,7 +163,7 @@ def _spread(seconds: list[float | None]) -> str:
     return f"{np.median(known):.0f} / {np.percentile(known, 95):.0f}" if known else "-"
 
 
-SETS = {"tuning": TUNING, "test": TEST}
+SETS = {"tuning": TUNING, "test": TEST, "check": CHECK}
 KINDS = ("complete", "open", "ambiguous")
 
 
@@ -179,12 +181,13 @@ def main() -> None:
     _print(HEAD)
     for patience in given.patience:
         for name, kind in product(given.sets, given.kinds):
-            trials = []
-            for trial in measure(patience, getattr(SETS[name], kind)):
+            texts, trials = getattr(SETS[name], kind), []
+            for trial in measure(patience, texts) if texts else ():
                 trials.append(trial)
                 if given.detail:
                     _print([str(trial)])
-            _print(row(patience, f"{kind} ({name})", trials))
+            if trials:
+                _print(row(patience, f"{kind} ({name})", trials))
 
 
 def _print(cells: list[str] | tuple[str, ...]) -> None:

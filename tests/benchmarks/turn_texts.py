@@ -1,9 +1,10 @@
-"""What people say in the benchmark of turn-taking: a tuning set and a test set.
+"""What people say in the benchmark of turn-taking: a tuning set, a test set and a last check.
 
-A bar is a pause in the middle. Rules may be shaped on the tuning set; the test set was written when
-they stood, and is only measured: whoever changes a rule because of a sentence of it must write new
-ones.
-Invariant: no sentence is in both sets.
+A bar is a pause in the middle. Rules may be shaped on the tuning set only. The test set was written
+when the first rules stood, which it showed to be no good outside the tuning set (18 of 72 cut off);
+what went wrong in it was looked at before words were counted, though no weight was fitted to it.
+The check was written after that, and nothing was changed since: whoever changes a rule because of a
+sentence of it must write new ones. Invariant: no sentence is in two sets.
 """
 
 from dataclasses import dataclass
@@ -220,6 +221,54 @@ TEST = Texts(
         "what is forty minus six | plus three",
         "it was raining | when we arrived",
     ),
+)
+
+CHECK = Texts(
+    complete=(
+        "what is the temperature of the sun",
+        "set a timer for twelve minutes",
+        "how many grams are in an ounce",
+        "slower please",
+        "I am going to bed now",
+        "what is sixty divided by four",
+        "how do you spell rhinoceros",
+        "tell me about the history of rome",
+        "what year is it",
+        "is there anything I should know",
+    ),
+    open=(
+        "turn up the heat in the | living room",
+        "take me back to | the first page",
+        "set an alarm for | a quarter to seven",
+        "buy two tickets for | the late show",
+        "write down that the | plumber comes at nine",
+        "show me how to | tie a bow tie",
+        "where does the river | thames begin",
+        "what should I wear for | a job interview",
+        "how deep is | the atlantic ocean",
+        "have we already | paid the gas bill",
+        "is it true that | bats are blind",
+        "what is the best way to | clean a wool coat",
+        "the password is four four | nine one",
+        "call me at six one seven | two two five",
+        "what is three hundred and | ten plus ninety",
+        "the parcel weighs two point | five kilograms",
+        "divide one thousand | by eight",
+        "we need to buy soap | candles and matches",
+        "invite peter | laura and the smiths",
+        "my favorite animals are | dogs and owls",
+        "there is a red one a blue one | and a green one",
+        "uh | can you lower the music",
+        "I think I want | no let me see the menu again",
+        "the other day I was | walking in the park",
+        "as soon as I get home | I will call you",
+        "my uncle used to | work on a ship",
+        "we were about to leave when | the phone rang",
+        "it is not that I | dislike the color",
+        "on the one hand | I would like to travel",
+        "she asked me whether | I could help her move",
+    ),
+    ambiguous=(),
 )
 KINDS_OF_OPEN = {
     "commands": _COMMANDS,
