@@ -11,10 +11,17 @@ import numpy.typing as npt
 
 from engine.audio.adaptive import BLOCK, Split
 
-_EDGES_HZ = (150, 300, 450, 600, 800, 1000, 1250, 1600, 2000, 2500, 3200, 4000, 5500)
+_EDGES_HZ = (150, 300, 450, 600, 800, 1000, 1250, 1600, 2000, 2500, 3200, 4000, 5500, 7500)
 _BIN_HZ = 50  # of a transform over two blocks
-_SURE_DB = -0.5  # mean over the bands; what echoes alone stay below, but for two times a minute
+_BROAD = 12  # bands that a vowel fills: all but the last
+_SURE_DB = -0.5  # mean over those; what echoes alone stay below, but for two times a minute
 _BLOCKS = 3  # in a row
+# A hiss and a murmur fill a few bands only: three of them, in the mean over 50 ms. Of 64 sentences
+# 6 dB louder than the echo, half were noticed within 73 ms (without this 84) and 95 % within 233
+# (253); of 48 sentences 6 dB softer than the echo, two left no trace before, and all do now.
+_FEW = 3
+_FEW_BLOCKS = 5
+_FEW_DB = 4.0
 _LEAST_DB, _MOST_DB = -3.0, 12.0  # what one band can say
 _ECHO_KEEP = 0.85  # per block: an echo sounds on in the room beyond the filter's span
 _SPREAD = 0.003  # of the mean echo, in every band: a loudspeaker that clips fills the empty ones
@@ -41,11 +48,13 @@ class DoubleTalk:
         self._share_db = np.zeros(bands)  # of the echo that the filter leaves
         self._noise = _Noise(bands)
         self._in_a_row = 0
+        self._recent = np.full((_FEW_BLOCKS, bands), _LEAST_DB)  # surprises, oldest first
 
     @property
     def heard(self) -> bool:
-        """Whether the last _BLOCKS blocks held something else than echo and noise."""
-        return self._in_a_row >= _BLOCKS
+        """Whether the last blocks held something else than echo and noise."""
+        few = np.sort(np.mean(self._recent, axis=0))[-_FEW:]
+        return self._in_a_row >= _BLOCKS or float(np.mean(few)) > _FEW_DB
 
     def push(self, split: Split) -> None:
         """The next block."""
@@ -57,15 +66,17 @@ class DoubleTalk:
         residual, echo = summed / np.diff(self._edges)
         self._echo = np.maximum(echo, self._echo * _ECHO_KEEP)
         surprise = self._surprise_db(residual, self._echo + _SPREAD * float(np.mean(self._echo)))
-        self._in_a_row = self._in_a_row + 1 if surprise > _SURE_DB else 0
+        self._recent = np.vstack((self._recent[1:], surprise))
+        broad = float(np.mean(surprise[:_BROAD]))
+        self._in_a_row = self._in_a_row + 1 if broad > _SURE_DB else 0
 
-    def _surprise_db(self, residual: Bands, echo: Bands) -> float:
-        """By how much this block's residual is above the expected one, mean over the bands."""
+    def _surprise_db(self, residual: Bands, echo: Bands) -> Bands:
+        """By how much this block's residual is above the expected one in each band."""
         noise = self._noise.push(residual)
         expected = echo * 10 ** (self._share_db / 10) + _NOISE_BIAS * noise
         above_db = 10 * np.log10(residual / expected + _TINY)
-        surprise = float(np.mean(np.clip(above_db, _LEAST_DB, _MOST_DB)))
         self._get_used(residual, echo, noise)
+        surprise: Bands = np.clip(above_db, _LEAST_DB, _MOST_DB)
         return surprise
 
     def _get_used(self, residual: Bands, echo: Bands, noise: Bands) -> None:

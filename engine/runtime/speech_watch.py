@@ -13,7 +13,9 @@ from engine.runtime.happenings import SpeechGoesOn
 
 SPEECH_MS = 96  # of voice that open an utterance
 DOUBT_MS = 32  # of voice that pause a reply: it goes on soon if it was nothing
-DOUBT_VOICE = 0.5  # probability that is a first sign of voice then; an echo's rest stays below
+DOUBT_VOICE = 0.3  # probability that is a first sign of voice then; an echo's rest stays below
+# Windows of voice in a row that need no trace: some speakers leave hardly any in a loud room.
+INSISTENT = 2
 DOUBT_SILENCE_MS = 350  # after which the words of a doubt are judged
 VOICE = 0.5  # probability from which a window counts as voice
 
@@ -28,6 +30,7 @@ class SpeechWatch:
         self._endpointer = vad.Endpointer()
         self._wary = False
         self._spoken = 0  # windows since speech began
+        self._voiced = 0  # windows in a row that were voice
         self._pause: int | None = None  # sample where the present pause began; None = no pause
         self._zero: int | None = None  # sample where the detector began; None = not begun
         self.attend(wary=False)
@@ -64,14 +67,17 @@ class SpeechWatch:
         self, pcm: Pcm, end: int, *, plausible: bool = True
     ) -> list[vad.SpeechEvent | SpeechGoesOn]:
         """What the samples [S] that end before sample `end` show, in order. Unless it is
-        `plausible` that somebody speaks, no speech begins: what is left of an echo may sound like a
-        voice, but leaves no trace of another sound.
+        `plausible` that somebody speaks, only what is INSISTENT begins speech: what is left of an
+        echo may sound like a voice for a moment, but leaves no trace of another sound.
         """
         if self._zero is None:
             self._zero = end - len(pcm)
         probabilities = self._vad.push(pcm)
+        insistent = [self._insists(probability) for probability in probabilities]
         if not (plausible or self.speaking):
-            probabilities = [0.0] * len(probabilities)
+            probabilities = [
+                p if sure else 0.0 for p, sure in zip(probabilities, insistent, strict=True)
+            ]
         seen: list[vad.SpeechEvent | SpeechGoesOn] = []
         for event in self._endpointer.push(probabilities):
             placed = replace(event, sample=self._zero + event.sample)
@@ -87,8 +93,14 @@ class SpeechWatch:
         """Forget what was heard."""
         self._vad.reset()
         self._endpointer.reset()
+        self._voiced = 0
         self._zero = None
         self._forget_pause()
+
+    def _insists(self, probability: float) -> bool:
+        """Whether another window of this probability makes voice certain."""
+        self._voiced = self._voiced + 1 if probability >= VOICE else 0
+        return self._voiced >= INSISTENT
 
     def _note(self, event: vad.SpeechEvent) -> None:
         match event:

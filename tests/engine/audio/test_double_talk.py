@@ -74,3 +74,13 @@ def test_a_room_that_rings_more_than_it_did_is_nobody_after_a_while() -> None:
     left, echo = room(10, seed=51)
     found = heard(detector, 3 * left, echo)
     assert not any(found[5 * SECOND :])
+
+
+def test_a_hiss_is_noticed_in_the_few_bands_it_fills() -> None:
+    detector = DoubleTalk()
+    heard(detector, *room(5))
+    left, echo = room(1, seed=61)
+    spectrum = np.fft.rfft(noise(SECOND, 0.05, seed=62).ravel())
+    spectrum[np.fft.rfftfreq(SECOND * BLOCK, 1 / 16_000) < 4500] = 0  # an "s"
+    hiss = np.fft.irfft(spectrum).astype(np.float32).reshape(SECOND, BLOCK)
+    assert any(heard(detector, left + hiss, echo)[:8])
