@@ -19,16 +19,16 @@ from torch import Tensor, nn
 from engine.nn.product_graph import Array
 from engine.nn.quantise import Precision
 from engine.nn.stack_graph import HIDDEN_SCORE, StackGraph
-from engine.nn.transformer import Rotation, Stored, TransformerConfig
+from engine.nn.transformer import Rotation, TransformerConfig
 
 
 @dataclass
 class HeardColumns(State):
-    """The last columns' keys and values, per layer [B, H, context, E], written around in a ring:
+    """The last columns' keys and values [layers, 2, B, H, context, E], written around in a ring:
     column p lies in slot p % context. `length` columns were heard in all.
     """
 
-    stored: list[Stored] = field(default_factory=list)
+    stored: Tensor = field(default_factory=lambda: torch.empty(0))
     length: int = 0
 
     def reset(self, reset_mask: Tensor) -> None:
@@ -42,14 +42,13 @@ class HeardColumns(State):
         found: Array = last - (last - np.arange(context)) % context
         return found
 
-    def keep(self, layer: int, new: Stored) -> None:
-        """Write columns [B, H, T, E] that follow the `length` heard ones."""
-        kept = self.stored[layer]
-        context, columns = kept.keys.shape[2], new.keys.shape[2]
+    def keep(self, new: Tensor) -> None:
+        """Write columns [layers, 2, B, H, T, E] that follow the `length` heard ones."""
+        context, columns = self.stored.shape[4], new.shape[4]
         recent = min(columns, context)
         slots = torch.arange(self.length + columns - recent, self.length + columns) % context
-        kept.keys.index_copy_(2, slots, new.keys[:, :, columns - recent :])
-        kept.values.index_copy_(2, slots, new.values[:, :, columns - recent :])
+        self.stored.index_copy_(4, slots, new[..., columns - recent :, :])
+        self.length += columns
 
 
 class PackedMimiTransformer(StreamingModule[HeardColumns]):
@@ -83,15 +82,13 @@ class PackedMimiTransformer(StreamingModule[HeardColumns]):
         made = self._stack.run(
             x, self._rotation(heard, x.shape[1]), heard.stored, self._bias(heard, x.shape[1])
         )
-        for layer, stored in enumerate(made.stored):
-            heard.keep(layer, stored)
-        heard.length += x.shape[1]
+        heard.keep(made.stored)
         return made.hidden
 
     def _init_streaming_state(self, batch_size: int) -> HeardColumns:
         config = self._config
-        shape = (batch_size, config.heads, self._context, config.head_width)
-        stored = [Stored(torch.zeros(shape), torch.zeros(shape)) for _ in range(config.layers)]
+        heads = (batch_size, config.heads, self._context, config.head_width)
+        stored = torch.zeros(config.layers, 2, *heads)
         return HeardColumns(batch_size, torch.device("cpu"), stored)
 
     def _rotation(self, heard: HeardColumns, columns: int) -> Rotation:

@@ -16,6 +16,7 @@ from engine.nn.quantise import Precision
 
 ENCODING = ("encoder", "encoder_transformer", "downsample")
 FEW = 32  # output columns up to which a convolution is faster as a product
+HEAVY = 1 << 20  # weights from which on a product waits for memory more than it computes
 
 
 class ProductConv(nn.Conv1d):
@@ -26,9 +27,30 @@ class ProductConv(nn.Conv1d):
         columns = (x.shape[2] - reach) // self.stride[0] + 1
         if columns > FEW:
             return super().forward(x)
-        pieces = x.unfold(2, reach, self.stride[0])[..., :: self.dilation[0]]  # [B, C, T, k]
-        rows = pieces.transpose(1, 2).flatten(2)  # [B, T, C k]
+        rows = _pieces(x, self)
         return functional.linear(rows, self.weight.flatten(1), self.bias).transpose(1, 2)
+
+
+class PackedConv(nn.Conv1d):
+    """A convolution that is one packed product."""
+
+    def __init__(self, origin: nn.Conv1d, precision: Precision) -> None:
+        nn.Module.__init__(self)
+        self.stride, self.kernel_size = origin.stride, origin.kernel_size
+        self.dilation, self.bias = origin.dilation, origin.bias
+        self.in_channels, self.out_channels = origin.in_channels, origin.out_channels
+        self.product = PackedLinear(origin.weight.detach().flatten(1), precision)
+
+    def forward(self, x: Tensor) -> Tensor:
+        out: Tensor = self.product(_pieces(x, self)).transpose(1, 2)
+        return out if self.bias is None else out + self.bias[:, None]
+
+
+def _pieces(x: Tensor, conv: nn.Conv1d) -> Tensor:
+    """What each output column of [B, C, S] is made from, [B, T, C k]."""
+    reach = (conv.kernel_size[0] - 1) * conv.dilation[0] + 1
+    pieces = x.unfold(2, reach, conv.stride[0])[..., :: conv.dilation[0]]  # [B, C, T, k]
+    return pieces.transpose(1, 2).flatten(2)
 
 
 class ProductConvTranspose(nn.ConvTranspose1d):
@@ -87,6 +109,15 @@ def quicken(model: nn.Module, precision: Precision) -> None:
                 model.set_submodule(name, ProductConvTranspose(module, precision))
         elif isinstance(module, nn.Conv1d):
             if module.groups == 1:
-                module.__class__ = ProductConv
+                _quicken_conv(model, name, module, precision)
         elif isinstance(module, StreamingTransformer) and packable(module, precision):
             model.set_submodule(name, PackedMimiTransformer(module, precision))
+
+
+def _quicken_conv(model: nn.Module, name: str, conv: nn.Conv1d, precision: Precision) -> None:
+    """Mimi's first one takes two columns a frame and holds most of the weights."""
+    packable = precision is not Precision.FLOAT and not conv.weight[0].numel() % precision.block
+    if packable and conv.weight.numel() >= HEAVY:
+        model.set_submodule(name, PackedConv(conv, precision))
+    else:
+        conv.__class__ = ProductConv

@@ -13,7 +13,9 @@ GROWTH = 64  # positions; a full cache grows by this much, so that appending sta
 
 
 class KvCache:
-    """Grows with the sequence; per layer keys and values [B, G, capacity, E], `length` in use."""
+    """Grows with the sequence; `stored` holds keys and values of all layers,
+    [layers, 2, B, G, capacity, E], of which `length` positions are in use.
+    """
 
     def __init__(
         self,
@@ -26,21 +28,27 @@ class KvCache:
     ) -> None:
         self.length = 0
         self._growth = growth
-        shape = (batch, config.kv_heads, 0, config.head_width)
-        self.keys = [torch.zeros(shape, device=device, dtype=dtype) for _ in range(config.layers)]
-        self.values = [torch.zeros_like(keys) for keys in self.keys]
+        shape = (config.layers, 2, batch, config.kv_heads, 0, config.head_width)
+        self.stored = torch.zeros(shape, device=device, dtype=dtype)
 
     @property
     def capacity(self) -> int:
-        return self.keys[0].shape[2]
+        return self.stored.shape[4]
 
     def append(self, layer: int, keys: Tensor, values: Tensor) -> Stored:
         """Store [B, G, T, E] behind `length`; call advance(T) once every layer has stored."""
         end = self.length + keys.shape[2]
         self.reserve(end)
-        self.keys[layer][:, :, self.length : end] = keys
-        self.values[layer][:, :, self.length : end] = values
-        return Stored(self.keys[layer][:, :, :end], self.values[layer][:, :, :end])
+        own = self.stored[layer, :, :, :, :end]
+        own[0, :, :, self.length :] = keys
+        own[1, :, :, self.length :] = values
+        return Stored(own[0], own[1])
+
+    def append_all(self, new: Tensor) -> None:
+        """Store [layers, 2, B, G, T, E] behind `length`; call advance(T) next."""
+        end = self.length + new.shape[4]
+        self.reserve(end)
+        self.stored[..., self.length : end, :] = new
 
     def advance(self, positions: int) -> None:
         """Make the last `positions` appended ones part of the sequence."""
@@ -55,17 +63,15 @@ class KvCache:
         extra = positions - self.capacity
         if extra <= 0:
             return
-        batch, kv_heads, _, width = self.keys[0].shape
-        room = self.keys[0].new_zeros(batch, kv_heads, max(extra, self._growth), width)
-        self.keys = [torch.cat((keys, room), dim=2) for keys in self.keys]
-        self.values = [torch.cat((values, room), dim=2) for values in self.values]
+        shape = list(self.stored.shape)
+        shape[4] = max(extra, self._growth)
+        self.stored = torch.cat((self.stored, self.stored.new_zeros(shape)), dim=4)
 
     def copy(self, length: int) -> "KvCache":
         """A cache of its own with the first `length` positions."""
         twin = object.__new__(KvCache)
         twin.length, twin._growth = length, self._growth
-        twin.keys = [keys[:, :, :length].clone() for keys in self.keys]
-        twin.values = [values[:, :, :length].clone() for values in self.values]
+        twin.stored = self.stored[..., :length, :].clone(memory_format=torch.contiguous_format)
         return twin
 
 
@@ -102,7 +108,7 @@ class FixedKvCache:
 
     def load(self, cache: KvCache) -> None:
         """Take over a growing cache's positions."""
-        for layer, (keys, values) in enumerate(zip(cache.keys, cache.values, strict=True)):
-            self._keys[layer][:, :, : cache.length] = keys[:, :, : cache.length]
-            self._values[layer][:, :, : cache.length] = values[:, :, : cache.length]
+        used = cache.stored[..., : cache.length, :]
+        self._keys[..., : cache.length, :] = used[:, 0]
+        self._values[..., : cache.length, :] = used[:, 1]
         self.position.fill_(cache.length)

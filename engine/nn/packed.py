@@ -10,22 +10,23 @@ import torch
 from torch import Tensor, nn
 
 from engine.nn.cache import KvCache
+from engine.nn.pending import Pending
 from engine.nn.product_graph import Array, ProductGraph
 from engine.nn.quantise import Precision
-from engine.nn.stack_graph import HIDDEN_SCORE, LlamaGraph
-from engine.nn.transformer import Block, Rotation, Stored, TransformerConfig
+from engine.nn.stack_graph import HIDDEN_SCORE, Advanced, LlamaGraph
+from engine.nn.transformer import Block, Rotation, TransformerConfig
 
 
 class PackedLinear(nn.Module):
-    """A bias-free product [.., K] -> [.., N], weights in 8 or 4 bits, on one thread."""
+    """A bias-free product [.., K] -> [.., N], weights in 8 or 4 bits."""
 
-    def __init__(self, weight: Tensor, precision: Precision) -> None:
+    def __init__(self, weight: Tensor, precision: Precision, *, threads: int = 1) -> None:
         super().__init__()
         self.in_features, self.out_features = weight.shape[1], weight.shape[0]
         graph = ProductGraph()
         graph.product("x", "y", weight, precision)
         self._session = graph.compile(
-            {"x": [None, self.in_features]}, {"y": [None, self.out_features]}, threads=1
+            {"x": [None, self.in_features]}, {"y": [None, self.out_features]}, threads=threads
         )
 
     def forward(self, x: Tensor) -> Tensor:
@@ -58,11 +59,23 @@ class PackedTransformer(nn.Module):
         self, x: Tensor, rotation: Rotation, cache: KvCache, mask: Tensor | None = None
     ) -> Tensor:
         """As Transformer.forward, for CPU tensors."""
-        past = [Stored(*pair) for pair in zip(cache.keys, cache.values, strict=True)]
-        made = self._stack.run(x, rotation, past, _bias(cache, x.shape[1], mask))
-        for layer, stored in enumerate(made.stored):
-            cache.append(layer, stored.keys, stored.values)
-        return made.hidden
+        made = self._stack.run(x, rotation, cache.stored, _bias(cache, x.shape[1], mask))
+        return _kept(made, cache)
+
+    def start(
+        self, x: Tensor, rotation: Rotation, cache: KvCache, mask: Tensor | None = None
+    ) -> Pending[Tensor]:
+        """As forward(), beside the caller where there are two threads. The cache must be left alone
+        until wait(), which stores the new positions.
+        """
+        made = self._stack.start(x, rotation, cache.stored, _bias(cache, x.shape[1], mask))
+        return made.then(lambda advanced: _kept(advanced, cache))
+
+
+def _kept(made: Advanced, cache: KvCache) -> Tensor:
+    """Store what new positions left; their hidden [B, T, D]."""
+    cache.append_all(made.stored)
+    return made.hidden
 
 
 def _bias(cache: KvCache, length: int, mask: Tensor | None) -> Array:

@@ -14,49 +14,72 @@ import numpy as np
 import onnxruntime
 from torch import Tensor, from_numpy
 
+from engine.nn.pending import Pending, beside
 from engine.nn.product_graph import Array, ProductGraph
 from engine.nn.quantise import Precision
-from engine.nn.transformer import NORM_EPS, Block, Rotation, Stored, TransformerConfig
+from engine.nn.transformer import NORM_EPS, Block, Rotation, TransformerConfig
 
+OUTPUTS = ["y", "stored"]
 HIDDEN_SCORE = -1e30  # what a masked position's score gets; -inf would give NaN for an empty row
 
 
 @dataclass(frozen=True)
 class Advanced:
-    """What a stack made of new positions: hidden [B, T, D], and per layer [B, G, T, E] to keep."""
+    """What a stack made of new positions: hidden [B, T, D], and keys and values to keep,
+    [layers, 2, B, G, T, E].
+    """
 
     hidden: Tensor
-    stored: list[Stored]
+    stored: Tensor
 
 
 class CompiledStack:
-    """A stack ready to run on the CPU. Several sequences may use it, one call at a time."""
+    """A stack ready to run on the CPU; several sequences may use it."""
 
     def __init__(
-        self, session: onnxruntime.InferenceSession, config: TransformerConfig, outputs: list[str]
+        self,
+        session: onnxruntime.InferenceSession,
+        config: TransformerConfig,
+        threads: int,
     ) -> None:
         self._session = session
         self._config = config
-        self._outputs = outputs
+        self._threads = threads
 
-    def run(self, x: Tensor, rotation: Rotation, past: list[Stored], bias: Array) -> Advanced:
-        """New positions x [B, T, D] behind the past, per layer [B, G, M, E].
+    def run(self, x: Tensor, rotation: Rotation, past: Tensor, bias: Array) -> Advanced:
+        """New positions x [B, T, D] behind the past [layers, 2, B, G, M, E].
 
         `bias` [T, M + T] is added to the scores: 0 where a position may be read, else HIDDEN_SCORE.
         """
+        feeds = self._feeds(x, rotation, past, bias)
+        return self._advanced(self._session.run(OUTPUTS, feeds))
+
+    def start(self, x: Tensor, rotation: Rotation, past: Tensor, bias: Array) -> Pending[Advanced]:
+        """As run(), beside the caller where there is a second thread, else in wait(). The arguments
+        must stay as they are until then.
+        """
+        feeds = self._feeds(x, rotation, past, bias)
+        if self._threads > 1:
+            return beside(self._session, OUTPUTS, feeds).then(self._advanced)
+        return Pending(lambda: self._advanced(self._session.run(OUTPUTS, feeds)))
+
+    def _advanced(self, outputs: list[Array]) -> Advanced:
+        hidden, stored = map(from_numpy, outputs)
+        return Advanced(hidden, stored.view(self._config.layers, 2, -1, *stored.shape[1:]))
+
+    def _feeds(self, x: Tensor, rotation: Rotation, past: Tensor, bias: Array) -> dict[str, Array]:
         feeds: dict[str, Array] = {
             "x": x.contiguous().numpy(),
             "cos": rotation.cos.contiguous().numpy(),
             "sin": rotation.sin.contiguous().numpy(),
             "first": np.zeros(1, dtype=np.int64),
-            "widths": np.array([past[0].keys.shape[2], x.shape[1]], dtype=np.int64),
+            "widths": np.array([past.shape[4], x.shape[1]], dtype=np.int64),
             "bias": np.tile(bias, (self._config.group, 1)),
         }
-        for layer, stored in enumerate(past):
-            feeds[f"past_keys{layer}"] = stored.keys.numpy()
-            feeds[f"past_values{layer}"] = stored.values.numpy()
-        hidden, *new = (from_numpy(out) for out in self._session.run(self._outputs, feeds))
-        return Advanced(hidden, [Stored(*pair) for pair in zip(new[::2], new[1::2], strict=True)])
+        for layer, (keys, values) in enumerate(past.numpy()):
+            feeds[f"past_keys{layer}"] = keys
+            feeds[f"past_values{layer}"] = values
+        return feeds
 
 
 class StackGraph(ProductGraph):
@@ -79,10 +102,14 @@ class StackGraph(ProductGraph):
 
     def finish(self, *, threads: int) -> CompiledStack:
         """The stack, giving `hidden` as its output."""
+        config, batch = self._config, [None, None]
         self.add("Identity", [self.hidden], ["y"])
-        outputs = self._stack_outputs()
+        made = [f"{kind}{layer}" for layer in range(config.layers) for kind in ("keys", "values")]
+        self.add("Concat", made, ["stored"], axis=0)
+        shapes = [[*batch, config.width], [*batch, None, config.head_width]]
+        outputs: dict[str, list[Any]] = dict(zip(OUTPUTS, shapes, strict=True))
         session = self.compile(self._stack_inputs(), outputs, threads=threads)
-        return CompiledStack(session, self._config, list(outputs))
+        return CompiledStack(session, config, threads)
 
     def attention(self, layer: int, normed: str, qkv: Tensor, output: Tensor) -> str:
         """normed [B, T, D] through a layer's attention and its output product."""
@@ -109,14 +136,6 @@ class StackGraph(ProductGraph):
         }
         for layer in range(config.layers):
             shapes |= {f"past_keys{layer}": stored, f"past_values{layer}": stored}
-        return shapes
-
-    def _stack_outputs(self) -> dict[str, list[Any]]:
-        config = self._config
-        stored = [None, config.kv_heads, None, config.head_width]
-        shapes: dict[str, list[Any]] = {"y": ["batch", "length", config.width]}
-        for layer in range(config.layers):
-            shapes |= {f"keys{layer}": stored, f"values{layer}": stored}
         return shapes
 
     def _project(self, layer: int, normed: str, qkv: Tensor) -> None:

@@ -321,7 +321,8 @@ def sink(reference: Reference, ours: VoxtreamModel, prompt: Prompt) -> Iterator[
         at = torch.tensor([[prompt.length + step]])
         theirs = _their_hidden(reference, vector, codes, at)
         before = memory.length
-        mine = memory.step(ours.columns(vector, codes)[:, 0])
+        memory.start(ours.columns(vector, codes)[:, 0])
+        mine = memory.finish()
         rebuilds += memory.length <= before
         largest = max(largest, worst(mine, theirs))
     model.sink_attention.config.audio_window_size = 625

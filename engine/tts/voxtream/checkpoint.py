@@ -119,9 +119,9 @@ class _Filler:
     def weight(self, module: nn.Module, key: str, name: str = "weight") -> None:
         module.register_parameter(name, self._parameter(self._take(key)))
 
-    def linear(self, weight: Tensor, precision: Precision) -> nn.Module:
+    def linear(self, weight: Tensor, precision: Precision, *, threads: int = 1) -> nn.Module:
         if precision is not Precision.FLOAT:
-            return PackedLinear(weight, precision)
+            return PackedLinear(weight, precision, threads=threads)
         with torch.device("meta"):
             linear = Linear(weight.shape[1], weight.shape[0])
         linear.weight = self._parameter(weight)
@@ -132,7 +132,7 @@ class _Filler:
     ) -> None:
         """One product from published ones stacked on their outputs."""
         weight = torch.cat([self._take(key) for key in keys])
-        setattr(parent, name, self.linear(weight, precision))
+        setattr(parent, name, self.linear(weight, precision, threads=self._target.threads))
 
     def stack(self, model: VoxtreamModel, name: str, precision: Precision, *, whole: bool) -> None:
         """A transformer; `whole` packs it into one graph instead of product by product."""

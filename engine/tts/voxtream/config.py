@@ -133,10 +133,11 @@ class Profile:
 
 
 _FLOAT, _INT8, _INT4 = Precision.FLOAT, Precision.INT8, Precision.INT4
+_COARSE = Precision.INT8_COARSE
 FULL = Profile("full", _FLOAT, _FLOAT, _FLOAT, _FLOAT, _FLOAT)
 INT8 = Profile("int8", _INT8, _INT8, _INT8, _INT8, _INT8)
-INT4 = Profile("int4", _INT8, _INT8, _INT4, _INT8, _INT8)
-INT4_SMALL = Profile("int4-8", _INT8, _INT8, _INT4, _INT8, _INT8, codebooks=8)
+INT4 = Profile("int4", _COARSE, _COARSE, _INT4, _COARSE, _COARSE)
+INT4_SMALL = Profile("int4-8", _COARSE, _COARSE, _INT4, _COARSE, _COARSE, codebooks=8)
 # The starter voice's: its products are small, so that fp32 ones wait for memory more than they
 # compute; its codec's convolutions are not products for the most part.
 STARTER = Profile("starter", _INT8, _INT8, _INT8, _INT8, _FLOAT)

@@ -1,12 +1,12 @@
 """The making of frames: from phone vectors to codes and samples, eagerly or as one CUDA graph.
 
 Both ways run the same model functions in the same order; the graph only keeps every tensor in place
-so that a frame is one launch and one transfer back.
+so that a frame is one launch and one transfer back. Plain calls let the codec and the next frame's
+temporal transformer, which do not need each other, run beside each other.
 Invariant: same prompt, phones and controls give the same frames either way.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
 
 import torch
@@ -20,16 +20,10 @@ from engine.tts.voxtream.prompt import Opened, PreparedPrompt, Tables
 from engine.tts.voxtream.sink import NextWindow, TemporalMemory
 
 
-@dataclass(frozen=True)
-class Sound:
-    """Samples [S] on the host of the frame before, and the duration token of this one."""
-
-    pcm: Tensor
-    token: int
-
-
 class Frames(Protocol):
-    """One utterance's frames, in order: first() once, then next() for each."""
+    """One utterance's frames, in order: first() once, then begin(), draw() and sound() for each;
+    the next begin() may come before sound().
+    """
 
     def first(self, opened: Opened, controls: Tensor) -> int:
         """Draw the first frame behind the prompt; its duration token. No samples yet: the codec
@@ -37,12 +31,20 @@ class Frames(Protocol):
         """
         ...
 
-    def next(self, phones: Tensor, controls: Tensor) -> Sound:
-        """The next frame, given the phone vector [B, D] of the frame before."""
+    def begin(self, phones: Tensor) -> None:
+        """Begin on the next frame, given the phone vector [B, D] of the frame before."""
+        ...
+
+    def draw(self, controls: Tensor) -> int:
+        """Finish the frame begun on; its duration token."""
+        ...
+
+    def sound(self) -> Tensor:
+        """Samples [S] on the host of the frame before the one drawn last."""
         ...
 
     def close(self) -> None:
-        """The utterance is over or abandoned."""
+        """The utterance is over or abandoned; when this returns nobody computes for it."""
         ...
 
 
@@ -71,6 +73,7 @@ class EagerFrames:
         )
         self._memory: TemporalMemory | None = None
         self._codes = prompt.last_acoustic  # [1, K] once the first frame is drawn
+        self._spoken = self._codes  # [1, K] of the frame before
 
     def first(self, opened: Opened, controls: Tensor) -> int:
         prompt, model = self._prompt, self._prompt.model
@@ -82,21 +85,30 @@ class EagerFrames:
         self._codes = torch.cat((choice.code, prompt.last_acoustic), dim=1)
         return int(choice.token)
 
-    def next(self, phones: Tensor, controls: Tensor) -> Sound:
+    def begin(self, phones: Tensor) -> None:
+        assert self._memory is not None, "first() comes first"
+        codes = self._codes[:, :, None].expand(ROWS, -1, -1)
+        self._memory.start(self._prompt.model.columns(phones[:, None], codes)[:, 0])
+
+    def draw(self, controls: Tensor) -> int:
         prompt, model = self._prompt, self._prompt.model
         assert self._memory is not None, "first() comes first"
-        columns = model.columns(phones[:, None], self._codes[:, :, None].expand(ROWS, -1, -1))
-        hidden = self._memory.step(columns[:, 0])
+        hidden = self._memory.finish()
         choice = model.choose(hidden, _spread(controls, model))
         acoustic = model.acoustic_codes(
             hidden + prompt.speaker, choice.code, prompt.tables.depth, self._depth
         )
-        spoken = torch.cat((self._codes[:, :1], acoustic), dim=1)
-        pcm = self._mimi.decode_frame(self._stream, spoken[:, :, None])
+        self._spoken = torch.cat((self._codes[:, :1], acoustic), dim=1)
         self._codes = torch.cat((choice.code, acoustic), dim=1)
-        return Sound(pcm[0, 0].float().cpu(), int(choice.token))
+        return int(choice.token)
+
+    def sound(self) -> Tensor:
+        pcm = self._mimi.decode_frame(self._stream, self._spoken[:, :, None])
+        return pcm[0, 0].float().cpu()
 
     def close(self) -> None:
+        if self._memory is not None:
+            self._memory.settle()
         self._memory = None
 
 
@@ -107,7 +119,7 @@ def _spread(packed: Tensor, model: VoxtreamModel) -> Controls:
 class GraphFrames:
     """Frames as replays of one graph over buffers that stay in place. The way of CUDA.
 
-    Capturing takes seconds, so one of these serves utterance after utterance: begin() takes it for
+    Capturing takes seconds, so one of these serves utterance after utterance: serve() takes it for
     one, close() hands it back through `hand_back`.
     """
 
@@ -129,17 +141,18 @@ class GraphFrames:
         self._prompt: PreparedPrompt | None = None
         self._next: NextWindow | None = None
         self._length = 0
+        self._pcm = torch.empty(0)  # [S] on the host of the frame before
         with torch.inference_mode():
             self._graph = Graphed(self._frame, device)
 
-    def begin(self, prompt: PreparedPrompt) -> None:
-        """Serve a new utterance."""
+    def serve(self, prompt: PreparedPrompt) -> None:
+        """Take up a new utterance."""
         self._prompt = prompt
         self._speaker.copy_(prompt.speaker)
         self._mimi.restart(self._stream)
 
     def first(self, opened: Opened, controls: Tensor) -> int:
-        assert self._prompt is not None, "begin() comes first"
+        assert self._prompt is not None, "serve() comes first"
         model = self._model
         window = model.config.audio_window
         self._cache.load(opened.cache)
@@ -149,19 +162,25 @@ class GraphFrames:
         self._codes.copy_(torch.cat((choice.code, self._prompt.last_acoustic), dim=1))
         return int(choice.token)
 
-    def next(self, phones: Tensor, controls: Tensor) -> Sound:
+    def begin(self, phones: Tensor) -> None:
+        self._phones.copy_(phones)
+
+    def draw(self, controls: Tensor) -> int:
         assert self._next is not None, "first() comes first"
         if self._length >= self._cache.capacity:
             renewed = self._next.take()
             self._cache.load(renewed)
             self._length = renewed.length
-        self._phones.copy_(phones)
         self._steering.copy_(controls, non_blocking=True)
         (out,) = self._graph()
         self._length += 1
         self._next.see(self._column.clone(), self._length)
         host = out.cpu()  # the frame's only sync
-        return Sound(host[:FRAME_SAMPLES].clone(), int(host[FRAME_SAMPLES]))
+        self._pcm = host[:FRAME_SAMPLES].clone()
+        return int(host[FRAME_SAMPLES])
+
+    def sound(self) -> Tensor:
+        return self._pcm
 
     def close(self) -> None:
         self._prompt, self._next = None, None
@@ -181,7 +200,7 @@ class GraphFrames:
         spoken = torch.cat((codes[:, :1], acoustic), dim=1)
         pcm = self._mimi.decode_frame(self._stream, spoken[:, :, None])
         codes.copy_(torch.cat((choice.code, acoustic), dim=1))
-        # Kept inside the buffer while warming up; begin() sets it for real.
+        # Kept inside the buffer while warming up; first() sets it for real.
         self._cache.position.add_(1).clamp_(max=self._cache.capacity)
         return (torch.cat((pcm[0, 0].float(), choice.token[0].float())),)
 

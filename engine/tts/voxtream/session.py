@@ -66,6 +66,7 @@ class VoxtreamSession:
         self._own_rate: float | None = None  # SPS of that speech; None = too little of it yet
         self._generator = torch.Generator().manual_seed(seed)
         self._frames = frames
+        self._begun = False  # whether the next frame was begun on while the last one was decoded
         self._span: Span | None = None  # phones of the last frame; None = nothing generated yet
         self._sample = 0
         self._finished = False
@@ -103,9 +104,8 @@ class VoxtreamSession:
 
     def _read_ahead(self) -> bool:
         """Take up words until enough phones are ahead; False when more text is needed first."""
-        needed = self._machine.system.generation.min_look_ahead
         script = self._script
-        while not script.closed and script.known - self._cursor.last - 1 < needed:
+        while not self._sees_ahead():
             if self._words:
                 for word in self._phonemizer.push(self._words.popleft()):
                     script.add(word)
@@ -116,6 +116,11 @@ class VoxtreamSession:
             else:
                 return False
         return True
+
+    def _sees_ahead(self) -> bool:
+        """Whether the next frame needs no more text than is taken up."""
+        needed = self._machine.system.generation.min_look_ahead
+        return self._script.closed or self._script.known - self._cursor.last - 1 >= needed
 
     def _wordless(self) -> Step:
         """Text without a single sound: one silent frame, so that every word still has its place."""
@@ -134,11 +139,22 @@ class VoxtreamSession:
             self._span = self._move(self._frames.first(opened, self._controls()), None)
             return None
         plain = self.rate is None and self._pace() == PLAIN
-        phones = self._script.vector(before)
-        self._script.forget_before(before.first)
-        sound = self._frames.next(phones, self._controls())
-        self._span = self._move(sound.token, before)
-        return self._packet(sound.pcm, before, plain=plain)
+        if not self._begun:
+            self._begin(before)
+        controls = self._controls()
+        self._begun = False
+        self._span = self._move(self._frames.draw(controls), before)
+        if self._sees_ahead() and not self._finished:
+            self._begin(self._span)
+        return self._packet(self._frames.sound(), before, plain=plain)
+
+    def _begin(self, span: Span) -> None:
+        """Begin on the frame after the one that spoke `span`: of all it needs, only its rate and
+        randomness may still be open.
+        """
+        self._frames.begin(self._script.vector(span))
+        self._script.forget_before(span.first)
+        self._begun = True
 
     def _controls(self) -> Tensor:
         """Rate and randomness of this frame."""

@@ -11,10 +11,11 @@ import torch
 from torch import Tensor
 
 from engine.nn.cache import KvCache
+from engine.nn.pending import Pending
 from engine.nn.transformer import RotaryTable
 from engine.tts.voxtream.model import VoxtreamModel
 
-SLICE = 8  # columns prepared per frame; 312 of them are ready 39 frames after the start
+SLICE = 2  # columns prepared per frame: 312 of them within the 156 frames before they are needed
 
 
 class TemporalMemory:
@@ -28,19 +29,36 @@ class TemporalMemory:
         self._window = window
         self._cache = prompt
         self._next = NextWindow(model, table, prompt, window)
+        self._started: tuple[Tensor, Pending[Tensor]] | None = None  # a column and its hidden
 
     @property
     def length(self) -> int:
         """Columns attention can see now."""
         return self._cache.length
 
-    def step(self, column: Tensor) -> Tensor:
-        """One column [B, D] -> hidden [B, D]."""
+    def start(self, column: Tensor) -> None:
+        """Begin on the next column [B, D]; finish() or settle() follows."""
         if self._cache.length >= self._window:
             self._cache = self._next.take()
-        hidden = forward(self._model, self._table, self._cache, column[:, None])
+        at = self._cache.length
+        rotation = self._table.slice(at, at + 1)
+        hidden = self._model.start(column[:, None], rotation, self._cache, None)
+        self._started = (column, hidden)
+
+    def finish(self) -> Tensor:
+        """Hidden [B, D] of the column begun on."""
+        assert self._started is not None, "start() comes first"
+        column, pending = self._started
+        hidden = pending.wait()
+        self._started = None
+        self._cache.advance(1)
         self._next.see(column, self._cache.length)
         return hidden
+
+    def settle(self) -> None:
+        """Give up the column begun on, if any; returns once nobody computes it."""
+        if self._started is not None:
+            self._started[1].settle()
 
 
 class NextWindow:

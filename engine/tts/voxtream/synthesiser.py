@@ -122,7 +122,7 @@ class VoxtreamSynthesiser:
             made = GraphFrames(machine.model, self._tables, machine.mimi, self._idle.append)
             self._idle.append(made)
         frames = self._idle.pop()
-        frames.begin(prompt)
+        frames.serve(prompt)
         return frames
 
     @torch.inference_mode()

@@ -11,11 +11,12 @@ from engine.codec.mimi import random_mimi
 from engine.codec.packed_transformer import PackedMimiTransformer
 from engine.codec.products import (
     FEW,
+    PackedConv,
     ProductConv,
     ProductConvTranspose,
     quicken,
 )
-from engine.nn.quantise import Precision
+from engine.nn.quantise import Precision, quantise, restore
 from tests.engine.tts.voxtream.small_model import narrow_sections, small_mimi
 
 
@@ -70,6 +71,26 @@ def test_an_upsampling_convolution_as_a_product(length: int, bias: bool) -> None
     x = torch.randn(2, 6, length)
     quick = ProductConvTranspose(plain, Precision.FLOAT)
     torch.testing.assert_close(quick(x), plain(x), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("columns", [1, 2, 40])
+def test_a_packed_convolution_is_the_convolution_of_the_restored_weights(columns: int) -> None:
+    torch.manual_seed(0)
+    plain = nn.Conv1d(64, 8, 7, dilation=2).requires_grad_(False)
+    packed = PackedConv(plain, Precision.INT8)
+    plain.weight.copy_(restore(quantise(plain.weight.flatten(1), Precision.INT8)).view(8, 64, 7))
+    x = torch.randn(2, 64, 12 + columns)
+    expected = plain(x)
+    assert float((packed(x) - expected).norm() / expected.norm()) < 0.015  # int8 activations
+
+
+def test_only_convolutions_that_wait_for_memory_are_packed() -> None:
+    layers = nn.Sequential(nn.Conv1d(512, 1024, 3), nn.Conv1d(64, 64, 3))
+    quicken(layers, Precision.INT8)
+    assert [type(layer) for layer in layers] == [PackedConv, ProductConv]
+    layers = nn.Sequential(nn.Conv1d(512, 1024, 3))
+    quicken(layers, Precision.FLOAT)
+    assert type(layers[0]) is ProductConv
 
 
 def test_mimis_transformer_is_packed_when_asked() -> None:

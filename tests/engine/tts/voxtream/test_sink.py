@@ -49,7 +49,8 @@ def test_every_step_equals_its_window_computed_at_once() -> None:
             seen = seen[:PROMPT] + seen[-KEPT:]
             turned += 1
         seen.append(columns[:, at])
-        hidden = memory.step(columns[:, at])
+        memory.start(columns[:, at])
+        hidden = memory.finish()
         torch.testing.assert_close(
             hidden, plain(weights, torch.stack(seen, 1)), rtol=1e-4, atol=1e-5
         )
@@ -69,5 +70,6 @@ def test_no_step_prepares_more_than_a_slice() -> None:
     memory = TemporalMemory(weights, table, prefilled(weights, columns[:, :PROMPT]), WINDOW)
     lengths.clear()
     for at in range(PROMPT, columns.shape[1]):
-        memory.step(columns[:, at])
+        memory.start(columns[:, at])
+        memory.finish()
     assert max(lengths) <= SLICE
