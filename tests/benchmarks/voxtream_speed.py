@@ -133,7 +133,7 @@ def measure_ours(profile: str, options: argparse.Namespace) -> Report:
     report.first_ms, report.first_cpu_ms = map(statistics.median, (first.wall, first.cpu))
     stages, machine = Stages(), model._machine
     stages.watch(script, "extend", "phone")
-    # What of it is still to be waited for: it runs beside the codec, which its time shows under too.
+    # What is still waited for: it runs beside the codec, whose time includes the rest of it.
     stages.watch(sink.TemporalMemory, "finish", "temporal")
     stages.watch(machine.model, "choose", "semantic")
     stages.watch(machine.model, "acoustic_codes", "depth")
