@@ -50,12 +50,18 @@ class Sound:
 
     name: str
     pcm: Pcm  # at RATE
+    text: str = ""  # the words; empty when there are none
 
     @property
     def onset(self) -> int:
-        """First sample of the first 10 ms less than 20 dB below a person's level."""
+        """Where the first sound less than 10 dB below a person's level begins: the first sample of
+        the 10 ms since when it was less than 20 dB below. Before that, one of the voices breathes
+        out a hiss, 20 dB down, and is silent for a sixth of a second.
+        """
         power = np.convolve(self.pcm**2, np.ones(160) / 160, mode="full")[: len(self.pcm)]
-        return int(np.argmax(power > 10 ** ((NEAR_DB - 20) / 10)))
+        loud = int(np.argmax(power > 10 ** ((NEAR_DB - 10) / 10)))
+        faint = np.flatnonzero(power[:loud] <= 10 ** ((NEAR_DB - 20) / 10))
+        return int(faint[-1]) + 1 if len(faint) else 0
 
 
 def missing_programs() -> tuple[str, ...]:
@@ -69,7 +75,7 @@ def spoken(text: str, voice: str) -> Sound:
         command = ["flite", "-voice", voice, "-t", text, "-o", str(wav)]
         subprocess.run(command, check=True, timeout=60, stdin=subprocess.DEVNULL)
         pcm, rate = soundfile.read(wav, dtype="float32")
-    return Sound(f"{text} ({voice})", at_level(soxr.resample(pcm, rate, RATE)))
+    return Sound(f"{text} ({voice})", at_level(soxr.resample(pcm, rate, RATE)), text)
 
 
 def interruptions() -> list[Sound]:

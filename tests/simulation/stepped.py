@@ -26,8 +26,9 @@ from engine.runtime import conductor, errands, listener, speaker, thinker, trans
 from engine.runtime.conductor import Conductor
 from engine.runtime.parts import standard_parts
 from engine.settings import Settings, SpeechSettings
-from engine.tts.base import AudioFrame, TtsModel
+from engine.tts.base import AudioFrame, Progress, TtsModel
 from tests.simulation.devices import RoomDevices
+from tests.simulation.overheard import HeardWords, TappedModel, heard_words
 from tests.simulation.room import Acoustics, Room, active_db
 
 STEP_S = 0.01
@@ -150,9 +151,14 @@ class SteppedEngine:
             "microphone": lambda name: self.devices.microphone,
             "loudspeaker": lambda name: self.devices.loudspeaker,
             "recogniser": lambda settings, phrases: recogniser(),
+            "synthesiser": self._tapped,
             "language_model": lambda settings: self.model,
             "devices": _NoChange(),
         }
+
+    def _tapped(self, settings: SpeechSettings, progress: Progress) -> TtsModel:
+        self.voice = TappedModel(standard_parts().synthesiser(settings, progress))
+        return self.voice
 
     def __enter__(self) -> Self:
         worker = partial(SteppedWorker, self._crew, self.clock)
@@ -197,6 +203,14 @@ class SteppedEngine:
                 return False
             self.step()
         return True
+
+    def heard_words(self, since: float) -> HeardWords | None:
+        """How many words of the utterance heard last left the loudspeaker, from its sound after
+        `since` (seconds) alone; None when that cannot be told.
+        """
+        played = np.concatenate(self.devices.played[round(since / STEP_S) :])
+        found = (heard_words(said, played) for said in reversed(self.voice.said))
+        return next((heard for heard in found if heard is not None), None)
 
     def busy(self) -> dict[str, float]:
         """Share of one core that each thread took so far."""

@@ -28,6 +28,7 @@ DUCKED = 0.5  # a gain below which the reply counts as quieter
 SILENT = 0.01  # and as inaudible
 MARGIN_S = 0.3  # of silence on both sides of what is said alone
 PATIENCE_S = 4.0  # after which an interruption counts as missed
+THINKING_S = 20.0  # after which the recogniser is not waited for
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,8 @@ class Trial:
     """Times are after the onset of the sound; None = it did not happen.
 
     `duck_s`: the reply is quieter; `silent_s`: it is inaudible; `stop_s`: it has ended for good.
-    `pause_s` is how long it was inaudible, all told; 0 when it ended.
+    `pause_s` is how long it was inaudible, all told; 0 when it ended. `remembered`: whether the
+    words kept of the reply are those that left the loudspeaker; None where that is not known.
     """
 
     sound: str
@@ -44,6 +46,7 @@ class Trial:
     stop_s: float | None
     pause_s: float
     heard: str
+    remembered: bool | None
 
 
 class Bench:
@@ -94,7 +97,10 @@ class Bench:
         began = engine.room.say(sound.pcm) / RATE
         # The room's count and the engine's clock began together.
         onset = began + sound.onset / RATE
-        engine.run_until(lambda: bool(self._stops(onset)), at_most=PATIENCE_S)
+        stopped = engine.run_until(lambda: bool(self._stops(onset)), at_most=PATIENCE_S)
+        remembered = self._remembered() if stopped else None
+        if stopped:
+            engine.run_until(lambda: self._understood(onset), at_most=THINKING_S)
         engine.run(APART_S)
         stops, ducks = self._stops(onset), self._below(DUCKED, onset)
         silences = self._below(SILENT, onset)
@@ -107,6 +113,26 @@ class Bench:
             stops[0] - onset + RAMP_S if stops else None,
             0.0 if stops else float(np.sum(hushed)) * STEP_S,
             heard[0] if heard else "",
+            remembered,
+        )
+
+    def _remembered(self) -> bool | None:
+        """Of the reply that just ended."""
+        phases = [(at, e.phase) for at, e in self._engine.events if isinstance(e, PhaseChanged)]
+        began = next(at for at, phase in reversed(phases) if phase is Phase.SPEAKING)
+        ended = next(e for _, e in reversed(self._engine.events) if isinstance(e, TurnEnded))
+        heard = self._engine.heard_words(began - 0.1)
+        if heard is None:
+            return None
+        return heard.surely <= len(ended.heard.split()) <= heard.perhaps
+
+    def _understood(self, since: float) -> bool:
+        """Whether the words of who interrupted are there, or will never be."""
+        return any(
+            isinstance(event, Heard)
+            or (isinstance(event, TurnEnded) and event.ending is Ending.NOTHING_HEARD)
+            for at, event in self._engine.events
+            if at > since
         )
 
     def _wait_speaking(self) -> None:
@@ -149,9 +175,9 @@ def heard_alone(sound: Sound, acoustics: Acoustics) -> str:
     return text
 
 
-def words_kept(heard: str, reference: str) -> int:
-    """How many words of `reference` are in `heard`, in order."""
-    said, meant = heard.lower().split(), reference.lower().split()
+def words_right(heard: str, text: str) -> int:
+    """How many words of `text` are in what was `heard`, in order."""
+    said, meant = heard.lower().split(), text.lower().split()
     blocks = SequenceMatcher(None, said, meant, autojunk=False).get_matching_blocks()
     return sum(block.size for block in blocks)
 

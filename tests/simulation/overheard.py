@@ -1,0 +1,102 @@
+"""Which words of a reply really left the loudspeaker, found in the sound itself.
+
+Invariant: asks neither playback nor ledger, whose answer it is there to check: the end of what was
+played is looked for in what the synthesiser made, and the words are those that begin before it.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import soxr
+from scipy import signal
+
+from engine.audio.base import Pcm
+from engine.tts.base import AudioFrame, Onset, Step, TtsInfo, TtsModel, TtsSession, Voice
+from tests.simulation.room import RATE
+
+FADE_S = 0.05  # blocks and ramps until a reply is silent: who can say whether that was a word
+_TAIL_S = 1.5  # of what was played, in which the place is recognised
+_FAINT = 1e-3  # what is softer is silence
+_ALIKE = 0.9  # correlation from which two sounds are the same
+
+
+@dataclass
+class Said:
+    """One utterance as it was made."""
+
+    sample_rate: int
+    pcm: list[Pcm] = field(default_factory=list)
+    onsets: list[Onset] = field(default_factory=list)
+
+
+class TappedModel:
+    """A synthesiser of which every utterance is kept in `said`."""
+
+    def __init__(self, model: TtsModel) -> None:
+        self._model = model
+        self.said: list[Said] = []
+
+    @property
+    def info(self) -> TtsInfo:
+        return self._model.info
+
+    def voices(self) -> tuple[Voice, ...]:
+        return self._model.voices()
+
+    def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
+        return self._model.encode_voice(pcm, sample_rate)
+
+    def warm(self, voice: Voice) -> None:
+        self._model.warm(voice)
+
+    def open(self, voice: Voice, *, seed: int) -> TtsSession:
+        session = self._model.open(voice, seed=seed)
+        said = Said(self._model.info.sample_rate)
+        self.said.append(said)
+        step = session.step
+
+        def tapped() -> Step:
+            made = step()
+            if isinstance(made, AudioFrame):
+                said.pcm.append(made.pcm)
+                said.onsets += made.onsets
+            return made
+
+        session.step = tapped  # type: ignore[method-assign]
+        return session
+
+    def close(self) -> None:
+        self._model.close()
+
+
+@dataclass(frozen=True)
+class HeardWords:
+    """How many words of an utterance were heard: `surely`, and `perhaps` while it fell silent."""
+
+    surely: int
+    perhaps: int
+
+
+def heard_words(said: Said, played: Pcm) -> HeardWords | None:
+    """Of `played` [S] at RATE, whose last sound is of this utterance; None when it is not."""
+    end = _place(said, played)
+    if end is None:
+        return None
+    begin = np.array([onset.sample / said.sample_rate for onset in said.onsets])
+    return HeardWords(int(np.sum(begin < end - FADE_S)), int(np.sum(begin < end)))
+
+
+def _place(said: Said, played: Pcm) -> float | None:
+    """Seconds into the utterance at which the sound ended."""
+    loud = np.flatnonzero(np.abs(played) > _FAINT)
+    if not len(loud) or not said.pcm:
+        return None
+    last = int(loud[-1]) + 1
+    tail = played[max(0, last - round(_TAIL_S * RATE)) : last]
+    pcm = soxr.resample(np.concatenate(said.pcm), said.sample_rate, RATE)
+    made = np.concatenate([np.zeros(len(tail), np.float32), pcm])
+    likeness = signal.correlate(made, tail, "valid", "fft")
+    energy = signal.correlate(made**2, np.ones(len(tail), np.float32), "valid", "fft")
+    likeness /= np.sqrt(np.maximum(energy, 1e-6) * np.sum(tail**2))
+    best = int(np.argmax(likeness))
+    return best / RATE if likeness[best] > _ALIKE else None

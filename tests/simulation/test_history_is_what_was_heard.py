@@ -1,0 +1,59 @@
+"""Whenever a reply is interrupted, the conversation keeps the words that left the loudspeaker."""
+
+import random
+
+import pytest
+
+from engine.audio.echo import Passthrough
+from engine.messages import (
+    Command,
+    Ending,
+    Phase,
+    PhaseChanged,
+    SendText,
+    StopReply,
+    TurnEnded,
+)
+from tests.simulation.room import Acoustics
+from tests.simulation.stepped import SteppedEngine
+from tests.simulation.trials import REPLY
+
+pytestmark = pytest.mark.slow
+SHORT = REPLY[: len(REPLY) // 8]  # half a minute
+TIMES = 25
+SHORTEST_S, LONGEST_S = 0.2, 4.0  # of reply before it is interrupted; less is not recognised
+WAYS: tuple[Command, ...] = (StopReply(), StopReply(by_escape=True), SendText("something else"))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_in_25_interruptions_at_random_times_what_is_kept_is_what_was_heard(seed: int) -> None:
+    rng = random.Random(seed)
+    with SteppedEngine(Acoustics(), SHORT, canceller=lambda cleaning: Passthrough()) as engine:
+        for number in range(TIMES):
+            engine.post(SendText("go"))
+            began = speaking(engine)
+            engine.run(rng.uniform(SHORTEST_S, LONGEST_S))
+            engine.post(rng.choice(WAYS))
+            engine.run(0.05)
+            heard = engine.heard_words(began)
+            ended = next(e for _, e in reversed(engine.events) if isinstance(e, TurnEnded))
+            assert ended.ending is not Ending.COMPLETE
+            assert SHORT.startswith(ended.heard)
+            assert heard is not None, number
+            assert heard.surely <= len(ended.heard.split()) <= heard.perhaps, number
+            engine.post(StopReply())
+            engine.run(0.3)
+
+
+def speaking(engine: SteppedEngine) -> float:
+    """Wait until a reply is heard; a moment before it was."""
+    asked = engine.now
+
+    def heard() -> bool:
+        return any(
+            at >= asked and isinstance(event, PhaseChanged) and event.phase is Phase.SPEAKING
+            for at, event in engine.events[-20:]
+        )
+
+    assert engine.run_until(heard, at_most=5.0)
+    return engine.now - 0.1
