@@ -87,8 +87,7 @@ def coverage(shards: tuple[Shard, ...]) -> dict[str, object]:
     for entry in (entry for shard in shards for entry in shard.entries):
         phones.update(entry.phones)
         pairs.update(zip(entry.phones, entry.phones[1:], strict=False))
-        span = entry.end - entry.starts[0]
-        rates[round(entry.syllables * 24_000 / max(1, span))] += 1
+        rates[round(entry.rate)] += 1
     once = sum(count == 1 for count in pairs.values())
     return {
         "phones": dict(phones.most_common()),

@@ -18,10 +18,12 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from engine.audio.clip import Clip
+from engine.codec.small import FRAME_RATE
 from engine.errors import ModelError, UnreadableClip
 from engine.nn.transformer import Transformer
 from engine.training import rate_table, tuning
 from engine.training.card import write_card
+from engine.training.performance import OWN_RATE
 from engine.training.recipe import Export
 from engine.training.run import Run, read_json
 from engine.training.speakers import cast
@@ -84,6 +86,7 @@ def generation(export: Export) -> Generation:
         semantic_guidance=export.guidance,
         acoustic_guidance=export.acoustic_guidance,
         speaker_weight=export.speaker_weight,
+        passage_frames=round(export.passage_seconds * FRAME_RATE),
     )
 
 
@@ -232,9 +235,9 @@ def _by_difference(run: Run) -> list[int]:
 
 
 def _clip(said: list[Spoken]) -> Clip:
-    """About PROMPT_SECONDS of a speaker, whole utterances."""
+    """About PROMPT_SECONDS of a speaker: whole utterances, those nearest to a usual rate."""
     parts, length = [], 0
-    for spoken in said:
+    for spoken in sorted(said, key=lambda spoken: abs(spoken.entry.rate - OWN_RATE)):
         if length > PROMPT_SECONDS * SAMPLE_RATE:
             break
         parts.append(spoken.pcm)

@@ -30,6 +30,11 @@ class Entry:
     offset: int
     length: int
 
+    @property
+    def rate(self) -> float:
+        """Syllables per second from the first sound to the last."""
+        return self.syllables * SAMPLE_RATE / max(1, self.end - self.starts[0])
+
 
 @dataclass(frozen=True)
 class Shard:

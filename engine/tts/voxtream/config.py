@@ -8,7 +8,7 @@ Invariant: a checkpoint's config.json decides every tensor's shape; nothing here
 import json
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, Final, get_type_hints
 
 from engine.errors import ModelError
 from engine.nn.quantise import Precision
@@ -69,6 +69,9 @@ VOXTREAM2_SHAPE = ModelConfig(
 )
 
 
+NEVER: Final = 999_999  # frames, 22 hours
+
+
 @dataclass(frozen=True)
 class Generation:
     """Constants of generation that the weights were released with."""
@@ -84,6 +87,7 @@ class Generation:
     repeats_before_push: int = 25  # released: a state visited more often is left
     repeats_at_end: int = 3  # released: the same for the last two phones
     acoustic_delay: int = 1  # frame; released
+    passage_frames: int = NEVER  # after so many a sentence's end is followed by a new passage
 
 
 @dataclass(frozen=True)

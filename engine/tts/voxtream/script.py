@@ -21,7 +21,8 @@ from engine.tts.voxtream.table import PhoneTable
 class Script:
     """Phones of one utterance, word by word."""
 
-    def __init__(self, prompt: PreparedPrompt, table: PhoneTable) -> None:
+    def __init__(self, prompt: PreparedPrompt, table: PhoneTable, first_word: int = 0) -> None:
+        """`first_word` = how many words of the utterance came before."""
         self._prompt = prompt
         self._table = table
         self.known = prompt.length  # real phones, the prompt's included
@@ -34,7 +35,12 @@ class Script:
         self._first = prompt.length
         self._nuclei: deque[int] = deque()  # phone indices that carry a syllable
         self._starts: deque[int] = deque()  # phone index at which each unspoken word begins
-        self._spoken_words = 0
+        self._first_word = self._spoken_words = first_word
+
+    @property
+    def spoken_words(self) -> int:
+        """Words of the utterance that words_begun() has given."""
+        return self._spoken_words
 
     @property
     def has_phones(self) -> bool:
@@ -107,7 +113,7 @@ class Script:
         asked; the first word while the prompt is lingered on.
         """
         begun = sum(start <= span.last for start in self._starts)
-        return max(0, self._spoken_words + begun - 1)
+        return max(self._first_word, self._spoken_words + begun - 1)
 
     def syllables_ended(self, span: Span) -> int:
         """How many syllables are over when a frame begins, each counted once."""

@@ -2,12 +2,14 @@
 
 Words are taken up only when fewer than three phones are ahead, whether they came early or late:
 this is what makes the samples independent of how pushing and stepping are interleaved.
+A long text is spoken in passages of whole sentences, each from the prompt alone: a small model that
+hears only itself for a minute wears out, and a passage costs a copy of the prompt's snapshot.
 Invariant: all state is here; closing the session frees it, and no other session sees it.
 """
 
 import math
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
@@ -30,6 +32,8 @@ from engine.tts.voxtream.rate import RATE_TABLE, DurationState, RateMeter, RateT
 from engine.tts.voxtream.script import Script
 from engine.tts.voxtream.table import PhoneTable
 
+_ENDING = (".", "!", "?", "\u2026")  # of a sentence
+_CLOSING = "\"')]}\u201d\u2019\u00bb"  # may stand behind it
 OWN_PACE_MS = 1000  # of plain speech; before, the voice's own pace is not known well enough
 
 
@@ -48,9 +52,16 @@ class Machine:
 class VoxtreamSession:
     """A TtsSession. Not thread-safe; several sessions of one model may be stepped in turn."""
 
-    def __init__(self, machine: Machine, prompt: PreparedPrompt, frames: Frames, seed: int) -> None:
+    def __init__(
+        self,
+        machine: Machine,
+        prompt: PreparedPrompt,
+        fresh_frames: Callable[[], Frames],
+        seed: int,
+    ) -> None:
+        """`fresh_frames` makes what makes the frames of a passage."""
         self.rate: float | None = None
-        system, generation = machine.system, machine.system.generation
+        system, window = machine.system, machine.system.generation.rate_window_frames
         self._machine = machine
         self._prompt = prompt
         self._words: deque[str] = deque()
@@ -58,14 +69,18 @@ class VoxtreamSession:
         self._input_ended = False
         self._phonemizer = WordPhonemizer(machine.espeak)
         self._script = Script(prompt, machine.table)
-        self._cursor = AlignmentCursor(prompt.length - 1, system.duration_tokens, generation)
-        self._durations = DurationState(len(system.duration_tokens), generation.rate_window_frames)
-        self._meter = RateMeter(generation.rate_window_frames, FRAME_MS)
-        self._plain_meter = RateMeter(generation.rate_window_frames, FRAME_MS)
+        self._cursor = self._fresh_cursor()
+        self._durations = DurationState(len(system.duration_tokens), window)
+        self._meter = RateMeter(window, FRAME_MS)
+        self._plain_meter = RateMeter(window, FRAME_MS)
         self._plain_ms = 0  # of speech at the rate itself
         self._own_rate: float | None = None  # SPS of that speech; None = too little of it yet
         self._generator = torch.Generator().manual_seed(seed)
-        self._frames = frames
+        self._fresh_frames = fresh_frames
+        self._frames = fresh_frames()
+        self._passage = 0  # frames since the passage began
+        self._passage_over = False
+        self._last_word = ""  # taken up
         self._begun = False  # whether the next frame was begun on while the last one was decoded
         self._span: Span | None = None  # phones of the last frame; None = nothing generated yet
         self._sample = 0
@@ -93,11 +108,14 @@ class VoxtreamSession:
     @torch.inference_mode()
     def step(self) -> Step:
         while not self._finished:
+            if self._passage_over:
+                if not self._words and not self._input_ended:
+                    return Starved()
+                self._begin_passage()
+                continue
             if not self._read_ahead():
                 return Starved()
-            if not self._script.has_phones:
-                return self._wordless()
-            frame = self._frame()
+            frame = self._frame() if self._script.has_phones else self._wordless()
             if frame is not None:
                 return frame
         return Finished()
@@ -106,10 +124,11 @@ class VoxtreamSession:
         """Take up words until enough phones are ahead; False when more text is needed first."""
         script = self._script
         while not self._sees_ahead():
-            if self._words:
-                for word in self._phonemizer.push(self._words.popleft()):
+            if self._words and not self._is_passage_end():
+                self._last_word = self._words.popleft()
+                for word in self._phonemizer.push(self._last_word):
                     script.add(word)
-            elif self._input_ended:
+            elif self._input_ended or self._is_passage_end():
                 for word in self._phonemizer.finish():
                     script.add(word)
                 script.close()
@@ -122,14 +141,40 @@ class VoxtreamSession:
         needed = self._machine.system.generation.min_look_ahead
         return self._script.closed or self._script.known - self._cursor.last - 1 >= needed
 
-    def _wordless(self) -> Step:
-        """Text without a single sound: one silent frame, so that every word still has its place."""
-        self._finished = True
+    def _is_passage_end(self) -> bool:
+        """Whether the words taken up are a passage."""
+        long_enough = self._passage >= self._machine.system.generation.passage_frames
+        return long_enough and self._last_word.rstrip(_CLOSING).endswith(_ENDING)
+
+    def _fresh_cursor(self) -> AlignmentCursor:
+        system = self._machine.system
+        return AlignmentCursor(self._prompt.length - 1, system.duration_tokens, system.generation)
+
+    def _begin_passage(self) -> None:
+        """Go on from the prompt alone; the rate and what was measured of it stay."""
+        self._passage_over = False
+        if not self._words:
+            self._finished = True
+            return
+        self._frames.close()
+        self._frames = self._fresh_frames()
+        self._passage, self._last_word, self._span = 0, "", None
+        self._phonemizer = WordPhonemizer(self._machine.espeak)
+        self._script = Script(self._prompt, self._machine.table, self._script.spoken_words)
+        self._cursor = self._fresh_cursor()
+
+    def _wordless(self) -> AudioFrame | None:
+        """A passage without a single sound: one silent frame, so that every word still has its
+        place; None for one without words.
+        """
+        self._passage_over = True
         onsets = self._onsets(Span(0, 0, ended=True))
         if not onsets:
-            return Finished()
+            return None
         pcm = torch.zeros(FRAME_SAMPLES)
-        return AudioFrame(pcm.numpy(), 0, onsets)
+        frame = AudioFrame(pcm.numpy(), self._sample, onsets)
+        self._sample += FRAME_SAMPLES
+        return frame
 
     def _frame(self) -> AudioFrame | None:
         """Generate one frame; None for the first, whose acoustic codes are the prompt's."""
@@ -144,7 +189,7 @@ class VoxtreamSession:
         controls = self._controls()
         self._begun = False
         self._span = self._move(self._frames.draw(controls), before)
-        if self._sees_ahead() and not self._finished:
+        if self._sees_ahead() and not self._passage_over:
             self._begin(self._span)
         return self._packet(self._frames.sound(), before, plain=plain)
 
@@ -178,14 +223,15 @@ class VoxtreamSession:
 
     def _pace(self) -> float:
         """Of the word that the frame to be made speaks."""
-        word = 0 if self._span is None else self._script.word_at(self._span)
+        script, span = self._script, self._span
+        word = script.spoken_words if span is None else script.word_at(span)
         return self._paces[word]
 
     def _move(self, token: int, before: Span | None) -> Span:
         """The phones this frame speaks; notes the end one frame after it came."""
         self._durations.observe(token)
         if before is not None and before.ended:
-            self._finished = True
+            self._passage_over = True
             return before
         return self._cursor.advance(token, self._script.known, closed=self._script.closed)
 
@@ -204,6 +250,7 @@ class VoxtreamSession:
             self._note_own_rate(syllables)
         frame = AudioFrame(pcm.numpy(), self._sample, onsets, rate)
         self._sample += FRAME_SAMPLES
+        self._passage += 1
         return frame
 
     def _onsets(self, span: Span) -> tuple[Onset, ...]:

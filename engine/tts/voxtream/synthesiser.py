@@ -6,6 +6,7 @@ Invariant: weights are loaded once and never change; what a session changes is i
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -84,7 +85,7 @@ class VoxtreamSynthesiser:
 
     def open(self, voice: Voice, *, seed: int) -> VoxtreamSession:
         prompt = self._prompt(voice)
-        return VoxtreamSession(self._machine, prompt, self._frames(prompt), seed)
+        return VoxtreamSession(self._machine, prompt, partial(self._frames, prompt), seed)
 
     @torch.inference_mode()
     def warm(self, voice: Voice) -> None:
