@@ -54,7 +54,7 @@ def train_codec(run: Run) -> None:
 
 
 class CodecLearner:
-    """The codec and its phone reader."""
+    """The codec and its phone readers: one of the first codebook, one of all of them together."""
 
     averaged = "codec"
     # The decoder learns on codes of the weights as they are, so these must not lag behind.
@@ -66,9 +66,11 @@ class CodecLearner:
         self._device = ranks.device
         self._batch_size = ranks.part(recipe.schedule.batch)
         model = build(config_of(recipe)).to(ranks.device)
-        reader = nn.Linear(recipe.width, SLOTS * len(SOUND_NUMBERS)).to(ranks.device)
-        self.parts: dict[str, nn.Module] = {"codec": model, "reader": reader}
-        self.optimisers = {"making": optimiser(nn.ModuleList((model, reader)), recipe.schedule)}
+        readers = nn.ModuleList(
+            nn.Linear(recipe.width, SLOTS * len(SOUND_NUMBERS)) for _ in range(2)
+        ).to(ranks.device)
+        self.parts: dict[str, nn.Module] = {"codec": model, "readers": readers}
+        self.optimisers = {"making": optimiser(nn.ModuleList((model, readers)), recipe.schedule)}
         self._distance = SpectralDistance().to(ranks.device)
 
     def learn(self, moment: Moment) -> dict[str, float]:
@@ -106,14 +108,20 @@ class CodecLearner:
         first, rest = quantised(model, latents.float())
         with torch.autocast(pcm.device.type, torch.bfloat16, enabled=recipe.schedule.bf16):
             made = decoded(model, first.x + rest.x)[:, 0].float()
-        read = self.parts["reader"](first.x.transpose(1, 2))  # [B, T, SLOTS * sounds]
-        logits = read.reshape(-1, len(SOUND_NUMBERS))
         return {
             "mel": recipe.mel * self._distance.mel(made, pcm),
             "waves": recipe.waves * self._distance.waves(made, pcm),
-            "phones": recipe.phones * functional.cross_entropy(logits, slots.flatten()),
+            "phones": recipe.phones * self._misread(0, first.x, slots),
+            "all phones": recipe.all_phones * self._misread(1, first.x + rest.x, slots),
             "commitment": recipe.commitment * (first.penalty + rest.penalty),
         }
+
+    def _misread(self, reader: int, latents: Tensor, slots: Tensor) -> Tensor:
+        """Cross-entropy of the sounds a reader finds in quantised latents [B, D, T]."""
+        readers = self.parts["readers"]
+        assert isinstance(readers, nn.ModuleList)
+        read = readers[reader](latents.transpose(1, 2))  # [B, T, SLOTS * sounds]
+        return functional.cross_entropy(read.reshape(-1, len(SOUND_NUMBERS)), slots.flatten())
 
 
 def forget_codebooks(model: nn.Module) -> None:

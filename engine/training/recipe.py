@@ -68,7 +68,8 @@ class Codec:
     hours: float = 4.0  # of the corpus held in memory
     mel: float = 1.0
     waves: float = 0.5  # multi-resolution spectra
-    phones: float = 0.3  # cross-entropy of the phone from the first codebook
+    phones: float = 0.3  # cross-entropy of the phones from the first codebook
+    all_phones: float = 0.3  # and from all codebooks: a spectrum's distance hears no consonants
     commitment: float = 0.25
 
 

@@ -65,7 +65,7 @@ def _utterances(
         take = aligner.align(clip.pcm, clip.sample_rate, text)
         made = None
         if take is not None:
-            made = finish(Plan(text, text, speaker, 1.0, None), (take,), espeak)
+            made = finish(Plan(text, text, speaker, ()), (take,), espeak)
         if made is None:
             _LOG.warning("recording left out, words and sound do not fit file=%s", file)
             continue

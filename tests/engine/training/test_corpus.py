@@ -18,7 +18,8 @@ from engine.training.shards import read_shards
 from engine.training.speakers import cast
 from engine.training.synthesisers import Request, Sound, Take
 from engine.training.texts import make_texts
-from engine.training.utterance import SAMPLE_RATE, Plan, Utterance, finish
+from engine.training.utterance import SAMPLE_RATE, SHORTEST_PAUSE, Plan, Utterance, finish
+from engine.tts.base import Pcm
 from tests.engine.training.conftest import Whole
 
 TEXT = "Okay, I have set a timer for twenty minutes."
@@ -91,7 +92,7 @@ def test_vowels_are_louder_than_pauses_in_a_finished_utterance(
     take: Take, espeak: Espeak, tiny: Recipe
 ) -> None:
     speaker = cast(tiny)[-1]
-    made = finish(Plan(TEXT, TEXT, speaker, 1.0, None), (take,), espeak)
+    made = finish(Plan(TEXT, TEXT, speaker, ()), (take,), espeak)
     assert made is not None
     ends = [*made.starts[1:], made.end]
     levels: dict[bool, list[float]] = {True: [], False: []}
@@ -102,13 +103,18 @@ def test_vowels_are_louder_than_pauses_in_a_finished_utterance(
     assert float(np.abs(made.pcm[: made.starts[0] // 2]).max()) < 0.02
 
 
-def finished(espeak: Espeak, tiny: Recipe, *stretches: float) -> Utterance:
-    second = stretches[1] if len(stretches) > 1 else None
-    planned = Plan(TEXT, TEXT, cast(tiny)[0], stretches[0], second)
+def finished(espeak: Espeak, tiny: Recipe, *rates: float) -> Utterance:
+    planned = Plan(TEXT, TEXT, cast(tiny)[0], rates)
     takes = synthesisers.speak_all("flite", planned.requests())
     made = finish(planned, tuple(take for take in takes if take), espeak)
     assert made is not None
     return made
+
+
+def longest_silence(pcm: Pcm) -> int:
+    """Samples of nothing in a row, in the middle of speech."""
+    edges = np.flatnonzero(pcm)
+    return int(np.diff(edges).max())
 
 
 @needs_flite
@@ -117,13 +123,35 @@ def test_a_rate_can_change_inside_an_utterance(espeak: Espeak, tiny: Recipe) -> 
         middle = made.starts[len(made.starts) // 2]
         return (made.end - middle) / (middle - made.starts[0])
 
-    even, changed = finished(espeak, tiny, 0.7), finished(espeak, tiny, 0.7, 2.0)
+    even, changed = finished(espeak, tiny, 6.0), finished(espeak, tiny, 6.0, 2.0)
     assert slowing(changed) > 1.8 * slowing(even)
 
 
 @needs_flite
-def test_a_stretched_utterance_is_slower(espeak: Espeak, tiny: Recipe) -> None:
-    assert finished(espeak, tiny, 2.0).rate < 0.65 * finished(espeak, tiny, 1.0).rate
+@pytest.mark.parametrize("rate", [1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0])
+def test_an_utterance_has_the_rate_asked_for(espeak: Espeak, tiny: Recipe, rate: float) -> None:
+    assert finished(espeak, tiny, rate).rate == pytest.approx(rate, rel=0.2)
+
+
+@needs_flite
+def test_slow_speech_pauses_between_words_and_draws_sounds_out_less(
+    espeak: Espeak, tiny: Recipe
+) -> None:
+    slow, own = finished(espeak, tiny, 1.5), finished(espeak, tiny, 4.0)
+    assert longest_silence(slow.pcm) > SAMPLE_RATE // 4 > longest_silence(own.pcm)
+    first, second = (made.starts[2] - made.starts[0] for made in (slow, own))  # sounds of "okay"
+    assert first < 2 * second
+    # Every pause lies behind a word: a phone begins where it ends.
+    silent = np.flatnonzero(np.diff(np.flatnonzero(slow.pcm)) >= SHORTEST_PAUSE)
+    ends = np.flatnonzero(slow.pcm)[silent + 1]
+    assert all(np.abs(np.asarray(slow.starts) - end).min() < 3 for end in ends)
+
+
+@needs_flite
+def test_only_the_slow_half_pauses(espeak: Espeak, tiny: Recipe) -> None:
+    made = finished(espeak, tiny, 5.0, 1.5)
+    middle = made.starts[len(made.starts) // 4]
+    assert longest_silence(made.pcm[:middle]) < SHORTEST_PAUSE < longest_silence(made.pcm[middle:])
 
 
 def test_speakers_are_the_same_every_time_and_some_are_held_out(tiny: Recipe) -> None:
