@@ -59,7 +59,7 @@ def _parser() -> argparse.ArgumentParser:
         "--workers",
         type=int,
         default=os.cpu_count() or 1,
-        help="processes of corpus, export, baselines and evaluate",
+        help="processes of corpus, encode, export, baselines and evaluate",
     )
     parser.add_argument("--dask", default="", help="address of a Dask scheduler for the corpus")
     parser.add_argument("--again", action="store_true", help="do a stage that is done once more")

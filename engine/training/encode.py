@@ -7,6 +7,7 @@ would record them (with noise and rooms in the share the recipe wants).
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -16,17 +17,18 @@ import torch
 from safetensors.numpy import save_file
 from torch.nn import functional
 
-from engine.codec.mimi import FRAME_SAMPLES, Mimi
+from engine.codec.mimi import FRAME_SAMPLES
 from engine.codec.small import load_small
 from engine.text.phonemes import is_nucleus
 from engine.training import frames
+from engine.training.parts import Part, Place, Result, do_parts
 from engine.training.rooms import in_a_room
-from engine.training.run import Progress, Run, cancellable, write_json
-from engine.training.shards import Entry, Shard, read_shards
+from engine.training.run import Run, file_hash, read_json, write_json
+from engine.training.shards import Entry, Shard, read_shard, read_shards
 from engine.training.utterance import SAMPLE_RATE
 from engine.tts.voxtream.config import MARKS, VOXTREAM2
 from engine.tts.voxtream.small_speaker import SAMPLE_RATE as SPEAKER_RATE
-from engine.tts.voxtream.small_speaker import SmallSpeaker, load_small_speaker
+from engine.tts.voxtream.small_speaker import load_small_speaker
 from engine.tts.voxtream.table import PhoneTable, own_ids
 
 Arrays = dict[str, npt.NDArray[np.generic]]
@@ -36,22 +38,42 @@ def encode_corpus(run: Run) -> None:
     """Encode all shards that are not encoded yet; rare phones leave the table here."""
     inputs = run.require("corpus", "codec", "speaker")
     folder = run.stage("encode")
-    device = torch.device(run.device)
-    codec = load_small(run.stage("codec") / "codec.safetensors", device)
-    speaker = load_small_speaker(run.stage("speaker") / "speaker.safetensors").to(device)
     shards = read_shards(run.stage("corpus"))
     ids = phone_ids(shards, run.recipe.corpus.rare_phone)
     write_json(folder / "phones.json", ids)
-    work = _Work(run, codec, speaker, PhoneTable(ids))
-    progress = Progress("encode", len(shards))
-    with cancellable() as check:
-        for done, shard in enumerate(shards, start=1):
-            check()
-            file = folder / f"{shard.sound.stem}.safetensors"
-            if not file.is_file():
-                _write(file, work.encoded(shard))
-            progress.report(done, "shards")
+    codec, speaker = (run.stage(name) / f"{name}.safetensors" for name in ("codec", "speaker"))
+    files = (codec, speaker, folder / "phones.json")
+    draws = (run.recipe.seed, run.recipe.voice.noisy_prompts)
+    how = Encoding(Place(codec), Place(speaker), Place(files[2]), *draws, run.device)
+    parts = []
+    for shard in shards:
+        made = _codes_file(folder, shard)
+        depends = tuple(map(file_hash, (*files, shard.index)))
+        given = (Place(shard.index), Place(made), how)
+        parts.append(Part(f"shard/{shard.index.stem}", encode_shard, given, depends))
+        if not made.is_file():
+            parts[-1].file(folder).unlink(missing_ok=True)
+    do_parts("encode", folder, parts, run.workers if run.device == "cpu" else 1)
     run.finish("encode", inputs, phones=len(ids))
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """The files of codec, speaker encoder and phone table, and what the prompts are like."""
+
+    codec: Place
+    speaker: Place
+    table: Place
+    seed: int
+    noisy: float  # share of the prompts with noise and a room
+    device: str
+
+
+def encode_shard(index: str, made: str, how: Encoding) -> Result:
+    """Encode the shard of a JSON file into the file `made`. How many utterances it has."""
+    arrays = _Work(how).encoded(read_shard(Path(index)))
+    _write(Path(made), arrays)
+    return {"utterances": len(arrays["index"])}
 
 
 def phone_ids(shards: Sequence[Shard], fewest: int) -> dict[str, int]:
@@ -68,16 +90,17 @@ def phone_ids(shards: Sequence[Shard], fewest: int) -> dict[str, int]:
 class _Work:
     """Encodes shards with one codec, one speaker encoder and one table."""
 
-    def __init__(self, run: Run, codec: Mimi, speaker: SmallSpeaker, table: PhoneTable) -> None:
-        self._run = run
-        self._codec = codec
-        self._speaker = speaker
-        self._table = table
+    def __init__(self, how: Encoding) -> None:
+        device = torch.device(how.device)
+        self._codec = load_small(Path(how.codec), device)
+        self._speaker = load_small_speaker(Path(how.speaker)).to(device)
+        self._table = PhoneTable(read_json(Path(how.table)))
+        self._how = how
 
     def encoded(self, shard: Shard) -> Arrays:
         """All that can be aligned of a shard; int16 codes [K, T] one after the other."""
         pcm = shard.pcm()
-        draw = random.Random(f"{self._run.recipe.seed} prompts {shard.sound.stem}")
+        draw = random.Random(f"{self._how.seed} prompts {shard.index.stem}")
         rows = []
         for entry in shard.entries:
             whole = pcm[entry.offset : entry.offset + entry.length]
@@ -85,7 +108,7 @@ class _Work:
             row = self._utterance(entry, part, draw)
             if row is not None:
                 rows.append(row)
-        return _gathered(rows, self._codec.codebooks, self._run.recipe.speaker.width)
+        return _gathered(rows, self._codec.codebooks, self._speaker.config.width)
 
     def _utterance(
         self, entry: Entry, pcm: npt.NDArray[np.float32], draw: random.Random
@@ -97,7 +120,7 @@ class _Work:
         if walk is None or total < speech_frames + frames.CLOSING_FRAMES:
             return None
         prompt = pcm
-        if draw.random() < self._run.recipe.voice.noisy_prompts:
+        if draw.random() < self._how.noisy:
             prompt = in_a_room(pcm, SAMPLE_RATE, draw)
         sizes = (entry.speaker, total, speech_frames, len(phones["ids"]), len(phones["marks"]))
         return {
@@ -172,6 +195,10 @@ def _gathered(
     for name in ("vectors", "tokens", "phones", "nuclei", "marks"):
         gathered[name] = np.concatenate([empty[name], *(row[name] for row in rows)])
     return gathered
+
+
+def _codes_file(folder: Path, shard: Shard) -> Path:
+    return folder / f"{shard.index.stem}.safetensors"
 
 
 def _write(file: Path, arrays: Arrays) -> None:

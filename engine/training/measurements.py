@@ -15,7 +15,7 @@ from engine.training import cloning
 from engine.training.export import pack_folder
 from engine.training.figures import DOWN, UP, Heard
 from engine.training.long_text import judge_long
-from engine.training.parts import Part, result
+from engine.training.parts import Part, Place, result
 from engine.training.performance import OWN_RATE, syllables_of
 from engine.training.run import Run, file_hash, read_json
 from engine.training.speakers import cast
@@ -104,8 +104,8 @@ class Measurements:
         return Part("speed", speed, (self._folder, texts), self._pack)
 
     @property
-    def _folder(self) -> str:
-        return str(pack_folder(self.run))
+    def _folder(self) -> Place:
+        return Place(pack_folder(self.run))
 
     @cached_property
     def _pack(self) -> tuple[str, ...]:
@@ -154,8 +154,8 @@ class Measurements:
         texts = _spread(self._sentences, CLONE_SENTENCES)
         return [
             *(
-                Part(f"cloning/{number}", cloning.clone, (self._folder, str(corpus), number, texts),
-                     hashes)
+                Part(f"cloning/{number}", cloning.clone,
+                     (self._folder, Place(corpus), number, texts), hashes)
                 for number in people[: self.run.recipe.evaluate.clones]
             ),
             *(

@@ -23,10 +23,19 @@ LOOK_SECONDS: Final = 0.5  # between two looks at whether the person asked to st
 Result = dict[str, Any]  # Any: what JSON can hold
 
 
+class Place(str):
+    """A path among what is given to a part. Its result depends on what lies there, not on where."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "Place"
+
+
 @dataclass(frozen=True)
 class Part:
-    """`do(*given)` measures; do is a function of a module, given can be pickled. The result depends
-    on `given` and on `depends` (hashes of files it reads).
+    """`do(*given)` works; do is a function of a module, given can be pickled. The result depends
+    on `given` and on `depends` (hashes of files it reads, which `given` has as a Place).
     """
 
     name: str  # of letters that a file name may have

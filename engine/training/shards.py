@@ -43,6 +43,11 @@ class Shard:
     sound: Path
     entries: tuple[Entry, ...]
 
+    @property
+    def index(self) -> Path:
+        """Its JSON file."""
+        return self.sound.with_suffix(".json")
+
     def pcm(self) -> npt.NDArray[np.int16]:
         """All samples of the shard."""
         found: npt.NDArray[np.int16] = soundfile.read(self.sound, dtype="int16")[0]
@@ -75,12 +80,13 @@ def write_shard(folder: Path, number: int, utterances: Sequence[Utterance]) -> N
 
 def read_shards(folder: Path) -> tuple[Shard, ...]:
     """All finished shards, in order."""
-    return tuple(
-        Shard(
-            index.with_suffix(".flac"), tuple(_entry(row) for row in read_json(index)["utterances"])
-        )
-        for index in sorted(folder.glob("[0-9]*.json"))
-    )
+    return tuple(read_shard(index) for index in sorted(folder.glob("[0-9]*.json")))
+
+
+def read_shard(index: Path) -> Shard:
+    """One finished shard by its JSON file."""
+    entries = tuple(_entry(row) for row in read_json(index)["utterances"])
+    return Shard(index.with_suffix(".flac"), entries)
 
 
 def _row(made: Utterance, offset: int, length: int) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from statistics import mean
 from typing import Any, Final
 
 from engine.training.judging import word_error_rate
-from engine.training.parts import Part, do_parts, result
+from engine.training.parts import Part, Place, do_parts, result
 from engine.training.performance import say, syllables_of
 from engine.training.run import Run
 from engine.training.shards import read_shards
@@ -58,7 +58,7 @@ def tuned(
     hashes = pack_hashes(pack)  # also of its voices, and of how it draws
     parts = {}
     for rate, row in table.items():
-        given = (str(pack), rate, row, tuple(counts.items()), _enough(texts, rate, seconds))
+        given = (Place(pack), rate, row, tuple(counts.items()), _enough(texts, rate, seconds))
         parts[rate] = Part(f"{rate:g} SPS", tune, given, hashes)
     do_parts("tuning", folder, tuple(parts.values()), run.workers, fresh=True)
     return {rate: _row(result(part, folder)) for rate, part in parts.items()}

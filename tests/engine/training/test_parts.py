@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engine.errors import Cancelled, ModelError
-from engine.training.parts import Part, do_parts, result
+from engine.training.parts import Part, Place, do_parts, result
 
 
 def counted(folder: str, number: int) -> dict[str, Any]:
@@ -51,6 +51,13 @@ def test_a_part_with_another_input_is_another_part(tmp_path: Path) -> None:
     do_parts("test", tmp_path, [old], 1)
     assert result(Part("square", counted, (str(tmp_path), 3), ("pack 1",)), tmp_path) is None
     assert result(Part("square", counted, (str(tmp_path), 2), ("pack 2",)), tmp_path) is None
+
+
+def test_where_a_file_lies_changes_nothing_what_it_holds_does(tmp_path: Path) -> None:
+    do_parts("test", tmp_path, [Part("square", counted, (Place(tmp_path), 2), ("pack 1",))], 1)
+    moved = Place(tmp_path / "elsewhere")
+    assert result(Part("square", counted, (moved, 2), ("pack 1",)), tmp_path) == {"square": 4}
+    assert result(Part("square", counted, (moved, 2), ("pack 2",)), tmp_path) is None
 
 
 def test_what_was_done_before_a_stop_stays(tmp_path: Path) -> None:

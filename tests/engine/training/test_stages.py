@@ -3,6 +3,7 @@
 import json
 import random
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import torch
 from safetensors.torch import load_file
 
 from engine.errors import Cancelled, InvalidInput, ModelError
-from engine.training import codec, decoder, export, loop, voice
+from engine.training import codec, decoder, encode, export, loop, voice
 from engine.training.__main__ import main
 from engine.training.loop import Moment
 from engine.training.ranks import Ranks
@@ -151,6 +152,21 @@ def test_training_that_was_stopped_goes_on_as_if_it_had_not_been(
     again = load_file(run.stage("voice") / "voice.safetensors")
     once = load_file(whole.run.stage("voice") / "voice.safetensors")
     assert all(torch.allclose(again[key], once[key], atol=1e-6) for key in once)
+
+
+def test_only_lost_shards_are_encoded_again_and_by_two_processes_alike(
+    whole: Whole, tmp_path: Path
+) -> None:
+    run = copied(whole, tmp_path, "corpus", "codec", "speaker", "encode")
+    files = sorted(run.stage("encode").glob("*.safetensors"))
+    before = {file: (load_file(file), file.stat().st_mtime_ns) for file in files}
+    for lost in files[:2]:
+        lost.unlink()
+    encode.encode_corpus(replace(run, workers=2))
+    for file, (tensors, changed) in before.items():
+        again = load_file(file)
+        assert all(torch.equal(again[key], tensors[key]) for key in tensors)
+        assert (file.stat().st_mtime_ns == changed) == (file not in files[:2])
 
 
 def test_a_checkpoint_of_another_shape_is_refused(whole: Whole, tmp_path: Path) -> None:
