@@ -11,17 +11,19 @@ from typing import Any
 import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
+from torch.nn import functional
 
 from engine.codec.mimi import FRAME_SAMPLES
 from engine.codec.small import Decoder, SmallCodecConfig, build, metadata
 from engine.codec.source import SourceDecoder
 from engine.training import recipe as recipes
-from engine.training.codec import CODING, VALIDATION_BATCHES, config_of, decoder_input
+from engine.training.codec import CODING, VALIDATION_BATCHES, config_of, decoder_input, encoded
 from engine.training.loop import Moment, descend, optimiser, train
 from engine.training.pitch import PitchTrack, pitch_track, stacked
 from engine.training.ranks import Ranks, is_first
 from engine.training.run import Run
 from engine.training.sound_losses import (
+    FLOOR,
     Critic,
     SpectralDistance,
     critic_loss,
@@ -130,7 +132,19 @@ class DecoderLearner:
                 made = model.decoder(wide)[:, 0].float()
         losses["mel"] = recipe.mel * self._distance.mel(made, pcm)
         losses["waves"] = recipe.waves * self._distance.waves(made, pcm)
+        losses["latents"] = recipe.latents * self._misheard(made, pcm)
         return pcm, made, losses
+
+    def _misheard(self, made: Tensor, pcm: Tensor) -> Tensor:
+        """How far samples [B, S] are from the real ones to the encoder, which learnt to hear
+        phones; relative to the real latents' size.
+        """
+        with torch.autocast(pcm.device.type, torch.bfloat16, enabled=self._recipe.schedule.bf16):
+            heard = encoded(self._model, made[:, None])
+            with torch.no_grad():
+                real = encoded(self._model, pcm[:, None])
+        apart = functional.l1_loss(heard.float(), real.float())
+        return apart / (real.float().abs().mean() + FLOOR)
 
     def _batch(
         self, side: tuple[Spoken, ...], draw: random.Random

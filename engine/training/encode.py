@@ -119,14 +119,16 @@ class _Work:
         total = -(-len(pcm) // FRAME_SAMPLES)
         if walk is None or total < speech_frames + frames.CLOSING_FRAMES:
             return None
+        codes = prompt_codes = self._codes(pcm)
         prompt = pcm
         if draw.random() < self._how.noisy:
             prompt = in_a_room(pcm, SAMPLE_RATE, draw)
+            prompt_codes = self._codes(prompt)
         sizes = (entry.speaker, total, speech_frames, len(phones["ids"]), len(phones["marks"]))
         return {
             "index": np.asarray(sizes, np.int32),
-            "codes": self._codes(pcm),
-            "prompts": self._codes(prompt),
+            "codes": codes,
+            "prompts": prompt_codes,
             "vectors": self._vector(prompt)[None],
             "tokens": walk.tokens.astype(np.int8),
             "phones": phones["ids"].astype(np.int16),

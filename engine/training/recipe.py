@@ -83,6 +83,7 @@ class Decoder:
     hours: float = 4.0  # of the corpus held in memory
     mel: float = 1.0
     waves: float = 0.5
+    latents: float = 0.3  # of what the codec's encoder hears in what was made
     pitch: float = 4.0  # of the source's log pitch where there is voice
     adversary_from: int = 1_000_000  # step; beyond the last one = never
     critic_windows: int = 2  # of a batch that the critic hears: it costs more than all the rest
