@@ -44,6 +44,7 @@ class Heard:
     factors: tuple[float, ...] = ()
     first_ms: tuple[float, ...] = ()
     megabytes: tuple[float, ...] = ()
+    own_megabytes: tuple[float, ...] = ()  # more than torch alone
 
 
 @dataclass(frozen=True)
@@ -310,4 +311,5 @@ _COST: Final = (
     Goal("processor time per second of speech", 0.2, _points, _factors, Judged.MEDIAN),
     Goal("first packet, processor time", 60.0, _milliseconds, _first_ms, Judged.MEDIAN),
     Goal("resident memory", 300.0, _megabytes, lambda h: h.megabytes),
+    Goal("resident memory above that of torch alone", None, _megabytes, lambda h: h.own_megabytes),
 )

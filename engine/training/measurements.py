@@ -205,6 +205,7 @@ class Measurements:
             factors=tuple(cost.get("factors", ())),
             first_ms=tuple(cost.get("first_ms", ())),
             megabytes=(cost["megabytes"],) if cost else (),
+            own_megabytes=(cost["megabytes"] - cost["torch_megabytes"],) if cost else (),
         )
 
     def sources(self) -> Heard:
