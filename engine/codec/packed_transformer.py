@@ -135,20 +135,17 @@ class _MimiGraph(StackGraph):
         normed = self._norm(mark + "normed", weights.norm1)
         # Scaling a product's rows scales their blocks: nothing is rounded differently.
         output = _scaled(attention.out_projs[0], weights.layer_scale_1)
-        out = self.attention(layer, normed, attention.in_projs[0].weight, output)
-        self.residual(out, mark + "middle")
+        self.change = self.attention(layer, normed, attention.in_projs[0].weight, output)
         ready = self._norm(mark + "ready", weights.norm2)
         wide = self.product(ready, mark + "wide", weights.linear1.weight, self._precision)
         self.contrib("Gelu", [wide], [mark + "bent"])
         narrow = _scaled(weights.linear2, weights.layer_scale_2)
-        self.product(mark + "bent", mark + "narrow", narrow, self._precision)
-        self.residual(mark + "narrow", mark + "end")
+        self.change = self.product(mark + "bent", mark + "narrow", narrow, self._precision)
 
     def _norm(self, y: str, norm: nn.LayerNorm) -> str:
         scale = self.constant(f"{y}.scale", norm.weight.detach().numpy())
         shift = self.constant(f"{y}.shift", norm.bias.detach().numpy())
-        self.add("LayerNormalization", [self.hidden, scale, shift], [y], axis=-1, epsilon=norm.eps)
-        return y
+        return self.normed(y, "LayerNormalization", [scale, shift], norm.eps)
 
 
 def _scaled(linear: Any, scale: Any) -> Tensor:

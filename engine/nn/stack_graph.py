@@ -83,13 +83,15 @@ class CompiledStack:
 
 
 class StackGraph(ProductGraph):
-    """What blocks are built from; `hidden` is the name of the stack's last value so far."""
+    """What blocks are built from; `hidden` is the name of the stack's last value so far, `change`
+    that of what is still to be added to it, which the next norm does on its way.
+    """
 
     def __init__(self, config: TransformerConfig, precision: Precision) -> None:
         super().__init__()
         self._config = config
         self._precision = precision
-        self.hidden = "x"
+        self.hidden, self.change = "x", ""
         turned, width = config.heads + config.kv_heads, config.head_width
         sizes = [turned * width, config.kv_heads * width]
         self.constant("qk_v", np.array(sizes, dtype=np.int64))
@@ -103,7 +105,10 @@ class StackGraph(ProductGraph):
     def finish(self, *, threads: int) -> CompiledStack:
         """The stack, giving `hidden` as its output."""
         config, batch = self._config, [None, None]
-        self.add("Identity", [self.hidden], ["y"])
+        if self.change:
+            self.add("Add", [self.hidden, self.change], ["y"])
+        else:
+            self.add("Identity", [self.hidden], ["y"])
         made = [f"{kind}{layer}" for layer in range(config.layers) for kind in ("keys", "values")]
         self.add("Concat", made, ["stored"], axis=0)
         shapes = [[*batch, config.width], [*batch, None, config.head_width]]
@@ -118,10 +123,16 @@ class StackGraph(ProductGraph):
         self._attend(layer)
         return self.product(mark + "mixed", mark + "out", output, self._precision)
 
-    def residual(self, change: str, name: str) -> None:
-        """hidden + change becomes hidden."""
-        self.add("Add", [self.hidden, change], [name])
-        self.hidden = name
+    def normed(self, y: str, kind: str, weights: list[str], epsilon: float) -> str:
+        """hidden + change, which becomes hidden, through a norm of a kind; returns y."""
+        if not self.change:
+            self.add(kind, [self.hidden, *weights], [y], axis=-1, epsilon=epsilon)
+            return y
+        outputs = [y, "", "", f"{y}.sum"]
+        inputs = [self.hidden, self.change, *weights]
+        self.contrib(f"Skip{kind}", inputs, outputs, epsilon=epsilon)
+        self.hidden, self.change = f"{y}.sum", ""
+        return y
 
     def _stack_inputs(self) -> dict[str, list[Any]]:
         config, half = self._config, self._config.head_width // 2
@@ -188,20 +199,16 @@ class LlamaGraph(StackGraph):
         """hidden -> hidden through one block."""
         mark, attention = f"l{layer}.", weights.attention
         normed = self._norm(mark + "normed", weights.attention_norm.scale)
-        out = self.attention(layer, normed, attention.qkv.weight, attention.output.weight)
-        self.residual(out, mark + "middle")
+        self.change = self.attention(layer, normed, attention.qkv.weight, attention.output.weight)
         ready = self._norm(mark + "ready", weights.mlp_norm.scale)
-        self.residual(self._mlp(mark, ready, weights), mark + "end")
+        self.change = self._mlp(mark, ready, weights)
 
     def last_norm(self, scale: Tensor) -> None:
         self.hidden = self._norm("normed", scale)
 
     def _norm(self, y: str, scale: Tensor) -> str:
         weights = self.constant(f"{y}.scale", scale.detach().float().numpy())
-        self.add(
-            "SimplifiedLayerNormalization", [self.hidden, weights], [y], axis=-1, epsilon=NORM_EPS
-        )
-        return y
+        return self.normed(y, "SimplifiedLayerNormalization", [weights], NORM_EPS)
 
     def _mlp(self, mark: str, ready: str, weights: Block) -> str:
         """ready [B, T, D] -> down [B, T, D]."""

@@ -53,7 +53,7 @@ def trace(model: VoxtreamModel, codes: Tensor, phones: Tensor) -> Trace:
     """Teacher-forced: codes [K, T] and phone vectors [2, T, D] are given."""
     tables, found = rotary_tables(model), Trace()
     cache = KvCache(model.config.temporal, 2, CPU, torch.float32)
-    depth = KvCache(model.config.depth, 2, CPU, torch.float32)
+    depth = model.acoustic_memory()
     columns = delayed(codes[:, :PROMPT_FRAMES])
     hidden = None
     for at in range(PROMPT_FRAMES, codes.shape[1]):
@@ -66,24 +66,9 @@ def trace(model: VoxtreamModel, codes: Tensor, phones: Tensor) -> Trace:
         joint = model.joint_logits(hidden)
         found.joint.append(joint)
         found.tokens.append(model.token_probabilities(joint[0], torch.zeros(joint.shape[1])))
-        found.acoustic.append(_acoustic(model, hidden, codes[:, at], tables.depth, depth))
+        found.acoustic.append(model.acoustic_logits(hidden, codes[:, at], tables.depth, depth))
         columns = codes[None, :, at, None].expand(2, -1, -1)
     return found
-
-
-def _acoustic(
-    model: VoxtreamModel, hidden: Tensor, codes: Tensor, table: object, cache: KvCache
-) -> Tensor:
-    """Guided logits of every acoustic codebook given the codes before it."""
-    cache.restart()
-    first = model._embedded(0, codes[None, :1]).expand_as(hidden)
-    x, rows = torch.stack((hidden, first), dim=1), []
-    for head in range(model.codebooks - 1):
-        logits = model._depth_step(head, x, table, cache)  # type: ignore[arg-type]
-        weight = model.generation.acoustic_guidance
-        rows.append(weight * logits[0] + (1 - weight) * logits[1])
-        x = model._embedded(head + 1, codes[None, head + 1, None]).expand_as(hidden)[:, None]
-    return torch.stack(rows)
 
 
 def compare(found: Trace, expected: Trace) -> str:

@@ -17,7 +17,9 @@ from torch import Tensor, nn
 from engine.errors import ModelError
 from engine.nn.packed import PackedLinear, PackedTransformer
 from engine.nn.quantise import Precision
-from engine.nn.transformer import Block, Linear, Transformer, TransformerConfig
+from engine.nn.short_stack import ShortStack
+from engine.nn.transformer import Block, Linear, RotaryTable, Transformer, TransformerConfig
+from engine.tts.voxtream.acoustic import PackedAcoustics
 from engine.tts.voxtream.config import Generation, ModelConfig, Profile
 from engine.tts.voxtream.model import VoxtreamModel
 
@@ -96,17 +98,21 @@ def load_weights(
         # Only rows of codes in use are read: half the bytes for a loss of 2^-9.
         model.audio_embeddings.weight.data = model.audio_embeddings.weight.data.bfloat16()
     fill.product(model, "semantic_head", ("sem_head.weight",), profile.heads)
-    _fill_heads(model, source.take("audio_head"), profile.heads, fill)
     fill.stack(model, "phone", profile.phone, whole=False)
     fill.stack(model, "temporal", profile.temporal, whole=True)
-    fill.stack(model, "depth", profile.depth, whole=True)
+    if profile.depth is Precision.FLOAT:
+        _fill_heads(model, source.take("audio_head"), fill)
+        fill.stack(model, "depth", profile.depth, whole=True)
+    else:
+        model.acoustic_heads = nn.ModuleList()
+        model.depth = fill.acoustics(model, profile)
     return model.eval().requires_grad_(False)
 
 
-def _fill_heads(model: VoxtreamModel, heads: Tensor, how: Precision, fill: "_Filler") -> None:
+def _fill_heads(model: VoxtreamModel, heads: Tensor, fill: "_Filler") -> None:
     """The published heads are one tensor [K - 1, D, V]; each becomes a product of its own."""
     used = heads[: model.codebooks - 1]
-    model.acoustic_heads = nn.ModuleList(fill.linear(head.t(), how) for head in used)
+    model.acoustic_heads = nn.ModuleList(fill.linear(head.t(), Precision.FLOAT) for head in used)
 
 
 class _Filler:
@@ -151,6 +157,22 @@ class _Filler:
             return
         for number, block in enumerate(stack.layers):
             self._block(block, f"{PREFIXES[name]}.layers.{number}.", precision)
+
+    def acoustics(self, model: VoxtreamModel, profile: Profile) -> PackedAcoustics:
+        """The depth transformer and its heads, both packed."""
+        config = model.config
+        table = RotaryTable(config.depth.head_width, self._target.device, model.codebooks)
+        stack = ShortStack(
+            config.depth,
+            self._blocks("depth", config.depth),
+            self._take(f"{PREFIXES['depth']}.norm.scale"),
+            table.slice(0, model.codebooks),
+            precision=profile.depth,
+            threads=self._target.threads,
+        )
+        heads = self._take("audio_head")[: model.codebooks - 1].transpose(1, 2)
+        guidance = model.generation.acoustic_guidance
+        return PackedAcoustics(stack, heads[:, : config.codes], profile.heads, guidance=guidance)
 
     def _blocks(self, name: str, config: TransformerConfig) -> Iterator[Block]:
         """The blocks of a stack one at a time, so that only one is held in full."""

@@ -23,6 +23,7 @@ STACKS = {
 
 SILENCE, UNKNOWN, BOS, EOS = 120, 122, 123, 124  # phone ids; 122 also masks the prompt's phones
 MARKS = {".": 117, ",": 118, "?": 119, "!": 121}  # phone ids of punctuation
+ROWS = 2  # of a batch: conditional and unconditional
 SPECIAL_CODES = 2  # behind the real ones: prompt codes dropped (unconditional row), and padding
 
 
@@ -134,6 +135,10 @@ class Profile:
     heads: Precision
     codec: Precision  # the decoding half of Mimi
     codebooks: int = 16  # fewer = fewer depth steps; the rest is left out of the sums too
+
+    def __post_init__(self) -> None:
+        floats = self.depth is Precision.FLOAT, self.heads is Precision.FLOAT
+        assert floats[0] == floats[1], "depth steps and their heads are packed together"
 
 
 _FLOAT, _INT8, _INT4 = Precision.FLOAT, Precision.INT8, Precision.INT4

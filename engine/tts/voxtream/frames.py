@@ -13,9 +13,10 @@ import torch
 from torch import Tensor
 
 from engine.codec.mimi import FRAME_SAMPLES, Mimi
-from engine.nn.cache import FixedKvCache, KvCache
+from engine.nn.cache import FixedKvCache
 from engine.nn.graphs import Graphed
-from engine.tts.voxtream.model import ROWS, Controls, VoxtreamModel
+from engine.tts.voxtream.config import ROWS
+from engine.tts.voxtream.model import Controls, VoxtreamModel
 from engine.tts.voxtream.prompt import Opened, PreparedPrompt, Tables
 from engine.tts.voxtream.sink import NextWindow, TemporalMemory
 
@@ -68,9 +69,7 @@ class EagerFrames:
         self._prompt = prompt
         self._mimi = mimi
         self._stream = mimi.open()
-        self._depth = KvCache(
-            model.config.depth, ROWS, model.device, model.dtype, growth=model.codebooks
-        )
+        self._depth = model.acoustic_memory()
         self._memory: TemporalMemory | None = None
         self._codes = prompt.last_acoustic  # [1, K] once the first frame is drawn
         self._spoken = self._codes  # [1, K] of the frame before
@@ -130,8 +129,7 @@ class GraphFrames:
         self._model, self._tables, self._mimi, self._hand_back = model, tables, mimi, hand_back
         self._stream = mimi.open()
         self._cache = FixedKvCache(config.temporal, ROWS, config.audio_window, device, dtype)
-        self._depth = KvCache(config.depth, ROWS, device, dtype, growth=model.codebooks)
-        self._depth.reserve(model.codebooks)
+        self._depth = model.acoustic_memory()
         self._phones = torch.zeros(ROWS, config.width, device=device, dtype=dtype)
         self._column = torch.zeros_like(self._phones)
         self._speaker = torch.zeros_like(self._phones)

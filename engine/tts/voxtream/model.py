@@ -19,9 +19,8 @@ from engine.nn.packed import PackedTransformer
 from engine.nn.pending import Pending
 from engine.nn.sampling import draw_nucleus, draw_top, guide
 from engine.nn.transformer import Cache, Embedding, Linear, RotaryTable, Rotation, Transformer
-from engine.tts.voxtream.config import VOXTREAM2_SHAPE, Generation, ModelConfig
-
-ROWS = 2  # conditional and unconditional
+from engine.tts.voxtream.acoustic import AcousticSteps, PackedAcoustics
+from engine.tts.voxtream.config import ROWS, VOXTREAM2_SHAPE, Generation, ModelConfig
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,8 @@ class VoxtreamModel(nn.Module):
         )
         self.phone = Transformer(config.phone)
         self.temporal: Transformer | PackedTransformer = Transformer(config.temporal)
-        self.depth: Transformer | PackedTransformer = Transformer(config.depth)
+        # Packed, it holds the heads as well.
+        self.depth: Transformer | PackedAcoustics = Transformer(config.depth)
 
     @property
     def device(self) -> torch.device:
@@ -133,24 +133,50 @@ class VoxtreamModel(nn.Module):
         weighted = projected * self.generation.speaker_weight
         return torch.stack((weighted, torch.zeros_like(weighted)))
 
+    def acoustic_memory(self) -> KvCache | AcousticSteps:
+        """What acoustic_codes() writes to; whose it is makes one frame at a time."""
+        if isinstance(self.depth, PackedAcoustics):
+            return self.depth.open(self.audio_embeddings.weight, self.config.audio_vocabulary)
+        cache = KvCache(self.config.depth, ROWS, self.device, self.dtype, growth=self.codebooks)
+        cache.reserve(self.codebooks)
+        return cache
+
     def acoustic_codes(
-        self, hidden: Tensor, semantic: Tensor, table: RotaryTable, cache: KvCache
+        self, hidden: Tensor, semantic: Tensor, table: RotaryTable, memory: KvCache | AcousticSteps
     ) -> Tensor:
         """Codes of codebooks 1.. given hidden + speaker [B, D] and the semantic code [1, 1].
 
-        Greedy (VoXtream2, 3.5). Returns [1, K - 1]; `cache` is restarted.
+        Greedy (VoXtream2, 3.5). Returns [1, K - 1]; `memory` begins anew.
         """
-        cache.restart()
+        if isinstance(memory, AcousticSteps):
+            return memory.codes(hidden, semantic)
+        memory.restart()
         opening = torch.stack((hidden, self._embedded(0, semantic).expand_as(hidden)), dim=1)
-        logits = self._depth_step(0, opening, table, cache)
-        codes = [self._greedy(logits)]
+        codes = [self._best(self._depth_step(0, opening, table, memory))]
         for codebook in range(1, self.codebooks - 1):
             embedded = self._embedded(codebook, codes[-1]).expand_as(hidden)[:, None]
-            codes.append(self._greedy(self._depth_step(codebook, embedded, table, cache)))
+            codes.append(self._best(self._depth_step(codebook, embedded, table, memory)))
         return torch.cat(codes, dim=1)
 
+    def acoustic_logits(
+        self, hidden: Tensor, codes: Tensor, table: RotaryTable, memory: KvCache | AcousticSteps
+    ) -> Tensor:
+        """Guided logits [K - 1, V of real codes] that acoustic_codes() chooses from, where the
+        codes [K] before each are given. `memory` begins anew.
+        """
+        if isinstance(memory, AcousticSteps):
+            return memory.logits(hidden, codes)
+        memory.restart()
+        first = self._embedded(0, codes[None, :1]).expand_as(hidden)
+        x, rows = torch.stack((hidden, first), dim=1), []
+        for head in range(self.codebooks - 1):
+            rows.append(self._depth_step(head, x, table, memory))
+            following = self._embedded(head + 1, codes[None, head + 1, None])
+            x = following.expand_as(hidden)[:, None]
+        return torch.cat(rows)
+
     def _depth_step(self, head: int, x: Tensor, table: RotaryTable, cache: KvCache) -> Tensor:
-        """[B, T, D] -> logits of codebook head + 1, [B, V]."""
+        """[B, T, D] -> guided logits of codebook head + 1, [1, V of real codes]."""
         start, length = cache.length, x.shape[1]
         mask = None
         if length > 1:
@@ -158,13 +184,13 @@ class VoxtreamModel(nn.Module):
         out = self.depth(x, table.slice(start, start + length), cache, mask)
         cache.advance(length)
         logits: Tensor = self.acoustic_heads[head](out[:, -1])
-        return logits
-
-    def _greedy(self, logits: Tensor) -> Tensor:
-        """Guided logits' best real code, [1, 1]."""
         wide = logits.float()  # guidance triples what bf16 rounds off
         guided = guide(wide[:1], wide[1:], self.generation.acoustic_guidance)
-        return guided[:, : self.config.codes].argmax(-1, keepdim=True)
+        return guided[:, : self.config.codes]
+
+    def _best(self, logits: Tensor) -> Tensor:
+        """The best code, [1, 1]."""
+        return logits.argmax(-1, keepdim=True)
 
     def _embedded(self, codebook: int, code: Tensor) -> Tensor:
         """Embedding of one code [1, 1] -> [1, D], in the dtype of activations."""
