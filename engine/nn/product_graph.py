@@ -31,6 +31,7 @@ _INTEGERS = {
     "first": TensorProto.INT64,
     "widths": TensorProto.INT64,
     "code": TensorProto.INT64,
+    "skipped": TensorProto.INT64,
     "lengths": TensorProto.INT32,
     "total": TensorProto.INT32,
 }
@@ -136,5 +137,6 @@ class ProductGraph:
 
 
 def _described(name: str, shape: list[Any]) -> Any:
-    """An input or output; all but counts and codes are fp32."""
-    return helper.make_tensor_value_info(name, _INTEGERS.get(name, TensorProto.FLOAT), shape)
+    """An input or output, fp32 but for counts and codes; a layer's own has its number behind."""
+    kind = _INTEGERS.get(name.rstrip("0123456789"), TensorProto.FLOAT)
+    return helper.make_tensor_value_info(name, kind, shape)

@@ -134,6 +134,14 @@ class StackGraph(ProductGraph):
         self.hidden, self.change = f"{y}.sum", ""
         return y
 
+    def _of(self, name: str, layer: int) -> str:
+        """An input as a layer gets it; here all share one."""
+        return name
+
+    def _asked(self, layer: int, name: str, *, axis: int) -> str:
+        """The positions of a value whose outputs a layer has to give; here all of them."""
+        return name
+
     def _stack_inputs(self) -> dict[str, list[Any]]:
         config, half = self._config, self._config.head_width // 2
         stored = [None, config.kv_heads, "past", config.head_width]
@@ -156,7 +164,7 @@ class StackGraph(ProductGraph):
         self.add("Split", [mark + "qkv", "qk_v"], [mark + "qk", mark + "v"], axis=-1)
         self.contrib(
             "RotaryEmbedding",
-            [mark + "qk", "first", "cos", "sin"],
+            [mark + "qk", "first", self._of("cos", layer), self._of("sin", layer)],
             [mark + "turned"],
             interleaved=1,
             num_heads=config.heads + config.kv_heads,
@@ -165,7 +173,8 @@ class StackGraph(ProductGraph):
         self.add("Reshape", [mark + "turned", "split_turned"], [mark + "turned4"])
         self.add("Transpose", [mark + "turned4"], [mark + "heads"], perm=[0, 2, 1, 3])
         self.add("Split", [mark + "heads", "q_k"], [mark + "q", f"keys{layer}"], axis=1)
-        self.add("Reshape", [mark + "q", "grouped"], [mark + "queries"])
+        asked = self._asked(layer, mark + "q", axis=2)
+        self.add("Reshape", [asked, "grouped"], [mark + "queries"])
         self.add("Reshape", [mark + "v", "split_values"], [mark + "v4"])
         self.add("Transpose", [mark + "v4"], [f"values{layer}"], perm=[0, 2, 1, 3])
 
@@ -177,9 +186,10 @@ class StackGraph(ProductGraph):
                 "FusedMatMul", [mark + "queries", keys], [mark + part], transB=1, alpha=scale
             )
         self.add("Concat", [mark + "past", mark + "new"], [mark + "scores"], axis=-1)
-        self.add("Add", [mark + "scores", "bias"], [mark + "masked"])
+        self.add("Add", [mark + "scores", self._of("bias", layer)], [mark + "masked"])
         self.add("Softmax", [mark + "masked"], [mark + "shares"], axis=-1)
-        self.add("Split", [mark + "shares", "widths"], [mark + "old", mark + "own"], axis=-1)
+        widths = self._of("widths", layer)
+        self.add("Split", [mark + "shares", widths], [mark + "old", mark + "own"], axis=-1)
         self.add("MatMul", [mark + "old", f"past_values{layer}"], [mark + "from_past"])
         self.add("MatMul", [mark + "own", f"values{layer}"], [mark + "from_new"])
         self.add("Add", [mark + "from_past", mark + "from_new"], [mark + "sum"])

@@ -18,6 +18,7 @@ from engine.errors import ModelError
 from engine.nn.packed import PackedLinear, PackedTransformer
 from engine.nn.quantise import Precision
 from engine.nn.short_stack import ShortStack
+from engine.nn.tail_stack import PackedTail
 from engine.nn.transformer import Block, Linear, RotaryTable, Transformer, TransformerConfig
 from engine.tts.voxtream.acoustic import PackedAcoustics
 from engine.tts.voxtream.config import Generation, ModelConfig, Profile
@@ -98,11 +99,11 @@ def load_weights(
         # Only rows of codes in use are read: half the bytes for a loss of 2^-9.
         model.audio_embeddings.weight.data = model.audio_embeddings.weight.data.bfloat16()
     fill.product(model, "semantic_head", ("sem_head.weight",), profile.heads)
-    fill.stack(model, "phone", profile.phone, whole=False)
-    fill.stack(model, "temporal", profile.temporal, whole=True)
+    fill.stack(model, "phone", profile.phone)
+    fill.stack(model, "temporal", profile.temporal)
     if profile.depth is Precision.FLOAT:
         _fill_heads(model, source.take("audio_head"), fill)
-        fill.stack(model, "depth", profile.depth, whole=True)
+        fill.stack(model, "depth", profile.depth)
     else:
         model.acoustic_heads = nn.ModuleList()
         model.depth = fill.acoustics(model, profile)
@@ -140,23 +141,23 @@ class _Filler:
         weight = torch.cat([self._take(key) for key in keys])
         setattr(parent, name, self.linear(weight, precision, threads=self._target.threads))
 
-    def stack(self, model: VoxtreamModel, name: str, precision: Precision, *, whole: bool) -> None:
-        """A transformer; `whole` packs it into one graph instead of product by product."""
+    def stack(self, model: VoxtreamModel, name: str, precision: Precision) -> None:
+        """The phone or temporal transformer, as one graph when packed; or any, plain."""
         stack = getattr(model, name)
         assert isinstance(stack, Transformer)
         self.weight(stack.norm, f"{PREFIXES[name]}.norm.scale", "scale")
-        if whole and precision is not Precision.FLOAT:
-            packed = PackedTransformer(
-                stack.config,
-                self._blocks(name, stack.config),
-                stack.norm.scale,
-                precision=precision,
-                threads=self._target.threads,
-            )
-            setattr(model, name, packed)
+        if precision is Precision.FLOAT:
+            for number, block in enumerate(stack.layers):
+                self._block(block, f"{PREFIXES[name]}.layers.{number}.")
             return
-        for number, block in enumerate(stack.layers):
-            self._block(block, f"{PREFIXES[name]}.layers.{number}.", precision)
+        packed = (PackedTail if name == "phone" else PackedTransformer)(
+            stack.config,
+            self._blocks(name, stack.config),
+            stack.norm.scale,
+            precision=precision,
+            threads=self._target.threads,
+        )
+        setattr(model, name, packed)
 
     def acoustics(self, model: VoxtreamModel, profile: Profile) -> PackedAcoustics:
         """The depth transformer and its heads, both packed."""
@@ -179,16 +180,17 @@ class _Filler:
         for number in range(config.layers):
             with torch.device("meta"):
                 block = Block(config)
-            self._block(block, f"{PREFIXES[name]}.layers.{number}.", Precision.FLOAT)
+            self._block(block, f"{PREFIXES[name]}.layers.{number}.")
             yield block
 
-    def _block(self, block: Any, start: str, precision: Precision) -> None:
+    def _block(self, block: Any, start: str) -> None:
         attention = tuple(f"{start}attn.{part}_proj.weight" for part in "qkv")
-        self.product(block.attention, "qkv", attention, precision)
-        self.product(block.attention, "output", (start + "attn.output_proj.weight",), precision)
+        self.product(block.attention, "qkv", attention, Precision.FLOAT)
+        output = (start + "attn.output_proj.weight",)
+        self.product(block.attention, "output", output, Precision.FLOAT)
         gate_up = (start + "mlp.w1.weight", start + "mlp.w3.weight")
-        self.product(block.mlp, "gate_up", gate_up, precision)
-        self.product(block.mlp, "down", (start + "mlp.w2.weight",), precision)
+        self.product(block.mlp, "gate_up", gate_up, Precision.FLOAT)
+        self.product(block.mlp, "down", (start + "mlp.w2.weight",), Precision.FLOAT)
         self.weight(block.attention_norm, start + "sa_norm.scale", "scale")
         self.weight(block.mlp_norm, start + "mlp_norm.scale", "scale")
 

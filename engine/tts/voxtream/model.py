@@ -57,6 +57,7 @@ class VoxtreamModel(nn.Module):
         self.acoustic_heads = nn.ModuleList(
             Linear(width, vocabulary) for _ in range(config.codebooks - 1)
         )
+        # Loaded packed it is a PackedTail, which extend() takes; training has the plain one alone.
         self.phone = Transformer(config.phone)
         self.temporal: Transformer | PackedTransformer = Transformer(config.temporal)
         # Packed, it holds the heads as well.

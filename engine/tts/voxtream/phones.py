@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from engine.nn.transformer import Block, RotaryTable, Stored, Transformer, group_mask
+from engine.nn.tail_stack import MadeLayer, OpenLayer, PackedTail, plain_tail
+from engine.nn.transformer import RotaryTable, Stored, Transformer, TransformerConfig
 
 SLACK = 64  # rows beyond the window a layer may keep before it drops them
 
@@ -49,46 +50,50 @@ class PhoneRows:
         return self.rows[:, position - self.first]
 
     def dropped_before(self, position: int) -> "PhoneRows":
-        """The same without rows nobody will ask for again."""
-        first = max(self.first, min(position, self.final(len(self.layers))))
+        """The same without rows nobody will ask for, even those still to be computed."""
+        first = max(self.first, position)
         rows = self.rows[:, first - self.first :]
         return PhoneRows(self.look_ahead, self.window, self.length, self.layers, first, rows)
 
 
-def extend(rows: PhoneRows, embedded: Tensor, stack: Transformer, table: RotaryTable) -> PhoneRows:
+def extend(
+    rows: PhoneRows, embedded: Tensor, stack: Transformer | PackedTail, table: RotaryTable
+) -> PhoneRows:
     """`rows` with embedded phones [B, P, D] behind them."""
     grown = PhoneRows(rows.look_ahead, rows.window, rows.length + embedded.shape[1])
-    layers = rows.layers or _empty_layers(stack, embedded)
-    new = embedded
-    kept = []
-    for number, (block, layer) in enumerate(zip(stack.layers, layers, strict=True)):
-        assert isinstance(block, Block)
-        start = rows.final(number + 1)  # the first row whose output is open
-        inputs = torch.cat((layer.inputs, new), dim=1)  # [B, grown.length - start, D]
-        heads = block.project(inputs, table.slice(start, grown.length))
-        stored = Stored(
-            torch.cat((layer.keys, heads.keys), dim=2),
-            torch.cat((layer.values, heads.values), dim=2),
-        )
-        mask = _mask(grown, start, layer.base, embedded.device)
-        new = block.finish(inputs, heads.queries, stored, group_mask(mask, stack.config))
-        kept.append(_kept(grown, number, layer.base, stored, inputs))
-    out: Tensor = stack.norm(new)
-    done = rows.rows[:, : rows.final(len(layers)) - rows.first] if rows.layers else out[:, :0]
+    layers = rows.layers or _empty_layers(stack.config, embedded)
+    opened = [_opened(rows, grown, number, layer, table) for number, layer in enumerate(layers)]
+    closed = rows.final(len(layers))  # rows that were final before
+    skipped = max(0, rows.first - closed)
+    if isinstance(stack, PackedTail):
+        tail = stack.run(embedded, opened, skipped)
+    else:
+        tail = plain_tail(stack, embedded, opened, skipped)
+    done = rows.rows[:, : max(0, closed - rows.first)] if rows.layers else tail.hidden[:, :0]
+    kept = zip(layers, tail.layers, strict=True)
     return PhoneRows(
         grown.look_ahead,
         grown.window,
         grown.length,
-        tuple(kept),
+        tuple(_kept(grown, number, layer, made) for number, (layer, made) in enumerate(kept)),
         rows.first,
-        torch.cat((done, out), dim=1),
+        torch.cat((done, tail.hidden), dim=1),
     )
 
 
-def _empty_layers(stack: Transformer, like: Tensor) -> tuple[_Layer, ...]:
-    config = stack.config
+def _empty_layers(config: TransformerConfig, like: Tensor) -> tuple[_Layer, ...]:
     none = like.new_empty(like.shape[0], config.kv_heads, 0, config.head_width)
     return tuple(_Layer(0, none, none, like[:, :0]) for _ in range(config.layers))
+
+
+def _opened(
+    rows: PhoneRows, grown: PhoneRows, number: int, layer: _Layer, table: RotaryTable
+) -> OpenLayer:
+    """What a layer is computed from; its open rows are those whose outputs were not final."""
+    start = rows.final(number + 1)
+    mask = _mask(grown, start, layer.base, layer.inputs.device)
+    final = Stored(layer.keys, layer.values)
+    return OpenLayer(layer.inputs, final, table.slice(start, grown.length), mask)
 
 
 def _mask(rows: PhoneRows, start: int, base: int, device: torch.device) -> Tensor:
@@ -98,16 +103,16 @@ def _mask(rows: PhoneRows, start: int, base: int, device: torch.device) -> Tenso
     return (seen > looking - rows.window) & (seen <= looking + rows.look_ahead)
 
 
-def _kept(rows: PhoneRows, number: int, base: int, stored: Stored, inputs: Tensor) -> _Layer:
+def _kept(rows: PhoneRows, number: int, layer: _Layer, made: MadeLayer) -> _Layer:
     """What a layer remembers after a pass: final keys, and final inputs with open outputs."""
     closed, known = rows.final(number + 1), rows.final(number)
-    first = base
-    if closed - rows.window - base > SLACK:
+    first = layer.base
+    if closed - rows.window - first > SLACK:
         first = closed - rows.window
-    start = rows.length - inputs.shape[1]
-    return _Layer(
-        first,
-        stored.keys[:, :, first - base : closed - base],
-        stored.values[:, :, first - base : closed - base],
-        inputs[:, closed - start : known - start],
+    start = rows.length - made.inputs.shape[1]
+    new = slice(0, max(0, closed - start))
+    keys, values = (
+        torch.cat((old, fresh[:, :, new]), dim=2)[:, :, first - layer.base :]
+        for old, fresh in ((layer.keys, made.keys), (layer.values, made.values))
     )
+    return _Layer(first, keys, values, made.inputs[:, closed - start : known - start])

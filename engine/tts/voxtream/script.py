@@ -31,6 +31,7 @@ class Script:
         self._count = 0  # text-side tokens ever
         self._fresh: list[int] = []  # not yet encoded
         self._rows: PhoneRows | None = None
+        self._needed = 0  # sequence position of the first row that may still be asked for
         self._positions: deque[int] = deque()  # of phone indices self._first..
         self._first = prompt.length
         self._nuclei: deque[int] = deque()  # phone indices that carry a syllable
@@ -71,7 +72,7 @@ class Script:
         look_ahead = min(self._count // config.max_look_ahead, config.max_look_ahead - 1) + 1
         rows = self._rows
         if rows is None or rows.look_ahead != look_ahead:
-            rows = self._prompt.rows(look_ahead)
+            rows = self._prompt.rows(look_ahead).dropped_before(self._needed)
             self._fresh = self._tokens.copy()
         if self._fresh:
             rows = extend(
@@ -97,7 +98,8 @@ class Script:
             self._positions.popleft()
             self._first += 1
         if self._rows is not None and self._positions and phone >= self._prompt.length:
-            self._rows = self._rows.dropped_before(self._positions[0])
+            self._needed = self._positions[0]
+            self._rows = self._rows.dropped_before(self._needed)
 
     def words_begun(self, span: Span) -> list[tuple[int, bool]]:
         """Words that begin in a frame, each once: (number, whether in the frame's second half)."""

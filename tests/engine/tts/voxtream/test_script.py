@@ -13,16 +13,11 @@ def test_an_utterance_may_linger_on_the_last_phone_of_the_prompt(
     synthesiser: VoxtreamSynthesiser, voice: Voice
 ) -> None:
     with synthesiser.open(voice, seed=1) as session:
-        for word in WORDS:
-            session.push_word(word)
-        session.end_input()
-        session.step()  # takes up the first words
         script, last = session._script, session._prompt.length - 1
-        while not script.closed:
-            for word in session._phonemizer.push(session._words.popleft()):
+        for text in WORDS:
+            for word in session._phonemizer.push(text):
                 script.add(word)
-            if not session._words:
-                script.close()
+        script.close()
         lingering = Span(last, last)
         before = script.vector(lingering)
         script.forget_before(last)
