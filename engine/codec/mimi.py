@@ -17,7 +17,7 @@ from moshi.utils.compile import no_compile, no_cuda_graph
 from safetensors import SafetensorError
 from torch import Tensor, nn
 
-from engine.codec.products import ENCODING, quicken
+from engine.codec.products import ENCODING, quicken, tabled
 from engine.errors import ModelError
 from engine.nn.quantise import Precision
 
@@ -61,8 +61,10 @@ class Mimi:
         self.codebooks = min(codebooks, self.codebooks)
         if self.device.type == "cpu":
             quicken(self._model, precision)
-            for part in ENCODING if self._remake is not None else ():
-                setattr(self._model, part, None)  # moshi looks at them, never calls them
+            if self._remake is not None:
+                for part in ENCODING:
+                    setattr(self._model, part, None)  # moshi looks at them, never calls them
+                tabled(self._model, self.codebooks)
             self._whole = False
 
     def open(self, batch: int = 1) -> MimiStream:

@@ -11,12 +11,13 @@ from engine.codec.mimi import random_mimi
 from engine.codec.packed_transformer import PackedMimiTransformer
 from engine.codec.products import (
     FEW,
-    PackedConv,
+    CodeTable,
     ProductConv,
     ProductConvTranspose,
     quicken,
+    tabled,
 )
-from engine.nn.quantise import Precision, quantise, restore
+from engine.nn.quantise import Precision
 from tests.engine.tts.voxtream.small_model import narrow_sections, small_mimi
 
 
@@ -69,28 +70,18 @@ def test_an_upsampling_convolution_as_a_product(length: int, bias: bool) -> None
     torch.manual_seed(0)
     plain = nn.ConvTranspose1d(6, 5, 8, stride=4, bias=bias)
     x = torch.randn(2, 6, length)
-    quick = ProductConvTranspose(plain, Precision.FLOAT)
+    quick = ProductConvTranspose(plain)
     torch.testing.assert_close(quick(x), plain(x), rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("columns", [1, 2, 40])
-def test_a_packed_convolution_is_the_convolution_of_the_restored_weights(columns: int) -> None:
-    torch.manual_seed(0)
-    plain = nn.Conv1d(64, 8, 7, dilation=2).requires_grad_(False)
-    packed = PackedConv(plain, Precision.INT8)
-    plain.weight.copy_(restore(quantise(plain.weight.flatten(1), Precision.INT8)).view(8, 64, 7))
-    x = torch.randn(2, 64, 12 + columns)
-    expected = plain(x)
-    assert float((packed(x) - expected).norm() / expected.norm()) < 0.015  # int8 activations
-
-
-def test_only_convolutions_that_wait_for_memory_are_packed() -> None:
-    layers = nn.Sequential(nn.Conv1d(512, 1024, 3), nn.Conv1d(64, 64, 3))
-    quicken(layers, Precision.INT8)
-    assert [type(layer) for layer in layers] == [PackedConv, ProductConv]
-    layers = nn.Sequential(nn.Conv1d(512, 1024, 3))
-    quicken(layers, Precision.FLOAT)
-    assert type(layers[0]) is ProductConv
+def test_one_table_decodes_what_the_codebooks_do() -> None:
+    codes = torch.randint(0, 2048, (2, 3, 5), generator=torch.Generator().manual_seed(0))
+    plain, tuned = (random_mimi(4, 0, **narrow_sections())._model for _ in range(2))
+    plain.set_num_codebooks(3)
+    tabled(tuned, 3)
+    assert isinstance(tuned.quantizer, CodeTable)
+    expected = plain.quantizer.decode(codes)
+    torch.testing.assert_close(tuned.quantizer.decode(codes), expected, rtol=1e-5, atol=1e-5)
 
 
 def test_mimis_transformer_is_packed_when_asked() -> None:
