@@ -1,8 +1,8 @@
 """A Llama stack for sequences whose layers look ahead: each layer has rows that are final, kept as
 keys and values, and an open tail that is computed again when the sequence grows.
 
-Of the last layer only the rows somebody will ask for are computed. On one core that and one graph
-for all layers took a word of four phones of the full-size phone transformer from 57 to 42 ms of CPU.
+Of the last layer only the rows somebody will ask for are computed. That, and one graph for all
+layers, took a word of four phones of the full-size model from 57 to 42 ms of CPU on one core.
 Invariant: what is computed is what Block computes layer by layer; nothing is written to.
 Letters as in transformer.py; layer l has T_l open rows behind S_l final ones.
 """
