@@ -158,6 +158,8 @@ class Tape:
                 return
             # With less left than margin and fade, the fade takes what is left: late beats a click.
             start = max(position, min(position + self._margin, self._end - fade))
+            if self._gain_to == 0.0:  # or the next gain would revive what the fade is to end
+                fade = max(0, min(fade, self._ramp_start + self._ramp_samples - start))
             old_end = self._end
             self._end = start + fade
             self._excused = self._end

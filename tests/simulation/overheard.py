@@ -14,9 +14,9 @@ from engine.audio.base import Pcm
 from engine.tts.base import AudioFrame, Onset, Step, TtsInfo, TtsModel, TtsSession, Voice
 from tests.simulation.room import RATE
 
-FADE_S = 0.05  # blocks and ramps until a reply is silent: who can say whether that was a word
+FADE_S = 0.02  # a block and a ramp until a reply is silent: who can say whether that was a word
 _TAIL_S = 1.5  # of what was played, in which the place is recognised
-_FAINT = 1e-3  # what is softer is silence
+FAINT = 1e-3  # what is softer is silence
 _ALIKE = 0.9  # correlation from which two sounds are the same
 
 
@@ -88,7 +88,7 @@ def heard_words(said: Said, played: Pcm) -> HeardWords | None:
 
 def _place(said: Said, played: Pcm) -> float | None:
     """Seconds into the utterance at which the sound ended."""
-    loud = np.flatnonzero(np.abs(played) > _FAINT)
+    loud = np.flatnonzero(np.abs(played) > FAINT)
     if not len(loud) or not said.pcm:
         return None
     last = int(loud[-1]) + 1

@@ -2,6 +2,7 @@
 
 import random
 
+import numpy as np
 import pytest
 
 from engine.audio.echo import Passthrough
@@ -14,8 +15,9 @@ from engine.messages import (
     StopReply,
     TurnEnded,
 )
+from tests.simulation.overheard import FADE_S, FAINT
 from tests.simulation.room import Acoustics
-from tests.simulation.stepped import SteppedEngine
+from tests.simulation.stepped import STEP_S, SteppedEngine
 from tests.simulation.trials import REPLY
 
 pytestmark = pytest.mark.slow
@@ -34,8 +36,10 @@ def test_in_25_interruptions_at_random_times_what_is_kept_is_what_was_heard(seed
             began = speaking(engine)
             engine.run(rng.uniform(SHORTEST_S, LONGEST_S))
             engine.post(rng.choice(WAYS))
-            engine.run(0.05)
+            engine.run(STEP_S + FADE_S)  # to receive it, and to fall silent
             heard = engine.heard_words(began)
+            engine.step()  # before the next reply is heard
+            assert np.max(np.abs(engine.devices.played[-1])) < FAINT, number
             ended = next(e for _, e in reversed(engine.events) if isinstance(e, TurnEnded))
             assert ended.ending is not Ending.COMPLETE
             assert SHORT.startswith(ended.heard)

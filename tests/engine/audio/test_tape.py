@@ -116,6 +116,20 @@ def test_a_gain_change_does_not_revive_what_was_cut() -> None:
     assert not deck.play(RATE // 2)[MARGIN:].any()
 
 
+@pytest.mark.parametrize("later", [120, 240, 480, 960])
+def test_what_a_gain_has_silenced_is_not_revived_by_a_cut_and_the_next_gain(later: int) -> None:
+    deck = Deck()
+    deck.tape.write(sine(RATE, 0.5))
+    deck.play(4800)
+    deck.tape.set_gain(0.0)
+    deck.play(later)
+    deck.tape.cut(fade_ms=10)
+    deck.tape.set_gain(1.0)
+    after = deck.play(RATE // 2)
+    assert not after[max(0, MARGIN + 480 - later) :].any()
+    assert _largest_step(deck.everything) <= LOUDEST_STEP + 2 * FADE_STEP
+
+
 def test_a_gain_reaches_samples_already_handed_over_without_a_click() -> None:
     deck = Deck()
     deck.tape.write(sine(RATE, 0.5))
