@@ -127,8 +127,11 @@ def stopped(trials: list[Trial]) -> int:
 
 
 def _spread(seconds: list[float | None]) -> str:
-    known = [1000 * second for second in seconds if second is not None]
-    return f"{np.median(known):.0f} / {np.percentile(known, 95):.0f}" if known else "-"
+    """What was so before says nothing of how soon it comes."""
+    known = [1000 * second for second in seconds if second]
+    before = sum(second == 0 for second in seconds)
+    spread = f"{np.median(known):.0f} / {np.percentile(known, 95):.0f}" if known else "-"
+    return f"{spread} ({before} before)" if before else spread
 
 
 def table(rows: list[Row]) -> str:

@@ -11,6 +11,7 @@ from difflib import SequenceMatcher
 import numpy as np
 
 from engine.messages import Ending, Heard, Phase, PhaseChanged, SendText, TurnEnded
+from engine.runtime.reflex import HOLD_S
 from tests.simulation.people import Sound
 from tests.simulation.room import BLOCK, RATE, Acoustics, Room
 from tests.simulation.stepped import STEP_S, SteppedEngine, recogniser
@@ -24,6 +25,7 @@ REPLY = (
 WARM_UP_S = 5.0  # of reply before the first trial: the canceller has learnt the room
 RAMP_S = 0.02  # from asking for a gain until it is heard: one block and the ramp
 APART_S = 3.5  # between trials, at least
+HELD_S = HOLD_S + STEP_S  # no trace from before the onset keeps a reply quiet for so long
 DUCKED = 0.5  # a gain below which the reply counts as quieter
 SILENT = 0.01  # and as inaudible
 MARGIN_S = 0.3  # of silence on both sides of what is said alone
@@ -33,7 +35,8 @@ THINKING_S = 20.0  # after which the recogniser is not waited for
 
 @dataclass(frozen=True)
 class Trial:
-    """Times are after the onset of the sound; None = it did not happen.
+    """Times are after the onset of the sound; None = it did not happen, 0 = it was so before, for
+    another reason, and stayed so.
 
     `duck_s`: the reply is quieter; `silent_s`: it is inaudible; `stop_s`: it has ended for good.
     `pause_s` is how long it was inaudible, all told; 0 when it ended. `remembered`: whether the
@@ -102,14 +105,13 @@ class Bench:
         if stopped:
             engine.run_until(lambda: self._understood(onset), at_most=THINKING_S)
         engine.run(APART_S)
-        stops, ducks = self._stops(onset), self._below(DUCKED, onset)
-        silences = self._below(SILENT, onset)
+        stops = self._stops(onset)
         hushed = np.asarray(engine.gains[round(onset / STEP_S) :]) < SILENT
         heard = [e.text for at, e in engine.events if isinstance(e, Heard) and at > onset]
         return Trial(
             sound.name,
-            ducks[0] - onset + RAMP_S if ducks else None,
-            silences[0] - onset + RAMP_S if silences else None,
+            self._quiet_s(DUCKED, onset),
+            self._quiet_s(SILENT, onset),
             stops[0] - onset + RAMP_S if stops else None,
             0.0 if stops else float(np.sum(hushed)) * STEP_S,
             heard[0] if heard else "",
@@ -153,6 +155,14 @@ class Bench:
             and event.ending is Ending.INTERRUPTED_BY_SPEECH
             and at > since
         ]
+
+    def _quiet_s(self, gain: float, onset: float) -> float | None:
+        """How long after the onset the reply was below `gain`; as in Trial."""
+        first = round(onset / STEP_S)
+        if max(self._engine.gains[first - 1 : first + round(HELD_S / STEP_S)]) < gain:
+            return 0.0
+        falls = self._below(gain, onset)
+        return falls[0] - onset + RAMP_S if falls else None
 
     def _below(self, gain: float, since: float) -> list[float]:
         """When the loudspeaker's gain fell below `gain`."""
