@@ -17,6 +17,8 @@ from tests.simulation.room import RATE
 FADE_S = 0.02  # a block and a ramp until a reply is silent: who can say whether that was a word
 _TAIL_S = 1.5  # of what was played, in which the place is recognised
 FAINT = 1e-3  # what is softer is silence
+_GAP_S = 0.2  # of silence: the reply may have been paused there, and gone on from before it
+_LEAST_S = 0.3  # by which a place can be recognised
 _ALIKE = 0.9  # correlation from which two sounds are the same
 
 
@@ -92,7 +94,7 @@ def _place(said: Said, played: Pcm) -> float | None:
     if not len(loud) or not said.pcm:
         return None
     last = int(loud[-1]) + 1
-    tail = played[max(0, last - round(_TAIL_S * RATE)) : last]
+    tail = _unbroken(played[max(0, last - round(_TAIL_S * RATE)) : last])
     pcm = soxr.resample(np.concatenate(said.pcm), said.sample_rate, RATE)
     made = np.concatenate([np.zeros(len(tail), np.float32), pcm])
     likeness = signal.correlate(made, tail, "valid", "fft")
@@ -100,3 +102,11 @@ def _place(said: Said, played: Pcm) -> float | None:
     likeness /= np.sqrt(np.maximum(energy, 1e-6) * np.sum(tail**2))
     best = int(np.argmax(likeness))
     return best / RATE if likeness[best] > _ALIKE else None
+
+
+def _unbroken(tail: Pcm) -> Pcm:
+    """What follows the last gap, if that is enough."""
+    loud = np.flatnonzero(np.abs(tail) > FAINT)
+    gaps = np.flatnonzero(np.diff(loud) > _GAP_S * RATE)
+    start = int(loud[gaps[-1] + 1]) if len(gaps) else 0
+    return tail[start:] if len(tail) - start >= _LEAST_S * RATE else tail
