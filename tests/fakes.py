@@ -1,7 +1,7 @@
 """Fakes that stand behind the engine's seams: small, scripted, and quick."""
 
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Event
 from typing import Self
 
@@ -212,6 +212,10 @@ class FakeRecognition:
         transcript = self.finish()
         return transcript if wanted() else None
 
+    def aside(self) -> Transcript:
+        heard = self.finish()
+        return replace(heard, text=self._recogniser.aside or heard.text)
+
     def finish(self) -> Transcript:
         if self._recogniser.broken:
             self._recogniser.broken = False
@@ -223,11 +227,12 @@ class FakeRecognition:
 
 
 class FakeRecogniser:
-    """Hears `text`, whatever is said."""
+    """Hears `text`, whatever is said; `aside`, when there is one, if it is said into a reply."""
 
     def __init__(self, text: str = "hello there") -> None:
         self.info = RecogniserInfo("fake", "hears what it is told")
         self.text = text
+        self.aside = ""
         self.broken = False
         self.samples = 0
 

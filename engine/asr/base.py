@@ -50,6 +50,12 @@ class Recognition(Protocol):
         """
         ...
 
+    def aside(self) -> Transcript:
+        """As draft(), of what was said into somebody else's speech. That is often one of few words
+        (engine/asr/asides.py), which a recogniser may reckon with.
+        """
+        ...
+
     def finish(self) -> Transcript:
         """No more audio: decode the rest. RecogniserError when this utterance cannot be decoded."""
         ...

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from engine.asr.base import RecogniserInfo, Transcript
 from engine.asr.decision import Likely
-from engine.asr.kept import KeptAudio
+from engine.asr.kept import Clip, KeptAudio
 from engine.asr.phrase_model import PhraseModel
 from engine.asr.sphinx_decoder import SphinxDecoder
 from engine.audio.vad import Vad
@@ -83,18 +83,27 @@ class SphinxRecognition:
         """Decode all of it, carefully. The streaming pass begins anew with what follows: one
         decoder does one thing at a time.
         """
-        before = self._now()
-        self.close()
-        last = self._decoder.decode(self._kept.clip(), wanted)
-        self._drafted = before if last is None else last.text
-        self._begin()
-        return None if last is None else _joined([*self._settled, last])
+        return self._draft(lambda clip: self._decoder.decode(clip, wanted))
+
+    def aside(self) -> Transcript:
+        """As draft(); a short one is compared with the few words that people say then."""
+        aside = self._draft(self._decoder.decode_aside)
+        assert aside is not None, "wanted to the end"
+        return aside
 
     def finish(self) -> Transcript:
         """Decode all of it, carefully; RecogniserError when pocketsphinx fails."""
         self.close()
         last = self._decoder.decode(self._kept.clip()) or Likely("", 0.0)
         return _joined([*self._settled, last])
+
+    def _draft(self, decode: Callable[[Clip], Likely | None]) -> Transcript | None:
+        before = self._now()
+        self.close()
+        last = decode(self._kept.clip())
+        self._drafted = before if last is None else last.text
+        self._begin()
+        return None if last is None else _joined([*self._settled, last])
 
     def close(self) -> None:
         """End the streaming pass, if it runs."""

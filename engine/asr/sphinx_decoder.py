@@ -1,8 +1,8 @@
-"""pocketsphinx with four searches over one acoustic model and one dictionary.
+"""pocketsphinx with five searches over one acoustic model and one dictionary.
 
 Two expect the skills' phrases (a quick one for the text so far, a careful one), one expects any
-English, one only measures the spectral mean. Invariant: pocketsphinx holds Python's lock while it
-searches, so audio goes in by slices of 100 ms.
+English, one the few things people say into a reply, one only measures the spectral mean. Invariant:
+pocketsphinx holds Python's lock while it searches, so audio goes in by slices of 100 ms.
 """
 
 import re
@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from engine.asr.asides import SOUNDS, transitions
 from engine.asr.base import SAMPLE_RATE
-from engine.asr.decision import Heard, Likely, choose, sure
+from engine.asr.decision import Heard, Likely, choose, halt, sure
 from engine.asr.kept import Clip
 from engine.asr.phrase_model import PhraseModel
 from engine.asr.pronounce import pronounce
@@ -25,6 +26,7 @@ SLICE = SAMPLE_RATE // 10 * 2  # bytes of 16-bit samples
 MAX_STATES = 5000  # of the search per frame: no worse on clean speech, bounds the time on noise
 PAUSE_MS = 1500
 MARGIN_MS = 300  # of silence around speech: the search wants to hear it begin
+ASIDE_S = 1.7  # of speech with those margins: longer ones are sentences
 STRAY_STEPS = 1  # of the text so far: more are other talk pressed into the skills' words
 SCORE_SHIFT = 1024  # pocketsphinx keeps the logarithm of a search's score divided by this
 
@@ -38,9 +40,10 @@ def _always() -> bool:
 
 
 class SphinxDecoder:
-    """pocketsphinx with four searches over one acoustic model and one dictionary."""
+    """pocketsphinx with five searches over one acoustic model and one dictionary."""
 
     STREAMING, PHRASES, OPEN, MEAN = "streaming", "phrases", "open", "mean"
+    ASIDES = "asides"
 
     def __init__(self, phrases: PhraseModel) -> None:
         self.phrases = phrases
@@ -91,6 +94,25 @@ class SphinxDecoder:
         except RuntimeError as error:
             raise _failure(error) from error
 
+    def decode_aside(self, clip: Clip) -> Likely:
+        """As decode(), of what was said into a reply: what is short is often said to halt it."""
+        spoken = clip.spoken(pause_ms=PAUSE_MS, margin_ms=MARGIN_MS)
+        said = None
+        if 0 < len(spoken) <= ASIDE_S * SAMPLE_RATE and self.phrases.size:
+            try:
+                said = self._halt(spoken)
+            except RuntimeError as error:
+                raise _failure(error) from error
+        return said or self.decode(clip) or Likely("", 0.0)
+
+    def _halt(self, pcm: Pcm) -> Likely | None:
+        mean = self._spectral_mean(pcm)
+        short = self._search(self.ASIDES, mean, pcm, _always)
+        expected = self._search(self.PHRASES, mean, pcm, _always)
+        assert short is not None, "wanted to the end"
+        assert expected is not None, "wanted to the end"
+        return halt(short, expected)
+
     def _decode(self, pcm: Pcm, wanted: Callable[[], bool]) -> Likely | None:
         mean = self._spectral_mean(pcm)
         expected = None
@@ -136,7 +158,7 @@ class SphinxDecoder:
         hypothesis = self._sphinx.hyp()
         if hypothesis is None:
             return Heard((), (), 0, 0.0)
-        spoken = [part for part in self._sphinx.seg() if part.word[0] not in "<["]
+        spoken = [part for part in self._sphinx.seg() if part.word[0] not in "<[("]
         words = tuple(_VARIANT.sub("", part.word) for part in spoken)
         return Heard(
             words=words,
@@ -167,6 +189,9 @@ class SphinxDecoder:
         for word in self.phrases.words:
             if sphinx.lookup_word(word) is None:
                 sphinx.add_word(word, pronounce(word, sphinx.lookup_word) or "", False)
+        for word, phones in SOUNDS.items():
+            if sphinx.lookup_word(word) is None:
+                sphinx.add_word(word, phones, True)
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder, "phrases.lm")
             self.phrases.write(file)
@@ -175,6 +200,7 @@ class SphinxDecoder:
             # of the time, all of it at the end of speech. A search reads this when it is added.
             sphinx.config["fwdflat"] = sphinx.config["bestpath"] = False
             sphinx.add_lm_file(self.STREAMING, str(file))
+        sphinx.add_fsg(self.ASIDES, sphinx.create_fsg(self.ASIDES, 0, 1, transitions()))
 
 
 def _new_sphinx() -> Any:

@@ -147,6 +147,12 @@ class WhisperRecognition:
         self._partial, self._fresh = heard.text, 0
         return Transcript(heard.text, heard.confidence, NAME) if wanted() else None
 
+    def aside(self) -> Transcript:
+        """As draft(): a model that knows any word needs no list of them."""
+        heard = self._heard(FINAL_BEAMS)
+        self._partial, self._fresh = heard.text, 0
+        return Transcript(heard.text, heard.confidence, NAME)
+
     def finish(self) -> Transcript:
         """Decode the rest with full care; RecogniserError when the model fails."""
         heard = self._heard(FINAL_BEAMS)

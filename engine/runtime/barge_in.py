@@ -8,21 +8,20 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from engine.asr import asides
 from engine.llm.skills.pace_wishes import may_become_pace_wish, pace_wish
 
-# What people say to show that they listen; alone, it does not ask for the floor.
-_MURMURS = ("mhm", "mm", "mmm", "hm", "hmm", "mhmm", "uh", "uhuh", "huh", "um", "ah", "oh", "eh")
-_YESES = ("yeah", "yes", "yep", "yup", "ya", "okay", "ok", "right", "sure", "well", "so", "see")
-_PRAISE = ("aha", "really", "wow", "good", "great", "nice", "fine", "cool", "exactly")
-NODS = frozenset((*_MURMURS, *_YESES, *_PRAISE))
-# What is said to stop somebody; too short to be told from a nod by its length.
+_WORD = re.compile(r"[a-z']+")
+# Words of those who show that they listen; alone, they do not ask for the floor.
+_SPELLINGS = ("mm", "mmm", "hmm", "mhmm", "ya", "ok")
+NODS = frozenset((*_SPELLINGS, *(word for nod in asides.NODS for word in nod.split())))
+# What is said to stop somebody, and is believed while it is being said.
 COMMANDS = frozenset(("stop", "wait", "cancel", "quiet", "pause"))
 LONG_MS = 1300  # of speech: nobody nods that long
 WORDS_MS = 640  # of speech from which words count: a nod is shorter, and is misheard as anything
 COMMAND_MS = 200  # of speech from which a command is believed
 WISH_MS = 3000  # of speech: no wish about the pace of the reply is longer
 OWN_WORDS = 14  # words of the reply that may still sound in the room, or sound already
-_WORD = re.compile(r"[a-z']+")
 
 
 @dataclass(frozen=True)
@@ -40,11 +39,20 @@ def wants_floor(evidence: Evidence) -> bool:
     said = words(evidence.text) - evidence.own
     if said and _is_pace_wish(evidence):
         return False
+    if said and evidence.final and halts(evidence.text):
+        return True
     if evidence.spoken_ms >= LONG_MS:
         return True
     if evidence.spoken_ms >= WORDS_MS:
         return bool(said - NODS)
     return evidence.spoken_ms >= COMMAND_MS and bool(said & COMMANDS)
+
+
+def halts(text: str) -> bool:
+    """Whether all of it asks for silence ("wait a moment"); too short to be told from a nod by its
+    length.
+    """
+    return " ".join(_WORD.findall(text.lower())) in asides.HALTS
 
 
 def _is_pace_wish(evidence: Evidence) -> bool:

@@ -9,7 +9,7 @@ from typing import assert_never
 from engine import messages as m
 from engine.llm.base import Message, Role
 from engine.messages import Event
-from engine.runtime import end_of_turn
+from engine.runtime import barge_in, end_of_turn
 from engine.runtime import floor as f
 from engine.runtime.crew import Crew
 from engine.runtime.happenings import Drafted
@@ -77,9 +77,9 @@ class Effects:
                 self._ledger.rejoin(before)
                 self._wishes.undo(before)
                 self._crew.listener.post(RejoinUtterance(before, turn))
-            case f.CloseEars(turn):
+            case f.CloseEars(turn, aside):
                 self._ledger.record(turn).end_detected_at = self._clock()
-                self._crew.listener.post(CloseUtterance(turn))
+                self._crew.listener.post(CloseUtterance(turn, aside))
             case f.DropEars(turn):
                 self._rehearsal.drop()
                 self._crew.listener.post(AbandonUtterance(turn))
@@ -125,5 +125,7 @@ class Effects:
         unsaid = self._ledger.left_unsaid(turn)
         if unsaid and self._wishes.grant_said(said, turn):
             self._rehearsal.read_out(turn, unsaid)  # what was wished for is how to go on
+        elif unsaid and barge_in.halts(said):
+            self._rehearsal.read_out(turn, "")  # what was wished for is silence
         else:
             self._rehearsal.answer(turn, self._ledger.history)

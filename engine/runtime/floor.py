@@ -124,9 +124,10 @@ class JoinEars:
 
 @dataclass(frozen=True)
 class CloseEars:
-    """The utterance is complete: transcribe it."""
+    """The utterance is complete: transcribe it. `aside`: it was said into a reply."""
 
     turn: int
+    aside: bool = False
 
 
 @dataclass(frozen=True)

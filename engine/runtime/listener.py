@@ -82,9 +82,7 @@ class Attend:
 
 @dataclass(frozen=True)
 class CleanMicrophone:
-    """What to take out of the microphone from now on."""
-
-    cleaning: Cleaning
+    cleaning: Cleaning  # what to take out of the microphone from now on
 
 
 @dataclass(frozen=True)
@@ -113,6 +111,7 @@ class OpenUtterance:
 @dataclass(frozen=True)
 class CloseUtterance:
     turn: int
+    aside: bool = False  # it was said into a reply
 
 
 @dataclass(frozen=True)
@@ -214,8 +213,8 @@ class Listener:
                 self._open(turn, from_sample)
             case RejoinUtterance(before, turn):
                 self._rejoin(before, turn)
-            case CloseUtterance(turn):
-                self._close(turn, EndUtterance(turn))
+            case CloseUtterance(turn, aside):
+                self._close(turn, EndUtterance(turn, aside))
             case AbandonUtterance(turn):
                 self._close(turn, DropUtterance(turn))
             case _:

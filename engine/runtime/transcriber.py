@@ -66,7 +66,10 @@ class ResumeUtterance:
 
 @dataclass(frozen=True)
 class EndUtterance:
+    """All was said. `aside`: into a reply."""
+
     turn: int
+    aside: bool = False
 
 
 @dataclass(frozen=True)
@@ -147,8 +150,8 @@ class Transcriber:
             case ResumeUtterance(turn):
                 if turn == self._turn:
                     self._draft = None
-            case EndUtterance(turn):
-                self._end(turn)
+            case EndUtterance(turn, aside):
+                self._end(turn, aside=aside)
             case ContinueUtterance(before, turn):
                 self._continue(before, turn)
             case DropUtterance(turn):
@@ -191,12 +194,13 @@ class Transcriber:
             self._draft = (transcript, at)
             self._tell(Drafted(turn, pause, transcript, self._judge(transcript.text), at))
 
-    def _end(self, turn: int) -> None:
+    def _end(self, turn: int, *, aside: bool) -> None:
         """All was said: the draft is final if nothing was said since."""
         if turn != self._turn or self._recognition is None:
             return
         if self._draft is None:
-            transcript = self._recognition.draft(lambda: True)
+            recognition = self._recognition
+            transcript = recognition.aside() if aside else recognition.draft(lambda: True)
             assert transcript is not None, "wanted to the end"
             self._draft = (transcript, time.monotonic())
         self._ended = True

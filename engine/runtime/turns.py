@@ -156,7 +156,7 @@ def _rejoined(floor: Floor) -> Outcome:
 def _voice_stopped(floor: Floor) -> Outcome:
     if floor.doubt is not None and not floor.doubt.closed:
         closed = replace(floor, doubt=replace(floor.doubt, closed=True))
-        return Outcome(closed, (CloseEars(floor.doubt.turn),))
+        return Outcome(closed, (CloseEars(floor.doubt.turn, aside=True),))
     if floor.phase is not Phase.LISTENING or floor.talk_held or not floor.hands_free:
         return Outcome(floor)
     return _close_ears(replace(floor, spoken=True))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.asr.decision import Heard, Likely, choose, sure
+from engine.asr.decision import Heard, Likely, choose, halt, sure
 
 CHANCES = st.floats(0.0, 1.0)
 SCORES = st.floats(-10.0, 0.0)
@@ -82,3 +82,21 @@ def test_a_posterior_just_above_one_counts_as_one():
     """pocketsphinx rounds in a logarithm of base 1.0001 and reports up to 1.0002."""
     assert heard("stop", 1.0002).least == 1.0
     assert heard("stop", 1.0002).mean == pytest.approx(1.0)
+
+
+def test_a_halt_that_explains_the_sound_as_well_as_a_sentence_is_one():
+    said = halt(heard("wait", 1.0, score=-2.2), heard("me", 0.1, score=-2.1))
+    assert said is not None
+    assert said.text == "wait"
+
+
+def test_a_halt_is_none_where_a_sentence_explains_the_sound_better():
+    assert halt(heard("wait a minute", 1.0, score=-3.2), heard("what time is it", 0.8)) is None
+
+
+def test_a_sound_that_is_like_no_word_is_no_halt():
+    assert halt(heard("no", 1.0, score=-3.4), heard("", 0.0, score=-3.4)) is None
+
+
+def test_a_nod_halts_nobody():
+    assert halt(heard("yeah", 1.0, score=-1.5), heard("can", 0.1, score=-2.5)) is None

@@ -58,6 +58,17 @@ def test_a_skill_sentence_is_heard_word_for_word(recogniser, say, text):
     assert 0.3 < heard.confidence <= 1.0
 
 
+@pytest.mark.parametrize("text", ["stop", "wait", "no", "hang on"])
+def test_a_word_that_halts_a_reply_is_heard_as_it_is(recogniser, say, text):
+    assert pushed(recogniser, say(text)).aside().text == text
+
+
+@pytest.mark.parametrize("text", ["yeah", "okay", "what time is it", "talk faster"])
+def test_what_halts_nobody_is_heard_as_ever(recogniser, say, text):
+    heard = pushed(recogniser, say(text)).finish()
+    assert pushed(recogniser, say(text)).aside() == heard
+
+
 @pytest.mark.parametrize(
     "text",
     [

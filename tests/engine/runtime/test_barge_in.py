@@ -44,6 +44,14 @@ def test_a_command_among_its_own_words_is_not_one() -> None:
     assert not wants_floor(Evidence(COMMAND_MS, "stop", frozenset({"stop"})))
 
 
+@pytest.mark.parametrize("text", ["stop", "Wait a moment!", "No, no.", "hold on"])
+def test_who_said_nothing_else_halts_the_reply_however_short_it_was(text: str) -> None:
+    assert wants_floor(Evidence(32, text, final=True))
+    assert not wants_floor(Evidence(32, text))
+    assert not wants_floor(Evidence(32, text, words(text), final=True))
+    assert not wants_floor(Evidence(32, f"{text} river", final=True))
+
+
 def test_a_long_voice_needs_no_words() -> None:
     assert wants_floor(Evidence(LONG_MS))
     assert not wants_floor(Evidence(LONG_MS - 32))

@@ -246,6 +246,13 @@ def test_slower_said_with_the_talk_key_goes_on_slower_with_the_reply_it_cut() ->
         assert len(host.stage.model.histories) == 1
 
 
+def test_who_only_halts_a_reply_gets_silence() -> None:
+    with hosting(Stage(model=FakeLanguageModel(COUNTING))) as host:
+        rest = cut_with_the_talk_key(host, "Wait a moment.")
+        assert (rest.said, rest.reply, rest.ending) == ("Wait a moment.", "", Ending.COMPLETE)
+        assert len(host.stage.model.histories) == 1
+
+
 def test_anything_else_said_with_the_talk_key_is_answered() -> None:
     with hosting(Stage(model=FakeLanguageModel(COUNTING))) as host:
         assert cut_with_the_talk_key(host, "slower and tell me the time").reply == COUNTING

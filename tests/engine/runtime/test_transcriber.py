@@ -48,6 +48,13 @@ def _by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transcriber_module, "Worker", HandWorker)
 
 
+def test_what_was_said_into_a_reply_is_heard_as_an_aside() -> None:
+    scribe = Scribe()
+    scribe.stage.recogniser.aside = "wait"
+    scribe.do(EndUtterance(1, aside=True))
+    assert [told.transcript.text for told in scribe.of(Transcribed)] == ["wait"]
+
+
 def test_the_draft_of_the_last_pause_is_the_transcript() -> None:
     scribe = Scribe()
     scribe.do(DraftUtterance(1, 800))

@@ -291,7 +291,7 @@ def test_a_confirmed_voice_ends_the_reply_and_is_the_next_turn() -> None:
 
 def test_a_voice_that_said_nothing_gives_the_reply_its_volume_back() -> None:
     outcome = play(*OVER_LOUDSPEAKER, VoiceStopped(), Understood(2, ""), floor=CANCELLING)
-    assert outcome.effects[-3:] == (CloseEars(2), DropDoubt(2), Resume(1))
+    assert outcome.effects[-3:] == (CloseEars(2, aside=True), DropDoubt(2), Resume(1))
     assert outcome.floor.phase is Phase.SPEAKING
     assert advance(outcome.floor, VoiceConfirmed(2)) == Outcome(outcome.floor)
 

@@ -1,0 +1,29 @@
+"""The few things people say into a reply, as a grammar."""
+
+from engine.asr.asides import HALTS, NODS, transitions
+
+
+def texts() -> set[str]:
+    """Every way from state 0 to state 1."""
+    ways, ended = [(0, "")], set()
+    while ways:
+        state, text = ways.pop()
+        for source, target, _, word in transitions():
+            if source == state:
+                grown = f"{text} {word}".strip()
+                ended.add(grown) if target == 1 else ways.append((target, grown))
+    return ended
+
+
+def test_the_grammar_says_every_aside_and_nothing_else() -> None:
+    assert texts() == set(HALTS) | set(NODS)
+
+
+def test_nothing_both_halts_and_nods() -> None:
+    assert not set(HALTS) & set(NODS)
+
+
+def test_every_aside_is_as_likely() -> None:
+    chances = [chance for source, _, chance, _ in transitions() if source == 0]
+    assert len(set(chances)) == 1
+    assert abs(sum(chances) - 1) < 1e-9
