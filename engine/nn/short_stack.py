@@ -2,8 +2,9 @@
 
 With so few positions copying a cache and calling small functions around the products is what takes
 the time: here keys and values are written where they lie, attention is one call, and nothing is
-allocated. On one core 15 steps of the full-size depth transformer and their heads took 74 ms of CPU
-with PackedTransformer called from Python, and 54 ms so, 7 of the 20 by halving the widest products.
+allocated. In tests/benchmarks/voxtream_speed.py, on one core with other work beside it, the codes
+of a full-size frame took 77 ms of CPU with PackedTransformer called from Python, and 58 ms so (with
+the widest products halved as well).
 Invariant: a step computes what PackedTransformer computes; buffers belong to one sequence.
 """
 
