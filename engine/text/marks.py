@@ -15,6 +15,10 @@ ELLIPSIS = "…"
 
 DASHES = frozenset({"-", "–", "—", "―", "--", "---"})
 
+SENTENCE_END = ".!?…。！？"  # full-width punctuation ends sentences too
+CLOSERS = "\"')]}»”’*_"
+"""May stand behind the mark that ends a word."""
+
 _BREAK = re.compile(
     r"[—―]+|(?<!\w)–+|–+(?!\w|[$€£¥])|(?<=[a-z])–+(?=[a-z])"  # a tight en dash may be a range
     r"|(?<=[^\W\d_])--+(?=[^\W\d_])"
@@ -29,6 +33,11 @@ _LEAD = re.compile(r"(?:[\"'“”‘«‹(\[{¿¡—―`]|\.{2,}|…)+")
 _TRAILING = ".,;:!?…\"'”’»›)]}—―–`"
 _JOINED_INITIALS = re.compile(r"\b(?:[A-Z]\.){2,}(?=['-])")
 _OPTIONAL_PLURAL = re.compile(r"\((e?s)\)")
+
+
+def ends_sentence(text: str) -> bool:
+    """Whether a sentence ends with the last word of a text."""
+    return text.rstrip(CLOSERS).endswith(tuple(SENTENCE_END))
 
 
 @dataclass(frozen=True)

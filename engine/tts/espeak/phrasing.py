@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from engine.errors import InvalidInput
+from engine.text.marks import CLOSERS, SENTENCE_END
 
 # Words before the piece that colour it. More changes nothing audible and costs time.
 _LEFT_PIECES = 10
@@ -28,8 +29,6 @@ _FILLER = "many more people came"
 # A longer word is spoken in parts, so that one step stays short whatever is pushed.
 _PIECE_CHARACTERS = 48
 
-_CLOSERS = "\"')]}»”’*_"  # noqa: RUF001  typographic quotes close a word
-_SENTENCE_END = ".!?…。！？"  # noqa: RUF001  full-width punctuation ends sentences too
 _CLAUSE_END = ",;:—–，；："  # noqa: RUF001
 _SPOKEN_SYMBOLS = "&@%#"
 
@@ -158,10 +157,10 @@ def split_word(number: int, text: str) -> list[Piece]:
 
 def closing_break(text: str) -> Break:
     """What the punctuation at the end of a word asks for."""
-    bare = text.rstrip(_CLOSERS)
+    bare = text.rstrip(CLOSERS)
     if not bare:
         return Break.NONE
-    if bare[-1] in _SENTENCE_END:
+    if bare[-1] in SENTENCE_END:
         return Break.SENTENCE
     return Break.CLAUSE if bare[-1] in _CLAUSE_END else Break.NONE
 

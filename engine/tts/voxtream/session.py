@@ -20,6 +20,7 @@ from torch import Tensor
 from engine.codec.mimi import FRAME_MS, FRAME_SAMPLES, Mimi
 from engine.errors import InvalidInput
 from engine.nn.sampling import race_noise
+from engine.text.marks import ends_sentence
 from engine.text.phonemes import Espeak, WordPhonemizer
 from engine.tts.base import AudioFrame, Finished, Onset, Starved, Step
 from engine.tts.pacing import PLAIN, paced
@@ -32,8 +33,6 @@ from engine.tts.voxtream.rate import RATE_TABLE, DurationState, RateMeter, RateT
 from engine.tts.voxtream.script import Script
 from engine.tts.voxtream.table import PhoneTable
 
-_ENDING = (".", "!", "?", "\u2026")  # of a sentence
-_CLOSING = "\"')]}\u201d\u2019\u00bb"  # may stand behind it
 OWN_PACE_MS = 1000  # of plain speech; before, the voice's own pace is not known well enough
 
 
@@ -144,7 +143,7 @@ class VoxtreamSession:
     def _is_passage_end(self) -> bool:
         """Whether the words taken up are a passage."""
         long_enough = self._passage >= self._machine.system.generation.passage_frames
-        return long_enough and self._last_word.rstrip(_CLOSING).endswith(_ENDING)
+        return long_enough and ends_sentence(self._last_word)
 
     def _fresh_cursor(self) -> AlignmentCursor:
         system = self._machine.system
