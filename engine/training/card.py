@@ -30,8 +30,9 @@ def write_card(run: Run, folder: Path, figures: Mapping[str, Any]) -> None:
     table = str(figures.get("table", "")) or "Not measured yet: run the stage `evaluate`."
     text = f"""# {recipe.export.name}
 
-A small VoXtream2 with its own codec and speaker encoder, trained from scratch by
-`python -m engine.training all` on {hours} hours of speech that free synthesisers made.
+A small VoXtream2 with its own codec and speaker encoder, trained from scratch by the stages of
+`python -m engine.training` on {hours} hours of speech that free synthesisers made; its recipe says
+how that went.
 
 ## Made from
 {sources}

@@ -71,6 +71,7 @@ class CodecLearner:
         ).to(ranks.device)
         self.parts: dict[str, nn.Module] = {"codec": model, "readers": readers}
         self.optimisers = {"making": optimiser(nn.ModuleList((model, readers)), recipe.schedule)}
+        self._of_first, self._of_all = readers
         self._distance = SpectralDistance().to(ranks.device)
 
     def learn(self, moment: Moment) -> dict[str, float]:
@@ -111,17 +112,16 @@ class CodecLearner:
         return {
             "mel": recipe.mel * self._distance.mel(made, pcm),
             "waves": recipe.waves * self._distance.waves(made, pcm),
-            "phones": recipe.phones * self._misread(0, first.x, slots),
-            "all phones": recipe.all_phones * self._misread(1, first.x + rest.x, slots),
+            "phones": recipe.phones * _misread(self._of_first, first.x, slots),
+            "all phones": recipe.all_phones * _misread(self._of_all, first.x + rest.x, slots),
             "commitment": recipe.commitment * (first.penalty + rest.penalty),
         }
 
-    def _misread(self, reader: int, latents: Tensor, slots: Tensor) -> Tensor:
-        """Cross-entropy of the sounds a reader finds in quantised latents [B, D, T]."""
-        readers = self.parts["readers"]
-        assert isinstance(readers, nn.ModuleList)
-        read = readers[reader](latents.transpose(1, 2))  # [B, T, SLOTS * sounds]
-        return functional.cross_entropy(read.reshape(-1, len(SOUND_NUMBERS)), slots.flatten())
+
+def _misread(reader: nn.Module, latents: Tensor, slots: Tensor) -> Tensor:
+    """Cross-entropy of the sounds a reader finds in quantised latents [B, D, T]."""
+    read = reader(latents.transpose(1, 2))  # [B, T, SLOTS * sounds]
+    return functional.cross_entropy(read.reshape(-1, len(SOUND_NUMBERS)), slots.flatten())
 
 
 def forget_codebooks(model: nn.Module) -> None:

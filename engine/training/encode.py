@@ -42,14 +42,15 @@ def encode_corpus(run: Run) -> None:
     ids = phone_ids(shards, run.recipe.corpus.rare_phone)
     write_json(folder / "phones.json", ids)
     codec, speaker = (run.stage(name) / f"{name}.safetensors" for name in ("codec", "speaker"))
-    files = (codec, speaker, folder / "phones.json")
+    table = folder / "phones.json"
     draws = (run.recipe.seed, run.recipe.voice.noisy_prompts)
-    how = Encoding(Place(codec), Place(speaker), Place(files[2]), *draws, run.device)
+    how = Encoding(Place(codec), Place(speaker), Place(table), *draws, run.device)
+    hashes = tuple(map(file_hash, (codec, speaker, table)))
     parts = []
     for shard in shards:
         made = _codes_file(folder, shard)
-        depends = tuple(map(file_hash, (*files, shard.index)))
         given = (Place(shard.index), Place(made), how)
+        depends = (*hashes, file_hash(shard.index))
         parts.append(Part(f"shard/{shard.index.stem}", encode_shard, given, depends))
         if not made.is_file():
             parts[-1].file(folder).unlink(missing_ok=True)

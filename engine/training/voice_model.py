@@ -88,6 +88,7 @@ def phone_rows(model: VoxtreamModel, batch: Batch, look_ahead: int) -> Tensor:
     seen = (ahead <= look_ahead) & (ahead > -window)
     known = places[None] < batch.text_lengths[:, None]  # [B, P]
     mask = (seen[None] & known[:, None]) | torch.eye(length, dtype=torch.bool, device=known.device)
+    assert isinstance(model.phone, Transformer)
     return run_stack(model.phone, model.phone_embeddings(batch.text), mask)
 
 

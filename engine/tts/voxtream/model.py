@@ -18,6 +18,7 @@ from engine.nn.cache import KvCache
 from engine.nn.packed import PackedTransformer
 from engine.nn.pending import Pending
 from engine.nn.sampling import draw_nucleus, draw_top, guide
+from engine.nn.tail_stack import PackedTail
 from engine.nn.transformer import Cache, Embedding, Linear, RotaryTable, Rotation, Transformer
 from engine.tts.voxtream.acoustic import AcousticSteps, PackedAcoustics
 from engine.tts.voxtream.config import ROWS, VOXTREAM2_SHAPE, Generation, ModelConfig
@@ -57,8 +58,7 @@ class VoxtreamModel(nn.Module):
         self.acoustic_heads = nn.ModuleList(
             Linear(width, vocabulary) for _ in range(config.codebooks - 1)
         )
-        # Loaded packed it is a PackedTail, which extend() takes; training has the plain one alone.
-        self.phone = Transformer(config.phone)
+        self.phone: Transformer | PackedTail = Transformer(config.phone)
         self.temporal: Transformer | PackedTransformer = Transformer(config.temporal)
         # Packed, it holds the heads as well.
         self.depth: Transformer | PackedAcoustics = Transformer(config.depth)

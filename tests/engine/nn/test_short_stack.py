@@ -7,7 +7,8 @@ from engine.nn.cache import KvCache
 from engine.nn.packed import PackedTransformer
 from engine.nn.quantise import Precision
 from engine.nn.short_stack import ShortSequence, ShortStack
-from engine.nn.transformer import Linear, RotaryTable, Transformer, TransformerConfig
+from engine.nn.transformer import RotaryTable, Transformer, TransformerConfig
+from tests.engine.nn.stacks import seeded_stack
 
 CPU = torch.device("cpu")
 CONFIG = TransformerConfig(layers=2, width=256, heads=4, kv_heads=2, hidden=512)
@@ -17,13 +18,7 @@ TABLE = RotaryTable(CONFIG.head_width, CPU, POSITIONS)
 
 @pytest.fixture(scope="module")
 def plain() -> Transformer:
-    stack = Transformer(CONFIG).requires_grad_(False)
-    generator = torch.Generator().manual_seed(0)
-    for module in stack.modules():
-        if isinstance(module, Linear):
-            module.weight.normal_(0, 0.07, generator=generator)
-    stack.norm.scale.uniform_(0.5, 1.5, generator=generator)
-    return stack
+    return seeded_stack(CONFIG, 0.07)
 
 
 def short(plain: Transformer, precision: Precision, threads: int = 1) -> ShortStack:

@@ -8,6 +8,7 @@ from engine.nn.quantise import Precision, quantise, restore
 from engine.nn.tail_stack import PackedTail
 from engine.nn.transformer import Linear, RotaryTable, Transformer, TransformerConfig
 from engine.tts.voxtream.phones import PhoneRows, extend
+from tests.engine.nn.stacks import seeded_stack
 
 CONFIG = TransformerConfig(layers=3, width=256, heads=4, kv_heads=2, hidden=512)
 TABLE = RotaryTable(CONFIG.head_width, torch.device("cpu"))
@@ -16,11 +17,9 @@ COUNT, CUT = 40, 17
 
 @pytest.fixture(scope="module")
 def plain() -> Transformer:
-    stack = Transformer(CONFIG).requires_grad_(False)
-    generator = torch.Generator().manual_seed(0)
+    stack = seeded_stack(CONFIG, 0.05)
     for module in stack.modules():
         if isinstance(module, Linear):
-            module.weight.normal_(0, 0.05, generator=generator)
             module.weight.copy_(restore(quantise(module.weight, Precision.INT8)))
     return stack
 
