@@ -50,9 +50,7 @@ class PackedTransformer(nn.Module):
         super().__init__()
         self.config = config
         graph = LlamaGraph(config, precision)
-        for number, block in enumerate(blocks):
-            graph.block(number, block)
-        graph.last_norm(norm_scale)
+        graph.fill(blocks, norm_scale)
         self._stack = graph.finish(threads=threads)
 
     def forward(

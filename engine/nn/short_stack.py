@@ -38,9 +38,7 @@ class ShortStack:
         self.positions = len(rotation.cos)
         graph = _ShortGraph(config, precision)
         graph.angles(rotation)
-        for number, block in enumerate(blocks):
-            graph.block(number, block)
-        graph.last_norm(norm_scale)
+        graph.fill(blocks, norm_scale)
         self.session = graph.compiled(threads=threads)
 
     def open(self, batch: int, first: int) -> "ShortSequence":

@@ -7,6 +7,7 @@ Letters as in transformer.py; M slots of the past, of which the bias says which 
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -204,6 +205,12 @@ class LlamaGraph(StackGraph):
     def __init__(self, config: TransformerConfig, precision: Precision) -> None:
         super().__init__(config, precision)
         self.constant("halves", np.array([config.hidden] * 2, dtype=np.int64))
+
+    def fill(self, blocks: Iterable[Block], norm_scale: Tensor) -> None:
+        """All blocks, taken one at a time, and the norm behind the last."""
+        for number, block in enumerate(blocks):
+            self.block(number, block)
+        self.last_norm(norm_scale)
 
     def block(self, layer: int, weights: Block) -> None:
         """hidden -> hidden through one block."""

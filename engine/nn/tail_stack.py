@@ -92,9 +92,7 @@ class PackedTail(nn.Module):
         super().__init__()
         self.config = config
         graph = _TailGraph(config, precision)
-        for number, block in enumerate(blocks):
-            graph.grown_block(number, block)
-        graph.last_norm(norm_scale)
+        graph.fill(blocks, norm_scale)
         self._session = graph.compiled(threads=threads)
 
     def run(self, new: Tensor, layers: Sequence[OpenLayer], skipped: int) -> Tail:
@@ -133,14 +131,14 @@ class _TailGraph(LlamaGraph):
         self.constant("axis1", np.array([1], dtype=np.int64))
         self.constant("axis2", np.array([2], dtype=np.int64))
 
-    def grown_block(self, layer: int, weights: Block) -> None:
+    def block(self, layer: int, weights: Block) -> None:
         """What the layer below gave, behind this layer's first inputs, through one block."""
         if self.change:
             self.add("Add", [self.hidden, self.change], [f"below{layer}"])
             self.hidden, self.change = f"below{layer}", ""
         self.add("Concat", [f"inputs{layer}", self.hidden], [f"open{layer}"], axis=1)
         self.hidden = f"open{layer}"
-        self.block(layer, weights)
+        super().block(layer, weights)
 
     def attention(self, layer: int, normed: str, qkv: Tensor, output: Tensor) -> str:
         change = super().attention(layer, normed, qkv, output)
