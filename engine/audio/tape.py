@@ -163,6 +163,7 @@ class Tape:
             old_end = self._end
             self._end = start + fade
             self._excused = self._end
+            self._drop_silences()
             self._fade(start, fade)
             self._render(start, self._end)
             self._silence_out(self._end, old_end)
@@ -173,6 +174,14 @@ class Tape:
     def _start(self) -> int:
         """Where the next sample goes: after the last one, or into the silence behind a cut."""
         return min(self._published, max(self._end, self._position() + self._margin))
+
+    def _drop_silences(self) -> None:
+        """Forget what a cut back to _end took away of the closed silences."""
+        while self._silences and self._silences[-1][1] > self._end:
+            start, stop = self._silences.pop()
+            self._silence -= stop - max(start, self._end)
+            if start < self._end:
+                self._silences.append((start, self._end))
 
     def _count_underrun(self) -> None:
         if self._expecting and self._end > self._excused and self._position() >= self._end:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from engine.audio.base import Pcm
@@ -130,6 +130,16 @@ def test_what_a_gain_has_silenced_is_not_revived_by_a_cut_and_the_next_gain(late
     assert _largest_step(deck.everything) <= LOUDEST_STEP + 2 * FADE_STEP
 
 
+def test_a_cut_under_a_silent_gain_takes_the_silence_of_the_cut_before_it_along() -> None:
+    deck = Deck()
+    deck.tape.set_gain(0.0)
+    for _ in range(3):
+        deck.tape.write(np.ones(40, np.float32))
+        deck.tape.cut(fade_ms=1)
+        assert deck.tape.samples_written == 0
+        assert deck.tape.samples_played == 0
+
+
 def test_a_gain_reaches_samples_already_handed_over_without_a_click() -> None:
     deck = Deck()
     deck.tape.write(sine(RATE, 0.5))
@@ -178,6 +188,7 @@ ACTION = st.one_of(
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(ACTION, max_size=40))
+@example([("gain", 0), ("write", 1), ("cut", 1), ("write", 1), ("cut", 1)])
 def test_counts_hold_whatever_happens(actions: list[tuple[str, int]]) -> None:
     deck = Deck(4096)
     tape = deck.tape
