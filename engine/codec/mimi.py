@@ -64,7 +64,8 @@ class Mimi:
             if self._remake is not None:
                 for part in ENCODING:
                     setattr(self._model, part, None)  # moshi looks at them, never calls them
-                tabled(self._model, self.codebooks)
+                if precision is not Precision.FLOAT:  # a table adds in another order
+                    tabled(self._model, self.codebooks)
             self._whole = False
 
     def open(self, batch: int = 1) -> MimiStream:

@@ -92,6 +92,16 @@ def metadata(config: SmallCodecConfig) -> dict[str, str]:
 
 def load_small(file: Path, device: torch.device) -> Mimi:
     """Read a codec that training exported. ModelError names what is wrong with the file."""
+
+    def make() -> Any:
+        return _read(file, device)
+
+    model = make()
+    return Mimi(model, model.num_codebooks, make)
+
+
+def _read(file: Path, device: torch.device) -> Any:
+    """The whole network of a codec's file."""
     from safetensors import SafetensorError, safe_open
 
     if not file.is_file():
@@ -108,7 +118,7 @@ def load_small(file: Path, device: torch.device) -> Mimi:
         model.load_state_dict(tensors)
     except RuntimeError as error:
         raise ModelError(f"The codec file {file} does not fit: {error}", hint=AGAIN) from error
-    return Mimi(model, config.codebooks)
+    return model
 
 
 def frozen(model: Any, device: torch.device) -> Any:

@@ -81,7 +81,9 @@ class VoxtreamSynthesiser:
     def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
         """A voice from mono samples of 1 s or more (UnreadableClip says why not)."""
         mimi, made_for = self._machine.mimi, self.info.voice_model
-        return voices.encode(pcm, sample_rate, mimi, self._speaker, made_for)
+        voice = voices.encode(pcm, sample_rate, mimi, self._speaker, made_for)
+        return_freed_memory()  # the codec's encoding half was loaded for it
+        return voice
 
     def open(self, voice: Voice, *, seed: int) -> VoxtreamSession:
         prompt = self._prompt(voice)

@@ -1,15 +1,18 @@
 """The small codec keeps Mimi's law: frame by frame equals all at once."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from safetensors.torch import save_file
 
 from engine.codec.mimi import FRAME_SAMPLES, Mimi, MimiStream
+from engine.codec.products import ENCODING
 from engine.codec.small import Decoder, SmallCodecConfig, build, frozen, load_small, metadata
 from engine.codec.source import SourceDecoder
 from engine.errors import ModelError
+from engine.nn.quantise import Precision
 
 
 def tiny(decoder: Decoder) -> SmallCodecConfig:
@@ -19,12 +22,17 @@ def tiny(decoder: Decoder) -> SmallCodecConfig:
 @pytest.fixture(params=list(Decoder), ids=lambda decoder: decoder.value)
 def codec(request: pytest.FixtureRequest) -> Mimi:
     torch.manual_seed(1)
-    model = build(tiny(request.param))
+    model = frozen(filled(request.param), torch.device("cpu"))
+    return Mimi(model, 3)
+
+
+def filled(decoder: Decoder) -> Any:
+    """A network with codebooks that differ: fresh ones are all zero."""
+    model = build(tiny(decoder))
     for name, buffer in model.named_buffers():
         if name.endswith("embedding_sum"):
             buffer.normal_()
-    model = frozen(model, torch.device("cpu"))
-    return Mimi(model, 3)
+    return model
 
 
 def tolerance(codec: Mimi) -> float:
@@ -90,7 +98,7 @@ def test_two_streams_do_not_disturb_each_other(codec: Mimi) -> None:
 
 def saved(folder: Path, decoder: Decoder = Decoder.ISTFT) -> Path:
     file = folder / "codec.safetensors"
-    model = build(tiny(decoder))
+    model = filled(decoder)
     save_file({k: v.half() for k, v in model.state_dict().items()}, file, metadata(tiny(decoder)))
     return file
 
@@ -99,6 +107,23 @@ def test_a_saved_codec_loads_with_its_shape(tmp_path: Path) -> None:
     codec = load_small(saved(tmp_path), torch.device("cpu"))
     assert codec.codebooks == 3
     assert codec.encode(speech(2)).shape == (1, 3, 2)
+
+
+def test_a_tuned_codec_holds_its_decoding_half_alone(tmp_path: Path) -> None:
+    codec = load_small(saved(tmp_path, Decoder.SOURCE), torch.device("cpu"))
+    codec.tune(3, Precision.FLOAT)
+    kept = [name for name, _ in codec._model.named_parameters() if name.startswith(ENCODING)]
+    assert kept == []
+
+
+def test_a_tuned_codec_still_encodes(tmp_path: Path) -> None:
+    torch.manual_seed(1)
+    file, pcm = saved(tmp_path, Decoder.SOURCE), speech(4)
+    tuned = load_small(file, torch.device("cpu"))
+    whole = tuned.encode(pcm)
+    tuned.tune(3, Precision.FLOAT)
+    assert torch.equal(tuned.encode(pcm), whole)
+    assert len(whole.unique()) > 1
 
 
 def test_a_codec_file_without_its_shape_is_refused(tmp_path: Path) -> None:
