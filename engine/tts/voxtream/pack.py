@@ -16,6 +16,7 @@ from typing import Any, Final, TypeVar, get_type_hints
 
 from engine.codec.small import load_small
 from engine.errors import InvalidInput, ModelError
+from engine.nn.memory import return_freed_memory
 from engine.nn.transformer import TransformerConfig
 from engine.text.phonemes import Espeak
 from engine.tts import voices
@@ -66,6 +67,7 @@ def load_pack(folder: Path, profile: Profile, target: Target) -> VoxtreamSynthes
     )
     machine = Machine(system, model, codec, table, Espeak(), config.rates)
     named = _named(folder, f"{config.name} {edition}")
+    return_freed_memory()
     return VoxtreamSynthesiser(machine, speaker, named, config.name, edition=edition)
 
 

@@ -10,7 +10,6 @@ from typing import Final
 import torch
 
 from engine.errors import EngineError, ModelError
-from engine.nn.memory import return_freed_memory
 from engine.resources import resource
 from engine.settings import SpeechSettings
 from engine.settings_file import data_folder
@@ -34,11 +33,9 @@ def load(settings: SpeechSettings, progress: Progress) -> TtsModel:
     torch.set_num_threads(place.threads)
     try:
         # Packed products run on the CPU only.
-        model = load_pack(folder, STARTER if place.device.type == "cpu" else FULL, place)
+        return load_pack(folder, STARTER if place.device.type == "cpu" else FULL, place)
     except ModelError as error:
         raise ModelError(error.message, hint=_advice(folder)) from error
-    return_freed_memory()
-    return model
 
 
 def own_folder() -> Path:
