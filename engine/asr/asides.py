@@ -1,8 +1,8 @@
 """What people say into somebody else's speech, in a word or two: to halt them, or to go along.
 
 A recogniser made for sentences seldom gets a lone word right, and is much better when it chooses
-among few (decision.halt). The nods are among them so that they are not taken for halts. Invariant:
-lower-case words and single spaces; no text is in both lists.
+among few (decision.aside). "Go on" is not among them: too many voices' "one moment" sounds like it.
+Invariant: lower-case words and single spaces; no text is in both lists.
 """
 
 HALTS = (
@@ -15,7 +15,8 @@ NODS = (
     *("mhm", "hm", "um", "um hum", "uhuh", "uh huh", "uh", "huh", "ah", "oh", "eh", "aha"),
     *("yeah", "yeah yeah", "yes", "yep", "yup", "okay", "okay okay", "all right", "right", "sure"),
     *("so", "well", "i see", "good", "great", "nice", "fine", "cool", "exactly", "of course"),
-    *("wow", "really", "oh really", "got it"),
+    *("wow", "oh wow", "really", "oh really", "got it", "i know", "true", "oh okay", "go ahead"),
+    *("interesting", "that's right", "perfect"),
 )
 # Of the words above that no pronouncing dictionary has.
 SOUNDS = {

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from engine.asr.asides import SOUNDS, transitions
 from engine.asr.base import SAMPLE_RATE
-from engine.asr.decision import Heard, Likely, choose, halt, sure
+from engine.asr.decision import Heard, Likely, aside, choose, sure
 from engine.asr.kept import Clip
 from engine.asr.phrase_model import PhraseModel
 from engine.asr.pronounce import pronounce
@@ -95,23 +95,23 @@ class SphinxDecoder:
             raise _failure(error) from error
 
     def decode_aside(self, clip: Clip) -> Likely:
-        """As decode(), of what was said into a reply: what is short is often said to halt it."""
+        """As decode(), of what was said into a reply: what is short is often a halt or a nod."""
         spoken = clip.spoken(pause_ms=PAUSE_MS, margin_ms=MARGIN_MS)
         said = None
         if 0 < len(spoken) <= ASIDE_S * SAMPLE_RATE and self.phrases.size:
             try:
-                said = self._halt(spoken)
+                said = self._aside(spoken)
             except RuntimeError as error:
                 raise _failure(error) from error
         return said or self.decode(clip) or Likely("", 0.0)
 
-    def _halt(self, pcm: Pcm) -> Likely | None:
+    def _aside(self, pcm: Pcm) -> Likely | None:
         mean = self._spectral_mean(pcm)
         short = self._search(self.ASIDES, mean, pcm, _always)
         expected = self._search(self.PHRASES, mean, pcm, _always)
         assert short is not None, "wanted to the end"
         assert expected is not None, "wanted to the end"
-        return halt(short, expected)
+        return aside(short, expected)
 
     def _decode(self, pcm: Pcm, wanted: Callable[[], bool]) -> Likely | None:
         mean = self._spectral_mean(pcm)

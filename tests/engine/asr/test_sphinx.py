@@ -63,8 +63,13 @@ def test_a_word_that_halts_a_reply_is_heard_as_it_is(recogniser, say, text):
     assert pushed(recogniser, say(text)).aside().text == text
 
 
-@pytest.mark.parametrize("text", ["yeah", "okay", "what time is it", "talk faster"])
-def test_what_halts_nobody_is_heard_as_ever(recogniser, say, text):
+@pytest.mark.parametrize("text", ["all right", "okay", "I know"])
+def test_a_nod_is_heard_as_it_is(recogniser, say, text):
+    assert pushed(recogniser, say(text)).aside().text == text.lower()
+
+
+@pytest.mark.parametrize("text", ["what time is it", "talk faster"])
+def test_what_is_no_aside_is_heard_as_ever(recogniser, say, text):
     heard = pushed(recogniser, say(text)).finish()
     assert pushed(recogniser, say(text)).aside() == heard
 
