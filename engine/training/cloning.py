@@ -51,13 +51,21 @@ class Likeness:
 
     equal_error: float
     to_own: tuple[float, ...]
-    to_starter: tuple[float, ...]  # the most similar of the pack's named voices
+    of_starter: tuple[float, ...]  # the most similar named voice's to the same speaker
+    to_starter: tuple[float, ...]  # the clone's to the most similar named voice, by the same texts
+
+    @property
+    def best(self) -> float:
+        """Share of speakers whom their clone is more like than any named voice is."""
+        return self._above(self.of_starter)
 
     @property
     def nearer(self) -> float:
-        """Share of clones nearer to their own speaker than to any named voice."""
-        pairs = zip(self.to_own, self.to_starter, strict=True)
-        return float(np.mean([own > other for own, other in pairs]))
+        """Share of clones more like their own speaker than like any named voice."""
+        return self._above(self.to_starter)
+
+    def _above(self, others: tuple[float, ...]) -> float:
+        return float(np.mean([own > other for own, other in zip(self.to_own, others, strict=True)]))
 
 
 def available() -> bool:
@@ -97,13 +105,15 @@ def likeness(
     if len(found) < 2 or not starters:
         return None
     ours = _unit([each[key] for each in found])
-    cosines = ours @ _unit([each["other"] for each in found]).T
+    theirs = _unit([each["other"] for each in found])
+    named = _unit([each["vector"] for each in starters])
+    cosines = ours @ theirs.T
     own = np.eye(len(cosines), dtype=bool)
-    other = (ours @ _unit([each["vector"] for each in starters]).T).max(axis=1)
     return Likeness(
         float(rate_where_equal(cosines[own], cosines[~own])),
         tuple(cosines[own].tolist()),
-        tuple(other.tolist()),
+        tuple((theirs @ named.T).max(axis=1).tolist()),
+        tuple((ours @ named.T).max(axis=1).tolist()),
     )
 
 

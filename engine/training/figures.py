@@ -302,9 +302,11 @@ _LIKENESS: Final = (
          lambda h: [h.likeness.equal_error] if h.likeness else []),
     Goal("clones, likeness to their own", None, _points,
          lambda h: h.likeness.to_own if h.likeness else (), least=True),
-    Goal("clones, likeness to the nearest named voice", None, _points,
-         lambda h: h.likeness.to_starter if h.likeness else ()),
-    Goal("clones nearer to their own than to any named voice", 1.0, _percent,
+    Goal("the nearest named voice's likeness to them", None, _points,
+         lambda h: h.likeness.of_starter if h.likeness else ()),
+    Goal("speakers whom their clone is more like than any named voice is", 1.0, _percent,
+         lambda h: [h.likeness.best] if h.likeness else [], least=True),
+    Goal("clones more like their own than like any named voice", None, _percent,
          lambda h: [h.likeness.nearer] if h.likeness else [], least=True),
 )  # fmt: skip
 _COST: Final = (

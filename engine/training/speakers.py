@@ -13,7 +13,9 @@ from engine.training.recipe import Recipe
 
 @dataclass(frozen=True)
 class Base:
-    """A synthesiser's own voice. `sps` is how fast it speaks unstretched."""
+    """A synthesiser's own voice. `sps` is how fast it speaks unstretched; `heeds` whether it speaks
+    at the pitch it is asked for (some speak at their own, whatever they are told: measured).
+    """
 
     synthesiser: str
     voice: str
@@ -21,15 +23,16 @@ class Base:
     sps: float
     share: float  # of the virtual speakers
     highest_warp: float  # octaves
+    heeds: bool = False
 
 
 # sps: syllables of 10 grammar sentences over the time from first to last sound, measured
 # (Belinda and Arthur: taken over from Clara and Alan).
 BASES: Final = (
     Base("flite", "rms", 100.0, 4.3, 5.0, 0.38),
-    Base("flite", "slt", 170.0, 4.7, 4.0, 0.25),
-    Base("flite", "awb", 130.0, 4.8, 3.0, 0.35),
-    Base("flite", "kal16", 110.0, 5.1, 0.5, 0.38),
+    Base("flite", "slt", 170.0, 4.7, 4.0, 0.25, heeds=True),
+    Base("flite", "awb", 130.0, 4.8, 3.0, 0.35, heeds=True),
+    Base("flite", "kal16", 110.0, 5.1, 0.5, 0.38, heeds=True),
     Base("festival", "slt", 170.0, 4.7, 3.0, 0.25),
     Base("espeak", "Alan", 100.0, 4.9, 0.5, 0.2),
     Base("espeak", "Belinda", 185.0, 4.9, 0.5, 0.15),

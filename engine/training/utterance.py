@@ -27,6 +27,7 @@ SAMPLE_RATE: Final = 24_000
 LEAD, TAIL = 1_920, 7_200  # samples of silence before and after speech
 LEVEL: Final = 0.07  # root mean square
 DEAREST_MATCH: Final = 0.35  # cost per sound above which text and sound do not belong together
+LOWEST_HZ, HIGHEST_HZ = 60.0, 400.0  # of what the synthesisers speak, before it is moved
 LONGEST_SECONDS: Final = 25.0
 CROSSFADE_SECONDS: Final = 0.008
 SHORTEST_PAUSE: Final = 2_880  # samples; what is shorter joins the next one
@@ -216,8 +217,11 @@ def _hesitant(text: str, draw: random.Random) -> str:
 
 
 def _voiced(take: Take, speaker: Speaker) -> Pcm:
-    """The take at 24 kHz with the speaker's warp and colour."""
-    pcm: Pcm = soxr.resample(take.pcm, take.sample_rate * speaker.warp, SAMPLE_RATE)
+    """The take at 24 kHz with the speaker's pitch, warp and colour."""
+    spoken = take.pcm
+    if not speaker.base.heeds:
+        spoken = _pitched(take, speaker.pitch_hz / speaker.warp / speaker.base.pitch_hz)
+    pcm: Pcm = soxr.resample(spoken, take.sample_rate * speaker.warp, SAMPLE_RATE)
     if not speaker.tilt_db:
         return pcm.astype(np.float32)
     spectrum = np.fft.rfft(pcm)
@@ -225,6 +229,25 @@ def _voiced(take: Take, speaker: Speaker) -> Pcm:
     octaves = np.log2(hertz / 300) / np.log2(6000 / 300)
     tilted = np.fft.irfft(spectrum * 10 ** (speaker.tilt_db * octaves / 20), len(pcm))
     return tilted.astype(np.float32)
+
+
+def _pitched(take: Take, factor: float) -> Pcm:
+    """The take with its pitch times a factor and all else as it is: Praat's overlap-add."""
+    if factor == 1.0:
+        return take.pcm
+    from parselmouth import Sound as Recording  # training only
+    from parselmouth.praat import call
+
+    recording = Recording(take.pcm.astype(np.float64), take.sample_rate)
+    manipulation = call(recording, "To Manipulation", 0.01, LOWEST_HZ, HIGHEST_HZ)
+    tier = call(manipulation, "Extract pitch tier")
+    if call(tier, "Get number of points") == 0:
+        return take.pcm
+    call(tier, "Multiply frequencies", recording.xmin, recording.xmax, factor)
+    call([tier, manipulation], "Replace pitch tier")
+    moved = call(manipulation, "Get resynthesis (overlap-add)").values[0]
+    pcm: Pcm = moved[: len(take.pcm)].astype(np.float32)
+    return pcm
 
 
 def _joined(first: Take, second: Take) -> tuple[Take, int] | None:

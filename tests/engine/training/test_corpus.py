@@ -15,7 +15,7 @@ from engine.training.recipe import Recipe
 from engine.training.recordings import Aligner
 from engine.training.rooms import in_a_room
 from engine.training.shards import read_shards
-from engine.training.speakers import cast
+from engine.training.speakers import BASES, Speaker, cast
 from engine.training.synthesisers import Request, Sound, Take
 from engine.training.texts import make_texts
 from engine.training.utterance import SAMPLE_RATE, SHORTEST_PAUSE, Plan, Utterance, finish
@@ -101,6 +101,24 @@ def test_vowels_are_louder_than_pauses_in_a_finished_utterance(
         levels[vowel].append(float(np.sqrt(np.mean(made.pcm[start:end] ** 2))))
     assert np.median(levels[True]) > 2 * np.median(levels[False])
     assert float(np.abs(made.pcm[: made.starts[0] // 2]).max()) < 0.02
+
+
+@needs_flite
+@pytest.mark.parametrize(("voice", "hz"), [("rms", 130.0), ("rms", 85.0), ("slt", 130.0)])
+def test_a_speaker_has_the_pitch_drawn_for_them(
+    espeak: Espeak, tiny: Recipe, voice: str, hz: float
+) -> None:
+    """Whether the synthesiser heeds what it is asked for (slt) or not (rms)."""
+    parselmouth = pytest.importorskip("parselmouth")
+    base = next(b for b in BASES if (b.synthesiser, b.voice) == ("flite", voice))
+    speaker = Speaker(9, base, warp=1.1, pitch_hz=hz, tilt_db=0.0, held_out=False)
+    planned = Plan(TEXT, TEXT, speaker, (4.0,))
+    takes = synthesisers.speak_all("flite", planned.requests())
+    made = finish(planned, tuple(take for take in takes if take), espeak)
+    assert made is not None
+    found = parselmouth.Sound(made.pcm.astype(np.float64), SAMPLE_RATE).to_pitch_ac()
+    heard = found.selected_array["frequency"]
+    assert float(np.median(heard[heard > 0])) == pytest.approx(hz, rel=0.1)
 
 
 def finished(espeak: Espeak, tiny: Recipe, *rates: float) -> Utterance:

@@ -75,6 +75,8 @@ def test_clones_like_their_own_speakers_are_told_from_those_like_a_named_voice()
     named = [{"vector": [0.6, 0.8]}]
     found = likeness([own, {}, lost], named)
     assert found is not None
+    assert found.best == 0.5
+    assert found.of_starter == pytest.approx((0.6, 0.8))
     assert found.nearer == 0.5
     assert found.to_starter[1] == pytest.approx(1.0)
     assert found.equal_error == 0.0
