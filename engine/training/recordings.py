@@ -31,7 +31,7 @@ ALIGNER_RATE: Final = 16_000
 FRAME_SAMPLES: Final = 160  # of the aligner
 FIRST_SHARD: Final = 9000  # shards of recordings are numbered from here
 AUDIO: Final = (".wav", ".flac", ".ogg", ".opus", ".mp3", ".m4a")
-_NOBODY: Final = Base("recording", "", 0.0, 4.0, 0.0, 0.0)
+_NOBODY: Final = Base("recording", "", 0.0, 4.0, 0.0, 0.0, heeds=True)
 
 
 def add(run: Run) -> None:
