@@ -21,7 +21,11 @@ WINDOW = 512  # samples per probability: 32 ms
 CONTEXT = 64  # samples of the previous window the network sees again
 STATE_WIDTH = 128  # its LSTM
 WINDOW_MS = WINDOW * 1000 // SAMPLE_RATE
-BATCH_WINDOWS = 1024  # windows per call of the network for long clips: bounds its memory
+# The network's state drifts while it hears no voice: after a minute and a half of what a canceller
+# leaves of a reply it did not know the first word for one. So it begins anew after so many windows
+# (2 s) of less than this probability; that also bounds a call's memory.
+FORGET_WINDOWS = 62
+_VOICELESS = 0.2
 
 Pcm = npt.NDArray[np.float32]
 
@@ -36,8 +40,7 @@ class Vad:
 
     def reset(self) -> None:
         """Forget everything heard: the next sample is sample 0."""
-        self._h = np.zeros((1, 1, STATE_WIDTH), np.float32)
-        self._c = np.zeros((1, 1, STATE_WIDTH), np.float32)
+        self._begin_anew()
         self._context = np.zeros(CONTEXT, np.float32)
         self._rest = np.zeros(0, np.float32)
 
@@ -56,9 +59,15 @@ class Vad:
         self._rest = pending[whole:].copy()
         windows = pending[:whole].reshape(-1, WINDOW)  # [N, 512]
         probabilities: list[float] = []
-        for first in range(0, len(windows), BATCH_WINDOWS):
-            probabilities += self._run(windows[first : first + BATCH_WINDOWS])
+        while len(probabilities) < len(windows):
+            first = len(probabilities)
+            probabilities += self._run(windows[first : first + FORGET_WINDOWS - self._voiceless])
         return probabilities
+
+    def _begin_anew(self) -> None:
+        self._h = np.zeros((1, 1, STATE_WIDTH), np.float32)
+        self._c = np.zeros((1, 1, STATE_WIDTH), np.float32)
+        self._voiceless = 0  # windows in a row
 
     def _run(self, windows: Pcm) -> list[float]:
         """One call of the network on windows [N, 512]; its state moves on by N windows."""
@@ -71,7 +80,12 @@ class Vad:
             "c": self._c,
         }
         speech, self._h, self._c = self._session.run(None, inputs)
-        return [float(probability) for probability in speech.reshape(-1)]
+        probabilities = [float(probability) for probability in speech.reshape(-1)]
+        for probability in probabilities:
+            self._voiceless = self._voiceless + 1 if probability < _VOICELESS else 0
+        if self._voiceless == FORGET_WINDOWS:
+            self._begin_anew()
+        return probabilities
 
 
 @dataclass(frozen=True)

@@ -73,6 +73,28 @@ def test_probabilities_do_not_depend_on_how_the_samples_are_cut(vad, sentence, b
     assert probabilities_of(vad, clip, block) == pytest.approx(whole, abs=1e-5)
 
 
+def test_where_it_begins_anew_does_not_depend_on_how_the_samples_are_cut(vad, sentence):
+    noise = np.random.default_rng(5).normal(0, 3e-3, 5 * SAMPLE_RATE).astype(np.float32)
+    clip = np.concatenate([noise, sentence, noise])
+    whole = probabilities_of(vad, clip, len(clip))
+    assert probabilities_of(vad, clip, 1600) == pytest.approx(whole, abs=1e-5)
+
+
+def test_a_word_after_minutes_of_noise_is_as_certain_as_after_a_second(vad, sentence):
+    """Left alone, the network's state drifts until it takes a word for noise."""
+    speech = sentence[SAMPLE_RATE : SAMPLE_RATE * 3 // 2]
+
+    def certain(seconds: int) -> int:
+        noise = np.random.default_rng(5).normal(0, 3e-3, seconds * SAMPLE_RATE)
+        vad.reset()
+        vad.push(noise.astype(np.float32))
+        return sum(probability > 0.5 for probability in vad.push(speech))
+
+    soon = certain(1)
+    assert soon > 3
+    assert certain(120) >= soon - 1
+
+
 def test_reset_forgets_what_was_heard(vad, sentence):
     first = probabilities_of(vad, sentence, 1600)
     vad.push(sentence[: SAMPLE_RATE * 2 + 100])
