@@ -23,8 +23,8 @@ STATE_WIDTH = 128  # its LSTM
 WINDOW_MS = WINDOW * 1000 // SAMPLE_RATE
 # The network's state drifts while it hears no voice: after a minute and a half of what a canceller
 # leaves of a reply it did not know the first word for one. So it begins anew after so many windows
-# (2 s) of less than this probability; that also bounds a call's memory.
-FORGET_WINDOWS = 62
+# (5 s) of less than this probability; that also bounds a call's memory.
+FORGET_WINDOWS = 156
 _VOICELESS = 0.2
 
 Pcm = npt.NDArray[np.float32]

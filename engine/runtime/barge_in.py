@@ -18,7 +18,7 @@ NODS = frozenset((*_SPELLINGS, *(word for nod in asides.NODS for word in nod.spl
 # What is said to stop somebody, and is believed while it is being said.
 COMMANDS = frozenset(("stop", "wait", "cancel", "quiet", "pause"))
 LONG_MS = 1300  # of speech: nobody nods that long
-WORDS_MS = 640  # of speech from which its words count once it is over: most nods are shorter
+WORDS_MS = 768  # of speech from which its words count once it is over: most nods are shorter
 LASTING_MS = 960  # from which they count while it goes on: a nod's first half sounds like anything
 COMMAND_MS = 200  # of speech from which a command is believed
 WISH_MS = 3000  # of speech: no wish about the pace of the reply is longer
