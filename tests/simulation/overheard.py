@@ -20,6 +20,7 @@ FAINT = 1e-3  # what is softer is silence
 _GAP_S = 0.2  # of silence: the reply may have been paused there, and gone on from before it
 _LEAST_S = 0.3  # by which a place can be recognised
 _ALIKE = 0.9  # correlation from which two sounds are the same
+_SAME = 0.01  # less than so much of correlation tells no two places apart
 
 
 @dataclass
@@ -100,8 +101,10 @@ def _place(said: Said, played: Pcm) -> float | None:
     likeness = signal.correlate(made, tail, "valid", "fft")
     energy = signal.correlate(made**2, np.ones(len(tail), np.float32), "valid", "fft")
     likeness /= np.sqrt(np.maximum(energy, 1e-6) * np.sum(tail**2))
-    best = int(np.argmax(likeness))
-    return best / RATE if likeness[best] > _ALIKE else None
+    # Of a text that says the same again, the latest place: it was made moments ago.
+    best = float(np.max(likeness))
+    latest = int(np.flatnonzero(likeness >= best - _SAME)[-1])
+    return latest / RATE if best > _ALIKE else None
 
 
 def _unbroken(tail: Pcm) -> Pcm:

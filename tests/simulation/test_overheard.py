@@ -35,6 +35,14 @@ def test_a_reply_that_was_paused_and_went_on_quietly_ended_where_it_ended() -> N
     assert heard_words(spoken, played) == HeardWords(9, 9)
 
 
+def test_of_what_was_said_twice_the_second_time_counts() -> None:
+    once = said()
+    again = [Onset(16 + onset.word, 4 * RATE + onset.sample) for onset in once.onsets]
+    twice = Said(RATE, once.pcm * 2, once.onsets + again)
+    played = np.concatenate([*twice.pcm, silence(0.5)])
+    assert heard_words(twice, played) == HeardWords(32, 32)
+
+
 def test_another_sound_is_not_recognised() -> None:
     other = np.random.default_rng(2).standard_normal(2 * RATE).astype(np.float32)
     assert heard_words(said(), other) is None
