@@ -83,6 +83,14 @@ def test_clones_like_their_own_speakers_are_told_from_those_like_a_named_voice()
     assert likeness([own], named) is None
 
 
+def test_a_clone_may_be_the_best_of_its_speaker_and_yet_more_like_a_named_voice() -> None:
+    own = {"clone": [0.8, 0.6], "prompt": [1.0, 0.0], "other": [1.0, 0.0]}
+    other = {"clone": [0.0, 1.0], "prompt": [0.0, 1.0], "other": [0.0, 1.0]}
+    found = likeness([own, other], [{"vector": [0.7, 0.714]}])
+    assert found is not None
+    assert (found.best, found.nearer) == (1.0, 0.5)
+
+
 def test_a_real_voice_is_set_beside_its_own_prompt_and_the_nearest_named_voice() -> None:
     found = {"clone": [0.6, 0.8], "prompt": [2.0, 0.0], "other": [1.0, 0.0]}
     person = likened("person 1", found, [{"vector": [0.0, 1.0]}, {"vector": [0.8, 0.6]}])
