@@ -18,8 +18,7 @@ NODS = frozenset((*_SPELLINGS, *(word for nod in asides.NODS for word in nod.spl
 # What is said to stop somebody, and is believed while it is being said.
 COMMANDS = frozenset(("stop", "wait", "cancel", "quiet", "pause"))
 LONG_MS = 1300  # of speech: nobody nods that long
-WORDS_MS = 768  # of speech from which its words count once it is over: most nods are shorter
-LASTING_MS = 960  # from which they count while it goes on: a nod's first half sounds like anything
+WORDS_MS = 768  # of speech from which words count: a nod is shorter, and is misheard as anything
 COMMAND_MS = 200  # of speech from which a command is believed
 WISH_MS = 3000  # of speech: no wish about the pace of the reply is longer
 OWN_WORDS = 14  # words of the reply that may still sound in the room, or sound already
@@ -44,7 +43,7 @@ def wants_floor(evidence: Evidence) -> bool:
         return True
     if evidence.spoken_ms >= LONG_MS:
         return True
-    if evidence.spoken_ms >= (WORDS_MS if evidence.final else LASTING_MS):
+    if evidence.spoken_ms >= WORDS_MS:
         return bool(said - NODS)
     return evidence.spoken_ms >= COMMAND_MS and bool(said & COMMANDS)
 

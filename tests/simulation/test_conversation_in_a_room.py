@@ -57,8 +57,7 @@ def test_sentences_interrupt_and_nods_and_noises_do_not() -> None:
     assert [trial for trial in nodded if trial.stop_s is not None] == []
     assert np.median([trial.duck_s for trial in asked if trial.duck_s is not None]) < 0.3
     assert np.median([trial.silent_s for trial in asked if trial.silent_s is not None]) < 0.3
-    # A short one is believed once it is over: until then it may be a nod, and the reply waits.
-    assert np.median([trial.stop_s for trial in asked if trial.stop_s is not None]) < 1.5
+    assert np.median([trial.stop_s for trial in asked if trial.stop_s is not None]) < 1.1
 
 
 @needs_livekit

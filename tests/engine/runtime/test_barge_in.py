@@ -4,7 +4,6 @@ import pytest
 
 from engine.runtime.barge_in import (
     COMMAND_MS,
-    LASTING_MS,
     LONG_MS,
     NODS,
     WISH_MS,
@@ -20,16 +19,12 @@ OWN = frozenset({"river", "hills"})
 
 @pytest.mark.parametrize("nod", sorted(NODS))
 def test_a_nod_is_no_interruption(nod: str) -> None:
-    assert not wants_floor(Evidence(LASTING_MS + 100, nod))
-    assert not wants_floor(Evidence(LASTING_MS + 100, nod, final=True))
+    assert not wants_floor(Evidence(WORDS_MS + 100, nod))
+    assert not wants_floor(Evidence(WORDS_MS + 100, nod, final=True))
 
 
 def test_a_sentence_is_an_interruption() -> None:
-    assert wants_floor(Evidence(LASTING_MS, "what time is it"))
-
-
-def test_a_short_sentence_is_one_once_it_is_over() -> None:
-    assert not wants_floor(Evidence(LASTING_MS - 32, "what time is it"))
+    assert wants_floor(Evidence(WORDS_MS, "what time is it"))
     assert wants_floor(Evidence(WORDS_MS, "what time is it", final=True))
 
 
@@ -43,8 +38,8 @@ def test_a_command_may_be_short() -> None:
 
 
 def test_the_assistants_own_words_do_not_interrupt_it() -> None:
-    assert not wants_floor(Evidence(LASTING_MS, "the river", OWN | {"the"}))
-    assert wants_floor(Evidence(LASTING_MS, "which river", OWN))
+    assert not wants_floor(Evidence(WORDS_MS, "the river", OWN | {"the"}))
+    assert wants_floor(Evidence(WORDS_MS, "which river", OWN))
 
 
 def test_a_command_among_its_own_words_is_not_one() -> None:
@@ -73,7 +68,7 @@ def test_a_wish_about_the_pace_ends_no_reply(text: str) -> None:
 def test_what_only_began_like_a_wish_about_the_pace_is_an_interruption() -> None:
     assert not wants_floor(Evidence(WORDS_MS, "slower please", final=True))
     assert wants_floor(Evidence(WORDS_MS, "slow", final=True))
-    assert wants_floor(Evidence(LASTING_MS, "slower and tell me the time"))
+    assert wants_floor(Evidence(WORDS_MS, "slower and tell me the time"))
 
 
 def test_own_words_are_the_last_ones() -> None:
