@@ -35,6 +35,8 @@ ALONE = frozenset(("yes", "no", "stop", "wait", "hello", "hi", "thanks", "okay",
 _OPENERS = frozenset(("if", "when", "because", "although", "while", "since", "unless", "before"))
 _OPENERS_OF_PLACE = frozenset(("in", "on", "at", "by", "for", "with", "after", "and", "but", "so"))
 _ASKED = frozenset(("is", "are", "was", "were", "do", "does", "did", "will", "can", "should"))
+_PLEASE = "please"
+_ANSWERS = (("yes", _PLEASE), ("no", "thanks"), ("no", "thank", "you"), ("that", "is", "all"))
 # After which the request itself follows: "could you please", "I would like to know".
 _PREFACES = (
     *(("could", "you"), ("can", "you"), ("would", "you"), ("will", "you"), ("tell", "me")),
@@ -75,6 +77,10 @@ class Judge:
         words = _WORD.findall(text.lower())
         if not words:
             return Completeness.UNSURE
+        if tuple(words) in _ANSWERS:
+            return Completeness.WHOLE
+        if self._is_asked_politely(text, words):
+            return Completeness.SETTLED
         if (
             words[-1] in FILLERS | JOINERS
             or _is_preface(words)
@@ -84,6 +90,11 @@ class Judge:
         if self._phrases.likely_start(words, unseen=0) == len(words):
             return self._of_known_words(text, words)
         return self._of_other_words(text, words)
+
+    def _is_asked_politely(self, text: str, words: list[str]) -> bool:
+        """Whether it is a skill's request and its "please" at the end: people stop there."""
+        polite = words[-1] == _PLEASE and tuple(words[-2:]) not in _PREFACES
+        return polite and self._understands(text)
 
     def _of_known_words(self, text: str, words: list[str]) -> Completeness:
         """A skill's sentence, or the beginning of one."""

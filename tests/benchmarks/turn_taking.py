@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from engine.audio.base import Pcm
+from engine.llm.skills.model import understands
 from engine.messages import (
     Ending,
     Heard,
@@ -30,7 +31,7 @@ from engine.messages import (
 )
 from engine.runtime.parts import standard_parts
 from engine.settings import Settings
-from tests.benchmarks.turn_texts import CHECK, PAUSE, TEST, TUNING
+from tests.benchmarks.turn_texts import CHECK, PAUSE, REQUESTS, TEST, TUNING
 from tests.simulation import people
 from tests.simulation.room import RATE, Acoustics
 from tests.simulation.stepped import SteppedEngine
@@ -163,7 +164,7 @@ def _spread(seconds: list[float | None]) -> str:
     return f"{np.median(known):.0f} / {np.percentile(known, 95):.0f}" if known else "-"
 
 
-SETS = {"tuning": TUNING, "test": TEST, "check": CHECK}
+SETS = {"tuning": TUNING, "test": TEST, "check": CHECK, "requests": REQUESTS}
 KINDS = ("complete", "open", "ambiguous")
 
 
@@ -188,6 +189,9 @@ def main() -> None:
                     _print([str(trial)])
             if trials:
                 _print(row(patience, f"{kind} ({name})", trials))
+            skilled = [trial for trial in trials if kind == "complete" and understands(trial.text)]
+            if skilled:
+                _print(row(patience, f"of them for a skill ({name})", skilled))
 
 
 def _print(cells: list[str] | tuple[str, ...]) -> None:

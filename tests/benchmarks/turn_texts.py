@@ -3,8 +3,10 @@
 A bar is a pause in the middle. Rules may be shaped on the tuning set only. The test set was written
 when the first rules stood, which it showed to be no good outside the tuning set (18 of 72 cut off);
 what went wrong in it was looked at before words were counted, though no weight was fitted to it.
-The check was written after that, and nothing was changed since: whoever changes a rule because of a
-sentence of it must write new ones. Invariant: no sentence is in two sets.
+The check was written after that. "please" at the end was given a rule after a sentence of it had
+shown that it had none; the requests to skills were written then, and nothing was changed since:
+whoever changes a rule because of a sentence of them must write new ones.
+Invariant: no sentence is in two sets.
 """
 
 from dataclasses import dataclass
@@ -268,6 +270,36 @@ CHECK = Texts(
         "on the one hand | I would like to travel",
         "she asked me whether | I could help her move",
     ),
+    ambiguous=(),
+)
+REQUESTS = Texts(
+    complete=(
+        "what is the time please",
+        "which date is it today",
+        "set a timer for three minutes please",
+        "what is seven plus eleven",
+        "how many inches are there in a foot",
+        "speak slower please",
+        "a bit faster please",
+        "quieter please",
+        "spell the word bicycle",
+        "what is twelve percent of two hundred",
+        "start a timer for twenty seconds",
+        "how long is left on the timer",
+        "cancel all timers",
+        "repeat that please",
+        "say that again",
+        "what month is it",
+        "good evening",
+        "who are you",
+        "what can you do for me",
+        "convert five pounds to kilograms",
+        "what is one hundred divided by eight",
+        "tell me a joke",
+        "set the volume to thirty percent",
+        "thanks a lot",
+    ),
+    open=(),
     ambiguous=(),
 )
 KINDS_OF_OPEN = {

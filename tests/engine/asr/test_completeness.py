@@ -42,6 +42,23 @@ def test_a_skills_sentence_is_whole_where_it_can_end(judge, text, expected):
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("slower please", SETTLED),
+        ("Slower, please.", SETTLED),
+        ("yes please", WHOLE),
+        ("no thank you", WHOLE),
+        ("tell me please", OPEN),  # no skill's request: the next words may be it
+        ("would you please", OPEN),
+        ("so please", OPEN),
+    ],
+)
+def test_a_please_ends_a_request_and_opens_others(text, expected):
+    asked = Judge(PHRASES, lambda said: "slower" in said.lower(), chance_of_end())
+    assert asked.judge(text) is expected
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "my sister is going to",
