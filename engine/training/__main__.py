@@ -93,8 +93,20 @@ def _stage(name: str, run: Run, recipe_file: Path, *, again: bool) -> None:
 
         corpus.make(run, recipe_file)
         return
-    from engine.training import codec, decoder, encode, evaluate, export, speaker, voice
+    from engine.training import (
+        beginnings,
+        codec,
+        decoder,
+        encode,
+        evaluate,
+        export,
+        speaker,
+        voice,
+    )
 
+    if run.recipe.begin_with and name in beginnings.TAKEN:
+        beginnings.take(run, name)
+        return
     stages = {
         "codec": codec.train_codec,
         "decoder": decoder.train_decoder,

@@ -51,18 +51,20 @@ def make(run: Run, recipe_file: Path) -> None:
     run.finish("corpus", {}, hours=round(hours, 3), **report)
 
 
-def shard_count(recipe: Recipe) -> int:
-    """How many shards fill the hours asked for."""
-    return max(1, round(recipe.corpus.hours * 3600 / recipe.corpus.shard_seconds))
+def shard_numbers(recipe: Recipe) -> range:
+    """The shards that fill the hours asked for."""
+    corpus = recipe.corpus
+    count = max(1, round(corpus.hours * 3600 / corpus.shard_seconds))
+    return range(corpus.first_shard, corpus.first_shard + count)
 
 
 def work(run: Run, first: int, step: int) -> None:
-    """Make shards first, first + step, ...: the work of one process."""
+    """Make every `step`th shard from the `first` on: the work of one process."""
     texts = read_texts(run)
     folder = run.stage("corpus")
     espeak = Espeak()
     with cancellable() as check:
-        for number in range(first, shard_count(run.recipe), step):
+        for number in shard_numbers(run.recipe)[first::step]:
             check()
             if not index_file(folder, number).is_file():
                 write_shard(folder, number, make_shard(run.recipe, texts, number, espeak))
@@ -118,7 +120,7 @@ def _in_processes(run: Run, recipe_file: Path, check: Callable[[], None]) -> Non
     """One interpreter a worker, each on one thread: two OpenMP threads among busy processes were
     five to ten times slower.
     """
-    total = shard_count(run.recipe)
+    total = len(shard_numbers(run.recipe))
     workers = max(1, min(run.workers, total))
     command = [sys.executable, "-m", "engine.training", "corpus", str(recipe_file)]
     command += ["--work", str(run.folder)]
@@ -145,7 +147,7 @@ def _over_dask(run: Run, check: Callable[[], None]) -> None:
     """Shards on a Dask cluster that shares the run's folder."""
     from distributed import Client, as_completed  # needed only with a scheduler's address
 
-    total = shard_count(run.recipe)
+    total = len(shard_numbers(run.recipe))
     progress = Progress("corpus", total)
     with Client(run.dask) as client:
         futures = [client.submit(work, run, number, total) for number in range(total)]

@@ -20,7 +20,7 @@ from torch.nn import functional
 from engine.codec.mimi import FRAME_SAMPLES
 from engine.codec.small import load_small
 from engine.text.phonemes import is_nucleus
-from engine.training import frames
+from engine.training import beginnings, frames
 from engine.training.parts import Part, Place, Result, do_parts
 from engine.training.rooms import in_a_room
 from engine.training.run import Run, file_hash, read_json, write_json
@@ -39,7 +39,10 @@ def encode_corpus(run: Run) -> None:
     inputs = run.require("corpus", "codec", "speaker")
     folder = run.stage("encode")
     shards = read_shards(run.stage("corpus"))
-    ids = phone_ids(shards, run.recipe.corpus.rare_phone)
+    if run.recipe.begin_with:
+        ids = beginnings.phones(run.recipe)
+    else:
+        ids = phone_ids(shards, run.recipe.corpus.rare_phone)
     write_json(folder / "phones.json", ids)
     codec, speaker = (run.stage(name) / f"{name}.safetensors" for name in ("codec", "speaker"))
     table = folder / "phones.json"

@@ -21,6 +21,7 @@ class Corpus:
 
     hours: float
     shard_seconds: float = 600.0
+    first_shard: int = 0  # other numbers are other sentences: for a voice that has learnt these
     synthesisers: tuple[str, ...] = ("flite", "festival", "espeak")
     speakers: int = 240  # virtual ones, over all synthesisers
     held_out_speakers: int = 24  # of them, never trained on
@@ -53,11 +54,15 @@ class Schedule:
     bf16: bool = False  # multiply in bfloat16; the weights stay fp32
 
 
+UNTRAINED: Schedule = Schedule(steps=0, batch=1, learning_rate=0.0)
+"""Of a network that is taken from the pack a run begins with."""
+
+
 @dataclass(frozen=True)
 class Codec:
     """The small codec, 24 kHz and 12.5 frames a second, and its codes."""
 
-    schedule: Schedule
+    schedule: Schedule = UNTRAINED
     decoder: str = "istft"  # that the codes are learnt with; or "seanet"
     codebooks: int = 8
     codes: int = 1024  # values of one codebook
@@ -77,7 +82,7 @@ class Codec:
 class Decoder:
     """The decoder that ships, trained on codes that no longer change."""
 
-    schedule: Schedule
+    schedule: Schedule = UNTRAINED
     kind: str = "source"  # or "istft", "seanet"; the codec's own goes on from where it is
     window_frames: int = 32  # 2.56 s
     hours: float = 4.0  # of the corpus held in memory
@@ -95,7 +100,7 @@ class Decoder:
 class Speaker:
     """Who speaks, as a vector."""
 
-    schedule: Schedule
+    schedule: Schedule = UNTRAINED
     channels: int = 128
     width: int = 192
     bands: int = 64
@@ -178,19 +183,20 @@ class Export:
     tuning_seconds: float = 10.0  # of speech in a trial of a row; 0 = these weights as they are
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Recipe:
     """A whole run."""
 
     name: str
     seed: int
     corpus: Corpus
-    codec: Codec
-    decoder: Decoder
-    speaker: Speaker
+    codec: Codec = field(default_factory=Codec)
+    decoder: Decoder = field(default_factory=Decoder)
+    speaker: Speaker = field(default_factory=Speaker)
     voice: Voice
     evaluate: Evaluate = field(default_factory=Evaluate)
     export: Export = field(default_factory=Export)
+    begin_with: str = ""  # folder of a pack: its voice learns on, its codec stays; "" = none
 
 
 def read_recipe(file: Path) -> Recipe:
@@ -259,6 +265,7 @@ def _check(recipe: Recipe) -> None:
     corpus, voice = recipe.corpus, recipe.voice
     rules = {
         "corpus.hours must be above 0": corpus.hours > 0,
+        "corpus.first_shard must be 0 to 8000": 0 <= corpus.first_shard <= 8000,
         "corpus.lowest_rate must be below highest_rate": 0
         < corpus.lowest_rate
         < corpus.highest_rate,
@@ -271,6 +278,8 @@ def _check(recipe: Recipe) -> None:
             voice.width % (2 * stack.heads) == 0 and stack.heads % stack.kv_heads == 0
             for stack in (voice.phone, voice.temporal, voice.depth)
         ),
+        "codec, decoder and speaker need a schedule, or begin_with a pack": recipe.begin_with != ""
+        or all(part.schedule.steps > 0 for part in (recipe.codec, recipe.decoder, recipe.speaker)),
         "export.weights needs seven values": len(recipe.export.weights) == 7,
     }
     for sentence, holds in rules.items():

@@ -73,10 +73,11 @@ class Run:
     def key(self, name: str) -> str:
         """Fingerprint of the recipe's parts a stage depends on, its own and those before it."""
         recipe = self.recipe
+        begun = (recipe.begin_with,) if recipe.begin_with else ()
         parts: dict[str, tuple[object, ...]] = {"corpus": (recipe.corpus,)}
-        parts["codec"] = (*parts["corpus"], recipe.codec)
+        parts["codec"] = (*parts["corpus"], *begun, recipe.codec)
         parts["decoder"] = (*parts["codec"], recipe.decoder)
-        parts["speaker"] = (*parts["corpus"], recipe.speaker)
+        parts["speaker"] = (*parts["corpus"], *begun, recipe.speaker)
         parts["encode"] = (*parts["codec"], recipe.speaker, recipe.voice.noisy_prompts)
         parts["voice"] = (*parts["encode"], recipe.voice)
         parts["export"] = (*parts["voice"], recipe.decoder, recipe.export)

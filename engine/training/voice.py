@@ -15,6 +15,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn import functional
 
+from engine.training import beginnings
 from engine.training import recipe as recipes
 from engine.training.loop import Moment, descend, optimiser, train
 from engine.training.ranks import Ranks, is_first
@@ -64,7 +65,10 @@ class VoiceLearner:
         self._device = ranks.device
         self._batch_size = ranks.part(recipe.voice.schedule.batch)
         self._config = model_config(recipe.voice, recipe.codec, recipe.speaker)
-        self._model = fresh_model(self._config, Generation()).to(ranks.device)
+        self._model = fresh_model(self._config, Generation())
+        if recipe.begin_with:
+            self._model.load_state_dict(beginnings.weights(recipe))
+        self._model.to(ranks.device)
         self.parts: dict[str, nn.Module] = {"voice": self._model}
         self.optimisers = {"voice": optimiser(self._model, self._recipe.schedule)}
 

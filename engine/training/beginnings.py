@@ -1,0 +1,107 @@
+"""The pack a run begins with: its codec and speaker encoder stay as they are, its voice learns on.
+
+So a voice can be fine-tuned on a person's own recordings, or trained further where the checkpoints
+of its first training are gone; voices cloned with that pack stay valid, as their codes do.
+Invariant: the recipe's shapes are the pack's, or InvalidInput names both; nothing is taken in part.
+"""
+
+import json
+import shutil
+from dataclasses import asdict
+from pathlib import Path
+from typing import Final
+
+import torch
+from safetensors import SafetensorError, safe_open
+from torch import Tensor
+
+from engine.codec.small import metadata
+from engine.errors import InvalidInput
+from engine.training.decoder import shipped_config
+from engine.training.recipe import Recipe
+from engine.training.run import Run, file_hash, read_json
+from engine.training.speaker import config_of as speaker_config
+from engine.training.voice_model import model_config
+from engine.tts.voxtream import pack
+from engine.tts.voxtream.checkpoint import PublishedFile, Target, load_weights
+from engine.tts.voxtream.config import FULL, MARKS
+from engine.tts.voxtream.small_speaker import speaker_metadata
+
+TAKEN: Final = {
+    "codec": (pack.CODEC_FILE, "codec.safetensors"),
+    "decoder": (pack.CODEC_FILE, "codec.safetensors"),
+    "speaker": (pack.SPEAKER_FILE, "speaker.safetensors"),
+}
+"""Stages that have nothing to learn, with the pack's file and the stage's."""
+
+
+def take(run: Run, stage: str) -> None:
+    """Finish a stage of TAKEN with the pack's weights. InvalidInput when they do not fit."""
+    inputs = run.require("corpus")
+    folder = _fitting(run.recipe)
+    found, wanted = TAKEN[stage]
+    partial = run.stage(stage) / (wanted + ".partial")
+    shutil.copyfile(folder / found, partial)
+    partial.replace(run.stage(stage) / wanted)
+    run.finish(stage, {**inputs, found: file_hash(folder / found)}, taken_from=str(folder))
+
+
+def phones(recipe: Recipe) -> dict[str, int]:
+    """Ids of the pack's phones, without marks: what its embeddings mean."""
+    found = read_json(_fitting(recipe) / pack.PHONES_FILE)
+    return {phone: number for phone, number in found.items() if phone not in MARKS}
+
+
+def weights(recipe: Recipe) -> dict[str, Tensor]:
+    """The pack's voice by the model's own keys, fp32 on the CPU."""
+    folder = _fitting(recipe)
+    config = pack.read_pack_config(folder / pack.CONFIG_FILE)
+    target = Target(torch.device("cpu"), torch.float32, threads=1)
+    with PublishedFile(folder / pack.VOICE_FILE, config.shape) as file:
+        model = load_weights(file, config.shape, config.generation, FULL, target)
+    return model.state_dict()
+
+
+def _fitting(recipe: Recipe) -> Path:
+    """The pack's folder, once its shapes are the recipe's."""
+    folder = Path(recipe.begin_with)
+    if not (folder / pack.CONFIG_FILE).is_file():
+        raise InvalidInput(
+            f"The pack to begin with, {folder}, is not there.",
+            hint="Give the folder of a pack, as resources/starter is one, or leave begin_with out.",
+        )
+    shapes = {
+        "voice": (
+            asdict(model_config(recipe.voice, recipe.codec, recipe.speaker)),
+            asdict(pack.read_pack_config(folder / pack.CONFIG_FILE).shape),
+        ),
+        "codec": (_said(metadata(shipped_config(recipe))), _config(folder / pack.CODEC_FILE)),
+        "speaker": (
+            _said(speaker_metadata(speaker_config(recipe.speaker))),
+            _config(folder / pack.SPEAKER_FILE),
+        ),
+    }
+    for part, (asked, there) in shapes.items():
+        other = [key for key in asked if there.get(key) != asked[key]]
+        if other:
+            raise InvalidInput(
+                f"The pack to begin with has another {part} than the recipe: {other[0]} is "
+                f"{there.get(other[0])}, the recipe says {asked[other[0]]}.",
+                hint="Give the recipe the pack's shapes, or train without begin_with.",
+            )
+    return folder
+
+
+def _config(file: Path) -> dict[str, object]:
+    """What a network's file says of its shape."""
+    try:
+        with safe_open(str(file), framework="pt") as handle:  # type: ignore[no-untyped-call]
+            return _said(handle.metadata() or {})
+    except (OSError, SafetensorError, KeyError, ValueError) as error:
+        raise InvalidInput(f"The pack's {file} cannot be read: {error}.") from error
+
+
+def _said(about: dict[str, str]) -> dict[str, object]:
+    """A network's shape from the metadata of its file."""
+    found: dict[str, object] = json.loads(about["config"])
+    return found

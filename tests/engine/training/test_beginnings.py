@@ -1,0 +1,105 @@
+"""A run that begins with a pack: what it takes over, what learns on, what is refused."""
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from engine.errors import InvalidInput
+from engine.training import beginnings, encode, export
+from engine.training.__main__ import main
+from engine.training.recipe import UNTRAINED, Recipe, read_recipe
+from engine.training.run import Run, read_json
+from engine.tts.voxtream import pack
+from engine.tts.voxtream.config import MARKS
+from tests.engine.training.conftest import TINY, Whole
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def further(whole: Whole) -> Recipe:
+    """The tiny recipe again, from its own pack."""
+    return replace(whole.run.recipe, begin_with=str(export.pack_folder(whole.run)))
+
+
+def begun(further: Recipe, whole: Whole, folder: Path) -> Run:
+    """A run with the corpus of the whole one and the pack's codec and speaker encoder."""
+    shutil.copytree(whole.run.folder / "corpus", folder / "corpus")
+    run = Run(further, folder)
+    for stage in beginnings.TAKEN:
+        beginnings.take(run, stage)
+    return run
+
+
+def test_codec_and_speaker_encoder_stay_as_they_are(
+    further: Recipe, whole: Whole, tmp_path: Path
+) -> None:
+    run = begun(further, whole, tmp_path)
+    shipped = export.pack_folder(whole.run)
+    for stage, (there, here) in beginnings.TAKEN.items():
+        assert run.done(stage)
+        assert (run.stage(stage) / here).read_bytes() == (shipped / there).read_bytes()
+
+
+def test_phones_keep_the_numbers_the_pack_gave_them(
+    further: Recipe, whole: Whole, tmp_path: Path
+) -> None:
+    run = begun(further, whole, tmp_path)
+    encode.encode_corpus(run)
+    there = read_json(export.pack_folder(whole.run) / pack.PHONES_FILE)
+    assert {**read_json(run.stage("encode") / "phones.json"), **MARKS} == there
+
+
+def test_the_voice_begins_with_the_packs_weights(further: Recipe, whole: Whole) -> None:
+    trained = load_file(whole.run.stage("voice") / "voice.safetensors")
+    taken = beginnings.weights(further)
+    assert set(taken) == set(trained)
+    for key, value in trained.items():
+        assert torch.allclose(taken[key], value, atol=2e-3), key  # the pack has half precision
+
+
+def test_all_stages_from_the_command_line(whole: Whole, tmp_path: Path) -> None:
+    """With no schedule for what is taken, and a voice that hardly moves from where it was."""
+    text = TINY.read_text(encoding="utf-8").replace("learning_rate = 1e-3", "learning_rate = 1e-9")
+    for part in ("codec", "decoder", "speaker"):
+        before, _, after = text.partition(f"[{part}.schedule]")
+        text = before + after[after.index("[") :]
+    file = tmp_path / "further.toml"
+    begin = f'begin_with = "{export.pack_folder(whole.run)}"\n'
+    file.write_text(begin + text, encoding="utf-8")
+    assert read_recipe(file).codec.schedule == UNTRAINED
+    folder = tmp_path / "run"
+    shutil.copytree(whole.run.folder / "corpus", folder / "corpus")
+    for stage in ("codec", "decoder", "speaker", "encode", "voice", "export"):
+        assert main([stage, str(file), "--work", str(folder), "--workers", "1"]) == 0
+    before_, after_ = (
+        load_file(place / "export" / "pack" / pack.VOICE_FILE)
+        for place in (whole.run.folder, folder)
+    )
+    for key, value in before_.items():
+        assert torch.allclose(after_[key].float(), value.float(), atol=2e-3), key
+    assert (folder / "export" / "pack" / pack.CODEC_FILE).read_bytes() == (
+        export.pack_folder(whole.run) / pack.CODEC_FILE
+    ).read_bytes()
+
+
+def test_a_pack_of_another_shape_is_refused(further: Recipe, whole: Whole, tmp_path: Path) -> None:
+    for other, named in (
+        (replace(further, voice=replace(further.voice, width=32)), "another voice"),
+        (replace(further, codec=replace(further.codec, blocks=2)), "another codec"),
+        (replace(further, speaker=replace(further.speaker, bands=32)), "another speaker"),
+    ):
+        run = Run(other, tmp_path / named)
+        shutil.copytree(whole.run.folder / "corpus", run.folder / "corpus")
+        with pytest.raises(InvalidInput, match=named):
+            beginnings.take(run, "codec")
+        assert not run.done("codec")
+
+
+def test_a_pack_that_is_not_there_is_named(further: Recipe, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="nowhere"):
+        beginnings.phones(replace(further, begin_with=str(tmp_path / "nowhere")))
