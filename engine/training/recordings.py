@@ -20,7 +20,7 @@ from engine.errors import InvalidInput
 from engine.text.phonemes import Espeak
 from engine.training import sounds
 from engine.training.run import Run
-from engine.training.shards import index_file, write_shard
+from engine.training.shards import FIRST_RECORDED, index_file, write_shard
 from engine.training.speakers import Base, Speaker
 from engine.training.synthesisers import Sound, Take
 from engine.training.utterance import LONGEST_SECONDS, Plan, Utterance, finish
@@ -29,7 +29,6 @@ _LOG = logging.getLogger(__name__)
 
 ALIGNER_RATE: Final = 16_000
 FRAME_SAMPLES: Final = 160  # of the aligner
-FIRST_SHARD: Final = 9000  # shards of recordings are numbered from here
 AUDIO: Final = (".wav", ".flac", ".ogg", ".opus", ".mp3", ".m4a")
 _NOBODY: Final = Base("recording", "", 0.0, 4.0, 0.0, 0.0, heeds=True)
 
@@ -45,11 +44,11 @@ def add(run: Run) -> None:
     people = [folder, *sorted(path for path in folder.iterdir() if path.is_dir())]
     for place, person in enumerate(people):
         number = run.recipe.corpus.speakers + place
-        if index_file(run.stage("corpus"), FIRST_SHARD + place).is_file():
+        if index_file(run.stage("corpus"), FIRST_RECORDED + place).is_file():
             continue
         made = list(_utterances(person, number, aligner, espeak))
         if made:
-            write_shard(run.stage("corpus"), FIRST_SHARD + place, made)
+            write_shard(run.stage("corpus"), FIRST_RECORDED + place, made)
 
 
 def _utterances(

@@ -14,6 +14,7 @@ from engine.training import recordings, synthesisers
 from engine.training.recipe import Recipe
 from engine.training.run import Run
 from engine.training.shards import read_shards
+from engine.training.speech import read_speech
 from engine.training.synthesisers import Request, Take
 
 TEXT = "The train is at the station now."
@@ -67,3 +68,20 @@ def test_a_recording_of_other_words_is_left_out_and_named(
 def test_a_folder_that_is_not_there_is_an_input_error(tiny: Recipe, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="not there"):
         recordings.add(recorded(tiny, tmp_path / "none", tmp_path / "work"))
+
+
+def test_who_takes_some_hours_of_a_corpus_takes_its_recordings_first(
+    tiny: Recipe, take: Take, tmp_path: Path
+) -> None:
+    clips = tmp_path / "clips"
+    clips.mkdir()
+    soundfile.write(clips / "one.wav", take.pcm, take.sample_rate)
+    (clips / "one.txt").write_text(TEXT)
+    run = recorded(tiny, clips, tmp_path / "work")
+    recordings.add(run)
+    (own,) = read_shards(run.stage("corpus"))
+    made = own.index.with_name("0000.json")
+    shutil.copyfile(own.index, made)
+    shutil.copyfile(own.sound, made.with_suffix(".flac"))
+    assert [shard.index for shard in read_shards(run.stage("corpus"))] == [own.index, made]
+    assert len(read_speech(run, hours=0.0).training) == 1
