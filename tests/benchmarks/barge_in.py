@@ -35,7 +35,6 @@ class Row:
 
     echo_db: float
     minutes: float = 0.0
-    self_turns: int = 0
     self_ducks: int = 0
     self_pauses: int = 0
     asked: list[Trial] = field(default_factory=list)
@@ -45,6 +44,7 @@ class Row:
     words: int = 0  # of what was asked that the recogniser gets right when nothing is played
     kept: int = 0  # that it gets right in what interrupted a reply; by chance it may be more
     transcripts: list[str] = field(default_factory=list)
+    overheard: list[str] = field(default_factory=list)  # one a self-turn
 
     @property
     def remembered(self) -> list[bool]:
@@ -54,7 +54,7 @@ class Row:
     def cells(self) -> list[str]:
         return [
             f"{self.echo_db:+.0f} dB",
-            f"{self.self_turns} in {self.minutes:.0f} min",
+            f"{len(self.overheard)} in {self.minutes:.0f} min",
             f"{self.self_ducks}, {self.self_pauses}",
             f"{len(self.asked) - stopped(self.asked)}/{len(self.asked)}",
             f"{stopped(self.nodded)}/{len(self.nodded)}",
@@ -94,7 +94,7 @@ def measure(echo_db: float, *, minutes: float, trials: int | None = None) -> Row
         with bench(replace(room, echo_db=echo_db, seed=number + 1)) as reply:
             reply.run(60 * minutes / share)
             row.minutes += minutes / share
-            row.self_turns += reply.interruptions()
+            row.overheard.extend(f"{room}, {told}" for told in reply.interruptions())
             row.self_ducks += reply.ducks()
             row.self_pauses += reply.pauses()
             row.listener.append(reply.busy()["listener"])
@@ -160,7 +160,7 @@ def main() -> None:
         wrong += [trial for trial in row.nodded + row.noises if trial.stop_s is not None]
         for trial in wrong if given.detail else ():
             sys.stderr.write(f"{level:+.0f} dB: {trial}\n")
-        for line in row.transcripts if given.detail else ():
+        for line in (*row.overheard, *row.transcripts) if given.detail else ():
             sys.stderr.write(f"{level:+.0f} dB: {line}\n")
     sys.stdout.write(table(rows) + "\n")
 

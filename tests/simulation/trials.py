@@ -71,9 +71,13 @@ class Bench:
             self.speak_on()
             self._engine.run(1.0)
 
-    def interruptions(self) -> int:
-        """How often a reply was stopped by a voice so far."""
-        return len(self._stops(0.0))
+    def interruptions(self) -> list[str]:
+        """The replies stopped by a voice so far: when, and what was then heard of it."""
+        told = [(at, event.text) for at, event in self._engine.events if isinstance(event, Heard)]
+        return [
+            f"{at:.1f} s: {next((text for later, text in told if later >= at), None)!r}"
+            for at in self._stops(0.0)
+        ]
 
     def ducks(self) -> int:
         """How often a reply was made quiet so far."""
