@@ -35,6 +35,7 @@ class DelayEstimator:
         self._phases: npt.NDArray[np.complex128] = np.zeros(high - low, np.complex128)
         self._last: int | None = None  # the last sure look, not yet confirmed
         self.delay: int | None = None  # samples; None = not known yet
+        self.answers = 0  # how often it was found
 
     def push(self, heard: Pcm, played: Pcm) -> None:
         """More of both, equally many samples at 16 kHz (fewer than a window)."""
@@ -45,6 +46,18 @@ class DelayEstimator:
         if self._new >= _HOP:
             self._new = 0
             self._look()
+
+    def rename(self, earlier: int) -> None:
+        """What was played turns out to have been played so many samples earlier: of all that was
+        found the delay is longer by as much.
+        """
+        self._played = np.roll(self._played, -earlier)
+        turn = -2j * np.pi * np.arange(self._band.start, self._band.stop) * earlier / _WINDOW
+        self._phases *= np.exp(turn)
+        if self.delay is not None:
+            self.delay += earlier
+        if self._last is not None:
+            self._last += earlier
 
     def _look(self) -> None:
         if float(np.sqrt(np.mean(np.square(self._played)))) < _QUIET:
@@ -62,4 +75,5 @@ class DelayEstimator:
             return
         if self._last is not None and abs(self._last - peak) <= _SAME_S * SAMPLE_RATE:
             self.delay = peak
+            self.answers += 1
         self._last = peak

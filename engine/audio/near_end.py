@@ -14,10 +14,11 @@ from engine.audio.base import Pcm, Played
 from engine.audio.delay import LONGEST_S, DelayEstimator
 from engine.audio.echo import FRAME, SAMPLE_RATE, EchoCanceller
 from engine.audio.pcm import Resampler
-from engine.audio.played_line import PlayedLine
+from engine.audio.played_line import REACH, PlayedLine
+from engine.audio.steering import Steering
 
 EARLY_S = 0.015  # what was played is given to the canceller this much before it is heard
-MOVED_S = 0.012  # a delay that changed by less is left alone: the canceller follows by itself
+MOVED_S = 0.012  # a delay that changed at once by more is that of another room or device
 SETTLING_S = 0.6  # of sound after the delay was found or has moved, until the echo is gone
 _EMPTY: Pcm = np.zeros(0, dtype=np.float32)
 
@@ -34,8 +35,13 @@ class NearEnd:
         self._done = 0  # position of the first of them
         self._played = PlayedLine(SAMPLE_RATE)
         self._estimator = DelayEstimator()
-        self._delay: int | None = None  # samples, as the canceller is told; None = not known
-        self._sounded = 0  # samples that held an echo since then
+        self._steering = Steering(FRAME / SAMPLE_RATE)
+        # Samples by which what was played is given to the canceller later than it was played; None
+        # = the delay is not known.
+        self._lag: float | None = None
+        self._ahead = 0  # samples by which it is then heard later still
+        self._answers = 0  # of the estimator that were followed
+        self._sounded = 0  # samples that held an echo since the canceller began anew
 
     @property
     def microphone_rate(self) -> int:
@@ -45,7 +51,7 @@ class NearEnd:
     @property
     def settled(self) -> bool:
         """Whether what comes out while something is played can be taken for the person."""
-        settled = self._delay is not None and self._sounded >= SETTLING_S * SAMPLE_RATE
+        settled = self._lag is not None and self._sounded >= SETTLING_S * SAMPLE_RATE
         return self._canceller.cancels and settled
 
     @property
@@ -63,7 +69,7 @@ class NearEnd:
         self._arrived += len(heard)
         now = self._arrived * SAMPLE_RATE // self._rate
         if self._canceller.cancels:
-            self._played.push(played, now)
+            self._renamed(self._played.push(played, now))
         self._heard = np.concatenate((self._heard, self._resampler.push(heard)))
         if not self.sounding and not self._canceller.improves:
             return self._pass(len(self._heard))
@@ -83,15 +89,30 @@ class NearEnd:
         heard, played = self._pass(FRAME), self._played.take(start, FRAME)
         self._estimator.push(heard, played)
         self._sounded += FRAME
-        self._follow(self._estimator.delay)
-        early = max(0, (self._delay or 0) - int(EARLY_S * SAMPLE_RATE))
-        delay_ms = ((self._delay or 0) - early) * 1000 // SAMPLE_RATE
-        return self._canceller.process(heard, self._played.take(start - early, FRAME), delay_ms)
+        self._follow()
+        if self._lag:
+            played = self._played.take_between(start - self._lag, FRAME)
+        return self._canceller.process(heard, played, self._ahead * 1000 // SAMPLE_RATE)
 
-    def _follow(self, found: int | None) -> None:
-        """Take over a delay that is new."""
+    def _follow(self) -> None:
+        """Keep in step: slowly where the clocks run apart, at once where the delay is another."""
+        found = self._estimator.delay
         if found is None:
             return
-        if self._delay is None or abs(found - self._delay) > MOVED_S * SAMPLE_RATE:
-            self._delay, self._sounded = found, 0
+        if self._lag is None or abs(found - self._ahead - self._lag) > MOVED_S * SAMPLE_RATE:
+            self._lag = float(max(0, found - int(EARLY_S * SAMPLE_RATE)))
+            self._ahead = found - int(self._lag)
+            self._sounded = 0
             self._canceller.reset()
+        elif self._lag >= REACH:
+            if self._estimator.answers > self._answers:
+                self._steering.correct(found - self._ahead - self._lag)
+            self._lag = max(float(REACH), self._lag + self._steering.step())
+        self._answers = self._estimator.answers
+
+    def _renamed(self, earlier: int) -> None:
+        """Go on where it was: all that was played now has a place so many samples `earlier`."""
+        if earlier:
+            self._estimator.rename(earlier)
+            if self._lag is not None:
+                self._lag = max(0.0, self._lag + earlier)

@@ -13,6 +13,7 @@ TAIL_S = 1.0  # after the last sample played: the room, the devices, and the can
 HOLD_S = 0.06  # how long a sample heard waits for what was played meanwhile
 STRAY_S = 0.015  # devices deliver by blocks of 10 ms; what strays further has another clock
 STRAYS = 50  # looks in a row, about a second
+REACH = 8  # samples on both sides that a sample between two others is made of
 _EMPTY: Pcm = np.zeros(0, dtype=np.float32)
 
 
@@ -29,19 +30,23 @@ class PlayedLine:
         self._reached = 0.0  # position up to which was played, by the loudspeaker's clock
         self._strays = 0  # looks in a row at which the two clocks were apart
 
-    def push(self, played: Played, now: int) -> None:
-        """Append; a stretch that begins is taken to end at position `now`."""
+    def push(self, played: Played, now: int) -> int:
+        """Append; a stretch that begins is taken to end at position `now`. By how many samples all
+        that is here was moved to earlier positions, because the two clocks have run apart.
+        """
+        moved = 0
         if len(played.pcm):
             if self._resampler is None or played.sample_rate != self._rate:
                 self._begin(played, now)
             assert self._resampler is not None
             self._append(self._resampler.push(played.pcm))
             self._reached += len(played.pcm) * self._line_rate / self._rate
-            self._keep_step(now)
+            moved = self._keep_step(now)
         if self._resampler is not None and not played.more:
             self._append(self._resampler.end())
             self._resampler = None
             self._silent_from = self.end
+        return moved
 
     def known(self, position: int, now: int) -> bool:
         """Whether everything before `position` is here, or will never be."""
@@ -62,6 +67,18 @@ class PlayedLine:
             return np.concatenate((silence, self._pcm[: max(0, first + samples)]))
         return self._pcm[first : first + samples]
 
+    def take_between(self, position: float, samples: int) -> Pcm:
+        """The samples from a `position` on that may lie between two; needs REACH more after it."""
+        whole = int(np.floor(position))
+        part = position - whole
+        if part == 0.0:
+            return self.take(whole, samples)
+        at = np.arange(-REACH + 1, REACH + 1) - part
+        kernel = (np.sinc(at) * np.cos(np.pi * at / (2 * REACH)) ** 2).astype(np.float32)
+        return np.convolve(
+            self.take(whole - REACH + 1, samples + 2 * REACH - 1), kernel[::-1], "valid"
+        )
+
     def forget(self, before: int) -> None:
         gone = min(max(0, before - self._start), len(self._pcm))
         self._pcm = self._pcm[gone:]
@@ -79,17 +96,15 @@ class PlayedLine:
         self._fill(int(self._reached))
         self._reached = max(self._reached, self.end)
 
-    def _keep_step(self, now: int) -> None:
+    def _keep_step(self, now: int) -> int:
         """Move the line when loudspeaker and microphone have counted time apart."""
         astray = self._reached - now
         self._strays = self._strays + 1 if abs(astray) > STRAY_S * self._line_rate else 0
         if self._strays < STRAYS:
-            return
+            return 0
         self._strays, self._reached = 0, float(now)
-        if astray > 0:
-            self._pcm = self._pcm[: max(0, len(self._pcm) - int(astray))]
-        else:
-            self._fill(self.end - int(astray))
+        self._start -= int(astray)
+        return int(astray)
 
     def _append(self, pcm: Pcm) -> None:
         self._pcm = np.concatenate((self._pcm, pcm))

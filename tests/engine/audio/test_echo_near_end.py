@@ -7,7 +7,7 @@ from engine.audio.base import Pcm, Played
 from engine.audio.delay import DelayEstimator
 from engine.audio.echo import FRAME, SAMPLE_RATE, Passthrough
 from engine.audio.near_end import EARLY_S, NearEnd
-from engine.audio.played_line import HOLD_S, TAIL_S
+from engine.audio.played_line import HOLD_S, STRAY_S, TAIL_S
 
 NOTHING = np.zeros(0, np.float32)
 TICK = SAMPLE_RATE // 50
@@ -139,6 +139,55 @@ def test_clocks_that_run_apart_are_kept_in_step() -> None:
     )
     likely = np.fft.irfft(np.fft.rfft(heard, 65536) * np.conj(np.fft.rfft(played, 65536)))
     assert int(np.argmax(np.abs(likely))) < 0.05 * SAMPLE_RATE
+
+
+def creeping(seconds: int, ppm: float) -> tuple[Pcm, Pcm]:
+    """What is played, and heard 80 ms later by a clock that runs so much slower."""
+    played = noise(seconds * SAMPLE_RATE)
+    places = np.arange(int(len(played) / (1 + ppm * 1e-6))) * (1 + ppm * 1e-6) - 1280
+    return played, np.interp(places, np.arange(len(played)), played, left=0.0).astype(np.float32)
+
+
+def apart(heard: Pcm, given: Pcm) -> int:
+    """Samples by which the canceller's last second was played before it was heard."""
+    likely = np.fft.irfft(np.fft.rfft(heard, 65536) * np.conj(np.fft.rfft(given, 65536)))
+    return int(np.argmax(np.abs(likely)))
+
+
+def test_a_delay_that_creeps_is_followed_without_a_new_beginning() -> None:
+    watcher = Watcher()
+    near = NearEnd(watcher, SAMPLE_RATE)
+    played, heard = creeping(100, ppm=100)
+    for start in range(0, len(heard) - TICK, TICK):
+        block = slice(start, start + TICK)
+        near.push(heard[block], Played(played[block], SAMPLE_RATE, more=True))
+    assert watcher.resets == 1
+    last = (np.concatenate(part[-100:]) for part in (watcher.heard, watcher.played))
+    assert abs(apart(*last) - EARLY_S * SAMPLE_RATE) <= 2  # it crept by 160
+
+
+def test_where_clocks_count_apart_nothing_is_lost_to_the_canceller_nor_given_twice() -> None:
+    watcher = Watcher()
+    near = NearEnd(watcher, SAMPLE_RATE)
+    played, heard = creeping(120, ppm=200)
+    given = 0
+    for start in range(0, len(heard) - TICK, TICK):
+        until = round((start + TICK) * (1 + 2e-4))  # the loudspeaker's count runs with its clock
+        near.push(heard[start : start + TICK], Played(played[given:until], SAMPLE_RATE, more=True))
+        given = until
+    assert watcher.resets == 1
+    assert given - (start + TICK) > STRAY_S * SAMPLE_RATE  # so names were changed on the way
+    joined = np.concatenate(watcher.played)
+    place, places = 0, []
+    for start in range(SAMPLE_RATE, len(joined) - SAMPLE_RATE, SAMPLE_RATE // 2):
+        first = place + start - FRAME if places else 0
+        around = played[first : first + (3 * FRAME if places else 4 * SAMPLE_RATE)]
+        likely = np.correlate(around, joined[start : start + FRAME], mode="valid")
+        place = first + int(np.argmax(likely)) - start
+        places.append(place)
+    assert max(map(abs, np.diff(places))) <= 4  # half a second of 200 ppm is 1.6 samples
+    last = (np.concatenate(part[-100:]) for part in (watcher.heard, watcher.played))
+    assert abs(apart(*last) - EARLY_S * SAMPLE_RATE) < 0.005 * SAMPLE_RATE
 
 
 def fed(heard: Pcm, played: Pcm) -> int | None:
