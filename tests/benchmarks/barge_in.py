@@ -157,6 +157,7 @@ def main() -> None:
         row = measure(level, minutes=given.minutes, trials=given.trials)
         rows.append(row)
         wrong = [trial for trial in row.asked if trial.stop_s is None]
+        wrong += [trial for trial in row.asked if trial.remembered is False]
         wrong += [trial for trial in row.nodded + row.noises if trial.stop_s is not None]
         for trial in wrong if given.detail else ():
             sys.stderr.write(f"{level:+.0f} dB: {trial}\n")

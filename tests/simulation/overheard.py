@@ -7,6 +7,7 @@ played is looked for in what the synthesiser made, and the words are those that 
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 import soxr
 from scipy import signal
 
@@ -20,6 +21,7 @@ FAINT = 1e-3  # what is softer is silence
 _GAP_S = 0.2  # of silence: the reply may have been paused there, and gone on from before it
 _LEAST_S = 0.3  # by which a place can be recognised
 _ALIKE = 0.9  # correlation from which two sounds are the same
+_PIECE = RATE // 100  # samples
 _SAME = 0.01  # less than so much of correlation tells no two places apart
 
 
@@ -101,10 +103,19 @@ def _place(said: Said, played: Pcm) -> float | None:
     likeness = signal.correlate(made, tail, "valid", "fft")
     energy = signal.correlate(made**2, np.ones(len(tail), np.float32), "valid", "fft")
     likeness /= np.sqrt(np.maximum(energy, 1e-6) * np.sum(tail**2))
-    # Of a text that says the same again, the latest place: it was made moments ago.
     best = float(np.max(likeness))
-    latest = int(np.flatnonzero(likeness >= best - _SAME)[-1])
-    return latest / RATE if best > _ALIKE else None
+    alike = np.flatnonzero(likeness >= best - _SAME)
+    # A text may say the same again; then it is the place before which as much can be heard.
+    told = np.searchsorted(np.cumsum(_is_loud(pcm)), np.sum(_is_loud(played))) * _PIECE
+    place = int(alike[np.argmin(np.abs(alike - told))])
+    return place / RATE if best > _ALIKE else None
+
+
+def _is_loud(pcm: Pcm) -> npt.NDArray[np.bool_]:
+    """Of each whole _PIECE, whether anything can be heard in it."""
+    pieces = np.abs(pcm[: len(pcm) // _PIECE * _PIECE]).reshape(-1, _PIECE)
+    loud: npt.NDArray[np.bool_] = pieces.max(axis=1) > FAINT
+    return loud
 
 
 def _unbroken(tail: Pcm) -> Pcm:

@@ -35,12 +35,15 @@ def test_a_reply_that_was_paused_and_went_on_quietly_ended_where_it_ended() -> N
     assert heard_words(spoken, played) == HeardWords(9, 9)
 
 
-def test_of_what_was_said_twice_the_second_time_counts() -> None:
+def test_of_what_was_made_twice_as_much_counts_as_could_be_heard() -> None:
     once = said()
     again = [Onset(16 + onset.word, 4 * RATE + onset.sample) for onset in once.onsets]
     twice = Said(RATE, once.pcm * 2, once.onsets + again)
-    played = np.concatenate([*twice.pcm, silence(0.5)])
-    assert heard_words(twice, played) == HeardWords(32, 32)
+    pause = silence(0.5)
+    assert heard_words(twice, np.concatenate([*twice.pcm, pause])) == HeardWords(32, 32)
+    pcm = once.pcm[0]
+    stopped = np.concatenate([pcm[: 2 * RATE], silence(5.0), pcm[int(1.9 * RATE) :], pause])
+    assert heard_words(twice, stopped) == HeardWords(16, 16)
 
 
 def test_another_sound_is_not_recognised() -> None:
