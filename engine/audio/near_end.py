@@ -112,7 +112,9 @@ class NearEnd:
 
     def _renamed(self, earlier: int) -> None:
         """Go on where it was: all that was played now has a place so many samples `earlier`."""
-        if earlier:
-            self._estimator.rename(earlier)
-            if self._lag is not None:
-                self._lag = max(0.0, self._lag + earlier)
+        if not earlier:
+            return
+        self._estimator.rename(earlier)
+        if self._lag is not None:
+            lag = self._lag + earlier
+            self._lag = lag if lag >= REACH else float(max(0, int(lag)))
