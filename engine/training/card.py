@@ -20,6 +20,13 @@ _LIMITS: Final = """\
 """
 
 
+_BEGUN: Final = """
+It began with an earlier pack, whose codec and speaker encoder it has; the hours are those its voice
+learnt on from. Test sentences and test speakers were kept from this training; what the earlier pack
+learnt from is not known to it, so some of the prose it is tested with may have been there.
+"""
+
+
 def write_card(run: Run, folder: Path, figures: Mapping[str, Any]) -> None:
     """Write CARD.md; `figures` = what `evaluate` printed, empty before it ran."""
     recipe = run.recipe
@@ -33,7 +40,7 @@ def write_card(run: Run, folder: Path, figures: Mapping[str, Any]) -> None:
 A small VoXtream2 with its own codec and speaker encoder, trained from scratch by the stages of
 `python -m engine.training` on {hours} hours of speech that free synthesisers made; its recipe says
 how that went.
-
+{_BEGUN if recipe.begin_with else ""}
 ## Made from
 {sources}
 - Text: a grammar of our own, and {1 - recipe.corpus.grammar_share:.0%} prose from Debian's

@@ -76,6 +76,7 @@ def test_all_stages_from_the_command_line(whole: Whole, tmp_path: Path) -> None:
     shutil.copytree(whole.run.folder / "corpus", folder / "corpus")
     for stage in ("codec", "decoder", "speaker", "encode", "voice", "export"):
         assert main([stage, str(file), "--work", str(folder), "--workers", "1"]) == 0
+    assert "earlier pack" in (folder / "export" / "pack" / "CARD.md").read_text(encoding="utf-8")
     before_, after_ = (
         load_file(place / "export" / "pack" / pack.VOICE_FILE)
         for place in (whole.run.folder, folder)
