@@ -7,7 +7,6 @@ played is looked for in what the synthesiser made, and the words are those that 
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 import soxr
 from scipy import signal
 
@@ -21,7 +20,6 @@ FAINT = 1e-3  # what is softer is silence
 _GAP_S = 0.2  # of silence: the reply may have been paused there, and gone on from before it
 _LEAST_S = 0.3  # by which a place can be recognised
 _ALIKE = 0.9  # correlation from which two sounds are the same
-_PIECE = RATE // 100  # samples
 _SAME = 0.01  # less than so much of correlation tells no two places apart
 
 
@@ -82,20 +80,22 @@ class HeardWords:
     perhaps: int
 
 
-def heard_words(said: Said, played: Pcm) -> HeardWords | None:
-    """Of `played` [S] at RATE, whose last sound is of this utterance; None when it is not."""
-    end = _place(said, played)
-    if end is None:
-        return None
+def heard_words(said: Said, played: Pcm) -> list[HeardWords]:
+    """Of `played` [S] at RATE, whose last sound is of this utterance; [] when it is not. Of an
+    utterance that says the same again and again, one for each time.
+    """
     begin = np.array([onset.sample / said.sample_rate for onset in said.onsets])
-    return HeardWords(int(np.sum(begin < end - FADE_S)), int(np.sum(begin < end)))
+    return [
+        HeardWords(int(np.sum(begin < end - FADE_S)), int(np.sum(begin < end)))
+        for end in _places(said, played)
+    ]
 
 
-def _place(said: Said, played: Pcm) -> float | None:
-    """Seconds into the utterance at which the sound ended."""
+def _places(said: Said, played: Pcm) -> list[float]:
+    """Seconds into the utterance at which the sound may have ended."""
     loud = np.flatnonzero(np.abs(played) > FAINT)
     if not len(loud) or not said.pcm:
-        return None
+        return []
     last = int(loud[-1]) + 1
     tail = _unbroken(played[max(0, last - round(_TAIL_S * RATE)) : last])
     pcm = soxr.resample(np.concatenate(said.pcm), said.sample_rate, RATE)
@@ -104,18 +104,11 @@ def _place(said: Said, played: Pcm) -> float | None:
     energy = signal.correlate(made**2, np.ones(len(tail), np.float32), "valid", "fft")
     likeness /= np.sqrt(np.maximum(energy, 1e-6) * np.sum(tail**2))
     best = float(np.max(likeness))
+    if best <= _ALIKE:
+        return []
     alike = np.flatnonzero(likeness >= best - _SAME)
-    # A text may say the same again; then it is the place before which as much can be heard.
-    told = np.searchsorted(np.cumsum(_is_loud(pcm)), np.sum(_is_loud(played))) * _PIECE
-    place = int(alike[np.argmin(np.abs(alike - told))])
-    return place / RATE if best > _ALIKE else None
-
-
-def _is_loud(pcm: Pcm) -> npt.NDArray[np.bool_]:
-    """Of each whole _PIECE, whether anything can be heard in it."""
-    pieces = np.abs(pcm[: len(pcm) // _PIECE * _PIECE]).reshape(-1, _PIECE)
-    loud: npt.NDArray[np.bool_] = pieces.max(axis=1) > FAINT
-    return loud
+    apart = np.flatnonzero(np.diff(alike) > _LEAST_S * RATE)
+    return [float(place) / RATE for place in alike[[*apart, -1]]]
 
 
 def _unbroken(tail: Pcm) -> Pcm:

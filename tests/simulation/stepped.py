@@ -204,13 +204,13 @@ class SteppedEngine:
             self.step()
         return True
 
-    def heard_words(self, since: float) -> HeardWords | None:
+    def heard_words(self, since: float) -> list[HeardWords]:
         """How many words of the utterance heard last left the loudspeaker, from its sound after
-        `since` (seconds) alone; None when that cannot be told.
+        `since` (seconds) alone; one for each place that sounds alike, [] when that cannot be told.
         """
         played = np.concatenate(self.devices.played[round(since / STEP_S) :])
         found = (heard_words(said, played) for said in reversed(self.voice.said))
-        return next((heard for heard in found if heard is not None), None)
+        return next((heard for heard in found if heard), [])
 
     def busy(self) -> dict[str, float]:
         """Share of one core that each thread took so far."""

@@ -24,7 +24,7 @@ def silence(seconds: float) -> Pcm:
 def test_the_words_before_the_end_were_heard() -> None:
     spoken = said()
     played = np.concatenate([spoken.pcm[0][: int(1.6 * RATE)], silence(0.5)])
-    assert heard_words(spoken, played) == HeardWords(7, 7)
+    assert heard_words(spoken, played) == [HeardWords(7, 7)]
 
 
 def test_a_reply_that_was_paused_and_went_on_quietly_ended_where_it_ended() -> None:
@@ -32,20 +32,17 @@ def test_a_reply_that_was_paused_and_went_on_quietly_ended_where_it_ended() -> N
     pcm = spoken.pcm[0]
     before, after = pcm[: int(1.6 * RATE)], 0.2 * pcm[int(1.6 * RATE) : int(2.1 * RATE)]
     played = np.concatenate([before, silence(0.5), after])
-    assert heard_words(spoken, played) == HeardWords(9, 9)
+    assert heard_words(spoken, played) == [HeardWords(9, 9)]
 
 
-def test_of_what_was_made_twice_as_much_counts_as_could_be_heard() -> None:
+def test_of_what_is_said_twice_both_places_are_told() -> None:
     once = said()
     again = [Onset(16 + onset.word, 4 * RATE + onset.sample) for onset in once.onsets]
     twice = Said(RATE, once.pcm * 2, once.onsets + again)
-    pause = silence(0.5)
-    assert heard_words(twice, np.concatenate([*twice.pcm, pause])) == HeardWords(32, 32)
-    pcm = once.pcm[0]
-    stopped = np.concatenate([pcm[: 2 * RATE], silence(5.0), pcm[int(1.9 * RATE) :], pause])
-    assert heard_words(twice, stopped) == HeardWords(16, 16)
+    played = np.concatenate([once.pcm[0][: int(1.6 * RATE)], silence(0.5)])
+    assert heard_words(twice, played) == [HeardWords(7, 7), HeardWords(23, 23)]
 
 
 def test_another_sound_is_not_recognised() -> None:
     other = np.random.default_rng(2).standard_normal(2 * RATE).astype(np.float32)
-    assert heard_words(said(), other) is None
+    assert heard_words(said(), other) == []
