@@ -20,7 +20,6 @@ FAINT = 1e-3  # what is softer is silence
 _GAP_S = 0.2  # of silence: the reply may have been paused there, and gone on from before it
 _LEAST_S = 0.3  # by which a place can be recognised
 _ALIKE = 0.9  # correlation from which two sounds are the same
-_SAME = 0.01  # less than so much of correlation tells no two places apart
 
 
 @dataclass
@@ -103,12 +102,9 @@ def _places(said: Said, played: Pcm) -> list[float]:
     likeness = signal.correlate(made, tail, "valid", "fft")
     energy = signal.correlate(made**2, np.ones(len(tail), np.float32), "valid", "fft")
     likeness /= np.sqrt(np.maximum(energy, 1e-6) * np.sum(tail**2))
-    best = float(np.max(likeness))
-    if best <= _ALIKE:
-        return []
-    alike = np.flatnonzero(likeness >= best - _SAME)
-    apart = np.flatnonzero(np.diff(alike) > _LEAST_S * RATE)
-    return [float(place) / RATE for place in alike[[*apart, -1]]]
+    alike = np.flatnonzero(likeness > _ALIKE)
+    groups = np.split(alike, np.flatnonzero(np.diff(alike) > _LEAST_S * RATE) + 1)
+    return [int(group[np.argmax(likeness[group])]) / RATE for group in groups if len(group)]
 
 
 def _unbroken(tail: Pcm) -> Pcm:
