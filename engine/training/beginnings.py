@@ -7,6 +7,7 @@ Invariant: the recipe's shapes are the pack's, or InvalidInput names both; nothi
 
 import json
 import shutil
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Final
@@ -22,6 +23,7 @@ from engine.training.recipe import Recipe
 from engine.training.run import Run, file_hash, read_json
 from engine.training.speaker import config_of as speaker_config
 from engine.training.voice_model import model_config
+from engine.tts import voices
 from engine.tts.voxtream import pack
 from engine.tts.voxtream.checkpoint import PublishedFile, Target, load_weights
 from engine.tts.voxtream.config import FULL, MARKS
@@ -60,6 +62,23 @@ def weights(recipe: Recipe) -> dict[str, Tensor]:
     with PublishedFile(folder / pack.VOICE_FILE, config.shape) as file:
         model = load_weights(file, config.shape, config.generation, FULL, target)
     return model.state_dict()
+
+
+def joined(
+    learnt: Mapping[str, Tensor], pack_: Mapping[str, Tensor], kept: float
+) -> dict[str, Tensor]:
+    """The weights between both, `kept` of the pack's: what a voice learnt on from another often
+    does better there than at either end (Wortsman et al. 2022, "Robust fine-tuning").
+    """
+    return {key: torch.lerp(value, pack_[key], kept) for key, value in learnt.items()}
+
+
+def named_voices(run: Run, folder: Path) -> list[str]:
+    """Copy the pack's named voices into another pack's folder; their names."""
+    there = sorted((_fitting(run.recipe) / pack.VOICES_FOLDER).glob("*" + voices.SUFFIX))
+    for file in there:
+        shutil.copyfile(file, folder / pack.VOICES_FOLDER / file.name)
+    return [voices.load(file).name for file in there]
 
 
 def _fitting(recipe: Recipe) -> Path:

@@ -21,7 +21,7 @@ from engine.audio.clip import Clip
 from engine.codec.small import FRAME_RATE
 from engine.errors import ModelError, UnreadableClip
 from engine.nn.transformer import Transformer
-from engine.training import rate_table, tuning
+from engine.training import beginnings, rate_table, tuning
 from engine.training.card import write_card
 from engine.training.performance import OWN_RATE
 from engine.training.recipe import Export
@@ -56,7 +56,10 @@ def export_pack(run: Run) -> None:
     (folder / pack.VOICES_FOLDER).mkdir(parents=True)
     _write_networks(run, folder)
     _write_tables(run, folder)
-    named = _name_voices(run, folder)
+    if run.recipe.begin_with and not run.recipe.export.speakers:
+        named = beginnings.named_voices(run, folder)
+    else:
+        named = _name_voices(run, folder)
     _tune(run, folder)
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     if size > LARGEST_BYTES:

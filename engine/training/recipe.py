@@ -142,6 +142,7 @@ class Voice:
     depth_weight: float = 2.0
     noisy_prompts: float = 0.5
     look_ahead: int = 5
+    kept: float = 0.0  # share that the weights of the pack it began with have in the result
     min_depth_frames: int = 8
 
 
@@ -173,7 +174,8 @@ class Export:
     name: str = "rubato-starter"
     half: bool = True  # fp16 on disk
     voices: tuple[str, ...] = ("Ada", "Bruno", "Clara", "Dario", "Edda", "Felix")
-    speakers: tuple[int, ...] = ()  # who they are; () = those that sound most different
+    # Who they are; () = those of the pack it began with, or those that sound most different.
+    speakers: tuple[int, ...] = ()
     guidance: float = 1.5
     acoustic_guidance: float = 1.0
     speaker_weight: float = 1.0
@@ -280,6 +282,8 @@ def _check(recipe: Recipe) -> None:
         ),
         "codec, decoder and speaker need a schedule, or begin_with a pack": recipe.begin_with != ""
         or all(part.schedule.steps > 0 for part in (recipe.codec, recipe.decoder, recipe.speaker)),
+        "voice.kept must be 0 to 1, and above 0 with begin_with alone": 0 <= voice.kept <= 1
+        and (recipe.begin_with != "" or voice.kept == 0),
         "export.weights needs seven values": len(recipe.export.weights) == 7,
     }
     for sentence, holds in rules.items():

@@ -48,6 +48,8 @@ def train_voice(run: Run) -> None:
         lambda ranks: VoiceLearner(run.recipe, sides, ranks),
     )
     if is_first():
+        if run.recipe.begin_with:
+            mean = beginnings.joined(mean, beginnings.weights(run.recipe), run.recipe.voice.kept)
         save_file(mean, run.stage("voice") / "voice.safetensors")
         hours = sides.training.frames / FRAMES_PER_SECOND / 3600
         run.finish("voice", inputs, hours=round(hours, 3))

@@ -88,6 +88,32 @@ def test_all_stages_from_the_command_line(whole: Whole, tmp_path: Path) -> None:
     ).read_bytes()
 
 
+def test_the_weights_lie_between_the_packs_and_those_learnt() -> None:
+    learnt, there = {"weight": torch.zeros(3)}, {"weight": torch.ones(3)}
+    for kept in (0.0, 0.25, 1.0):
+        joined = beginnings.joined(learnt, there, kept)
+        assert torch.equal(joined["weight"], torch.full((3,), kept))
+
+
+def test_the_packs_voices_keep_their_names_and_sounds(
+    further: Recipe, whole: Whole, tmp_path: Path
+) -> None:
+    (tmp_path / pack.VOICES_FOLDER).mkdir()
+    named = beginnings.named_voices(Run(further, tmp_path), tmp_path)
+    assert named == ["Ada", "Bruno"]
+    there = export.pack_folder(whole.run) / pack.VOICES_FOLDER
+    for file in there.iterdir():
+        assert (tmp_path / pack.VOICES_FOLDER / file.name).read_bytes() == file.read_bytes()
+
+
+def test_a_share_of_a_pack_needs_a_pack(tmp_path: Path) -> None:
+    file = tmp_path / "kept.toml"
+    text = TINY.read_text(encoding="utf-8")
+    file.write_text(text.replace("[voice]\n", "[voice]\nkept = 0.5\n"), encoding="utf-8")
+    with pytest.raises(InvalidInput, match=r"voice\.kept"):
+        read_recipe(file)
+
+
 def test_a_pack_of_another_shape_is_refused(further: Recipe, whole: Whole, tmp_path: Path) -> None:
     for other, named in (
         (replace(further, voice=replace(further.voice, width=32)), "another voice"),
