@@ -36,6 +36,7 @@ _OPENERS = frozenset(("if", "when", "because", "although", "while", "since", "un
 _OPENERS_OF_PLACE = frozenset(("in", "on", "at", "by", "for", "with", "after", "and", "but", "so"))
 _ASKED = frozenset(("is", "are", "was", "were", "do", "does", "did", "will", "can", "should"))
 _PLEASE = "please"
+# Answers that are all that is said, though the model expects more.
 _ANSWERS = (("yes", _PLEASE), ("no", "thanks"), ("no", "thank", "you"), ("that", "is", "all"))
 # After which the request itself follows: "could you please", "I would like to know".
 _PREFACES = (
@@ -77,15 +78,13 @@ class Judge:
         words = _WORD.findall(text.lower())
         if not words:
             return Completeness.UNSURE
+        if words[-1] in FILLERS | JOINERS or text.rstrip().endswith(("...", "…", ",", "-")):
+            return Completeness.OPEN
         if tuple(words) in _ANSWERS:
             return Completeness.WHOLE
         if self._is_asked_politely(text, words):
             return Completeness.SETTLED
-        if (
-            words[-1] in FILLERS | JOINERS
-            or _is_preface(words)
-            or text.rstrip().endswith(("...", "…", ",", "-"))
-        ):
+        if _is_preface(words):
             return Completeness.OPEN
         if self._phrases.likely_start(words, unseen=0) == len(words):
             return self._of_known_words(text, words)

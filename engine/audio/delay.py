@@ -47,7 +47,7 @@ class DelayEstimator:
             self._new = 0
             self._look()
 
-    def rename(self, earlier: int) -> None:
+    def shift(self, earlier: int) -> None:
         """What was played turns out to have been played so many samples earlier: of all that was
         found the delay is longer by as much.
         """

@@ -12,13 +12,13 @@ import numpy as np
 
 from engine.audio.base import Pcm, Played
 from engine.audio.delay import LONGEST_S, DelayEstimator
+from engine.audio.drift import DriftTracker
 from engine.audio.echo import FRAME, SAMPLE_RATE, EchoCanceller
 from engine.audio.pcm import Resampler
 from engine.audio.played_line import REACH, PlayedLine
-from engine.audio.steering import Steering
 
 EARLY_S = 0.015  # what was played is given to the canceller this much before it is heard
-MOVED_S = 0.012  # a delay that changed at once by more is that of another room or device
+MOVED_S = 0.012  # a delay that is further off is another room's or device's: begin anew
 SETTLING_S = 0.6  # of sound after the delay was found or has moved, until the echo is gone
 _EMPTY: Pcm = np.zeros(0, dtype=np.float32)
 
@@ -35,7 +35,7 @@ class NearEnd:
         self._done = 0  # position of the first of them
         self._played = PlayedLine(SAMPLE_RATE)
         self._estimator = DelayEstimator()
-        self._steering = Steering(FRAME / SAMPLE_RATE)
+        self._drift = DriftTracker(FRAME / SAMPLE_RATE)
         # Samples by which what was played is given to the canceller later than it was played; None
         # = the delay is not known.
         self._lag: float | None = None
@@ -69,7 +69,7 @@ class NearEnd:
         self._arrived += len(heard)
         now = self._arrived * SAMPLE_RATE // self._rate
         if self._canceller.cancels:
-            self._renamed(self._played.push(played, now))
+            self._shift(self._played.push(played, now))
         self._heard = np.concatenate((self._heard, self._resampler.push(heard)))
         if not self.sounding and not self._canceller.improves:
             return self._pass(len(self._heard))
@@ -106,15 +106,15 @@ class NearEnd:
             self._canceller.reset()
         elif self._lag >= REACH:
             if self._estimator.answers > self._answers:
-                self._steering.correct(found - self._ahead - self._lag)
-            self._lag = max(float(REACH), self._lag + self._steering.step())
+                self._drift.correct(found - self._ahead - self._lag)
+            self._lag = max(float(REACH), self._lag + self._drift.step())
         self._answers = self._estimator.answers
 
-    def _renamed(self, earlier: int) -> None:
+    def _shift(self, earlier: int) -> None:
         """Go on where it was: all that was played now has a place so many samples `earlier`."""
         if not earlier:
             return
-        self._estimator.rename(earlier)
+        self._estimator.shift(earlier)
         if self._lag is not None:
             lag = self._lag + earlier
             self._lag = lag if lag >= REACH else float(max(0, int(lag)))

@@ -94,18 +94,18 @@ def _stage(name: str, run: Run, recipe_file: Path, *, again: bool) -> None:
         corpus.make(run, recipe_file)
         return
     from engine.training import (
-        beginnings,
         codec,
         decoder,
         encode,
         evaluate,
         export,
+        fine_tuning,
         speaker,
         voice,
     )
 
-    if run.recipe.begin_with and name in beginnings.TAKEN:
-        beginnings.take(run, name)
+    if run.recipe.begin_with and name in fine_tuning.TAKEN:
+        fine_tuning.take(run, name)
         return
     stages = {
         "codec": codec.train_codec,

@@ -38,6 +38,16 @@ def save(
     partial.replace(file)
 
 
+def metadata(file: Path) -> dict[str, str]:
+    """What a safetensors file says of itself. ModelError when it cannot be read."""
+    try:
+        with safe_open(str(file), framework="pt") as handle:  # type: ignore[no-untyped-call]
+            found: dict[str, str] = handle.metadata() or {}
+    except (OSError, SafetensorError) as error:
+        raise ModelError(f"{file} cannot be read: {error}.", hint="Make it again.") from error
+    return found
+
+
 def load(
     file: Path,
     parts: dict[str, nn.Module],

@@ -20,7 +20,7 @@ from torch.nn import functional
 from engine.codec.mimi import FRAME_SAMPLES
 from engine.codec.small import load_small
 from engine.text.phonemes import is_nucleus
-from engine.training import beginnings, frames
+from engine.training import fine_tuning, frames
 from engine.training.parts import Part, Place, Result, do_parts
 from engine.training.rooms import in_a_room
 from engine.training.run import Run, file_hash, read_json, write_json
@@ -40,7 +40,7 @@ def encode_corpus(run: Run) -> None:
     folder = run.stage("encode")
     shards = read_shards(run.stage("corpus"))
     if run.recipe.begin_with:
-        ids = beginnings.phones(run.recipe)
+        ids = fine_tuning.phones(run.recipe)
     else:
         ids = phone_ids(shards, run.recipe.corpus.rare_phone)
     write_json(folder / "phones.json", ids)

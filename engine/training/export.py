@@ -13,7 +13,6 @@ from typing import Final
 
 import numpy as np
 import torch
-from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
@@ -21,7 +20,7 @@ from engine.audio.clip import Clip
 from engine.codec.small import FRAME_RATE
 from engine.errors import ModelError, UnreadableClip
 from engine.nn.transformer import Transformer
-from engine.training import beginnings, rate_table, tuning
+from engine.training import checkpoints, fine_tuning, rate_table, tuning
 from engine.training.card import write_card
 from engine.training.performance import OWN_RATE
 from engine.training.recipe import Export
@@ -57,7 +56,7 @@ def export_pack(run: Run) -> None:
     _write_networks(run, folder)
     _write_tables(run, folder)
     if run.recipe.begin_with and not run.recipe.export.speakers:
-        named = beginnings.named_voices(run, folder)
+        named = fine_tuning.named_voices(run, folder)
     else:
         named = _name_voices(run, folder)
     _tune(run, folder)
@@ -145,8 +144,7 @@ def _write_networks(run: Run, folder: Path) -> None:
         (run.stage("decoder") / "codec.safetensors", pack.CODEC_FILE),
         (run.stage("speaker") / "speaker.safetensors", pack.SPEAKER_FILE),
     ):
-        with safe_open(str(file), framework="pt") as handle:  # type: ignore[no-untyped-call]
-            about: dict[str, str] = handle.metadata() or {}
+        about = checkpoints.metadata(file)
         # The speaker encoder is small and sensitive: its batch norms stay in full precision.
         half = recipe.export.half and name == pack.CODEC_FILE
         _save(load_file(file), folder / name, about, half=half)

@@ -15,7 +15,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn import functional
 
-from engine.training import beginnings
+from engine.training import fine_tuning
 from engine.training import recipe as recipes
 from engine.training.loop import Moment, descend, optimiser, train
 from engine.training.ranks import Ranks, is_first
@@ -40,6 +40,8 @@ WRONG_SHARE = 0.8  # of the codebooks of a frame heard wrong
 def train_voice(run: Run) -> None:
     """Train and write voice.safetensors (the averaged weights, by the model's own keys)."""
     inputs = run.require("encode")
+    if run.recipe.begin_with:
+        inputs |= fine_tuning.inputs(run.recipe)
     sides = read_encoded(run)
     mean = train(
         run,
@@ -49,7 +51,7 @@ def train_voice(run: Run) -> None:
     )
     if is_first():
         if run.recipe.begin_with:
-            mean = beginnings.joined(mean, beginnings.weights(run.recipe), run.recipe.voice.kept)
+            mean = fine_tuning.joined(mean, fine_tuning.weights(run.recipe), run.recipe.voice.kept)
         save_file(mean, run.stage("voice") / "voice.safetensors")
         hours = sides.training.frames / FRAMES_PER_SECOND / 3600
         run.finish("voice", inputs, hours=round(hours, 3))
@@ -69,7 +71,7 @@ class VoiceLearner:
         self._config = model_config(recipe.voice, recipe.codec, recipe.speaker)
         self._model = fresh_model(self._config, Generation())
         if recipe.begin_with:
-            self._model.load_state_dict(beginnings.weights(recipe))
+            self._model.load_state_dict(fine_tuning.weights(recipe))
         self._model.to(ranks.device)
         self.parts: dict[str, nn.Module] = {"voice": self._model}
         self.optimisers = {"voice": optimiser(self._model, self._recipe.schedule)}

@@ -40,7 +40,8 @@ class Trial:
 
     `duck_s`: the reply is quieter; `silent_s`: it is inaudible; `stop_s`: it has ended for good.
     `pause_s` is how long it was inaudible, all told; 0 when it ended. `remembered`: whether the
-    words kept of the reply are those that left the loudspeaker; None where that is not known.
+    words kept of the reply are those that left the loudspeaker, at one of the places that sound as
+    it ended; None where that is not known.
     """
 
     sound: str

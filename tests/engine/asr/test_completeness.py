@@ -51,6 +51,7 @@ def test_a_skills_sentence_is_whole_where_it_can_end(judge, text, expected):
         ("tell me please", OPEN),  # no skill's request: the next words may be it
         ("would you please", OPEN),
         ("so please", OPEN),
+        ("slower please…", OPEN),
     ],
 )
 def test_a_please_ends_a_request_and_opens_others(text, expected):

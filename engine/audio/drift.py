@@ -2,20 +2,21 @@
 
 A loop of second order: the clocks' difference is learnt, so that in the end nothing is left to
 correct. It is slow, for whoever predicts an echo by what it has learnt of a room is best served by
-a delay that stands still. Without it, clocks 100 ppm apart left 12 dB more of a loud echo, and the
-assistant took itself for a person every two minutes (tests/benchmarks/barge_in.py).
+a delay that stands still. Without it, clocks 100 ppm apart left 12 dB more of a loud echo where a
+voice was suspected, and the assistant took itself for a person every two minutes
+(tests/benchmarks/barge_in.py).
 Invariant: a step is a small part of a sample, whatever was answered.
 """
 
 from typing import Final
 
-_PACE: Final = 0.1  # 1/s: half of an error is corrected after some ten seconds
+_PACE: Final = 0.1  # 1/s: an error is made up for in ten seconds
 _MOST: Final = 8.0  # samples of error that count: an answer may be wrong, and clocks are steady
 _FASTEST: Final = 8.0  # samples a second that clocks may drift: 500 ppm at 16 kHz
 _ANSWER_S: Final = 0.26  # for which an answer is believed; then only what was learnt
 
 
-class Steering:
+class DriftTracker:
     """Takes errors in samples, gives steps in samples."""
 
     def __init__(self, step_s: float) -> None:

@@ -1,11 +1,10 @@
-"""The pack a run begins with: its codec and speaker encoder stay as they are, its voice learns on.
+"""Fine-tuning: a pack's codec and speaker encoder stay as they are, its voice learns on.
 
 So a voice can be fine-tuned on a person's own recordings, or trained further where the checkpoints
 of its first training are gone; voices cloned with that pack stay valid, as their codes do.
 Invariant: the recipe's shapes are the pack's, or InvalidInput names both; nothing is taken in part.
 """
 
-import json
 import shutil
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -13,11 +12,11 @@ from pathlib import Path
 from typing import Final
 
 import torch
-from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
-from engine.codec.small import metadata
+from engine.codec.small import CONFIG_KEY, read_config
 from engine.errors import InvalidInput
+from engine.training import checkpoints
 from engine.training.decoder import shipped_config
 from engine.training.recipe import Recipe
 from engine.training.run import Run, file_hash, read_json
@@ -27,7 +26,7 @@ from engine.tts import voices
 from engine.tts.voxtream import pack
 from engine.tts.voxtream.checkpoint import PublishedFile, Target, load_weights
 from engine.tts.voxtream.config import FULL, MARKS
-from engine.tts.voxtream.small_speaker import speaker_metadata
+from engine.tts.voxtream.small_speaker import load_small_speaker
 
 TAKEN: Final = {
     "codec": (pack.CODEC_FILE, "codec.safetensors"),
@@ -39,13 +38,13 @@ TAKEN: Final = {
 
 def take(run: Run, stage: str) -> None:
     """Finish a stage of TAKEN with the pack's weights. InvalidInput when they do not fit."""
-    inputs = run.require("corpus")
+    corpus = run.require("corpus")
     folder = _fitting(run.recipe)
     found, wanted = TAKEN[stage]
     partial = run.stage(stage) / (wanted + ".partial")
     shutil.copyfile(folder / found, partial)
     partial.replace(run.stage(stage) / wanted)
-    run.finish(stage, {**inputs, found: file_hash(folder / found)}, taken_from=str(folder))
+    run.finish(stage, {**corpus, found: file_hash(folder / found)}, taken_from=str(folder))
 
 
 def phones(recipe: Recipe) -> dict[str, int]:
@@ -64,11 +63,16 @@ def weights(recipe: Recipe) -> dict[str, Tensor]:
     return model.state_dict()
 
 
+def inputs(recipe: Recipe) -> dict[str, str]:
+    """Hash of the voice that learns on, for the manifest."""
+    return {pack.VOICE_FILE: file_hash(_fitting(recipe) / pack.VOICE_FILE)}
+
+
 def joined(
     learnt: Mapping[str, Tensor], pack_: Mapping[str, Tensor], kept: float
 ) -> dict[str, Tensor]:
-    """The weights between both, `kept` of the pack's: what a voice learnt on from another often
-    does better there than at either end (Wortsman et al. 2022, "Robust fine-tuning").
+    """The weights between both, `kept` of the pack's: what a voice learnt on from another may
+    do better there than at either end (Wortsman et al. 2022, "Robust fine-tuning").
     """
     return {key: torch.lerp(value, pack_[key], kept) for key, value in learnt.items()}
 
@@ -89,38 +93,24 @@ def _fitting(recipe: Recipe) -> Path:
             f"The pack to begin with, {folder}, is not there.",
             hint="Give the folder of a pack, as resources/starter is one, or leave begin_with out.",
         )
-    shapes = {
-        "voice": (
-            asdict(model_config(recipe.voice, recipe.codec, recipe.speaker)),
-            asdict(pack.read_pack_config(folder / pack.CONFIG_FILE).shape),
-        ),
-        "codec": (_said(metadata(shipped_config(recipe))), _config(folder / pack.CODEC_FILE)),
-        "speaker": (
-            _said(speaker_metadata(speaker_config(recipe.speaker))),
-            _config(folder / pack.SPEAKER_FILE),
-        ),
+    codec = folder / pack.CODEC_FILE
+    asked_of = {
+        "voice": asdict(model_config(recipe.voice, recipe.codec, recipe.speaker)),
+        "codec": asdict(shipped_config(recipe)),
+        "speaker": asdict(speaker_config(recipe.speaker)),
     }
-    for part, (asked, there) in shapes.items():
-        other = [key for key in asked if there.get(key) != asked[key]]
+    found_in = {
+        "voice": asdict(pack.read_pack_config(folder / pack.CONFIG_FILE).shape),
+        "codec": asdict(read_config(checkpoints.metadata(codec).get(CONFIG_KEY, ""), codec)),
+        "speaker": asdict(load_small_speaker(folder / pack.SPEAKER_FILE).config),
+    }
+    for part, asked in asked_of.items():
+        there = found_in[part]
+        other = [key for key in asked if there[key] != asked[key]]
         if other:
             raise InvalidInput(
                 f"The pack to begin with has another {part} than the recipe: {other[0]} is "
-                f"{there.get(other[0])}, the recipe says {asked[other[0]]}.",
+                f"{there[other[0]]}, the recipe says {asked[other[0]]}.",
                 hint="Give the recipe the pack's shapes, or train without begin_with.",
             )
     return folder
-
-
-def _config(file: Path) -> dict[str, object]:
-    """What a network's file says of its shape."""
-    try:
-        with safe_open(str(file), framework="pt") as handle:  # type: ignore[no-untyped-call]
-            return _said(handle.metadata() or {})
-    except (OSError, SafetensorError, KeyError, ValueError) as error:
-        raise InvalidInput(f"The pack's {file} cannot be read: {error}.") from error
-
-
-def _said(about: dict[str, str]) -> dict[str, object]:
-    """A network's shape from the metadata of its file."""
-    found: dict[str, object] = json.loads(about["config"])
-    return found

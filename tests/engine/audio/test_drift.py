@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from engine.audio.steering import Steering
+from engine.audio.drift import DriftTracker
 
 STEP_S = 0.01
 ANSWER_STEPS = 26
@@ -13,12 +13,12 @@ def followed(drift: float, seconds: float, noise: float = 0.0) -> list[float]:
     """The error left at every step, for a delay that creeps by `drift` samples a second; answers
     are off by `noise` samples.
     """
-    steering, rng = Steering(STEP_S), np.random.default_rng(1)
+    tracker, rng = DriftTracker(STEP_S), np.random.default_rng(1)
     delay, held, errors = 0.0, 0.0, []
     for step in range(round(seconds / STEP_S)):
         if step % ANSWER_STEPS == 0:
-            steering.correct(delay - held + noise * rng.standard_normal())
-        held += steering.step()
+            tracker.correct(delay - held + noise * rng.standard_normal())
+        held += tracker.step()
         delay += drift * STEP_S
         errors.append(delay - held)
     return errors
@@ -38,18 +38,18 @@ def test_answers_that_are_a_little_off_move_little() -> None:
 
 
 def test_one_wrong_answer_is_no_leap() -> None:
-    steering = Steering(STEP_S)
-    steering.correct(10_000.0)
-    steps = [steering.step() for _ in range(1000)]
+    tracker = DriftTracker(STEP_S)
+    tracker.correct(10_000.0)
+    steps = [tracker.step() for _ in range(1000)]
     assert max(steps) < 0.03
     assert sum(steps) < 1.0
 
 
 def test_when_nothing_more_is_answered_the_clocks_still_run_apart() -> None:
-    steering, held, delay = Steering(STEP_S), 0.0, 0.0
+    tracker, held, delay = DriftTracker(STEP_S), 0.0, 0.0
     for step in range(12_000):
         if step % ANSWER_STEPS == 0 and step < 9_000:
-            steering.correct(delay - held)
-        held += steering.step()
+            tracker.correct(delay - held)
+        held += tracker.step()
         delay += 1.6 * STEP_S
     assert abs(delay - held) < 1.0

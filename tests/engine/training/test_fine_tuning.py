@@ -9,7 +9,7 @@ import torch
 from safetensors.torch import load_file
 
 from engine.errors import InvalidInput
-from engine.training import beginnings, encode, export
+from engine.training import encode, export, fine_tuning
 from engine.training.__main__ import main
 from engine.training.recipe import UNTRAINED, Recipe, read_recipe
 from engine.training.run import Run, read_json
@@ -30,8 +30,8 @@ def begun(further: Recipe, whole: Whole, folder: Path) -> Run:
     """A run with the corpus of the whole one and the pack's codec and speaker encoder."""
     shutil.copytree(whole.run.folder / "corpus", folder / "corpus")
     run = Run(further, folder)
-    for stage in beginnings.TAKEN:
-        beginnings.take(run, stage)
+    for stage in fine_tuning.TAKEN:
+        fine_tuning.take(run, stage)
     return run
 
 
@@ -40,7 +40,7 @@ def test_codec_and_speaker_encoder_stay_as_they_are(
 ) -> None:
     run = begun(further, whole, tmp_path)
     shipped = export.pack_folder(whole.run)
-    for stage, (there, here) in beginnings.TAKEN.items():
+    for stage, (there, here) in fine_tuning.TAKEN.items():
         assert run.done(stage)
         assert (run.stage(stage) / here).read_bytes() == (shipped / there).read_bytes()
 
@@ -56,7 +56,7 @@ def test_phones_keep_the_numbers_the_pack_gave_them(
 
 def test_the_voice_begins_with_the_packs_weights(further: Recipe, whole: Whole) -> None:
     trained = load_file(whole.run.stage("voice") / "voice.safetensors")
-    taken = beginnings.weights(further)
+    taken = fine_tuning.weights(further)
     assert set(taken) == set(trained)
     for key, value in trained.items():
         assert torch.allclose(taken[key], value, atol=2e-3), key  # the pack has half precision
@@ -91,7 +91,7 @@ def test_all_stages_from_the_command_line(whole: Whole, tmp_path: Path) -> None:
 def test_the_weights_lie_between_the_packs_and_those_learnt() -> None:
     learnt, there = {"weight": torch.zeros(3)}, {"weight": torch.ones(3)}
     for kept in (0.0, 0.25, 1.0):
-        joined = beginnings.joined(learnt, there, kept)
+        joined = fine_tuning.joined(learnt, there, kept)
         assert torch.equal(joined["weight"], torch.full((3,), kept))
 
 
@@ -99,7 +99,7 @@ def test_the_packs_voices_keep_their_names_and_sounds(
     further: Recipe, whole: Whole, tmp_path: Path
 ) -> None:
     (tmp_path / pack.VOICES_FOLDER).mkdir()
-    named = beginnings.named_voices(Run(further, tmp_path), tmp_path)
+    named = fine_tuning.named_voices(Run(further, tmp_path), tmp_path)
     assert named == ["Ada", "Bruno"]
     there = export.pack_folder(whole.run) / pack.VOICES_FOLDER
     for file in there.iterdir():
@@ -123,10 +123,10 @@ def test_a_pack_of_another_shape_is_refused(further: Recipe, whole: Whole, tmp_p
         run = Run(other, tmp_path / named)
         shutil.copytree(whole.run.folder / "corpus", run.folder / "corpus")
         with pytest.raises(InvalidInput, match=named):
-            beginnings.take(run, "codec")
+            fine_tuning.take(run, "codec")
         assert not run.done("codec")
 
 
 def test_a_pack_that_is_not_there_is_named(further: Recipe, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="nowhere"):
-        beginnings.phones(replace(further, begin_with=str(tmp_path / "nowhere")))
+        fine_tuning.phones(replace(further, begin_with=str(tmp_path / "nowhere")))
