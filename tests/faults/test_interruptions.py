@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.api import ReplyDelta, SendText, Settings, StopReply, TurnEnded, say
+from engine.api import SendText, Settings, StopReply, TurnEnded, say
 from engine.audio.file_device import FileLoudspeaker, SteppedClock
 from engine.messages import Ending, Phase, PhaseChanged
 from engine.runtime.parts import standard_parts
@@ -20,12 +20,22 @@ FADE_S = 0.03  # what is left to play after a cut
 EDGE_S = 0.05  # how far the count of samples and the word times may be apart
 
 
+class CountedCuts(FileLoudspeaker):
+    """Tells how many replies were cut: until then a frame of one that was stopped may follow."""
+
+    cuts = 0
+
+    def cut(self, *, fade_ms: int = 10) -> None:
+        super().cut(fade_ms=fade_ms)
+        self.cuts += 1
+
+
 class Stepped:
     """A loudspeaker that plays when told, and what the words of WORDS sound like on it."""
 
     def __init__(self, folder: Path) -> None:
         self.clock = SteppedClock()
-        self.loudspeaker = FileLoudspeaker(None, RATE, clock=self.clock)
+        self.loudspeaker = CountedCuts(None, RATE, clock=self.clock)
         said = say(WORDS, FORMANT, out=folder / "alone.wav")
         self.starts_s = [word.start_s for word in said.words]
         self.length_s = said.audio_s
@@ -37,16 +47,16 @@ class Stepped:
         """Let the loudspeaker play to `until_s` of a reply that began at sample `already`."""
         until = already + int(until_s * RATE)
         while (left := until - self.loudspeaker.samples_played) > 0:
-            engine.wait(self._queued)
-            self.clock.advance(min(left, self._queued()) / RATE)
+            engine.wait(self.queued)
+            self.clock.advance(min(left, self.queued()) / RATE)
 
-    def drain(self, engine: Whole) -> int:
-        """Wait for a reply that was stopped to be cut; returns the samples played until now."""
-        engine.wait(lambda: self._queued() < FADE_S * RATE)
+    def drain(self, engine: Whole, cuts: int) -> int:
+        """Wait for the last of `cuts` replies to be cut; returns the samples played until now."""
+        engine.wait(lambda: self.loudspeaker.cuts == cuts)
         self.clock.advance(FADE_S)
         return self.loudspeaker.samples_played
 
-    def _queued(self) -> int:
+    def queued(self) -> int:
         return self.loudspeaker.samples_written - self.loudspeaker.samples_played
 
 
@@ -56,7 +66,7 @@ def test_at_a_hundred_moments_history_keeps_exactly_the_words_heard(tmp_path: Pa
     parts = stepped.whole().in_place_of(standard_parts())
     with whole(parts=parts) as engine:
         for turn in range(1, 201, 2):
-            already = stepped.drain(engine)
+            already = stepped.drain(engine, turn - 1)
             engine.engine.post(SendText(REPEAT))
             moment_s = choose.uniform(0.05, stepped.length_s - 0.4)
             stepped.play(engine, moment_s, already)
@@ -71,14 +81,11 @@ def test_at_a_hundred_moments_history_keeps_exactly_the_words_heard(tmp_path: Pa
             most = sum(start < heard_s + EDGE_S for start in stepped.starts_s)
             assert least <= count <= most
             # What is remembered is what is said again.
+            stepped.drain(engine, turn)
             engine.engine.post(SendText(AGAIN))
-            engine.wait(lambda turn=turn: replied(engine, turn + 1))
+            engine.wait(stepped.queued)
             engine.engine.post(StopReply())
             assert engine.ended(turn + 1).reply == ended.heard
-
-
-def replied(engine: Whole, turn: int) -> bool:
-    return any(event.turn == turn for event in engine.of(ReplyDelta))
 
 
 def test_ten_fast_interruptions_leave_the_real_voice_well() -> None:
