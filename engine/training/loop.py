@@ -39,7 +39,7 @@ class Learner(Protocol):
     parts: dict[str, nn.Module]
     optimisers: dict[str, torch.optim.Optimizer]
     averaged: str  # the part whose weights are averaged over the steps
-    exact: tuple[str, ...]  # fine_tuning of its keys that are taken as they are
+    exact: tuple[str, ...]  # beginnings of its keys that are taken as they are
 
     def learn(self, moment: Moment) -> dict[str, float]:
         """One step; the losses to report."""

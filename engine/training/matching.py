@@ -80,7 +80,7 @@ def _costs(
     right: Sequence[str],
     distance: Callable[[str, str], float] = sounds.distance,
 ) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-    """Edit costs of all fine_tuning, [left + 1, right + 1]."""
+    """Edit costs of all beginnings, [left + 1, right + 1]."""
     table = np.zeros((len(left) + 1, len(right) + 1))
     table[:, 0] = np.arange(len(left) + 1) * GAP
     table[0, :] = np.arange(len(right) + 1) * GAP

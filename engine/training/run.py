@@ -32,7 +32,7 @@ class Run:
     device: str = "cpu"
     workers: int = 1
     dask: str = ""  # address of a Dask scheduler; "" = local processes
-    only: tuple[str, ...] = ()  # fine_tuning of names of parts of `evaluate`; () = all
+    only: tuple[str, ...] = ()  # beginnings of names of parts of `evaluate`; () = all
 
     def stage(self, name: str) -> Path:
         """The folder of a stage, made when it is not there."""
