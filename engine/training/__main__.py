@@ -17,7 +17,8 @@ from engine.training.recipe import QUICK, read_recipe
 from engine.training.run import Run
 
 STAGES: Final = (
-    "corpus", "codec", "decoder", "speaker", "encode", "voice", "export", "baselines", "evaluate",
+    "corpus", "codec", "speaker", "encode", "voice", "draw", "decoder", "export", "baselines",
+    "evaluate",
 )  # fmt: skip
 
 
@@ -59,7 +60,7 @@ def _parser() -> argparse.ArgumentParser:
         "--workers",
         type=int,
         default=os.cpu_count() or 1,
-        help="processes of corpus, encode, export, baselines and evaluate",
+        help="processes of corpus, encode, draw, export, baselines and evaluate",
     )
     parser.add_argument("--dask", default="", help="address of a Dask scheduler for the corpus")
     parser.add_argument("--again", action="store_true", help="do a stage that is done once more")
@@ -96,6 +97,7 @@ def _stage(name: str, run: Run, recipe_file: Path, *, again: bool) -> None:
     from engine.training import (
         codec,
         decoder,
+        draw,
         encode,
         evaluate,
         export,
@@ -104,8 +106,11 @@ def _stage(name: str, run: Run, recipe_file: Path, *, again: bool) -> None:
         voice,
     )
 
-    if run.recipe.begin_with and name in fine_tuning.TAKEN:
+    if fine_tuning.taken(run.recipe, name):
         fine_tuning.take(run, name)
+        return
+    if name == "draw" and not run.recipe.decoder.drawn:
+        sys.stderr.write("draw is not asked for: decoder.drawn is 0\n")
         return
     stages = {
         "codec": codec.train_codec,
@@ -113,6 +118,7 @@ def _stage(name: str, run: Run, recipe_file: Path, *, again: bool) -> None:
         "speaker": speaker.train_speaker,
         "encode": encode.encode_corpus,
         "voice": voice.train_voice,
+        "draw": draw.draw_corpus,
         "export": export.export_pack,
         "baselines": evaluate.measure_baselines,
         "evaluate": evaluate.evaluate_pack,

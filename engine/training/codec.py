@@ -39,6 +39,11 @@ def config_of(recipe: recipes.Codec, decoder: Decoder | None = None) -> SmallCod
     )
 
 
+def shipped_config(recipe: recipes.Recipe) -> SmallCodecConfig:
+    """The shape of the codec that ships."""
+    return config_of(recipe.codec, Decoder(recipe.decoder.kind))
+
+
 def train_codec(run: Run) -> None:
     """Train and write codec.safetensors."""
     inputs = run.require("corpus")

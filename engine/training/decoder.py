@@ -2,10 +2,11 @@
 
 A decoder with a source learns the pitch as well; a critic of spectra joins when there is something
 to criticise. Invariant: no weight before the codes changes, so encoded speech stays valid, and this
-stage may run beside `encode` and `voice`.
+stage may run beside `encode` and `voice`, unless it learns on what the voice draws.
 """
 
 import random
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -14,14 +15,22 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from engine.codec.mimi import FRAME_SAMPLES
-from engine.codec.small import Decoder, SmallCodecConfig, build, metadata
+from engine.codec.small import SmallCodecConfig, build, metadata
 from engine.codec.source import SourceDecoder
 from engine.training import recipe as recipes
-from engine.training.codec import CODING, VALIDATION_BATCHES, config_of, decoder_input, encoded
-from engine.training.loop import Moment, descend, optimiser, train
+from engine.training.codec import (
+    CODING,
+    VALIDATION_BATCHES,
+    decoder_input,
+    encoded,
+    shipped_config,
+)
+from engine.training.draw import read_drawn
+from engine.training.loop import ADVERSARIAL_BETAS, BETAS, Moment, descend, optimiser, train
 from engine.training.pitch import PitchTrack, pitch_track, stacked
 from engine.training.ranks import Ranks, is_first
 from engine.training.run import Run
+from engine.training.shards import Entry
 from engine.training.sound_losses import (
     FLOOR,
     Critic,
@@ -33,23 +42,19 @@ from engine.training.sound_losses import (
 from engine.training.speech import Speech, Spoken, read_speech
 
 
-def shipped_config(recipe: recipes.Recipe) -> SmallCodecConfig:
-    """The shape of the codec that ships."""
-    return config_of(recipe.codec, Decoder(recipe.decoder.kind))
-
-
 def train_decoder(run: Run) -> None:
     """Train and write codec.safetensors, the codec that ships."""
-    inputs = run.require("codec")
     recipe = run.recipe.decoder
+    inputs = run.require("codec", *(("encode", "draw") if recipe.drawn else ()))
     speech = read_speech(run, recipe.hours)
+    drawn = read_drawn(run) if recipe.drawn else {}
     coding = load_file(run.stage("codec") / "codec.safetensors")
     config = shipped_config(run.recipe)
     mean = train(
         run,
         "decoder",
         recipe.schedule,
-        lambda ranks: DecoderLearner(recipe, started(config, coding), speech, ranks),
+        lambda ranks: DecoderLearner(recipe, started(config, coding), speech, drawn, ranks),
     )
     if is_first():
         save_file(mean, run.stage("decoder") / "codec.safetensors", metadata(config))
@@ -75,26 +80,38 @@ class DecoderLearner:
     averaged = "codec"
     exact = tuple(f"{name}." for name in CODING)
 
-    def __init__(self, recipe: recipes.Decoder, model: Any, speech: Speech, ranks: Ranks) -> None:
+    def __init__(
+        self,
+        recipe: recipes.Decoder,
+        model: Any,
+        speech: Speech,
+        drawn: Mapping[Entry, Tensor],  # codes [K, T]
+        ranks: Ranks,
+    ) -> None:
         self._recipe = recipe
-        self._speech = speech
+        self._drawn = drawn
+        frames = recipe.window_frames
+        self._training = _long_enough(speech.training, frames)
+        self._validation = _long_enough(speech.validation, frames)
         self._device = ranks.device
         self._batch_size = ranks.part(recipe.schedule.batch)
         self._model = model.to(ranks.device)
         for name in CODING:
             getattr(model, name).requires_grad_(False).eval()
-        critic = Critic().to(ranks.device)
+        critic = Critic(recipe.critic).to(ranks.device)
         self.parts: dict[str, nn.Module] = {"codec": model, "critic": critic}
+        criticised = recipe.adversary_from < recipe.schedule.steps
+        betas = ADVERSARIAL_BETAS if criticised else BETAS
         self.optimisers = {
-            "making": optimiser(model, recipe.schedule),
-            "critic": optimiser(critic, recipe.schedule),
+            "making": optimiser(model, recipe.schedule, betas=betas),
+            "critic": optimiser(critic, recipe.schedule, betas=betas, scale=recipe.critic_rate),
         }
         self._distance = SpectralDistance().to(ranks.device)
         self._known: dict[int, tuple[Tensor, PitchTrack]] = {}  # by the utterance's id()
 
     def learn(self, moment: Moment) -> dict[str, float]:
         recipe = self._recipe
-        pcm, made, losses = self._losses(self._speech.training, moment.draw)
+        pcm, made, losses = self._losses(self._training, moment.draw)
         total = torch.stack(list(losses.values())).sum()
         report = {name: float(loss.detach()) for name, loss in losses.items()}
         if moment.step >= recipe.adversary_from:
@@ -109,7 +126,7 @@ class DecoderLearner:
         draw = random.Random(0)
         sums: dict[str, float] = {}
         for _ in range(VALIDATION_BATCHES):
-            _, _, losses = self._losses(self._speech.validation, draw)
+            _, _, losses = self._losses(self._validation, draw)
             for name, loss in losses.items():
                 sums[name] = sums.get(name, 0.0) + float(loss) / VALIDATION_BATCHES
         return sums
@@ -155,6 +172,7 @@ class DecoderLearner:
         for _ in range(self._batch_size):
             spoken = draw.choice(side)
             known, track = self._about(spoken)
+            known = self._perhaps_drawn(spoken, known, draw)
             start = draw.randrange(max(1, known.shape[-1] - frames + 1))
             samples.append(spoken.samples(start * FRAME_SAMPLES, frames * FRAME_SAMPLES))
             codes.append(known[:, start : start + frames])
@@ -163,6 +181,13 @@ class DecoderLearner:
         latents = self._model.decode_latent(torch.stack([part[:, :short] for part in codes]))
         pcm = torch.stack(samples)[:, : short * FRAME_SAMPLES].to(self._device)
         return pcm, latents.detach(), stacked(tracks, short).to(self._device)
+
+    def _perhaps_drawn(self, spoken: Spoken, known: Tensor, draw: random.Random) -> Tensor:
+        """Codes [K, T] of an utterance: the true ones, or in a share of windows the voice's."""
+        drawn = self._drawn.get(spoken.entry)
+        if drawn is None or draw.random() >= self._recipe.drawn:
+            return known
+        return torch.cat((drawn.to(known.device), known[:, drawn.shape[1] :]), dim=1)
 
     @torch.no_grad()
     def _about(self, spoken: Spoken) -> tuple[Tensor, PitchTrack]:
@@ -190,3 +215,10 @@ class DecoderLearner:
             loss = loss + self._recipe.features * feature_loss(of_real, of_made)
         critic.requires_grad_(requires_grad=True)
         return loss
+
+
+def _long_enough(side: tuple[Spoken, ...], frames: int) -> tuple[Spoken, ...]:
+    """Utterances of a whole window: a shorter one would cut the others of its batch; all of them
+    when there is none.
+    """
+    return tuple(each for each in side if len(each.pcm) >= frames * FRAME_SAMPLES) or side

@@ -51,7 +51,7 @@ def encode_corpus(run: Run) -> None:
     hashes = tuple(map(file_hash, (codec, speaker, table)))
     parts = []
     for shard in shards:
-        made = _codes_file(folder, shard)
+        made = codes_file(folder, shard)
         given = (Place(shard.index), Place(made), how)
         depends = (*hashes, file_hash(shard.index))
         parts.append(Part(f"shard/{shard.index.stem}", encode_shard, given, depends))
@@ -106,12 +106,12 @@ class _Work:
         pcm = shard.pcm()
         draw = random.Random(f"{self._how.seed} prompts {shard.index.stem}")
         rows = []
-        for entry in shard.entries:
+        for place, entry in enumerate(shard.entries):
             whole = pcm[entry.offset : entry.offset + entry.length]
             part = whole.astype(np.float32) / np.float32(32768)
             row = self._utterance(entry, part, draw)
             if row is not None:
-                rows.append(row)
+                rows.append({**row, "places": np.asarray([place], np.int32)})
         return _gathered(rows, self._codec.codebooks, self._speaker.config.width)
 
     def _utterance(
@@ -185,6 +185,7 @@ def _gathered(
     """One array a name from the utterances' arrays."""
     empty: Arrays = {
         "index": np.zeros((0, 5), np.int32),
+        "places": np.zeros(0, np.int32),
         "codes": np.zeros((codebooks, 0), np.int16),
         "prompts": np.zeros((codebooks, 0), np.int16),
         "vectors": np.zeros((0, width), np.float32),
@@ -198,12 +199,13 @@ def _gathered(
     }
     for name in ("codes", "prompts"):
         gathered[name] = np.concatenate([empty[name], *(row[name] for row in rows)], axis=1)
-    for name in ("vectors", "tokens", "phones", "nuclei", "marks"):
+    for name in ("places", "vectors", "tokens", "phones", "nuclei", "marks"):
         gathered[name] = np.concatenate([empty[name], *(row[name] for row in rows)])
     return gathered
 
 
-def _codes_file(folder: Path, shard: Shard) -> Path:
+def codes_file(folder: Path, shard: Shard) -> Path:
+    """Where the codes of a shard lie."""
     return folder / f"{shard.index.stem}.safetensors"
 
 

@@ -1,4 +1,5 @@
-"""Fine-tuning: a pack's codec and speaker encoder stay as they are, its voice learns on.
+"""Fine-tuning: a pack's codes and speaker encoder stay as they are, its voice learns on, and its
+decoder where the recipe gives it a schedule.
 
 So a voice can be fine-tuned on a person's own recordings, or trained further where the checkpoints
 of its first training are gone; voices cloned with that pack stay valid, as their codes do.
@@ -17,7 +18,7 @@ from torch import Tensor
 from engine.codec.small import CONFIG_KEY, read_config
 from engine.errors import InvalidInput
 from engine.training import checkpoints
-from engine.training.decoder import shipped_config
+from engine.training.codec import shipped_config
 from engine.training.recipe import Recipe
 from engine.training.run import Run, file_hash, read_json
 from engine.training.speaker import config_of as speaker_config
@@ -33,7 +34,13 @@ TAKEN: Final = {
     "decoder": (pack.CODEC_FILE, "codec.safetensors"),
     "speaker": (pack.SPEAKER_FILE, "speaker.safetensors"),
 }
-"""Stages that have nothing to learn, with the pack's file and the stage's."""
+"""Stages whose weights are the pack's, with the pack's file and the stage's."""
+
+
+def taken(recipe: Recipe, stage: str) -> bool:
+    """Whether a stage has nothing to learn. A decoder with a schedule learns on: the codes stay."""
+    learns_on = stage == "decoder" and recipe.decoder.schedule.steps > 0
+    return recipe.begin_with != "" and stage in TAKEN and not learns_on
 
 
 def take(run: Run, stage: str) -> None:

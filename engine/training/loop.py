@@ -22,6 +22,9 @@ from engine.training.ranks import Ranks, agree, any_asks, average, joined
 from engine.training.recipe import Schedule
 from engine.training.run import Progress, Run, cancellable, write_json
 
+BETAS = (0.9, 0.96)
+ADVERSARIAL_BETAS = (0.8, 0.98)  # what was learnt against an older critic is soon forgotten
+
 
 @dataclass(frozen=True)
 class Moment:
@@ -96,14 +99,23 @@ class Maker(Protocol):
     def __call__(self, ranks: Ranks) -> Learner: ...
 
 
-def optimiser(module: nn.Module, schedule: Schedule) -> torch.optim.Optimizer:
-    """AdamW; vectors (norms, biases) do not decay."""
+def optimiser(
+    module: nn.Module,
+    schedule: Schedule,
+    *,
+    betas: tuple[float, float] = BETAS,
+    scale: float = 1.0,
+) -> torch.optim.Optimizer:
+    """AdamW; vectors (norms, biases) do not decay. `scale`: of the schedule's learning rate."""
     parameters = [parameter for parameter in module.parameters() if parameter.requires_grad]
     groups = [
         {"params": [p for p in parameters if p.dim() >= 2], "weight_decay": schedule.weight_decay},
         {"params": [p for p in parameters if p.dim() < 2], "weight_decay": 0.0},
     ]
-    return torch.optim.AdamW(groups, schedule.learning_rate, betas=(0.9, 0.96))
+    found = torch.optim.AdamW(groups, schedule.learning_rate, betas=betas)
+    for group in found.param_groups:
+        group["scale"] = scale
+    return found
 
 
 def descend(loss: Tensor, optimiser: torch.optim.Optimizer, clip: float, ranks: Ranks) -> None:
@@ -138,7 +150,7 @@ def _step(
     torch.manual_seed(draw.getrandbits(31))
     for each in learner.optimisers.values():
         for group in each.param_groups:
-            group["lr"] = learning_rate(schedule, step)
+            group["lr"] = learning_rate(schedule, step) * group["scale"]
     with _attention(ranks.device):
         found = learner.learn(Moment(step, step / schedule.steps, draw, ranks))
     losses = agree(found, ranks)

@@ -88,12 +88,15 @@ class Decoder:
     hours: float = 4.0  # of the corpus held in memory
     mel: float = 1.0
     waves: float = 0.5
-    latents: float = 0.3  # of what the codec's encoder hears in what was made
+    latents: float = 0.1  # of what the codec's encoder hears in what was made
     pitch: float = 4.0  # of the source's log pitch where there is voice
+    drawn: float = 0.0  # share of windows with codes the voice drew; above 0 the voice comes first
+    critic: str = "mel"  # hears mel spectra; or "spectra", with phases, at eight times the cost
     adversary_from: int = 1_000_000  # step; beyond the last one = never
-    critic_windows: int = 2  # of a batch that the critic hears: it costs more than all the rest
-    adversary: float = 0.05
-    features: float = 0.1
+    critic_windows: int = 2  # of a batch that the critic hears
+    critic_rate: float = 3.0  # of the schedule's learning rate
+    adversary: float = 1.0
+    features: float = 2.0
 
 
 @dataclass(frozen=True)
@@ -276,6 +279,8 @@ def _check(recipe: Recipe) -> None:
         "codec.decoder must be istft or seanet": recipe.codec.decoder in {"istft", "seanet"},
         "decoder.kind must be source, istft or seanet": recipe.decoder.kind
         in {"source", "istft", "seanet"},
+        "decoder.critic must be mel or spectra": recipe.decoder.critic in {"mel", "spectra"},
+        "decoder.drawn must be 0 to 1": 0 <= recipe.decoder.drawn <= 1,
         "voice.width must be a multiple of every stack's heads": all(
             voice.width % (2 * stack.heads) == 0 and stack.heads % stack.kv_heads == 0
             for stack in (voice.phone, voice.temporal, voice.depth)

@@ -76,10 +76,12 @@ class Run:
         begun = (recipe.begin_with,) if recipe.begin_with else ()
         parts: dict[str, tuple[object, ...]] = {"corpus": (recipe.corpus,)}
         parts["codec"] = (*parts["corpus"], *begun, recipe.codec)
-        parts["decoder"] = (*parts["codec"], recipe.decoder)
         parts["speaker"] = (*parts["corpus"], *begun, recipe.speaker)
         parts["encode"] = (*parts["codec"], recipe.speaker, recipe.voice.noisy_prompts)
         parts["voice"] = (*parts["encode"], recipe.voice)
+        parts["draw"] = (*parts["voice"], recipe.export.temperature)
+        heard = parts["draw"] if recipe.decoder.drawn else parts["codec"]
+        parts["decoder"] = (*heard, recipe.decoder)
         parts["export"] = (*parts["voice"], recipe.decoder, recipe.export)
         parts["baselines"] = (*parts["corpus"], recipe.evaluate)
         parts["evaluate"] = (*parts["export"], recipe.evaluate)

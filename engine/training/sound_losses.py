@@ -3,6 +3,7 @@
 Invariant: losses take samples [B, S] of the same length and give one number.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 import torch
@@ -13,9 +14,11 @@ from engine.codec.small_parts import mel_filters
 
 RESOLUTIONS: Final = (256, 512, 1024, 2048)  # FFT sizes; hops are a quarter
 CRITIC_SIZES: Final = (512, 1024, 2048)
+CRITIC_BANDS: Final = {512: 64, 1024: 96, 2048: 160}  # mel bands by FFT size
 MEL_FFT: Final = 1024
 MEL_BANDS: Final = 80
 FLOOR: Final = 1e-3  # of magnitudes inside logarithms
+LOG_MIDDLE, LOG_SPREAD = 4.0, 2.0  # brings their logarithms near 0 and 1
 
 
 class SpectralDistance(nn.Module):
@@ -43,11 +46,14 @@ class SpectralDistance(nn.Module):
 
 
 class Critic(nn.Module):
-    """Judges of complex spectra at several resolutions (after EnCodec, Defossez et al., 2022)."""
+    """Judges at several resolutions (after EnCodec, Defossez et al., 2022), of mel spectra or of
+    complex ones: who makes pulses and filters has the phases right and needs the former alone.
+    """
 
-    def __init__(self, channels: int = 32) -> None:
+    def __init__(self, of: str = "mel", channels: int = 24) -> None:
         super().__init__()
-        self.judges = nn.ModuleList(_Judge(size, channels) for size in CRITIC_SIZES)
+        judge = {"mel": _MelJudge, "spectra": _SpectraJudge}[of]
+        self.judges = nn.ModuleList(judge(size, channels) for size in CRITIC_SIZES)
 
     def forward(self, pcm: Tensor) -> list[list[Tensor]]:
         """Per judge its inner layers' outputs, the verdict last."""
@@ -55,25 +61,54 @@ class Critic(nn.Module):
 
 
 class _Judge(nn.Module):
-    def __init__(self, size: int, channels: int) -> None:
+    """Convolutions over time and frequency; `shapes` (entering, leaving, kernel, stride)."""
+
+    def __init__(self, shapes: Sequence[tuple[int, int, tuple[int, int], tuple[int, int]]]) -> None:
         super().__init__()
-        self._size = size
         weight = nn.utils.parametrizations.weight_norm
         self.layers = nn.ModuleList(
-            weight(nn.Conv2d(entering, leaving, (3, 9), stride=(1, 2), padding=(1, 4)))
-            for entering, leaving in ((2, channels), (channels, channels), (channels, channels))
+            weight(nn.Conv2d(entering, leaving, kernel, stride, (kernel[0] // 2, kernel[1] // 2)))
+            for entering, leaving, kernel, stride in shapes
         )
-        self.verdict = weight(nn.Conv2d(channels, 1, 3, padding=1))
+        self.verdict = weight(nn.Conv2d(shapes[-1][1], 1, 3, padding=1))
 
-    def forward(self, pcm: Tensor) -> list[Tensor]:
-        x = torch.view_as_real(spectrum(pcm, self._size)).movedim(-1, 1)  # [B, 2, T, F]
-        x = x.contiguous(memory_format=torch.channels_last)
+    def judged(self, seen: Tensor) -> list[Tensor]:
+        """The layers' outputs for what is seen [B, C, T, F]."""
+        x = seen.contiguous(memory_format=torch.channels_last)
         outputs = []
         for layer in self.layers:
             x = functional.leaky_relu(layer(x), 0.2)
             outputs.append(x)
         outputs.append(self.verdict(x).float())
         return outputs
+
+
+class _SpectraJudge(_Judge):
+    def __init__(self, size: int, channels: int) -> None:
+        inner = (channels, channels, (3, 9), (1, 2))
+        super().__init__(((2, channels, (3, 9), (1, 2)), inner, inner))
+        self._size = size
+
+    def forward(self, pcm: Tensor) -> list[Tensor]:
+        return self.judged(torch.view_as_real(spectrum(pcm, self._size)).movedim(-1, 1))
+
+
+class _MelJudge(_Judge):
+    def __init__(self, size: int, channels: int) -> None:
+        super().__init__(
+            (
+                (1, channels, (3, 5), (1, 2)),
+                (channels, channels, (3, 5), (1, 2)),
+                (channels, 2 * channels, (3, 5), (2, 2)),
+                (2 * channels, 2 * channels, (3, 3), (1, 2)),
+            )
+        )
+        self._size = size
+        self.register_buffer("filters", mel_filters(size, CRITIC_BANDS[size]), persistent=False)
+
+    def forward(self, pcm: Tensor) -> list[Tensor]:
+        logs = (magnitudes(pcm, self._size) @ self.get_buffer("filters") + FLOOR).log()
+        return self.judged((logs[:, None] + LOG_MIDDLE) / LOG_SPREAD)
 
 
 def critic_loss(of_real: list[list[Tensor]], of_made: list[list[Tensor]]) -> Tensor:

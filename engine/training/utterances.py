@@ -33,8 +33,11 @@ MIN_AHEAD, MAX_AHEAD = 3, 20  # phones known beyond a window's end
 
 @dataclass(frozen=True)
 class Encoded:
-    """One utterance: codes and prompt codes [K, T], a token per speech frame, phone ids."""
+    """One utterance: codes and prompt codes [K, T], a token per speech frame, phone ids; `place` is
+    its number in the shard.
+    """
 
+    place: int
     speaker: int
     codes: npt.NDArray[np.int16]
     prompt: npt.NDArray[np.int16]
@@ -102,10 +105,7 @@ class Sides:
 def read_encoded(run: Run) -> Sides:
     """All encoded utterances of a run. InvalidInput when there are none to train on."""
     left_out = {person.number for person in cast(run.recipe) if person.held_out}
-    every: dict[int, list[Encoded]] = {}
-    for file in sorted(run.stage("encode").glob("*.safetensors")):
-        for made in read_shard(file):
-            every.setdefault(made.speaker, []).append(made)
+    every = read_everybody(run.stage("encode"))
     training: dict[int, tuple[Encoded, ...]] = {}
     validation: dict[int, tuple[Encoded, ...]] = {}
     held_out: dict[int, tuple[Encoded, ...]] = {}
@@ -123,6 +123,15 @@ def read_encoded(run: Run) -> Sides:
     return Sides(Library(training), Library(validation or training), Library(held_out or training))
 
 
+def read_everybody(folder: Path) -> dict[int, list[Encoded]]:
+    """All encoded utterances in a folder, by speaker."""
+    every: dict[int, list[Encoded]] = {}
+    for file in sorted(folder.glob("*.safetensors")):
+        for made in read_shard(file):
+            every.setdefault(made.speaker, []).append(made)
+    return every
+
+
 def read_shard(file: Path) -> list[Encoded]:
     """The utterances of one encoded shard."""
     arrays = load_file(file)
@@ -131,6 +140,7 @@ def read_shard(file: Path) -> list[Encoded]:
         number, frames, speech_frames, phones, marks = row
         found.append(
             Encoded(
+                int(arrays["places"][place]),
                 number,
                 arrays["codes"][:, frame : frame + frames],
                 arrays["prompts"][:, frame : frame + frames],
@@ -152,10 +162,8 @@ def read_shard(file: Path) -> list[Encoded]:
 
 def sequence(person: Sequence[Encoded], draw: random.Random, window: int, prompt: int) -> Lesson:
     """A sequence of at most `window` frames, `prompt` of them prompt where there is so much."""
-    said = [draw.choice(person) for _ in range(1 + prompt // 12)]
-    codes = [np.concatenate([made.prompt for made in said], axis=1)[:, :prompt]]
-    heard = codes[0].shape[1]
-    vector = np.mean([made.vector for made in said], axis=0)
+    opening, speaker = _prompt(person, draw, prompt)
+    codes, heard = [opening], opening.shape[1]
     builder = _Builder(heard)
     room, ends = window - heard, draw.random() < ENDING
     while builder.frames < room:
@@ -167,8 +175,28 @@ def sequence(person: Sequence[Encoded], draw: random.Random, window: int, prompt
         codes[-1] = codes[-1][:, : codes[-1].shape[1] - builder.close()]
     whole = np.concatenate(codes, axis=1).astype(np.int64)
     text, rows, tokens = builder.built(draw)
-    unit = vector / (np.linalg.norm(vector) + 1e-9)
-    return Lesson(text, rows, whole, tokens, heard, unit.astype(np.float32))
+    return Lesson(text, rows, whole, tokens, heard, speaker)
+
+
+def one_utterance(
+    made: Encoded, person: Sequence[Encoded], draw: random.Random, prompt: int
+) -> Lesson:
+    """The sequence of one whole utterance behind at most `prompt` frames of prompt."""
+    opening, speaker = _prompt(person, draw, prompt)
+    builder = _Builder(opening.shape[1])
+    whole = np.concatenate((opening, builder.add(made, made.frames)), axis=1).astype(np.int64)
+    text, rows, tokens = builder.built(draw)
+    return Lesson(text, rows, whole, tokens, opening.shape[1], speaker)
+
+
+def _prompt(
+    person: Sequence[Encoded], draw: random.Random, frames: int
+) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.float32]]:
+    """Codes [K, T] of a prompt of at most `frames` frames, and its speaker's unit vector."""
+    said = [draw.choice(person) for _ in range(1 + frames // 12)]
+    codes = np.concatenate([made.prompt for made in said], axis=1)[:, :frames]
+    vector = np.mean([made.vector for made in said], axis=0)
+    return codes, (vector / (np.linalg.norm(vector) + 1e-9)).astype(np.float32)
 
 
 class _Builder:

@@ -9,9 +9,9 @@ import torch
 from safetensors.torch import load_file
 
 from engine.errors import InvalidInput
-from engine.training import encode, export, fine_tuning
-from engine.training.__main__ import main
-from engine.training.recipe import UNTRAINED, Recipe, read_recipe
+from engine.training import codec, decoder, encode, export, fine_tuning
+from engine.training.__main__ import STAGES, main
+from engine.training.recipe import UNTRAINED, Decoder, Recipe, read_recipe
 from engine.training.run import Run, read_json
 from engine.tts.voxtream import pack
 from engine.tts.voxtream.config import MARKS
@@ -62,6 +62,26 @@ def test_the_voice_begins_with_the_packs_weights(further: Recipe, whole: Whole) 
         assert torch.allclose(taken[key], value, atol=2e-3), key  # the pack has half precision
 
 
+def test_a_decoder_with_a_schedule_learns_on_with_the_packs_codes(
+    further: Recipe, whole: Whole, tmp_path: Path
+) -> None:
+    """In steps so small that it must still be near where it was."""
+    slow = replace(further.decoder.schedule, learning_rate=1e-6)
+    recipe = replace(further, decoder=replace(further.decoder, schedule=slow, drawn=0.0))
+    assert not fine_tuning.taken(recipe, "decoder")
+    assert fine_tuning.taken(replace(recipe, decoder=Decoder()), "decoder")
+    assert fine_tuning.taken(recipe, "codec")
+    run = begun(recipe, whole, tmp_path)
+    decoder.train_decoder(run)
+    before = load_file(export.pack_folder(whole.run) / pack.CODEC_FILE)
+    after = load_file(run.stage("decoder") / "codec.safetensors")
+    moved = {key for key, value in after.items() if not torch.equal(value, before[key].float())}
+    assert any(key.startswith("decoder.") for key in moved)
+    assert not any(key.startswith(codec.CODING) for key in moved)
+    for key in moved:
+        assert torch.allclose(after[key], before[key].float(), atol=1e-3), key
+
+
 def test_all_stages_from_the_command_line(whole: Whole, tmp_path: Path) -> None:
     """With no schedule for what is taken, and a voice that hardly moves from where it was."""
     text = TINY.read_text(encoding="utf-8").replace("learning_rate = 1e-3", "learning_rate = 1e-9")
@@ -74,7 +94,7 @@ def test_all_stages_from_the_command_line(whole: Whole, tmp_path: Path) -> None:
     assert read_recipe(file).codec.schedule == UNTRAINED
     folder = tmp_path / "run"
     shutil.copytree(whole.run.folder / "corpus", folder / "corpus")
-    for stage in ("codec", "decoder", "speaker", "encode", "voice", "export"):
+    for stage in STAGES[1 : STAGES.index("export") + 1]:
         assert main([stage, str(file), "--work", str(folder), "--workers", "1"]) == 0
     assert "earlier pack" in (folder / "export" / "pack" / "CARD.md").read_text(encoding="utf-8")
     before_, after_ = (

@@ -16,7 +16,7 @@ def spoken(token: int, syllable_every: int, frames: int = 76) -> Encoded:
     nuclei = (np.arange(phones) % syllable_every == 0).astype(np.int8)
     empty = np.zeros((2, frames), np.int16)
     return Encoded(
-        1, empty, empty, np.zeros(4, np.float32), tokens, np.zeros(phones, np.int16), nuclei,
+        0, 1, empty, empty, np.zeros(4, np.float32), tokens, np.zeros(phones, np.int16), nuclei,
         np.zeros((0, 2), np.int16),
     )  # fmt: skip
 

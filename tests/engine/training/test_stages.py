@@ -204,8 +204,9 @@ def test_the_source_learns_the_pitch_of_a_clip(whole: Whole) -> None:
     alone = Ranks(0, 1, torch.device("cpu"))
     learner = decoder.DecoderLearner(
         recipe.decoder,
-        decoder.started(decoder.shipped_config(recipe), coding),
+        decoder.started(codec.shipped_config(recipe), coding),
         read_speech(whole.run, 1.0),
+        {},
         alone,
     )
     for group in learner.optimisers["making"].param_groups:

@@ -42,6 +42,7 @@ def encoded(tokens: list[int], pause: int, seed: int = 0) -> Encoded:
     frames = len(tokens) + pause
     codes = dice.integers(0, 32, (4, frames)).astype(np.int16)
     return Encoded(
+        place=0,
         speaker=1,
         codes=codes,
         prompt=codes,
