@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from engine.training.recipe import Recipe
 from engine.training.run import Run, read_json
 from engine.training.synthesisers import LICENCES
 
@@ -21,10 +22,22 @@ _LIMITS: Final = """\
 
 
 _BEGUN: Final = """
-It began with an earlier pack, whose codec and speaker encoder it has; the hours are those its voice
-learnt on from. Test sentences and test speakers were kept from this training; what the earlier pack
-learnt from is not known to it, so some of the prose it is tested with may have been there.
+It began with an earlier pack: {kept} are that pack's, and the hours are those its {learnt} learnt
+on from. Test sentences and test speakers were kept from this training; what the earlier pack learnt
+from is not known to it, so some of the prose it is tested with may have been there.
 """
+
+
+def begun_with(recipe: Recipe) -> str:
+    """What of the pack comes from the one the run began with."""
+    if not recipe.begin_with:
+        return ""
+    parts = {"codes": False, "speaker encoder": False}
+    parts["voice"] = recipe.voice.schedule.steps > 0
+    parts["decoder"] = recipe.decoder.schedule.steps > 0
+    kept = ", ".join(name for name, learns in parts.items() if not learns)
+    learnt = " and ".join(name for name, learns in parts.items() if learns)
+    return _BEGUN.format(kept=kept, learnt=learnt or "parts")
 
 
 def write_card(run: Run, folder: Path, figures: Mapping[str, Any]) -> None:
@@ -40,7 +53,7 @@ def write_card(run: Run, folder: Path, figures: Mapping[str, Any]) -> None:
 A small VoXtream2 with its own codec and speaker encoder, trained from scratch by the stages of
 `python -m engine.training` on {hours} hours of speech that free synthesisers made; its recipe says
 how that went.
-{_BEGUN if recipe.begin_with else ""}
+{begun_with(recipe)}
 ## Made from
 {sources}
 - Text: a grammar of our own, and {1 - recipe.corpus.grammar_share:.0%} prose from Debian's

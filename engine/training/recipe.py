@@ -268,6 +268,7 @@ def _value(kind: Any, value: Any, path: str) -> object:
 def _check(recipe: Recipe) -> None:
     """What types cannot say."""
     corpus, voice = recipe.corpus, recipe.voice
+    learning = (recipe.codec, recipe.decoder, recipe.speaker, voice)
     rules = {
         "corpus.hours must be above 0": corpus.hours > 0,
         "corpus.first_shard must be 0 to 8000": 0 <= corpus.first_shard <= 8000,
@@ -285,8 +286,9 @@ def _check(recipe: Recipe) -> None:
             voice.width % (2 * stack.heads) == 0 and stack.heads % stack.kv_heads == 0
             for stack in (voice.phone, voice.temporal, voice.depth)
         ),
-        "codec, decoder and speaker need a schedule, or begin_with a pack": recipe.begin_with != ""
-        or all(part.schedule.steps > 0 for part in (recipe.codec, recipe.decoder, recipe.speaker)),
+        "what is to be trained needs a schedule of steps, or begin_with a pack": recipe.begin_with
+        != ""
+        or all(part.schedule.steps > 0 for part in learning),
         "voice.kept must be 0 to 1, and above 0 with begin_with alone": 0 <= voice.kept <= 1
         and (recipe.begin_with != "" or voice.kept == 0),
         "export.weights needs seven values": len(recipe.export.weights) == 7,

@@ -9,8 +9,9 @@ import torch
 from safetensors.torch import load_file
 
 from engine.errors import InvalidInput
-from engine.training import codec, decoder, encode, export, fine_tuning
+from engine.training import codec, decoder, encode, export, fine_tuning, voice
 from engine.training.__main__ import STAGES, main
+from engine.training.card import begun_with
 from engine.training.recipe import UNTRAINED, Decoder, Recipe, read_recipe
 from engine.training.run import Run, read_json
 from engine.tts.voxtream import pack
@@ -54,6 +55,19 @@ def test_phones_keep_the_numbers_the_pack_gave_them(
     assert {**read_json(run.stage("encode") / "phones.json"), **MARKS} == there
 
 
+def test_a_voice_without_steps_is_the_packs(further: Recipe, whole: Whole, tmp_path: Path) -> None:
+    recipe = replace(
+        further, voice=replace(further.voice, schedule=replace(further.voice.schedule, steps=0))
+    )
+    run = begun(recipe, whole, tmp_path)
+    encode.encode_corpus(run)
+    voice.train_voice(run)
+    kept = load_file(run.stage("voice") / "voice.safetensors")
+    taken = fine_tuning.weights(recipe)
+    assert set(kept) == set(taken)
+    assert all(torch.equal(value, taken[key]) for key, value in kept.items())
+
+
 def test_the_voice_begins_with_the_packs_weights(further: Recipe, whole: Whole) -> None:
     trained = load_file(whole.run.stage("voice") / "voice.safetensors")
     taken = fine_tuning.weights(further)
@@ -80,6 +94,14 @@ def test_a_decoder_with_a_schedule_learns_on_with_the_packs_codes(
     assert not any(key.startswith(codec.CODING) for key in moved)
     for key in moved:
         assert torch.allclose(after[key], before[key].float(), atol=1e-3), key
+
+
+def test_the_card_says_what_is_an_earlier_packs(further: Recipe) -> None:
+    still = replace(further.voice, schedule=replace(further.voice.schedule, steps=0))
+    assert "speaker encoder are that pack's" in begun_with(further)
+    assert "speaker encoder, voice are that pack's" in begun_with(replace(further, voice=still))
+    assert "those its decoder learnt" in begun_with(replace(further, voice=still))
+    assert begun_with(replace(further, begin_with="")) == ""
 
 
 def test_all_stages_from_the_command_line(whole: Whole, tmp_path: Path) -> None:
