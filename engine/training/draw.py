@@ -23,7 +23,8 @@ from torch import Tensor
 from engine.training.encode import codes_file
 from engine.training.parts import Part, Place, Result, do_parts
 from engine.training.run import Run, file_hash
-from engine.training.shards import Entry, read_shards
+from engine.training.shards import Entry
+from engine.training.speech import first_shards
 from engine.training.utterances import Encoded, one_utterance, read_everybody, read_shard
 from engine.training.voice import collated, on_device
 from engine.training.voice_model import (
@@ -52,11 +53,12 @@ class Drawing:
     look_ahead: int
     generation: Generation
     seed: int
+    bf16: bool
     device: str
 
 
 def draw_corpus(run: Run) -> None:
-    """Draw the codes of all shards that are not drawn yet."""
+    """Draw the codes of those shards the decoder learns from that are not drawn yet."""
     inputs = run.require("encode", "voice")
     recipe, folder = run.recipe, run.stage("draw")
     voice = run.stage("voice") / "voice.safetensors"
@@ -67,11 +69,12 @@ def draw_corpus(run: Run) -> None:
         recipe.voice.look_ahead,
         Generation(temperature=recipe.export.temperature),
         recipe.seed,
+        recipe.voice.schedule.bf16,
         run.device,
     )
     depends = (file_hash(voice), inputs["encode"])
     parts = []
-    for shard in read_shards(run.stage("corpus")):
+    for shard in first_shards(run, recipe.decoder.hours):
         made = codes_file(folder, shard)
         given = (shard.index.stem, Place(made), how)
         parts.append(Part(f"shard/{shard.index.stem}", draw_shard, given, depends))
@@ -100,7 +103,7 @@ def draw_shard(stem: str, made: str, how: Drawing) -> Result:
 def read_drawn(run: Run) -> dict[Entry, Tensor]:
     """Drawn codes [K, T] by utterance."""
     found: dict[Entry, Tensor] = {}
-    for shard in read_shards(run.stage("corpus")):
+    for shard in first_shards(run, run.recipe.decoder.hours):
         codes = load_arrays(codes_file(run.stage("draw"), shard))["codes"].astype(np.int64)
         frame = 0
         for made in read_shard(codes_file(run.stage("encode"), shard)):
@@ -130,7 +133,8 @@ def _drawn(
     people, model = _people(how.codes), _model(how.voice, how.config, how.device)
     lessons = [one_utterance(made, people[made.speaker], draw, PROMPT_FRAMES) for made in said]
     batch = on_device(collated(lessons, how.config), torch.device(how.device))
-    codes = drawn_codes(model, batch, how.look_ahead, how.generation).cpu().numpy()
+    with torch.autocast(how.device, torch.bfloat16, enabled=how.bf16):
+        codes = drawn_codes(model, batch, how.look_ahead, how.generation).cpu().numpy()
     return [
         codes[number, :, lesson.prompt_frames :][:, : made.frames].astype(np.int16)
         for number, (lesson, made) in enumerate(zip(lessons, said, strict=True))

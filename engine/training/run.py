@@ -79,7 +79,7 @@ class Run:
         parts["speaker"] = (*parts["corpus"], *begun, recipe.speaker)
         parts["encode"] = (*parts["codec"], recipe.speaker, recipe.voice.noisy_prompts)
         parts["voice"] = (*parts["encode"], recipe.voice)
-        parts["draw"] = (*parts["voice"], recipe.export.temperature)
+        parts["draw"] = (*parts["voice"], recipe.export.temperature, recipe.decoder.hours)
         heard = parts["draw"] if recipe.decoder.drawn else parts["codec"]
         parts["decoder"] = (*heard, recipe.decoder)
         parts["export"] = (*parts["voice"], recipe.decoder, recipe.export)

@@ -5,6 +5,7 @@ Invariant: an utterance belongs to one of the three sides for ever, by its speak
 
 import hashlib
 import random
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,7 +17,7 @@ from torch import Tensor
 from engine.errors import InvalidInput
 from engine.training import sounds
 from engine.training.run import Run
-from engine.training.shards import Entry, read_shards
+from engine.training.shards import Entry, Shard, read_shards
 from engine.training.speakers import cast
 
 SLOT: Final = 480  # samples, 20 ms: how finely phones are predicted from the first codebook
@@ -70,11 +71,7 @@ def read_speech(run: Run, hours: float) -> Speech:
     """At most `hours` of the corpus. InvalidInput when a side would be empty."""
     left_out = {person.number for person in cast(run.recipe) if person.held_out}
     sides: tuple[list[Spoken], list[Spoken], list[Spoken]] = ([], [], [])
-    seconds = 0.0
-    for shard in read_shards(run.stage("corpus")):
-        if seconds > hours * 3600:
-            break
-        seconds += shard.seconds
+    for shard in first_shards(run, hours):
         pcm = shard.pcm()
         for entry in shard.entries:
             spoken = Spoken(entry, pcm[entry.offset : entry.offset + entry.length])
@@ -85,6 +82,16 @@ def read_speech(run: Run, hours: float) -> Speech:
     return Speech(
         tuple(training), tuple(validation or training[:4]), tuple(held_out or training[:4])
     )
+
+
+def first_shards(run: Run, hours: float) -> Iterator[Shard]:
+    """The corpus's first shards, until they hold `hours`."""
+    seconds = 0.0
+    for shard in read_shards(run.stage("corpus")):
+        if seconds > hours * 3600:
+            return
+        seconds += shard.seconds
+        yield shard
 
 
 def is_validation(run: Run, text: str) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final, TypeVar, get_type_hints
 
-from engine.codec.small import load_small
+from engine.codec.small import codes_hash, load_small
 from engine.errors import InvalidInput, ModelError
 from engine.nn.memory import return_freed_memory
 from engine.nn.transformer import TransformerConfig
@@ -72,10 +72,11 @@ def load_pack(folder: Path, profile: Profile, target: Target) -> VoxtreamSynthes
 
 
 def _edition(folder: Path) -> str:
-    """A voice is codes and a vector: it means nothing to another codec or speaker encoder."""
-    digest = hashlib.sha256()
-    for name in (CODEC_FILE, SPEAKER_FILE):
-        digest.update((folder / name).read_bytes())
+    """A voice is codes and a vector: it means nothing to other codes or another speaker encoder. To
+    another decoder of the same codes it does.
+    """
+    digest = hashlib.sha256((folder / SPEAKER_FILE).read_bytes())
+    digest.update(codes_hash(folder / CODEC_FILE).encode())
     return digest.hexdigest()[:EDITION_LETTERS]
 
 

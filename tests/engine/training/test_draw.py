@@ -13,6 +13,7 @@ from engine.training import draw
 from engine.training.encode import codes_file
 from engine.training.recipe import Recipe
 from engine.training.shards import read_shards
+from engine.training.speech import first_shards
 from engine.training.utterances import one_utterance, read_shard
 from engine.training.voice import collated
 from engine.training.voice_model import fresh_model, model_config, phone_rows, temporal_hidden
@@ -69,7 +70,7 @@ def test_prompt_and_last_acoustic_codes_stay_true(model: VoxtreamModel) -> None:
 def test_a_shard_is_drawn_in_the_order_it_was_encoded(whole: Whole) -> None:
     found = draw.read_drawn(whole.run)
     count = 0
-    for shard in read_shards(whole.run.stage("corpus")):
+    for shard in first_shards(whole.run, whole.run.recipe.decoder.hours):
         said = read_shard(codes_file(whole.run.stage("encode"), shard))
         file = codes_file(whole.run.stage("draw"), shard)
         assert load_file(file)["codes"].shape[1] == sum(made.frames for made in said)

@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soundfile
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
 
 from engine.errors import InvalidInput, ModelError
 from engine.settings import SpeechSettings
@@ -123,6 +125,22 @@ def test_the_weights_alone_may_change_and_voices_stay(data: Path) -> None:
     config = starter.own_folder() / pack.CONFIG_FILE
     config.write_text(config.read_text() + "\n")
     assert loaded().info.voice_model == before
+
+
+def test_the_decoder_alone_may_change_and_voices_stay(data: Path) -> None:
+    before = loaded().info.voice_model
+    assert edited(starter.own_folder() / pack.CODEC_FILE, "decoder.leave.bias") == before
+    assert edited(starter.own_folder() / pack.CODEC_FILE, "encoder.enter.bias") != before
+
+
+def edited(codec: Path, name: str) -> str:
+    """Change one tensor of a codec's file; what voices are then made for."""
+    with safe_open(str(codec), framework="pt") as file:
+        about = file.metadata()
+    tensors = load_file(codec)
+    tensors[name] = tensors[name] + 0.5
+    save_file(tensors, codec, about)
+    return loaded().info.voice_model
 
 
 def test_without_a_pack_the_person_is_told_what_to_do(
