@@ -22,9 +22,10 @@ _LIMITS: Final = """\
 
 
 _BEGUN: Final = """
-It began with an earlier pack: {kept} are that pack's, and the hours are those its {learnt} learnt
-on from. Test sentences and test speakers were kept from this training; what the earlier pack learnt
-from is not known to it, so some of the prose it is tested with may have been there.
+It began with an earlier pack: {kept} are that pack's, and the hours are those of the corpus its
+{learnt} learnt on from. Test sentences and test speakers were kept from this training; what the
+earlier pack learnt from is not known to it, so some of the prose it is tested with may have been
+there.
 """
 
 
