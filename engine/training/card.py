@@ -1,6 +1,7 @@
 """The model card of a pack: what it is, from what it was made, what it reaches, what it cannot do.
 
-Invariant: every number comes from a manifest or from `evaluate`; nothing is promised.
+Invariant: every number comes from a manifest, from `evaluate` or from what the recipe says of its
+limits; nothing is promised.
 """
 
 from collections.abc import Mapping
@@ -49,6 +50,8 @@ def write_card(run: Run, folder: Path, figures: Mapping[str, Any]) -> None:
     sources = "\n".join(f"- {LICENCES[name]}" for name in recipe.corpus.synthesisers)
     hours = read_json(run.stage("corpus") / "manifest.json").get("hours", 0.0)
     table = str(figures.get("table", "")) or "Not measured yet: run the stage `evaluate`."
+    limits = "".join(f"- {sentence}\n" for sentence in recipe.export.limits)
+    limits = f"\n## What keeps it from its targets\n{limits}" if limits else ""
     text = f"""# {recipe.export.name}
 
 A small VoXtream2 with its own codec and speaker encoder, trained from scratch by the stages of
@@ -69,5 +72,5 @@ how that went.
 {table}
 
 ## What it cannot do
-{_LIMITS}"""
+{_LIMITS}{limits}"""
     (folder / FILE).write_text(text, encoding="utf-8")

@@ -186,6 +186,7 @@ class Export:
     passage_seconds: float = 10.0  # after so many a sentence's end begins anew from the prompt
     weights: tuple[float, ...] = (10.0, 8.0, 6.0, 5.0, 7.0, 9.0, 12.0)  # of the pull, 1 to 7 SPS
     tuning_seconds: float = 10.0  # of speech in a trial of a row; 0 = these weights as they are
+    limits: tuple[str, ...] = ()  # for the card: what keeps the figures from their targets
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -88,6 +88,7 @@ def test_a_pack_says_what_it_was_made_of(whole: Whole) -> None:
     card = (export.pack_folder(whole.run) / "CARD.md").read_text(encoding="utf-8")
     assert "BSD-like" in card
     assert "Not measured yet" in card
+    assert "targets\n- Four steps of training.\n" in card
 
 
 def test_every_stage_names_its_inputs_and_outputs(whole: Whole) -> None:
