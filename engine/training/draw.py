@@ -3,7 +3,7 @@
 In use the decoder hears codes of the voice alone, and of the later codebooks these are mostly
 guesses. A decoder that learnt on the true ones believes them (the reason why Tacotron 2's vocoder
 learns on predictions given the true past: Shen et al. 2018, 3.1).
-Invariant: a drawn frame is of the sound the true one is of; the duration tokens are the true ones.
+Invariant: prompt, text and duration tokens are the true ones; only codes are drawn.
 """
 
 import random

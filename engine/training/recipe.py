@@ -91,7 +91,7 @@ class Decoder:
     latents: float = 0.1  # of what the codec's encoder hears in what was made
     pitch: float = 4.0  # of the source's log pitch where there is voice
     drawn: float = 0.0  # share of windows with codes the voice drew; above 0 the voice comes first
-    critic: str = "mel"  # hears mel spectra; or "spectra", with phases, at eight times the cost
+    critic: str = "mel"  # hears mel spectra; or "spectra", with phases, at three times the cost
     adversary_from: int = 1_000_000  # step; beyond the last one = never
     critic_windows: int = 2  # of a batch that the critic hears
     critic_rate: float = 3.0  # of the schedule's learning rate
