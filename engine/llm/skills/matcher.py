@@ -70,15 +70,12 @@ class Matcher:
     def _first(
         self, intents: Intents, text: str, occasion: Occasion, certain_only: bool
     ) -> Answer | None:
-        head, tail = text[:MAX_PATTERN_CHARS], text[MAX_PATTERN_CHARS:]
+        head = text[:MAX_PATTERN_CHARS]
         for match, _ in zip(recognize_all(head, intents), range(MAX_CANDIDATES), strict=False):
             intent = self._by_name[match.intent.name]
             if certain_only and not intent.certain:
                 continue
-            slots = _slots(match.entities, head)
-            if tail:
-                slots = _with_tail(slots, match.entities, head, tail)
-            answer = intent.respond(slots, occasion)
+            answer = intent.respond(_slots(match.entities, head, text), occasion)
             if answer is not None:
                 return answer
         return None
@@ -109,14 +106,18 @@ def compiled(intents: Iterable[Intent]) -> Intents:
     )
 
 
-def _slots(entities: dict[str, Any], text: str) -> dict[str, str]:
+def _slots(entities: dict[str, Any], head: str, text: str) -> dict[str, str]:
     """Slot values: of an open slot the whole words as they stand in the text, with the punctuation
-    hassil leaves out of its spans ("../notes.txt" begins with it).
+    hassil leaves out of its spans ("../notes.txt" begins with it). hassil saw the `head` alone:
+    reading matter that reaches its end goes on to the end of the text.
     """
-    return {
-        name: _whole_words(text, *entity.text_span) if entity.is_wildcard else str(entity.value)
-        for name, entity in entities.items()
-    }
+    slots = {}
+    for name, entity in entities.items():
+        start, end = entity.text_span
+        if end >= len(head.rstrip()):
+            end = len(text)
+        slots[name] = _whole_words(text, start, end) if entity.is_wildcard else str(entity.value)
+    return slots
 
 
 def _whole_words(text: str, start: int, end: int) -> str:
@@ -125,13 +126,3 @@ def _whole_words(text: str, start: int, end: int) -> str:
     while end < len(text) and not text[end].isspace():
         end += 1
     return text[start:end]
-
-
-def _with_tail(
-    slots: dict[str, str], entities: dict[str, Any], head: str, tail: str
-) -> dict[str, str]:
-    """Reading matter goes on beyond what hassil saw: the slot that reaches the end takes it."""
-    return {
-        name: value + tail if entities[name].text_span[1] >= len(head.rstrip()) else value
-        for name, value in slots.items()
-    }

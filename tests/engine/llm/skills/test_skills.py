@@ -127,3 +127,11 @@ def test_recognition_stays_far_below_thirty_milliseconds(skills):
         fastest.append(min(times))
 
     assert max(fastest) < 0.03
+
+
+@pytest.mark.parametrize("at", range(298, 303))
+def test_long_words_come_back_whole_wherever_a_space_falls(skills, at):
+    asked = "repeat after me "
+    said = f"{'a' * (at - len(asked))} {'b' * 50}"  # the space is character `at` of the request
+
+    assert text(skills, asked + said) == said
