@@ -1,10 +1,10 @@
 """The key that is held to talk, wherever the focus is, except where the key means something else.
 
 Invariant: a press is always followed by exactly one release: key up, the window losing the
-keyboard, or hiding. Auto-repeat is swallowed.
+keyboard, or hiding. Auto-repeat is swallowed, also where it comes as release and press.
 """
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -21,6 +21,9 @@ from app.talk import TalkButton
 
 _DEFAULT_KEY = Qt.Key.Key_Space
 _PRESSES_BUTTONS = (Qt.Key.Key_Space, Qt.Key.Key_Select)
+# A key that is held down may come as one release and press after the other, unmarked (remote
+# desktops, some X servers): a millisecond apart, and nobody lifts a finger for less than this.
+_CHATTER_MS = 25
 _LEAVE = (QEvent.Type.FocusOut, QEvent.Type.Hide, QEvent.Type.WindowDeactivate)
 
 
@@ -39,7 +42,17 @@ class TalkKey(QObject):
         super().__init__(parent)
         self._key = _DEFAULT_KEY
         self._is_down = False
+        self._lifted = QTimer(self)  # runs from a release until it is certain
+        self._lifted.setSingleShot(True)
+        self._lifted.setInterval(_CHATTER_MS)
+        self._lifted.setTimerType(Qt.TimerType.PreciseTimer)
+        self._lifted.timeout.connect(self._release)
         self.choose(key_name)
+
+    @property
+    def is_down(self) -> bool:
+        """Between pressed and released."""
+        return self._is_down
 
     @property
     def label(self) -> str:
@@ -61,11 +74,12 @@ class TalkKey(QObject):
         """True when the key was ours."""
         if event.type() == QEvent.Type.KeyRelease and self._is_down:
             if not event.isAutoRepeat():
-                self._release()
+                self._lifted.start()
             return True
         if event.type() != QEvent.Type.KeyPress:
             return False
         if self._is_down:
+            self._lifted.stop()
             return True
         if event.isAutoRepeat() or self._belongs_to(QApplication.focusWidget(), event):
             return False
@@ -74,6 +88,7 @@ class TalkKey(QObject):
         return True
 
     def _release(self) -> None:
+        self._lifted.stop()
         if self._is_down:
             self._is_down = False
             self.released.emit()
