@@ -64,7 +64,10 @@ def _verify(options: argparse.Namespace) -> int:
 
 def _remove(options: argparse.Namespace) -> int:
     freed = api.remove_model(options.name)
-    sys.stdout.write(f"{freed / 1e6:.0f} MB were freed.\n")
+    if freed:
+        sys.stdout.write(f"{freed / 1e6:.1f} MB were freed.\n")
+    else:
+        sys.stdout.write(f"Nothing of {options.name} is here.\n")
     return 0
 
 
