@@ -15,7 +15,6 @@ from engine.api import Event, RecordingChanged, SetHandsFree, SettingChanged, Se
 
 HANDS_FREE_KEY = "audio.hands_free"
 VOLUME_KEY = "audio.volume"
-_NEXT_MODE = {Mode.SYSTEM: Mode.LIGHT, Mode.LIGHT: Mode.DARK, Mode.DARK: Mode.SYSTEM}
 
 
 class Header(QWidget):
@@ -51,8 +50,10 @@ class Header(QWidget):
 
     @property
     def next_mode(self) -> Mode:
-        """What the theme button leads to."""
-        return _NEXT_MODE[self._theme.mode]
+        """What the theme button leads to: always another look. Following the system, which may
+        look as before, is in the settings.
+        """
+        return Mode.LIGHT if self._theme.is_dark else Mode.DARK
 
     def on_event(self, event: Event) -> None:
         match event:

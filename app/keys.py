@@ -6,8 +6,8 @@ Invariant: what the card lists is what works; both are made from the same table.
 from dataclasses import dataclass
 from enum import Enum
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QKeySequence
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QDialog, QGridLayout, QLabel, QWidget
 
 from app.theme import scaled
@@ -55,6 +55,22 @@ SHORTCUTS = (
     Shortcut(Act.HELP, "F1", "These keys"),
     Shortcut(Act.QUIT, "Ctrl+Q", "Quit"),
 )
+
+
+class Precedence(QObject):
+    """Watches a window (its QWindow): no text field in it keeps a shortcut to itself. On Linux
+    Ctrl+E would go to the end of the line, and Ctrl+D delete.
+    """
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._shortcuts = [QKeySequence(each.keys) for each in SHORTCUTS]
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """A field asks for a key by accepting ShortcutOverride: ours are not offered."""
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
+            return QKeySequence(event.keyCombination()) in self._shortcuts
+        return super().eventFilter(watched, event)
 
 
 class KeysCard(QDialog):

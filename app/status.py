@@ -207,8 +207,17 @@ def last_turn_line(metrics: TurnMetrics) -> str:
     """The one number that matters: how long the person waited for the first sound."""
     if metrics.heard_ms is None:
         return "Last turn: nothing was spoken"
-    underruns = f" · {metrics.underruns} gaps" if metrics.underruns else ""
-    return f"Last turn: answered after {metrics.heard_ms / 1000:.2f} s{underruns}"
+    return f"Last turn: answered after {metrics.heard_ms / 1000:.2f} s{_gaps(metrics.underruns)}"
+
+
+def _gaps(count: int) -> str:
+    match count:
+        case 0:
+            return ""
+        case 1:
+            return " · 1 gap"
+        case _:
+            return f" · {count} gaps"
 
 
 def turn_details(metrics: TurnMetrics, recogniser: str) -> str:

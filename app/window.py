@@ -38,7 +38,7 @@ from app.export import ExportDialog
 from app.header import Header
 from app.icons import application_icon
 from app.interrupt import Interrupt
-from app.keys import SHORTCUTS, Act, KeysCard
+from app.keys import SHORTCUTS, Act, KeysCard, Precedence
 from app.more import MoreMenu
 from app.notice import NoticeLine
 from app.settings_dialog import SettingsDialog
@@ -100,6 +100,7 @@ class Window(QWidget):
         self.stage = Stage(self.post, theme, self)
         self.shelf = Shelf(self.post, theme, self)
         self.talk_key = TalkKey(settings.window.talk_key, self)
+        self._precedence = Precedence(self)
         self._connect()
         self._lay_out()
         self._show_settings(settings)
@@ -310,6 +311,7 @@ class Window(QWidget):
         handle = self.windowHandle()
         if handle is not None:
             handle.installEventFilter(self.talk_key)
+            handle.installEventFilter(self._precedence)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
