@@ -16,8 +16,8 @@ from engine.text.speakable import Speakable
 from engine.text.word import Word
 
 _TABLE = tomllib.loads(Path(__file__).with_name("speakable.toml").read_text(encoding="utf-8"))
-CASES = [(topic, text, spoken) for topic, rows in _TABLE.items() for text, spoken in rows]
-TEXTS = [text for _, text, _ in CASES]
+CASES = [(topic, *row) for topic, rows in _TABLE.items() for row in rows]
+TEXTS = [text for _, text, *_ in CASES]
 WHOLE_TABLE = "\n\n".join(text for text in TEXTS if text.count("```") % 2 == 0)
 
 _SCRAPS = (
@@ -47,21 +47,28 @@ def pieces(text: str, cuts: list[int]) -> list[str]:
 @pytest.mark.parametrize(
     ("text", "spoken"),
     [
-        pytest.param(text, spoken, id=f"{topic}-{number}")
-        for number, (topic, text, spoken) in enumerate(CASES)
+        pytest.param(
+            text,
+            spoken,
+            id=f"{topic}-{number}",
+            marks=[pytest.mark.xfail(strict=True, reason="said wrong so far")]
+            if still_open
+            else [],
+        )
+        for number, (topic, text, spoken, *still_open) in enumerate(CASES)
     ],
 )
 def test_text_is_said_as_a_person_would_say_it(text: str, spoken: str) -> None:
     assert " ".join(word.text for word in read(text)) == spoken
 
 
-def test_the_table_has_at_least_three_hundred_different_cases() -> None:
-    assert len(set(TEXTS)) == len(TEXTS) >= 300
+def test_the_table_has_at_least_fifteen_hundred_different_cases() -> None:
+    assert len(set(TEXTS)) == len(TEXTS) >= 1500
 
 
 @pytest.mark.parametrize("topic", _TABLE)
 def test_character_by_character_says_the_same(topic: str) -> None:
-    for text, _ in _TABLE[topic]:
+    for text, *_ in _TABLE[topic]:
         assert read(*text) == read(text), text
 
 
@@ -127,7 +134,7 @@ def hold_back_is_at_most_one_token(text: str) -> None:
 
 @pytest.mark.parametrize("topic", _TABLE)
 def test_at_most_one_word_is_held_back(topic: str) -> None:
-    for text, _ in _TABLE[topic]:
+    for text, *_ in _TABLE[topic]:
         hold_back_is_at_most_one_token(text)
 
 
