@@ -68,6 +68,7 @@ class Mimi:
                     tabled(self._model, self.codebooks)
             self._whole = False
 
+    @torch.inference_mode()
     def open(self, batch: int = 1) -> MimiStream:
         """A fresh stream, cold: as if silence without a past had been there."""
         with self._model.streaming(batch):
@@ -95,6 +96,7 @@ class Mimi:
             pcm: Tensor = self._model.decode(codes)
         return pcm
 
+    @torch.inference_mode()
     def restart(self, stream: MimiStream) -> None:
         """Make a stream fresh again, its tensors staying where they are."""
         with self._resumed(stream):

@@ -85,6 +85,8 @@ class VoxtreamSynthesiser:
         return_freed_memory()  # the codec's encoding half was loaded for it
         return voice
 
+    # Buffers that warm() or a step made can be written to in this mode only.
+    @torch.inference_mode()
     def open(self, voice: Voice, *, seed: int) -> VoxtreamSession:
         prompt = self._prompt(voice)
         return VoxtreamSession(self._machine, prompt, partial(self._frames, prompt), seed)
@@ -107,9 +109,9 @@ class VoxtreamSynthesiser:
     def with_rates(self, rates: Mapping[float, RateTarget]) -> "VoxtreamSynthesiser":
         """The same weights and voices under another rate table."""
         machine = replace(self._machine, rates=rates)
-        edition = self.info.edition
+        name, edition = self.info.name, self.info.edition
         return VoxtreamSynthesiser(
-            machine, self._speaker, self._voices, self.info.name, edition=edition
+            machine, self._speaker, self._voices, name, edition=edition, graphs=self._graphs
         )
 
     def close(self) -> None:
@@ -128,7 +130,6 @@ class VoxtreamSynthesiser:
         frames.serve(prompt)
         return frames
 
-    @torch.inference_mode()
     def _prompt(self, voice: Voice) -> PreparedPrompt:
         """The voice on this model, from memory when it spoke lately."""
         if id(voice) not in self._prepared:

@@ -53,6 +53,14 @@ def small(profile: Profile = FULL, config: ModelConfig = SMALL) -> VoxtreamSynth
     return load_random(1, config=config, profile=profile, target=TARGET, mimi=small_mimi())
 
 
+def in_place(config: ModelConfig = SMALL) -> VoxtreamSynthesiser:
+    """The same with frames as on CUDA, from buffers that stay in place."""
+    plain = small(config=config)
+    return VoxtreamSynthesiser(
+        plain._machine, plain._speaker, plain.voices(), plain.info.name, graphs=True
+    )
+
+
 def speak(session: VoxtreamSession, words: list[str]) -> list[AudioFrame]:
     """Everything said when all words are pushed first."""
     for word in words:

@@ -1,22 +1,27 @@
 """Frames from buffers that stay in place equal frames from plain calls."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
+from engine.codec.mimi import FRAME_SAMPLES
 from engine.tts.base import Voice
+from engine.tts.voxtream.frames import GraphFrames
+from engine.tts.voxtream.prompt import rotary_tables
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser, random_voice
-from tests.engine.tts.voxtream.small_model import SMALL, small, speak
+from tests.engine.tts.voxtream import small_model
+from tests.engine.tts.voxtream.small_model import SMALL, small_mimi, speak
 
 WORDS = ["One", "buffer", "for", "every", "number,", "and", "nothing", "moves."]
 
 
 @pytest.fixture(scope="module")
 def in_place() -> VoxtreamSynthesiser:
-    plain = small()
-    return VoxtreamSynthesiser(
-        plain._machine, plain._speaker, plain.voices(), plain.info.name, graphs=True
-    )
+    return small_model.in_place()
 
 
 def samples(
@@ -52,6 +57,36 @@ def test_a_second_session_gets_buffers_of_its_own(
         both = (speak(one, WORDS[:3]), speak(two, WORDS[:3]))
     assert all(np.array_equal(a.pcm, b.pcm) for a, b in zip(*both, strict=True))
     assert len(in_place._idle) == 2
+
+
+def test_nothing_that_is_captured_touches_the_host() -> None:
+    """On a device without data: reading a value there, or meeting a tensor of the host, raises."""
+    model, mimi, nowhere = small_model.small()._machine.model, small_mimi(), torch.device("meta")
+    model.to(nowhere)
+    mimi._model.to(nowhere)
+    with torch.inference_mode():
+        frames = GraphFrames(model, rotary_tables(model), mimi, lambda done: None)
+        with _Devices() as met:
+            (out,) = frames._frame()
+    assert out.shape == (FRAME_SAMPLES + 1,)
+    assert met.types == {"meta"}
+
+
+class _Devices(TorchDispatchMode):
+    """Notes on which devices tensors are that operations read and give."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.types: set[str] = set()
+
+    def __torch_dispatch__(
+        self, operation: Any, types: Any, given: Any = (), named: Any = None
+    ) -> Any:
+        result = operation(*given, **(named or {}))
+        for value in tree_leaves((given, named, result)):
+            if isinstance(value, torch.Tensor):
+                self.types.add(value.device.type)
+        return result
 
 
 @pytest.mark.gpu
