@@ -140,11 +140,12 @@ def _edit(path: Path, settings: Settings) -> _Edit:
         before = tomllib.loads(text)
         document = tomlkit.parse(text)
         changed = _changed(before, settings)
-        overwrites = [_put(document, key, value_of(settings, key)) for key in changed]
+        for key in changed:
+            _put(document, key, value_of(settings, key))
         edited = tomlkit.dumps(document)
         # tomlkit edits text; whether the text still says what is meant is asked of another parser
-        if tomllib.loads(edited) == _expected(before, changed, settings):
-            return _Edit(edited, any(overwrites))
+        if _filled(tomllib.loads(edited)) == _filled(_expected(before, changed, settings)):
+            return _Edit(edited, any(_is_nonsense(before, key) for key in changed))
     except FileNotFoundError:
         return _Edit(_fresh(settings), overwrites=False)
     except (ValueError, TypeError, TOMLKitError, RecursionError) as error:
@@ -172,6 +173,11 @@ def _expected(
     return after
 
 
+def _filled(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Without empty tables: the last dotted key of a table takes the table with it."""
+    return {name: content for name, content in document.items() if content != {}}
+
+
 def _changed(document: Mapping[str, Any], settings: Settings) -> list[str]:
     """Keys whose value differs from what is in force by the file. Nonsense in the file stays as
     long as its default is what the person wants.
@@ -180,28 +186,29 @@ def _changed(document: Mapping[str, Any], settings: Settings) -> list[str]:
     return [key for key in keys() if value_of(settings, key) != value_of(in_file, key)]
 
 
-def _put(document: tomlkit.TOMLDocument, key: str, value: Value) -> bool:
-    """Set one value, or remove it for None. True when that overwrites nonsense."""
+def _put(document: tomlkit.TOMLDocument, key: str, value: Value) -> None:
+    """Set one value, or remove it for None."""
     section, _, name = key.partition(".")
     table: Any = document.get(section)
-    overwrites = table is not None and not isinstance(table, Mapping)
-    if table is None or overwrites:
+    if not isinstance(table, Mapping):
         document[section] = table = tomlkit.table()
-    if name in table and not _allowed(key, table[name]):
-        overwrites = True
     if value is None:
         del table[name]
     else:
         table[name] = value
-    return overwrites
 
 
-def _allowed(key: str, item: Any) -> bool:  # Any: an item of tomlkit wraps a str, an int, ...
+def _is_nonsense(document: Mapping[str, Any], key: str) -> bool:
+    """Whether something that was not understood stands where this setting goes."""
+    section, _, name = key.partition(".")
+    table = document.get(section, {})
+    if not isinstance(table, Mapping):
+        return True
     try:
-        change(Settings(), key, item.unwrap())
+        change(Settings(), key, table.get(name, value_of(Settings(), key)))
     except InvalidInput:
-        return False
-    return True
+        return True
+    return False
 
 
 def _keep_copy(path: Path) -> None:

@@ -7,7 +7,7 @@ host receives them one at a time and in order.
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from functools import singledispatchmethod
+from functools import partial, singledispatchmethod
 from pathlib import Path
 
 from engine import messages as m
@@ -79,8 +79,8 @@ class Conductor:
     def stop(self) -> None:
         """End the turn, save the settings, stop every thread; Stopped is the last event."""
         self._worker.stop(STOP_S)
-        self._decide(turns.StopAsked())
-        self._preferences.save()
+        self._worker.guarded(partial(self._decide, turns.StopAsked()))
+        self._worker.guarded(self._preferences.save)
         busy = self._crew.stop()
         if busy:
             self._emit(m.Notice(f"Still busy when stopping: {', '.join(busy)}."))

@@ -57,6 +57,16 @@ class Worker(Generic[M]):
             self._thread.join(timeout_s)
         return not self._thread.is_alive()
 
+    def guarded(self, action: Callable[[], float | None]) -> float | None:
+        """Do this on the calling thread; what it raises is reported as a message's fault is."""
+        try:
+            return action()
+        except Exception as error:  # the thread's top: report and live on
+            if not isinstance(error, EngineError):  # those are told to the person as they are
+                logger.exception("worker failed name=%s", self._thread.name)
+            self._report(error)
+            return RETRY_S
+
     def _run(self) -> None:
         wait_s: float | None = 0.0
         while True:
@@ -64,9 +74,9 @@ class Worker(Generic[M]):
             while message is not None:
                 if isinstance(message, _Quit):
                     return
-                self._guarded(partial(self._deliver, message))
+                self.guarded(partial(self._deliver, message))
                 message = self._take(0.0)
-            wait_s = self._guarded(self._tick)
+            wait_s = self.guarded(self._tick)
 
     def _deliver(self, message: M) -> None:
         self._handle(message)
@@ -76,15 +86,6 @@ class Worker(Generic[M]):
             return self._inbox.get(timeout=wait_s) if wait_s else self._inbox.get(wait_s is None)
         except queue.Empty:
             return None
-
-    def _guarded(self, action: Callable[[], float | None]) -> float | None:
-        try:
-            return action()
-        except Exception as error:  # the thread's top: report and live on
-            if not isinstance(error, EngineError):  # those are told to the person as they are
-                logger.exception("worker failed name=%s", self._thread.name)
-            self._report(error)
-            return RETRY_S
 
 
 RETRY_S = 0.05  # after a fault: soon enough to go on, long enough not to spin

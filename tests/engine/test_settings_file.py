@@ -1,6 +1,7 @@
 """The settings file: nothing a person wrote is lost, and nothing in it stops the program."""
 
 import errno
+import json
 import os
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,7 +13,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from engine.errors import SettingsError
-from engine.settings import Settings, change, value_of
+from engine.settings import Settings, Value, change, keys, value_of
 from engine.settings_file import LARGEST_BYTES, config_folder, data_folder, default_path, load, save
 
 HAND_WRITTEN = """\
@@ -51,6 +52,68 @@ def test_what_was_saved_is_loaded_again(path: Path):
     settings = change(change(Settings(), "speech.rate", 3.5), "window.theme", "dark")
     save(settings, path)
     assert load(path) == (settings, ())
+
+
+OTHERS: dict[str, Value] = {
+    "audio.microphone": 'USB "Headset"\\',
+    "audio.loudspeaker": "Hörer, hinten",
+    "audio.volume": 0.25,
+    "audio.hands_free": False,
+    "audio.headset": True,
+    "audio.echo_cancellation": False,
+    "audio.noise_suppression": True,
+    "audio.gain_control": True,
+    "audio.lead_ms": 80,
+    "recogniser.engine": "whisper",
+    "recogniser.model": "C:\\models\\whisper",
+    "recogniser.language": "de",
+    "recogniser.patience": "quick",
+    "language_model.engine": "llama",
+    "language_model.model": "/models/a b.gguf",
+    "language_model.address": "https://example.org/v1",
+    "language_model.key_variable": "MY_KEY",
+    "language_model.system_prompt": "Be kind.\n\t'Be' \"brief\".",
+    "language_model.context_tokens": 256,
+    "language_model.temperature": 2.0,
+    "speech.engine": "espeak",
+    "speech.voice": "tom",
+    "speech.rate": 3.5,
+    "speech.pacing": False,
+    "speech.seed": 2**63 - 1,
+    "speech.device": "cpu",
+    "speech.profile": "int8",
+    "window.theme": "dark",
+    "window.talk_key": "Ctrl+T",
+}
+FORMS = {
+    "no file": None,
+    "table": "[{section}]\n{name} = {value}\n",
+    "inline table": "{section} = {{ {name} = {value} }} # mine\n",
+    "dotted": "{section}.{name} = {value}\n",
+    "apart": "[{section}]\n[later]\nx = 1\n[{section}.more]\ny = 2\n[other]\n",
+}
+
+
+def test_every_setting_is_among_those_tried():
+    assert set(OTHERS) == set(keys())
+    assert all(OTHERS[key] != value_of(Settings(), key) for key in keys())
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
+@pytest.mark.parametrize("key", keys())
+def test_every_setting_goes_to_the_file_and_back_again_and_again(
+    key: str, form: str | None, path: Path
+):
+    first, second = value_of(Settings(), key), OTHERS[key]
+    if form is not None:
+        path.parent.mkdir()
+        section, _, name = key.partition(".")
+        value = json.dumps(first if first is not None else 4.0)
+        path.write_text(form.format(section=section, name=name, value=value))
+    for value in (second, first, second, first, second):
+        save(change(load(path)[0], key, value), path)
+        assert value_of(load(path)[0], key) == value
+    assert not list(path.parent.glob("*broken*"))
 
 
 def test_a_new_file_says_only_what_differs_from_the_defaults(path: Path):

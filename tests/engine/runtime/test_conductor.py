@@ -601,6 +601,22 @@ def test_a_changed_setting_is_saved_when_the_engine_stops(tmp_path: Path) -> Non
     assert settings_file.load(path)[0].speech.rate == 5.0
 
 
+def test_a_fault_in_saving_does_not_keep_the_engine_running(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(settings: Settings, path: Path) -> None:
+        raise AttributeError("'bool' object has no attribute 'unwrap'")
+
+    monkeypatch.setattr(settings_file, "save", broken)
+    before = threading.active_count()
+    with hosting(path=tmp_path / "settings.toml") as host:
+        host.engine.post(SetRate(5.0))
+        host.wait(lambda: bool(host.of(SettingChanged)))
+    assert isinstance(host.events[-1], Stopped)
+    assert "unwrap" in host.of(Failed)[-1].message
+    assert threading.active_count() == before
+
+
 def test_a_setting_that_is_not_allowed_is_refused_and_changes_nothing() -> None:
     with hosting() as host:
         host.engine.post(ChangeSetting("speech.rate", 99.0))
