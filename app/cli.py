@@ -9,10 +9,11 @@ import dataclasses
 import json
 import logging
 import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from app import models
 from engine import api
@@ -20,6 +21,8 @@ from engine.api import Event, Settings
 
 if TYPE_CHECKING:
     from engine.api import Exchange
+
+_SOON_S = 2.0  # what takes no longer needs no line of progress
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ def _add_say(commands: Any) -> None:  # Any: argparse names this type only priva
     say.add_argument("--engine", metavar="NAME", help="which synthesiser")
     say.add_argument("--seed", type=int, metavar="N", help="the same seed gives the same samples")
     say.add_argument("--word-delay", type=float, default=0.0, metavar="MS", help="pause per word")
-    say.add_argument("--out", type=Path, metavar="FILE", help="write a WAV instead of playing")
+    say.add_argument("--out", type=Path, metavar="FILE", help="write a .wav instead of playing")
     say.add_argument("--json", action="store_true", help="print measurements as JSON")
     say.set_defaults(command=_say)
 
@@ -124,14 +127,10 @@ def _say(options: argparse.Namespace) -> int:
     engine = options.engine or settings.speech.engine
     speech = dataclasses.replace(settings.speech, engine=engine)
     plan = options.rate_plan if options.rate_plan is not None else _constant(options.rate)
-    said = api.say(
-        text,
-        dataclasses.replace(settings, speech=speech),
-        voice=options.voice,
-        rate_plan=plan,
-        word_delay_ms=options.word_delay,
-        out=options.out,
-    )
+    manner = api.Manner(options.voice, plan, options.word_delay, options.out)
+    settings = dataclasses.replace(settings, speech=speech)
+    with _ShareLine() as line:
+        said = api.say(text, settings, manner, line.draw)
     if options.json:
         _print_json(said)
     else:
@@ -242,6 +241,30 @@ def _doctor(options: argparse.Namespace) -> int:
 
 
 # ---------------------------------------------------------------------------- output
+
+
+class _ShareLine:
+    """How much of something long is done, on one line of standard error; nothing of what is over at
+    once.
+    """
+
+    def __init__(self) -> None:
+        self._due = time.monotonic() + _SOON_S
+        self._drawn = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._drawn:
+            _tell("")
+
+    def draw(self, share: float) -> None:
+        now = time.monotonic()
+        if now >= self._due:
+            self._due, self._drawn = now + models.REDRAW_S, True
+            sys.stderr.write(f"\r{share:4.0%} of the text; Ctrl+C ends it")
+            sys.stderr.flush()
 
 
 def _settings() -> Settings:

@@ -50,7 +50,7 @@ from engine.messages import (
     WordHeard,
 )
 from engine.resources import resource
-from engine.settings import Settings
+from engine.settings import Manner, Settings
 
 if TYPE_CHECKING:
     from engine.bench import Row
@@ -76,6 +76,7 @@ __all__ = [
     "Heard",
     "Levels",
     "Loading",
+    "Manner",
     "NewConversation",
     "Notice",
     "Part",
@@ -162,18 +163,13 @@ def load_settings() -> tuple[Settings, tuple[str, ...]]:
 def say(
     text: str,
     settings: Settings,
-    *,
-    voice: str | None = None,
-    rate_plan: str | None = None,
-    word_delay_ms: float = 0.0,
-    out: Path | None = None,
+    manner: Manner,
+    show: Callable[[float], None] = lambda share: None,
 ) -> "Recited":
-    """Speak a text: see engine.runtime.performance."""
+    """Speak a text; `show` gets the share that was spoken: see engine.runtime.performance."""
     from engine.runtime import performance
 
-    return performance.say(
-        text, settings, voice=voice, rate_plan=rate_plan, word_delay_ms=word_delay_ms, out=out
-    )
+    return performance.say(text, settings, manner, show)
 
 
 def voices(settings: Settings) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
+from pathlib import Path
 from types import MappingProxyType, NoneType
 from typing import get_args, get_type_hints
 
@@ -49,6 +50,20 @@ class LanguageModelSettings:
     system_prompt: str = "You are a friendly voice assistant. Answer in short spoken sentences."
     context_tokens: int = 4096
     temperature: float = 0.7
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How one text is to be said. None = as in the settings; `out` None = through the loudspeaker.
+
+    `voice` is a name or a file, `rate_plan` looks like "0:2,3:6" (seconds:SPS), `out` is a WAV to
+    make.
+    """
+
+    voice: str | None = None
+    rate_plan: str | None = None
+    word_delay_ms: float = 0.0
+    out: Path | None = None
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,15 @@ def check_suffix(path: Path) -> None:
         )
 
 
+def check_sound(path: Path) -> None:
+    """InvalidInput when the name of `path` promises something else than a WAV."""
+    if path.suffix.lower() != SOUND:
+        raise InvalidInput(
+            f"Sound is written as WAV, not as '{path.suffix or path.name}'.",
+            hint=f"Give the file a name that ends in {SOUND}.",
+        )
+
+
 def write(conversation: Conversation, path: Path) -> None:
     """Write the format that the suffix names. InvalidInput when it names none, when there is
     nothing to write, or when the file cannot be written.

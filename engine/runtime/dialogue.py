@@ -13,7 +13,7 @@ from pathlib import Path
 from engine.audio.base import Loudspeaker, Microphone
 from engine.audio.file_device import FileLoudspeaker, FileMicrophone
 from engine.errors import EngineError
-from engine.export.files import check_suffix
+from engine.export.files import check_sound, check_suffix
 from engine.messages import (
     Ending,
     Event,
@@ -62,9 +62,12 @@ class Keep:
 
     def check(self) -> None:
         """InvalidInput when one of them could not be written; better known before than after."""
-        for path in (*self.exports, *filter(None, (self.recording,))):
+        for path in self.exports:
             check_suffix(path)
             check_writable(path)
+        if self.recording is not None:
+            check_sound(self.recording)
+            check_writable(self.recording)
 
 
 def converse(
@@ -86,6 +89,7 @@ def converse(
     keep = keep or Keep()
     keep.check()
     if loudspeaker is not None:
+        check_sound(loudspeaker)
         check_writable(loudspeaker)
     stage = _Stage(microphone, loudspeaker, show)
     if microphone is not None:  # a file does not hear the loudspeaker

@@ -1,12 +1,14 @@
 """Where a recital goes: into a file or through the loudspeaker.
 
-Invariant: a sound file is complete or not there (written under a temporary name, then renamed).
+Invariant: a sound file is complete or not there (written under a temporary name, then renamed), and
+no more of it is in memory than a frame, however long the text.
 """
 
 import logging
 import os
 import tempfile
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -15,12 +17,12 @@ import soundfile
 
 from engine.audio.base import Loudspeaker, Pcm
 from engine.errors import DeviceError, ModelError
-from engine.export.files import unwritable
+from engine.export.files import check_sound, unwritable
 from engine.runtime import rate_plan as plans
 from engine.runtime.parts import Parts, standard_parts
 from engine.runtime.playback import Playback
 from engine.runtime.recital import Clock, Recital, Recited, Script
-from engine.settings import Settings, SpeechSettings
+from engine.settings import Manner, Settings, SpeechSettings
 from engine.tts.base import TtsModel
 from engine.tts.casting import choose, voice_names
 from engine.tts.registry import BUILT_IN
@@ -31,53 +33,41 @@ _TICK_S: Final = 0.01
 _STALLED_S: Final = 5.0  # a loudspeaker that plays nothing for so long is gone
 
 
-@dataclass(frozen=True)
-class Manner:
-    """How a text is to be said. None = as in the settings; `out` None = through the loudspeaker.
+Show = Callable[[float], None]  # share of the text that was spoken, 0..1
 
-    `voice` is a name or a file, `rate_plan` looks like "0:2,3:6" (seconds:SPS).
+
+def unseen(share: float) -> None:
+    """Show nobody how far it is."""
+
+
+def say(text: str, settings: Settings, manner: Manner, show: Show = unseen) -> Recited:
+    """Speak `text` with the real parts. Raises EngineErrors only; what else `show` raises ends it,
+    and leaves no file.
     """
-
-    voice: str | None = None
-    rate_plan: str | None = None
-    word_delay_ms: float = 0.0
-    out: Path | None = None
+    return perform(text, settings, manner, standard_parts(), show)
 
 
-def say(
-    text: str,
-    settings: Settings,
-    *,
-    voice: str | None = None,
-    rate_plan: str | None = None,
-    word_delay_ms: float = 0.0,
-    out: Path | None = None,
+def perform(
+    text: str, settings: Settings, manner: Manner, parts: Parts, show: Show = unseen
 ) -> Recited:
-    """Speak `text` in that Manner with the real parts. Raises EngineErrors only."""
-    manner = Manner(voice, rate_plan, word_delay_ms, out)
-    return perform(text, settings, manner, standard_parts())
-
-
-def perform(text: str, settings: Settings, manner: Manner, parts: Parts) -> Recited:
     """Load the synthesiser of the settings, say `text` with it, release it."""
     speech = settings.speech
     plan = _plan(manner.rate_plan, speech.rate)
     if manner.out is not None:  # before the first word is spoken: a long text takes a while
         check_writable(manner.out)
+        check_sound(manner.out)
     model = _synthesiser(speech, parts)
     try:
         voice = choose(model, speech.voice if manner.voice is None else manner.voice)
         model.warm(voice)
         delay_s = manner.word_delay_ms / 1000
         script = Script(text, voice, plan, speech.seed, delay_s, speech.pacing)
-        recital = Recital(model, script)
+        recital = Recital(model, script, show=show)
         if manner.out is None:
             _aloud(recital, model, settings, parts)
-            return recital.report()
-        pcm = collect(recital)
-        report = recital.report()  # fails for a text without words: no file then
-        write_wav(manner.out, pcm, model.info.sample_rate)
-        return report
+        else:
+            write_wav(manner.out, recital.pcm(), model.info.sample_rate)
+        return recital.report()
     finally:
         model.close()
 
@@ -93,7 +83,7 @@ def voices(settings: Settings, *, parts: Parts | None = None) -> tuple[str, ...]
 
 def collect(recital: Recital) -> Pcm:
     """All samples of a recital [S]."""
-    return np.concatenate([np.zeros(0, np.float32), *(frame.pcm for frame in recital.frames())])
+    return np.concatenate([np.zeros(0, np.float32), *recital.pcm()])
 
 
 def play(
@@ -133,20 +123,26 @@ def _until(playback: Playback, loudspeaker: Loudspeaker, clock: Clock, *, lead_m
             )
 
 
-def write_wav(path: Path, pcm: Pcm, sample_rate: int) -> None:
-    """Write mono samples [S] (clipped to -1..1) as 16-bit WAV. InvalidInput when it cannot be
-    written.
+def write_wav(path: Path, parts: Iterable[Pcm], sample_rate: int) -> None:
+    """Write mono samples [S] (clipped to -1..1) as 16-bit WAV, each part as it comes. InvalidInput
+    when it cannot be written.
     """
-    temporary = ""
+    temporary = None
     try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".rubato-", suffix=".part")
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".rubato-", suffix=".part")
+        temporary = Path(name)
         os.close(handle)
-        soundfile.write(temporary, np.clip(pcm, -1, 1), sample_rate, format="WAV", subtype="PCM_16")
-        Path(temporary).replace(path)
+        with soundfile.SoundFile(
+            temporary, "w", sample_rate, channels=1, format="WAV", subtype="PCM_16"
+        ) as file:
+            for pcm in parts:
+                file.write(np.clip(pcm, -1, 1))
+        temporary.replace(path)
     except (OSError, soundfile.SoundFileError) as error:
-        if temporary:
-            Path(temporary).unlink(missing_ok=True)
         raise unwritable(path, error) from error
+    finally:  # also when it was cancelled
+        if temporary:
+            temporary.unlink(missing_ok=True)
 
 
 def check_writable(path: Path) -> None:

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 from engine.runtime.performance import check_writable, say
-from engine.settings import Settings, SpeechSettings
+from engine.settings import Manner, Settings, SpeechSettings
 from engine.tts.registry import BUILT_IN
 
 FLITE_S = 60.0  # flite speaks a sentence in well under a second
@@ -22,7 +22,7 @@ def speak_question(text: str, path: Path) -> str:
     """
     if _flite(text, path):
         return "flite"
-    say(text, Settings(speech=SpeechSettings(engine=BUILT_IN, rate=3.0)), out=path)
+    say(text, Settings(speech=SpeechSettings(engine=BUILT_IN, rate=3.0)), Manner(out=path))
     return "eSpeak NG (install flite for a voice that is easier to understand)"
 
 

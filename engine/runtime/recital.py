@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, assert_never
 
+from engine.audio.base import Pcm
 from engine.errors import InvalidInput
 from engine.runtime.rate_plan import RatePlan
 from engine.text.paced import PacedText
@@ -20,6 +21,7 @@ from engine.tts.pacing import paced
 
 MOST_CHARACTERS: Final = 200_000  # some four hours of speech
 _LONGEST_DELAY_S: Final = 60.0
+_AT_ONCE: Final = 32  # words: 20,000 take seconds to be read, a voice looks some ten ahead
 
 
 @dataclass(frozen=True)
@@ -86,8 +88,17 @@ class Clock:
 class Recital:
     """One script spoken once: iterate frames(), then ask report()."""
 
-    def __init__(self, model: TtsModel, script: Script, clock: Clock | None = None) -> None:
-        """InvalidInput for a text that is too long or says nothing, or a negative delay."""
+    def __init__(
+        self,
+        model: TtsModel,
+        script: Script,
+        clock: Clock | None = None,
+        show: Callable[[float], None] = lambda share: None,
+    ) -> None:
+        """`show` gets the share of the text that was spoken, 0..1, with every frame.
+
+        InvalidInput for a text that is too long or says nothing, or an impossible delay.
+        """
         if len(script.text) > MOST_CHARACTERS:
             raise InvalidInput(
                 f"The text is too long: {len(script.text)} characters.",
@@ -95,9 +106,12 @@ class Recital:
             )
         if not 0 <= script.word_delay_s <= _LONGEST_DELAY_S:
             raise InvalidInput("The delay between words must be from 0 to 60 seconds.")
+        if not _says_something(script.text):
+            raise InvalidInput("There is nothing to say in this text.", hint="Give it some words.")
         self._model = model
         self._script = script
         self._clock = clock or Clock()
+        self._show = show
         self._ear = _Ear()
         self._words: list[Word] = []
         self._onsets: list[Onset] = []
@@ -126,14 +140,16 @@ class Recital:
                     case _:
                         assert_never(step)
 
+    def pcm(self) -> Iterator[Pcm]:
+        """The samples [S] of every frame."""
+        return (frame.pcm for frame in self.frames())
+
     def word(self, onset: Onset) -> Word:
         """The word an onset belongs to."""
         return self._words[onset.word]
 
     def report(self) -> Recited:
-        """The measurements, after the last frame. InvalidInput when there was nothing to say."""
-        if not self._words:
-            raise InvalidInput("There is nothing to say in this text.", hint="Give it some words.")
+        """The measurements, after the last frame."""
         sample_rate = self._model.info.sample_rate
         starts = [onset.sample for onset in self._onsets]
         ends = [*starts[1:], self._samples]
@@ -183,13 +199,25 @@ class Recital:
         if frame.rate is not None:
             end_s = self._samples / self._model.info.sample_rate
             self._rate.append(RatePoint(round(end_s, 3), target, round(frame.rate, 3)))
+        if self._onsets:  # tags of pace are in the text, and in no word's place
+            self._show(min(1.0, self.word(self._onsets[-1]).end / len(self._script.text)))
+
+
+def _says_something(text: str) -> bool:
+    words = PacedText(pacing=False)
+    return any(words.push(delta).words for delta in _deltas(text)) or bool(words.end().words)
+
+
+def _deltas(text: str) -> list[str]:
+    """A text as a language model would write it."""
+    return re.findall(r"\s*\S+|\s+$", text)
 
 
 class _Supply:
     """The words of a script, each when a language model would have given it."""
 
     def __init__(self, script: Script, clock: Clock) -> None:
-        self._deltas = deque(re.findall(r"\s*\S+|\s+$", script.text))
+        self._deltas = deque(_deltas(script.text))
         self._text = PacedText(pacing=script.pacing)
         self._delay_s = script.word_delay_s
         self._clock = clock
@@ -197,9 +225,11 @@ class _Supply:
         self.exhausted = False
 
     def due(self) -> list[Word]:
-        """Words that have come since the last call."""
+        """Words that have come since the last call; no more than the next frames need, or a long
+        text would begin late.
+        """
         words: list[Word] = []
-        while self._deltas and self._clock.now() >= self._next_at:
+        while self._deltas and len(words) < _AT_ONCE and self._clock.now() >= self._next_at:
             words += self._text.push(self._deltas.popleft()).words
             self._next_at += self._delay_s
         if not self._deltas and not self.exhausted:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from engine.api import say
+from engine.api import Manner, say
 from tests.end_to_end.ear import Ear, as_spoken, between, recording, stretches
 from tests.end_to_end.program import rubato
 from tests.end_to_end.spoken import HEAD_S, RATE, missing_programs, spoken, write_questions
@@ -64,7 +64,7 @@ def seconds_of(text: str, folder: Path, *, rate: float | None = None) -> float:
     """How long the voice speaks a text at a rate."""
     settings = FORMANT
     out = folder / "alone.wav"
-    say(text, replace(settings, speech=replace(settings.speech, rate=rate)), out=out)
+    say(text, replace(settings, speech=replace(settings.speech, rate=rate)), Manner(out=out))
     start, end = stretches(*recording(out), apart_s=APART_S)[0]
     return end - start
 

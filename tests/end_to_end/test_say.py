@@ -79,13 +79,13 @@ def test_the_same_seed_gives_the_same_file(tmp_path: Path) -> None:
 
 def test_what_is_said_can_be_understood(tmp_path: Path) -> None:
     """Also the proof that the tests' ear hears the difference between replies."""
-    from engine.api import say
+    from engine.api import Manner, say
 
     ear = Ear(map(as_spoken, SENTENCES))
     heard = {}
     for sentence in SENTENCES:
         said = tmp_path / "said.wav"
-        say(sentence, FORMANT, out=said)
+        say(sentence, FORMANT, Manner(out=said))
         heard[sentence] = ear.hear(*recording(said))
     assert heard == {sentence: as_spoken(sentence) for sentence in SENTENCES}
 
@@ -105,6 +105,7 @@ BAD = {
     "endless pauses": (["say", "hi", "--word-delay", "1e9", "--out", "{out}"], "delay"),
     "seed below zero": (["say", "hi", "--seed", "-1", "--out", "{out}"], "speech.seed"),
     "enormous seed": (["say", "hi", "--seed", "9" * 30, "--out", "{out}"], "speech.seed"),
+    "another format": (["say", "hi", "--out", "{folder}/said.mp3"], "not as '.mp3'"),
     "no such folder": (["say", "hi", "--out", "{folder}/none/said.wav"], "cannot be written"),
     "a folder for a file": (["say", "hi", "--out", "{folder}"], "it is a folder"),
     "no such voice": (["say", "hi", "--voice", "Nobody", "--out", "{out}"], "called 'Nobody'"),

@@ -84,6 +84,20 @@ def test_what_could_not_be_kept_is_told_before_anything_is_loaded(
         converse(Settings(), microphone=question, loudspeaker=None, show=lambda _: None, keep=keep)
 
 
+@pytest.mark.parametrize("name", ["reply.mp3", "reply.txt"])
+def test_sound_is_not_written_under_another_format_s_name(question: Path, name: str) -> None:
+    path = question.parent / name
+    for loudspeaker, keep in ((path, None), (None, Keep(recording=path))):
+        with pytest.raises(InvalidInput, match="as WAV"):
+            converse(
+                Settings(),
+                microphone=question,
+                loudspeaker=loudspeaker,
+                show=lambda _: None,
+                keep=keep,
+            )
+
+
 def test_a_conversation_is_kept_as_it_was_recorded_and_written(
     question: Path, tmp_path: Path
 ) -> None:

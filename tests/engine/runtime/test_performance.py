@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 import soundfile
 
+from engine.audio.base import Pcm
 from engine.errors import DeviceError, InvalidInput, ModelError
 from engine.runtime import performance
 from engine.runtime.parts import Parts
-from engine.runtime.performance import Manner, perform, play, say, voices, write_wav
+from engine.runtime.performance import perform, play, say, voices, write_wav
 from engine.runtime.recital import Clock, Recital, Script
-from engine.settings import Settings, SpeechSettings
+from engine.settings import Manner, Settings, SpeechSettings
 from engine.tts.base import Progress, TtsModel
 from tests.fakes import FORMANT, RATE, HandLoudspeaker, Stage
 from tests.fakes_tts import SAMPLE_RATE, FakeTts
@@ -69,6 +70,38 @@ def test_a_text_without_words_makes_no_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_text_without_words_is_not_blamed_on_the_loudspeaker() -> None:
+    without = replace(parts(FakeTts()), loudspeaker=Stage(loudspeakers={}).parts().loudspeaker)
+    with pytest.raises(InvalidInput, match="nothing to say"):
+        perform("", speech(), Manner(), without)
+
+
+@pytest.mark.parametrize("name", ["said.mp3", "said", "said.wav.gz"])
+def test_a_name_that_promises_something_else_than_a_wav_is_refused(
+    tmp_path: Path, name: str
+) -> None:
+    model = FakeTts()
+    with pytest.raises(InvalidInput, match="as WAV") as caught:
+        perform("Go.", speech(), Manner(out=tmp_path / name), parts(model))
+    assert caught.value.hint == "Give the file a name that ends in .wav."
+    assert not model.spoken
+    perform("Go.", speech(), Manner(out=tmp_path / "SAID.WAV"), parts(model))
+
+
+def test_what_is_cancelled_leaves_no_file_and_releases_the_model(tmp_path: Path) -> None:
+    model = FakeTts()
+
+    def cancel(share: float) -> None:
+        if share > 0.5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        perform("go " * 500, speech(), Manner(out=tmp_path / "o.wav"), parts(model), cancel)
+    assert list(tmp_path.iterdir()) == []
+    assert 200 < len(model.spoken) < 400
+    assert model.closed
+
+
 def test_a_folder_that_is_not_there_is_noticed_before_speaking(tmp_path: Path) -> None:
     model = FakeTts()
     with pytest.raises(InvalidInput, match="cannot be written"):
@@ -87,20 +120,19 @@ def test_a_full_disk_keeps_the_old_file_and_leaves_no_rubbish(
     out = tmp_path / "out.wav"
     out.write_bytes(b"old")
 
-    def full(path: str, *rest: Any, **options: Any) -> None:
-        Path(path).write_bytes(b"half")
+    def full(file: soundfile.SoundFile, pcm: Pcm) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(performance.soundfile, "write", full)
+    monkeypatch.setattr(performance.soundfile.SoundFile, "write", full)
     with pytest.raises(InvalidInput, match="No space left"):
-        write_wav(out, np.zeros(10, np.float32), RATE)
+        write_wav(out, [np.zeros(10, np.float32)], RATE)
     assert out.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [out]
 
 
 def test_samples_beyond_full_scale_are_clipped(tmp_path: Path) -> None:
     out = tmp_path / "out.wav"
-    write_wav(out, np.array([2.0, -2.0, 0.5], np.float32), RATE)
+    write_wav(out, [np.array([2.0], np.float32), np.array([-2.0, 0.5], np.float32)], RATE)
     pcm, _ = soundfile.read(out)
     assert pcm == pytest.approx([1.0, -1.0, 0.5], abs=1e-4)
 
@@ -155,7 +187,7 @@ def test_voices_are_listed_and_the_model_released() -> None:
 
 def test_the_real_voice_speaks_into_a_file(tmp_path: Path) -> None:
     out = tmp_path / "hello.wav"
-    report = say("Hello there, it is 5 May.", FORMANT, voice="belinda", rate_plan="0:3", out=out)
+    report = say("Hello there, it is 5 May.", FORMANT, Manner("belinda", "0:3", out=out))
     assert report.engine == "espeak"
     assert [word.text for word in report.words][:2] == ["Hello", "there,"]
     assert soundfile.info(out).duration == pytest.approx(report.audio_s, abs=0.001)
@@ -183,4 +215,8 @@ def test_the_formant_voice_stands_in_for_the_default_alone(
 
 def test_an_unknown_synthesiser_is_a_clear_error(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="gramophone"):
-        say("Hi.", Settings(speech=SpeechSettings(engine="gramophone")), out=tmp_path / "o.wav")
+        say(
+            "Hi.",
+            Settings(speech=SpeechSettings(engine="gramophone")),
+            Manner(out=tmp_path / "o.wav"),
+        )

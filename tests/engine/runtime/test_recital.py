@@ -132,10 +132,23 @@ def test_figures_are_recited_slower_where_pacing_is_on() -> None:
 
 @pytest.mark.parametrize("text", ["", "   \n", "***"])
 def test_a_text_without_words_is_refused(text: str) -> None:
-    one = recital(text, Hand())
-    assert len(collect(one)) == 0
     with pytest.raises(InvalidInput, match="nothing to say"):
-        one.report()
+        recital(text, Hand())
+
+
+def test_how_much_was_spoken_is_shown_to_the_end() -> None:
+    shares: list[float] = []
+    script = Script("<slow>Go on</slow> and on and on, please.", TONE)
+    collect(Recital(FakeTts(), script, Hand().clock, shares.append))
+    assert shares == sorted(shares)
+    assert shares[0] < 0.2
+    assert 0.7 < shares[-1] <= 1.0
+
+
+def test_a_long_text_is_begun_long_before_all_of_it_was_read() -> None:
+    one = recital("go " * 5000, Hand())
+    next(one.frames())
+    assert len(one._words) < 100
 
 
 def test_a_text_without_end_is_refused() -> None:
