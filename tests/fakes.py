@@ -298,6 +298,12 @@ class Stage:
     devices: Devices | None = None
     watch_closed: bool = False
     events: list[EngineEvent] = field(default_factory=list)
+    loads: list[SpeechSettings] = field(default_factory=list)  # of the voice, since count_loads()
+
+    def count_loads(self) -> list[SpeechSettings]:
+        """What the voice is loaded with from now on."""
+        self.loads = []
+        return self.loads
 
     def parts(self) -> Parts:
         return Parts(
@@ -331,6 +337,7 @@ class Stage:
     def _synthesiser(
         self, settings: SpeechSettings, progress: Callable[[str, float | None], None]
     ) -> FakeVoiceModel:
+        self.loads.append(settings)
         return self.voice
 
     def poll(self) -> Devices | None:

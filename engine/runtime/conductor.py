@@ -14,7 +14,7 @@ from engine import messages as m
 from engine.errors import EngineError, InvalidInput
 from engine.llm.base import Situation
 from engine.messages import Command, Event, Part, Phase
-from engine.runtime import barge_in, keeping, turns
+from engine.runtime import barge_in, keeping, turns, watchdog
 from engine.runtime import happenings as h
 from engine.runtime.alarm import Alarm
 from engine.runtime.crew import assemble
@@ -35,6 +35,7 @@ from engine.settings import Settings, Value
 Inbound = Command | Happening | Event
 
 LONGEST_TEXT = 20_000  # characters; a typed turn beyond that is a mistake
+EARS = (Part.MICROPHONE, Part.RECOGNISER)  # a fault of theirs ends what they were heard for
 DEVICES = (Part.MICROPHONE, Part.LOUDSPEAKER)
 REACTION_S = 0.6  # after a sound, and a voice is noticed in 0.1 s: who is sooner was going on
 STOP_S = 2.0  # the conductor itself never waits for anyone, so this is ample
@@ -56,9 +57,15 @@ class Conductor:
         self._alarm = Alarm()
         self._wishes = Wishes(self._change, self._alarm, self.situation, time.monotonic)
         self._effects = Effects(
-            self._crew, self._ledger, self._wishes, emit, attend=self._attend, clock=time.monotonic
+            self._crew,
+            self._ledger,
+            self._wishes,
+            emit,
+            attend=self._attend,
+            settings=lambda: self._preferences.settings,
         )
         self._inventory = Inventory()
+        self._moved_at = time.monotonic()  # when the floor was last decided about
         self._pause: int | None = None  # sample where the person fell silent; None = speaks on
         self._evidence = barge_in.Evidence()  # on the voice that is doubted, if one is
         self._floor = turns.Floor(
@@ -114,8 +121,23 @@ class Conductor:
         now = time.monotonic()
         for text in self._alarm.due(now):
             self._decide(turns.TimerRang(text))
-        waits = (self._alarm.wait_s(now), self._preferences.save_if_due(now))
+        waits = (self._alarm.wait_s(now), self._preferences.save_if_due(now), self._watch(now))
         return min((wait for wait in waits if wait is not None), default=None)
+
+    def _watch(self, now: float) -> float | None:
+        """End a turn in which nothing moves any more; returns seconds until it must be looked at
+        again.
+        """
+        if self._inventory.loading:
+            self._moved_at = now
+        turn, reply = self._floor.turn, self._effects.replies.find(self._floor.turn)
+        heard = reply if reply is not None and reply.aloud else None
+        left_s = watchdog.left_s(self._floor.phase, heard, moved_at=self._moved_at, now=now)
+        if left_s is None or left_s > 0:
+            return left_s
+        self._emit(watchdog.fault(turn, heard))
+        self._decide(turns.TurnBroke(turn))
+        return None
 
     def _report(self, error: Exception) -> None:
         self._emit(m.Failed("engine", f"Something went wrong: {error}", "Please report this."))
@@ -138,10 +160,6 @@ class Conductor:
         self._decide(turns.TalkReleased())
 
     @_on.register
-    def _(self, command: m.SetHandsFree) -> None:
-        self._change("audio.hands_free", command.on)
-
-    @_on.register
     def _(self, command: m.SendText) -> None:
         text = command.text.strip()
         if len(text) > LONGEST_TEXT:
@@ -160,16 +178,16 @@ class Conductor:
         self._decide(turns.StopAsked(ending))
 
     @_on.register
-    def _(self, command: m.SetRate) -> None:
-        self._change("speech.rate", command.rate)
-
-    @_on.register
-    def _(self, command: m.SetVolume) -> None:
-        self._change("audio.volume", command.gain)
-
-    @_on.register
-    def _(self, command: m.ChangeSetting) -> None:
-        self._change(command.key, command.value)
+    def _(self, command: m.SetHandsFree | m.SetRate | m.SetVolume | m.ChangeSetting) -> None:
+        match command:
+            case m.SetHandsFree(on):
+                self._change("audio.hands_free", on)
+            case m.SetRate(rate):
+                self._change("speech.rate", rate)
+            case m.SetVolume(gain):
+                self._change("audio.volume", gain)
+            case m.ChangeSetting(key, value):
+                self._change(key, value)
 
     @_on.register
     def _(self, command: m.AddVoice) -> None:
@@ -227,7 +245,7 @@ class Conductor:
         listening = self._floor.phase is Phase.LISTENING and happened.turn == self._floor.turn
         if not listening or happened.pause != self._pause:
             return
-        self._effects.rehearse(happened, self._preferences.settings.recogniser.patience)
+        self._effects.rehearse(happened)
 
     @_on.register
     def _(self, happened: h.SpeechEnded) -> None:
@@ -251,29 +269,19 @@ class Conductor:
             self._wishes.grant_said(transcript.text)
             self._decide(turns.Understood(turn, ""))
             return
-        if transcript.text:
-            self._emit(m.Heard(turn, transcript.text, transcript.confidence, transcript.recogniser))
         record = self._ledger.find(turn)
+        known = record is not None or self._ledger.say_late(turn, transcript.text)
+        if known and transcript.text:
+            self._emit(m.Heard(turn, transcript.text, transcript.confidence, transcript.recogniser))
         if record is not None:
             record.transcript_at = happened.at
             self._decide(turns.Understood(turn, transcript.text))
-        elif transcript.text:
-            self._ledger.say_late(turn, transcript.text)
 
     @_on.register
-    def _(self, happened: h.ReplyGrew) -> None:
-        record = self._ledger.find(happened.turn)
-        if record is not None:
-            record.reply += happened.text
-            record.first_token_at = record.first_token_at or happened.at
-            self._emit(m.ReplyDelta(happened.turn, happened.text))
-
-    @_on.register
-    def _(self, happened: h.WordsReady) -> None:
-        record = self._ledger.find(happened.turn)
-        if record is not None:
-            record.words.extend(happened.words)
-            record.first_word_at = record.first_word_at or happened.at
+    def _(self, happened: h.Progress) -> None:
+        shown = self._ledger.note(happened)
+        if shown is not None:
+            self._emit(shown)
 
     @_on.register
     def _(self, happened: h.ActionAsked) -> None:
@@ -281,48 +289,30 @@ class Conductor:
             self._wishes.grant(happened.action, happened.turn)
 
     @_on.register
-    def _(self, happened: h.AudioQueued) -> None:
-        record = self._ledger.find(happened.turn)
-        if record is not None:
-            record.first_audio_at = happened.at
-
-    @_on.register
     def _(self, happened: h.AudioHeard) -> None:
-        record = self._ledger.find(happened.turn)
-        if record is not None:
-            record.heard_at = happened.at
-            self._decide(turns.ReplyAudible(happened.turn))
-
-    @_on.register
-    def _(self, happened: h.WordBegan) -> None:
-        record = self._ledger.find(happened.turn)
-        if record is not None:
-            record.began.append(happened)
-            self._emit(m.WordHeard(happened.turn, happened.word.start, happened.word.end))
+        self._ledger.note(happened)
+        self._decide(turns.ReplyAudible(happened.turn))
 
     @_on.register
     def _(self, happened: h.RateHeard) -> None:
         self._emit(m.RateMeasured(happened.turn, happened.target, happened.measured))
 
     @_on.register
-    def _(self, happened: h.SpeechFinished) -> None:
-        record = self._ledger.find(happened.turn)
-        if record is not None:
-            record.delivery = happened.delivery
-            self._decide(turns.ReplyOver(happened.turn))
+    def _(self, happened: h.ReplyEnded) -> None:
+        self._decide(turns.ReplyOver(happened.turn, happened.ending))
 
     @_on.register
     def _(self, happened: h.MicrophoneLevel) -> None:
-        self._emit(m.Levels(happened.level_db, self._crew.speaker.level_db))
+        self._emit(m.Levels(happened.level_db, self._crew.dials.level_db))
 
     @_on.register
     def _(self, happened: h.PartFailed) -> None:
         error = happened.error
+        self._inventory.failed(happened.part)
         self._emit(m.Failed(error.code, error.message, error.hint, happened.turn, happened.part))
-        if happened.turn is not None:
-            goes_on = happened.part is Part.LANGUAGE_MODEL
+        if happened.turn is not None and happened.part in EARS:
             ending = m.Ending.DEVICE_LOST if happened.part in DEVICES else m.Ending.FAILED
-            self._decide(turns.TurnBroke(happened.turn, goes_on, ending))
+            self._decide(turns.TurnBroke(happened.turn, ending))
         if happened.part in DEVICES:
             self._inventory.broke(happened.part)
 
@@ -335,6 +325,11 @@ class Conductor:
     def _(self, happened: h.VoiceAdopted) -> None:
         self._change("speech.voice", happened.name)
         self._emit(m.Notice(f"{happened.name} speaks from the next sentence on."))
+
+    @_on.register
+    def _(self, happened: m.Loading) -> None:
+        self._inventory.loads(happened)
+        self._emit(happened)
 
     @_on.register
     def _(self, happened: m.Ready) -> None:
@@ -360,6 +355,7 @@ class Conductor:
     def _decide(self, happened: turns.Input) -> None:
         outcome = turns.advance(self._floor, happened)
         doubted, self._floor = self._floor.doubt, outcome.floor
+        self._moved_at = time.monotonic()
         if (doubted and doubted.turn) != (self._floor.doubt and self._floor.doubt.turn):
             self._evidence = barge_in.Evidence()
         for effect in outcome.effects:

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from engine.llm.base import Situation
 from engine.messages import Event
+from engine.runtime.dials import Dials
 from engine.runtime.end_of_turn import longest_silence_ms
 from engine.runtime.errands import Errands
 from engine.runtime.happenings import Happening
@@ -42,6 +43,7 @@ class Crew:
     speaker: Speaker
     recorder: Recorder
     errands: Errands
+    dials: Dials  # of the speaker's
 
     def start(self) -> None:
         for member in self._members().values():
@@ -78,18 +80,20 @@ def assemble(
     situation: Callable[[], Situation],
 ) -> Crew:
     """The crew for these settings, not yet started."""
-    speaker = Speaker(parts, tell, lead_ms=settings.audio.lead_ms)
+    dials = Dials(lead_ms=settings.audio.lead_ms, rate=settings.speech.rate)
+    dials.volume = settings.audio.volume
+    speaker = Speaker(parts, tell, dials)
     transcriber = Transcriber(parts, tell)
     end_silence_ms = longest_silence_ms(settings.recogniser.patience)
     listener = Listener(
         parts,
         tell,
         transcriber.post,
-        speaker.take_played,
-        Reflex(speaker.duck),
+        dials.take_played,
+        Reflex(dials.duck),
         end_silence_ms=end_silence_ms,
     )
     thinker = Thinker(parts, tell, speaker.post, situation)
     recorder = Recorder(tell, lambda sink: listener.post(Overhear(sink)))
     errands = Errands(parts, tell, speaker.adopt)
-    return Crew(listener, transcriber, thinker, speaker, recorder, errands)
+    return Crew(listener, transcriber, thinker, speaker, recorder, errands, dials)

@@ -3,6 +3,7 @@
 Invariant: runs on the conductor's thread only, and decides nothing about who has the floor.
 """
 
+import time
 from collections.abc import Callable
 from typing import assert_never
 
@@ -21,10 +22,10 @@ from engine.runtime.listener import (
     OpenUtterance,
     RejoinUtterance,
 )
-from engine.runtime.rehearsal import Rehearsal
-from engine.runtime.speaker import ResumeSaying
-from engine.runtime.thinker import GetReady
+from engine.runtime.replies import Replies
+from engine.runtime.thinker import GetReady, Rest
 from engine.runtime.wishes import Wishes
+from engine.settings import Settings
 
 
 class Effects:
@@ -38,35 +39,37 @@ class Effects:
         emit: Callable[[Event], None],
         *,
         attend: Callable[[], None],
-        clock: Callable[[], float],
+        settings: Callable[[], Settings],
     ) -> None:
-        """`attend` tells the ears what to listen for in the present phase; `clock` in seconds."""
+        """`attend` tells the ears what to listen for in the present phase."""
         self._crew = crew
         self._ledger = ledger
         self._wishes = wishes
         self._emit = emit
         self._attend = attend
-        self._clock = clock
-        self._rehearsal = Rehearsal(crew.thinker)
+        self._settings = settings
+        self.replies = Replies(crew)
 
-    def rehearse(self, drafted: Drafted, patience: str) -> None:
+    def rehearse(self, drafted: Drafted) -> None:
         """Settle how long to wait for more, and use the time: prepare the reply to what may be all
         of the utterance. Nobody hears of it yet.
         """
+        patience = self._settings().recogniser.patience
         silence_ms = end_of_turn.silence_ms(drafted.completeness, patience)
         self._crew.listener.post(AwaitSilence(drafted.pause, silence_ms))
         if drafted.transcript.text:
             said = Message(Role.USER, drafted.transcript.text)
-            self._rehearsal.prepare(drafted.turn, (*self._ledger.history, said))
+            history = (*self._ledger.history, said)
+            self.replies.prepare(drafted.turn, history, paced=self._paced)
 
     def drop_rehearsal(self, turn: int) -> None:
         """The person goes on: what was prepared is worth nothing."""
-        self._ledger.record(turn).discarded += self._rehearsal.drop()
+        self._ledger.record(turn).discarded += self.replies.drop()
 
     def begin_anew(self) -> None:
         """Forget the conversation."""
         self._ledger.forget()
-        self._crew.thinker.post(GetReady(()))
+        self._crew.thinker.post(GetReady((), self._paced))
 
     def carry_out(self, effect: f.Effect) -> None:  # noqa: C901, PLR0912, PLR0915 - one case per kind
         match effect:
@@ -78,27 +81,25 @@ class Effects:
                 self._wishes.undo(before)
                 self._crew.listener.post(RejoinUtterance(before, turn))
             case f.CloseEars(turn, aside):
-                self._ledger.record(turn).end_detected_at = self._clock()
+                self._ledger.record(turn).end_detected_at = time.monotonic()
                 self._crew.listener.post(CloseUtterance(turn, aside))
             case f.DropEars(turn):
-                self._rehearsal.drop()
+                self.replies.drop()
                 self._crew.listener.post(AbandonUtterance(turn))
             case f.Think(turn, said):
                 self._think(turn, said)
             case f.Recite(turn, text):
-                self._ledger.record(turn).speech_ended_at = self._clock()
-                self._rehearsal.read_out(turn, text)
-            case f.Silence(turn):
-                self._rehearsal.drop()
-                self._ledger.record(turn).delivery = self._crew.speaker.hush(turn)
+                self._ledger.record(turn).speech_ended_at = time.monotonic()
+                self._read_out(turn, text)
             case f.Pause(turn):
-                self._crew.speaker.pause(turn)
+                self.replies.pause(turn)
             case f.Resume(turn):
-                self._crew.speaker.post(ResumeSaying(turn))
+                self.replies.resume(turn)
             case f.DropDoubt(turn):
                 self._crew.listener.post(AbandonUtterance(turn))
                 self._ledger.drop(turn)
             case f.EndTurn(turn, ending):
+                self._ledger.record(turn).delivery = self.replies.end(turn, ending)
                 self._emit(self._ledger.end(turn, ending))
             case f.ShowPhase(turn, phase):
                 self._emit(m.PhaseChanged(turn, phase))
@@ -109,23 +110,28 @@ class Effects:
 
     def _use_quiet(self, phase: m.Phase) -> None:
         """While nobody has the floor the language model gets ready for what comes next."""
-        thinker = self._crew.thinker
-        thinker.at_ease = phase is m.Phase.IDLE
-        if thinker.at_ease:
-            thinker.post(GetReady(self._ledger.history))
+        idle = phase is m.Phase.IDLE
+        order = GetReady(self._ledger.history, self._paced) if idle else Rest()
+        self._crew.thinker.post(order)
 
     def _think(self, turn: int, said: str) -> None:
         record = self._ledger.record(turn)
         record.said = said
         if record.speech_ended_at is None:  # typed
-            record.speech_ended_at = self._clock()
+            record.speech_ended_at = time.monotonic()
             record.typed = True
             self._emit(m.Heard(turn, said, 1.0, "keyboard"))
-        self._ledger.say(said)
         unsaid = self._ledger.left_unsaid(turn)
         if unsaid and self._wishes.grant_said(said, turn):
-            self._rehearsal.read_out(turn, unsaid)  # what was wished for is how to go on
+            self._read_out(turn, unsaid)  # what was wished for is how to go on
         elif unsaid and barge_in.halts(said):
-            self._rehearsal.read_out(turn, "")  # what was wished for is silence
+            self._read_out(turn, "")  # what was wished for is silence
         else:
-            self._rehearsal.answer(turn, self._ledger.history)
+            self.replies.answer(turn, self._ledger.history, paced=self._paced)
+
+    @property
+    def _paced(self) -> bool:
+        return self._settings().speech.pacing
+
+    def _read_out(self, turn: int, text: str) -> None:
+        self.replies.read_out(turn, text, paced=self._paced)

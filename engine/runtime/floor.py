@@ -62,7 +62,10 @@ class ReplyAudible:
 
 @dataclass(frozen=True)
 class ReplyOver:
+    """The reply of the turn has ended, and nobody here has ended it."""
+
     turn: int
+    ending: Ending
 
 
 @dataclass(frozen=True)
@@ -72,14 +75,9 @@ class StopAsked:
 
 @dataclass(frozen=True)
 class TurnBroke:
-    """Recogniser, language model or synthesiser failed in this turn.
-
-    `speech_goes_on`: what was already written is still spoken to its end. `ending`: how the turn
-    ends otherwise.
-    """
+    """Nothing more comes of this turn: what it waits for failed, or stands still."""
 
     turn: int
-    speech_goes_on: bool
     ending: Ending = Ending.FAILED
 
 
@@ -150,13 +148,6 @@ class Recite:
 
 
 @dataclass(frozen=True)
-class Silence:
-    """Stop thinking and speaking in this turn, now."""
-
-    turn: int
-
-
-@dataclass(frozen=True)
 class Pause:
     """Stop the reply of this turn for as long as it takes to find out who speaks."""
 
@@ -179,6 +170,8 @@ class DropDoubt:
 
 @dataclass(frozen=True)
 class EndTurn:
+    """Stop thinking and speaking in this turn, now: it is over."""
+
     turn: int
     ending: Ending
 
@@ -196,7 +189,6 @@ Effect = (
     | DropEars
     | Think
     | Recite
-    | Silence
     | Pause
     | Resume
     | DropDoubt
@@ -234,7 +226,6 @@ class Floor:
     last: int = 0
     talk_held: bool = False
     spoken: bool = False  # a silence closed the utterance: what the person adds belongs to it
-    broke: bool = False
     waiting: tuple[str, ...] = ()
 
 

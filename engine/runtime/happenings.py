@@ -13,7 +13,7 @@ from engine.audio.clip import ClipReport
 from engine.audio.portaudio import Devices
 from engine.errors import EngineError
 from engine.llm.base import Action
-from engine.messages import Part
+from engine.messages import Ending, Part
 from engine.text.word import Word
 
 
@@ -151,11 +151,11 @@ class Delivery:
 
 
 @dataclass(frozen=True)
-class SpeechFinished:
-    """Every sample of the reply was heard."""
+class ReplyEnded:
+    """The reply is over, told by who ended it unless that is the conductor."""
 
     turn: int
-    delivery: Delivery
+    ending: Ending
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,9 @@ class MicrophoneLevel:
 
 @dataclass(frozen=True)
 class PartFailed:
-    """A part failed; with a turn, that turn cannot go on."""
+    """A part failed, in a turn if there is one. Of a reply that could not go on for it ReplyEnded
+    follows.
+    """
 
     part: Part
     error: EngineError
@@ -201,6 +203,8 @@ class DevicesFound:
     devices: Devices
 
 
+Progress = ReplyGrew | WordsReady | AudioQueued | WordBegan  # of a reply: noted in the ledger
+
 Happening = (
     SpeechStarted
     | SpeechGoesOn
@@ -218,7 +222,7 @@ Happening = (
     | AudioHeard
     | WordBegan
     | RateHeard
-    | SpeechFinished
+    | ReplyEnded
     | MicrophoneLevel
     | PartFailed
     | VoicesKnown

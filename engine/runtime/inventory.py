@@ -6,7 +6,7 @@ Invariant: tells facts only; opens nothing. What it hands out is replaced whole,
 from dataclasses import dataclass
 
 from engine.audio.portaudio import Devices
-from engine.messages import ClipInspected, DevicesChanged, Part, Ready
+from engine.messages import ClipInspected, DevicesChanged, Loading, Part, Ready
 from engine.runtime.happenings import ClipRead, VoicesKnown
 from engine.settings import AudioSettings
 
@@ -29,11 +29,19 @@ class Inventory:
 
     def __init__(self) -> None:
         self.running: dict[Part, str] = {}
+        self.loading: frozenset[Part] = frozenset()  # parts that are being made ready
         self.voice = ""
         self.voices: tuple[str, ...] = ()
         self._can_clone = False
 
+    def loads(self, loading: Loading) -> None:
+        self.loading |= {loading.part}
+
+    def failed(self, part: Part) -> None:
+        self.loading -= {part}
+
     def runs(self, ready: Ready) -> None:
+        self.loading -= {ready.part}
         self.running = {**self.running, ready.part: ready.name}
 
     def broke(self, part: Part) -> None:

@@ -1,20 +1,30 @@
 """What is known of each turn while it lasts, the history the language model is given, and the
 conversation as it can be exported.
 
-Invariant: the history holds only what was said and what was heard, in the order of the turns.
+Invariant: the history holds only what was said and what was heard, in the order of the turns: it
+is read off their records, so nothing that is known late can come into it out of order.
 """
 
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import assert_never
 
 from engine.audio.recording import Recorded
 from engine.export.conversation import Conversation, Stretch, Turn
 from engine.llm.base import Message, Role
-from engine.messages import Ending, TurnEnded, TurnMetrics
+from engine.messages import Ending, ReplyDelta, TurnEnded, TurnMetrics, WordHeard
 from engine.runtime import word_times
-from engine.runtime.happenings import Delivery, WordBegan
+from engine.runtime.happenings import (
+    AudioHeard,
+    AudioQueued,
+    Delivery,
+    Progress,
+    ReplyGrew,
+    WordBegan,
+    WordsReady,
+)
 from engine.text.word import Word
 
 CUT_BY_VOICE = (Ending.INTERRUPTED_BY_SPEECH, Ending.INTERRUPTED_BY_TALK_KEY)
@@ -26,7 +36,8 @@ class TurnRecord:
 
     turn: int
     opened_at: float
-    ending: Ending | None = None
+    ending: Ending | None = None  # None = the turn goes on
+    rejoined: bool = False  # what was said in it belongs to the next one
     said: str = ""
     typed: bool = False
     reply: str = ""
@@ -58,6 +69,15 @@ class TurnRecord:
     @property
     def _was_audible(self) -> bool:
         return all(told.audible for told in self.began)
+
+    def messages(self) -> tuple[Message, ...]:
+        """What the language model is told of it: also of a reply cut before a word was heard."""
+        told = [Message(Role.USER, self.said)] if self.said else []
+        cut = self.ending is not None and self.ending.interrupted
+        unheard = cut and self.said and self.ending is not Ending.SUPERSEDED
+        if self.ending is not None and (self.heard or unheard):
+            told.append(Message(Role.ASSISTANT, self.heard, self.ending is not Ending.COMPLETE))
+        return tuple(told)
 
     def ended(self, ending: Ending) -> TurnEnded:
         self.ending = ending
@@ -107,18 +127,16 @@ class TurnRecord:
 
 
 class Ledger:
-    """The records of turns that are not over, and what is kept of those that are."""
+    """The records of the turns of this conversation."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._records: dict[int, TurnRecord] = {}
-        self._over: dict[int, TurnRecord] = {}  # of this conversation
-        self._rejoined: set[int] = set()  # turns whose words are part of the next one
-        self._history: list[Message] = []
+        self._records: dict[int, TurnRecord] = {}  # in the order of their numbers
 
     @property
     def history(self) -> tuple[Message, ...]:
-        return tuple(self._history)
+        """What was said and heard, as the language model is told it."""
+        return tuple(each for record in self._records.values() for each in record.messages())
 
     def record(self, turn: int) -> TurnRecord:
         """The record of `turn`, begun if need be."""
@@ -128,29 +146,54 @@ class Ledger:
 
     def find(self, turn: int) -> TurnRecord | None:
         """The record of a turn that is not over; None when it is over or never began."""
-        return self._records.get(turn)
+        record = self._records.get(turn)
+        return record if record is not None and record.ending is None else None
+
+    def note(self, happened: Progress | AudioHeard) -> ReplyDelta | WordHeard | None:
+        """Note how far a reply has come; returns what the host is shown of it, None = nothing."""
+        record = self.find(happened.turn)
+        if record is None:
+            return None
+        at = happened.at
+        match happened:
+            case ReplyGrew(turn, text):
+                record.reply += text
+                record.first_token_at = record.first_token_at or at
+                return ReplyDelta(turn, text)
+            case WordsReady(words=words):
+                record.words.extend(words)
+                record.first_word_at = record.first_word_at or at
+            case AudioQueued():
+                record.first_audio_at = at
+            case AudioHeard():
+                record.heard_at = at
+            case WordBegan(turn, word):
+                record.began.append(happened)
+                return WordHeard(turn, word.start, word.end)
+            case _:
+                assert_never(happened)
+        return None
 
     def drop(self, turn: int) -> None:
         """Forget a turn that never had the floor."""
         self._records.pop(turn, None)
 
-    def say(self, text: str) -> None:
-        """Append what the person said."""
-        self._history.append(Message(Role.USER, text))
-
-    def say_late(self, turn: int, text: str) -> None:
-        """Append what the person said in a turn that was taken over before it was understood."""
-        if turn in self._rejoined:
-            return
-        self.say(text)
-        if turn in self._over:
-            self._over[turn].said = text
+    def say_late(self, turn: int, text: str) -> bool:
+        """Note what the person said in a turn that was over before it was understood; False when it
+        is of no turn of this conversation, or belongs to another one.
+        """
+        record = self._records.get(turn)
+        if record is None or record.rejoined:
+            return False
+        record.said = text
+        return True
 
     def left_unsaid(self, turn: int) -> str:
         """What the person kept from being said by speaking in this turn, from the word they cut on;
         empty when that was nothing.
         """
-        before = self._over.get(turn - 1)
+        earlier = [record for number, record in self._records.items() if number < turn]
+        before = earlier[-1] if earlier else None
         if before is None or before.ending not in CUT_BY_VOICE:
             return ""
         words = before.delivery.words
@@ -161,27 +204,18 @@ class Ledger:
     def rejoin(self, turn: int) -> None:
         """All that was said in this turn belongs to the next one: take it back."""
         record = self.record(turn)
-        self._rejoined.add(turn)
-        if record.said and self._history and self._history[-1].text == record.said:
-            self._history.pop()
+        record.rejoined = True
         record.said = record.reply = ""
 
     def end(self, turn: int, ending: Ending) -> TurnEnded:
         """Close the record; what was heard of the reply joins the history."""
-        record = self.record(turn)
-        ended = record.ended(ending)
-        self._over[turn] = self._records.pop(turn)
-        if ended.heard:
-            interrupted = ending is not Ending.COMPLETE
-            self._history.append(Message(Role.ASSISTANT, ended.heard, interrupted))
-        return ended
+        return self.record(turn).ended(ending)
 
     def conversation(self, recorded: Sequence[Recorded] = ()) -> Conversation:
         """What was said and heard until now, the turn that goes on included; time zero is the
         beginning of the first turn, or of what was `recorded` if that is earlier.
         """
-        records = [*self._over.values(), *self._records.values()]
-        records = [record for record in records if record.said or record.reply]
+        records = [each for each in self._records.values() if each.said or each.reply]
         now = self._clock()
         beginnings = [each.start_at for each in recorded] + [each.opened_at for each in records]
         zero_at = min(beginnings, default=now)
@@ -192,6 +226,5 @@ class Ledger:
         )
 
     def forget(self) -> None:
-        """Begin a new conversation."""
-        self._history.clear()
-        self._over.clear()
+        """Begin a new conversation, with the turn that goes on, if one does."""
+        self._records = {n: each for n, each in self._records.items() if each.ending is None}

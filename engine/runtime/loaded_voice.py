@@ -89,7 +89,11 @@ class LoadedVoice:
         if model is None:
             raise ModelError("No voice has loaded yet.", hint="Try again in a moment.")
         self._tell(Loading(Part.SYNTHESISER, f"Learning the voice in {clip.name}"))
-        voice = adopt(model, clip.absolute(), name)
+        try:
+            voice = adopt(model, clip.absolute(), name)
+        except EngineError:
+            self._tell(Ready(Part.SYNTHESISER, model.info.name, self._voice_name))
+            raise
         self._tell(Ready(Part.SYNTHESISER, model.info.name, voice.name))
         self._tell(VoiceAdopted(voice.name))
 

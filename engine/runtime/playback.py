@@ -16,8 +16,6 @@ from engine.runtime.happenings import Delivery
 from engine.text.word import Word
 from engine.tts.base import AudioFrame
 
-SILENCE_DB = -120.0
-
 
 @dataclass(frozen=True)
 class WordCue:

@@ -40,9 +40,6 @@ class Preferences:
     def load_all(self) -> None:
         """Give every thread its part for the first time."""
         crew, settings = self._crew, self.settings
-        crew.speaker.rate = settings.speech.rate
-        crew.speaker.volume = settings.audio.volume
-        crew.thinker.pacing = settings.speech.pacing
         crew.speaker.post(UseLoudspeaker(settings.audio.loudspeaker))
         crew.speaker.post(LoadSynthesiser(settings.speech))
         crew.listener.post(UseMicrophone(settings.audio.microphone))
@@ -93,8 +90,8 @@ class Preferences:
             case ["audio", "loudspeaker"]:
                 crew.speaker.post(UseLoudspeaker(settings.audio.loudspeaker))
             case ["audio", _]:
-                crew.speaker.volume = settings.audio.volume
-                crew.speaker.lead_ms = settings.audio.lead_ms
+                crew.dials.volume = settings.audio.volume
+                crew.dials.lead_ms = settings.audio.lead_ms
                 crew.listener.post(CleanMicrophone(_cleaning(settings.audio)))
             case ["recogniser", "patience"]:
                 longest_ms = longest_silence_ms(settings.recogniser.patience)
@@ -110,9 +107,9 @@ class Preferences:
         speaker, speech = self._crew.speaker, self.settings.speech
         match name:
             case "rate":
-                speaker.rate = speech.rate
+                self._crew.dials.rate = speech.rate
             case "pacing":
-                self._crew.thinker.pacing = speech.pacing
+                pass  # goes with the next reply
             case "voice":
                 speaker.post(SelectVoice(speech.voice))
             case _:

@@ -1,42 +1,43 @@
 """The voice: words come in, samples go out, never further ahead of the ear than the lead.
 
 Invariant: only this thread touches the synthesiser, its sessions and the loudspeaker's ring. A
-reply is cancelled by its turn number; hush() makes it inaudible at once from any thread, without
-waiting for a step that is being computed.
+reply is given up between two steps once it has ended (reply.py), and is inaudible before that. What
+was chosen to speak with is loaded between two replies, the newest choice only.
 """
 
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import assert_never
 
-from engine.audio.base import Loudspeaker, Played
+from engine.audio.base import Loudspeaker
+from engine.audio.pcm import SILENCE_DB
 from engine.audio.silent import SilentLoudspeaker
 from engine.errors import DeviceError, EngineError, SynthesisError
-from engine.messages import Event, Part, Ready
+from engine.messages import Ending, Event, Part, Ready
+from engine.runtime.dials import Dials
 from engine.runtime.happenings import (
     AudioHeard,
     AudioQueued,
-    Delivery,
     Happening,
     PartFailed,
     RateHeard,
-    SpeechFinished,
+    ReplyEnded,
     WordBegan,
 )
 from engine.runtime.loaded_voice import LoadedVoice
 from engine.runtime.parts import Parts
-from engine.runtime.playback import SILENCE_DB, Playback
+from engine.runtime.playback import Playback
 from engine.runtime.relapse import Relapse
+from engine.runtime.reply import Reply
 from engine.runtime.worker import Worker
 from engine.settings import SpeechSettings
 from engine.text.word import Word
 from engine.tts.base import AudioFrame, Finished, Starved, TtsSession
 from engine.tts.pacing import PLAIN, paced
 
-DUCKED = 0.2  # of the volume: -14 dB, a person is heard over it and still hears it
 LONGEST_PAUSE_S = 4.0  # somebody who speaks on, or is understood, ends a pause much sooner
 TICK_S = 0.01  # while speaking: words are shown and the ring is fed this often
 
@@ -58,39 +59,30 @@ class UseLoudspeaker:
 
 @dataclass(frozen=True)
 class SayWords:
-    turn: int
+    reply: Reply
     words: tuple[Word, ...]
 
 
 @dataclass(frozen=True)
 class EndWords:
-    turn: int
-
-
-@dataclass(frozen=True)
-class StopSaying:
-    """Drop everything up to and including this turn."""
-
-    turn: int
+    reply: Reply
 
 
 @dataclass(frozen=True)
 class ResumeSaying:
-    """Go on with what was paused in this turn."""
+    """Go on with the reply, which was paused."""
 
-    turn: int
+    reply: Reply
 
 
-Order = (
-    LoadSynthesiser | SelectVoice | UseLoudspeaker | SayWords | EndWords | StopSaying | ResumeSaying
-)
+Order = LoadSynthesiser | SelectVoice | UseLoudspeaker | SayWords | EndWords | ResumeSaying
 
 
 @dataclass
 class _Utterance:
     """What belongs to the reply being spoken."""
 
-    turn: int
+    reply: Reply
     session: TtsSession
     playback: Playback
     words: list[Word] = field(default_factory=list)
@@ -98,28 +90,22 @@ class _Utterance:
     queued: bool = False
     audible: bool = False
     starved: bool = False
-    paused_at: float | None = None  # None = not paused, though it may be hushed
 
 
 class Speaker:
     """Owns the synthesiser and the loudspeaker."""
 
     def __init__(
-        self, parts: Parts, tell: Callable[[Happening | Event], None], *, lead_ms: int
+        self, parts: Parts, tell: Callable[[Happening | Event], None], dials: Dials
     ) -> None:
         self._parts = parts
         self._tell = tell
-        self.lead_ms = lead_ms  # how far to run ahead of the ear
+        self._dials = dials
         self._voice = LoadedVoice(parts, tell)
-        self._loudspeaker: Loudspeaker = SilentLoudspeaker()
+        self._wanted: SpeechSettings | None = None  # None = what is loaded is what is wanted
         self._relapse = Relapse()
+        self._reply: Reply | None = None  # the reply a fault would belong to; None = none
         self._utterance: _Utterance | None = None  # None = nothing is being said
-        self._turn: int | None = None  # the turn a fault would belong to; None = none
-        self._stopped_turn = -1  # words of this turn and older are dropped
-        self._volume = 1.0
-        self._ducked = False
-        self.rate: float | None = None  # SPS; read before every step
-        self.level_db = SILENCE_DB  # of what is being heard
         self._worker: Worker[Order] = Worker(
             "speaker", handle=self._handle, tick=self._tick, report=self._report
         )
@@ -132,90 +118,51 @@ class Speaker:
     def post(self, order: Order) -> None:
         self._worker.post(order)
 
-    def hush(self, turn: int) -> Delivery:
-        """Make the reply of `turn` inaudible now and drop it; returns what was heard of it."""
-        self.post(StopSaying(turn))
-        utterance = self._utterance
-        if utterance is None or utterance.turn != turn:
-            return Delivery()
-        self._hush(utterance)
-        return utterance.playback.delivery()
-
-    def pause(self, turn: int) -> None:
-        """Make the reply of `turn` inaudible now; what was not heard waits for ResumeSaying."""
-        utterance = self._utterance
-        if utterance is not None and utterance.turn == turn:
-            self._hush(utterance)
-            utterance.paused_at = time.monotonic()
-
     def adopt(self, clip: Path, name: str) -> None:
         """See LoadedVoice: needs no turn on the speaker's own thread."""
         self._voice.adopt(clip, name)
 
-    @property
-    def volume(self) -> float:
-        return self._volume
-
-    @volume.setter
-    def volume(self, gain: float) -> None:
-        self._volume = gain
-        self._loudspeaker.gain = self._gain
-
-    def duck(self, ducked: bool) -> None:
-        """Make what is said quieter, or as loud as before; it goes on meanwhile."""
-        self._ducked = ducked
-        if self._utterance is not None:
-            self._loudspeaker.gain = self._gain
-
-    def take_played(self) -> Played:
-        """See Loudspeaker: what the microphone may hear."""
-        return self._loudspeaker.take_played()
-
-    def _hush(self, utterance: _Utterance) -> None:
-        utterance.playback.hush()
-        self._loudspeaker.gain = 0.0
-
-    @property
-    def _gain(self) -> float:
-        if self._utterance is not None and self._utterance.playback.hushed:
-            return 0.0
-        return self._volume * (DUCKED if self._ducked else 1.0)
-
     def stop(self, timeout_s: float) -> bool:
         """End the thread, then release the device and the model."""
-        self._loudspeaker.gain = 0.0
+        self._dials.hush(True)
         ended = self._worker.stop(timeout_s)
         if ended:
             self._drop()
-            self._loudspeaker.close()
+            self._dials.loudspeaker.close()
             self._voice.close()
         return ended
 
     # ------------------------------------------------------------------ orders
 
-    def _handle(self, order: Order) -> None:  # noqa: C901 - one case per kind
+    def _handle(self, order: Order) -> None:
         match order:
             case LoadSynthesiser(settings):
-                self._drop()
-                self._voice.load(settings)
+                self._wanted = settings
             case SelectVoice(name):
-                # One that is being spoken would be torn by what takes longer than the lead.
-                self._voice.select(name, warm=self._utterance is None)
+                self._select(name)
             case UseLoudspeaker(name):
                 self._use_loudspeaker(name)
-            case SayWords(turn, words):
-                self._say(turn, words)
-            case EndWords(turn):
-                self._end_words(turn)
-            case StopSaying(turn):
-                self._stopped_turn = max(self._stopped_turn, turn)
-                if self._utterance and self._utterance.turn <= turn:
-                    self._drop()
-            case ResumeSaying(turn):
-                if self._utterance and self._utterance.turn == turn > self._stopped_turn:
-                    self._resume(self._utterance)
+            case SayWords(reply, words):
+                self._say(reply, words)
+            case EndWords(reply):
+                self._end_words(reply)
+            case ResumeSaying(reply):
+                reply.resume()
             case _:
                 assert_never(order)
+
+    def _select(self, name: str) -> None:
+        if self._wanted is not None:
+            self._wanted = replace(self._wanted, voice=name)
+        else:
+            # One that is being spoken would be torn by what takes longer than the lead.
+            self._voice.select(name, warm=self._utterance is None)
+
+    def _load_wanted(self) -> None:
+        """Load what was chosen last; nobody is speaking."""
+        wanted, self._wanted = self._wanted, None
+        if wanted is not None:
+            self._voice.load(wanted)
 
     def _use_loudspeaker(self, name: str) -> None:
         try:
@@ -236,47 +183,49 @@ class Speaker:
 
     def _look_again(self) -> None:
         """Before a reply that nobody would hear, see whether the loudspeaker is back."""
-        if isinstance(self._loudspeaker, SilentLoudspeaker):
+        if isinstance(self._dials.loudspeaker, SilentLoudspeaker):
             loudspeaker = self._fallback("the silent one")
             if not isinstance(loudspeaker, SilentLoudspeaker):
                 self._replace_loudspeaker(loudspeaker)
 
     def _replace_loudspeaker(self, loudspeaker: Loudspeaker) -> None:
-        loudspeaker.gain = self._gain
+        before = self._dials.loudspeaker
+        self._dials.connect(loudspeaker)
         if self._utterance:
             self._utterance.playback.move_to(loudspeaker)
         with suppress(DeviceError):  # one that is gone may not even close
-            self._loudspeaker.close()
-        self._loudspeaker = loudspeaker
+            before.close()
         if not isinstance(loudspeaker, SilentLoudspeaker):
             self._tell(Ready(Part.LOUDSPEAKER, loudspeaker.name))
 
-    def _say(self, turn: int, words: tuple[Word, ...]) -> None:
-        if turn <= self._stopped_turn:
+    def _say(self, reply: Reply, words: tuple[Word, ...]) -> None:
+        if reply.ending is not None:
             return
-        utterance = self._open(turn)
+        utterance = self._open(reply)
         for word in words:
             utterance.words.append(word)
             utterance.session.push_word(word.text, word.pace)
         utterance.starved = False
 
-    def _end_words(self, turn: int) -> None:
-        if turn <= self._stopped_turn:
+    def _end_words(self, reply: Reply) -> None:
+        if reply.ending is not None:
             return
-        utterance = self._open(turn)
+        utterance = self._open(reply)
         utterance.session.end_input()
         utterance.starved = False
 
-    def _open(self, turn: int) -> _Utterance:
-        self._turn = turn
-        if self._utterance and self._utterance.turn == turn:
+    def _open(self, reply: Reply) -> _Utterance:
+        self._reply = reply
+        if self._utterance and self._utterance.reply is reply:
             return self._utterance
         self._drop()
+        self._load_wanted()
         self._look_again()
+        self._reply = reply
         session = self._voice.open()
-        self._loudspeaker.gain = self._gain
-        playback = Playback(self._loudspeaker, self._voice.sample_rate)
-        self._utterance = _Utterance(turn, session, playback)
+        playback = Playback(self._dials.loudspeaker, self._voice.sample_rate)
+        self._utterance = _Utterance(reply, session, playback)
+        reply.begin(playback)
         return self._utterance
 
     def _drop(self) -> None:
@@ -285,13 +234,17 @@ class Speaker:
             if not self._utterance.playback.over:
                 self._utterance.playback.cut()
             self._utterance = None
-            self._turn = None
-            self.level_db = SILENCE_DB
+            self._reply = None
+            self._dials.level_db = SILENCE_DB
 
     # ------------------------------------------------------------------- the loop
 
     def _tick(self) -> float | None:
+        utterance = self._utterance
+        if utterance is not None and utterance.reply.ending is not None:
+            self._drop()
         if self._utterance is None:
+            self._load_wanted()
             return None
         try:
             return self._speak(self._utterance)
@@ -304,10 +257,15 @@ class Speaker:
         relapsed = self._relapse.again(time.monotonic())
         instead = self._fallback("" if relapsed else "the one that went away")
         over = isinstance(instead, SilentLoudspeaker) and utterance.playback.audible
+        self._tell(PartFailed(Part.LOUDSPEAKER, error, utterance.reply.turn if over else None))
         if over:
-            utterance.playback.hush()
-        self._tell(PartFailed(Part.LOUDSPEAKER, error, utterance.turn if over else None))
+            self._end(utterance.reply, Ending.DEVICE_LOST)
         self._replace_loudspeaker(instead)
+
+    def _end(self, reply: Reply, ending: Ending) -> None:
+        """End a reply, and tell it unless somebody else was sooner."""
+        if reply.end(ending):
+            self._tell(ReplyEnded(reply.turn, ending))
 
     def _speak(self, utterance: _Utterance) -> float:
         playback = utterance.playback
@@ -317,28 +275,23 @@ class Speaker:
         self._show(utterance)
         if playback.over:
             self._finish(utterance)
-            return TICK_S
-        if utterance.starved or playback.lead_ms + playback.frame_ms / 2 >= self.lead_ms:
+            return 0.0
+        if utterance.starved or playback.lead_ms + playback.frame_ms / 2 >= self._dials.lead_ms:
             return TICK_S
         self._step(utterance)
         return 0.0
 
     def _wait(self, utterance: _Utterance) -> float:
         """While hushed: for the end of the reply, or of the pause."""
-        self.level_db = SILENCE_DB
+        self._dials.level_db = SILENCE_DB
         utterance.playback.starved()  # the ring runs empty, which is nobody's fault
-        since = utterance.paused_at
-        if since is not None and time.monotonic() - since > LONGEST_PAUSE_S:
-            self._resume(utterance)
+        if (utterance.reply.paused_s or 0.0) > LONGEST_PAUSE_S:
+            utterance.reply.resume()
         return TICK_S
 
-    def _resume(self, utterance: _Utterance) -> None:
-        utterance.paused_at = None
-        utterance.playback.resume()
-        self._loudspeaker.gain = self._gain
-
     def _step(self, utterance: _Utterance) -> None:
-        rate = utterance.session.rate = self.rate
+        rate = utterance.session.rate = self._dials.rate
+        utterance.reply.move()
         match utterance.session.step():
             case AudioFrame() as frame:
                 words = tuple(utterance.words[onset.word] for onset in frame.onsets)
@@ -348,7 +301,7 @@ class Speaker:
                 utterance.playback.add(frame, words, target)
                 if not utterance.queued:
                     utterance.queued = True
-                    self._tell(AudioQueued(utterance.turn, time.monotonic()))
+                    self._tell(AudioQueued(utterance.reply.turn, time.monotonic()))
             case Starved():
                 utterance.starved = True
                 utterance.playback.starved()
@@ -358,33 +311,33 @@ class Speaker:
 
     def _show(self, utterance: _Utterance) -> None:
         """Tell what has become audible since the last look."""
-        playback = utterance.playback
+        playback, turn = utterance.playback, utterance.reply.turn
         if not utterance.audible and playback.audible:
             utterance.audible = True
-            self._tell(AudioHeard(utterance.turn, time.monotonic()))
-        audible = not isinstance(self._loudspeaker, SilentLoudspeaker)
+            self._tell(AudioHeard(turn, time.monotonic()))
+        audible = not isinstance(self._dials.loudspeaker, SilentLoudspeaker)
         for begun in playback.begun_words():
             began_at = time.monotonic() - begun.ago_s
-            self._tell(WordBegan(utterance.turn, begun.word, began_at, audible))
+            self._tell(WordBegan(turn, begun.word, began_at, audible))
         for cue in playback.passed_frames():
-            self.level_db = cue.level_db
+            utterance.reply.move()
+            self._dials.level_db = cue.level_db
             if cue.measured is not None:
-                self._tell(RateHeard(utterance.turn, cue.target, cue.measured))
+                self._tell(RateHeard(turn, cue.target, cue.measured))
 
     def _finish(self, utterance: _Utterance) -> None:
-        finished = SpeechFinished(utterance.turn, utterance.playback.delivery())
-        self._stopped_turn = max(self._stopped_turn, utterance.turn)
+        reply = utterance.reply
+        self._end(reply, Ending.FAILED if reply.broke else Ending.COMPLETE)
         self._drop()
-        self._tell(finished)
         self._voice.warm()  # for a voice that was chosen meanwhile
 
     def _report(self, error: Exception) -> None:
-        turn, self._turn = self._turn, None
-        self._drop()
-        if turn is not None:
-            self._stopped_turn = max(self._stopped_turn, turn)
+        reply, self._reply = self._reply, None
         if not isinstance(error, EngineError):
             error = SynthesisError(
                 f"The voice failed: {error}", hint="Ask again; it was restarted."
             )
-        self._tell(PartFailed(Part.SYNTHESISER, error, turn))
+        self._tell(PartFailed(Part.SYNTHESISER, error, reply.turn if reply else None))
+        if reply is not None:
+            self._end(reply, Ending.FAILED)
+        self._drop()

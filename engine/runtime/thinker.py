@@ -1,8 +1,8 @@
 """The mind: a history goes in, words go to the speaker as the language model writes them.
 
-Invariant: a reply is given up between two deltas as soon as its task is no longer `live`; nothing
-of another task is ever passed on, and nothing of a task that was not yet asked to `perform`. While
-nobody has the floor the model gets ready for the next question, a slice at a time.
+Invariant: a reply is given up between two deltas once it has ended (reply.py); nothing of it is
+passed on after that, and nothing before it is `aloud`. While nobody has the floor the model gets
+ready for the next question, a slice at a time.
 """
 
 import time
@@ -17,6 +17,7 @@ from engine.llm.base import Delta, LanguageModel, Message, Role, Situation, Text
 from engine.messages import Event, Loading, Part, Ready
 from engine.runtime.happenings import ActionAsked, Happening, PartFailed, ReplyGrew, WordsReady
 from engine.runtime.parts import Parts
+from engine.runtime.reply import Reply
 from engine.runtime.speaker import EndWords, Order, SayWords
 from engine.runtime.unloaded import unloaded
 from engine.runtime.worker import Worker
@@ -35,37 +36,43 @@ class LoadLanguageModel:
 
 @dataclass(frozen=True)
 class Answer:
-    """Reply to the last message of `history`; tasks are numbered from 1 on."""
+    """Reply to the last message of `history`; `paced`: its words have paces of their own."""
 
-    number: int
-    turn: int
+    reply: Reply
     history: tuple[Message, ...]
+    paced: bool = True
 
 
 @dataclass(frozen=True)
 class ReadOut:
     """Speak `text` as it is: a timer, for example."""
 
-    number: int
-    turn: int
+    reply: Reply
     text: str
+    paced: bool = True
+
+
+@dataclass(frozen=True)
+class LetOut:
+    """Pass on what is held back of a reply that has become `aloud`."""
+
+    reply: Reply
 
 
 @dataclass(frozen=True)
 class GetReady:
-    """The next question will follow this history; the model may use the quiet until then."""
+    """Nobody has the floor; the next question will follow this history."""
 
     history: tuple[Message, ...]
+    paced: bool = True
 
 
 @dataclass(frozen=True)
-class _Perform:
-    """Let out what is held back of this task."""
-
-    number: int
+class Rest:
+    """Somebody has the floor, and needs the processor more."""
 
 
-Task = LoadLanguageModel | Answer | ReadOut | GetReady | _Perform
+Task = LoadLanguageModel | Answer | ReadOut | LetOut | GetReady | Rest
 
 
 class Thinker:
@@ -83,15 +90,13 @@ class Thinker:
         self._say = say
         self._situation = situation
         self._model: LanguageModel | None = None  # None until one is loaded
-        self.pacing = True  # whether words of the next reply have paces of their own
-        self.at_ease = True  # nobody has the floor; set by the conductor
+        self._wanted: LanguageModelSettings | None = None  # None = the one that was chosen is there
+        self._next = GetReady(())  # what the next question follows
+        self._at_ease = True  # nobody has the floor
         self._readying: Generator[None, None, None] | None = None  # None = ready, or not asked to
-        self.live = 0  # number of the task worth thinking about; set by the conductor
-        self._aloud = 0  # number of the last task that may be heard
-        self._number = 0  # of the last task begun
-        self._history: tuple[Message, ...] = ()  # after which the next question comes
+        self._reply: Reply | None = None  # the one worked on last; None = none yet
+        self._open: Reply | None = None  # the same until its last word; None = nothing to write
         self._held: list[Callable[[], None]] = []  # what it would say, tell and do
-        self._turn: int | None = None  # the turn being worked on; None = none
         self._text = PacedText(pacing=True)
         self._worker: Worker[Task] = Worker(
             "thinker", handle=self._handle, tick=self._tick, report=self._report
@@ -103,14 +108,8 @@ class Thinker:
     def post(self, task: Task) -> None:
         self._worker.post(task)
 
-    def perform(self, number: int) -> None:
-        """Let the task of this number be heard, whatever it has come to; from any thread."""
-        self._aloud = number
-        self.post(_Perform(number))
-
     def stop(self, timeout_s: float) -> bool:
-        """Give up the reply, end the thread, release the model."""
-        self.live = -1
+        """End the thread, release the model; the conductor has ended the reply."""
         ended = self._worker.stop(timeout_s)
         if ended and self._model:
             self._rest()
@@ -120,20 +119,21 @@ class Thinker:
     def _handle(self, task: Task) -> None:
         match task:
             case LoadLanguageModel(settings):
+                self._wanted = settings
+            case GetReady():
+                self._next, self._at_ease = task, True
+                self._get_ready()
+            case Rest():
+                self._at_ease = False
                 self._rest()
-                self._load(settings)
-                self._get_ready()
-            case GetReady(history):
-                self._history = history
-                self._get_ready()
-            case Answer(number, turn, history):
-                self._begin(number, turn)
-                self._answer(turn, history)
-            case ReadOut(number, turn, text):
-                self._begin(number, turn)
-                self._pass_on(turn, iter((TextDelta(text),)))
-            case _Perform(number):
-                if number == self._number:
+            case Answer(reply, history, paced):
+                self._begin(reply, paced=paced)
+                self._answer(reply, _told(history, paced=paced))
+            case ReadOut(reply, text, paced):
+                self._begin(reply, paced=paced)
+                self._pass_on(reply, iter((TextDelta(text),)))
+            case LetOut(reply):
+                if reply is self._reply:
                     self._let_out()
             case _:
                 assert_never(task)
@@ -152,10 +152,19 @@ class Thinker:
         self._model = model
         self._tell(Ready(Part.LANGUAGE_MODEL, model.info.name, model.info.detail))
 
+    def _load_wanted(self) -> None:
+        """Load what was chosen last, if it is not there."""
+        wanted, self._wanted = self._wanted, None
+        if wanted is not None:
+            self._rest()
+            self._load(wanted)
+            self._get_ready()
+
     def _get_ready(self) -> None:
         self._rest()
-        if self._model is not None:
-            self._readying = self._model.warm(self._told(self._history))
+        if self._model is not None and self._at_ease:
+            history = _told(self._next.history, paced=self._next.paced)
+            self._readying = self._model.warm(history)
 
     def _rest(self) -> None:
         """Get ready no further; what was done for it is kept by the model."""
@@ -164,62 +173,60 @@ class Thinker:
             readying.close()
 
     def _tick(self) -> float | None:
-        """Get a little readier, unless somebody speaks, who needs the processor more."""
+        """Get a little readier."""
+        self._load_wanted()
         if self._readying is None:
             return None
-        if self.at_ease:
-            with suppress(LanguageModelError):  # the next reply will meet and tell it
-                if next(self._readying, READY) is None:
-                    return 0.0
+        with suppress(LanguageModelError):  # the next reply will meet and tell it
+            if next(self._readying, READY) is None:
+                return 0.0
         self._rest()
         return None
 
-    def _begin(self, number: int, turn: int) -> None:
+    def _begin(self, reply: Reply, *, paced: bool) -> None:
+        self._load_wanted()
         self._rest()
-        self._number, self._turn = number, turn
+        self._reply = self._open = reply
         self._held.clear()
-        self._text = PacedText(pacing=self.pacing)
+        self._text = PacedText(pacing=paced)
 
-    def _answer(self, turn: int, history: Sequence[Message]) -> None:
+    def _answer(self, reply: Reply, history: Sequence[Message]) -> None:
         if self._model is None:
             raise LanguageModelError(
                 "There is nothing to answer with.", hint="Choose a language model in the settings."
             )
-        if self.live != self._number:
+        if reply.ending is not None:
             return
-        with closing(self._model.reply(self._told(history), self._situation)) as deltas:
-            self._pass_on(turn, deltas)
+        with closing(self._model.reply(history, self._situation)) as deltas:
+            self._pass_on(reply, deltas)
 
-    def _told(self, history: Sequence[Message]) -> Sequence[Message]:
-        """What the model is told of a history."""
-        return (Message(Role.SYSTEM, OFFER), *history) if self.pacing else history
-
-    def _pass_on(self, turn: int, deltas: Iterator[Delta]) -> None:
+    def _pass_on(self, reply: Reply, deltas: Iterator[Delta]) -> None:
         for delta in deltas:
-            if self.live != self._number:
+            if reply.ending is not None:
                 return
+            reply.move()
             self._let_out()
             if isinstance(delta, TextDelta):
                 if not delta.text:  # a sign of life: the model is still at work
                     continue
-                self._grow(turn, self._text.push(delta.text))
+                self._grow(reply, self._text.push(delta.text))
             else:
-                self._hold(partial(self._tell, ActionAsked(turn, delta)))
-        if self.live == self._number:
-            self._end_words(turn)
+                self._hold(partial(self._tell, ActionAsked(reply.turn, delta)))
+        self._end_words(reply)
 
-    def _end_words(self, turn: int) -> None:
-        self._grow(turn, self._text.end())
-        self._hold(partial(self._say, EndWords(turn)))
+    def _end_words(self, reply: Reply) -> None:
+        self._grow(reply, self._text.end())
+        self._hold(partial(self._say, EndWords(reply)))
+        self._open = None
 
-    def _grow(self, turn: int, growth: Growth) -> None:
+    def _grow(self, reply: Reply, growth: Growth) -> None:
         """Show and say what became certain of the reply."""
+        now = time.monotonic()
         if growth.text:
-            self._hold(partial(self._tell, ReplyGrew(turn, growth.text, time.monotonic())))
+            self._hold(partial(self._tell, ReplyGrew(reply.turn, growth.text, now)))
         if growth.words:
-            ready = WordsReady(turn, growth.words, time.monotonic())
-            self._hold(partial(self._tell, ready))
-            self._hold(partial(self._say, SayWords(turn, growth.words)))
+            self._hold(partial(self._tell, WordsReady(reply.turn, growth.words, now)))
+            self._hold(partial(self._say, SayWords(reply, growth.words)))
 
     def _hold(self, passing_on: Callable[[], None]) -> None:
         self._held.append(passing_on)
@@ -227,22 +234,29 @@ class Thinker:
 
     def _let_out(self) -> None:
         """Pass on what is held back, if it may be heard."""
-        if self._aloud == self._number == self.live:
+        reply = self._reply
+        if reply is not None and reply.aloud and reply.ending is None:
             held, self._held = self._held, []
             for passing_on in held:
                 passing_on()
 
     def _report(self, error: Exception) -> None:
         """Tell the fault; what was already written is spoken to its end."""
-        turn = self._turn
+        reply = self._open
         if not isinstance(error, EngineError):
             error = LanguageModelError(
                 f"The language model failed: {error}", hint="Ask again, or choose another model."
             )
-        # First: a reply without words is over at once, and must be known to have failed by then.
+        turn = None if reply is None or reply.ending is not None else reply.turn
         failed = partial(self._tell, PartFailed(Part.LANGUAGE_MODEL, error, turn))
-        if turn is None:
+        if reply is None or turn is None:
             failed()
             return
+        reply.broke = True
         self._hold(failed)
-        self._end_words(turn)
+        self._end_words(reply)
+
+
+def _told(history: tuple[Message, ...], *, paced: bool) -> tuple[Message, ...]:
+    """What the model is told of a history."""
+    return (Message(Role.SYSTEM, OFFER), *history) if paced else history

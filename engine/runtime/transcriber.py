@@ -1,7 +1,8 @@
 """The recogniser on a thread of its own, so that decoding never delays voice activity.
 
 Invariant: one Recognition at a time, of the newest turn; audio of another turn is dropped. It stays
-open after the end of the utterance, because the person may go on before the reply is heard.
+open after the end of the utterance, because the person may go on before the reply is heard. What
+was chosen to recognise with is loaded between two utterances, the newest choice only.
 """
 
 import time
@@ -104,6 +105,7 @@ class Transcriber:
         self._parts = parts
         self._tell = tell
         self._recogniser: Recogniser | None = None  # None until one is loaded
+        self._wanted: RecogniserSettings | None = None  # None = the one that was chosen is there
         self._judge: Callable[[str], Completeness] = _unjudged
         self._recognition: Recognition | None = None  # None between utterances
         self._turn: int | None = None  # the turn of the recognition; None = none
@@ -138,7 +140,7 @@ class Transcriber:
     def _handle(self, job: Job) -> None:  # noqa: C901, PLR0912 - one case per kind
         match job:
             case LoadRecogniser(settings):
-                self._load(settings)
+                self._wanted = settings
             case BeginUtterance(turn):
                 self._begin(turn)
             case HearAudio(turn, pcm):
@@ -160,8 +162,14 @@ class Transcriber:
             case _:
                 assert_never(job)
 
+    def _load_wanted(self) -> None:
+        """Load what was chosen last, if it is not there; nobody is being heard."""
+        wanted, self._wanted = self._wanted, None
+        if wanted is not None:
+            self._drop()
+            self._load(wanted)
+
     def _load(self, settings: RecogniserSettings) -> None:
-        self._drop()
         self._tell(Loading(Part.RECOGNISER, f"Loading {settings.engine}"))
         try:
             recogniser = self._parts.recogniser(settings, self._parts.phrases())
@@ -179,6 +187,7 @@ class Transcriber:
 
     def _begin(self, turn: int) -> None:
         self._drop()
+        self._load_wanted()
         self._turn = turn
         if self._recogniser is None:
             raise RecogniserError(
@@ -223,6 +232,8 @@ class Transcriber:
 
     def _tick(self) -> float | None:
         """Show what has been understood so far, once the waiting audio is decoded."""
+        if self._recognition is None or self._ended:
+            self._load_wanted()
         if self._recognition and self._turn is not None and not self._ended:
             partial = self._recognition.partial()
             if partial != self._partial:

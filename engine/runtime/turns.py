@@ -27,7 +27,6 @@ from engine.runtime.floor import (
     ReplyOver,
     Resume,
     ShowPhase,
-    Silence,
     StopAsked,
     TalkPressed,
     TalkReleased,
@@ -59,7 +58,6 @@ __all__ = [
     "ReplyOver",
     "Resume",
     "ShowPhase",
-    "Silence",
     "StopAsked",
     "TalkPressed",
     "TalkReleased",
@@ -148,7 +146,7 @@ def _rejoined(floor: Floor) -> Outcome:
     """The end was no end: the person goes on, in a turn of both parts."""
     *cut, end = _end(floor, Ending.SUPERSEDED).effects
     turn = _next_turn(floor)
-    begun = replace(floor, turn=turn, phase=Phase.LISTENING, spoken=False, broke=False)
+    begun = replace(floor, turn=turn, phase=Phase.LISTENING, spoken=False)
     effects = (*cut, JoinEars(floor.turn, turn), end, ShowPhase(turn, Phase.LISTENING))
     return Outcome(begun, effects)
 
@@ -216,13 +214,10 @@ def _progress(floor: Floor, happened: Understood | ReplyAudible | ReplyOver | Tu
         case ReplyAudible(turn):
             spoken = replace(floor, phase=Phase.SPEAKING)
             return Outcome(spoken, (ShowPhase(turn, Phase.SPEAKING),))
-        case ReplyOver():
-            ending = Ending.FAILED if floor.broke else Ending.COMPLETE
-            idle = replace(floor, phase=Phase.IDLE, spoken=False, broke=False)
+        case ReplyOver(ending=ending):
+            idle = replace(floor, phase=Phase.IDLE, spoken=False)
             over = Outcome(idle, (EndTurn(floor.turn, ending),))
             return _hand_over(over, floor.doubt) if floor.doubt else _rest(over)
-        case TurnBroke(speech_goes_on=True):
-            return Outcome(replace(floor, broke=True))
         case TurnBroke(ending=ending):
             return _rest(_end(floor, ending))
         case _:
@@ -245,20 +240,15 @@ def _begin(
 
 def _end(floor: Floor, ending: Ending) -> Outcome:
     """End the turn that has the floor, if one has; nobody has it afterwards."""
-    idle = replace(floor, phase=Phase.IDLE, doubt=None, talk_held=False, spoken=False, broke=False)
+    idle = replace(floor, phase=Phase.IDLE, doubt=None, talk_held=False, spoken=False)
+    if floor.phase is Phase.IDLE:
+        return Outcome(idle)
     doubted = (DropDoubt(floor.doubt.turn),) if floor.doubt else ()
-    match floor.phase:
-        case Phase.IDLE:
-            return Outcome(idle)
-        case Phase.LISTENING:
-            cut: Effect = DropEars(floor.turn)
-            faults = (Ending.FAILED, Ending.DEVICE_LOST)
-            ending = ending if ending in faults else Ending.NOTHING_HEARD
-        case Phase.THINKING | Phase.SPEAKING:
-            cut = Silence(floor.turn)
-        case _:
-            assert_never(floor.phase)
-    return Outcome(idle, (*doubted, cut, EndTurn(floor.turn, ending)))
+    if floor.phase is Phase.LISTENING:
+        faults = (Ending.FAILED, Ending.DEVICE_LOST)
+        ending = ending if ending in faults else Ending.NOTHING_HEARD
+        return Outcome(idle, (*doubted, DropEars(floor.turn), EndTurn(floor.turn, ending)))
+    return Outcome(idle, (*doubted, EndTurn(floor.turn, ending)))
 
 
 def _rest(ended: Outcome) -> Outcome:

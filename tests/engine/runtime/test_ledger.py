@@ -18,8 +18,8 @@ WORDS = tuple(
 
 def turn_heard(count: int) -> Ledger:
     ledger = Ledger(clock=lambda: 48.0)
-    ledger.say("what time is it")
     record = ledger.record(1)
+    record.said = "what time is it"
     record.reply = REPLY
     record.words.extend(WORDS)
     record.began.extend(WordBegan(1, WORDS[n], 50.0 + 0.1 * n) for n in range(count))
@@ -42,9 +42,15 @@ def test_an_interrupted_reply_is_kept_up_to_its_last_heard_word() -> None:
     assert ledger.history[-1] == Message(Role.ASSISTANT, "It is **six", interrupted=True)
 
 
-def test_a_reply_nobody_heard_leaves_no_trace_in_the_history() -> None:
+def test_the_model_is_told_of_a_reply_that_was_cut_before_a_word_was_heard() -> None:
     ledger = turn_heard(0)
     ledger.end(1, Ending.INTERRUPTED_BY_ESCAPE)
+    assert ledger.history[-1] == Message(Role.ASSISTANT, "", interrupted=True)
+
+
+def test_a_reply_that_failed_before_a_word_was_heard_leaves_no_trace_in_the_history() -> None:
+    ledger = turn_heard(0)
+    ledger.end(1, Ending.FAILED)
     assert [message.role for message in ledger.history] == [Role.USER]
 
 
@@ -55,7 +61,10 @@ def test_a_reply_cut_by_voice_has_left_unsaid_all_from_the_word_it_was_cut_on(
     ledger = turn_heard(2)
     ledger.end(1, ending)
     assert ledger.left_unsaid(2) == "is **six** o'clock now."
-    assert ledger.left_unsaid(3) == ""  # of which it was not the cause
+    ledger.drop(2)  # a cough
+    assert ledger.left_unsaid(3) == "is **six** o'clock now."
+    ledger.record(3)
+    assert ledger.left_unsaid(4) == ""  # of which it was not the cause
 
 
 def test_a_reply_of_which_no_word_was_heard_is_unsaid_as_a_whole() -> None:
@@ -86,12 +95,11 @@ def test_times_count_from_the_end_of_speech() -> None:
 
 def test_what_was_said_in_a_turn_that_goes_on_as_the_next_one_is_taken_back() -> None:
     ledger = Ledger(clock=lambda: 0.0)
-    ledger.say("hello")
-    ledger.record(1).said = "what time is it"
-    ledger.say("what time is it")
-    ledger.rejoin(1)
-    assert ledger.end(1, Ending.SUPERSEDED).said == ""
-    ledger.say_late(1, "what time is it")
+    ledger.record(1).said = "hello"
+    ledger.record(2).said = "what time is it"
+    ledger.rejoin(2)
+    assert ledger.end(2, Ending.SUPERSEDED).said == ""
+    assert not ledger.say_late(2, "what time is it")
     assert [message.text for message in ledger.history] == ["hello"]
 
 
@@ -143,9 +151,13 @@ def test_what_was_said_in_a_turn_taken_over_is_not_lost() -> None:
     ledger.record(1)
     ledger.end(1, Ending.SUPERSEDED)
     assert ledger.conversation().turns == ()
-    ledger.say_late(1, "and another thing")
-    assert [turn.said for turn in ledger.conversation().turns] == ["and another thing"]
-    assert ledger.history == (Message(Role.USER, "and another thing"),)
+    ledger.record(2).said = "thanks"
+    assert ledger.say_late(1, "and another thing")
+    assert [turn.said for turn in ledger.conversation().turns] == [
+        "and another thing",
+        "thanks",
+    ]
+    assert [message.text for message in ledger.history] == ["and another thing", "thanks"]
 
 
 def test_a_new_conversation_exports_nothing_of_the_old_one() -> None:
@@ -153,3 +165,14 @@ def test_a_new_conversation_exports_nothing_of_the_old_one() -> None:
     ledger.end(1, Ending.COMPLETE)
     ledger.forget()
     assert ledger.conversation().turns == ()
+
+
+def test_what_was_said_in_an_old_conversation_or_by_nobody_is_not_said_late() -> None:
+    ledger = turn_heard(5)
+    ledger.end(1, Ending.COMPLETE)
+    ledger.record(2)
+    ledger.drop(2)
+    assert not ledger.say_late(2, "a cough")
+    ledger.forget()
+    assert not ledger.say_late(1, "what time is it")
+    assert ledger.history == ()

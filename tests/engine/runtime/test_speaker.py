@@ -6,16 +6,18 @@ import numpy as np
 import pytest
 
 from engine.audio.base import Pcm
-from engine.runtime import speaker as speaker_file
+from engine.messages import Ending, Event
+from engine.runtime import reply as reply_file
+from engine.runtime.dials import DUCKED, Dials
+from engine.runtime.happenings import Delivery, Happening, ReplyEnded
+from engine.runtime.reply import Reply
 from engine.runtime.speaker import (
-    DUCKED,
     LONGEST_PAUSE_S,
     EndWords,
     LoadSynthesiser,
     ResumeSaying,
     SayWords,
     Speaker,
-    StopSaying,
     UseLoudspeaker,
 )
 from engine.settings import SpeechSettings
@@ -32,12 +34,16 @@ class Mouth:
     def __init__(self) -> None:
         stage = Stage()
         self.loudspeaker: HandLoudspeaker = stage.loudspeakers[""]
-        self.speaker = Speaker(stage.parts(), lambda told: None, lead_ms=240)
+        self.stage = stage
+        self.told: list[Happening | Event] = []
+        self.dials = Dials(lead_ms=240)
+        self.reply = Reply(1, self.dials, aloud=True)
+        self.speaker = Speaker(stage.parts(), self.told.append, self.dials)
         for order in (
             LoadSynthesiser(SpeechSettings()),
             UseLoudspeaker(""),
-            SayWords(1, WORDS),
-            EndWords(1),
+            SayWords(self.reply, WORDS),
+            EndWords(self.reply),
         ):
             self.speaker._handle(order)
 
@@ -59,7 +65,7 @@ class Mouth:
 def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     stepped = SimpleNamespace(now=100.0)
     stepped.monotonic = lambda: stepped.now
-    monkeypatch.setattr(speaker_file, "time", stepped)
+    monkeypatch.setattr(reply_file, "time", stepped)
     return stepped
 
 
@@ -72,9 +78,9 @@ def undisturbed() -> Pcm:
 def test_a_paused_reply_is_silent_and_goes_on_without_losing_a_sample() -> None:
     mouth = Mouth()
     mouth.run(20)
-    mouth.speaker.pause(1)
+    mouth.reply.pause()
     assert not np.any(mouth.run(50))
-    mouth.speaker._handle(ResumeSaying(1))
+    mouth.speaker._handle(ResumeSaying(mouth.reply))
     mouth.run(400)
     np.testing.assert_array_equal(mouth.heard(), undisturbed())
     assert mouth.loudspeaker.underruns == 0
@@ -83,7 +89,7 @@ def test_a_paused_reply_is_silent_and_goes_on_without_losing_a_sample() -> None:
 def test_a_pause_that_nobody_ends_ends_by_itself(clock: SimpleNamespace) -> None:
     mouth = Mouth()
     mouth.run(20)
-    mouth.speaker.pause(1)
+    mouth.reply.pause()
     clock.now += LONGEST_PAUSE_S - 0.1
     assert not np.any(mouth.run(10))
     clock.now += 0.2
@@ -93,37 +99,87 @@ def test_a_pause_that_nobody_ends_ends_by_itself(clock: SimpleNamespace) -> None
 def test_of_a_reply_that_was_stopped_in_its_pause_nothing_is_heard_any_more() -> None:
     mouth = Mouth()
     mouth.run(20)
-    mouth.speaker.pause(1)
-    delivery = mouth.speaker.hush(1)
-    mouth.speaker._handle(StopSaying(1))
-    mouth.speaker._handle(ResumeSaying(1))
+    mouth.reply.pause()
+    assert mouth.reply.end(Ending.INTERRUPTED_BY_SPEECH)
+    delivery = mouth.reply.delivery
+    mouth.speaker._handle(ResumeSaying(mouth.reply))
     assert not np.any(mouth.run(50))
     assert 0 < len(delivery.words) < len(WORDS)
 
 
-def test_another_turn_is_not_paused() -> None:
+def ends(mouth: Mouth) -> list[ReplyEnded]:
+    return [told for told in mouth.told if isinstance(told, ReplyEnded)]
+
+
+def test_a_reply_that_was_heard_to_its_end_ends_once() -> None:
+    mouth = Mouth()
+    mouth.run(400)
+    assert ends(mouth) == [ReplyEnded(1, Ending.COMPLETE)]
+    assert not mouth.reply.end(Ending.INTERRUPTED_BY_STOP)
+    assert mouth.reply.delivery.words == WORDS
+
+
+def test_a_reply_that_somebody_else_has_ended_is_not_told_again() -> None:
     mouth = Mouth()
     mouth.run(20)
-    mouth.speaker.pause(2)
-    assert np.any(mouth.run(10))
+    mouth.reply.end(Ending.INTERRUPTED_BY_ESCAPE)
+    heard = mouth.reply.delivery
+    mouth.run(400)
+    assert ends(mouth) == []
+    assert mouth.reply.delivery == heard
+    assert mouth.stage.voice.sessions[0].closed
+
+
+def test_words_of_a_reply_that_has_ended_are_not_said() -> None:
+    mouth = Mouth()
+    mouth.reply.end(Ending.INTERRUPTED_BY_TEXT)
+    late = Reply(2, mouth.dials, aloud=True)
+    late.end(Ending.SUPERSEDED)
+    mouth.speaker._handle(SayWords(late, WORDS))
+    mouth.run(50)
+    assert len(mouth.stage.voice.sessions) == 1
+    assert (late.delivery, mouth.reply.delivery) == (Delivery(), Delivery())
+
+
+def test_a_voice_that_breaks_ends_its_reply_as_failed() -> None:
+    mouth = Mouth()
+    mouth.stage.voice.sessions[0]._fail_at = 2
+    with pytest.raises(RuntimeError):
+        mouth.run(400)
+    mouth.speaker._report(RuntimeError("the fake voice broke"))
+    assert ends(mouth) == [ReplyEnded(1, Ending.FAILED)]
+    assert len(mouth.reply.delivery.words) <= 2
+
+
+def test_what_is_chosen_during_a_reply_is_loaded_once_and_after_it() -> None:
+    mouth = Mouth()
+    mouth.run(20)
+    loads = mouth.stage.count_loads()
+    for seed in (1, 2, 3):
+        mouth.speaker._handle(LoadSynthesiser(SpeechSettings(seed=seed)))
+    mouth.run(20)
+    assert loads == []
+    mouth.run(400)
+    assert ends(mouth)[0].ending is Ending.COMPLETE
+    assert [settings.seed for settings in loads] == [3]
 
 
 def test_a_duck_is_quieter_and_passes() -> None:
     mouth = Mouth()
     mouth.run(20)
-    mouth.speaker.duck(True)
+    mouth.dials.duck(True)
     assert mouth.loudspeaker.gain == pytest.approx(DUCKED)
-    mouth.speaker.volume = 0.5
+    mouth.dials.volume = 0.5
     assert mouth.loudspeaker.gain == pytest.approx(0.5 * DUCKED)
-    mouth.speaker.duck(False)
+    mouth.dials.duck(False)
     assert mouth.loudspeaker.gain == pytest.approx(0.5)
 
 
 def test_neither_a_duck_nor_a_volume_wakes_a_paused_reply() -> None:
     mouth = Mouth()
     mouth.run(20)
-    mouth.speaker.pause(1)
-    mouth.speaker.duck(True)
-    mouth.speaker.duck(False)
-    mouth.speaker.volume = 0.5
+    mouth.reply.pause()
+    mouth.dials.duck(True)
+    mouth.dials.duck(False)
+    mouth.dials.volume = 0.5
     assert mouth.loudspeaker.gain == 0.0

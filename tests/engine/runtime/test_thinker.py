@@ -3,9 +3,11 @@
 from engine.errors import LanguageModelError
 from engine.llm.base import Message, Role
 from engine.messages import Event
+from engine.runtime.dials import Dials
 from engine.runtime.happenings import Happening, PartFailed
+from engine.runtime.reply import Reply
 from engine.runtime.speaker import Order
-from engine.runtime.thinker import Answer, GetReady, LoadLanguageModel, Thinker
+from engine.runtime.thinker import Answer, GetReady, LoadLanguageModel, Rest, Thinker
 from engine.settings import LanguageModelSettings
 from tests.fakes import FakeLanguageModel, Stage
 
@@ -23,6 +25,7 @@ class Mind:
         parts = Stage(model=self.model).parts()
         self.thinker = Thinker(parts, self.told.append, said.append, lambda: None)
         self.thinker._handle(LoadLanguageModel(LanguageModelSettings()))
+        self.thinker._load_wanted()
 
     def rest(self) -> None:
         """Until there is nothing left to do."""
@@ -47,7 +50,7 @@ def test_it_gets_ready_for_what_follows_a_turn() -> None:
 def test_who_begins_to_speak_waits_for_one_slice_at_most() -> None:
     mind = Mind()
     mind.thinker._tick()
-    mind.thinker.at_ease = False
+    mind.thinker._handle(Rest())
     mind.rest()
     assert len(mind.model.warmed) == 1
 
@@ -55,8 +58,8 @@ def test_who_begins_to_speak_waits_for_one_slice_at_most() -> None:
 def test_a_question_is_answered_before_the_model_is_ready() -> None:
     mind = Mind()
     mind.thinker._tick()
-    mind.thinker.live = 1
-    mind.thinker._handle(Answer(1, 1, HISTORY[:1]))
+    reply = Reply(1, Dials(lead_ms=240), aloud=True)
+    mind.thinker._handle(Answer(reply, HISTORY[:1], paced=False))
     mind.rest()
     assert len(mind.model.warmed) == 1
     assert mind.model.histories == [HISTORY[:1]]

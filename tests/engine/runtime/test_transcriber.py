@@ -18,7 +18,7 @@ from engine.runtime.transcriber import (
     Transcriber,
 )
 from engine.settings import RecogniserSettings
-from tests.engine.runtime.test_rehearsal import HandWorker
+from tests.engine.runtime.test_replies import HandWorker
 from tests.fakes import Stage
 
 

@@ -26,7 +26,6 @@ from engine.runtime.turns import (
     ReplyOver,
     Resume,
     ShowPhase,
-    Silence,
     StopAsked,
     TalkPressed,
     TalkReleased,
@@ -58,7 +57,11 @@ def without_phases(effects: tuple[Effect, ...]) -> list[Effect]:
 
 def test_a_spoken_question_is_heard_thought_about_and_answered() -> None:
     outcome = play(
-        VoiceBegan(800), VoiceStopped(), Understood(1, "hello"), ReplyAudible(1), ReplyOver(1)
+        VoiceBegan(800),
+        VoiceStopped(),
+        Understood(1, "hello"),
+        ReplyAudible(1),
+        ReplyOver(1, Ending.COMPLETE),
     )
     assert without_phases(outcome.effects) == [
         OpenEars(1, 800),
@@ -78,7 +81,6 @@ def test_talk_key_opens_and_closes_the_utterance_and_voice_activity_does_not() -
 
 def test_talk_key_during_a_reply_stops_it() -> None:
     outcome = play(TextSent("hi"), ReplyAudible(1), TalkPressed())
-    assert Silence(1) in outcome.effects
     assert EndTurn(1, Ending.INTERRUPTED_BY_TALK_KEY) in outcome.effects
     assert outcome.effects[-1] == OpenEars(2, None)
 
@@ -94,7 +96,6 @@ def test_voice_during_a_reply_is_the_loudspeaker_unless_a_headset_is_worn() -> N
 def test_stop_ends_the_reply_and_nobody_has_the_floor() -> None:
     outcome = play(TextSent("hi"), ReplyAudible(1), StopAsked())
     assert without_phases(outcome.effects)[1:] == [
-        Silence(1),
         EndTurn(1, Ending.INTERRUPTED_BY_STOP),
     ]
     assert outcome.floor.phase is Phase.IDLE
@@ -112,7 +113,7 @@ def test_a_stop_says_what_it_was_asked_with() -> None:
 
 @pytest.mark.parametrize("spoken", [(TalkPressed(),), (TalkPressed(), TalkReleased())])
 def test_a_lost_device_ends_the_turn_and_is_named(spoken: tuple[Input, ...]) -> None:
-    outcome = play(*spoken, TurnBroke(1, False, Ending.DEVICE_LOST))
+    outcome = play(*spoken, TurnBroke(1, Ending.DEVICE_LOST))
     assert EndTurn(1, Ending.DEVICE_LOST) in outcome.effects
 
 
@@ -124,7 +125,6 @@ def test_an_utterance_without_words_ends_its_turn() -> None:
 def test_a_new_text_takes_the_floor_from_a_reply() -> None:
     outcome = play(TextSent("one"), ReplyAudible(1), TextSent("two"))
     assert without_phases(outcome.effects)[1:] == [
-        Silence(1),
         EndTurn(1, Ending.INTERRUPTED_BY_TEXT),
         Think(2, "two"),
     ]
@@ -136,26 +136,26 @@ def test_stop_while_listening_drops_the_utterance() -> None:
     assert EndTurn(1, Ending.NOTHING_HEARD) in outcome.effects
 
 
-def test_a_broken_language_model_lets_what_was_written_be_spoken() -> None:
-    speaking = play(TextSent("hi"), ReplyAudible(1), TurnBroke(1, speech_goes_on=True))
-    assert speaking.floor.phase is Phase.SPEAKING
-    assert EndTurn(1, Ending.FAILED) in advance(speaking.floor, ReplyOver(1)).effects
+def test_a_reply_that_failed_ends_its_turn_as_failed() -> None:
+    speaking = play(TextSent("hi"), ReplyAudible(1))
+    failed = advance(speaking.floor, ReplyOver(1, Ending.FAILED))
+    assert EndTurn(1, Ending.FAILED) in failed.effects
 
 
-def test_a_broken_synthesiser_ends_the_turn_at_once() -> None:
-    outcome = play(TextSent("hi"), TurnBroke(1, speech_goes_on=False))
+def test_a_turn_of_which_nothing_more_comes_ends_at_once() -> None:
+    outcome = play(TextSent("hi"), TurnBroke(1))
     assert EndTurn(1, Ending.FAILED) in outcome.effects
     assert outcome.floor.phase is Phase.IDLE
 
 
 def test_a_timer_waits_until_nobody_has_the_floor() -> None:
-    outcome = play(TextSent("hi"), ReplyAudible(1), TimerRang("tea"), ReplyOver(1))
+    outcome = play(TextSent("hi"), ReplyAudible(1), TimerRang("tea"), ReplyOver(1, Ending.COMPLETE))
     assert without_phases(outcome.effects)[1:] == [EndTurn(1, Ending.COMPLETE), Recite(2, "tea")]
 
 
 def test_happenings_of_an_older_turn_change_nothing() -> None:
     floor = play(TextSent("one"), TextSent("two")).floor
-    for stale in (Understood(1, "x"), ReplyAudible(1), ReplyOver(1), TurnBroke(1, False)):
+    for stale in (Understood(1, "x"), ReplyAudible(1), ReplyOver(1, Ending.COMPLETE), TurnBroke(1)):
         assert advance(floor, stale) == Outcome(floor)
 
 
@@ -170,9 +170,9 @@ happenings = st.lists(
         st.builds(TextSent, st.just("text")),
         st.builds(Understood, turns, st.sampled_from(["", "words"])),
         st.builds(ReplyAudible, turns),
-        st.builds(ReplyOver, turns),
+        st.builds(ReplyOver, turns, st.sampled_from([Ending.COMPLETE, Ending.FAILED])),
         st.just(StopAsked()),
-        st.builds(TurnBroke, turns, st.booleans()),
+        st.builds(TurnBroke, turns),
         st.builds(TimerRang, st.just("ring")),
     ),
     max_size=60,
@@ -224,7 +224,6 @@ def test_who_goes_on_before_the_reply_is_heard_goes_on_with_the_same_utterance()
     closed = play(VoiceBegan(800), VoiceStopped(), Understood(1, "what time is it"))
     outcome = advance(closed.floor, VoiceBegan(9_000))
     assert outcome.effects == (
-        Silence(1),
         JoinEars(1, 2),
         EndTurn(1, Ending.SUPERSEDED),
         ShowPhase(2, Phase.LISTENING),
@@ -255,7 +254,6 @@ def test_who_goes_on_too_soon_to_have_heard_the_reply_loses_nothing_of_what_was_
     spoken = play(VoiceBegan(0), VoiceStopped(), Understood(1, "hi"), ReplyAudible(1))
     outcome = advance(replace(spoken.floor, headset=True), VoiceBegan(9_000, unmoved=True))
     assert without_phases(outcome.effects) == [
-        Silence(1),
         JoinEars(1, 2),
         EndTurn(1, Ending.SUPERSEDED),
     ]
@@ -280,8 +278,7 @@ def test_voice_during_a_cancelled_reply_makes_it_quiet_and_is_listened_to() -> N
 
 def test_a_confirmed_voice_ends_the_reply_and_is_the_next_turn() -> None:
     outcome = play(*OVER_LOUDSPEAKER, VoiceConfirmed(2), floor=CANCELLING)
-    assert outcome.effects[-3:] == (
-        Silence(1),
+    assert outcome.effects[-2:] == (
         EndTurn(1, Ending.INTERRUPTED_BY_SPEECH),
         ShowPhase(2, Phase.LISTENING),
     )
@@ -298,23 +295,21 @@ def test_a_voice_that_said_nothing_gives_the_reply_its_volume_back() -> None:
 
 def test_a_short_word_that_asks_for_the_floor_gets_an_answer() -> None:
     outcome = play(*OVER_LOUDSPEAKER, VoiceStopped(), Understood(2, "stop"), floor=CANCELLING)
-    assert without_phases(outcome.effects)[-3:] == [
-        Silence(1),
+    assert without_phases(outcome.effects)[-2:] == [
         EndTurn(1, Ending.INTERRUPTED_BY_SPEECH),
         Think(2, "stop"),
     ]
 
 
 def test_a_reply_that_ends_in_doubt_leaves_the_floor_to_the_voice() -> None:
-    outcome = play(*OVER_LOUDSPEAKER, ReplyOver(1), floor=CANCELLING)
+    outcome = play(*OVER_LOUDSPEAKER, ReplyOver(1, Ending.COMPLETE), floor=CANCELLING)
     assert outcome.effects[-2:] == (EndTurn(1, Ending.COMPLETE), ShowPhase(2, Phase.LISTENING))
 
 
 def test_a_key_during_doubt_forgets_the_voice() -> None:
     outcome = play(*OVER_LOUDSPEAKER, TextSent("else"), floor=CANCELLING)
-    assert without_phases(outcome.effects)[-4:] == [
+    assert without_phases(outcome.effects)[-3:] == [
         DropDoubt(2),
-        Silence(1),
         EndTurn(1, Ending.INTERRUPTED_BY_TEXT),
         Think(3, "else"),
     ]

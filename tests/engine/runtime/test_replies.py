@@ -1,13 +1,16 @@
 """Replies prepared before it is certain that the person has finished, on a thinker run by hand."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from engine.errors import LanguageModelError
 from engine.llm.base import ChangeRate, Message, Role
-from engine.messages import Event
+from engine.messages import Ending, Event
 from engine.runtime import thinker as thinker_module
+from engine.runtime.dials import Dials
 from engine.runtime.happenings import ActionAsked, Happening, PartFailed, ReplyGrew
-from engine.runtime.rehearsal import Rehearsal
+from engine.runtime.replies import Replies
 from engine.runtime.speaker import EndWords, Order, SayWords
 from engine.runtime.thinker import LoadLanguageModel, Thinker
 from engine.settings import LanguageModelSettings
@@ -19,6 +22,7 @@ class HandWorker:
 
     def __init__(self, name: str, **roles: object) -> None:
         self._handle, self._report = roles["handle"], roles["report"]
+        self._tick = roles["tick"]
         self._inbox: list[object] = []
 
     def post(self, message: object) -> None:
@@ -30,6 +34,7 @@ class HandWorker:
                 self._handle(self._inbox.pop(0))
             except Exception as error:  # noqa: BLE001 - as the real worker does
                 self._report(error)
+        self._tick()
 
 
 class Mind:
@@ -41,13 +46,19 @@ class Mind:
         self.said: list[Order] = []
         stage = Stage(model=self.model)
         self.thinker = Thinker(stage.parts(), self.told.append, self.said.append, lambda: None)
-        self.rehearsal = Rehearsal(self.thinker)
+        crew = SimpleNamespace(thinker=self.thinker, dials=Dials(lead_ms=240))
+        self.replies = Replies(crew)
         self.thinker.post(LoadLanguageModel(LanguageModelSettings()))
         self.run()
         self.told.clear()
 
     def run(self) -> None:
         self.thinker._worker.run()
+
+    def ended_words(self) -> int:
+        """The turn whose words have come to an end last."""
+        assert isinstance(self.said[-1], EndWords)
+        return self.said[-1].reply.turn
 
 
 @pytest.fixture(autouse=True)
@@ -61,24 +72,24 @@ def asked(text: str) -> tuple[Message, ...]:
 
 def test_nothing_of_a_rehearsal_is_heard_or_done_before_it_is_performed() -> None:
     mind = Mind(ChangeRate(by=-1.0), "Slower it is.")
-    mind.rehearsal.prepare(1, asked("slower"))
+    mind.replies.prepare(1, asked("slower"))
     mind.run()
     assert mind.model.given == 2
     assert (mind.told, mind.said) == ([], [])
-    mind.rehearsal.answer(1, asked("slower"))
+    mind.replies.answer(1, asked("slower"))
     mind.run()
     assert mind.told[0] == ActionAsked(1, ChangeRate(by=-1.0))
     assert isinstance(mind.said[0], SayWords)
-    assert mind.said[-1] == EndWords(1)
+    assert mind.ended_words() == 1
     assert len(mind.model.histories) == 1
 
 
 def test_what_was_rehearsed_keeps_the_time_it_was_ready_at() -> None:
     mind = Mind("Slower it is.")
-    mind.rehearsal.prepare(1, asked("slower"))
+    mind.replies.prepare(1, asked("slower"))
     mind.run()
     ready_at = thinker_module.time.monotonic()
-    mind.rehearsal.answer(1, asked("slower"))
+    mind.replies.answer(1, asked("slower"))
     mind.run()
     grown = [event for event in mind.told if isinstance(event, ReplyGrew)]
     assert grown[0].at <= ready_at
@@ -89,31 +100,31 @@ def test_another_question_than_the_one_rehearsed_is_thought_about_anew(
     turn: int, text: str
 ) -> None:
     mind = Mind("Yes.")
-    mind.rehearsal.prepare(1, asked("slower"))
+    mind.replies.prepare(1, asked("slower"))
     mind.run()
-    mind.rehearsal.answer(turn, asked(text))
+    mind.replies.answer(turn, asked(text))
     mind.run()
     assert [history[-1].text for history in mind.model.histories] == ["slower", text]
-    assert mind.said[-1] == EndWords(turn)
+    assert mind.ended_words() == turn
     assert sum(isinstance(event, ReplyGrew) for event in mind.told) == 1
 
 
 def test_a_dropped_rehearsal_is_never_heard() -> None:
     mind = Mind("Yes.")
-    mind.rehearsal.prepare(1, asked("slower"))
+    mind.replies.prepare(1, asked("slower"))
     mind.run()
-    assert mind.rehearsal.drop()
-    assert not mind.rehearsal.drop()
-    mind.rehearsal.answer(1, asked("slower please"))
-    mind.rehearsal.drop()
+    assert mind.replies.drop()
+    assert not mind.replies.drop()
+    mind.replies.answer(1, asked("slower please"))
+    mind.replies.end(1, Ending.SUPERSEDED)
     mind.run()
     assert (mind.told, mind.said) == ([], [])
 
 
 def test_a_reply_asked_for_before_the_rehearsal_began_goes_out_word_by_word() -> None:
     mind = Mind("One ", "two.")
-    mind.rehearsal.prepare(1, asked("count"))
-    mind.rehearsal.answer(1, asked("count"))
+    mind.replies.prepare(1, asked("count"))
+    mind.replies.answer(1, asked("count"))
     mind.run()
     assert len(mind.model.histories) == 1
     assert [type(order) for order in mind.said] == [SayWords, SayWords, EndWords]
@@ -121,19 +132,19 @@ def test_a_reply_asked_for_before_the_rehearsal_began_goes_out_word_by_word() ->
 
 def test_a_fault_during_a_rehearsal_is_told_only_when_it_is_performed() -> None:
     mind = Mind(LanguageModelError("The server went away."))
-    mind.rehearsal.prepare(1, asked("hello"))
+    mind.replies.prepare(1, asked("hello"))
     mind.run()
     assert mind.told == []
-    mind.rehearsal.answer(1, asked("hello"))
+    mind.replies.answer(1, asked("hello"))
     mind.run()
     assert isinstance(mind.told[0], PartFailed)
-    assert mind.said == [EndWords(1)]
+    assert [type(order) for order in mind.said] == [EndWords]
 
 
 def test_a_text_that_is_read_out_takes_the_place_of_a_rehearsal() -> None:
     mind = Mind("Yes.")
-    mind.rehearsal.prepare(1, asked("hello"))
-    mind.rehearsal.read_out(2, "Your tea is ready.")
+    mind.replies.prepare(1, asked("hello"))
+    mind.replies.read_out(2, "Your tea is ready.")
     mind.run()
-    assert {order.turn for order in mind.said} == {2}
-    assert not mind.rehearsal.drop()
+    assert {order.reply.turn for order in mind.said} == {2}
+    assert not mind.replies.drop()
