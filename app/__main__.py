@@ -11,6 +11,7 @@ import threading
 from collections.abc import Sequence
 
 from app import cli
+from engine import api
 from engine.api import EngineError
 
 LAST_WAIT_S = 5.0  # for a thread that is still busy after the engine has stopped
@@ -22,6 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     logging.basicConfig(level=order.log_level, format="%(levelname)s %(name)s: %(message)s")
     # Python's default of 5 ms makes an audio callback wait behind busy threads.
     sys.setswitchinterval(0.001)
+    api.remove_telemetry()
     try:
         return order.run()
     except EngineError as error:

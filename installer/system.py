@@ -70,6 +70,7 @@ RIG = (  # a virtual display and sound card, and keys pressed on them
     Need("xauth", "xauth", "xorg-x11-xauth", "xorg-xauth"),  # xvfb-run refuses to start without
     Need("xdotool", "xdotool", "xdotool", "xdotool"),
     Need("pulseaudio", "pulseaudio", "pulseaudio", "pulseaudio"),
+    Need("strace", "strace", "strace", "strace"),  # sees that no program talks to the network
     Need("pactl", "pulseaudio-utils", "pulseaudio-utils", "libpulse"),
     Need(
         "/usr/lib/*/alsa-lib/libasound_module_pcm_pulse.so|/usr/lib*/alsa-lib/"

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
+import engine  # noqa: F401 - switches telemetry off before a test imports what has some
+
 # A law is about what comes out; how long it takes tells what else the machine is doing. The same
 # examples every time, or a change is judged by luck; `pytest --hypothesis-profile=search` looks for
 # others, and what it finds is written down as an @example.

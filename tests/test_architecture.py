@@ -235,6 +235,14 @@ def test_a_field_that_cannot_travel_would_be_noticed(hint: Any):
 
 # ------------------------------------------------------------ what is written
 
+
+def test_what_the_readme_points_at_is_there():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    named = re.findall(r"`((?:app|engine|installer|resources|tests)/[\w./-]*)", readme)
+    assert "tests/end_to_end/test_stays_at_home.py" in named  # the proof of "no telemetry"
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
 # In pieces, so that this file keeps the rule too.
 FORBIDDEN_TEXT = {
     "an unfinished thought": re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X)\b"),

@@ -4,7 +4,6 @@ Invariant: a file reaches its final name only after its content matched what the
 """
 
 import hashlib
-import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -43,7 +42,6 @@ class FetchRequest:
 
 def fetch_from_hub(source: HubSource, request: FetchRequest) -> Fetched:
     """Fetch a file of a hub repository at the commit that its revision names now."""
-    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url
 
     url = hf_hub_url(
@@ -70,7 +68,6 @@ def fetch_from_hub(source: HubSource, request: FetchRequest) -> Fetched:
 def fetch_from_release(source: ReleaseSource, request: FetchRequest) -> Fetched:
     """Fetch a file attached to a GitHub release. There is no published hash: the first download
     is pinned and later ones are held to it."""
-    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     from huggingface_hub.file_download import http_get
 
     endpoint = request.endpoint or "https://github.com"

@@ -37,7 +37,8 @@ def own_environment(folder: Path) -> dict[str, str]:
     if not settings.exists():
         settings.parent.mkdir(parents=True, exist_ok=True)
         settings.write_text('[speech]\nengine = "espeak"\n', encoding="utf-8")
-    return {"RUBATO_CONFIG": str(folder / "config"), "RUBATO_DATA": str(folder / "data")}
+    own = {"RUBATO_CONFIG": "config", "RUBATO_DATA": "data", "XDG_CACHE_HOME": "cache"}
+    return {name: str(folder / place) for name, place in own.items()}
 
 
 def rubato(folder: Path, *arguments: str | Path, stdin: str = "") -> Done:
