@@ -179,7 +179,11 @@ class ConversationDocument(QTextDocument):
 
     def _show_caption(self, place: _Place) -> None:
         caption = place.exchange.caption
-        if not caption or caption == place.caption:
+        if (caption or None) == place.caption:
+            return
+        if not caption:
+            self._remove_block(place, place.caption_block)
+            place.caption = None
             return
         if place.caption is None:
             self._insert_block(place, place.caption_block)
@@ -187,26 +191,30 @@ class ConversationDocument(QTextDocument):
         self._write(place.caption_block, Kind.CAPTION, caption)
 
     def _drop(self, place: _Place) -> None:
-        count = place.end_block - place.first_block
-        for _ in range(count):
-            before = self.findBlockByNumber(place.first_block - 1)
-            style = before.blockFormat()
-            cursor = self._cursor_at_end(place.first_block)
-            end = before.position() + before.length() - 1
-            cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
-            cursor.removeSelectedText()
-            cursor.setBlockFormat(style)  # joining blocks may take the format of the second
-        index = self._places.index(place)
-        del self._places[index]
-        for later in self._places[index:]:
-            later.first_block -= count
+        for _ in range(place.end_block - place.first_block):
+            self._remove_block(place, place.first_block)
+        self._places.remove(place)
+
+    def _remove_block(self, place: _Place, number: int) -> None:
+        before = self.findBlockByNumber(number - 1)
+        style = before.blockFormat()
+        cursor = self._cursor_at_end(number)
+        end = before.position() + before.length() - 1
+        cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
+        cursor.removeSelectedText()
+        cursor.setBlockFormat(style)  # joining blocks may take the format of the second
+        self._move_later(place, -1)
 
     def _insert_block(self, place: _Place, number: int) -> None:
         self._cursor_at_end(number - 1).insertBlock()
+        self._move_later(place, 1)
+
+    def _move_later(self, place: _Place, blocks: int) -> None:
+        """Blocks before the places after this one came or went."""
         for later in reversed(self._places):
             if later is place:
                 break
-            later.first_block += 1
+            later.first_block += blocks
 
     def _write(self, number: int, kind: Kind, text: str) -> None:
         cursor = self._cursor_at_end(number)

@@ -7,7 +7,18 @@ transcript, a delta or the end of a turn are dropped.
 
 from dataclasses import dataclass
 
-from engine.api import Ending, Event, Heard, PartialTranscript, ReplyDelta, TurnEnded, WordHeard
+from engine.api import (
+    Ending,
+    Event,
+    Heard,
+    PartialTranscript,
+    ReplyDelta,
+    Thought,
+    TurnEnded,
+    WordHeard,
+)
+
+_THOUGHT_SHOWN = 120  # characters: enough to see that it goes on, and about what
 
 _CAUSES = {
     Ending.INTERRUPTED_BY_SPEECH: "you spoke",
@@ -36,6 +47,7 @@ class Exchange:
     said: str = ""
     is_partial: bool = True  # the recogniser may still revise `said`
     reply: str = ""
+    thought: str = ""  # the end of what the language model thinks, while there is no reply
     heard_end: int = 0  # characters of `reply` that began to leave the loudspeaker
     word: Span | None = None  # being heard now; None = no word is
     ending: Ending | None = None  # None = the turn goes on
@@ -57,7 +69,11 @@ class Exchange:
 
     @property
     def caption(self) -> str:
-        """A line under the reply for endings a person should know of; usually empty."""
+        """A line below for endings a person should know of, and for what the model thinks until it
+        answers; usually empty.
+        """
+        if self.ending is None and self.thought and not self.reply:
+            return f"thinking · …{' '.join(self.thought.split())}"
         if self.ending is Ending.FAILED:
             what = "interrupted · something failed" if self.reply else "no answer"
             return f"{what}: see the message above"
@@ -88,6 +104,8 @@ class Transcript:
                 return self._on_said(turn, text, is_partial=False)
             case ReplyDelta(turn, text):
                 return self._on_delta(turn, text)
+            case Thought(turn, text):
+                return self._on_thought(turn, text)
             case WordHeard(turn, start, end):
                 return self._on_word(turn, Span(start, end))
             case TurnEnded():
@@ -107,6 +125,12 @@ class Transcript:
         exchange = self._open_exchange(turn)
         if exchange is not None:
             exchange.reply += text
+        return exchange
+
+    def _on_thought(self, turn: int, text: str) -> Exchange | None:
+        exchange = self._open_exchange(turn)
+        if exchange is not None:
+            exchange.thought = (exchange.thought + text)[-_THOUGHT_SHOWN:]
         return exchange
 
     def _on_word(self, turn: int, word: Span) -> Exchange | None:

@@ -225,6 +225,16 @@ class ReplyDelta:
 
 
 @dataclass(frozen=True)
+class Thought:
+    """More of what the language model thinks before it answers: to show apart from the reply. It is
+    never spoken, and nobody keeps it.
+    """
+
+    turn: int
+    text: str
+
+
+@dataclass(frozen=True)
 class WordHeard:
     """The word at [start, end) of the reply's text begins to leave the loudspeaker now."""
 
@@ -349,6 +359,7 @@ Event = (
     | PartialTranscript
     | Heard
     | ReplyDelta
+    | Thought
     | WordHeard
     | RateMeasured
     | TurnEnded

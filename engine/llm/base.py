@@ -38,6 +38,13 @@ class TextDelta:
 
 
 @dataclass(frozen=True)
+class ThoughtDelta:
+    """More of what the model thinks before it answers: to show, never to speak nor to keep."""
+
+    text: str
+
+
+@dataclass(frozen=True)
 class ChangeRate:
     """Move the target rate by `by` SPS, or to `to` SPS; both None = the voice's own pace."""
 
@@ -84,7 +91,7 @@ class CancelTimers:
 
 
 Action = ChangeRate | ChangeVolume | ChooseVoice | StopSpeaking | StartTimer | CancelTimers
-Delta = TextDelta | Action
+Delta = TextDelta | ThoughtDelta | Action
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from engine.llm.toolbox import ToolCall
 
 MAX_CALLS = 16
 MAX_ARGUMENTS_CHARS = 20_000
+MAX_NAME_CHARS = 200
 
 
 @dataclass
@@ -34,7 +35,7 @@ class CallParts:
             call = self._call(fragment.index or 0, fragment.id or "")
             if call is None or fragment.function is None:
                 continue
-            call.name += fragment.function.name or ""
+            call.name = (call.name + (fragment.function.name or ""))[:MAX_NAME_CHARS]
             written = call.arguments + (fragment.function.arguments or "")
             call.arguments = written[:MAX_ARGUMENTS_CHARS]
 

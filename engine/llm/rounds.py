@@ -1,17 +1,18 @@
 """A reply of a language model that may use the skills: the same for every kind of model.
 
-Invariant: a model is asked at most MAX_TOOL_ROUNDS + 1 times for one reply, and a reply that ends
-without an error has said or done something.
+Invariant: a model is asked at most MAX_TOOL_ROUNDS + 1 times for one reply and has a limited time
+for it, and a reply that ends without an error has said or done something.
 
 A sentence that a skill understands with certainty ("slower", "convert ten miles to kilometres") is
 answered by the skill before the model is asked: it is right, it is at once, and it works with small
 models that know no tools. Tools serve the sentences the rules do not understand.
 """
 
+import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 
 from engine.errors import LanguageModelError
-from engine.llm.base import Delta, Message, Situation, StopSpeaking, TextDelta
+from engine.llm.base import Delta, Message, Situation, StopSpeaking, TextDelta, ThoughtDelta
 from engine.llm.history import ChatMessage, chat_messages
 from engine.llm.skills.intent import Occasion
 from engine.llm.skills.model import Skills, deltas
@@ -19,9 +20,12 @@ from engine.llm.toolbox import ToolCall, ToolResult, run
 
 MAX_TOOL_ROUNDS = 3  # enough for "set a timer for as long as an egg takes"; stops a model in a loop
 MAX_CALLS_A_ROUND = 8
+# A model may think, and a slow machine reads long; but nobody waits longer for the next word.
+WITHOUT_TEXT_S = 120.0
+WHOLE_S = 600.0  # a reply still being written after ten minutes has lost its way
 
-# What a model streams: text ("" means it is still at work) and calls.
-Piece = str | ToolCall
+# What a model streams: text ("" means it is still at work), thoughts and calls.
+Piece = str | ThoughtDelta | ToolCall
 Stream = Callable[[list[ChatMessage]], Iterator[Piece]]
 
 
@@ -45,13 +49,14 @@ def reply(
 
 
 class _Rounds:
-    """One reply; remembers whether anything was said."""
+    """One reply; remembers whether and when anything was said."""
 
     def __init__(self, stream: Stream, occasion: Occasion) -> None:
         self._stream = stream
         self._occasion = occasion
         self._said = False
         self._calls: list[ToolCall] = []
+        self._began_at = self._said_at = time.monotonic()
 
     def run(self, messages: list[ChatMessage]) -> Iterator[Delta]:
         results: list[ToolResult] = []
@@ -73,15 +78,34 @@ class _Rounds:
         self._calls = []
         fresh = True
         for piece in pieces:
+            self._check_time()
             if isinstance(piece, ToolCall):
                 self._calls.append(piece)
+                continue
+            if isinstance(piece, ThoughtDelta):
+                yield piece
                 continue
             text = piece.lstrip() if fresh else piece
             if text and fresh and self._said:
                 text = f" {text}"
             fresh = fresh and not text
-            self._said = self._said or bool(text)
+            if text:
+                self._said, self._said_at = True, time.monotonic()
             yield TextDelta(text)
+
+    def _check_time(self) -> None:
+        """Every model gives a sign of life several times a second, so this is asked often."""
+        now = time.monotonic()
+        if now - self._said_at > WITHOUT_TEXT_S:
+            raise LanguageModelError(
+                f"The language model found no words for {WITHOUT_TEXT_S:g} seconds.",
+                hint="Ask again, or choose a model that is quicker or thinks less.",
+            )
+        if now - self._began_at > WHOLE_S:
+            raise LanguageModelError(
+                f"The language model was still answering after {WHOLE_S:g} seconds.",
+                hint="Ask for a shorter answer, or choose a quicker model.",
+            )
 
     def _instead(self, results: list[ToolResult]) -> Iterator[Delta]:
         """What is said when the model said nothing: the skills' own words."""

@@ -1,7 +1,8 @@
 """Any OpenAI-compatible server: llama-server, Ollama, LM Studio, vLLM, or one far away.
 
-Invariant: every wait is bounded and can be given up within a slice (see stepped.py); nothing is
-sent twice, except once more without tools to a server that knows none.
+Invariant: every wait is bounded and can be given up within a slice (see stepped.py), and so is what
+is read (see bounds.py); nothing is sent anywhere but to the address in the settings, nor twice,
+except once more without tools to a server that knows none.
 """
 
 import ipaddress
@@ -13,7 +14,7 @@ from urllib.parse import urlsplit
 
 from engine.errors import ModelError
 from engine.llm import rounds
-from engine.llm.base import Delta, LanguageModelInfo, Message, Situation
+from engine.llm.base import Delta, LanguageModelInfo, Message, Situation, ThoughtDelta
 from engine.llm.call_parts import CallParts
 from engine.llm.history import ChatMessage, trimmed
 from engine.llm.rounds import Piece
@@ -33,7 +34,9 @@ FIRST_TOKEN_S = (
     30.0  # a large model reads a long conversation on a slow machine, or is loaded first
 )
 STALL_S = 15.0  # between tokens; nobody waits longer in a conversation
-MAX_REPLY_CHARS = 50_000  # nearly an hour of speech: a server that sends more has gone astray
+# With its thoughts; nearly an hour of speech: a server that sends more has gone astray.
+MAX_REPLY_CHARS = 50_000
+MAX_NAME_CHARS = 200  # of a model
 
 # How many tokens a text has is known to the server only. Three characters each is on the safe side
 # for European languages (about four), plus what a template puts around a message.
@@ -43,7 +46,6 @@ REPLY_TOKENS = 512
 
 T = TypeVar("T")
 
-EVENT_STREAM = "text/event-stream"
 NO_KEY = "none"  # the client insists on a key; servers that need none ignore it
 
 
@@ -77,13 +79,15 @@ class ServerModel:
         yield from ()
 
     def close(self) -> None:
-        self._steps.run(self._client.close())
+        self._steps.finish(self._client.close())
         self._steps.close()
 
     def _stream(self, messages: list[ChatMessage]) -> Generator[Piece, None, None]:
         """One completion. Raises LanguageModelError."""
         import httpx2  # openai's transport; imported by connect() already
         import openai
+
+        from engine.llm.bounds import OutOfBounds
 
         fitting = trimmed(messages, self._fits)
         try:
@@ -99,7 +103,9 @@ class ServerModel:
             raise self._faults.broken_off() from error
         except openai.APIError as error:
             raise self._faults.reported(error.message) from error
-        except (openai.OpenAIError, ValueError, TypeError, LookupError, AttributeError) as error:
+        except OutOfBounds as error:
+            raise self._faults.out_of_bounds() from error
+        except _not_chat() as error:
             raise self._faults.garbled() from error
 
     def _name_model(self) -> Generator[str, None, None]:
@@ -111,7 +117,7 @@ class ServerModel:
 
     async def _first_model(self) -> str:
         page = await self._client.models.list()
-        return str(page.data[0].id)
+        return str(page.data[0].id)[:MAX_NAME_CHARS]
 
     def _complete(self, messages: list[ChatMessage]) -> Generator[Piece, None, None]:
         import openai
@@ -127,7 +133,7 @@ class ServerModel:
             yield from self._pieces(stream)
         finally:
             with suppress(OSError, openai.OpenAIError):
-                self._steps.run(stream.close())
+                self._steps.finish(stream.close())
 
     async def _open(self, messages: list[ChatMessage]) -> "openai.AsyncStream[Any]":
         request: dict[str, Any] = {
@@ -142,18 +148,25 @@ class ServerModel:
         return stream
 
     def _pieces(self, stream: "openai.AsyncStream[Any]") -> Generator[Piece, None, None]:
-        """Text and calls of one stream, which must end with a reason for ending."""
+        """Text, thoughts and calls of one stream, which must end with a reason for ending."""
+        from engine.llm.bounds import EVENT_STREAM
+
         splitter, parts = TagSplitter(), CallParts()
         chunks = aiter(stream)
         length, finished, limit_s = 0, False, FIRST_TOKEN_S
         while (chunk := (yield from self._awaited(_next(chunks), limit_s))) is not None:
             limit_s = STALL_S
+            yield ""  # whatever it holds: a server that never pauses must not hold us either
             for choice in chunk.choices[:1]:  # usage and keep-alive chunks have none
                 finished = finished or choice.finish_reason is not None
                 parts.add(choice.delta.tool_calls or [])
                 text = choice.delta.content or ""
-                length += len(text)
-                yield from map(tool_call, splitter.feed(text))
+                thought = _thought(choice.delta)
+                room = MAX_REPLY_CHARS - length
+                length += len(text) + len(thought)
+                if thought:
+                    yield ThoughtDelta(thought[:room])
+                yield from map(tool_call, splitter.feed(text[:room]))
             if length > MAX_REPLY_CHARS:
                 break
         if not finished and length <= MAX_REPLY_CHARS:
@@ -185,6 +198,8 @@ def connect(settings: LanguageModelSettings, skills: Skills) -> ServerModel:
     import httpx2
     import openai
 
+    from engine.llm.bounds import UNCOMPRESSED, bound
+
     host = _host(settings.address)
     client = openai.AsyncOpenAI(
         base_url=settings.address,
@@ -195,7 +210,10 @@ def connect(settings: LanguageModelSettings, skills: Skills) -> ServerModel:
             trust_env=not _is_loopback(host),
             # Waiting for an answer is limited by _awaited(), which knows what it waits for.
             timeout=httpx2.Timeout(None, connect=CONNECT_S),
+            follow_redirects=False,  # the conversation goes where the person said, nowhere else
+            event_hooks={"response": [bound]},
         ),
+        default_headers={"Accept-Encoding": UNCOMPRESSED},
     )
     return ServerModel(settings, client, skills)
 
@@ -203,6 +221,28 @@ def connect(settings: LanguageModelSettings, skills: Skills) -> ServerModel:
 async def _next(chunks: AsyncIterator[Any]) -> Any:
     """The next chunk; None at the end."""
     return await anext(chunks, None)
+
+
+def _thought(delta: Any) -> str:
+    """What a chunk holds of the model's thinking, which has no field in the standard: DeepSeek,
+    llama-server and vLLM write `reasoning_content`, Ollama and OpenRouter `reasoning`.
+    """
+    written = (getattr(delta, name, None) for name in ("reasoning_content", "reasoning"))
+    return next((text for text in written if isinstance(text, str)), "")
+
+
+def _not_chat() -> tuple[type[Exception], ...]:
+    """What reading an answer raises that is no answer of a chat server."""
+    import openai
+
+    return (
+        openai.OpenAIError,
+        ValueError,
+        TypeError,
+        LookupError,
+        AttributeError,
+        RecursionError,
+    )
 
 
 def _host(address: str) -> str:

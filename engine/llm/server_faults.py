@@ -45,10 +45,19 @@ class ServerFaults:
             hint="Check that the address is that of an OpenAI-compatible server, ending in /v1.",
         )
 
+    def out_of_bounds(self) -> LanguageModelError:
+        return LanguageModelError(
+            f"The language-model server at {self._address} sent far more than an answer has, or "
+            "compressed it unasked; it was not read.",
+            hint="Check that the address is that of an OpenAI-compatible server, ending in /v1.",
+        )
+
     def status(self, error: "openai.APIStatusError", model: str) -> LanguageModelError:
         code = error.status_code
         if code in {401, 403}:
             return self._refused(code)
+        if 300 <= code < 400:
+            return self._redirected(error.response.headers.get("Location", ""))
         if code == 404:
             return LanguageModelError(
                 f"The server at {self._address} does not know the model {model!r} or this address.",
@@ -63,10 +72,16 @@ class ServerFaults:
 
     def reported(self, words: str, how: str = "") -> LanguageModelError:
         """The server's own words about what went wrong, cut short."""
-        quoted = " ".join(words.split())[:MAX_QUOTED_CHARS].rstrip(".")
         return LanguageModelError(
-            f"The language-model server at {self._address} failed{how}: {quoted}.",
+            f"The language-model server at {self._address} failed{how}: {_quoted(words)}.",
             hint="Look at the server's own messages, or choose another model.",
+        )
+
+    def _redirected(self, place: str) -> LanguageModelError:
+        return LanguageModelError(
+            f"The server at {self._address} wants the conversation sent to another address: "
+            f"{_quoted(place) or 'it does not say which'}.",
+            hint="Nothing was sent there. Set that address in the settings if you trust it.",
         )
 
     def _refused(self, code: int) -> LanguageModelError:
@@ -77,6 +92,11 @@ class ServerFaults:
             f"The language-model server at {self._address} refused access (error {code}).",
             hint=hint,
         )
+
+
+def _quoted(words: str) -> str:
+    """A server's own words on one line, cut short."""
+    return " ".join(words.split())[:MAX_QUOTED_CHARS].rstrip(".")
 
 
 def is_about_tools(error: "openai.APIStatusError") -> bool:

@@ -6,9 +6,11 @@ control and may close the generator, which cancels what was awaited.
 
 import asyncio
 from collections.abc import Coroutine, Generator
+from contextlib import suppress
 from typing import Any, TypeVar
 
 SLICE_S = 0.05  # how late a cancellation is noticed at most
+CLOSING_S = 1.0  # for saying goodbye; who does not answer it is left
 
 T = TypeVar("T")
 
@@ -37,9 +39,10 @@ class Steps:
                 task.cancel()
                 self._loop.run_until_complete(asyncio.gather(task, return_exceptions=True))
 
-    def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Await work that is short, such as closing a connection."""
-        return self._loop.run_until_complete(work)
+    def finish(self, work: Coroutine[Any, Any, None]) -> None:
+        """Await the closing of a connection, for CLOSING_S at most."""
+        with suppress(TimeoutError):
+            self._loop.run_until_complete(asyncio.wait_for(work, CLOSING_S))
 
     def close(self) -> None:
         """End the loop; also joins the thread asyncio may have used to look up a host name."""

@@ -7,14 +7,14 @@ the model what was wrong with it.
 
 import json
 
+from engine.llm import tags
 from engine.llm.rounds import Piece
-from engine.llm.tags import Tagged
 from engine.llm.toolbox import ToolCall
 
 
-def tool_call(piece: str | Tagged) -> Piece:
-    """Plain text as it is, a tag's body as the call it holds."""
-    if isinstance(piece, str):
+def tool_call(piece: tags.Piece) -> Piece:
+    """Text and thoughts as they are, a tag's body as the call it holds."""
+    if not isinstance(piece, tags.Tagged):
         return piece
     try:
         parsed = json.loads(piece.body)

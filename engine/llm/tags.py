@@ -1,4 +1,4 @@
-"""Takes what is not meant for the ear out of a model's stream: thoughts and tool calls in tags.
+"""Tells what is not meant for the ear in a model's stream: thoughts and tool calls in tags.
 
 Invariant: the result is the same however the stream is cut into pieces; at most the beginning of a
 tag is held back.
@@ -6,6 +6,8 @@ tag is held back.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+
+from engine.llm.base import ThoughtDelta
 
 THINK = "think"
 TOOL_CALL = "tool_call"
@@ -21,9 +23,12 @@ class Tagged:
     body: str
 
 
+Piece = str | ThoughtDelta | Tagged
+
+
 class TagSplitter:
-    """Feed it text, take back plain text and tool calls; thoughts disappear. `inside` names the
-    tag the prompt has already opened, None for none.
+    """Feed it text, take back plain text, thoughts and tool calls. `inside` names the tag the
+    prompt has already opened, None for none.
     """
 
     def __init__(self, inside: str | None = None) -> None:
@@ -31,7 +36,7 @@ class TagSplitter:
         self._held = ""
         self._body = ""
 
-    def feed(self, text: str) -> Iterator[str | Tagged]:
+    def feed(self, text: str) -> Iterator[Piece]:
         self._held += text
         moved = True
         while moved:
@@ -41,23 +46,25 @@ class TagSplitter:
                 if piece:
                     yield piece
 
-    def flush(self) -> Iterator[str | Tagged]:
+    def flush(self) -> Iterator[Piece]:
         """The end of the stream: what was held back is what it looks like."""
         if self._inside is None and self._held:
             yield self._held
         elif self._inside == TOOL_CALL and (self._body + self._held).strip():
             yield Tagged(self._body + self._held)
+        elif self._inside == THINK and self._held:
+            yield ThoughtDelta(self._held)
         self._held = self._body = ""
         self._inside = None
 
-    def _step(self) -> Iterator[str | Tagged]:
+    def _step(self) -> Iterator[Piece]:
         """Pass at most one tag; yields something (even "") when it did, nothing when it waits."""
         if self._inside is None:
             yield from self._outside()
         else:
             yield from self._within(self._inside)
 
-    def _outside(self) -> Iterator[str | Tagged]:
+    def _outside(self) -> Iterator[Piece]:
         found = [(at, n) for n in _NAMES if (at := self._held.find(f"<{n}>")) >= 0]
         if found:
             at, name = min(found)
@@ -71,22 +78,24 @@ class TagSplitter:
         if ready:
             yield ready
 
-    def _within(self, name: str) -> Iterator[str | Tagged]:
+    def _within(self, name: str) -> Iterator[Piece]:
         closing = f"</{name}>"
         at = self._held.find(closing)
         if at < 0:
-            keep = _tail_length(self._held, (closing,))
-            self._take(self._held[: len(self._held) - keep])
-            self._held = self._held[len(self._held) - keep :]
+            ready = len(self._held) - _tail_length(self._held, (closing,))
+            yield from self._take(self._held[:ready])
+            self._held = self._held[ready:]
             return
-        self._take(self._held[:at])
+        yield from self._take(self._held[:at])
         self._held = self._held[at + len(closing) :]
         body, self._body, self._inside = self._body, "", None
         yield Tagged(body) if name == TOOL_CALL else ""
 
-    def _take(self, text: str) -> None:
+    def _take(self, text: str) -> Iterator[Piece]:
         if self._inside == TOOL_CALL:
             self._body = (self._body + text)[:MAX_BODY_CHARS]
+        elif text:
+            yield ThoughtDelta(text)
 
 
 def _tail_length(text: str, tags: tuple[str, ...]) -> int:

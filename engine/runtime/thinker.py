@@ -13,8 +13,16 @@ from functools import partial
 from typing import assert_never
 
 from engine.errors import EngineError, LanguageModelError
-from engine.llm.base import Delta, LanguageModel, Message, Role, Situation, TextDelta
-from engine.messages import Event, Loading, Part, Ready
+from engine.llm.base import (
+    Delta,
+    LanguageModel,
+    Message,
+    Role,
+    Situation,
+    TextDelta,
+    ThoughtDelta,
+)
+from engine.messages import Event, Loading, Part, Ready, Thought
 from engine.runtime.happenings import ActionAsked, Happening, PartFailed, ReplyGrew, WordsReady
 from engine.runtime.parts import Parts
 from engine.runtime.reply import Reply
@@ -206,12 +214,15 @@ class Thinker:
                 return
             reply.move()
             self._let_out()
-            if isinstance(delta, TextDelta):
-                if not delta.text:  # a sign of life: the model is still at work
-                    continue
-                self._grow(reply, self._text.push(delta.text))
-            else:
-                self._hold(partial(self._tell, ActionAsked(reply.turn, delta)))
+            match delta:
+                case TextDelta(""):  # a sign of life: the model is still at work
+                    pass
+                case TextDelta(text):
+                    self._grow(reply, self._text.push(text))
+                case ThoughtDelta(text):
+                    self._hold(partial(self._tell, Thought(reply.turn, text)))
+                case _:
+                    self._hold(partial(self._tell, ActionAsked(reply.turn, delta)))
         self._end_words(reply)
 
     def _end_words(self, reply: Reply) -> None:

@@ -10,7 +10,15 @@ from PySide6.QtWidgets import QApplication
 from app.bubbles import Kind, kind_of, text_rect
 from app.conversation import Conversation
 from app.theme import Mode, Theme
-from engine.api import Ending, Heard, PartialTranscript, ReplyDelta, TurnEnded, WordHeard
+from engine.api import (
+    Ending,
+    Heard,
+    PartialTranscript,
+    ReplyDelta,
+    Thought,
+    TurnEnded,
+    WordHeard,
+)
 from tests.fakes_engine import speaking_turn, spoken_turn
 
 
@@ -64,6 +72,26 @@ def test_a_partial_transcript_is_faint_until_it_is_final(conversation) -> None:
     assert blocks(conversation) == [(Kind.PARTIAL, "what time")]
     tell(conversation, Heard(1, "what time", 0.8, "sphinx"))
     assert blocks(conversation) == [(Kind.SAID, "what time")]
+
+
+def test_a_thought_gives_way_to_the_reply_also_when_the_next_turn_has_begun(conversation) -> None:
+    tell(
+        conversation,
+        Heard(1, "a", 1.0, "keyboard"),
+        Thought(1, "Hm."),
+        PartialTranscript(2, "b"),
+    )
+    assert blocks(conversation) == [
+        (Kind.SAID, "a"),
+        (Kind.CAPTION, "thinking · …Hm."),
+        (Kind.PARTIAL, "b"),
+    ]
+    tell(conversation, ReplyDelta(1, "one two"), PartialTranscript(2, "bee"))
+    assert blocks(conversation) == [
+        (Kind.SAID, "a"),
+        (Kind.REPLY, "one two"),
+        (Kind.PARTIAL, "bee"),
+    ]
 
 
 def test_a_partial_of_nothing_goes_away_again(conversation) -> None:

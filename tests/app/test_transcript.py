@@ -9,6 +9,7 @@ from engine.api import (
     Levels,
     PartialTranscript,
     ReplyDelta,
+    Thought,
     TurnEnded,
     WordHeard,
 )
@@ -41,6 +42,23 @@ def test_a_partial_that_comes_late_does_not_undo_the_final_text() -> None:
 def test_deltas_add_up_to_the_reply() -> None:
     transcript = told(ReplyDelta(1, "It is "), ReplyDelta(1, "ten."))
     assert transcript.exchanges[0].reply == "It is ten."
+
+
+def test_thoughts_are_shown_apart_until_the_reply_begins() -> None:
+    transcript = told(Heard(1, "a", 1.0, "keyboard"), Thought(1, "First,\n"), Thought(1, "what?"))
+    exchange = transcript.exchanges[0]
+    assert (exchange.reply, exchange.caption) == ("", "thinking · …First, what?")
+    transcript.on_event(Thought(1, "x" * 10_000))
+    assert len(exchange.caption) < 150
+    transcript.on_event(ReplyDelta(1, "It is ten."))
+    assert (exchange.reply, exchange.caption) == ("It is ten.", "")
+
+
+def test_a_turn_stopped_while_the_model_thought_says_so() -> None:
+    end = ended(1, Ending.INTERRUPTED_BY_ESCAPE, said="a")
+    transcript = told(Heard(1, "a", 1.0, "keyboard"), Thought(1, "Hm."), end)
+    assert transcript.exchanges[0].caption == "stopped · Esc"
+    assert transcript.on_event(Thought(1, "late")) is None
 
 
 def test_words_move_the_border_between_heard_and_unheard() -> None:

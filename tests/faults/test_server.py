@@ -7,7 +7,17 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from engine.api import Failed, Part, SendText, Settings, StopReply, TurnEnded, WordHeard
+from engine.api import (
+    Failed,
+    Part,
+    ReplyDelta,
+    SendText,
+    Settings,
+    StopReply,
+    Thought,
+    TurnEnded,
+    WordHeard,
+)
 from engine.messages import Ending
 from engine.settings import LanguageModelSettings
 from tests.engine.llm.scripted_server import ScriptedServer, begin_events, event, fails, says
@@ -100,6 +110,31 @@ def test_a_server_that_stalls_can_be_stopped_and_asked_again(server: ScriptedSer
         assert stopped.heard in ("William", "William Shakespeare")
         assert engine.ask(AND).heard == "Yes."
         assert engine.failed() == []
+
+
+def test_a_model_that_thinks_can_be_stopped_and_its_thoughts_are_neither_said_nor_kept(
+    server: ScriptedServer,
+) -> None:
+    def thinks(handler) -> None:
+        begin_events(handler)
+        try:
+            for _ in range(20_000):
+                event(handler, {"reasoning_content": "Hm. "})
+        except OSError:  # nobody listens any more
+            server.gone.set()
+
+    server.script = [thinks, says("Yes."), says("No.")]
+    with whole(settings(server.address)) as engine:
+        engine.engine.post(SendText(WHO))
+        engine.wait(lambda: engine.of(Thought))
+        engine.engine.post(StopReply())
+        assert engine.ended(1).ending is Ending.INTERRUPTED_BY_STOP
+        assert engine.ask(AND).heard == "Yes."
+        assert engine.ask(WHEN).heard == "No."
+        assert server.gone.is_set()  # it was left, not waited for
+        assert engine.failed() == []
+        assert "Hm" not in "".join(delta.text for delta in engine.of(ReplyDelta))
+    assert "Hm" not in str(server.requests[-1]["messages"])
 
 
 def test_a_server_that_stalls_does_not_keep_the_engine_from_stopping(

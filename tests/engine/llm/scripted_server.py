@@ -12,6 +12,7 @@ class ScriptedServer:
 
     def __init__(self) -> None:
         self.script: list[Callable[[http.server.BaseHTTPRequestHandler], None]] = []
+        self.listing = lists_one  # answers every GET
         self.requests: list[dict] = []
         self.headers: list[dict[str, str]] = []
         self.released = threading.Event()  # ends what stalls
@@ -27,7 +28,8 @@ class ScriptedServer:
                 self.close_connection = True
 
             def do_GET(self):
-                send(self, 200, json.dumps({"object": "list", "data": [{"id": "first"}]}))
+                outer.listing(self)
+                self.close_connection = True
 
             def log_message(self, *_args):
                 pass
@@ -53,9 +55,20 @@ def send(handler, status: int, body: str, kind: str = "application/json") -> Non
     handler.wfile.write(body.encode())
 
 
+def lists_one(handler) -> None:
+    send(handler, 200, json.dumps({"object": "list", "data": [{"id": "first"}]}))
+
+
 def begin_events(handler) -> None:
-    handler.send_response(200)
-    handler.send_header("Content-Type", "text/event-stream")
+    begin(handler, 200, "text/event-stream")
+
+
+def begin(handler, status: int, kind: str = "application/json", **headers: str) -> None:
+    """An answer whose length is not told."""
+    handler.send_response(status)
+    handler.send_header("Content-Type", kind)
+    for name, value in headers.items():
+        handler.send_header(name.replace("_", "-"), value)
     handler.end_headers()
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from engine.errors import LanguageModelError
 from engine.llm import rounds
-from engine.llm.base import ChangeRate, Message, Role, StopSpeaking, TextDelta
+from engine.llm.base import ChangeRate, Message, Role, StopSpeaking, TextDelta, ThoughtDelta
 from engine.llm.toolbox import ToolCall
 from tests.engine.llm.replies import text
 
@@ -74,6 +74,65 @@ def test_a_certain_skill_answers_before_the_model(reply):
 
 def test_waiting_passes_through(reply):
     assert next(reply(ScriptedModel(["", "Yes."]))) == TextDelta("")
+
+
+def test_thoughts_pass_through_and_are_not_said(reply):
+    thought = ThoughtDelta(" Hm.")
+
+    assert list(reply(ScriptedModel([thought, "Yes."]))) == [thought, TextDelta("Yes.")]
+    with pytest.raises(LanguageModelError, match="no answer"):
+        list(reply(ScriptedModel([thought])))
+
+
+class Clock:
+    """Stands in for the module `time`."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def monotonic(self):
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(rounds, "time", clock)
+    return clock
+
+
+@pytest.mark.parametrize("piece", ["", ThoughtDelta("Hm."), TIME])
+def test_a_model_that_finds_no_words_is_given_up(reply, clock, piece):
+    def model(_messages):
+        while clock.now < 10_000:
+            clock.now += 1
+            yield piece
+
+    with pytest.raises(LanguageModelError, match="no words for 120 seconds"):
+        list(reply(model))
+    assert clock.now == rounds.WITHOUT_TEXT_S + 1
+
+
+def test_a_model_that_never_ends_is_given_up_after_what_it_said(reply, clock):
+    def model(_messages):
+        while clock.now < 10_000:
+            clock.now += 1
+            yield "word "
+
+    deltas = reply(model)
+    said = [next(deltas) for _ in range(int(rounds.WHOLE_S))]
+    assert len(text(said).split()) == rounds.WHOLE_S
+    with pytest.raises(LanguageModelError, match="still answering after 600 seconds"):
+        next(deltas)
+
+
+def test_a_slow_model_has_its_time_for_every_word(reply, clock):
+    def model(_messages):
+        for _ in range(5):
+            clock.now += rounds.WITHOUT_TEXT_S - 1
+            yield "word "
+
+    assert text(reply(model)) == "word " * 5
 
 
 def test_closing_the_reply_closes_the_model(reply):

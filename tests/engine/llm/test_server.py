@@ -1,13 +1,17 @@
 """The model behind an address, against a scripted server that does everything wrong in turn."""
 
+import gzip
+import json
 import socket
 import time
+import zlib
+from contextlib import suppress
 
 import pytest
 
 from engine.errors import LanguageModelError, ModelError
-from engine.llm import server
-from engine.llm.base import ChangeRate, Message, Role, StartTimer, TextDelta
+from engine.llm import bounds, server
+from engine.llm.base import ChangeRate, Message, Role, StartTimer, TextDelta, ThoughtDelta
 from tests.engine.llm import scripted_server as scripts
 from tests.engine.llm.replies import ask, text
 from tests.engine.llm.scripted_server import ScriptedServer, begin_events, calls, event, fails, says
@@ -93,6 +97,56 @@ def test_thoughts_are_not_spoken(scripted, connect, asked, situation):
     scripted.script = [says("<thi", "nk>Hm.</think>", "\n\nYes.")]
 
     assert text(ask(connect(scripted.address), asked, situation)) == "Yes."
+
+
+@pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
+def test_what_a_model_reasons_is_a_thought_and_not_said(scripted, connect, asked, situation, field):
+    def reasons(handler):
+        begin_events(handler)
+        for delta in [{field: "Hm. "}, {field: "So."}, {"content": "Yes."}]:
+            event(handler, delta)
+        event(handler, {}, "stop")
+
+    scripted.script = [reasons]
+    deltas = ask(connect(scripted.address), asked, situation)
+
+    assert [delta.text for delta in deltas if isinstance(delta, ThoughtDelta)] == ["Hm. ", "So."]
+    assert text(deltas) == "Yes."
+
+
+FRAGMENT = {"index": 0, "function": {"arguments": "x"}}
+
+
+@pytest.mark.parametrize(
+    "delta",
+    [
+        {"reasoning_content": "Hm. "},
+        {"content": "<think>"},
+        {"content": ""},
+        {},
+        {"tool_calls": [FRAGMENT]},
+    ],
+    ids=str,
+)
+def test_a_server_that_says_nothing_without_a_pause_can_be_left(
+    scripted, connect, asked, situation, delta
+):
+    def prattles(handler):
+        begin_events(handler)
+        try:
+            for _ in range(20_000):
+                event(handler, delta)
+        except OSError:  # the client has left
+            scripted.gone.set()
+
+    scripted.script = [prattles, says("William.")]
+    model = connect(scripted.address)
+    reply = model.reply(asked, situation)
+    assert text([next(reply) for _ in range(100)]) == ""
+    reply.close()
+
+    assert scripted.gone.wait(5)
+    assert text(ask(model, asked, situation)) == "William."
 
 
 # --------------------------------------------------------------------- tools
@@ -294,5 +348,157 @@ def test_a_server_that_never_ends_is_ended(scripted, connect, asked, situation, 
     scripted.script = [endless]
     said = text(ask(connect(scripted.address), asked, situation))
 
-    assert 1000 < len(said) < 1300
+    assert len(said) == 1000
     assert scripted.gone.wait(5)
+
+
+def test_a_reply_in_one_piece_is_cut_at_the_same_length(scripted, answer_to):
+    scripted.script = [says("x" * 900_000)]
+
+    assert len(text(answer_to())) == server.MAX_REPLY_CHARS
+
+
+# -------------------------------------------------------------------- bounds
+
+MEBIBYTE = b"x" * (1 << 20)
+
+
+def floods(begins, piece=MEBIBYTE, sent=None):
+    """Begins an answer and goes on with `piece` for up to 200 MiB; counts them in `sent`."""
+
+    def answer(handler):
+        begins(handler)
+        with suppress(OSError):  # the client has had enough
+            for _ in range(200 * len(MEBIBYTE) // len(piece)):
+                handler.wfile.write(piece)
+                sent.append(len(piece))
+
+    return answer
+
+
+def begins_a_line(handler):
+    begin_events(handler)
+    handler.wfile.write(b'data: {"choices": "')
+
+
+ENDLESS = [
+    (begins_a_line, MEBIBYTE),
+    (begin_events, b"data: {}\n" * 20_000),  # an event that never ends
+    (begin_events, b": nothing\n\n" * 20_000),
+    (lambda handler: scripts.begin(handler, 500), MEBIBYTE),
+    (lambda handler: scripts.begin(handler, 200), b'{"x": 1}\n' * 20_000),
+    (lambda handler: scripts.begin(handler, 307, Location="/v2"), MEBIBYTE),
+]
+
+
+@pytest.fixture
+def few_bytes(monkeypatch):
+    """Of many small lines every one costs time."""
+    monkeypatch.setattr(bounds, "MAX_STREAM_BYTES", 2 << 20)
+
+
+@pytest.mark.parametrize(("begins", "piece"), ENDLESS)
+@pytest.mark.usefixtures("few_bytes")
+def test_an_endless_answer_is_not_read_to_its_end(scripted, answer_to, begins, piece):
+    sent = []
+    scripted.script = [floods(begins, piece, sent), says("William.")]
+
+    with pytest.raises(LanguageModelError, match="far more than an answer has"):
+        answer_to()
+    assert text(answer_to()) == "William."
+    assert sum(sent) < bounds.MAX_STREAM_BYTES + SOCKET_BYTES
+
+
+SOCKET_BYTES = 20 << 20  # what the system takes from a server that nobody reads, and more
+
+
+def test_an_endless_list_of_models_is_not_read_to_its_end(scripted, connect, asked, situation):
+    sent = []
+    scripted.listing = floods(lambda handler: scripts.begin(handler, 200), MEBIBYTE, sent)
+
+    with pytest.raises(LanguageModelError, match="far more than an answer has"):
+        ask(connect(scripted.address, model=""), asked, situation)
+    assert sum(sent) < bounds.MAX_ANSWER_BYTES + SOCKET_BYTES
+
+
+@pytest.fixture
+def unpacked(monkeypatch):
+    """One entry for each decompression that was begun."""
+    begun, real = [], zlib.decompressobj
+    monkeypatch.setattr(zlib, "decompressobj", lambda *args: begun.append(args) or real(*args))
+    return begun
+
+
+@pytest.mark.parametrize("status", [200, 500])
+@pytest.mark.parametrize("kind", ["text/event-stream", "application/json"])
+def test_a_compressed_answer_is_not_unpacked(scripted, answer_to, unpacked, status, kind):
+    def bomb(handler):
+        scripts.begin(handler, status, kind, Content_Encoding="gzip")
+        handler.wfile.write(gzip.compress(b"data: " + MEBIBYTE * 10))
+
+    scripted.script = [bomb]
+    with pytest.raises(LanguageModelError, match="compressed it unasked"):
+        answer_to()
+    assert scripted.headers[0]["accept-encoding"] == "identity"
+    assert unpacked == []
+
+
+def test_a_model_with_an_endless_name_gets_a_short_one(scripted, connect, asked, situation):
+    endless = json.dumps({"object": "list", "data": [{"id": "m" * 1_000_000}]})
+    scripted.listing = lambda handler: scripts.send(handler, 200, endless)
+    scripted.script = [says("Yes.")]
+    model = connect(scripted.address, model="")
+
+    assert text(ask(model, asked, situation)) == "Yes."
+    assert len(model.info.detail) < 300
+
+
+def test_an_answer_nested_without_end_is_not_a_chat_answer(scripted, connect, asked, situation):
+    def nested(handler):
+        begin_events(handler)
+        handler.wfile.write(b"data: " + b"[" * 500_000 + b"\n\n")
+
+    scripted.script = [nested]
+    with pytest.raises(LanguageModelError, match="not a chat answer"):
+        ask(connect(scripted.address), asked, situation)
+
+
+# ------------------------------------------------------------------ redirects
+
+
+@pytest.fixture
+def elsewhere():
+    scripted = ScriptedServer()
+    scripted.script = [says("I heard it all.")] * 3
+    yield scripted
+    scripted.stop()
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_the_conversation_is_not_carried_to_another_address(
+    scripted, elsewhere, connect, asked, situation, status
+):
+    place = f"{elsewhere.address}/chat/completions"
+    redirect = lambda handler: scripts.begin(handler, status, Location=place)  # noqa: E731
+    scripted.script = [redirect, says("William.")]
+    model = connect(scripted.address)
+
+    with pytest.raises(LanguageModelError, match="wants the conversation sent to") as caught:
+        ask(model, asked, situation)
+    assert place in caught.value.message
+    assert "Nothing was sent there" in caught.value.hint
+    assert text(ask(model, asked, situation)) == "William."
+    assert elsewhere.requests == []
+
+
+def test_the_list_of_models_is_not_had_from_another_address(
+    scripted, elsewhere, connect, asked, situation
+):
+    asked_elsewhere = []
+    elsewhere.listing = asked_elsewhere.append
+    place = f"{elsewhere.address}/models"
+    scripted.listing = lambda handler: scripts.begin(handler, 307, Location=place)
+
+    with pytest.raises(LanguageModelError, match="wants the conversation sent to"):
+        ask(connect(scripted.address, model=""), asked, situation)
+    assert asked_elsewhere == []

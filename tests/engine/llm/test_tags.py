@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.llm.base import ThoughtDelta
 from engine.llm.tagged_calls import tool_call
 from engine.llm.tags import MAX_BODY_CHARS, THINK, Tagged, TagSplitter
 from engine.llm.toolbox import ToolCall
@@ -15,13 +16,16 @@ PIECES = st.lists(
 
 
 def split(pieces, inside=None):
-    """The splitter's result, with neighbouring texts joined."""
+    """The splitter's result, with neighbouring texts and thoughts joined."""
     splitter = TagSplitter(inside)
     joined = []
     fed = [part for piece in pieces for part in splitter.feed(piece)]
     for part in [*fed, *splitter.flush()]:
-        if isinstance(part, str) and joined and isinstance(joined[-1], str):
+        before = joined[-1] if joined else None
+        if isinstance(part, str) and isinstance(before, str):
             joined[-1] += part
+        elif isinstance(part, ThoughtDelta) and isinstance(before, ThoughtDelta):
+            joined[-1] = ThoughtDelta(before.text + part.text)
         else:
             joined.append(part)
     return joined
@@ -31,12 +35,16 @@ def test_plain_text_passes_at_once():
     assert list(TagSplitter().feed("1 < 2, said Anna")) == ["1 < 2, said Anna"]
 
 
-def test_thoughts_disappear():
-    assert split(["<think>Hm.</think>Yes."]) == ["Yes."]
+def test_thoughts_are_no_text():
+    assert split(["<think>Hm.</think>Yes."]) == [ThoughtDelta("Hm."), "Yes."]
 
 
-def test_a_thought_the_prompt_began_disappears():
-    assert split(["Hm.</think>Yes."], inside=THINK) == ["Yes."]
+def test_a_thought_the_prompt_began_is_no_text():
+    assert split(["Hm.</think>Yes."], inside=THINK) == [ThoughtDelta("Hm."), "Yes."]
+
+
+def test_a_thought_is_passed_on_as_it_comes():
+    assert list(TagSplitter(THINK).feed("Hm, so")) == [ThoughtDelta("Hm, so")]
 
 
 def test_a_tool_call_is_taken_out():
@@ -47,8 +55,8 @@ def test_a_tool_call_that_never_ends_is_one():
     assert split(["<tool_call>{}"]) == [Tagged("{}")]
 
 
-def test_a_thought_that_never_ends_stays_silent():
-    assert split(["<think>Hm."]) == []
+def test_a_thought_that_never_ends_is_no_text():
+    assert split(["<think>Hm.</th"]) == [ThoughtDelta("Hm.</th")]
 
 
 def test_half_a_tag_at_the_end_is_text():

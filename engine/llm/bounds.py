@@ -1,0 +1,53 @@
+"""How much a language-model server may send; its client library would take anything.
+
+Invariant: of an answer no more bytes are read than the bounds allow, and nothing is decompressed:
+a few bytes could become gigabytes.
+"""
+
+from collections.abc import AsyncIterator
+
+import httpx2
+
+MAX_STREAM_BYTES = 16 << 20  # the longest reply that is taken, with 300 bytes around each letter
+MAX_LINE_BYTES = 1 << 20  # of a stream: hundreds of times the longest that servers send
+MAX_ANSWER_BYTES = 4 << 20  # of what is no stream: the longest lists of models have about 1 MB
+
+EVENT_STREAM = "text/event-stream"
+UNCOMPRESSED = "identity"
+
+
+class OutOfBounds(Exception):
+    """The server sent more than any answer has, or compressed it unasked."""
+
+
+async def bound(response: httpx2.Response) -> None:
+    """A client's hook: lets what follows of this response be read within the bounds only."""
+    if response.headers.get("Content-Encoding", UNCOMPRESSED).lower() != UNCOMPRESSED:
+        raise OutOfBounds
+    assert isinstance(response.stream, httpx2.AsyncByteStream), "the client is asynchronous"
+    if response.headers.get("Content-Type", "").startswith(EVENT_STREAM):
+        response.stream = _Bounded(response.stream, MAX_STREAM_BYTES, MAX_LINE_BYTES)
+    else:
+        response.stream = _Bounded(response.stream, MAX_ANSWER_BYTES, MAX_ANSWER_BYTES)
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    """Raises OutOfBounds where an answer, or a line of it, grows too long."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream, most: int, longest_line: int) -> None:
+        self._stream = stream
+        self._most = most
+        self._longest_line = longest_line
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        total = line = 0
+        async for chunk in self._stream:
+            total += len(chunk)
+            end = max(chunk.rfind(b"\n"), chunk.rfind(b"\r"))
+            line = line + len(chunk) if end < 0 else len(chunk) - end - 1
+            if total > self._most or line > self._longest_line:
+                raise OutOfBounds
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
