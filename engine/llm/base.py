@@ -20,21 +20,24 @@ class Role(Enum):
 @dataclass(frozen=True)
 class Message:
     """One entry of the history. An assistant message holds what was heard; `interrupted` says it
-    was cut there.
+    was cut there. A `private` one holds what stays on this computer.
     """
 
     role: Role
     text: str
     interrupted: bool = False
+    private: bool = False
 
 
 @dataclass(frozen=True)
 class TextDelta:
     """More text of the reply, of any size, in the order of speaking. Empty text means that the
     model is still at work (reading its prompt, waiting for a server): a chance to close the reply.
+    One `private` delta, of a file read aloud, makes the whole reply private.
     """
 
     text: str
+    private: bool = False
 
 
 @dataclass(frozen=True)

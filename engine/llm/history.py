@@ -6,6 +6,7 @@ templates refuse anything else, and an interrupted turn can leave two user messa
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from engine.errors import LanguageModelError
@@ -13,6 +14,7 @@ from engine.llm.base import Message, Role
 
 ChatMessage = dict[str, Any]  # JSON of the OpenAI chat format
 
+KEPT_BACK = "[an answer that stays on the user's computer]"
 INTERRUPTED = " \u2014 [interrupted by the user here]"
 UNHEARD = "[interrupted by the user before a word was heard]"
 
@@ -36,6 +38,13 @@ def chat_messages(history: Sequence[Message], system_prompt: str) -> list[ChatMe
             turns.append({"role": message.role.value, "content": text})
     prompt = "\n".join(filter(None, [system_prompt, *system]))
     return [{"role": "system", "content": prompt}, *turns] if prompt else turns
+
+
+def without_private(history: Sequence[Message]) -> list[Message]:
+    """The history as another computer may have it: private text gives way to KEPT_BACK."""
+    return [
+        replace(each, text=KEPT_BACK) if each.private and each.text else each for each in history
+    ]
 
 
 def trimmed(

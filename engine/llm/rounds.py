@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 
 from engine.errors import LanguageModelError
 from engine.llm.base import Delta, Message, Situation, StopSpeaking, TextDelta, ThoughtDelta
-from engine.llm.history import ChatMessage, chat_messages
+from engine.llm.history import ChatMessage, chat_messages, without_private
 from engine.llm.skills.intent import Occasion
 from engine.llm.skills.model import Skills, deltas
 from engine.llm.toolbox import ToolCall, ToolResult, run
@@ -35,16 +35,19 @@ def reply(
     system_prompt: str,
     history: Sequence[Message],
     situation: Callable[[], Situation],
+    *,
+    remote: bool = False,
 ) -> Generator[Delta, None, None]:
     """Answer the last user message, by a skill if one is sure and by the model otherwise.
 
-    `stream` starts one completion of the messages given. Raises LanguageModelError.
+    `stream` starts one completion of the messages given; where it is `remote`, on another computer,
+    it is given nothing private. Raises LanguageModelError.
     """
     answer = skills.certain_answer(history, situation)
     if answer is not None:
         yield from deltas(answer)
         return
-    messages = chat_messages(history, system_prompt)
+    messages = chat_messages(without_private(history) if remote else history, system_prompt)
     yield from _Rounds(stream, skills.occasion(history, situation)).run(messages)
 
 

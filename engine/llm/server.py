@@ -2,7 +2,7 @@
 
 Invariant: every wait is bounded and can be given up within a slice (see stepped.py), and so is what
 is read (see bounds.py); nothing is sent anywhere but to the address in the settings, nor twice,
-except once more without tools to a server that knows none.
+except once more without tools to a server that knows none, and nothing private to another computer.
 """
 
 import ipaddress
@@ -72,7 +72,8 @@ class ServerModel:
         self, history: Sequence[Message], situation: Callable[[], Situation]
     ) -> Generator[Delta, None, None]:
         prompt = self._settings.system_prompt
-        return rounds.reply(self._stream, self._skills, prompt, history, situation)
+        remote = not _is_loopback(_host(self._settings.address))
+        return rounds.reply(self._stream, self._skills, prompt, history, situation, remote=remote)
 
     def warm(self, history: Sequence[Message]) -> Generator[None, None, None]:
         """Servers keep prompts by themselves; asking one in vain might cost money."""

@@ -123,6 +123,7 @@ class Effects:
             self._emit(m.Heard(turn, said, 1.0, "keyboard"))
         unsaid = self._ledger.left_unsaid(turn)
         if unsaid and self._wishes.grant_said(said, turn):
+            self._ledger.goes_on(turn)
             self._read_out(turn, unsaid)  # what was wished for is how to go on
         elif unsaid and barge_in.halts(said):
             self._read_out(turn, "")  # what was wished for is silence

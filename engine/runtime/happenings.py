@@ -83,11 +83,12 @@ class Transcribed:
 
 @dataclass(frozen=True)
 class ReplyGrew:
-    """The language model wrote more text."""
+    """The language model wrote more text; `private` text stays on this computer."""
 
     turn: int
     text: str
     at: float
+    private: bool = False
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,7 @@ class TurnRecord:
     said: str = ""
     typed: bool = False
     reply: str = ""
+    private: bool = False  # whether something of the reply stays on this computer
     words: list[Word] = field(default_factory=list)
     delivery: Delivery = field(default_factory=Delivery)
     began: list[WordBegan] = field(default_factory=list)
@@ -76,7 +77,8 @@ class TurnRecord:
         cut = self.ending is not None and self.ending.interrupted
         unheard = cut and self.said and self.ending is not Ending.SUPERSEDED
         if self.ending is not None and (self.heard or unheard):
-            told.append(Message(Role.ASSISTANT, self.heard, self.ending is not Ending.COMPLETE))
+            interrupted = self.ending is not Ending.COMPLETE
+            told.append(Message(Role.ASSISTANT, self.heard, interrupted, self.private))
         return tuple(told)
 
     def ended(self, ending: Ending) -> TurnEnded:
@@ -158,6 +160,7 @@ class Ledger:
         match happened:
             case ReplyGrew(turn, text):
                 record.reply += text
+                record.private = record.private or happened.private
                 record.first_token_at = record.first_token_at or at
                 return ReplyDelta(turn, text)
             case WordsReady(words=words):
@@ -192,14 +195,23 @@ class Ledger:
         """What the person kept from being said by speaking in this turn, from the word they cut on;
         empty when that was nothing.
         """
-        earlier = [record for number, record in self._records.items() if number < turn]
-        before = earlier[-1] if earlier else None
+        before = self._before(turn)
         if before is None or before.ending not in CUT_BY_VOICE:
             return ""
         words = before.delivery.words
         if not before.reply[words[-1].end if words else 0 :].strip():
             return ""
         return before.reply[words[-1].start if words else 0 :]
+
+    def goes_on(self, turn: int) -> None:
+        """The reply of this turn is what was left unsaid in the one before."""
+        before = self._before(turn)
+        self.record(turn).private = before is not None and before.private
+
+    def _before(self, turn: int) -> TurnRecord | None:
+        """The record before this turn's; None when there is none."""
+        earlier = [record for number, record in self._records.items() if number < turn]
+        return earlier[-1] if earlier else None
 
     def rejoin(self, turn: int) -> None:
         """All that was said in this turn belongs to the next one: take it back."""

@@ -106,6 +106,7 @@ class Thinker:
         self._open: Reply | None = None  # the same until its last word; None = nothing to write
         self._held: list[Callable[[], None]] = []  # what it would say, tell and do
         self._text = PacedText(pacing=True)
+        self._private = False  # whether something of the reply stays on this computer
         self._worker: Worker[Task] = Worker(
             "thinker", handle=self._handle, tick=self._tick, report=self._report
         )
@@ -197,6 +198,7 @@ class Thinker:
         self._reply = self._open = reply
         self._held.clear()
         self._text = PacedText(pacing=paced)
+        self._private = False
 
     def _answer(self, reply: Reply, history: Sequence[Message]) -> None:
         if self._model is None:
@@ -217,7 +219,8 @@ class Thinker:
             match delta:
                 case TextDelta(""):  # a sign of life: the model is still at work
                     pass
-                case TextDelta(text):
+                case TextDelta(text, private):
+                    self._private = self._private or private
                     self._grow(reply, self._text.push(text))
                 case ThoughtDelta(text):
                     self._hold(partial(self._tell, Thought(reply.turn, text)))
@@ -234,7 +237,8 @@ class Thinker:
         """Show and say what became certain of the reply."""
         now = time.monotonic()
         if growth.text:
-            self._hold(partial(self._tell, ReplyGrew(reply.turn, growth.text, now)))
+            grew = ReplyGrew(reply.turn, growth.text, now, self._private)
+            self._hold(partial(self._tell, grew))
         if growth.words:
             self._hold(partial(self._tell, WordsReady(reply.turn, growth.words, now)))
             self._hold(partial(self._say, SayWords(reply, growth.words)))

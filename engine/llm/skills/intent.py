@@ -17,11 +17,13 @@ Slots = Mapping[str, str]
 @dataclass(frozen=True)
 class Answer:
     """What to say, as written (digits and symbols are fine), and what to do, in that order of
-    yielding: actions first, then text. An empty text says nothing.
+    yielding: actions first, then text. An empty text says nothing. A `private` text, from a file,
+    stays on this computer.
     """
 
     text: str = ""
     actions: tuple[Action, ...] = ()
+    private: bool = False
 
 
 @dataclass(frozen=True)

@@ -74,7 +74,7 @@ def deltas(answer: Answer) -> Iterator[Delta]:
     """Actions first, so that a sentence about a change is already spoken in the new way."""
     yield from answer.actions
     for start in range(0, len(answer.text), DELTA_CHARS):
-        yield TextDelta(answer.text[start : start + DELTA_CHARS])
+        yield TextDelta(answer.text[start : start + DELTA_CHARS], answer.private)
 
 
 def last_said(history: Sequence[Message]) -> str:

@@ -1,7 +1,8 @@
 """Reading a text or a file aloud.
 
 Invariant: only regular, readable text files of bounded size are opened, and only in the documents
-folder or under a full path the person gave; a language model cannot ask for a file (no tool).
+folder or under a full path the person gave; a language model cannot ask for a file (no tool), and
+what was read is marked private.
 """
 
 import re
@@ -38,14 +39,17 @@ def ask_what_to_read(_slots: Slots, _occasion: Occasion) -> Answer:
 
 
 def read_file(slots: Slots, occasion: Occasion) -> Answer:
-    name = _file_name(slots["file"])
+    """What the file says, or why it is not read; that names folders, so it is private as well."""
+    return Answer(_read(_file_name(slots["file"]), occasion.documents), private=True)
+
+
+def _read(name: str, documents: Path) -> str:
     try:
-        path = _locate(name, occasion.documents)
-        return Answer(_contents(path))
+        return _contents(_locate(name, documents))
     except _Refused as refused:
-        return Answer(str(refused))
+        return str(refused)
     except (OSError, ValueError):  # ValueError: a name no file system takes
-        return Answer(f"I could not open {PurePath(name).name}.")
+        return f"I could not open {PurePath(name).name}."
 
 
 def read_named_file(slots: Slots, occasion: Occasion) -> Answer | None:

@@ -20,7 +20,7 @@ def say_again(_slots: Slots, occasion: Occasion) -> Answer:
     """The last thing that was heard of the assistant."""
     for message in reversed(occasion.history):
         if message.role is Role.ASSISTANT and message.text.strip():
-            return Answer(message.text)
+            return Answer(message.text, private=message.private)
     return Answer("I haven't said anything yet.")
 
 

@@ -1,0 +1,120 @@
+"""What was read from a person's files, and the language model on another computer."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from engine.llm import server
+from engine.llm.history import KEPT_BACK
+from engine.llm.skills import Skills
+from engine.messages import PressTalk, ReleaseTalk, SendText, StopReply, WordHeard
+from engine.settings import LanguageModelSettings
+from tests.engine.llm.scripted_server import ScriptedServer, says
+from tests.engine.runtime.test_conductor import Host, hosting
+from tests.fakes import FakeRecogniser, Stage
+
+DIARY = "Aurora told Benedict about Casimir yesterday evening."
+SECRETS = DIARY.rstrip(".").split()
+
+
+@pytest.fixture
+def scripted(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
+    """A server that is reached at its own address, and as the proxy for every other one."""
+    scripted = ScriptedServer()
+    scripted.script = [says("William.") for _ in range(5)]
+    monkeypatch.setenv("http_proxy", scripted.address.removesuffix("/v1"))
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    yield scripted
+    scripted.stop()
+
+
+@contextmanager
+def talking_to(address: str, documents: Path) -> Iterator[Host]:
+    (documents / "diary.txt").write_text(DIARY)
+    skills = Skills(now=lambda: datetime(2026, 1, 5), documents=documents)
+    model = server.connect(LanguageModelSettings("server", "m", address), skills)
+    with hosting(Stage(model=model, recogniser=FakeRecogniser("slower"))) as host:  # type: ignore[arg-type]
+        yield host
+
+
+def read_out(host: Host) -> None:
+    assert host.ask("read the file diary").heard == DIARY
+
+
+def read_out_and_repeat(host: Host) -> None:
+    read_out(host)
+    assert host.ask("say that again").heard == DIARY
+
+
+def begin_reading(host: Host) -> None:
+    host.engine.post(SendText("read the file diary"))
+    host.wait(lambda: len(host.of(WordHeard)) >= 2, playing=400)
+
+
+def cut_by_escape(host: Host) -> None:
+    begin_reading(host)
+    host.engine.post(StopReply(by_escape=True))
+    assert host.wait_ended(1, playing=0).heard.startswith("Aurora told")
+
+
+def slow_down_by_voice(host: Host) -> None:
+    begin_reading(host)
+    host.engine.post(PressTalk())
+    host.engine.post(ReleaseTalk())
+    assert host.wait_ended(2).heard.endswith("Casimir yesterday evening.")
+
+
+TALKS = [read_out, read_out_and_repeat, cut_by_escape, slow_down_by_voice]
+
+
+@pytest.mark.parametrize("talk", TALKS)
+def test_a_file_read_aloud_does_not_go_to_another_computer(
+    scripted: ScriptedServer, tmp_path: Path, talk: Callable[[Host], None]
+) -> None:
+    with talking_to("http://models.example/v1", tmp_path) as host:
+        talk(host)
+        host.ask("who wrote Hamlet")
+    (request,) = scripted.requests
+    told = json.dumps(request["messages"])
+    assert [secret for secret in SECRETS if secret in told] == []
+    assert str(tmp_path) not in told
+    assert KEPT_BACK in told
+
+
+def test_why_a_file_was_not_read_names_no_folder_to_another_computer(
+    scripted: ScriptedServer, tmp_path: Path
+) -> None:
+    with talking_to("http://models.example/v1", tmp_path) as host:
+        assert str(tmp_path) in host.ask("read the file letter").heard
+        host.ask("who wrote Hamlet")
+    assert str(tmp_path) not in json.dumps(scripted.requests)
+
+
+def test_what_follows_a_file_goes_to_another_computer_again(
+    scripted: ScriptedServer, tmp_path: Path
+) -> None:
+    with talking_to("http://models.example/v1", tmp_path) as host:
+        read_out(host)
+        host.ask("who wrote Hamlet")
+        host.ask("and who wrote Faust")
+    assert [message["content"] for message in scripted.requests[-1]["messages"][1:]] == [
+        "read the file diary",
+        KEPT_BACK,
+        "who wrote Hamlet",
+        "William.",
+        "and who wrote Faust",
+    ]
+
+
+def test_a_server_on_this_computer_knows_what_was_read(
+    scripted: ScriptedServer, tmp_path: Path
+) -> None:
+    with talking_to(scripted.address, tmp_path) as host:
+        read_out(host)
+        host.ask("who wrote Hamlet")
+    assert DIARY in json.dumps(scripted.requests)
