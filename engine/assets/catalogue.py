@@ -4,6 +4,7 @@ Invariant: every path stays inside its asset's folder, and no asset is a pickle 
 without `weights_only`.
 """
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from engine.assets.packages import Member, Package
 from engine.errors import AssetError, InvalidInput
 from engine.resources import resource
 
@@ -25,7 +27,7 @@ class HubSource:
 
 @dataclass(frozen=True)
 class ReleaseSource:
-    """Files attached to a release of a GitHub repository; `tag` 'latest' is the newest one."""
+    """Files attached to the release `tag` of a GitHub repository; its name may well be 'latest'."""
 
     repository: str
     tag: str
@@ -33,10 +35,20 @@ class ReleaseSource:
 
 @dataclass(frozen=True)
 class AssetFile:
-    """`megabytes` is what to expect, for the person to decide by."""
+    """A file and what is known of it. `megabytes` is for the person to decide by; `size` in bytes
+    and `sha256` are pinned, None where nobody vouches for them. `members` are the parts of the same
+    file in packages, a second source."""
 
     path: str
     megabytes: int
+    size: int | None = None
+    sha256: str | None = None
+    members: tuple[Member, ...] = ()
+
+    @property
+    def most_bytes(self) -> int:
+        """What the file may have at most: its size, or ten times what was said of it."""
+        return self.size if self.size is not None else self.megabytes * 10_000_000
 
 
 @dataclass(frozen=True)
@@ -97,9 +109,7 @@ def _asset(name: str, entry: Mapping[str, Any]) -> Asset:
         source = HubSource(entry["repository"], entry["revision"])
     else:
         source = ReleaseSource(entry["release"], entry["revision"])
-    files = tuple(
-        AssetFile(_inside(name, file["path"]), file["megabytes"]) for file in entry["files"]
-    )
+    files = tuple(_file(name, file) for file in entry["files"])
     return Asset(
         name,
         entry["title"],
@@ -110,6 +120,30 @@ def _asset(name: str, entry: Mapping[str, Any]) -> Asset:
         files,
         tuple(entry.get("needs", ())),
     )
+
+
+def _file(name: str, entry: Mapping[str, Any]) -> AssetFile:
+    path, size, sha256 = _inside(name, entry["path"]), entry.get("bytes"), entry.get("sha256")
+    unknown = entry.keys() - {"path", "megabytes", "bytes", "sha256", "packed"}
+    sound = not unknown and ("megabytes" in entry) != (size is not None)
+    if not sound or not (sha256 is None or re.fullmatch("[0-9a-f]{64}", sha256)):
+        raise AssetError(
+            f"models.toml: {name} does not describe {path} as it must.",
+            hint="A file has a path, either megabytes or bytes, and maybe a sha256.",
+        )
+    megabytes = entry["megabytes"] if size is None else max(1, round(size / 1e6))
+    members = tuple(_member(name, text) for text in entry.get("packed", ()))
+    if members and (size is None or sha256 is None):
+        raise AssetError(f"models.toml: {name} has {path} in packages without bytes and sha256.")
+    return AssetFile(path, megabytes, size, sha256, members)
+
+
+def _member(name: str, text: str) -> Member:
+    """'package==version/path in it'."""
+    found = re.fullmatch(r"([A-Za-z0-9][\w.-]*)==([\w.+]+)/(.+)", text)
+    if found is None:
+        raise AssetError(f"models.toml: {name} names no package and path: {text}.")
+    return Member(Package(found[1], found[2]), found[3])
 
 
 def _inside(name: str, path: str) -> str:

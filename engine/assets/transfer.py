@@ -1,22 +1,26 @@
-"""One file over the network, through huggingface_hub: resume, retries, and the hub's own hash.
+"""A file of a hub or of a release: where it is, what is known of it, and its way to its name.
 
-Invariant: a file reaches its final name only after its content matched what the server said of it.
+Invariant: a file reaches its final name only after its content matched what is pinned, or what the
+hub says of it. A partial file belongs to one version, and its name says which.
 """
 
+import glob
 import hashlib
+import os
 import re
+import stat
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from engine.assets.catalogue import HubSource, ReleaseSource
-from engine.errors import AssetError
+from engine.assets.catalogue import AssetFile, HubSource, ReleaseSource
+from engine.assets.download import OFFLINE, Download, SourceError, receive
 
 METADATA_S = 10.0  # for the server's first answer; a slow line needs a few seconds
-OFFLINE = "Check the connection and fetch it again; it goes on where it stopped."
 
 
 @dataclass(frozen=True)
@@ -31,124 +35,163 @@ class Fetched:
 @dataclass(frozen=True)
 class FetchRequest:
     """What to fetch into `folder`. `check_space` gets the bytes still missing and may refuse;
-    `step` is told bytes done and in total and may raise to cancel."""
+    `step` is told bytes done and in total and may raise to cancel; `pause` sleeps."""
 
     folder: Path
-    file: str
+    file: AssetFile
     check_space: Callable[[int], None]
     step: Callable[[int, int], None]
     endpoint: str | None
+    pause: Callable[[float], None] = time.sleep
+
+
+@dataclass(frozen=True)
+class _Origin:
+    """Where a file is and what is known of it. `digest` is a sha256, git's sha1 for small files of
+    a hub, or empty where nobody says; `size` None likewise."""
+
+    url: str
+    revision: str
+    size: int | None = None
+    digest: str = ""
 
 
 def fetch_from_hub(source: HubSource, request: FetchRequest) -> Fetched:
     """Fetch a file of a hub repository at the commit that its revision names now."""
-    from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url
+    from huggingface_hub import get_hf_file_metadata, hf_hub_url
 
-    url = hf_hub_url(
-        source.repository, request.file, revision=source.revision, endpoint=request.endpoint
-    )
-    with _told(request.file, source.repository):
-        record = get_hf_file_metadata(url, token=False, timeout=METADATA_S)
-        size, commit = record.size or 0, record.commit_hash or source.revision
-        request.check_space(size)
-        path = Path(
-            hf_hub_download(
-                source.repository,
-                request.file,
-                revision=commit,
-                local_dir=request.folder,
-                token=False,
-                endpoint=request.endpoint,
-                tqdm_class=_bar(request.step),
-            )
+    def address(revision: str) -> str:
+        path = request.file.path
+        return hf_hub_url(source.repository, path, revision=revision, endpoint=request.endpoint)
+
+    with _hub_faults(request.file.path, source.repository):
+        record = get_hf_file_metadata(address(source.revision), token=False, timeout=METADATA_S)
+    digest, commit = record.etag or "", record.commit_hash or source.revision
+    if not re.fullmatch(r"[0-9a-f]{64}|[0-9a-f]{40}", digest):
+        raise SourceError(
+            f"The server gives no hash for {request.file.path}.", hint="Use the official hub."
         )
-    return _checked(path, record.etag or "", commit)
+    return _fetch(_Origin(address(commit), commit, record.size, digest), request)
 
 
 def fetch_from_release(source: ReleaseSource, request: FetchRequest) -> Fetched:
-    """Fetch a file attached to a GitHub release. There is no published hash: the first download
-    is pinned and later ones are held to it."""
-    from huggingface_hub.file_download import http_get
-
+    """Fetch a file attached to a GitHub release. Where no hash is pinned there is none: the first
+    download is pinned, later ones are held to it, and it is never resumed."""
     endpoint = request.endpoint or "https://github.com"
-    place = "latest/download" if source.tag == "latest" else f"download/{quote(source.tag)}"
-    url = f"{endpoint}/{source.repository}/releases/{place}/{quote(request.file)}"
-    path = request.folder / request.file
-    partial = path.with_name(path.name + ".incomplete")
-    with _told(request.file, source.repository):
-        begun = partial.stat().st_size if partial.exists() else 0
-        request.check_space(0)
-        with partial.open("ab") as stream:
-            http_get(url, stream, resume_size=begun, tqdm_class=_bar(request.step))
-    partial.replace(path)
-    return Fetched(_hash(path, hashlib.sha256()), path.stat().st_size, source.tag)
+    where = f"{source.repository}/releases/download/{quote(source.tag)}"
+    return _fetch(_Origin(f"{endpoint}/{where}/{quote(request.file.path)}", source.tag), request)
 
 
-def _bar(step: Callable[[int, int], None]) -> type[Any]:  # Any: a subclass of tqdm, untyped
-    """A progress bar that draws nothing and calls `step(done, total)` instead."""
-    from huggingface_hub.utils.tqdm import tqdm
+def _fetch(said: _Origin, request: FetchRequest) -> Fetched:
+    """Through the partial file to the final name. A resumed file that is wrong begins anew."""
+    origin = _pinned(said, request.file)
+    partial = _partial(origin, request)
+    resumed = partial.exists()
+    sha256 = _received(origin, request, partial)
+    if resumed and not sha256:
+        sha256 = _received(origin, request, partial)
+    if not sha256:
+        raise SourceError(
+            f"{request.file.path} arrived damaged: its hash is not the right one.",
+            hint="Fetch it again. If it happens twice, the server's copy is not to be trusted.",
+        )
+    fetched = Fetched(sha256, partial.stat().st_size, origin.revision)
+    partial.replace(request.folder / request.file.path)
+    return fetched
 
-    class Bar(tqdm):
-        def __init__(self, *args: Any, **kwargs: Any) -> None:
-            self._done = int(kwargs.get("initial") or 0)
-            self._total = int(kwargs.get("total") or 0)
-            super().__init__(*args, **{**kwargs, "disable": True})  # type: ignore[no-untyped-call]
 
-        def update(self, n: float | None = 1) -> None:
-            self._done += int(n or 0)
-            step(self._done, self._total)
+def _pinned(said: _Origin, file: AssetFile) -> _Origin:
+    """With what the catalogue pins in place of what the server says; a contradiction is a fault."""
+    other_hash = len(said.digest) == 64 and file.sha256 not in {None, said.digest}
+    other_size = None not in {said.size, file.size} and said.size != file.size
+    if other_hash or other_size:
+        raise SourceError(
+            f"The server has another {file.path} than the one that was pinned.",
+            hint="Update Rubato; its list may be outdated.",
+        )
+    return replace(said, size=file.size or said.size, digest=file.sha256 or said.digest)
 
-    return Bar
+
+def _partial(origin: _Origin, request: FetchRequest) -> Path:
+    """The name of this version's partial file. Those of other versions are removed, and so are one
+    whose wholeness nobody could tell and what is no plain file."""
+    final = request.folder / request.file.path
+    final.parent.mkdir(parents=True, exist_ok=True)
+    version = hashlib.sha256(f"{origin.url}\n{origin.digest}".encode()).hexdigest()[:16]
+    partial = final.with_name(f"{final.name}.{version}.partial")
+    for other in final.parent.glob(f"{glob.escape(final.name)}.*"):
+        stale = other != partial or not origin.digest or not _is_plain(other)
+        if stale and other.suffix in {".partial", ".incomplete"}:  # the latter by older versions
+            other.unlink()
+    return partial
+
+
+def _is_plain(path: Path) -> bool:
+    """A regular file of one name: what a planted link leads to is never written."""
+    status = path.lstat()
+    return stat.S_ISREG(status.st_mode) and status.st_nlink == 1
+
+
+def _received(origin: _Origin, request: FetchRequest, partial: Path) -> str:
+    """Fill the partial file and return its sha256; empty, and no file, when it is not right."""
+    wanted = Download(
+        origin.url,
+        origin.size,
+        request.file.most_bytes,
+        request.check_space,
+        request.step,
+        request.pause,
+    )
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    with os.fdopen(os.open(partial, flags, 0o644), "r+b") as stream:
+        receive(wanted, stream)
+    sha256 = _hash(partial, hashlib.sha256())
+    if not _is_right(partial, sha256, origin):
+        partial.unlink()
+        return ""
+    return sha256
+
+
+def _is_right(path: Path, sha256: str, origin: _Origin) -> bool:
+    """Compare with a sha256, with git's hash, or, where nobody gives one, with the size alone."""
+    size = path.stat().st_size
+    if origin.size not in {None, size}:
+        return False
+    if len(origin.digest) == 64:
+        return sha256 == origin.digest
+    begin = hashlib.sha1(f"blob {size}\0".encode(), usedforsecurity=False)
+    return not origin.digest or _hash(path, begin) == origin.digest
 
 
 @contextmanager
-def _told(file: str, repository: str) -> Iterator[None]:
-    """Turn the library's faults into sentences."""
+def _hub_faults(file: str, repository: str) -> Iterator[None]:
+    """What the hub's library says, in a sentence."""
     import httpx
     from huggingface_hub.errors import (
         EntryNotFoundError,
         GatedRepoError,
         HfHubHTTPError,
-        LocalEntryNotFoundError,
         RepositoryNotFoundError,
     )
 
     try:
         yield
     except GatedRepoError as error:
-        raise AssetError(
+        raise SourceError(
             f"{repository} asks for its terms to be accepted first.",
             hint="Open its page in a browser, or choose another model.",
         ) from error
-    except LocalEntryNotFoundError as error:
-        raise AssetError(f"{repository} could not be reached.", hint=OFFLINE) from error
     except (RepositoryNotFoundError, EntryNotFoundError) as error:
-        raise AssetError(
+        raise SourceError(
             f"{repository} has no file {file}.", hint="Update Rubato; its list may be outdated."
         ) from error
     except HfHubHTTPError as error:
-        raise AssetError(f"{repository} answered: {error}", hint="Try again later.") from error
+        status = error.response.status_code
+        raise SourceError(
+            f"{repository} answered with status {status}.", hint="Try again later."
+        ) from error
     except (httpx.HTTPError, ConnectionError, TimeoutError) as error:
-        raise AssetError(f"{repository} could not be reached: {error}", hint=OFFLINE) from error
-
-
-def _checked(path: Path, etag: str, commit: str) -> Fetched:
-    """Compare with the server's record: a sha256 for large files, git's hash for others."""
-    size = path.stat().st_size
-    sha256 = _hash(path, hashlib.sha256())
-    if re.fullmatch(r"[0-9a-f]{64}", etag):
-        same = sha256 == etag
-    elif re.fullmatch(r"[0-9a-f]{40}", etag):
-        same = _hash(path, hashlib.sha1(f"blob {size}\0".encode(), usedforsecurity=False)) == etag
-    else:
-        raise AssetError(f"The server gives no hash for {path.name}.", hint="Use the official hub.")
-    if not same:
-        path.unlink()
-        raise AssetError(
-            f"{path.name} arrived damaged: its hash is not what the server says.",
-            hint="Fetch it again. If it happens twice, the server's copy is not to be trusted.",
-        )
-    return Fetched(sha256, size, commit)
+        raise SourceError(f"{repository} could not be reached: {error}", hint=OFFLINE) from error
 
 
 def _hash(path: Path, digest: Any) -> str:  # Any: hashlib's objects have no public type

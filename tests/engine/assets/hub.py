@@ -7,19 +7,25 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import unquote
 
 COMMIT = "c0ffee" + "0" * 34
 
 
 @dataclass
 class Hub:
-    """`files` by path; `cut_at` closes the next download after so many bytes; `lies` sends other
-    bytes than the record says; `status` answers everything with it."""
+    """`files` of every repository by path, `releases` by tag, the newest last; `cut_at` closes the
+    next download after so many bytes; `lies` sends other bytes than the record says; `claims` says
+    another length; `status` answers everything with it, `busy` so many times, and `retry_after`."""
 
     files: dict[str, bytes] = field(default_factory=dict)
+    releases: dict[str, dict[str, bytes]] = field(default_factory=dict)
     cut_at: int | None = None
     lies: bool = False
+    claims: int | None = None
     status: int = 200
+    busy: int = 0
+    retry_after: str = ""
     requests: list[str] = field(default_factory=list)
     endpoint: str = ""
 
@@ -38,6 +44,17 @@ def serving(hub: Hub) -> Iterator[Hub]:
         server.server_close()
 
 
+def _content(hub: Hub, path: str) -> bytes | None:
+    """A release by its tag is one thing, the newest release another."""
+    if found := re.search(r"/resolve/[^/]+/(.+)", path):
+        return hub.files.get(found[1])
+    if found := re.search(r"/releases/download/([^/]+)/(.+)", path):
+        return hub.releases.get(found[1], {}).get(found[2])
+    if found := re.search(r"/releases/latest/download/(.+)", path):
+        return list(hub.releases.values())[-1].get(found[1])
+    return None
+
+
 def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:  # noqa: C901 - a class in a closure
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -53,42 +70,49 @@ def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:  # noqa: C901 - a class 
 
         def _answer(self, *, body: bool) -> None:
             hub.requests.append(f"{self.command} {self.path} {self.headers.get('Range', '')}")
-            name = re.split(
-                r"/resolve/[^/]+/|/releases/[^/]+/download/|/latest/download/", self.path
-            )
-            content = hub.files.get(name[-1])
-            if hub.status != 200 or content is None:
+            content = _content(hub, unquote(self.path))
+            if hub.busy and body:
+                hub.busy -= 1
+                self._refuse(503)
+            elif hub.status != 200 or content is None:
                 self._refuse(hub.status if hub.status != 200 else 404)
-                return
-            begin = int((self.headers.get("Range") or "bytes=0-")[6:].split("-")[0])
-            self._head(content, begin)
-            if body:
-                self._send(content, begin)
+            else:
+                begin = int((self.headers.get("Range") or "bytes=0-")[6:].split("-")[0])
+                self._head(content, begin)
+                if body:
+                    self._send(content, begin)
 
         def _refuse(self, status: int) -> None:
             self.send_response(status)
             if status == 404:
                 self.send_header("X-Error-Code", "EntryNotFound")
+            if hub.retry_after:
+                self.send_header("Retry-After", hub.retry_after)
             self.send_header("Content-Length", "0")
             self.end_headers()
 
         def _head(self, content: bytes, begin: int) -> None:
-            large = len(content) > 1_000
-            git = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
-            etag = hashlib.sha256(content).hexdigest() if large else git
             self.send_response(206 if begin else 200)
-            self.send_header("Content-Length", str(len(content) - begin))
+            length = len(content) - begin if hub.claims is None else hub.claims
+            self.send_header("Content-Length", str(length))
             if begin:
                 self.send_header(
                     "Content-Range", f"bytes {begin}-{len(content) - 1}/{len(content)}"
                 )
             self.send_header("Accept-Ranges", "bytes")
+            if "/resolve/" in self.path:  # a release has no hash of any kind
+                self._record(content)
+            self.end_headers()
+
+        def _record(self, content: bytes) -> None:
+            large = len(content) > 1_000
+            git = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
+            etag = hashlib.sha256(content).hexdigest() if large else git
             self.send_header("X-Repo-Commit", COMMIT)
             self.send_header("ETag", f'"{etag}"')
             if large:
                 self.send_header("X-Linked-Etag", f'"{etag}"')
                 self.send_header("X-Linked-Size", str(len(content)))
-            self.end_headers()
 
         def _send(self, content: bytes, begin: int) -> None:
             sent = bytes(len(content)) if hub.lies else content

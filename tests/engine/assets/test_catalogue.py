@@ -1,6 +1,10 @@
+import re
+
 import pytest
 
-from engine.assets.catalogue import HubSource, catalogue, find, parse
+from engine.asr.whisper_model import REQUIRED
+from engine.assets.catalogue import HubSource, ReleaseSource, catalogue, find, parse
+from engine.assets.packages import Member, Package
 from engine.errors import AssetError, InvalidInput
 
 ENTRY = """
@@ -35,11 +39,51 @@ def test_an_entry_becomes_a_value() -> None:
         ("model.safetensors", "../../etc/passwd"),
         ("model.safetensors", "/etc/passwd"),
         ('licence = "MIT"\n', 'licence = "MIT"\nneeds = ["ghost"]\n'),
+        ("megabytes = 3", "bytes = 3, megabytes = 3"),
+        (", megabytes = 3", ""),
+        ("megabytes = 3", 'megabytes = 3, sha256 = "abc"'),
+        ("megabytes = 3", 'megabytes = 3, md5 = "abc"'),
+        ("megabytes = 3", 'megabytes = 3, packed = ["toy==1.0/x"]'),
+        ("megabytes = 3", f'bytes = 3, sha256 = "{"a" * 64}", packed = ["--index-url=x/y"]'),
     ],
 )
 def test_a_wrong_entry_is_refused(find_text: str, replacement: str) -> None:
     with pytest.raises(AssetError, match="toy"):
         parse(ENTRY.replace(find_text, replacement))
+
+
+def test_a_pinned_file_has_its_size_hash_and_second_source() -> None:
+    pinned = ENTRY.replace(
+        "megabytes = 3",
+        f'bytes = 3_400_000, sha256 = "{"a" * 64}", packed = ["toy-data==1.0/toy_data/x.bin"]',
+    )
+    (file,) = parse(pinned)["toy"].files
+    assert (file.megabytes, file.size, file.most_bytes) == (3, 3_400_000, 3_400_000)
+    assert file.sha256 == "a" * 64
+    assert file.members == (Member(Package("toy-data", "1.0"), "toy_data/x.bin"),)
+
+
+def test_every_hub_entry_that_is_shipped_names_a_commit() -> None:
+    hubs = [asset.source for asset in catalogue().values() if isinstance(asset.source, HubSource)]
+    assert all(re.fullmatch("[0-9a-f]{40}", source.revision) for source in hubs)
+
+
+def test_what_is_shipped_pins_every_file_but_those_of_voxtream2() -> None:
+    """Nobody public vouches for those; the hub's record of the pinned commit does."""
+    loose = {
+        asset.name for asset in catalogue().values() for file in asset.files if file.sha256 is None
+    }
+    assert loose == {"voxtream2"}
+
+
+def test_the_release_called_latest_is_asked_for_by_its_name() -> None:
+    assert find("redimnet").source == ReleaseSource("IDRnD/ReDimNet", "latest")
+
+
+def test_whisper_base_has_packages_as_a_second_source_of_every_file() -> None:
+    files = find("whisper-base").files
+    assert {file.path for file in files} == {*REQUIRED, "vocabulary.txt"}
+    assert all(file.members for file in files)
 
 
 def test_an_unknown_name_is_answered_with_the_known_ones() -> None:

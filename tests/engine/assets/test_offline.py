@@ -7,7 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import pytest
 import torch
@@ -20,6 +19,7 @@ from engine.tts.voxtream.loading import MIMI_FILE, SPEAKER_FILE
 from engine.tts.voxtream.speaker import random_speaker_encoder
 from engine.tts.voxtream.table import own_ids
 from tests.engine.assets.hub import Hub, serving
+from tests.engine.assets.offline import unpinned
 from tests.engine.tts.voxtream.small_model import SMALL, small_mimi
 
 ROOT = Path(__file__).parents[3]
@@ -55,7 +55,7 @@ def published() -> dict[str, bytes]:
         "phoneme_to_token.json": json.dumps(own_ids() | MARKS).encode(),
         "model.safetensors": save(dict(RandomWeights(SMALL, 0).items())),
         MIMI_FILE: save(codec),
-        quote(SPEAKER_FILE): speaker.getvalue(),
+        SPEAKER_FILE: speaker.getvalue(),
     }
 
 
@@ -63,10 +63,11 @@ def published() -> dict[str, bytes]:
 def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What a process without a network made of models that were fetched before."""
     data = tmp_path_factory.mktemp("data")
-    with serving(Hub(published())) as hub:
+    files = published()
+    with serving(Hub(files, {"latest": files})) as hub:
         store = Store(data / "models", endpoint=hub.endpoint)
         for name in ASSETS:
-            store.fetch(find(name), lambda progress: None, lambda: False)
+            store.fetch(unpinned(find(name)), lambda progress: None, lambda: False)
     environment = {name: value for name, value in os.environ.items() if "RUBATO" not in name}
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-m", "tests.engine.assets.offline"],

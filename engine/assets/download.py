@@ -1,0 +1,173 @@
+"""One address into one open file: goes on where it stopped, bounded, and never waits for long.
+
+Invariant: no more than was agreed is ever written, whatever the server sends.
+"""
+
+import email.utils
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import IO
+
+import httpx
+
+from engine.errors import AssetError
+
+SILENCE_S = 20.0  # without a byte before the connection counts as lost
+TRIES = 5  # in a row that brought no byte
+LONGEST_WAIT_S = 60.0  # that a server may ask for; whoever asks for more is told to the person
+WAIT_STEP_S = 0.2  # how soon a cancelled wait ends
+OFFLINE = "Check the connection and fetch it again; it goes on where it stopped."
+BUSY = {408, 425, 429, 500, 502, 503, 504}
+
+
+class SourceError(AssetError):
+    """This source did not give the file; another one may."""
+
+
+@dataclass(frozen=True)
+class Download:
+    """`size` in bytes, None while nobody has said it; `most_bytes` is what is taken at most.
+    `check_space` gets the bytes still missing and may refuse; `step` is told bytes done and in
+    total (0: unknown) and may raise to cancel; `pause` sleeps."""
+
+    url: str
+    size: int | None
+    most_bytes: int
+    check_space: Callable[[int], None]
+    step: Callable[[int, int], None]
+    pause: Callable[[float], None] = time.sleep
+
+
+def receive(wanted: Download, stream: IO[bytes]) -> None:
+    """Append to `stream` until the file is whole, over as many connections as that takes.
+
+    SourceError when the server refuses, lies about the size, or is lost before it sent anything;
+    what `stream` holds then is good for going on.
+    """
+    name, failed, received = wanted.url.rsplit("/", 1)[-1], 0, False
+    with httpx.Client(follow_redirects=True, timeout=SILENCE_S) as client:
+        while not _is_whole(wanted, stream):
+            begun = stream.tell()
+            if wanted.size is not None:
+                wanted.check_space(wanted.size - begun)
+            try:
+                with _faults(name):
+                    _receive_once(client, wanted, stream)
+            except _Interruption as interruption:
+                received = received or stream.tell() > begun
+                failed = 0 if stream.tell() > begun else failed + 1
+                if failed > TRIES or not (received or interruption.busy):
+                    raise SourceError(interruption.message, hint=OFFLINE) from interruption
+                _wait(wanted, stream, interruption.wait_s or 2.0**failed)
+            else:
+                return
+
+
+class _Interruption(SourceError):
+    """The rest may come over another connection, after `wait_s` if the server said so."""
+
+    def __init__(self, message: str, *, busy: bool = False, wait_s: float = 0.0) -> None:
+        super().__init__(message)
+        self.busy = busy
+        self.wait_s = wait_s
+
+
+def _is_whole(wanted: Download, stream: IO[bytes]) -> bool:
+    """Whether nothing is missing; more than there can be is begun anew."""
+    done = stream.seek(0, os.SEEK_END)
+    if wanted.size is not None and done > wanted.size:
+        stream.truncate(0)
+        done = stream.seek(0)
+    return done == wanted.size
+
+
+def _receive_once(client: httpx.Client, wanted: Download, stream: IO[bytes]) -> None:
+    done = stream.tell()
+    headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={done}-"} if done else {})
+    with client.stream("GET", wanted.url, headers=headers) as response:
+        if done and not _continues(response, done):
+            stream.truncate(0)
+            done = stream.seek(0)
+        response.raise_for_status()
+        total = _total(response, done) or wanted.size or 0
+        if total > wanted.most_bytes or wanted.size not in {None, total}:
+            raise _absurd(wanted, total)
+        if wanted.size is None:
+            wanted.check_space(total - done)
+        for chunk in response.iter_bytes():
+            done += len(chunk)
+            if done > (total or wanted.most_bytes):
+                raise _absurd(wanted, done)
+            stream.write(chunk)
+            wanted.step(done, total)
+    if done < total:
+        raise _Interruption("The connection was closed too early.")
+
+
+def _continues(response: httpx.Response, done: int) -> bool:
+    """Whether the server sends the rest; many send the whole instead, and 416 is no content."""
+    where = response.headers.get("Content-Range", "")
+    busy = response.status_code in BUSY
+    return busy or (response.status_code == 206 and where.startswith(f"bytes {done}-"))
+
+
+def _total(response: httpx.Response, done: int) -> int | None:
+    length = response.headers.get("Content-Length", "")
+    plain = length.isascii() and length.isdigit() and "Content-Encoding" not in response.headers
+    return done + int(length) if plain else None
+
+
+def _absurd(wanted: Download, total: int) -> SourceError:
+    expected = wanted.most_bytes if wanted.size is None else wanted.size
+    return SourceError(
+        f"The server would send {total / 1e6:,.1f} MB where {expected / 1e6:,.1f} MB "
+        f"{'at most ' if wanted.size is None else ''}were expected.",
+        hint="Update Rubato; its list may be outdated.",
+    )
+
+
+@contextmanager
+def _faults(name: str) -> Iterator[None]:
+    """What the network did, in a sentence."""
+    try:
+        yield
+    except httpx.HTTPStatusError as error:
+        raise _refusal(name, error.response) from error
+    except httpx.TransportError as error:
+        raise _Interruption(f"The server of {name} could not be reached: {error}") from error
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise SourceError(f"{name} could not be fetched: {error}", hint=OFFLINE) from error
+
+
+def _refusal(name: str, response: httpx.Response) -> SourceError:
+    host, status = response.url.host, response.status_code
+    if status not in BUSY:
+        gone = status in {401, 403, 404, 410}
+        said = f"has no file {name}" if gone else f"answered with status {status} for {name}"
+        return SourceError(f"{host} {said}.", hint="Update Rubato; its list may be outdated.")
+    wait_s = _asked_wait_s(response.headers.get("Retry-After", ""))
+    if wait_s > LONGEST_WAIT_S:
+        return SourceError(
+            f"{host} is busy and asks to come back in {wait_s / 60:.0f} minutes.",
+            hint="Fetch it again then; it goes on where it stopped.",
+        )
+    return _Interruption(f"{host} answered with status {status}.", busy=True, wait_s=wait_s)
+
+
+def _asked_wait_s(text: str) -> float:
+    """Seconds, or a date."""
+    if text.isascii() and text.isdigit():
+        return float(text[:9])
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - time.time())
+    except (ValueError, OverflowError, OSError):
+        return 0.0
+
+
+def _wait(wanted: Download, stream: IO[bytes], wait_s: float) -> None:
+    for _ in range(round(min(wait_s, LONGEST_WAIT_S) / WAIT_STEP_S)):
+        wanted.step(stream.tell(), wanted.size or 0)
+        wanted.pause(WAIT_STEP_S)
