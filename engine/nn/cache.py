@@ -4,12 +4,15 @@ Invariant: a cache reads only the positions in use, and stores little more. Two 
 storage, so two sessions on one set of weights cannot disturb each other.
 """
 
+import math
+
 import torch
 from torch import Tensor
 
 from engine.nn.transformer import Stored, TransformerConfig
 
 GROWTH = 64  # positions; a full cache grows by this much, so that appending stays cheap
+ALIGNMENT = 16  # positions; attention on CUDA copies a mask of another length in every layer
 
 
 class KvCache:
@@ -78,7 +81,8 @@ class KvCache:
 class FixedKvCache:
     """Fixed storage written at a position that is itself a tensor, for CUDA graphs.
 
-    Attention reads all `capacity` positions; `mask()` hides those beyond the position.
+    Attention reads all that is stored, some positions more than `capacity`; `mask()` hides those
+    beyond the position.
     """
 
     def __init__(
@@ -89,10 +93,11 @@ class FixedKvCache:
         device: torch.device,
         dtype: torch.dtype,
     ) -> None:
-        shape = (config.layers, batch, config.kv_heads, capacity, config.head_width)
+        stored = math.ceil(capacity / ALIGNMENT) * ALIGNMENT
+        shape = (config.layers, batch, config.kv_heads, stored, config.head_width)
         self._keys = torch.zeros(shape, device=device, dtype=dtype)
         self._values = torch.zeros(shape, device=device, dtype=dtype)
-        self._steps = torch.arange(capacity, device=device)
+        self._steps = torch.arange(stored, device=device)
         self.capacity = capacity
         self.position = torch.zeros(1, device=device, dtype=torch.int64)
 
@@ -103,8 +108,11 @@ class FixedKvCache:
         return Stored(self._keys[layer], self._values[layer])
 
     def mask(self) -> Tensor:
-        """[1, capacity], True up to and including `position`."""
-        return (self._steps <= self.position)[None]
+        """[1, S] to add to the scores, 0 up to and including `position`. Of True and False every
+        layer would make this anew.
+        """
+        hidden = self._steps > self.position
+        return torch.zeros_like(hidden, dtype=self._keys.dtype).masked_fill(hidden, -math.inf)[None]
 
     def load(self, cache: KvCache) -> None:
         """Take over a growing cache's positions."""

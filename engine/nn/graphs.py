@@ -16,7 +16,8 @@ class Graphed:
     """Repeats `function`, which must read and write only tensors that stay where they are.
 
     The function takes nothing: inputs are tensors it closes over and the caller fills in place. Its
-    result is overwritten by the next call. No host synchronisation may happen inside.
+    result is overwritten by the next call. No host synchronisation may happen inside. Raises a
+    RuntimeError when it cannot be captured or memory is short.
     """
 
     def __init__(self, function: Callable[[], tuple[Tensor, ...]], device: torch.device) -> None:
@@ -41,6 +42,11 @@ class Graphed:
                 self._function()
         torch.cuda.current_stream().wait_stream(stream)
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
+        # Only this thread is bound: others (language model, recogniser) may allocate meanwhile.
+        # torch stays on its own stream when capturing fails; the outer stream() goes back.
+        with (
+            torch.cuda.stream(torch.cuda.current_stream()),
+            torch.cuda.graph(graph, capture_error_mode="thread_local"),
+        ):
             self._result = self._function()
         self._graph = graph

@@ -28,6 +28,7 @@ class LoadedVoice:
         self._model: TtsModel | None = None  # None until one is loaded
         self._voice: Voice | None = None  # None = no model
         self._warm: Voice | None = None  # the voice that was made ready; None = none yet
+        self._note = ""  # told last
         self._seed = 0
 
     @property
@@ -78,6 +79,7 @@ class LoadedVoice:
         if self._model and self._voice and self._voice is not self._warm:
             self._model.warm(self._voice)
             self._warm = self._voice
+            self._tell_note()
 
     def adopt(self, clip: Path, name: str) -> None:
         """Make a recording a voice called `name` and keep it; slow. The model's weights never
@@ -103,12 +105,21 @@ class LoadedVoice:
             raise SynthesisError(
                 "There is no voice to speak with yet.", hint="Wait until the voice has loaded."
             )
-        return self._model.open(self._voice, seed=self._seed)
+        session = self._model.open(self._voice, seed=self._seed)
+        self._tell_note()
+        return session
 
     def close(self) -> None:
         """Release the model."""
         if self._model:
             self._model.close()
+
+    def _tell_note(self) -> None:
+        """Tell what the model says of how it runs, once."""
+        note = self._model.info.note if self._model else ""
+        if note and note != self._note:
+            self._tell(Notice(note))
+        self._note = note
 
     @property
     def _voice_name(self) -> str:

@@ -136,6 +136,8 @@ class GraphFrames:
         self._codes = torch.zeros(1, model.codebooks, device=device, dtype=torch.int64)
         count = 1 + 2 * config.duration_tokens + model.generation.top_codes
         self._steering = torch.ones(count, device=device)
+        # Pinned, or the copy to the device would wait for what is queued there.
+        self._controls = torch.ones(count, pin_memory=device.type == "cuda")
         self._prompt: PreparedPrompt | None = None
         self._next: NextWindow | None = None
         self._length = 0
@@ -169,7 +171,8 @@ class GraphFrames:
             renewed = self._next.take()
             self._cache.load(renewed)
             self._length = renewed.length
-        self._steering.copy_(controls, non_blocking=True)
+        self._controls.copy_(controls)  # free: the frame before was waited for
+        self._steering.copy_(self._controls, non_blocking=True)
         (out,) = self._graph()
         self._length += 1
         self._next.see(self._column.clone(), self._length)

@@ -32,6 +32,7 @@ RANDOM_FLAG: Final = "RUBATO_RANDOM_WEIGHTS"  # developers only: "1" loads noise
 PROFILE_VARIABLE: Final = "RUBATO_VOXTREAM_PROFILE"
 MIMI_FILE: Final = "tokenizer-e351c8d8-checkpoint125.safetensors"
 SPEAKER_FILE: Final = "M-vb2+vox2+cnc-ft_mix.pt"
+BFLOAT16_CAPABILITY: Final = (8, 0)
 _PROMPT_TEXT: Final = "The boat left the harbour in the morning, and nobody on the shore saw it go."
 
 
@@ -87,7 +88,10 @@ def target(device: str, threads: int = 2) -> Target:
             hint="Set speech.device to 'auto' or 'cpu'.",
         )
     if device != "cpu" and cuda:
-        return Target(torch.device("cuda"), torch.bfloat16, threads=1)
+        # Cards before Ampere (Turing is 7.5) compute bfloat16 in software or not at all; in float16
+        # weights that were trained in bfloat16 may overflow.
+        modern = torch.cuda.get_device_capability() >= BFLOAT16_CAPABILITY
+        return Target(torch.device("cuda"), torch.bfloat16 if modern else torch.float32, threads=1)
     # The window and the audio devices need the other cores.
     return Target(torch.device("cpu"), torch.float32, threads=min(threads, os.cpu_count() or 1))
 

@@ -3,6 +3,7 @@
 Invariant: weights are loaded once and never change; what a session changes is its own.
 """
 
+import logging
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -36,8 +37,11 @@ from engine.tts.voxtream.speaker import random_speaker_encoder
 from engine.tts.voxtream.speaker_file import load_speaker_encoder
 from engine.tts.voxtream.table import own_table, read_table
 
+log = logging.getLogger(__name__)
+
 PREPARED_VOICES = 4  # voices whose snapshots are kept; each holds some tens of megabytes
 REHEARSED = "ready"
+NOT_CAPTURED = "The voice speaks in plain steps, slower than this graphics card could: {}"
 RANDOM_NAME = "voxtream2 with RANDOM weights (noise, not speech)"
 
 
@@ -120,15 +124,25 @@ class VoxtreamSynthesiser:
 
     def _frames(self, prompt: PreparedPrompt) -> Frames:
         """What makes a session's frames: on CUDA a graph, captured when none is idle."""
-        machine = self._machine
-        if not self._graphs:
-            return EagerFrames(prompt, machine.mimi)
+        if self._graphs and not self._idle:
+            self._capture()
         if not self._idle:
-            made = GraphFrames(machine.model, self._tables, machine.mimi, self._idle.append)
-            self._idle.append(made)
+            return EagerFrames(prompt, self._machine.mimi)
         frames = self._idle.pop()
         frames.serve(prompt)
         return frames
+
+    def _capture(self) -> None:
+        """Make one more graph; where that fails no other is tried, and `info` says so."""
+        machine = self._machine
+        try:
+            made = GraphFrames(machine.model, self._tables, machine.mimi, self._idle.append)
+        except RuntimeError as error:  # torch's: too little memory, or a kernel that cannot be
+            log.warning("frames cannot be captured error=%s", error)
+            self._graphs = False
+            self.info = replace(self.info, note=NOT_CAPTURED.format(_first_line(error)))
+        else:
+            self._idle.append(made)
 
     def _prompt(self, voice: Voice) -> PreparedPrompt:
         """The voice on this model, from memory when it spoke lately."""
@@ -147,6 +161,11 @@ class VoxtreamSynthesiser:
                 self._prepared.popitem(last=False)
         self._prepared.move_to_end(id(voice))
         return self._prepared[id(voice)][1]
+
+
+def _first_line(error: RuntimeError) -> str:
+    """torch adds lines on how to debug CUDA."""
+    return (str(error).splitlines() or [type(error).__name__])[0]
 
 
 @dataclass(frozen=True)

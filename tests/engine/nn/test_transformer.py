@@ -8,6 +8,7 @@ from torch import Tensor
 
 from engine.nn.cache import FixedKvCache, KvCache
 from engine.nn.transformer import (
+    NORM_EPS,
     RmsNorm,
     RotaryTable,
     Transformer,
@@ -67,6 +68,22 @@ def test_a_fixed_cache_written_at_a_tensor_position_equals_the_growing_one(
         out.append(stack(x[:, step : step + 1], table.pick(fixed.position), fixed, fixed.mask()))
         fixed.position += 1
     torch.testing.assert_close(torch.cat(out, 1), run(stack, x, [5]), rtol=1e-5, atol=1e-5)
+
+
+def test_a_fixed_cache_s_mask_is_added_to_the_scores_and_sixteen_positions_go_together() -> None:
+    fixed = FixedKvCache(CONFIG, 2, 17, CPU, torch.bfloat16)
+    fixed.position.fill_(2)
+    mask = fixed.mask()
+    assert (fixed.capacity, mask.shape, mask.dtype) == (17, (1, 32), torch.bfloat16)
+    assert mask[0].tolist() == [0.0] * 3 + [-math.inf] * 29
+
+
+def test_a_norm_is_exactly_that_of_the_formula() -> None:
+    norm = RmsNorm(64)
+    norm.scale.data = torch.rand(64, generator=torch.Generator().manual_seed(0))
+    x = torch.randn(2, 3, 64, generator=torch.Generator().manual_seed(1))
+    inverse = torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + NORM_EPS)
+    assert torch.equal(norm(x), x * inverse * norm.scale)
 
 
 def test_a_fixed_cache_takes_over_a_growing_one(stack: Transformer) -> None:

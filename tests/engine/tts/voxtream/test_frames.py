@@ -1,5 +1,6 @@
 """Frames from buffers that stay in place equal frames from plain calls."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from torch.utils._pytree import tree_leaves
 
 from engine.codec.mimi import FRAME_SAMPLES
 from engine.tts.base import Voice
+from engine.tts.voxtream import synthesiser as synthesiser_file
 from engine.tts.voxtream.frames import GraphFrames
 from engine.tts.voxtream.prompt import rotary_tables
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser, random_voice
@@ -32,14 +34,6 @@ def samples(
         return np.concatenate([frame.pcm for frame in speak(session, WORDS * repeats)])
 
 
-def test_an_utterance_sounds_the_same(
-    in_place: VoxtreamSynthesiser, synthesiser: VoxtreamSynthesiser, voice: Voice
-) -> None:
-    expected = samples(synthesiser, voice, 3, repeats=5)
-    assert len(expected) > 1920 * SMALL.audio_window
-    np.testing.assert_allclose(samples(in_place, voice, 3, repeats=5), expected, atol=1e-5)
-
-
 def test_buffers_serve_the_next_utterance_as_if_new(
     in_place: VoxtreamSynthesiser, voice: Voice
 ) -> None:
@@ -57,6 +51,46 @@ def test_a_second_session_gets_buffers_of_its_own(
         both = (speak(one, WORDS[:3]), speak(two, WORDS[:3]))
     assert all(np.array_equal(a.pcm, b.pcm) for a, b in zip(*both, strict=True))
     assert len(in_place._idle) == 2
+
+
+def test_without_memory_for_a_graph_it_speaks_in_plain_steps_and_says_so(
+    synthesiser: VoxtreamSynthesiser, voice: Voice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = small_model.in_place()
+    monkeypatch.setattr(synthesiser_file, "GraphFrames", refuse)
+    model.warm(voice)
+    assert model.info.note.endswith("CUDA out of memory. Tried to allocate 2.00 GiB.")
+    assert np.array_equal(samples(model, voice, 3), samples(synthesiser, voice, 3))
+
+
+def test_a_graph_that_was_captured_serves_on_when_another_cannot_be(
+    voice: Voice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = small_model.in_place()
+    alone = samples(model, voice, 1)
+    assert model.info.note == ""
+    monkeypatch.setattr(synthesiser_file, "GraphFrames", refuse)
+    with model.open(voice, seed=1) as one, model.open(voice, seed=1) as two:
+        for session in (one, two):
+            session.rate = 2.0
+        both = [np.concatenate([frame.pcm for frame in speak(s, WORDS)]) for s in (one, two)]
+    assert "out of memory" in model.info.note
+    np.testing.assert_allclose(both[0], alone, atol=1e-5)
+    np.testing.assert_allclose(both[1], alone, atol=1e-5)
+    assert len(model._idle) == 1
+
+
+def refuse(*arguments: object) -> None:
+    raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.\nTo debug ...")
+
+
+@pytest.mark.parametrize("window", [90, 96])
+def test_a_window_of_any_size_turns_over_alike(voice: Voice, window: int) -> None:
+    config = replace(SMALL, audio_window=window)
+    expected = samples(small_model.small(config=config), voice, 3, repeats=5)
+    assert len(expected) > FRAME_SAMPLES * window
+    found = samples(small_model.in_place(config), voice, 3, repeats=5)
+    np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
 def test_nothing_that_is_captured_touches_the_host() -> None:

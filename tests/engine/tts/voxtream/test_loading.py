@@ -51,6 +51,18 @@ def test_a_device_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) 
             loaded(SpeechSettings(engine="voxtream2", device=device))
 
 
+@pytest.mark.parametrize(
+    ("capability", "dtype"),
+    [((7, 5), torch.float32), ((8, 0), torch.bfloat16), ((12, 0), torch.bfloat16)],
+)
+def test_cards_before_ampere_get_no_bfloat16(
+    capability: tuple[int, int], dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.cuda.get_device_capability", lambda: capability)
+    assert target("auto") == Target(torch.device("cuda"), dtype, threads=1)
+
+
 def test_the_profile_is_four_bits_on_the_cpu_unless_another_is_wanted() -> None:
     place = target("cpu")
     assert _profile("auto", place) is INT4
