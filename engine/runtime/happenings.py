@@ -124,14 +124,11 @@ class AudioHeard:
 
 @dataclass(frozen=True)
 class WordBegan:
-    """A word of the reply began to be heard; not `audible`: there is no loudspeaker, only its
-    clock.
-    """
+    """A word of the reply began to be heard."""
 
     turn: int
     word: Word
     at: float
-    audible: bool = True
 
 
 @dataclass(frozen=True)
@@ -143,12 +140,15 @@ class RateHeard:
 
 @dataclass(frozen=True)
 class Delivery:
-    """What reached the ear of one reply; `onsets_ms`: after how much of it each word began."""
+    """What reached the ear of one reply; `onsets_ms`: after how much of it each word began. `read`:
+    there was no loudspeaker, so that all that was written could be read instead.
+    """
 
     words: tuple[Word, ...] = ()
     speech_ms: float = 0.0
     underruns: int = 0
     onsets_ms: tuple[float, ...] = ()
+    read: bool = False
 
 
 @dataclass(frozen=True)

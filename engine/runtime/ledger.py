@@ -61,15 +61,11 @@ class TurnRecord:
 
     @property
     def heard(self) -> str:
-        """The part of the reply's text that reached the ear."""
-        if self.ending is Ending.COMPLETE:
+        """The part of the reply's text that reached the ear, or else the eye."""
+        if self.ending is Ending.COMPLETE or self.delivery.read:
             return self.reply
         words = [told.word for told in self.began] if self.ending is None else self.delivery.words
         return self.reply[: max((word.end for word in words), default=0)]
-
-    @property
-    def _was_audible(self) -> bool:
-        return all(told.audible for told in self.began)
 
     def messages(self) -> tuple[Message, ...]:
         """What the language model is told of it: also of a reply cut before a word was heard."""
@@ -103,7 +99,7 @@ class TurnRecord:
             said_end_s=None if fell_silent_at is None else fell_silent_at - zero_at,
             typed=self.typed,
             reply=self.reply,
-            heard=self.heard if self._was_audible else self.reply[: words[-1].end if words else 0],
+            heard=self.heard,
             words=words,
             metrics=self._metrics(),
         )
@@ -196,7 +192,7 @@ class Ledger:
         empty when that was nothing.
         """
         before = self._before(turn)
-        if before is None or before.ending not in CUT_BY_VOICE:
+        if before is None or before.ending not in CUT_BY_VOICE or before.delivery.read:
             return ""
         words = before.delivery.words
         if not before.reply[words[-1].end if words else 0 :].strip():

@@ -46,8 +46,10 @@ class FrameCue:
 class Playback:
     """Feeds one utterance to a loudspeaker and knows what of it was heard."""
 
-    def __init__(self, loudspeaker: Loudspeaker, model_rate: int) -> None:
+    def __init__(self, loudspeaker: Loudspeaker, model_rate: int, *, read: bool = False) -> None:
+        """`read`: nobody can hear this loudspeaker, see Delivery."""
         self._model_rate = model_rate  # Hz
+        self._read = read
         self._words: list[WordCue] = []
         self._passed_words = 0  # words begun_words() has given out
         self._frames: deque[FrameCue] = deque()
@@ -137,6 +139,8 @@ class Playback:
 
     def delivery(self) -> Delivery:
         """What has reached the ear so far."""
+        if self._read:
+            return Delivery(read=True)
         heard = self._heard_sample()
         cues = [cue for cue in list(self._words) if cue.sample < heard]
         underruns = self._underruns + self._loudspeaker.underruns - self._underruns_before

@@ -32,6 +32,7 @@ from engine.runtime.parts import Parts
 from engine.runtime.playback import Playback
 from engine.runtime.relapse import Relapse
 from engine.runtime.reply import Reply
+from engine.runtime.unspoken import Unspoken
 from engine.runtime.worker import Worker
 from engine.settings import SpeechSettings
 from engine.text.word import Word
@@ -90,6 +91,7 @@ class _Utterance:
     queued: bool = False
     audible: bool = False
     starved: bool = False
+    ended: bool = False  # no more words will come
 
 
 class Speaker:
@@ -192,11 +194,22 @@ class Speaker:
         before = self._dials.loudspeaker
         self._dials.connect(loudspeaker)
         if self._utterance:
-            self._utterance.playback.move_to(loudspeaker)
+            self._move(self._utterance, loudspeaker)
         with suppress(DeviceError):  # one that is gone may not even close
             before.close()
         if not isinstance(loudspeaker, SilentLoudspeaker):
             self._tell(Ready(Part.LOUDSPEAKER, loudspeaker.name))
+
+    def _move(self, utterance: _Utterance, loudspeaker: Loudspeaker) -> None:
+        """Go on through another loudspeaker; where there is none, the reply is read."""
+        if not isinstance(loudspeaker, SilentLoudspeaker) or utterance.reply.ending is not None:
+            utterance.playback.move_to(loudspeaker)
+            return
+        utterance.session.close()
+        utterance.session = Unspoken(ended=utterance.ended)
+        utterance.playback = Playback(loudspeaker, loudspeaker.sample_rate, read=True)
+        utterance.starved = False
+        utterance.reply.begin(utterance.playback)
 
     def _say(self, reply: Reply, words: tuple[Word, ...]) -> None:
         if reply.ending is not None:
@@ -212,7 +225,7 @@ class Speaker:
             return
         utterance = self._open(reply)
         utterance.session.end_input()
-        utterance.starved = False
+        utterance.ended, utterance.starved = True, False
 
     def _open(self, reply: Reply) -> _Utterance:
         self._reply = reply
@@ -222,11 +235,16 @@ class Speaker:
         self._load_wanted()
         self._look_again()
         self._reply = reply
-        session = self._voice.open()
-        playback = Playback(self._dials.loudspeaker, self._voice.sample_rate)
-        self._utterance = _Utterance(reply, session, playback)
-        reply.begin(playback)
+        self._utterance = self._begin(reply, self._dials.loudspeaker)
+        reply.begin(self._utterance.playback)
         return self._utterance
+
+    def _begin(self, reply: Reply, loudspeaker: Loudspeaker) -> _Utterance:
+        if not isinstance(loudspeaker, SilentLoudspeaker):
+            session = self._voice.open()
+            return _Utterance(reply, session, Playback(loudspeaker, self._voice.sample_rate))
+        playback = Playback(loudspeaker, loudspeaker.sample_rate, read=True)
+        return _Utterance(reply, Unspoken(), playback)
 
     def _drop(self) -> None:
         if self._utterance:
@@ -315,10 +333,9 @@ class Speaker:
         if not utterance.audible and playback.audible:
             utterance.audible = True
             self._tell(AudioHeard(turn, time.monotonic()))
-        audible = not isinstance(self._dials.loudspeaker, SilentLoudspeaker)
         for begun in playback.begun_words():
             began_at = time.monotonic() - begun.ago_s
-            self._tell(WordBegan(turn, begun.word, began_at, audible))
+            self._tell(WordBegan(turn, begun.word, began_at))
         for cue in playback.passed_frames():
             utterance.reply.move()
             self._dials.level_db = cue.level_db

@@ -1,7 +1,7 @@
 """When each word of a reply was heard: from what the loudspeaker's count told while it played.
 
-Invariant: the times never decrease, and a word ends no later than the next one begins. A word
-for which there was no loudspeaker was not heard.
+Invariant: the times never decrease, and a word ends no later than the next one begins. A word that
+could only be read, for want of a loudspeaker, has none.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,6 @@ def so_far(told: Sequence[WordBegan], zero_at: float) -> tuple[HeardWord, ...]:
     return tuple(
         _heard(each.word, start - zero_at, end - zero_at)
         for each, start, end in zip(told, starts, [*starts[1:], *starts[-1:]], strict=True)
-        if each.audible
     )
 
 
@@ -38,19 +37,13 @@ def delivered(
     for number, (word, length_s) in enumerate(zip(delivery.words, lengths_s, strict=True)):
         start_at = starts[number] if number < len(starts) else end_at
         end_at = min([start_at + length_s, *starts[number + 1 : number + 2]])
-        if _audible(told, number):
-            words.append(_heard(word, start_at - zero_at, end_at - zero_at))
+        words.append(_heard(word, start_at - zero_at, end_at - zero_at))
     return tuple(words)
 
 
 def _starts(told: Sequence[WordBegan]) -> list[float]:
     """A device that plays in bursts makes a word seem to begin before the one ahead of it."""
     return list(accumulate((each.at for each in told), max))
-
-
-def _audible(told: Sequence[WordBegan], number: int) -> bool:
-    """Whether the word was heard; one that was not told of goes the way of the last that was."""
-    return not told or told[min(number, len(told) - 1)].audible
 
 
 def _heard(word: Word, start_s: float, end_s: float) -> HeardWord:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.api import SendText, Settings, StopReply, TurnEnded, say
+from engine.api import Manner, SendText, Settings, StopReply, TurnEnded, say
 from engine.audio.file_device import FileLoudspeaker, SteppedClock
 from engine.messages import Ending, Phase, PhaseChanged
 from engine.runtime.parts import standard_parts
@@ -36,7 +36,7 @@ class Stepped:
     def __init__(self, folder: Path) -> None:
         self.clock = SteppedClock()
         self.loudspeaker = CountedCuts(None, RATE, clock=self.clock)
-        said = say(WORDS, FORMANT, out=folder / "alone.wav")
+        said = say(WORDS, FORMANT, Manner(out=folder / "alone.wav"))
         self.starts_s = [word.start_s for word in said.words]
         self.length_s = said.audio_s
 

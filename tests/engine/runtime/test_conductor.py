@@ -528,15 +528,35 @@ def test_a_conversation_is_exported_with_the_words_that_were_heard(tmp_path: Pat
     assert "Rubato: Good day to you." in (tmp_path / "talk.srt").read_text()
 
 
-def test_what_no_loudspeaker_played_is_not_exported_as_heard(tmp_path: Path) -> None:
-    with hosting(Stage(loudspeakers={})) as host:
+def test_without_a_loudspeaker_a_reply_is_there_to_be_read_and_over_at_once(
+    tmp_path: Path,
+) -> None:
+    stage = Stage(FakeLanguageModel("word " * 1_000), loudspeakers={})
+    with hosting(stage) as host:
         host.engine.post(SendText("hi"))
         host.wait(lambda: bool(host.of(TurnEnded)))
+        ended = host.of(TurnEnded)[0]
+        assert (ended.ending, ended.heard) == (Ending.COMPLETE, ended.reply)
+        assert stage.voice.sessions == []  # nothing was mimed
+        assert host.of(WordHeard) == []
         host.engine.post(Export(tmp_path / "talk.txt"))
-        host.wait(lambda: bool(host.of(Notice)))
+        host.engine.post(Export(tmp_path / "talk.srt"))
+        host.wait(lambda: len(host.of(Notice)) == 2)
     text = (tmp_path / "talk.txt").read_text()
-    assert "(not heard: Good day to you.)" in text
-    assert "Rubato:" not in text
+    assert "Rubato: word word" in text
+    assert "not heard" not in text
+    assert "Rubato" not in (tmp_path / "talk.srt").read_text()  # no sound to stand under
+
+
+def test_a_reply_whose_loudspeaker_goes_before_its_first_sound_is_read() -> None:
+    stage = Stage()
+    with hosting(stage) as host:
+        host.wait(lambda: any(e.part is Part.LOUDSPEAKER for e in host.of(Ready)))
+        stage.loudspeakers.pop("").gone = True
+        host.engine.post(SendText("hi"))
+        host.wait(lambda: bool(host.of(TurnEnded)))
+    assert host.of(TurnEnded)[0].ending is Ending.COMPLETE
+    assert host.of(TurnEnded)[0].heard == "Good day to you."
 
 
 def test_an_export_that_is_not_possible_is_told(tmp_path: Path) -> None:

@@ -42,6 +42,16 @@ def test_an_interrupted_reply_is_kept_up_to_its_last_heard_word() -> None:
     assert ledger.history[-1] == Message(Role.ASSISTANT, "It is **six", interrupted=True)
 
 
+def test_a_reply_that_could_only_be_read_counts_as_far_as_it_was_written() -> None:
+    ledger = turn_heard(0)
+    ledger.record(1).delivery = Delivery(read=True)
+    assert ledger.end(1, Ending.INTERRUPTED_BY_TALK_KEY).heard == REPLY
+    assert ledger.history[-1] == Message(Role.ASSISTANT, REPLY, interrupted=True)
+    assert ledger.left_unsaid(2) == ""
+    (turn,) = ledger.conversation().turns
+    assert (turn.heard, turn.words) == (REPLY, ())
+
+
 def test_the_model_is_told_of_a_reply_that_was_cut_before_a_word_was_heard() -> None:
     ledger = turn_heard(0)
     ledger.end(1, Ending.INTERRUPTED_BY_ESCAPE)

@@ -183,3 +183,30 @@ def test_neither_a_duck_nor_a_volume_wakes_a_paused_reply() -> None:
     mouth.dials.duck(False)
     mouth.dials.volume = 0.5
     assert mouth.loudspeaker.gain == 0.0
+
+
+def test_a_loudspeaker_that_goes_before_the_first_sound_leaves_the_reply_to_be_read() -> None:
+    mouth = Mouth()
+    mouth.stage.loudspeakers.clear()
+    mouth.loudspeaker.gone = True
+    for _ in range(10):
+        mouth.speaker._tick()
+    assert mouth.reply.ending is Ending.COMPLETE
+    assert mouth.reply.delivery == Delivery(read=True)
+    assert mouth.told[-1] == ReplyEnded(1, Ending.COMPLETE)
+
+
+def test_what_is_still_written_where_there_is_no_loudspeaker_is_waited_for() -> None:
+    mouth = Mouth()
+    mouth.stage.loudspeakers.clear()
+    mouth.speaker._handle(UseLoudspeaker("none"))
+    reply = Reply(2, mouth.dials, aloud=True)
+    mouth.speaker._handle(SayWords(reply, WORDS))
+    for _ in range(10):
+        mouth.speaker._tick()
+    assert reply.ending is None
+    mouth.speaker._handle(EndWords(reply))
+    for _ in range(10):
+        mouth.speaker._tick()
+    assert reply.ending is Ending.COMPLETE
+    assert len(mouth.stage.voice.sessions) == 1  # of the first reply: nothing was mimed

@@ -1,7 +1,5 @@
 """When words were heard: in order, without the pauses, and only those that were heard."""
 
-from dataclasses import replace
-
 import pytest
 
 from engine.runtime.happenings import Delivery, WordBegan
@@ -55,13 +53,6 @@ def test_the_last_word_before_a_cut_is_there_for_as_long_as_it_was_heard() -> No
 def test_of_a_reply_nobody_heard_there_is_no_word() -> None:
     assert delivered(Delivery(), [], 10.0) == ()
     assert so_far([], 10.0) == ()
-
-
-def test_words_without_a_loudspeaker_were_not_heard() -> None:
-    delivery = Delivery(WORDS, 1_200.0, 0, ONSETS_MS)
-    began = [replace(each, audible=each.word == WORDS[0]) for each in told(10.0, 10.4, 10.7)]
-    assert times(delivered(delivery, began, 10.0)) == [(0.0, 0.4)]
-    assert [word.text for word in so_far(began, 10.0)] == ["One"]
 
 
 def test_while_a_reply_goes_on_a_word_lasts_until_the_next() -> None:

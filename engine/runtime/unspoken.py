@@ -1,0 +1,35 @@
+"""A reply where there is no loudspeaker: it is shown, and over as soon as all of it is written.
+
+Invariant: a TtsSession that takes words and never makes a sound.
+"""
+
+from typing import Self
+
+from engine.tts.base import Finished, Starved, Step
+
+
+class Unspoken:
+    """See TtsSession."""
+
+    def __init__(self, *, ended: bool = False) -> None:
+        """`ended`: no more words will come."""
+        self.rate: float | None = None
+        self._ended = ended
+
+    def push_word(self, text: str, pace: float = 1.0) -> None:
+        """It is on the screen already."""
+
+    def end_input(self) -> None:
+        self._ended = True
+
+    def step(self) -> Step:
+        return Finished() if self._ended else Starved()
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
