@@ -1,7 +1,8 @@
 """Reads the published speaker encoder, strictly and without running anything in it.
 
-Invariant: either every tensor of the file fits the network its own configuration describes, or a
-ModelError names the file, the key, what was expected and what was found.
+Invariant: either every tensor of the file fits the network its own configuration describes and
+nothing in that configuration would change the numbers, or a ModelError names the file, the key,
+what was expected and what was found.
 """
 
 import pickle
@@ -13,18 +14,53 @@ import torch
 from torch import Tensor
 
 from engine.errors import ModelError
-from engine.tts.voxtream.speaker import HOP, ReDimNet, SpeakerConfig, Stage
+from engine.tts.voxtream.speaker import (
+    FFT,
+    HIGHEST_HZ,
+    HOP,
+    LOWEST_HZ,
+    SAMPLE_RATE,
+    WINDOW,
+    ReDimNet,
+    SpeakerConfig,
+    Stage,
+)
 
 AGAIN = "Fetch the model again."
-_EXPECTED_KINDS: dict[str, Any] = {
-    "block_1d_type": "att",
-    "block_2d_type": "convnext_like",
-    "out_channels": None,
-    "pooling_func": "ASTP",
-    "global_context_att": False,
-    "emb_bn": False,
-    "hop_length": HOP,
+NEWER = "This speaker encoder needs a newer version of the program."
+# What each key of the configuration may be; where it is absent, the first is meant.
+_KINDS: dict[str, tuple[Any, ...]] = {
+    "block_1d_type": ("att",),
+    "block_2d_type": ("convnext_like",),
+    "out_channels": (None,),
+    "pooling_func": ("ASTP",),
+    "global_context_att": (False,),
+    "emb_bn": (False,),
+    "hop_length": (HOP,),
+    "feat_type": ("pt", "pt_mel"),
+    "tf_optimized_arch": (False,),
+    "return_all_outputs": (False,),
 }
+_SPECTRUM: dict[str, tuple[Any, ...]] = {
+    "sample_rate": (SAMPLE_RATE,),
+    "n_fft": (FFT,),
+    "win_length": (WINDOW,),
+    "f_min": (LOWEST_HZ,),
+    "f_max": (HIGHEST_HZ,),
+    "norm_signal": (False,),
+    "do_preemph": (True,),
+    "spec_norm": ("mn",),
+}
+_SHAPES = {"F", "C", "embed_dim", "group_divisor", "stages_setup", "spec_params"}
+_TRAINING = {"num_classes", "class_dropout", "feat_agg_dropout", "head_activation"}
+_AUGMENTATION = {
+    "do_spec_aug",
+    "freq_start_bin",
+    "num_apply_spec_aug",
+    "freq_mask_width",
+    "time_mask_width",
+}
+_CLASSIFIER = "cls_head."  # tells the speakers of the training apart; a vector needs none
 
 
 def load_speaker_encoder(file: Path) -> ReDimNet:
@@ -41,23 +77,18 @@ def load_speaker_encoder(file: Path) -> ReDimNet:
         raise ModelError(f"{file} holds no model_config and state_dict.", hint=AGAIN)
     model = ReDimNet(_read_shape(file, found["model_config"]))
     _check_keys(file, found["state_dict"], model)
-    model.load_state_dict(found["state_dict"])
+    model.load_state_dict({key: found["state_dict"][key] for key in model.state_dict()})
     return model.eval().requires_grad_(False)
 
 
 def _read_shape(file: Path, config: dict[str, Any]) -> SpeakerConfig:
     """The part of the published configuration that this file implements."""
-    for key, expected in _EXPECTED_KINDS.items():
-        if config.get(key, expected) != expected:
-            raise ModelError(
-                f"{file}: '{key}' is {config[key]!r}, expected {expected!r}.",
-                hint="This speaker encoder needs a newer version of the program.",
-            )
+    _check_kinds(file, config, _KINDS, _SHAPES | _TRAINING)
+    _check_kinds(file, config.get("spec_params", {}), _SPECTRUM, _AUGMENTATION)
     plain = SpeakerConfig()
-    if "stages_setup" in config:
-        stages = tuple(Stage(setup[0], setup[1], setup[4]) for setup in config["stages_setup"])
-    else:
-        stages = plain.stages
+    setups = config.get("stages_setup")
+    setups = setups if isinstance(setups, list | tuple | None) else [setups]
+    stages = plain.stages if setups is None else tuple(_stage(file, setup) for setup in setups)
     published = {"frequencies": "F", "channels": "C", "width": "embed_dim"}
     values = {
         field.name: config.get(published.get(field.name, field.name), getattr(plain, field.name))
@@ -65,6 +96,31 @@ def _read_shape(file: Path, config: dict[str, Any]) -> SpeakerConfig:
         if field.name != "stages"
     }
     return SpeakerConfig(stages=stages, **values)
+
+
+def _check_kinds(
+    file: Path, config: Any, kinds: dict[str, tuple[Any, ...]], others: set[str]
+) -> None:
+    """Every key is known, and those of `kinds` have a value that is implemented here."""
+    if not isinstance(config, dict):
+        raise ModelError(f"{file} holds no configuration.", hint=AGAIN)
+    for key, value in config.items():
+        if key in others:
+            continue
+        if key not in kinds:
+            raise ModelError(f"{file}: the configuration's '{key}' is not known.", hint=NEWER)
+        if value not in kinds[key]:
+            raise ModelError(
+                f"{file}: '{key}' is {value!r}, expected {kinds[key][0]!r}.", hint=NEWER
+            )
+
+
+def _stage(file: Path, setup: Any) -> Stage:
+    """Stride, blocks, expansion, kernel sizes (which the blocks ignore), attention's share."""
+    match setup:
+        case (int(stride), int(blocks), 1, _, int(reduction)) if min(stride, blocks, reduction) > 0:
+            return Stage(stride, blocks, reduction)
+    raise ModelError(f"{file}: the stage {setup!r} is not implemented.", hint=NEWER)
 
 
 def _check_keys(file: Path, found: dict[str, Tensor], model: ReDimNet) -> None:
@@ -78,6 +134,6 @@ def _check_keys(file: Path, found: dict[str, Tensor], model: ReDimNet) -> None:
                 f"expected {list(tensor.shape)}.",
                 hint=AGAIN,
             )
-    extra = sorted(set(found) - set(expected))
+    extra = sorted(key for key in set(found) - set(expected) if not key.startswith(_CLASSIFIER))
     if extra:
         raise ModelError(f"{file} holds '{extra[0]}', which is not expected.", hint=AGAIN)
