@@ -14,6 +14,7 @@ _TITLES = {
     "Capt": "Captain", "Lt": "Lieutenant", "Col": "Colonel", "Sgt": "Sergeant",
     "Cpl": "Corporal", "Maj": "Major", "Adm": "Admiral", "Rev": "Reverend", "Hon": "Honorable",
     "Pres": "President", "Fr": "Father", "Mt": "Mount", "Ft": "Fort", "Mme": "Madame",
+    "Drs": "Doctors",
 }  # fmt: skip
 """Before a name; never the end of a sentence."""
 
@@ -32,11 +33,13 @@ _WORDS = {
     "sr": "senior", "esq": "esquire", "apt": "apartment", "ave": "avenue", "blvd": "boulevard",
     "rd": "road", "ln": "lane", "sq": "square", "ca": "circa", "resp": "respectively",
     "univ": "university", "sec": "section", "para": "paragraph", "ref": "reference",
-    "viz": "namely", "cf": "compare", "no": "number", "nos": "numbers",
+    "viz": "namely", "cf": "compare", "no": "number", "nos": "numbers", "nr": "number",
+    "p": "page", "art": "article", "c": "circa", "b": "born", "d": "died", "ste": "suite",
+    "rm": "room", "bldg": "building",
 }  # fmt: skip
 """With their dot only; capitals allowed."""
 
-_BEFORE_FIGURE = frozenset("no nos vol fig eq ch pp pg sec p art".split())
+_BEFORE_FIGURE = frozenset("no nos nr vol fig eq ch pp pg sec p art c b d ste rm".split())
 """Read as abbreviations only with a figure after them: "No." is also an answer."""
 
 _REAL_WORDS = frozenset("ed al co temp max min sec sq ca ref para misc".split())
@@ -54,8 +57,9 @@ _BARE = {
     "c/o": "care of", "a/c": "air conditioning", "A/C": "air conditioning",
     "approx": "approximately", "aka": "also known as", "PhD": "P-H-D", "LED": "L-E-D",
     "LEDs": "L-E-Ds", "NYC": "N-Y-C",
-    "WWI": "World War one", "WWII": "World War two", "WW2": "World War two",
+    "WWI": "World War one", "WWII": "World War two", "WW1": "World War one", "WW2": "World War two",
     "TL;DR": "in short", "TLDR": "in short", "Blvd": "Boulevard", "Ave": "Avenue",
+    "Hwy": "Highway", "Apt": "Apartment", "pp": "pages",
 }  # fmt: skip
 """Read so without any dot. The last rows: capitals that a synthesiser would read as a word."""
 
@@ -109,7 +113,7 @@ def street_or_person(core: str, context: Context) -> Reading | None:
 def shortened(core: str, context: Context) -> Reading | None:
     """approx., etc., No. 5"""
     lower = core.lower()
-    if not context.tail.startswith(".") or (lower not in _WORDS and lower not in _BEFORE_FIGURE):
+    if not context.tail.startswith(".") or lower not in _WORDS:
         return None
     figure = context.after[:1].isdigit() or (core == "No" and context.after == "of")
     if lower in _BEFORE_FIGURE and not figure:
@@ -120,7 +124,8 @@ def shortened(core: str, context: Context) -> Reading | None:
     ends_sentence = mark is not None and "." in mark
     if ends_sentence and lower in _REAL_WORDS - _BEFORE_FIGURE - {"al"}:
         return None
-    word = {"p": "page", "art": "article"}.get(lower) or _WORDS[lower]
+    dated = lower == "est" and re.fullmatch(r"\d{4}", context.after)
+    word = "established" if dated else _WORDS[lower]
     return say(word.capitalize() if core[0].isupper() and lower != "etc" else word, mark)
 
 

@@ -8,19 +8,32 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-_NUMERIC = re.compile(r"[-+~≈]?[\d.,½¼¾⅓⅔⅛]*[\d½¼¾⅓⅔⅛](?:[-–/][\d.,]*\d|[eE][-+]?\d+)?")
+_NUMERIC = re.compile(
+    r"(?:[-+~≈<>≤≥±–]|[<>]=|[a-zA-Z]+/)?[\d.,'½¼¾⅓⅔⅛]*[\d½¼¾⅓⅔⅛](?:[-–/±x×][\d.,]*\d|[eE][-+]?\d+)?"
+)
 _SENTENCE_MARKS = ".?!:;"
 
 SENTENCE_STARTERS = frozenset(
     "the a an it he she they we i you this that these those there here in on at for from with and "
     "but so or if when while what where who why how is are was were do does did can could will "
     "would should my your his her their our its then however also as after before no not yes let "
-    "many most some all please thanks another each to by once".split()
+    "many most some all please thanks another each to by once mr mrs ms dr prof".split()
 )
 
 _NO_NOUNS = SENTENCE_STARTERS | frozenset(
-    "of than less per off million billion thousand trillion hundred up down away apart".split()
+    "of than less per off million billion thousand trillion lakh crore hundred up down away "
+    "apart".split()
 )
+
+
+_COUNTED = frozenset(
+    "people men women children years months weeks days hours minutes seconds words steps dollars "
+    "euros pounds miles meters kilometers feet square pages points calories times users students "
+    "employees units items copies votes grams soldiers percent million billion thousand km kg mg "
+    "ml kcal cal ft mi rpm mah mb gb kb ms px watts volts degrees lines tokens characters of or "
+    "different more other such".split()
+)
+_VERB_LIKE = frozenset("was is has as this his its sees us plus thus always perhaps".split())
 
 
 class NeedNext(Exception):
@@ -42,13 +55,12 @@ class Reading:
     """Spoken words of one token. A word may end with a mark of its own inside the token.
 
     `mark` None: the token's own punctuation stays. `currency`: a number is said, its currency is
-    still owed by the token that follows. `phone`: a telephone number may go on.
+    still owed by the token that follows.
     """
 
     words: tuple[str, ...]
     mark: str | None = None
     currency: Currency | None = None
-    phone: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,7 +81,6 @@ class Context:
     tail: str = ""
     opened: str = ""
     currency: Currency | None = None
-    phone: bool = False
     following: str | None = ""
 
     @property
@@ -139,3 +150,12 @@ Rule = Callable[[str, Context], Reading | None]
 def say(words: str, mark: str | None = None) -> Reading:
     """A reading from words with spaces between them."""
     return Reading(tuple(words.split()), mark)
+
+
+def is_counted(word: str) -> bool:
+    """Whether the word after a number looks like what is counted."""
+    lower = word.lower()
+    if lower in _COUNTED:
+        return True
+    plural = lower.endswith("s") and not lower.endswith("ss") and len(lower) > 3
+    return plural and lower.isalpha() and lower not in _VERB_LIKE

@@ -6,8 +6,8 @@ around it say so or the number has the look of a year and nothing is counted wit
 
 import re
 
-from engine.text import numbers
-from engine.text.context import Context, Reading, Rule, say
+from engine.text import numbers, units
+from engine.text.context import Context, Reading, Rule, is_counted, say
 
 MONTHS = (
     "January February March April May June July August September October November December"
@@ -31,46 +31,46 @@ _DAYS = {
     "Sat": "Saturday",
     "Sun": "Sunday",
 }
+_FULL_NAMES = frozenset((*MONTHS, *_DAYS.values()))
 _ISO = re.compile(
-    r"(\d{4})[-/](\d\d)[-/](\d\d)(?:T(\d\d:\d\d)(?::\d\d)?(?:\.\d+)?(?:Z|[-+]\d\d:?\d\d)?)?"
+    r"(\d{4})([-/.])(\d\d?)\2(\d\d?)(?:T(\d\d:\d\d)(?::\d\d)?(?:\.\d+)?(?:Z|[-+]\d\d:?\d\d)?)?"
 )
-_NUMERIC = re.compile(r"(\d{1,2})([/.])(\d{1,2})\2(\d{4}|\d\d)")
+_NUMERIC = re.compile(r"(\d{1,2})([/.-])(\d{1,2})\2(\d{4}|\d\d)")
+_MONTH_YEAR = re.compile(r"(0[1-9]|1[0-2])/((?:19|20)\d\d)")
 _MONTH_DAY = re.compile(r"(\d{1,2})/(\d{1,2})")
-_DAY_RANGE = re.compile(r"(\d{1,2})[-–](\d{1,2})")
+_DAY_RANGE = re.compile(r"(\d{1,2})(st|nd|rd|th)?[-–](\d{1,2})(?:st|nd|rd|th)?")
 _TIME = re.compile(r"(\d{1,2}):([0-5]\d)(?::([0-5]\d))?(?:([ap])\.?m)?", re.IGNORECASE)
 _HOUR = re.compile(r"(\d{1,2})([ap])\.?m", re.IGNORECASE)
-_TIME_RANGE = re.compile(r"(.*\d[apm.]*)[-–](\d.*)", re.IGNORECASE)
+_POINT = re.compile(r"(\d{1,2})\.([0-5]\d)(?:([ap])\.?m)?", re.IGNORECASE)
+_FRENCH = re.compile(r"(\d|1\d|2[0-3])h([0-5]\d)")
+_ZONE = re.compile(r"(UTC|GMT)([-–+±])(\d{1,2})(?::?(\d\d))?")
+_SIGNS = {"+": "plus", "-": "minus", "–": "minus", "±": "plus or minus"}
 _HALF = re.compile(r"([AaPp])\.?[Mm]")
-_RATIO = re.compile(r"(\d{1,4}):(\d{1,4})")
+_RATIO = re.compile(r"(\d{1,4}):(\d{1,3}(?:,\d{3})+|\d{1,4})")
+_STANDARD = re.compile(r"(\d{4,5}):((?:19|20)\d\d)")
 _YEAR = re.compile(r"(1\d|20)\d\d")
 _YEAR_RANGE = re.compile(r"((?:1[1-9]|20)\d\d)[-–/]((?:1[1-9]|20)\d\d|\d\d)")
 _YEAR_MONTH = re.compile(r"((?:19|20)\d\d)-(0[1-9]|1[0-2])")
-_NAME_RANGE = re.compile(r"([A-Z][a-z]{2,8})[-–]([A-Z][a-z]{2,8})")
 _ERA = re.compile(r"BC|AD|BCE|CE|B\.C|A\.D")
 _YEAR_CUES = frozenset(
     "in since by from until till before after during around circa late early mid year spring "
-    "summer fall autumn winter through born died founded established copyright"
+    "summer fall autumn winter through born died founded established copyright c ca b d est"
     "".split()
 ) | {month.lower() for month in MONTHS}
-_COUNTED = frozenset(
-    "people men women children years months weeks days hours minutes seconds words steps dollars "
-    "euros pounds miles meters kilometers feet square pages points calories times users students "
-    "employees units items copies votes grams soldiers percent million billion thousand km kg mg "
-    "ml kcal cal ft mi rpm mah mb gb kb ms px watts volts degrees lines tokens characters of or "
-    "different more other such".split()
-)
-_VERB_LIKE = frozenset("was is has as this his its sees us plus thus always perhaps".split())
 
 
 def full_date(core: str, context: Context) -> Reading | None:
     """2024-03-05, 2024-03-05T14:30:00Z, 3/5/2024, 3/5/24"""
     match = _ISO.fullmatch(core)
     if match:
-        said = _date(int(match[2]), int(match[3]), match[1])
-        time = _TIME.fullmatch(match[4] or "")
+        said = _date(int(match[3]), int(match[4]), match[1])
+        time = _TIME.fullmatch(match[5] or "")
         return say(f"{said}, {_clock(time, context)}" if said and time else said) if said else None
+    match = _MONTH_YEAR.fullmatch(core)
+    if match:
+        return say(f"{MONTHS[int(match[1]) - 1]} {numbers.year(int(match[2]))}")
     match = _NUMERIC.fullmatch(core)
-    if not match:
+    if not match or (match[2] == "-" and len(match[4]) == 2):
         return None
     first, second = int(match[1]), int(match[3])
     month, day = (second, first) if match[2] == "." else (first, second)
@@ -92,11 +92,16 @@ def day_and_month(core: str, context: Context) -> Reading | None:
 def day(core: str, context: Context) -> Reading | None:
     """May 5, May 3-5, 5 May, the 5th of May"""
     spread = _DAY_RANGE.fullmatch(core)
-    if spread and _is_month(context.previous) and _is_day(spread[1]) and _is_day(spread[2]):
-        first, last = (numbers.ordinal(int(group)) for group in spread.groups())
-        return say(f"{first} to {last}")
+    if spread and _is_day(spread[1]) and _is_day(spread[3]):
+        first, last = (numbers.ordinal(int(group)) for group in spread.groups()[::2])
+        if _is_month(context.previous):
+            return say(f"{first} to {last}")
+        if not context.tail and _month_name(context.after):
+            article = "" if context.previous.lower() == "the" else "the "
+            return say(f"{article}{first} to {last} of")
+        return None
     bare = re.sub(r"(?<=\d)(st|nd|rd|th)$", "", core)
-    if not _is_day(bare):
+    if not _is_day(bare) or "'" in context.opened:
         return None
     if _is_month(context.previous) and context.past[0].mark == "":
         return say(numbers.ordinal(int(bare)))
@@ -117,16 +122,6 @@ def month(core: str, context: Context) -> Reading | None:
         if not beside_figure:
             return None
     return say(name, context.mark_behind_dot(any_name=False) if dotted else None)
-
-
-def names(core: str, context: Context) -> Reading | None:
-    """Mon-Fri, Jan–Mar"""
-    match = _NAME_RANGE.fullmatch(core)
-    if not match:
-        return None
-    known = _DAYS | _SHORT_MONTHS | {name: name for name in (*MONTHS, *_DAYS.values())}
-    first, last = known.get(match[1]), known.get(match[2])
-    return say(f"{first} to {last}") if first and last else None
 
 
 def weekday(core: str, context: Context) -> Reading | None:
@@ -155,7 +150,7 @@ def year(core: str, context: Context) -> Reading | None:
     value = int(core)
     if _follows_date(context):
         return say(numbers.year(value))
-    counted = not context.tail and _is_counted(context.after)
+    counted = not context.tail and is_counted(context.after)
     if context.previous.lower() in _YEAR_CUES:
         return say(numbers.year(value)) if not counted or context.after == "people" else None
     if counted or not (1900 <= value <= 2099 or _ERA.fullmatch(context.after)):
@@ -165,15 +160,24 @@ def year(core: str, context: Context) -> Reading | None:
 
 def time(core: str, context: Context) -> Reading | None:
     """5:30, 5:30 pm, 17:05, 5pm, 9am-5pm, 10:30-11:00, 3:1"""
+    zone = _ZONE.fullmatch(core)
+    if zone:
+        hours, minutes = numbers.cardinal(int(zone[3])), int(zone[4] or 0)
+        return say(
+            f"{zone[1]} {_SIGNS[zone[2]]} {hours} {numbers.cardinal(minutes) if minutes else ''}"
+        )
+    point = _POINT.fullmatch(core)
+    french = _FRENCH.fullmatch(core)
+    if french and len(french[1]) == 1:  # rather how long than when
+        return say(f"{units.spoken(french[1], 'h')} {numbers.number(french[2])}")
+    if french or (point and (point[3] or _half_follows(context))):
+        core = re.sub("[.h]", ":", core, count=1)
     match = _TIME.fullmatch(core) or _HOUR.fullmatch(core)
     if match and int(match[1]) <= 24:
         return Reading(tuple(_clock(match, context).split()), _half_mark(core, context))
-    spread = _TIME_RANGE.fullmatch(core)
-    if spread and re.search(r"[:mM]", core):
-        first, last = time(spread[1], context), time(spread[2], context)
-        first = first or (say(numbers.number(spread[1])) if spread[1].isdecimal() else None)
-        if first and last:
-            return Reading((*first.words, "to", *last.words), last.mark)
+    standard = _STANDARD.fullmatch(core)
+    if standard:  # ISO 9001:2015
+        return say(f"{numbers.number(standard[1])}, {numbers.year(int(standard[2]))}")
     ratio = _RATIO.fullmatch(core)
     if ratio:
         return say(f"{numbers.number(ratio[1])} to {numbers.number(ratio[2])}")
@@ -195,6 +199,11 @@ def half_of_day(core: str, context: Context) -> Reading | None:
     return Reading((_half(match[1]),), _half_mark(core, context))
 
 
+def full_name(word: str) -> str:
+    """ "Monday" for "Mon" and "Monday", "March" for "Mar" and "March"; "" for anything else."""
+    return (_DAYS | _SHORT_MONTHS).get(word) or (word if word in _FULL_NAMES else "")
+
+
 def _half(letter: str) -> str:
     """Capitals with hyphens are spelled by every synthesiser; "AM" would become a word."""
     return letter.upper() + "-M"
@@ -213,16 +222,24 @@ def _clock(match: re.Match[str], context: Context) -> str:
     hour, half = int(groups[0]), groups[-1]
     minutes = groups[1] if len(groups) == 4 else "00"
     seconds = groups[2] if len(groups) == 4 else None
+    if groups[0] in ("00", "24") and half is None and not seconds:  # only clocks write that
+        if minutes == "00":
+            return "midnight"
+        hour, half = 12, "a"
     said = [numbers.cardinal(hour)]
     if minutes != "00" or seconds:
         said.append(_two_figures(minutes))
-    elif half is None and not _HALF.fullmatch("" if context.tail else context.after):
+    elif half is None and not _half_follows(context):
         said.append("o'clock" if 1 <= hour <= 12 else "hundred")
     if seconds:
         said.append(_two_figures(seconds))
     if half:
         said.append(_half(half))
     return " ".join(said)
+
+
+def _half_follows(context: Context) -> bool:
+    return not context.tail and bool(_HALF.fullmatch(context.after))
 
 
 def _two_figures(text: str) -> str:
@@ -243,7 +260,7 @@ def _date(month_number: int, day_number: int, year_text: str) -> str:
 
 def _year_range(match: re.Match[str], context: Context) -> Reading | None:
     first, last = int(match[1]), match[2]
-    if len(last) == 4 and (int(last) <= first or _is_counted(context.after)):
+    if len(last) == 4 and (int(last) <= first or is_counted(context.after)):
         return None
     if len(last) == 2 and int(last) <= first % 100:
         return None
@@ -259,21 +276,13 @@ def _follows_date(context: Context) -> bool:
     return _is_day(bare) and _is_month(context.before_previous)
 
 
-def _is_counted(word: str) -> bool:
-    """Whether the word after a number looks like what is counted."""
-    lower = word.lower()
-    if lower in _COUNTED:
-        return True
-    plural = lower.endswith("s") and not lower.endswith("ss") and len(lower) > 3
-    return plural and lower.isalpha() and lower not in _VERB_LIKE
-
-
 def _is_day(text: str) -> bool:
     return text.isdecimal() and len(text) <= 2 and 1 <= int(text) <= 31
 
 
 def _month_name(word: str) -> bool:
-    return word in MONTHS or word.rstrip(".") in _SHORT_MONTHS
+    first = re.split("[-–.]", word)[0]
+    return first in MONTHS or first in _SHORT_MONTHS
 
 
 def _is_month(word: str) -> bool:
@@ -281,5 +290,5 @@ def _is_month(word: str) -> bool:
 
 
 RULES: tuple[Rule, ...] = (
-    full_date, day_and_month, day, year, time, half_of_day, names, month, weekday,
+    full_date, day_and_month, day, year, time, half_of_day, month, weekday,
 )  # fmt: skip

@@ -6,37 +6,27 @@ Invariant: every rule matches its whole token or leaves it alone; no rule guesse
 import re
 
 from engine.text import numbers
-from engine.text.context import SENTENCE_STARTERS, Context, Reading, Rule, say
+from engine.text.context import SENTENCE_STARTERS, Context, Reading, Rule, is_counted, say
 from engine.text.numbers import NUMBER
 
-_PREFIXES = {
-    "~": "about",
-    "≈": "about",
-    "<": "less than",
-    ">": "more than",
-    "≤": "at most",
-    "≥": "at least",
-    "<=": "at most",
-    ">=": "at least",
-    "±": "plus or minus",
-    "+": "plus",
-    "-": "minus",
-    "": "",
-}
 _FRACTION_SIGNS = "".join(numbers.UNICODE_FRACTIONS)
-_PLAIN = re.compile(rf"([~≈<>≤≥±+-]|<=|>=|)({NUMBER})(%|‰|\+|)")
-_RANGE = re.compile(rf"(-?)({NUMBER})(%?)[-–](-?)({NUMBER})(%?)")
+_PLAIN = re.compile(rf"([-–+]?(?:{NUMBER}))([%‰]?)")
 _ORDINAL = re.compile(r"(\d{1,3}(?:,?\d{3})*)(st|nd|rd|th)", re.IGNORECASE)
-_ORDINAL_RANGE = re.compile(r"(\d{1,4})(?:st|nd|rd|th)[-–](\d{1,4})(?:st|nd|rd|th)", re.IGNORECASE)
 _FRACTION = re.compile(r"(-?)(\d{1,4})/(\d{1,4})(ths?|rds?)?")
 _MIXED = re.compile(rf"(\d*)([{_FRACTION_SIGNS}])")
 _DECADE = re.compile(r"'?(1[1-9]\d0|20\d0|[1-9]00|[1-9]0)'?s")
-_DECADE_RANGE = re.compile(r"((?:1[1-9]|20)\d0)s[-–]'?((?:(?:1[1-9]|20)\d|[1-9])0)s")
 _RATING = re.compile(r"(\d{1,3}\.\d+)/(\d{1,3})")
 _TIMES = re.compile(rf"({NUMBER})[x×](?:({NUMBER})(?:[x×]({NUMBER}))?)?", re.IGNORECASE)
+_LIST = re.compile(r"\d{1,2}(?:,\d{1,2}){2,}")
+_THOUSANDS = re.compile(rf"({NUMBER})[kK]")
+_MANY = re.compile(r"1(00+)s")
 _TIMES_PER = re.compile(r"(\d+)x/(day|week|month|year|hour)", re.IGNORECASE)
 _SCIENTIFIC = re.compile(r"(-?\d+(?:\.\d+)?)[eE]([-+]?\d{1,3})")
-_VERSION = re.compile(r"(v?)(\d{1,4}(?:\.\d{1,5}){1,4})", re.IGNORECASE)
+_NAME_FIGURES = re.compile(r"\d{3,4}")
+_NUMBERED = frozenset("error http port flight route room highway hwy chmod status bus".split())
+_STATUS = frozenset("400 401 403 404 405 408 409 410 418 429 500 501 502 503 504".split())
+_VERSION = re.compile(r"([vV]?)(\d{1,4}(?:\.\d{1,5}){1,4})|(v)(\d{1,3})")
+_NETWORK = re.compile(r"(\d{1,3}(?:\.\d{1,3}){3})(?:/(\d\d?))?(?::(\d{1,5}))?")
 _OPERATORS = frozenset("+-=*/^")
 _IDIOMS = {
     "24/7": "twenty-four seven",
@@ -48,11 +38,12 @@ _IDIOMS = {
     "007": "double oh seven",
     "101": "one oh one",
     "24/7/365": "twenty-four seven three sixty-five",
+    "802.11": "eight oh two point eleven",
 }
 _VERSIONED = frozenset(
     "version v release python java node ubuntu debian fedora ios ipados macos android windows cuda "
     "php ruby rust go perl kernel linux pytorch torch tensorflow numpy django firefox chrome qt "
-    "bluetooth usb http tls llama qwen gemma mistral phi claude gpt".split()
+    "bluetooth section chapter usb http tls llama qwen gemma mistral phi claude gpt".split()
 )
 
 
@@ -67,33 +58,16 @@ def idiom(core: str, context: Context) -> Reading | None:
 
 
 def plain(core: str, context: Context) -> Reading | None:
-    """5, -5, 1,234.5, ~5, 50%, 5+"""
+    """5, -5, 1,234.5, 50%"""
     match = _PLAIN.fullmatch(core)
     if not match:
         return None
-    prefix, figure, suffix = match.groups()
-    after = {"%": "percent", "‰": "per thousand", "+": "plus", "": ""}[suffix]
-    return say(f"{_PREFIXES[prefix]} {numbers.number(figure)} {after}")
-
-
-def span(core: str, context: Context) -> Reading | None:
-    """10-15, 5-10%, -5–10"""
-    match = _RANGE.fullmatch(core)
-    if not match:
-        return None
-    minus_low, low, percent_low, minus_high, high, percent_high = match.groups()
-    said = (
-        f"{numbers.number(minus_low + low)} {'percent' if percent_low and not percent_high else ''}"
-        f" to {numbers.number(minus_high + high)} {'percent' if percent_high else ''}"
-    )
-    return say(said)
+    after = {"%": "percent", "‰": "per thousand", "": ""}[match[2]]
+    return say(f"{numbers.number(match[1])} {after}")
 
 
 def ordinal(core: str, context: Context) -> Reading | None:
-    """3rd, 21st, 1,000th, 19th-20th"""
-    pair = _ORDINAL_RANGE.fullmatch(core)
-    if pair:
-        return say(f"{numbers.ordinal(int(pair[1]))} to {numbers.ordinal(int(pair[2]))}")
+    """3rd, 21st, 1,000th"""
     match = _ORDINAL.fullmatch(core)
     if not match:
         return None
@@ -122,9 +96,6 @@ def fraction(core: str, context: Context) -> Reading | None:
 
 def decade(core: str, context: Context) -> Reading | None:
     """1990s, '90s; 30s after "the" or "his" (else it is seconds)."""
-    pair = _DECADE_RANGE.fullmatch(core)
-    if pair:
-        return say(f"{numbers.decade(int(pair[1]))} to {numbers.decade(int(pair[2]))}")
     match = _DECADE.fullmatch(core)
     if not match:
         return None
@@ -135,7 +106,9 @@ def decade(core: str, context: Context) -> Reading | None:
 
 
 def times(core: str, context: Context) -> Reading | None:
-    """2x, 3×4, 1920x1080, 2x/day"""
+    """2x, 3×4, 1920x1080, 2x/day; 1,2,3"""
+    if _LIST.fullmatch(core):
+        return say(", ".join(numbers.number(part) for part in core.split(",")))
     per = _TIMES_PER.fullmatch(core)
     if per:
         return say(f"{numbers.number(per[1])} times per {per[2]}")
@@ -144,8 +117,8 @@ def times(core: str, context: Context) -> Reading | None:
         return None
     sizes = [size for size in match.groups() if size]
     if len(sizes) == 1:
-        if not context.tail and context.after[:1] in _OPERATORS:  # 2x + 1
-            return None
+        if context.previous == "=" or (not context.tail and context.after[:1] in _OPERATORS):
+            return None  # 2x + 1
         return say(f"{numbers.number(sizes[0])} {'time' if sizes[0] == '1' else 'times'}")
     link = " times " if "×" in core else " by "
     return say(link.join(_size(size) for size in sizes))
@@ -160,18 +133,44 @@ def scientific(core: str, context: Context) -> Reading | None:
     return say(f"{numbers.number(match[1])} times ten to the {exponent}")
 
 
+def thousands(core: str, context: Context) -> Reading | None:
+    """1.5k, 10k users, 1000s of"""
+    match = _THOUSANDS.fullmatch(core)
+    if match and ("." in core or (not context.tail and is_counted(context.after))):
+        return say(f"{numbers.number(match[1])} thousand")
+    match = _MANY.fullmatch(core)
+    if match and not context.tail and context.after == "of":
+        return say(numbers.plural(numbers.cardinal(int("1" + match[1])).removeprefix("one ")))
+    return None
+
+
+def numbered(core: str, context: Context) -> Reading | None:
+    """error 404, port 8080, flight BA 117: the figures of a name"""
+    if not _NAME_FIGURES.fullmatch(core):
+        return None
+    before = context.previous.lower() in _NUMBERED or context.before_previous.lower() == "flight"
+    if before or (core in _STATUS and not context.tail and context.after == "error"):
+        return say(numbers.code(core))
+    return None
+
+
 def version(core: str, context: Context) -> Reading | None:
-    """3.11.2, v2.0; "Python 3.11" is three point eleven; 192.168.1.1 has dots."""
+    """3.11.2, v2.0; "Python 3.11" is three point eleven; 10.0.0.0/8 has dots."""
+    network = _NETWORK.fullmatch(core)
+    if network:
+        address, mask, port = network.groups()
+        said = " dot ".join(numbers.number(part) for part in address.split("."))
+        said += f" slash {numbers.number(mask)}" if mask else ""
+        return say(said + (f" port {numbers.digits(port)}" if port else ""))
     match = _VERSION.fullmatch(core)
     if not match:
         return None
-    parts = match[2].split(".")
-    named = bool(match[1]) or context.previous.lower() in _VERSIONED
-    if len(parts) == 2 and not named:
+    parts = (match[2] or match[4]).split(".")
+    lead = match[1] or match[3]
+    if len(parts) == 2 and not (lead or context.previous.lower() in _VERSIONED):
         return None
-    link = " dot " if len(parts) == 4 else " point "
-    said = link.join(numbers.number(part) for part in parts)
-    return say(("version " if match[1] else "") + said)
+    said = " point ".join(numbers.number(part) for part in parts)
+    return say(("version " if lead else "") + said)
 
 
 def _size(size: str) -> str:
@@ -189,9 +188,9 @@ def _is_name(word: str) -> bool:
 
 def _decade_cue(previous: str) -> bool:
     cues = "the early late mid my his her their your our in".split()
-    return previous.lower() in cues
+    return previous.lower() in cues or bool(_DECADE.fullmatch(previous))
 
 
 RULES: tuple[Rule, ...] = (
-    idiom, version, decade, ordinal, fraction, scientific, times, span, plain,
+    idiom, version, decade, ordinal, fraction, scientific, times, thousands, numbered, plain,
 )  # fmt: skip

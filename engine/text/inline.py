@@ -12,7 +12,7 @@ from engine.text.numbers import UNICODE_FRACTIONS
 from engine.text.piece import Piece
 
 _EMOTICON = re.compile(
-    r"[:;=8xX]['^o-]?[)(DPpOo/\\|*3]+|<3+|\^_+\^|[xX]D+|:'\(|¯\\?_\(ツ\)_/¯|\(:|:[a-z][a-z0-9_+-]*:"
+    r"[:;]['^o-]?[)(DPpOo/\\|*3]+|=[)(DP]+|8-\)|<3+|\^_+\^|[xX]D+|:'\(|¯\\?_\(ツ\)_/¯|\(:|:[a-z][a-z0-9_+-]*:"
 )
 _ENTITY = re.compile(r"&(?:#\d{1,6}|#[xX][0-9a-fA-F]{1,5}|[a-zA-Z]{2,8});")
 _BREAK_TAG = re.compile(r"<(?:br|hr|p|/p|li|/li)\s*/?>", re.IGNORECASE)
@@ -49,7 +49,7 @@ _STAR = re.compile(r"(?<![^\W_])[*_](?=.)|(?<=.)[*_](?![^\W_])")
 _UNDERSCORE = re.compile(r"(?<=[^\W_])_+(?=[^\W_])")
 _FOREIGN = {
     "’": "'", "‘": "'", "ʼ": "'", "`": "'", "´": "'", "‐": "-", "‑": "-", "−": "-", "⁄": "/",
-    "。": ". ", "、": ", ", "，": ", ", "？": "? ", "！": "! ", "：": ": ", "；": "; ",
+    "。": ". ", "、": ", ", "，": ", ", "？": "? ", "！": "! ", "：": ": ", "；": "; ", "№": "No. ",
 }  # fmt: skip
 _TO_TRANSLATE = re.compile("[" + "".join(_FOREIGN) + "]")
 _SUPERSCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+", strict=True))
@@ -65,7 +65,7 @@ def plain_pieces(piece: Piece) -> list[Piece]:
     piece = _without_latex(piece)
     piece = piece.replace(_AUTOLINK, lambda match: match[1])
     if quoted:
-        piece = piece.replace(_QUOTED_TAG, lambda match: match[1])
+        piece = piece.replace(_QUOTED_TAG, lambda match: f" {match[1]} ")
     else:
         piece = piece.replace(_BREAK_TAG, ", ").replace(_TAG, "")
     piece = _without_links(piece)
@@ -94,13 +94,15 @@ def _without_latex(piece: Piece) -> Piece:
     piece = piece.replace(_LATEX_FRACTION, lambda match: f" {match[1]} over {match[2]} ")
     piece = piece.replace(_LATEX_ROOT, lambda match: f" the square root of {match[1]} ")
     piece = piece.replace(_LATEX_TEXT, lambda match: match[1])
-    return piece.replace(_LATEX_COMMAND, lambda match: f" {_LATEX_WORDS.get(match[1], match[1])} ")
+    return piece.replace(
+        _LATEX_COMMAND, lambda match: f" {_LATEX_WORDS.get(match[1], match[1].lower())} "
+    )
 
 
 def _sayable(piece: Piece) -> Piece:
     """Without emoji, control and format characters; figures of any script become 0 to 9."""
     text, places = [], []
-    piece = piece.replace(_EXPONENT, lambda match: "^" + match[0])
+    piece = piece.replace(_EXPONENT, lambda match: ("^" if match.start() else "") + match[0])
     for char, place in zip(piece.text, piece.places, strict=True):
         said = char if char.isascii() and char.isprintable() else _translate(char)
         text.append(said)

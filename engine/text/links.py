@@ -9,9 +9,10 @@ from engine.text import numbers
 from engine.text.context import Context, Reading, Rule, say
 
 _URL = re.compile(
-    r"(?:https?|ftp)://(?:[^\s/@]*@)?([^\s/:?#]+)(?::(\d+))?(?:[/?#].*)?", re.IGNORECASE
+    r"[a-z][a-z0-9+.-]*://(?:[^\s/@]*@)?([^\s/:?#]+)(?::(\d+))?(?:[/?#].*)?", re.IGNORECASE
 )
 _WWW = re.compile(r"www\.([^\s/:?#]+)(?:[/?#].*)?", re.IGNORECASE)
+_PORT = re.compile(r"(localhost|[\w-]+(?:\.[\w-]+)*\.[a-z]{2,6}):(\d{2,5})")
 _EMAIL = re.compile(r"(?:mailto:)?([\w.%+-]+)@((?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,24})", re.IGNORECASE)
 _DOMAIN = re.compile(
     r"((?:[A-Za-z0-9][A-Za-z0-9-]*\.)+"
@@ -23,7 +24,7 @@ _HANDLE = re.compile(r"@(\w[\w.-]*)")
 _HASHTAG = re.compile(r"#([A-Za-z]\w*)")
 _NUMBER_SIGN = re.compile(r"#(\d[\d,]*)")
 _PATH = re.compile(
-    r"(?:~|\.{1,2})?/(?:[\w.@+-]+/?)+|(?:[\w.@+-]+/){2,}[\w.@+-]*|[\w.@+-]+/[\w-]+\.\w{1,5}"
+    r"[ru]/\w+|(?:~|\.{1,2})?/(?:[\w.@+-]+/?)+|(?:[\w.@+-]+/){2,}[\w.@+-]*|[\w.@+-]+/[\w-]+\.[A-Za-z]\w{0,4}"
 )
 _SYMBOLS = {"-": "dash", "_": "underscore", ".": "dot", "+": "plus", "%": "percent", "/": "slash"}
 _PIECES = re.compile(r"[^\W\d_]+|\d+|[-_.+%/~]")
@@ -37,6 +38,12 @@ def web(core: str, context: Context) -> Reading | None:
         return say(f"link to {_host(match[1])}{port}")
     match = _WWW.fullmatch(core)
     return say(f"link to {_host(match[1])}") if match else None
+
+
+def port(core: str, context: Context) -> Reading | None:
+    """localhost:3000"""
+    match = _PORT.fullmatch(core)
+    return say(f"{_host(match[1])} port {numbers.digits(match[2])}") if match else None
 
 
 def domain(core: str, context: Context) -> Reading | None:
@@ -92,4 +99,4 @@ def _spaced(tag: str) -> str:
     return " ".join(numbers.number(part) if part.isdecimal() else part for part in parts)
 
 
-RULES: tuple[Rule, ...] = (web, email, domain, sign, path)
+RULES: tuple[Rule, ...] = (web, email, port, domain, sign, path)

@@ -45,14 +45,14 @@ _TABLE_RULE = re.compile(r"(?=[^|]*\|)(?=[^-]*-)[|:+-]+")
 _HEADING = re.compile(r"#{1,6}")
 _BULLET = re.compile(r"[-*+•‣◦▪–·●○]")
 _GLUED_BULLET = re.compile(r"[•‣◦▪●○](?=\S)")
-_NUMBERED = re.compile(r"(?:\*\*)?(?:\((?=\d\d?\)))?(\d{1,3})[.)](?:\*\*)?")
+_NUMBERED = re.compile(r"(?:\*\*)?(?:\((?=[1-9]\d?\)))?(\d{1,3})[.)](?:\*\*)?")
 _TASK_BOX = re.compile(r"\[[xX]?\]?|\]")
 _QUOTE = re.compile(r">+")
 _DEFINITION = re.compile(r"\[[^\]^]+\]:")
 _HIDING = re.compile(r"<!--|<think(?:ing)?>", re.IGNORECASE)
 _HIDDEN_UNTIL = {"<!--": "-->", "<think>": "</think>", "<thinking>": "</thinking>"}
 _OPEN_TAG = re.compile(
-    r"</?(?:a|abbr|b|br|code|details|div|em|font|h[1-6]|hr|i|img|li|ol|p|pre|span|strong|sub|"
+    r"(?<!\b\w)</?(?:a|abbr|b|br|code|details|div|em|font|h[1-6]|hr|i|img|li|ol|p|pre|span|strong|sub|"
     r"summary|sup|table|tbody|td|th|thead|tr|u|ul|video|audio)$",
     re.IGNORECASE,
 )

@@ -20,11 +20,12 @@ CLOSERS = "\"')]}»”’*_"
 """May stand behind the mark that ends a word."""
 
 _BREAK = re.compile(
-    r"[—―]+|(?<!\w)–+|–+(?!\w|[$€£¥])|(?<=[a-z])–+(?=[a-z])"  # a tight en dash may be a range
+    r"[—―]+|(?<!\w)–+(?!\d)|–+(?!\w|[$€£¥])|(?<=[a-z])–+(?=[a-z])"  # a tight en dash may be a range
     r"|(?<=[^\W\d_])--+(?=[^\W\d_])"
     r"|(?:\.{3,}|…)[\"”']*(?=\w)"
     r"|(?<=[^\W\d_])(?:[,!?;]+|(?<!:):(?!:))[\"'”’)]*(?=[\"“‘(]?[^\W\d_])"
     r"|^[,;:!?]+(?=[^\W\d_])"
+    r"|(?<=\b[A-Z][a-z])\.(?=\d)"  # "No.5", "Rs.500"
     r"|(?<=[a-z]{3})\.(?=[A-Z][a-z]*(?:\W|$))"  # "end.Then", but not "Console.WriteLine"
     r"|(?<=\w)(?=\((?!e?s\))[^\W\d_]{3,}\))"  # "word(note)"
 )
@@ -80,7 +81,7 @@ def peel(text: str) -> Peeled:
     while core.endswith("--"):
         core = core.rstrip("-").rstrip(_TRAILING)
     tail = rest[len(core) :]
-    brackets = ")" in tail and "(" not in core
+    brackets = ")" in tail and "(" not in core and not _is_letter(core)
     mark = mark_of(tail)
     pause = not mark and (brackets or any(dash in tail for dash in ("—", "―", "–", "--")))
     return Peeled(core, opened, tail, "," if pause else mark, pause)
@@ -97,10 +98,18 @@ def mark_of(tail: str) -> str:
 
 
 def opens_pause(peeled: Peeled) -> bool:
-    """Whether the word before needs a pause: a bracket or a dash begins here (but no area code)."""
-    if len(peeled.core) == 3 and peeled.core.isdecimal():
+    """Whether the word before needs a pause: a bracket or a dash begins here, but no area code and
+    no letter of a list.
+    """
+    letter = _is_letter(peeled.core) and ")" in peeled.tail
+    if letter or re.fullmatch(r"\d{3}|0\d+", peeled.core):
         return False
     return any(char in "(—―" for char in peeled.opened)
+
+
+def _is_letter(core: str) -> bool:
+    """The letter of a list, "(a)", takes no pause."""
+    return len(core) == 1 and core.isalpha()
 
 
 def _peel_signs(text: str) -> Peeled:

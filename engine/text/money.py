@@ -6,7 +6,7 @@ token of its own.
 
 import re
 
-from engine.text import numbers
+from engine.text import numbers, units
 from engine.text.context import Context, Currency, Reading, Rule, say
 from engine.text.numbers import NUMBER
 
@@ -14,6 +14,9 @@ _DOLLAR = Currency("dollar", "dollars", "cent", "cents")
 _EURO = Currency("euro", "euros", "cent", "cents")
 _POUND = Currency("pound", "pounds", "penny", "pence")
 _YEN = Currency("yen", "yen")
+
+
+_RUPEE = Currency("rupee", "rupees", "paisa", "paise")
 
 
 def _dollars_of(country: str) -> Currency:
@@ -28,12 +31,29 @@ _SIGNS = {
     "A$": _dollars_of("Australian"),
     "NZ$": _dollars_of("New Zealand"),
     "HK$": _dollars_of("Hong Kong"),
-    "R$": Currency("real", "reais"),
+    "S$": _dollars_of("Singapore"),
+    "NT$": _dollars_of("Taiwan"),
+    "MX$": Currency("Mexican peso", "Mexican pesos", "centavo", "centavos"),
+    "Mex$": Currency("Mexican peso", "Mexican pesos", "centavo", "centavos"),
+    "R$": Currency("real", "reais", "centavo", "centavos"),
     "$": _DOLLAR,
     "€": _EURO,
     "£": _POUND,
     "¥": _YEN,
-    "₹": Currency("rupee", "rupees"),
+    "円": _YEN,
+    "₹": _RUPEE,
+    "Rs.": _RUPEE,
+    "Rs": _RUPEE,
+    "Fr.": Currency("franc", "francs", "centime", "centimes"),
+    "zł": Currency("zloty", "zlotys", "grosz", "groszy"),
+    "kr": Currency("krone", "kroner"),
+    "₪": Currency("shekel", "shekels", "agora", "agorot"),
+    "₺": Currency("lira", "lira"),
+    "฿": Currency("baht", "baht"),
+    "₴": Currency("hryvnia", "hryvnias"),
+    "₦": Currency("naira", "naira"),
+    "₫": Currency("dong", "dong"),
+    "₱": Currency("Philippine peso", "Philippine pesos", "centavo", "centavos"),
     "₩": Currency("won", "won"),
     "₽": Currency("ruble", "rubles"),
     "₿": Currency("bitcoin", "bitcoins"),
@@ -46,45 +66,60 @@ _CODES = {
     "EUR": _EURO,
     "GBP": Currency("British pound", "British pounds", "penny", "pence"),
     "JPY": Currency("Japanese yen", "Japanese yen"),
-    "CHF": Currency("Swiss franc", "Swiss francs"),
+    "CHF": Currency("Swiss franc", "Swiss francs", "centime", "centimes"),
+    "SEK": Currency("Swedish krona", "Swedish kronor"),
+    "NOK": Currency("Norwegian krone", "Norwegian kroner"),
+    "DKK": Currency("Danish krone", "Danish kroner"),
+    "PLN": Currency("Polish zloty", "Polish zlotys", "grosz", "groszy"),
+    "CZK": Currency("Czech crown", "Czech crowns"),
+    "THB": Currency("Thai baht", "Thai baht"),
+    "ZAR": Currency("South African rand", "South African rand", "cent", "cents"),
+    "AED": Currency("dirham", "dirhams"),
+    "NZD": _dollars_of("New Zealand"),
+    "SGD": _dollars_of("Singapore"),
+    "HKD": _dollars_of("Hong Kong"),
+    "MXN": Currency("Mexican peso", "Mexican pesos", "centavo", "centavos"),
+    "BRL": Currency("Brazilian real", "Brazilian reais", "centavo", "centavos"),
+    "KRW": Currency("Korean won", "Korean won"),
+    "TRY": Currency("Turkish lira", "Turkish lira"),
     "CNY": Currency("Chinese yuan", "Chinese yuan"),
     "INR": Currency("Indian rupee", "Indian rupees"),
     "BTC": Currency("bitcoin", "bitcoins"),
 }
-SCALES = ("thousand", "million", "billion", "trillion")
+SCALES = ("thousand", "million", "billion", "trillion", "lakh", "crore")
 _LETTER_SCALES = {
     "k": "thousand", "m": "million", "mn": "million", "mm": "million", "b": "billion",
     "bn": "billion", "t": "trillion", "tn": "trillion",
 }  # fmt: skip
-_SIGN = "|".join(re.escape(sign) for sign in _SIGNS)
+_SIGN = "|".join(re.escape(sign) for sign in sorted(_SIGNS, key=len, reverse=True))
 _SCALE = r"(?:(k|mn|mm|m|bn|b|tn|t|K|M|B|T)\b|-?(thousand|million|billion|trillion))?"
-_BEFORE = re.compile(rf"([-+~]?)({_SIGN})(-?)({NUMBER})(\+?){_SCALE}(\+?)")
+_BEFORE = re.compile(rf"([-+]?)({_SIGN})(-?)({NUMBER}){_SCALE}")
 _BEFORE_RANGE = re.compile(rf"({_SIGN})({NUMBER}){_SCALE}[-–](?:{_SIGN})?({NUMBER}){_SCALE}")
-_BEHIND = re.compile(rf"([-+~]?)({NUMBER}){_SCALE}({_SIGN}|USD|EUR|GBP|JPY)")
-_PER = re.compile(r"([^/]*\d[^/]*)/([a-zA-Z]+)")
-_PERIODS = {
-    "mo": "month", "hr": "hour", "h": "hour", "yr": "year", "wk": "week", "lb": "pound",
-    "kg": "kilogram", "mi": "mile", "km": "kilometer", "oz": "ounce", "gal": "gallon",
-    "sqft": "square foot", "kWh": "kilowatt hour", "GB": "gigabyte", "min": "minute",
-}  # fmt: skip
+_BEHIND = re.compile(rf"([-+]?)({NUMBER}){_SCALE}({_SIGN}|USD|EUR|GBP|JPY)")
+_PER = re.compile(r"([^/]*\d[^/]*)/([a-zA-Z]+(?:\^[23])?)")
+_PENCE = re.compile(r"(\d{1,2})p")
+_IN_HUNDREDTHS = re.compile(r"[\d,]+\.\d\d|\d{1,3}\.\d{3}")
+_GROUPED_BY_DOT = re.compile(r"\d{1,3}\.\d{3}")
 
 
 def amount(core: str, context: Context) -> Reading | None:
     """$49.95, -$5, $1.5 million, $5M, 20€, US$3, 5¢"""
     match = _BEFORE.fullmatch(core)
     if match:
-        sign, symbol, inner_sign, figure, _, letter, word, plus = match.groups()
+        sign, symbol, inner_sign, figure, letter, word = match.groups()
         scale = _LETTER_SCALES.get((letter or "").lower(), word)
-        lead = {"-": "minus", "+": "plus", "~": "about"}.get(sign or inner_sign, "")
-        tail = "plus" if plus or match[5] else ""
-        return _amount(f"{lead} @ {tail}", figure, scale, symbol, context)
+        return _amount(sign or inner_sign, figure, scale, symbol, context)
     match = _BEHIND.fullmatch(core)
     if match:
         sign, figure, letter, word, symbol = match.groups()
         scale = _LETTER_SCALES.get((letter or "").lower(), word)
-        lead = {"-": "minus", "+": "plus", "~": "about"}.get(sign, "")
-        return _amount(f"{lead} @", figure, scale, symbol, context)
-    return None
+        return _amount(sign, figure, scale, symbol, context)
+    pence = _PENCE.fullmatch(core)
+    return (
+        say(f"{numbers.number(pence[1])} {'penny' if pence[1] == '1' else 'pence'}")
+        if pence
+        else None
+    )
 
 
 def spread(core: str, context: Context) -> Reading | None:
@@ -109,7 +144,7 @@ def per(core: str, context: Context) -> Reading | None:
     said = spread(match[1], context) or amount(match[1], context)
     if said is None:
         return None
-    return Reading((*said.words, "per", *_PERIODS.get(match[2], match[2]).split()), said.mark)
+    return Reading((*said.words, "per", *units.one(match[2]).split()), said.mark)
 
 
 def owed(core: str, context: Context) -> Reading | None:
@@ -120,35 +155,47 @@ def owed(core: str, context: Context) -> Reading | None:
     if core.lower() in SCALES:
         adjective = context.is_adjective(context.before_previous)
         return say(f"{core} {currency.one if adjective else currency.many}")
-    if re.fullmatch(NUMBER, core):
-        return say(_price(core, currency))
-    return None
+    if not re.fullmatch(NUMBER, core):
+        return None
+    if _scale_follows(context):
+        return Reading(tuple(numbers.number(core).split()), currency=currency)
+    return say(_price(core, currency))
+
+
+def before_sign(core: str, context: Context) -> Reading | None:
+    """The number of "2,50 €" or "10.000 €", with the currency."""
+    if not _IN_HUNDREDTHS.fullmatch(core) or context.tail:
+        return None
+    currency = _CODES.get(context.after) or _SIGNS.get(context.after)
+    return say(_price(core, currency)) if currency and currency.cent else None
 
 
 def code(core: str, context: Context) -> Reading | None:
     """50 USD, USD 50"""
-    currency = _CODES.get(core) or _SIGNS.get(core)
+    dotted = _SIGNS.get(core + ".") if context.tail.startswith(".") else None
+    currency = _CODES.get(core) or _SIGNS.get(core) or dotted
     if currency is None:
         return None
+    if context.after_number and currency.cent and _IN_HUNDREDTHS.fullmatch(context.previous):
+        return Reading(())  # said already, see before_sign
     if context.after_number or context.previous.lower() in SCALES:
         return say(currency.one if numbers.is_one(context.previous) else currency.many)
-    if not context.tail and re.fullmatch(NUMBER, context.after):
+    if context.tail in ("", ".") and re.fullmatch(NUMBER, numbers.american(context.after)):
         return Reading((), currency=currency)
     return None if core in _CODES else say(currency.one)
 
 
-def _amount(frame: str, figure: str, scale: str | None, symbol: str, context: Context) -> Reading:
-    """`frame` holds the words around the amount, with @ in its place."""
+def _amount(sign: str, figure: str, scale: str | None, symbol: str, context: Context) -> Reading:
     currency = _SIGNS.get(symbol) or _CODES[symbol]
+    lead = {"-": "minus", "+": "plus"}.get(sign, "")
     if scale:
-        said = f"{numbers.number(figure)} {scale} {currency.many}"
-        return say(frame.replace("@", said))
+        name = currency.one if context.is_adjective(context.previous) else currency.many
+        return say(f"{lead} {numbers.number(figure)} {scale} {name}")
     if _scale_follows(context):
-        lead = frame.replace("@", numbers.number(figure))
-        return Reading(tuple(lead.split()), currency=currency)
+        return Reading(tuple(f"{lead} {numbers.number(figure)}".split()), currency=currency)
     if "." not in figure and context.is_adjective(context.previous):
-        return say(frame.replace("@", f"{numbers.number(figure)} {currency.one}"))
-    return say(frame.replace("@", _price(figure, currency)))
+        return say(f"{lead} {numbers.number(figure)} {currency.one}")
+    return say(f"{lead} {_price(figure, currency)}")
 
 
 def _scale_follows(context: Context) -> bool:
@@ -157,6 +204,8 @@ def _scale_follows(context: Context) -> bool:
 
 def _price(figure: str, currency: Currency) -> str:
     """Whole units and hundredths; a fraction that is not in hundredths is read as a decimal."""
+    if _GROUPED_BY_DOT.fullmatch(figure) and currency is not _DOLLAR:  # fuel costs $3.499
+        figure = figure.replace(".", "")
     whole, _, rest = figure.replace(",", "").partition(".")
     units = int(whole or 0)
     said = f"{numbers.number(whole or '0')} {currency.one if units == 1 else currency.many}"
@@ -169,4 +218,4 @@ def _price(figure: str, currency: Currency) -> str:
     return f"{said} and {cents}" if units else cents
 
 
-RULES: tuple[Rule, ...] = (owed, spread, amount, per, code)
+RULES: tuple[Rule, ...] = (owed, spread, amount, per, before_sign, code)

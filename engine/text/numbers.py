@@ -27,6 +27,17 @@ _MOST_DIGITS = 15  # beyond the trillions nobody follows; digit by digit then
 NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+"
 """A number as written, without its sign; to be put into a group."""
 
+_NO_PART_BEFORE, _NO_PART_BEHIND = r"(?<![\w.,'])", r"(?![.,']?\d)"
+_FOREIGN = re.compile(
+    _NO_PART_BEFORE + r"(?:"
+    r"(?P<apostrophes>\d{1,3}(?:'\d{3})+(?:\.\d+)?)"  # 1'234.50
+    r"|(?P<indian>\d{1,2}(?:,\d\d)+,\d{3}(?:\.\d+)?)"  # 1,23,456
+    r"|(?P<dots>\d{1,3}(?:\.\d{3}){2,}(?:,\d+)?|\d{1,3}(?:\.\d{3})+,\d+)"  # 1.234.567,89
+    r"|(?P<decimal>0,\d+|\d+,(?:\d\d?|\d{4,}))"  # 3,14; but 1,234 are thousands
+    r")" + _NO_PART_BEHIND
+)
+_NETWORK_ADDRESS = re.compile(r"(?:(?:1?\d?\d|2[0-4]\d|25[0-5])(?:\.|$)){4}")
+
 UNICODE_FRACTIONS = {
     "½": "1/2",
     "¼": "1/4",
@@ -39,6 +50,11 @@ UNICODE_FRACTIONS = {
     "⅝": "5/8",
     "⅞": "7/8",
 }
+
+
+def american(text: str) -> str:
+    """`text` with the numbers of other countries as NUMBER has them: 1.234,5; 1'234.5; 3,14."""
+    return _FOREIGN.sub(_american, text)
 
 
 def cardinal(value: int) -> str:
@@ -99,7 +115,7 @@ def digits(text: str) -> str:
 
 def number(text: str) -> str:
     """What NUMBER matched, with an optional sign: "minus one thousand point five"."""
-    sign = {"-": "minus ", "+": "plus "}.get(text[:1], "")
+    sign = {"-": "minus ", "–": "minus ", "+": "plus "}.get(text[:1], "")
     body = (text[1:] if sign else text).replace(",", "")
     whole, point, fraction = body.partition(".")
     if (len(whole) > 1 and whole[0] == "0" and not point) or len(whole) > _MOST_DIGITS:
@@ -125,7 +141,7 @@ def code(text: str) -> str:
 
 def is_one(text: str) -> bool:
     """Whether a number as written takes the singular: 1, and what is less than a whole."""
-    bare = text.lstrip("+-~≈")
+    bare = text.lstrip("+-–~≈<>≤≥=")
     top, slash, bottom = bare.partition("/")
     part = slash and top.isdecimal() and bottom.isdecimal() and int(top) < int(bottom)
     return bare == "1" or bare in UNICODE_FRACTIONS or bool(part)
@@ -150,6 +166,15 @@ def mixed(whole: str, numerator: int, denominator: int) -> str:
     if not whole:
         return part
     return f"{number(whole)} and " + re.sub(r"^one ", "a ", part)
+
+
+def _american(match: re.Match[str]) -> str:
+    figure = match[0]
+    if match["dots"] and not _NETWORK_ADDRESS.fullmatch(figure):
+        return figure.replace(".", "").replace(",", ".")
+    if match["decimal"]:
+        return figure.replace(",", ".")
+    return figure if match["dots"] else re.sub("[',]", "", figure)
 
 
 def _below_thousand(value: int) -> str:

@@ -1,48 +1,22 @@
 """Reads plain pieces aloud: finds each one's reading among its neighbours and settles its mark.
 
 Invariant: between two calls at most one token is kept, either not yet read (its reading depends on
-the next one) or read up to its last word (whose mark depends on what follows).
+the next one) or read up to its last word (whose mark depends on what follows); of figures in groups
+("020 7946 0958") all groups are kept until a token comes that is none.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from engine.text import (
-    abbreviations,
-    dates,
-    figures,
-    links,
-    marks,
-    money,
-    numbers,
-    roman,
-    symbols,
-    telephone,
-    units,
-)
-from engine.text.context import Context, Currency, NeedNext, Past, Reading, Rule
+from engine.text import groups, marks, numbers, readings, symbols
+from engine.text.context import Context, Currency, NeedNext, Past, Reading
 from engine.text.markdown import Block, Part, Pause, Phrase
 from engine.text.marks import DASHES, ELLIPSIS, Peeled
 from engine.text.piece import Piece
 from engine.text.word import Word
 from engine.text.words import Ahead
 
-_NARROW: tuple[Rule, ...] = (
-    *links.RULES,
-    *money.RULES,
-    *telephone.RULES,
-    *dates.RULES,
-    *figures.RULES,
-    *units.RULES,
-    *roman.RULES,
-    *abbreviations.RULES,
-)
-_WIDE: tuple[Rule, ...] = symbols.RULES
-"""The first rule that answers wins; the last of the wide ones answers always."""
-
-_COMPOUND = re.compile(r"(?=.*\d)(?=.*[^\W\d_])[\w.']+(?:[-–][\w.']+)+")
-_PLURAL = re.compile(r"(\d{1,3})s")
-_HYPHEN = re.compile("[-–]")
+_LAST_PART = re.compile(r"(?<=\w)[-–](?=\w)")  # "10-15 km": the 15 counts
 _MARKS = ".,?!;:"
 _DECIDES_MARK = frozenset("-([{.,?!;:|)]}")
 _NO_MARK = frozenset("“‘«€£¥₹¿¡°")
@@ -54,22 +28,25 @@ _LONGEST_WORD = 64  # letters; longer ones are no words, and no synthesiser expe
 
 @dataclass(frozen=True)
 class _Held:
-    """A token that is read when the next one is known."""
+    """A token that is read when the next one is known. `text`: without quotes before it."""
 
     piece: Piece
     peeled: Peeled
+
+    @property
+    def text(self) -> str:
+        return ("(" if "(" in self.peeled.opened else "") + self.peeled.core + self.peeled.tail
 
 
 class Reader:
     """Parts in, words out; one per reply."""
 
     def __init__(self) -> None:
-        self._held: _Held | None = None
+        self._run: list[_Held] = []  # several only if they are groups of figures
         self._last: Word | None = None
         self._soft = ""  # what `_last` gets if no stronger mark comes
         self._past: tuple[Past, ...] = ()
         self._currency: Currency | None = None
-        self._phone = False
         self._started = False
         self._line_start = 0
         self._line_end = 0
@@ -80,10 +57,10 @@ class Reader:
         self._line_words += 1
         match part:
             case Pause():
-                words = self._read_held("")
+                words = self._read_run("")
                 self._soft, self._past = ",", ()
             case Phrase():
-                words = self._read_held("") + self._release(".")
+                words = self._read_run("") + self._release(".")
                 self._past = ()
                 words += self._give([Word(text, part.start, part.end) for text in part.words])
             case Piece():
@@ -111,42 +88,62 @@ class Reader:
             return []
         words: list[Word] = []
         if block is not Block.PARAGRAPH or ahead.lines > 1:
-            words += self._read_held("")
+            words += self._read_run("")
             words += self._release(mark)
             self._past = ()
-        elif self._held is None:
+        elif not self._run:
             words += self._release(mark)
         return words
 
     def end(self, block: Block) -> list[Word]:
         """The rest."""
-        words = self._read_held("")
+        words = self._read_run("")
         self._soft = ""
         return words + self._release("" if block is Block.PARAGRAPH else ".")
 
     def _on_piece(self, piece: Piece) -> list[Word]:
         peeled = marks.peel(piece.text)
-        piece = piece.cut(len(peeled.opened))
-        words = self._read_held(peeled.core)
+        held = _Held(piece.cut(len(peeled.opened)), peeled)
+        texts = [kept.text for kept in self._run]
+        if texts and self._line_words > 1 and groups.continues(texts, held.text):
+            self._run.append(held)
+            return []
+        words = self._read_run(peeled.core)
         if not peeled.core:
             self._attach(peeled)
             return words
-        reading = self._try(peeled)
+        reading = None if groups.begins(held.text) else self._try(peeled)
         if reading is not None and not reading.words and peeled.core in DASHES:
             self._soft = ","
             return words
         words += self._release("," if marks.opens_pause(peeled) else "")
         if reading is None:
-            self._held = _Held(piece, peeled)
+            self._run = [held]
         else:
-            words += self._take(piece, peeled, reading)
+            words += self._take(held, reading)
         return words
 
-    def _read_held(self, following: str) -> list[Word]:
-        if self._held is None:
-            return []
-        held, self._held = self._held, None
-        return self._take(held.piece, held.peeled, self._read(held.peeled, following))
+    def _read_run(self, following: str) -> list[Word]:
+        """Read what is held: a code group by group, thousands as one number, the rest in turn."""
+        run, self._run = self._run, []
+        words: list[Word] = []
+        entire = len(run) > 1
+        while run:
+            texts = [held.text for held in run]
+            context = Context(self._past)
+            size = groups.code(texts, context, entire=entire)
+            for held in run[: size - 1] if size else []:
+                words += self._take(held, Reading(tuple(groups.said(held.text)), ","))
+            if size:
+                words += self._take(run[size - 1], Reading(tuple(groups.said(texts[size - 1]))))
+            else:
+                size = groups.thousands(texts, context) or 1
+                held = _joined(run[:size])
+                after = run[size].peeled.core if size < len(run) else following
+                words += self._take(held, self._read(held.peeled, after))
+            del run[:size]
+            entire = False
+        return words
 
     def _try(self, peeled: Peeled) -> Reading | None:
         """None if the next token is needed."""
@@ -156,23 +153,24 @@ class Reader:
             return None
 
     def _read(self, peeled: Peeled, following: str | None) -> Reading:
-        context = Context(
-            self._past, peeled.tail, peeled.opened, self._currency, self._phone, following
-        )
-        reading = _reading(peeled.core, context)
+        context = Context(self._past, peeled.tail, peeled.opened, self._currency, following)
+        reading = readings.read(peeled.core, context)
         mark = peeled.mark if reading.mark is None else reading.mark
         if mark == ELLIPSIS:
             mark = "," if context.after[:1].islower() else "."
-        return Reading(reading.words, mark, reading.currency, reading.phone)
+        return Reading(reading.words, mark, reading.currency)
 
-    def _take(self, piece: Piece, peeled: Peeled, reading: Reading) -> list[Word]:
+    def _take(self, held: _Held, reading: Reading) -> list[Word]:
         """Turn a reading into words and remember it for the tokens behind it."""
-        mark = reading.mark or ""
+        piece, peeled = held.piece, held.peeled
+        mark = peeled.mark if reading.mark is None else reading.mark
         soft = peeled.soft and mark == peeled.mark
         texts = [text for word in reading.words for text in _spoken(word)]
-        self._past = (Past(peeled.core, mark), *self._past[:1])
-        self._currency, self._phone = reading.currency, reading.phone
+        core = numbers.american(_LAST_PART.split(peeled.core)[-1])
+        self._past = (Past(core, mark), *self._past[:1])
+        self._currency = reading.currency
         if not texts:
+            self._attach(peeled)
             return []
         if mark and not soft:
             texts[-1] = texts[-1].rstrip(_MARKS) + mark
@@ -226,49 +224,24 @@ class Reader:
         return "," if short or ahead.char in "-+•‣◦▪" else ""
 
 
+def _joined(run: list[_Held]) -> _Held:
+    """The groups of one number as one token, with commas between them."""
+    if len(run) == 1:
+        return run[0]
+    first, *others = run
+    text, places = first.piece.text, first.piece.places
+    for held in others:
+        group = re.sub(r",(?=\d)", ".", held.piece.text)  # a comma within is a decimal one
+        text, places = f"{text},{group}", (*places, places[-1], *held.piece.places)
+    return _Held(Piece(text, places), replace(marks.peel(text), opened=first.peeled.opened))
+
+
 def _may_give_mark(char: str) -> bool:
     """Whether a token that begins so may give the word before it a mark: a dash, a bracket, bare
     punctuation, or an emoji that will be dropped from in front of a full stop.
     """
     foreign = not char.isascii() and not char.isalnum() and char not in _NO_MARK
     return foreign or char in _DECIDES_MARK
-
-
-def _reading(core: str, context: Context) -> Reading:
-    return (
-        _first_answer(_NARROW, core, context)
-        or _compound(core)
-        or _first_answer(_WIDE, core, context)
-        or Reading(())
-    )
-
-
-def _first_answer(rules: tuple[Rule, ...], core: str, context: Context) -> Reading | None:
-    return next((said for rule in rules if (said := rule(core, context)) is not None), None)
-
-
-def _compound(core: str) -> Reading | None:
-    """mid-1990s, 19th-century, 20-year-old: figures joined to words are read part by part."""
-    if not _COMPOUND.fullmatch(core):
-        return None
-    parts: list[str] = []
-    for part in _HYPHEN.split(core):
-        if parts and not _has_figure(part) and not _has_figure(parts[-1]):
-            parts[-1] += "-" + part
-        else:
-            parts.append(part)
-    return Reading(tuple(word for part in parts for word in _part(part)))
-
-
-def _part(part: str) -> tuple[str, ...]:
-    plural = _PLURAL.fullmatch(part)
-    if plural:  # "F-16s" are no seconds
-        return tuple(numbers.plural(numbers.code(plural[1])).split())
-    return _reading(part, Context()).words
-
-
-def _has_figure(text: str) -> bool:
-    return any(char.isdigit() for char in text)
 
 
 def _spoken(word: str) -> list[str]:

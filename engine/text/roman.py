@@ -9,8 +9,10 @@ import re
 from engine.text import numbers
 from engine.text.context import SENTENCE_STARTERS, Context, Reading, Rule, say
 
-_NUMERAL = re.compile(r"(?=[IVXLC])(C{0,3})(XC|XL|L?X{0,3})(IX|IV|V?I{0,3})(?:'s)?", re.ASCII)
-_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
+_NUMERAL = re.compile(
+    r"(?=[IVXLCDM])M{0,3}(CM|CD|D?C{0,3})(XC|XL|L?X{0,3})(IX|IV|V?I{0,3})(?:'s)?", re.ASCII
+)
+_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
 _RULERS = frozenset(
     "louis henry elizabeth charles george edward william james richard philip pius paul francis "
     "benedict leo napoleon nicholas alexander catherine peter ivan frederick wilhelm friedrich "
@@ -47,14 +49,25 @@ def numeral(core: str, context: Context) -> Reading | None:
     if ruler:
         return say(f"the {numbers.ordinal(value)}{possessive}")
     counted = owner.lower() in _COUNTED
+    if counted and core in ("C", "D", "L", "M"):
+        return None
     if not counted and (len(core) < 2 or value > 39 or owner.isupper()):
         return None
     return say(numbers.cardinal(value) + possessive)
 
 
+def unowned(core: str, context: Context) -> Reading | None:
+    """the XIX century; MMXXIV, which is no word"""
+    if len(core) < 2 or not _NUMERAL.fullmatch(core) or core.endswith("s"):
+        return None
+    if not context.tail and context.after.lower() in ("century", "centuries"):
+        return say(numbers.ordinal(_value(core)))
+    return say(numbers.cardinal(_value(core))) if len(core) > 3 else None
+
+
 def counted_lower(core: str, context: Context) -> Reading | None:
     """chapter IV, Scene ii"""
-    counted = context.previous.lower() in _COUNTED and core.upper() != "I"
+    counted = context.previous.lower() in _COUNTED and core.upper() not in ("I", "C", "D", "L", "M")
     if not counted or not _NUMERAL.fullmatch(core.upper()):
         return None
     return say(numbers.cardinal(_value(core.upper().removesuffix("'S"))))
@@ -74,4 +87,4 @@ def _value(core: str) -> int:
     return total
 
 
-RULES: tuple[Rule, ...] = (numeral, counted_lower)
+RULES: tuple[Rule, ...] = (unowned, numeral, counted_lower)

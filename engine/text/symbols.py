@@ -14,7 +14,7 @@ _NAMES = {
     "C++": "C plus plus", "C#": "C sharp", "F#": "F sharp", ".NET": "dot net", "A*": "A star",
     "g++": "G plus plus", "Notepad++": "Notepad plus plus", "R&D": "R and D", "&c": "et cetera",
     "and/or": "and or", "he/she": "he or she", "she/he": "she or he", "his/her": "his or her",
-    "him/her": "him or her", "s/he": "she or he", "yes/no": "yes or no", "Yes/No": "yes or no",
+    "him/her": "him or her", "s/he": "she or he", "yes/no": "yes or no",
     "true/false": "true or false", "either/or": "either or", "m/s": "meters per second",
 }  # fmt: skip
 _BETWEEN = {
@@ -27,22 +27,39 @@ _BETWEEN = {
     "%": "percent", "/": "slash", "√": "the square root of", "∞": "infinity", "~": "about",
     "&&": "and", "||": "or", ":=": "equals", "+=": "plus equals", "#": "number", "§": "section",
     "∈": "in", "∑": "the sum of", "∫": "the integral of", "Δ": "delta",
+    "§§": "sections", "∩": "intersection", "∪": "union", "∀": "for all", "∃": "there is",
+    "∉": "not in", "⊂": "is a subset of", "⊆": "is a subset of",
 }  # fmt: skip
 _INNER = _BETWEEN | {
     "/": "",
     "#": "",
     "~": "",
     "*": "",
-    "<": "",
-    ">": "",
     "->": "",
     "=>": "",
     "°": "degrees",
 }
 _EXPONENTS = {"^2": "squared", "^3": "cubed"}
-_NUMERICAL = re.compile(rf"[(\-+]?(?:{NUMBER}|[a-zA-Z])[)]?")
-_ARITHMETIC = re.compile(r"[~≈]?(?:[\w.,()]+|\))(?:(?:[-+*/×÷=^<>]|\*\*|==|\^-)[\w.,()]+)+")
+_NUMERICAL = re.compile(rf"[(\-+]?(?:{NUMBER}(?:/\d+)?|[a-zA-Z])[)]?")
+_ARITHMETIC = re.compile(
+    r"[~≈]?(?:-?[\w.,()√]+|\))(?:(?:[-+*/×÷=^<>≤≥≠≈±]|\*\*|[=!<>]=|\^-)-?[\w.,()√]+)+"
+)
+_LETTERS_PRODUCT = re.compile(r"[a-z](?:\*[a-z])+|[a-z]-\d+")  # a*b, n-1
 _FORMULA_SIGNS = {"-": "minus", "*": "times", "/": "over", "**": "to the power of"}
+_FUNCTIONS = {"sin": "sine", "cos": "cosine", "tan": "tangent", "log": "log", "ln": "L-N"}
+_CALLED = re.compile(rf"([A-Za-z]|{'|'.join(_FUNCTIONS)})\(([^()]+)\)?")
+_GREEK = re.compile(r"(?<![Ͱ-Ͽ])[Ͱ-Ͽ](?![Ͱ-Ͽ])")
+_KEYS = {"Ctrl": "Control", "Cmd": "Command", "Esc": "Escape", "Del": "Delete"}
+_HUMPS = re.compile(r"[a-z]+(?:[A-Z][a-z]+){2,}")
+_ELEMENT = (
+    r"(?:A[cglmrstu]|B[aehikr]?|C[adeflmnorsu]?|D[bsy]|E[rsu]|F[elmr]?|G[ade]|H[efgos]?|I[nr]?|Kr?|"
+    r"L[airuv]|M[dgnot]|N[abdeip]?|O[s]?|P[abdmortu]?|R[abefghnu]|S[bcegimnr]?|T[abcehilm]|U|V|W|"
+    r"Xe|Yb?|Z[nr])"
+)
+_MOLECULE = re.compile(
+    rf"(?=.*(?:[A-Za-z]\d|[a-z]\^?\d?[+-]$|OH))(\d{{0,2}})((?:(?P<one>{_ELEMENT})(?!(?P=one))\d{{0,2}}){{1,9}}?)"
+    r"(?:\^?(\d?)([+-]))?"
+)
 _PARTS = re.compile(
     rf"(?P<number>{NUMBER})|(?P<word>[^\W\d_](?:[^\W\d_]|[\u0300-\u036f]|['-](?=[^\W\d_]))*)"
     r"|(?P<double>\*\*)|(?P<power>\^[23](?!\d))|(?P<exponent>\^-?\d+)|(?P<sign>->|=>|==|!=|<=|>=|&&|\|\||[^\w\s])"
@@ -56,13 +73,16 @@ _FLAG = re.compile(r"(--?)([A-Za-z][\w-]*)(?:=(.*))?")
 
 def named(core: str, context: Context) -> Reading | None:
     """C++, he/she; "C#" keeps its sign"""
-    said = _NAMES.get(core)
+    said = _NAMES.get(core) or _NAMES.get(core.lower())
     return say(said) if said else None
 
 
 def operator(core: str, context: Context) -> Reading | None:
     """A sign on its own between two words; a dash between two numbers."""
-    if core in ("-", "–", "−", "*"):
+    if core == "x" and not context.after_number:  # 3 m x 4 m
+        sides = context.before_previous[:1].isdigit() and context.after[:1].isdigit()
+        return say("by") if sides else None
+    if core in ("-", "–", "*", "x"):
         return _between_numbers(core, context)
     said = _BETWEEN.get(core)
     if said is None:
@@ -87,7 +107,22 @@ def flag(core: str, context: Context) -> Reading | None:
 
 def word(core: str, context: Context) -> Reading | None:
     """A word that is only letters, hyphens and apostrophes: nearly every token of a reply."""
+    if _GREEK.search(core) or _HUMPS.fullmatch(core):
+        return None
     return Reading((core,)) if all(char.isalpha() or char in "-'" for char in core) else None
+
+
+def molecule(core: str, context: Context) -> Reading | None:
+    """H2O, CO2, Ca2+: element by element"""
+    match = _MOLECULE.fullmatch(core)
+    if not match:
+        return None
+    charge = {"+": "plus", "-": "minus"}.get(match[5], "")
+    said = "-".join(
+        numbers.cardinal(int(part)) if part.isdecimal() else part.upper()
+        for part in re.findall(r"\d+|[A-Za-z]", match[2] + (match[4] or ""))
+    )
+    return say(f"{numbers.cardinal(int(match[1])) if match[1] else ''} {said} {charge}")
 
 
 def code_name(core: str, context: Context) -> Reading | None:
@@ -103,13 +138,23 @@ def code_name(core: str, context: Context) -> Reading | None:
 
 
 def formula(core: str, context: Context) -> Reading | None:
-    """2+2=4, x=5, 2*3, y=x^2"""
-    if not _ARITHMETIC.fullmatch(core) or not re.search(r"\d|=", core):
+    """2+2=4, x=5, 2*3, y=x^2, x<10, n-1"""
+    if _LETTERS_PRODUCT.fullmatch(core):
+        return say(_words(core, _FORMULA_SIGNS))
+    if not _ARITHMETIC.fullmatch(core) or not re.search(r"\d|[=<>]", core):
         return None
-    if not set(core) & set("+*×÷=^<>"):  # only a slash or a dash: a date, a path, a range
+    if not set(core) & set("+*×÷=^<>≤≥≠≈±"):  # only a slash or a dash: a date, a path, a range
         return None
     about = "about " if core[0] in "~≈" else ""
     return say(about + _words(core.lstrip("~≈"), _FORMULA_SIGNS))
+
+
+def called(core: str, context: Context) -> Reading | None:
+    """f(x), sin(x), O(n"""
+    match = _CALLED.fullmatch(core)
+    if not match:
+        return None
+    return say(f"{_FUNCTIONS.get(match[1], match[1])} of {_words(match[2], _FORMULA_SIGNS)}")
 
 
 def anything(core: str, context: Context) -> Reading:
@@ -134,8 +179,8 @@ def _between_numbers(core: str, context: Context) -> Reading | None:
     after = context.after
     if not _NUMERICAL.fullmatch(after) and not re.match(r"\d", after):
         return Reading(())
-    if core == "*":
-        return say("times")
+    if core in "*x":
+        return say("by" if context.before_previous in ("a", "an") else "times")
     low, high = _leading_value(context.previous), _leading_value(after)
     return say("to" if low is not None and high is not None and low < high else "minus")
 
@@ -145,8 +190,14 @@ def _leading_value(text: str) -> float | None:
     return float(match[0].replace(",", "")) if match else None
 
 
+def _greek(letter: str) -> str:
+    """The name of a Greek letter; one in other letters is a symbol, no text."""
+    return unicodedata.name(letter, "").rpartition(" ")[2].lower().replace("lamda", "lambda")
+
+
 def _words(text: str, signs: dict[str, str] | None = None) -> str:
     said = []
+    text = _GREEK.sub(lambda match: f" {_greek(match[0])} ", text)
     for match in _PARTS.finditer(text):
         if match["number"]:
             said.append(numbers.number(match["number"]))
@@ -155,11 +206,23 @@ def _words(text: str, signs: dict[str, str] | None = None) -> str:
         elif match["exponent"]:
             said.append("to the power of " + numbers.number(match["exponent"][1:]))
         elif match["word"]:
-            said.append(match["word"])
+            humps = _HUMPS.fullmatch(match["word"])
+            name = _KEYS.get(match["word"], match["word"])
+            said += re.findall("[A-Z]?[a-z]+", name) if humps else [name]
         else:
             sign = match["double"] or match["sign"]
             said.append((signs or {}).get(sign) or _INNER.get(sign, ""))
     return " ".join(said)
 
 
-RULES: tuple[Rule, ...] = (named, operator, flag, word, code_name, formula, anything)
+RULES: tuple[Rule, ...] = (
+    named,
+    operator,
+    flag,
+    molecule,
+    word,
+    code_name,
+    called,
+    formula,
+    anything,
+)

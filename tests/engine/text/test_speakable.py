@@ -112,8 +112,23 @@ def test_every_word_stands_inside_the_text_and_spans_never_go_back(text: str) ->
     assert all(before.start <= after.start for before, after in pairwise(words))
 
 
+GROUP = re.compile(r"\W{0,3}\d[\d().,–-]*\W*|[A-Z]{2}\d\d|[A-Z]{4}")
+LONGEST_RUN = 9
+
+
+def first_of_run(tokens: list[str], place: int) -> int:
+    """The place of the first of the groups of figures that the token at `place` may belong to."""
+    first = place
+    while first > max(0, place - LONGEST_RUN) and all(
+        map(GROUP.fullmatch, tokens[first - 1 : first + 1])
+    ):
+        first -= 1
+    return first
+
+
 def hold_back_is_at_most_one_token(text: str) -> None:
-    """When a token that is spoken is complete, every word that begins before that token is out.
+    """When a token that is spoken is complete, every word that begins before that token is out, or
+    before the first of its groups if it is figures in a row of groups.
 
     It holds without exception: code blocks, link targets and comments are no tokens that are
     spoken, and a table's cells are read one by one.
@@ -124,11 +139,13 @@ def hold_back_is_at_most_one_token(text: str) -> None:
     speakable = Speakable()
     out: list[Word] = []
     position = 0
-    for start, end in tokens:
+    written = [text[start:end] for start, end in tokens]
+    for place, (start, end) in enumerate(tokens):
         out += speakable.push(text[position : end + 1])
         position = end + 1
         is_spoken = any(start <= word.start < end for word in everything)
-        due = [word for word in everything if word.start < start]
+        run_start = tokens[first_of_run(written, place)][0]
+        due = [word for word in everything if word.start < run_start]
         assert not is_spoken or out[: len(due)] == due, (text[:end], due[len(out) :])
 
 
@@ -168,6 +185,45 @@ def test_a_number_that_may_go_on_waits_for_one_token_only() -> None:
     speakable = Speakable()
     assert speakable.push("It costs $5 ")[-1].text == "costs"
     assert [word.text for word in speakable.push("million ")] == ["five", "million"]
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("5 apples and more", 1),
+        ("1995 was good", 1),
+        ("$5 is enough", 1),
+        ("7, I think", 0),
+        ("2 4 6 8 and so on", 1),
+        ("20 30 men", 2),
+        ("10 000 steps a day", 2),
+        ("1 234 567 steps a day", 3),
+        ("020 7946 0958 is it", 3),
+        ("+49 30 1234567 is it", 3),
+        ("0800 123 456. Call", 3),
+        ("4111 1111 1111 1111 is it", 4),
+        ("01 23 45 67 89 is it", 5),
+        ("12 " * 30, 9),
+    ],
+)
+def test_a_number_waits_for_its_groups_and_one_token(text: str, tokens: int) -> None:
+    speakable = Speakable()
+    arrived = 0
+    for token in text.split():
+        if speakable.push(token + " "):
+            break
+        arrived += 1
+    assert arrived == tokens
+
+
+def test_only_figures_in_groups_load_the_library_of_telephone_numbers() -> None:
+    code = (
+        "import sys; from engine.text.speakable import Speakable; speakable = Speakable(); "
+        "speakable.push('Call 911. I have 5 apples, 10 000 pears, 20 % off at 5:30. '); "
+        "assert 'phonenumbers' not in sys.modules; "
+        "speakable.push('Ask for 415 555 0132 now. '); assert 'phonenumbers' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_the_words_of_a_heading_do_not_wait_for_the_text_below() -> None:
@@ -253,6 +309,14 @@ def test_a_megabyte_without_a_space_comes_out_in_bearable_words() -> None:
         "٣",
         "/a",
         "1x",
+        "12 ",
+        "0123 ",
+        "1,2",
+        "1.234",
+        "5-",
+        "<5",
+        "Na",
+        "°",
         "a1",
     ],
 )
@@ -275,6 +339,6 @@ def test_the_filter_loads_quickly_and_brings_no_library() -> None:
         "import sys, time; begin = time.process_time(); import engine.text.speakable; "
         "import engine.text.syllables; took = time.process_time() - begin; "
         "assert took < 0.2, took; "
-        "assert not {'num2words', 'numpy', 'torch'} & set(sys.modules)"
+        "assert not {'num2words', 'numpy', 'torch', 'phonenumbers'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
