@@ -5,11 +5,12 @@ given out as soon as nothing that may follow can change it; when a token that is
 all words of the tokens before it are out; figures in groups wait for their last group.
 
 A token is held back for three reasons. It may be a group of figures ("020 7946 0958", "10 000"):
-all groups, nine at most, wait for the first token that is none; a number alone for that one token. Its reading may depend on the next token ("5" before "May",
-"$1.5" before "million", "St." before a name): it waits until that token is complete. Or its pause
-may: a dash, a bracket or the end of a line may follow a word without punctuation; such a word waits
-for the first visible character behind it. Language models send that character in the same delta as
-the space before it, so nothing is lost; and the first word of a reply does not even wait for that.
+all groups, nine at most, wait for the first token that is none, a number alone for that one token.
+Its reading may depend on the next token ("5" before "May", "$1.5" before "million", "St." before a
+name): it waits until that token is complete. Or its pause may: a dash, a bracket or the end of a
+line may follow a word without punctuation; such a word waits for the first visible character behind
+it. Language models send that character in the same delta as the space before it, so nothing is
+lost; and the first word of a reply does not even wait for that.
 """
 
 from engine.text.markdown import Block, Markdown
