@@ -11,6 +11,7 @@ import threading
 from collections.abc import Sequence
 
 from app import cli
+from app.terminal import LogFormatter, tell
 from engine import api
 from engine.api import EngineError
 
@@ -20,16 +21,18 @@ LAST_WAIT_S = 5.0  # for a thread that is still busy after the engine has stoppe
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run Rubato; returns the exit status."""
     order = cli.parse(sys.argv[1:] if arguments is None else arguments)
-    logging.basicConfig(level=order.log_level, format="%(levelname)s %(name)s: %(message)s")
+    log = logging.StreamHandler()
+    log.setFormatter(LogFormatter("%(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(level=order.log_level, handlers=[log])
     # Python's default of 5 ms makes an audio callback wait behind busy threads.
     sys.setswitchinterval(0.001)
     api.remove_telemetry()
     try:
         return order.run()
     except EngineError as error:
-        sys.stderr.write(f"rubato: {error.message}\n")
+        tell(f"rubato: {error.message}")
         if error.hint:
-            sys.stderr.write(f"  {error.hint}\n")
+            tell(f"  {error.hint}")
         return 1
     except KeyboardInterrupt:
         return 130
@@ -43,7 +46,7 @@ def start() -> None:
         if not thread.daemon:
             thread.join(LAST_WAIT_S)
             if thread.is_alive():
-                sys.stderr.write(f"rubato: {thread.name} is still busy; leaving without it.\n")
+                tell(f"rubato: {thread.name} is still busy; leaving without it.")
                 sys.stderr.flush()
                 os._exit(status)
     sys.exit(status)

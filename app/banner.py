@@ -8,9 +8,11 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.icons import IconButton, pixmap
+from app.label import Label
+from app.plain_text import plain
 from app.theme import Theme, scaled
 from engine.api import Event, Failed
 
@@ -34,11 +36,11 @@ class Banner(QFrame):
         self._index = 0
         self.setProperty("kind", "fault")
         self.setAccessibleName("Fault")
-        self.icon = QLabel(self)
+        self.icon = Label("", self)
         self.message = _wrapping_label(self)
         self.message.setFont(scaled(self.font(), 1.0, strong=True))
         self.hint = _wrapping_label(self)
-        self.counter = QLabel(self)
+        self.counter = Label("", self)
         self.earlier = IconButton("chevron-left", "Earlier fault", theme, self)
         self.later = IconButton("chevron-right", "Later fault", theme, self)
         self.dismiss = IconButton("close", "Dismiss this fault", theme, self)
@@ -70,7 +72,8 @@ class Banner(QFrame):
             self._faults.append(_Fault(message, hint))
             self._index = len(self._faults) - 1
         self._show()
-        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, f"{message} {hint}"))
+        said = plain(f"{message} {hint}")
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, said))
 
     def _leaf(self, step: int) -> None:
         self._index = (self._index + step) % len(self._faults)
@@ -94,7 +97,7 @@ class Banner(QFrame):
         for widget in (self.earlier, self.counter, self.later):
             widget.setVisible(several)
         self.counter.setText(f"{self._index + 1}/{len(self._faults)}")
-        self.setAccessibleDescription(f"{fault.message} {fault.hint}")
+        self.setAccessibleDescription(plain(f"{fault.message} {fault.hint}"))
 
     def _tint(self) -> None:
         ratio = self.devicePixelRatioF()
@@ -120,9 +123,8 @@ class Banner(QFrame):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
 
 
-def _wrapping_label(parent: QWidget) -> QLabel:
-    label = QLabel(parent)
+def _wrapping_label(parent: QWidget) -> Label:
+    label = Label("", parent)
     label.setWordWrap(True)
-    label.setTextFormat(Qt.TextFormat.PlainText)
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     return label

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from app import models
+from app.plain_text import one_line
+from app.terminal import redraw, tell, write
 from engine import api
 from engine.api import Event, Settings
 
@@ -134,7 +136,7 @@ def _say(options: argparse.Namespace) -> int:
     if options.json:
         _print_json(said)
     else:
-        _print(
+        write(
             f"{said.audio_s:.1f} s of speech by {said.engine}, first packet "
             f"{said.first_packet_ms:.0f} ms, {said.rtf:.2f} of real time"
         )
@@ -164,10 +166,10 @@ def _demo(options: argparse.Namespace) -> int:
     _make_folder(options.out)
     question, reply = options.out / "question.wav", options.out / "reply.wav"
     asked_by = api.speak_question(QUESTION, question)
-    _tell(f'"{QUESTION}" is asked by {asked_by}: {question}')
+    tell(f'"{QUESTION}" is asked by {asked_by}: {question}')
     exchanges = api.converse(Settings(), microphone=question, loudspeaker=reply, show=_show_faults)
     _print_exchanges(exchanges, as_json=options.json)
-    _tell(f"The reply is in {reply}")
+    tell(f"The reply is in {reply}")
     return 0 if any(exchange.reply for exchange in exchanges) else 1
 
 
@@ -186,7 +188,7 @@ QUESTION = "convert ten miles to kilometers"
 
 def _show_faults(event: Event) -> None:
     if isinstance(event, api.Failed):
-        _tell(f"{event.message} {event.hint}")
+        tell(f"{event.message} {event.hint}")
 
 
 def _print_exchanges(exchanges: "Sequence[Exchange]", *, as_json: bool) -> None:
@@ -194,9 +196,14 @@ def _print_exchanges(exchanges: "Sequence[Exchange]", *, as_json: bool) -> None:
         _print_json({"turns": [dataclasses.asdict(exchange) for exchange in exchanges]})
         return
     for exchange in exchanges:
-        _print(f"you:    {exchange.heard or '(nothing understood)'}")
-        _print(f"rubato: {exchange.reply or '(no reply)'}")
-        _print("        ms after the end of speech: " + _times(exchange))
+        write(f"you:    {_indented(exchange.heard) or '(nothing understood)'}")
+        write(f"rubato: {_indented(exchange.reply) or '(no reply)'}")
+        write("        ms after the end of speech: " + _times(exchange))
+
+
+def _indented(text: str) -> str:
+    """So that no line of a reply can look like one of ours."""
+    return text.strip().replace("\n", "\n        ")
 
 
 def _times(exchange: "Exchange") -> str:
@@ -211,20 +218,21 @@ def _voices(options: argparse.Namespace) -> int:
     if options.json:
         _print_json({"voices": list(names)})
     else:
-        _print("\n".join(names))
+        for name in names:
+            write(one_line(name))
     return 0
 
 
 def _bench(options: argparse.Namespace) -> int:
-    rows = api.bench(_settings(), quick=options.quick, tell=_tell)
+    rows = api.bench(_settings(), quick=options.quick, tell=tell)
     pick = api.pick_profile(rows)
     if options.json:
         picked = dataclasses.asdict(pick) if pick else None
         _print_json({"rows": [dataclasses.asdict(row) for row in rows], "pick": picked})
     else:
-        _print(api.bench_table(rows))
+        write(api.bench_table(rows))
         if pick:
-            _print(f"Profile of the neural voice: {pick.profile or 'none'}. {pick.reason}")
+            write(f"Profile of the neural voice: {pick.profile or 'none'}. {pick.reason}")
     return 0
 
 
@@ -234,9 +242,9 @@ def _doctor(options: argparse.Namespace) -> int:
         _print_json({"findings": [dataclasses.asdict(finding) for finding in findings]})
     else:
         for finding in findings:
-            _print(f"{finding.state.value:8} {finding.part}: {finding.text}")
+            write(f"{finding.state.value:8} {finding.part}: {finding.text}")
             if finding.advice:
-                _print(f"         {finding.advice}")
+                write(f"         {finding.advice}")
     return 1 if any(finding.state.value == "fault" for finding in findings) else 0
 
 
@@ -257,31 +265,22 @@ class _ShareLine:
 
     def __exit__(self, *_: object) -> None:
         if self._drawn:
-            _tell("")
+            tell("")
 
     def draw(self, share: float) -> None:
         now = time.monotonic()
         if now >= self._due:
             self._due, self._drawn = now + models.REDRAW_S, True
-            sys.stderr.write(f"\r{share:4.0%} of the text; Ctrl+C ends it")
-            sys.stderr.flush()
+            redraw(f"{share:4.0%} of the text; Ctrl+C ends it")
 
 
 def _settings() -> Settings:
     settings, notes = api.load_settings()
     for note in notes:
-        _tell(note)
+        tell(note)
     return settings
-
-
-def _print(line: str) -> None:
-    sys.stdout.write(line + "\n")
-
-
-def _tell(line: str) -> None:
-    sys.stderr.write(line + "\n")
 
 
 def _print_json(value: object) -> None:
     plain = dataclasses.asdict(value) if dataclasses.is_dataclass(value) else value  # type: ignore[arg-type] # is_dataclass also admits classes
-    _print(json.dumps(plain, indent=2, default=str))
+    write(json.dumps(plain, indent=2, default=str))

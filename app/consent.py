@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from app.bridge import Post
+from app.plain_text import one_line
 from engine.api import AddVoice, ClipInspected
 
 LONGEST_NAME = 60  # characters; a name is read out and shown in a list
@@ -43,7 +44,7 @@ class Consent(QWidget):
         """Offer to use it when it is fit for that and the synthesiser can."""
         self._clip = clip.clip
         self.agreed.setChecked(False)
-        self.name.setText(clip.clip.stem.replace("_", " ")[:LONGEST_NAME])
+        self.name.setText(one_line(clip.clip.stem.replace("_", " "))[:LONGEST_NAME])
         self._refresh()
         self.setVisible(clip.usable and clip.can_clone)
 

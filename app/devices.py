@@ -8,6 +8,7 @@ from PySide6.QtGui import QActionGroup
 from PySide6.QtWidgets import QMenu, QWidget
 
 from app.bridge import Post
+from app.plain_text import one_line
 from engine.api import ChangeSetting, DevicesChanged, Event, Part
 
 DEVICE_KEYS = {Part.MICROPHONE: "audio.microphone", Part.LOUDSPEAKER: "audio.loudspeaker"}
@@ -42,7 +43,7 @@ class Devices:
         menu.aboutToHide.connect(menu.deleteLater)
         group = QActionGroup(menu)
         for name in ("", *self.names(part)):
-            action = group.addAction((name or DEFAULT_LABEL).replace("&", "&&"))
+            action = group.addAction(one_line(name or DEFAULT_LABEL).replace("&", "&&"))
             action.setCheckable(True)
             action.setChecked(name == self.selected(part))
             action.triggered.connect(lambda _=False, name=name: self._choose(part, name))

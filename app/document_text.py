@@ -6,16 +6,17 @@ counts UTF-16 units: a character beyond U+FFFF (most emoji) counts two; `units` 
 
 import re
 
+from app.plain_text import plain
+
 # What QTextCursor.insertText would turn into new blocks, objects or broken strings.
 _LINE_ENDS = re.compile("[\n\x0b\x0c\x85\u2028\u2029]")
-_UNSHOWABLE = re.compile("[\x00-\x08\x0e-\x1f\ufdd0\ufdd1\ufffc\ufffe\uffff\ud800-\udfff]")
+_UNSHOWABLE = re.compile("[\ufdd0\ufdd1\ufffc\ufffe\uffff]")
 LINE_END = "\u2028"
 
 
 def displayable(text: str) -> str:
     """The text with line ends inside one block and without what Qt would take for structure."""
-    text = text.replace("\r", "\u200b")  # of "\r\n" only the "\n" is seen
-    return _UNSHOWABLE.sub("\ufffd", _LINE_ENDS.sub(LINE_END, text))
+    return _UNSHOWABLE.sub("\ufffd", plain(_LINE_ENDS.sub(LINE_END, text)))
 
 
 def units(text: str) -> int:

@@ -4,10 +4,11 @@ Invariant: what the engine says of hands-free and volume is shown without being 
 """
 
 from PySide6.QtCore import QSignalBlocker, Qt
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSlider, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSlider, QWidget
 
 from app.bridge import Post
 from app.icons import IconButton
+from app.label import Label
 from app.recording import RecordingSign
 from app.switch import Switch
 from app.theme import Mode, Theme, scaled
@@ -27,7 +28,7 @@ class Header(QWidget):
         self._gain_before_mute = 1.0
         self._is_compact = False
         self._row = QHBoxLayout(self)
-        self.name = QLabel("Rubato", self)
+        self.name = Label("Rubato", self)
         self.name.setFont(scaled(self.font(), 1.3, strong=True))
         self.hands_free = Switch("Hands-&free", theme, self)
         self.hands_free.setToolTip("Answer whenever you speak, without a key (Ctrl+H)")

@@ -8,8 +8,9 @@ from enum import Enum
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QDialog, QGridLayout, QLabel, QWidget
+from PySide6.QtWidgets import QDialog, QGridLayout, QWidget
 
+from app.label import Label
 from app.theme import scaled
 
 
@@ -87,10 +88,10 @@ class KeysCard(QDialog):
         lines = [(f"Hold {talk_label}", "Talk")]
         lines += [(native(each.keys), each.words) for each in SHORTCUTS]
         for number, (keys, words) in enumerate(lines):
-            name = QLabel(keys, self)
+            name = Label(keys, self)
             name.setFont(scaled(self.font(), 1.0, strong=True))
             grid.addWidget(name, number, 0)
-            grid.addWidget(QLabel(words, self), number, 1)
+            grid.addWidget(Label(words, self), number, 1)
 
 
 def native(keys: str) -> str:

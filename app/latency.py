@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
     QHBoxLayout,
-    QLabel,
     QPushButton,
     QScrollArea,
     QSizePolicy,
@@ -19,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.label import Label
 from app.theme import Theme, scaled
 from app.turn_times import STAGES, TurnTime, TurnTimes, shown
 from engine.api import Event, TurnEnded
@@ -42,9 +42,9 @@ class LatencyDialog(QDialog):
         self.bars = Bars(theme, self)
         self.copy = QPushButton("&Copy as text", self)
         self.copy.clicked.connect(self._copy)
-        self.none_yet = QLabel("No turn yet. Ask something, then look again.", self)
+        self.none_yet = Label("No turn yet. Ask something, then look again.", self)
         self.none_yet.setProperty("kind", "muted")
-        self._cells: list[list[QLabel]] = []
+        self._cells: list[list[Label]] = []
         self._lay_out(theme)
         self._show()
 
@@ -78,7 +78,7 @@ class LatencyDialog(QDialog):
         QGuiApplication.clipboard().setText(self._times.as_text())
 
     def _lay_out(self, theme: Theme) -> None:
-        how = QLabel(
+        how = Label(
             "Milliseconds after you stopped speaking; 0 is what was ready before you did.", self
         )
         how.setProperty("kind", "muted")
@@ -108,13 +108,13 @@ class LatencyDialog(QDialog):
         grid.setColumnStretch(1, 1)
         right = Qt.AlignmentFlag.AlignRight
         for number, title in enumerate(_COLUMNS):
-            label = QLabel(title, self)
+            label = Label(title, self)
             label.setProperty("kind", "muted")
             grid.addWidget(label, 0, number + 2, right)
         for row, stage in enumerate(STAGES):
             grid.addWidget(_Swatch(_COLOURS[row], theme, self), row + 1, 0)
-            grid.addWidget(QLabel(stage.name.capitalize(), self), row + 1, 1)
-            cells = [QLabel(self) for _ in _COLUMNS]
+            grid.addWidget(Label(stage.name.capitalize(), self), row + 1, 1)
+            cells = [Label("", self) for _ in _COLUMNS]
             for number, label in enumerate(cells):
                 label.setFont(scaled(self.font(), 1.0, figures=True))
                 label.setAccessibleName(f"{stage.name}, {_COLUMNS[number]}, milliseconds")

@@ -6,11 +6,11 @@ Invariant: Ctrl-C stops a download at the next chunk; what was fetched so far is
 import argparse
 import dataclasses
 import json
-import sys
 import time
 from collections.abc import Callable
 from typing import Any
 
+from app.terminal import redraw, tell, write
 from engine import api
 
 REDRAW_S = 0.2  # how often the progress line is drawn
@@ -38,36 +38,36 @@ def _list(options: argparse.Namespace) -> int:
     entries = api.models()
     if options.json:
         plain = [dataclasses.asdict(entry) for entry in entries]
-        sys.stdout.write(json.dumps({"models": plain}, indent=2) + "\n")
+        write(json.dumps({"models": plain}, indent=2))
         return 0
     for entry in entries:
-        sys.stdout.write(f"{entry.name:16} {entry.megabytes:6} MB  {entry.state:9} {entry.title}\n")
-        sys.stdout.write(f"{'':36}{entry.licence}; {entry.attribution}\n")
+        write(f"{entry.name:16} {entry.megabytes:6} MB  {entry.state:9} {entry.title}")
+        write(f"{'':36}{entry.licence}; {entry.attribution}")
     return 0
 
 
 def _get(options: argparse.Namespace) -> int:
     for folder in api.fetch_model(options.name, _progress_line()):
-        sys.stdout.write(f"\n{folder}\n")
+        write(f"\n{folder}")
     return 0
 
 
 def _verify(options: argparse.Namespace) -> int:
     faults = api.verify_model(options.name, _progress_line())
-    sys.stderr.write("\n")
+    tell("")
     for fault in faults:
-        sys.stdout.write(f"{fault}\n")
+        write(fault)
     if not faults:
-        sys.stdout.write(f"{options.name} is as it was fetched.\n")
+        write(f"{options.name} is as it was fetched.")
     return 1 if faults else 0
 
 
 def _remove(options: argparse.Namespace) -> int:
     freed = api.remove_model(options.name)
     if freed:
-        sys.stdout.write(f"{freed / 1e6:.1f} MB were freed.\n")
+        write(f"{freed / 1e6:.1f} MB were freed.")
     else:
-        sys.stdout.write(f"Nothing of {options.name} is here.\n")
+        write(f"Nothing of {options.name} is here.")
     return 0
 
 
@@ -81,7 +81,6 @@ def _progress_line() -> Callable[[str, int, int], None]:
         if now - drawn >= REDRAW_S or done == total:
             drawn = now
             share = f"{100 * done / total:3.0f} %" if total else ""
-            sys.stderr.write(f"\r{file}  {done / 1e6:.0f} of {total / 1e6:.0f} MB  {share}   ")
-            sys.stderr.flush()
+            redraw(f"{file}  {done / 1e6:.0f} of {total / 1e6:.0f} MB  {share}   ")
 
     return draw

@@ -6,19 +6,21 @@ the same height.
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
-from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from app.label import Label
+from app.plain_text import tool_tip
 from app.theme import scaled
 from engine.api import Event, Notice
 
 _SHOWN_MS = 8000  # long enough to read a line twice
 
 
-class NoticeLine(QLabel):
+class NoticeLine(Label):
     """Shows the newest Notice; while models load, what is being loaded."""
 
     def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
+        super().__init__("", parent)
         self._standing = ""
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -26,7 +28,6 @@ class NoticeLine(QLabel):
         self.setProperty("kind", "muted")
         self.setFont(scaled(self.font(), 0.92))
         self.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.setTextFormat(Qt.TextFormat.PlainText)
         self.setAccessibleName("Notice")
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.setMinimumHeight(int(self.fontMetrics().height()) + 4)
@@ -34,9 +35,10 @@ class NoticeLine(QLabel):
     def on_event(self, event: Event) -> None:
         if isinstance(event, Notice):
             self.setText(event.text)
-            self.setToolTip(event.text)
+            self.setToolTip(tool_tip(event.text))
+            self.setAccessibleDescription(self.text())
             self._timer.start(_SHOWN_MS)
-            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, event.text))
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, self.text()))
 
     def stand(self, text: str) -> None:
         """Say this whenever no notice is shown; empty = nothing."""
@@ -47,3 +49,4 @@ class NoticeLine(QLabel):
     def _on_read(self) -> None:
         self.setText(self._standing)
         self.setToolTip("")
+        self.setAccessibleDescription("")

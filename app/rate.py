@@ -5,9 +5,10 @@ engine tells of.
 """
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.bridge import Post
+from app.label import Label
 from app.rate_slider import RateSlider
 from app.rate_trace import RateTrace
 from app.theme import Theme, scaled
@@ -25,10 +26,10 @@ class RatePanel(QWidget):
         self._measured: float | None = None
         self.slider = RateSlider(theme, self)
         self.trace = RateTrace(theme, self)
-        self.heading = QLabel("Speaking rate", self)
+        self.heading = Label("Speaking rate", self)
         self.heading.setFont(scaled(self.font(), 1.0, strong=True))
         self.heading.setBuddy(self.slider)
-        self.readout = QLabel(self)
+        self.readout = Label("", self)
         self.readout.setProperty("kind", "muted")
         self.readout.setFont(scaled(self.font(), 0.92, figures=True))
         self.readout.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)

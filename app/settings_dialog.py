@@ -6,7 +6,6 @@ Invariant: it is never modal and asks nothing back; closing it loses nothing.
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QDialog,
-    QLabel,
     QScrollArea,
     QTabWidget,
     QVBoxLayout,
@@ -14,6 +13,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.devices import DEFAULT_LABEL, Devices
+from app.label import Label
 from app.settings_fields import ChoiceEditor, Editor, editor
 from app.settings_form import PAGES, Device, Field, Page, Value
 from app.theme import Theme, scaled
@@ -117,13 +117,13 @@ class SettingsDialog(QDialog):
         column.setSpacing(5)
         made = editor(field, self._theme, self._devices, row)
         made.edited.connect(lambda value, key=field.key: self._on_edited(key, value))
-        label = QLabel(field.label, row)
+        label = Label(field.label, row)
         label.setFont(scaled(self.font(), 0.95, strong=True))
         label.setBuddy(made)
         column.addWidget(label)
         column.addWidget(made)
         if field.help:
-            help_line = QLabel(field.help, row)
+            help_line = Label(field.help, row)
             help_line.setProperty("kind", "muted")
             help_line.setFont(scaled(self.font(), 0.88))
             help_line.setWordWrap(True)

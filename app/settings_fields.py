@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from app.devices import DEFAULT_LABEL, Devices
 from app.icons import IconButton
+from app.plain_text import one_line
 from app.settings_form import (
     Choice,
     Device,
@@ -96,13 +97,15 @@ class ChoiceEditor(Editor):
         chosen = self._box.currentData()
         self._box.clear()
         for value, label in options:
-            self._box.addItem(label, value)
+            self._box.addItem(one_line(label), value)
         self.show_value(chosen)
 
     def show_value(self, value: Value) -> None:
         index = self._box.findData(value)
         if index < 0 and isinstance(value, str) and value:
-            self._box.addItem(value, value)  # what is set but not offered must not look unset
+            self._box.addItem(
+                one_line(value), value
+            )  # what is set but not offered must not look unset
             index = self._box.count() - 1
         self._box.setCurrentIndex(max(0, index))
 

@@ -4,9 +4,10 @@ Invariant: the same widgets stand upright in a wide window and in a row in a nar
 """
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QBoxLayout, QFrame, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QVBoxLayout, QWidget
 
 from app.bridge import Post
+from app.label import Label
 from app.orb import Orb, phase_words
 from app.rate import RatePanel
 from app.theme import Theme, scaled
@@ -24,7 +25,7 @@ class Stage(QFrame):
         super().__init__(parent)
         self.setProperty("kind", "card")
         self.orb = Orb(theme, self)
-        self.phase = QLabel(phase_words(Phase.IDLE), self)
+        self.phase = Label(phase_words(Phase.IDLE), self)
         self.phase.setFont(scaled(self.font(), 1.05, strong=True))
         self.phase.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.phase.setAccessibleName("Assistant is")

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 
 from app.icons import paint_icon
 from app.latency import LatencyDialog
+from app.plain_text import one_line, plain, tool_tip
 from app.theme import Theme, scaled
 from app.turn_times import STAGES, TurnTimes, stages
 from engine.api import Event, Failed, Heard, Loading, Part, Ready, TurnEnded, TurnMetrics
@@ -105,8 +106,8 @@ class Status(QWidget):
     def _show_metrics(self, metrics: TurnMetrics) -> None:
         self.last_turn.setText(last_turn_line(metrics))
         details = turn_details(metrics, self._recogniser)
-        self.last_turn.setToolTip(f"{details}\n{_TIMES}")
-        self.last_turn.setAccessibleDescription(details)
+        self.last_turn.setToolTip(tool_tip(f"{details}\n{_TIMES}"))
+        self.last_turn.setAccessibleDescription(plain(details))
 
 
 class PartRow(QAbstractButton):
@@ -154,11 +155,11 @@ class PartRow(QAbstractButton):
 
     def _show(self, state: str, name: str, detail: str) -> None:
         self._state = state
-        self._name = name
+        self._name = one_line(name)
         title = _TITLES[self._part]
-        self.setAccessibleName(f"{title}: {name}")
-        self.setAccessibleDescription(detail)
-        self.setToolTip(f"{title}: {detail or name}\nPress to change")
+        self.setAccessibleName(f"{title}: {self._name}")
+        self.setAccessibleDescription(plain(detail))
+        self.setToolTip(tool_tip(f"{title}: {detail or name}\nPress to change"))
         self.update()
 
     def resizeEvent(self, event: QEvent) -> None:

@@ -19,7 +19,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QFileDialog,
     QHBoxLayout,
-    QLabel,
     QSizePolicy,
     QVBoxLayout,
     QWidget,
@@ -28,6 +27,8 @@ from PySide6.QtWidgets import (
 from app.bridge import Post
 from app.consent import Consent
 from app.icons import IconButton
+from app.label import Label
+from app.plain_text import one_line, plain
 from app.theme import Theme, scaled
 from engine.api import AddVoice, ChangeSetting, ClipInspected, Event, Failed, VoicesChanged
 
@@ -51,6 +52,7 @@ class VoiceArea(QWidget):
     def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._post = post
+        self._known: tuple[str, ...] = ()
         self.names = QComboBox(self)
         self.names.setAccessibleName("Voice")
         self.names.setEnabled(False)
@@ -107,16 +109,17 @@ class VoiceArea(QWidget):
             self.add_file(clip)
 
     def _on_chosen(self, index: int) -> None:
-        self._post(ChangeSetting(VOICE_KEY, self.names.itemText(index)))
+        self._post(ChangeSetting(VOICE_KEY, self._known[index]))
 
     def _show_names(self, names: tuple[str, ...], selected: str) -> None:
         self.names.clear()
-        self.names.addItems(list(names))
+        self._known = names  # which may hold what no list can show
+        self.names.addItems([one_line(name) for name in names])
         self.names.setEnabled(bool(names))
-        self.names.setCurrentIndex(self.names.findText(selected))
+        self.names.setCurrentIndex(names.index(selected) if selected in names else -1)
 
     def _lay_out(self) -> None:
-        heading = QLabel("&Voice", self)
+        heading = Label("&Voice", self)
         heading.setFont(scaled(self.font(), 1.0, strong=True))
         heading.setBuddy(self.names)
         top = QHBoxLayout()
@@ -139,13 +142,12 @@ class DropTarget(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._is_inviting = False
-        self.title = QLabel("Drop a recording of a voice here", self)
+        self.title = Label("Drop a recording of a voice here", self)
         self.title.setFont(scaled(self.font(), 0.95, strong=True))
-        self.facts = QLabel("ten seconds of clear speech, any format", self)
-        self.advice = QLabel(self)
+        self.facts = Label("ten seconds of clear speech, any format", self)
+        self.advice = Label("", self)
         for label in (self.title, self.facts, self.advice):
             label.setWordWrap(True)
-            label.setTextFormat(Qt.TextFormat.PlainText)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             # labels that wrap are cut off where a layout does not ask for height-for-width
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.MinimumExpanding)
@@ -178,7 +180,7 @@ class DropTarget(QWidget):
         self.facts.setText(facts)
         self.advice.setText(advice)
         self.advice.setVisible(bool(advice))
-        self.setAccessibleDescription(f"{title}: {facts}. {advice}")
+        self.setAccessibleDescription(plain(f"{title}: {facts}. {advice}"))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)

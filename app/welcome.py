@@ -4,9 +4,10 @@ Invariant: it covers the conversation only while that is empty.
 """
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from app.bridge import Post
+from app.label import Label
 from app.theme import scaled
 from engine.api import SendText
 
@@ -23,9 +24,9 @@ class Welcome(QWidget):
 
     def __init__(self, post: Post, parent: QWidget) -> None:
         super().__init__(parent)
-        self.title = QLabel("Say something", self)
+        self.title = Label("Say something", self)
         self.title.setFont(scaled(self.font(), 1.9, strong=True))
-        self.how = QLabel(self)
+        self.how = Label("", self)
         self.how.setProperty("kind", "muted")
         self.how.setWordWrap(True)
         self.how.setFont(scaled(self.font(), 1.05))
