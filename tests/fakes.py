@@ -331,7 +331,9 @@ class Stage:
     def _recogniser(self, settings: RecogniserSettings, phrases: Sequence[str]) -> FakeRecogniser:
         return self.recogniser
 
-    def _language_model(self, settings: LanguageModelSettings) -> FakeLanguageModel:
+    def _language_model(
+        self, settings: LanguageModelSettings, progress: Callable[[str, float | None], None]
+    ) -> FakeLanguageModel:
         return self.model
 
     def _synthesiser(

@@ -93,6 +93,10 @@ class CancelTimers:
     label: str = ""
 
 
+# What is being done to load a model, and how far it is (0..1, None = unknown). It is called often
+# and may raise Cancelled.
+Progress = Callable[[str, float | None], None]
+
 Action = ChangeRate | ChangeVolume | ChooseVoice | StopSpeaking | StartTimer | CancelTimers
 Delta = TextDelta | ThoughtDelta | Action
 

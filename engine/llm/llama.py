@@ -2,21 +2,24 @@
 
 Invariant: between two yields at most one token or one slice of the prompt is computed, so closing
 the reply stops the work there; the evaluated prompt stays in the cache for the next turn, and what
-of the next one is known already can be evaluated before it is asked.
+of the next one is known already can be evaluated before it is asked. A new file is tried in another
+process first (trial.py): llama.cpp aborts the one it is in.
 """
 
 import json
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psutil
 
 from engine.errors import LanguageModelError, ModelError
-from engine.llm import rounds
-from engine.llm.base import Delta, LanguageModelInfo, Message, Role, Situation
+from engine.llm import rounds, trial
+from engine.llm.base import Delta, LanguageModelInfo, Message, Progress, Role, Situation
 from engine.llm.history import ChatMessage, chat_messages, trimmed, without_system
+from engine.llm.load_watch import LoadWatch, watched_llama
 from engine.llm.rounds import Piece
 from engine.llm.skills import Skills
 from engine.llm.tagged_calls import tool_call
@@ -40,6 +43,11 @@ GPU_SLICE_TOKENS = 512
 WARM_SLICE_TOKENS = 16
 # Two things the person may say; what their prompts begin with is the prompt of whatever they say.
 PROBES = ("x", "?")
+
+# What a trial reads and writes: characters of every kind, of which a vocabulary may lack some.
+TRIAL_TEXT = "".join(map(chr, range(32, 127))) + "\n\t\u00e4\u20ac\u4e2d\u0434\U0001f600"
+TRIAL_PROMPT_TOKENS = 64
+TRIAL_REPLY_TOKENS = 4
 
 GGUF_MAGIC = b"GGUF"
 # Models whose template writes this take and make tool calls in Hermes' form (Qwen, SmolLM, Hermes
@@ -80,6 +88,18 @@ class LlamaModel:
         try:
             for _ in self._evaluate(known, WARM_SLICE_TOKENS):
                 yield
+        except (RuntimeError, ValueError) as error:
+            raise self._failure(error) from error
+
+    def try_out(self) -> None:
+        """Do briefly, once, what conversations do. Raises LanguageModelError, or crashes here."""
+        tokens = self._tokenized(self._next_prompt((), TRIAL_TEXT))[:TRIAL_PROMPT_TOKENS]
+        try:
+            self._llama.detokenize(list(range(self._llama.n_vocab())), special=True)
+            for _ in self._evaluate(tokens, self._llama.n_batch):
+                pass
+            for _ in islice(self._sample(tokens), TRIAL_REPLY_TOKENS):
+                pass
         except (RuntimeError, ValueError) as error:
             raise self._failure(error) from error
 
@@ -169,8 +189,11 @@ class LlamaModel:
         return str(response.prompt)
 
 
-def load(settings: LanguageModelSettings, skills: Skills) -> LlamaModel:
-    """Load the file named in the settings. Raises ModelError naming it."""
+def load(settings: LanguageModelSettings, skills: Skills, progress: Progress) -> LlamaModel:
+    """Load the file named in the settings, which is tried first if it is new.
+
+    Raises ModelError naming it, and what `progress` raises.
+    """
     try:
         # Imported here: an optional extra, compiled on installation.
         import llama_cpp
@@ -180,16 +203,32 @@ def load(settings: LanguageModelSettings, skills: Skills) -> LlamaModel:
             hint="Install the extra: pip install 'rubato[llm]', or use the engine 'server'.",
         ) from error
     path = _checked(settings.model)
-    gpu = bool(llama_cpp.llama_supports_gpu_offload())
-    slice_tokens = GPU_SLICE_TOKENS if gpu else CPU_SLICE_TOKENS
     try:
-        llama = llama_cpp.Llama(
+        trial.check(path, settings, llama_cpp.__version__, progress)
+    except OSError as error:
+        raise ModelError(
+            f"{path} could not be read: {error.strerror or error}.", hint="Choose another file."
+        ) from error
+    return open_file(settings, skills, progress)
+
+
+def open_file(
+    settings: LanguageModelSettings,
+    skills: Skills,
+    progress: Progress = lambda text, fraction: None,
+) -> LlamaModel:
+    """Load the file named in the settings as it is: a bad one ends this process. ModelError."""
+    path = _checked(settings.model)
+    slice_tokens = GPU_SLICE_TOKENS if on_gpu() else CPU_SLICE_TOKENS
+    watch = LoadWatch(f"Loading {path.name}", progress)
+    try:
+        llama = watched_llama(watch)(
             model_path=str(path),
             n_ctx=max(MIN_CONTEXT_TOKENS, settings.context_tokens),
             n_batch=slice_tokens,
             n_threads=thread_count(),
             n_threads_batch=thread_count(),
-            n_gpu_layers=-1 if gpu else 0,
+            n_gpu_layers=-1 if on_gpu() else 0,
             verbose=False,
         )
         return LlamaModel(llama, path.stem, settings, skills)
@@ -198,11 +237,20 @@ def load(settings: LanguageModelSettings, skills: Skills) -> LlamaModel:
             f"The chat template of {path.name} cannot be read.", hint="Choose another model file."
         ) from error
     except (ValueError, RuntimeError, OSError) as error:
+        if watch.cancelled is not None:
+            raise watch.cancelled from error
         raise ModelError(
             f"{path.name} could not be loaded as a language model.",
             hint="The file may be cut short, too new for this version, or too big for the memory: "
             f"check {path}.",
         ) from error
+
+
+def on_gpu() -> bool:
+    """Whether this llama.cpp computes on a graphics card."""
+    import llama_cpp
+
+    return bool(llama_cpp.llama_supports_gpu_offload())
 
 
 def thread_count() -> int:

@@ -6,7 +6,7 @@ Invariant: importing this module imports no model library; load() imports the on
 from typing import TYPE_CHECKING
 
 from engine.errors import ModelError
-from engine.llm.base import LanguageModel
+from engine.llm.base import LanguageModel, Progress
 from engine.settings import LanguageModelSettings
 
 if TYPE_CHECKING:
@@ -15,29 +15,29 @@ if TYPE_CHECKING:
 NAMES = ("skills", "llama", "server")
 
 
-def load(settings: LanguageModelSettings) -> LanguageModel:
+def load(settings: LanguageModelSettings, progress: Progress) -> LanguageModel:
     """The language model the settings name, ready to reply ('server' connects at its first reply).
 
-    Raises ModelError when the name is unknown, a library or file is missing or refuses to load.
+    Raises ModelError when the name is unknown, a library or file is missing or refuses to load, and
+    what `progress` raises.
     """
     if settings.engine not in NAMES:
         raise ModelError(
             f"There is no language-model engine called {settings.engine!r}.",
             hint=f"Choose one of {', '.join(NAMES)} in the settings.",
         )
-    skills = _skills()
     if settings.engine == "llama":
         from engine.llm import llama
 
-        return llama.load(settings, skills)
+        return llama.load(settings, skills(), progress)
     if settings.engine == "server":
         from engine.llm import server
 
-        return server.connect(settings, skills)
-    return skills
+        return server.connect(settings, skills())
+    return skills()
 
 
-def _skills() -> "Skills":
+def skills() -> "Skills":
     """The skills with this computer's clock and documents folder."""
     from datetime import datetime
     from pathlib import Path

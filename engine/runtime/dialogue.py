@@ -34,7 +34,7 @@ from engine.settings import Settings
 
 FILE_RATE = 48_000  # Hz of the loudspeaker file
 QUIET_S = 1.0  # the conversation is over when the file has ended and nothing follows for this long
-READY_S = 120.0  # loading takes seconds; a model of many gigabytes can take a minute
+READY_S = 120.0  # without progress: loading takes seconds, many gigabytes a minute
 STAND_IN_S = 2.0  # after a part failed to load, another has begun to load well within this
 NEEDED = frozenset({Part.RECOGNISER, Part.LANGUAGE_MODEL, Part.SYNTHESISER})
 
@@ -122,6 +122,7 @@ class _Stage:
         self._broken: dict[Part, Failed] = {}  # did not load, and nothing stands in so far
         self._phase = Phase.IDLE
         self._idle_since = time.monotonic()
+        self._progress_at = time.monotonic()  # when a part last told how far it has loaded
         self._microphone = FileMicrophone(microphone, clock=self._clock) if microphone else None
         self._loudspeaker = loudspeaker
         self.exchanges: list[Exchange] = []
@@ -142,16 +143,14 @@ class _Stage:
 
     def wait_ready(self) -> None:
         """Until recogniser, language model and synthesiser have loaded."""
-        deadline = time.monotonic() + READY_S
         with self._changed:
             while not self._ready >= NEEDED:
-                self._changed.wait_for(
-                    lambda: self._ready >= NEEDED or self._broken, deadline - time.monotonic()
-                )
+                left_s = self._progress_at + READY_S - time.monotonic()
+                self._changed.wait_for(lambda: self._ready >= NEEDED or self._broken, left_s)
                 self._changed.wait_for(lambda: not self._broken, STAND_IN_S)
                 for fault in self._broken.values():
                     raise EngineError(fault.message, hint=fault.hint)
-                if time.monotonic() > deadline:
+                if time.monotonic() > self._progress_at + READY_S:
                     raise EngineError(
                         "The parts did not load in time.", hint="Run `rubato doctor`."
                     )
@@ -183,6 +182,7 @@ class _Stage:
                 self._ready.add(part)
             case Loading(part=part):
                 self._broken.pop(part, None)
+                self._progress_at = time.monotonic()
             case Failed(part=part) if part in NEEDED:
                 self._broken[part] = event
             case PhaseChanged(phase=phase):

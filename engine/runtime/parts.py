@@ -15,6 +15,7 @@ from engine.audio.echo import Cleaning, EchoCanceller, open_canceller
 from engine.audio.hotplug import DeviceWatch
 from engine.audio.portaudio import Devices
 from engine.llm.base import LanguageModel
+from engine.llm.base import Progress as LoadProgress
 from engine.settings import LanguageModelSettings, RecogniserSettings, SpeechSettings
 from engine.tts.base import Progress, TtsModel
 
@@ -37,7 +38,7 @@ class Parts:
     loudspeaker: Callable[[str], Loudspeaker]
     canceller: Callable[[Cleaning], EchoCanceller]
     recogniser: Callable[[RecogniserSettings, Sequence[str]], Recogniser]
-    language_model: Callable[[LanguageModelSettings], LanguageModel]
+    language_model: Callable[[LanguageModelSettings, LoadProgress], LanguageModel]
     synthesiser: Callable[[SpeechSettings, Progress], TtsModel]
     phrases: Callable[[], Sequence[str]]  # sentences the recogniser should expect
     # how complete what was said is, for the language of these settings
@@ -78,10 +79,10 @@ def _recogniser(settings: RecogniserSettings, phrases: Sequence[str]) -> Recogni
     return load(settings, phrases)
 
 
-def _language_model(settings: LanguageModelSettings) -> LanguageModel:
+def _language_model(settings: LanguageModelSettings, progress: LoadProgress) -> LanguageModel:
     from engine.llm.registry import load
 
-    return load(settings)
+    return load(settings, progress)
 
 
 def _synthesiser(settings: SpeechSettings, progress: Progress) -> TtsModel:

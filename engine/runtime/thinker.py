@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import assert_never
 
-from engine.errors import EngineError, LanguageModelError
+from engine.errors import Cancelled, EngineError, LanguageModelError
 from engine.llm.base import (
     Delta,
     LanguageModel,
@@ -99,6 +99,7 @@ class Thinker:
         self._situation = situation
         self._model: LanguageModel | None = None  # None until one is loaded
         self._wanted: LanguageModelSettings | None = None  # None = the one that was chosen is there
+        self._choices = 0  # models chosen so far, and the end; counted by who posts
         self._next = GetReady(())  # what the next question follows
         self._at_ease = True  # nobody has the floor
         self._readying: Generator[None, None, None] | None = None  # None = ready, or not asked to
@@ -115,10 +116,13 @@ class Thinker:
         self._worker.start()
 
     def post(self, task: Task) -> None:
+        if isinstance(task, LoadLanguageModel):
+            self._choices += 1
         self._worker.post(task)
 
     def stop(self, timeout_s: float) -> bool:
         """End the thread, release the model; the conductor has ended the reply."""
+        self._choices += 1
         ended = self._worker.stop(timeout_s)
         if ended and self._model:
             self._rest()
@@ -148,9 +152,23 @@ class Thinker:
                 assert_never(task)
 
     def _load(self, settings: LanguageModelSettings) -> None:
-        self._tell(Loading(Part.LANGUAGE_MODEL, f"Loading {settings.engine}"))
+        """Load a model; given up when another one is chosen meanwhile, or nobody needs it more."""
+        choices = self._choices
+        told = Loading(Part.LANGUAGE_MODEL, f"Loading {settings.engine}")
+        self._tell(told)
+
+        def progress(text: str, fraction: float | None) -> None:
+            nonlocal told
+            if self._choices != choices:
+                raise Cancelled("Another language model was chosen.")
+            said, told = told, Loading(Part.LANGUAGE_MODEL, text, fraction)
+            if told != said:
+                self._tell(told)
+
         try:
-            model = self._parts.language_model(settings)
+            model = self._parts.language_model(settings, progress)
+        except Cancelled:
+            return
         except Exception as error:  # noqa: BLE001 - whatever a library raises, another stands in
             self._tell(PartFailed(Part.LANGUAGE_MODEL, unloaded(Part.LANGUAGE_MODEL, error)))
             if self._model is None and settings.engine != BUILT_IN:

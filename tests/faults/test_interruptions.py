@@ -129,7 +129,7 @@ def heard_of(deltas: tuple[str, ...], rate: float | None) -> np.ndarray:
     clock = SteppedClock()
     loudspeaker = FileLoudspeaker(None, RATE, clock=clock)
     parts = Devices(loudspeaker=loudspeaker).in_place_of(standard_parts())
-    parts = replace(parts, language_model=lambda settings: FakeLanguageModel(*deltas))
+    parts = replace(parts, language_model=lambda settings, progress: FakeLanguageModel(*deltas))
     settings = Settings()
     settings = replace(settings, speech=replace(settings.speech, rate=rate))
 

@@ -108,7 +108,9 @@ def test_whatever_a_library_raises_while_loading_another_part_stands_in(
         synthesiser=lambda speech, progress: (
             real_voice(speech, progress) if speech.engine == "espeak" else refuse()
         ),
-        language_model=lambda model: real_model(model) if model.engine == "skills" else refuse(),
+        language_model=lambda model, progress: (
+            real_model(model, progress) if model.engine == "skills" else refuse()
+        ),
     )
     with whole(settings, parts=parts) as engine:
         (failed,) = engine.failed(part)
@@ -119,7 +121,7 @@ def test_whatever_a_library_raises_while_loading_another_part_stands_in(
 def test_a_language_model_that_fails_before_its_first_word_fails_its_turn() -> None:
     fault = LanguageModelError("The server is down.", hint="Start it.")
     parts = Devices().in_place_of(standard_parts())
-    parts = replace(parts, language_model=lambda settings: FakeLanguageModel(fault))
+    parts = replace(parts, language_model=lambda settings, progress: FakeLanguageModel(fault))
     with whole(parts=parts) as engine:
         endings = {engine.ask(f"question {number}").ending for number in range(30)}
     assert endings == {Ending.FAILED}

@@ -52,9 +52,20 @@ def make_gguf(tmp_path_factory) -> GgufMaker:
     return make
 
 
-def write_gguf(path: Path, follows: Mapping[str, str], template: str, context: int) -> None:
-    """`follows` maps each token's text to the next; a text nothing follows ends the reply."""
+def write_gguf(
+    path: Path,
+    follows: Mapping[str, str] = ENDLESS,
+    template: str = PLAIN,
+    context: int = 512,
+    fault: str = "",
+) -> None:
+    """`follows` maps each token's text to the next; a text nothing follows ends the reply. `fault`
+    makes a file that llama.cpp cannot bear: 'duplicate tokens', 'no byte tokens', or a number of
+    blocks.
+    """
     texts = vocabulary(follows)
+    if fault == "no byte tokens":
+        texts = [text for text in texts if not text.startswith("<0x")]
     generator = np.random.default_rng(1)
     embedding = generator.choice([-1.0, 1.0], (len(texts), WIDTH)).astype(np.float32)
     output = np.zeros_like(embedding)
@@ -63,8 +74,11 @@ def write_gguf(path: Path, follows: Mapping[str, str], template: str, context: i
     output[texts.index("</s>")] += sum(
         embedding[texts.index(text)] for text in set(follows.values()) - set(follows)
     )
+    if fault == "duplicate tokens":
+        texts[-1] = texts[-2]
     writer = gguf.GGUFWriter(path, "llama")
     add_metadata(writer, texts, template, context)
+    writer.add_block_count(int(fault) if fault.isdecimal() else LAYERS)
     writer.add_tensor("token_embd.weight", embedding)
     add_layers(writer)
     writer.add_tensor("output_norm.weight", np.ones(WIDTH, np.float32))
@@ -83,12 +97,11 @@ def vocabulary(follows: Mapping[str, str]) -> list[str]:
 
 def add_metadata(writer: gguf.GGUFWriter, texts: Sequence[str], template: str, context: int):
     kinds = [gguf.TokenType.UNKNOWN, *[gguf.TokenType.CONTROL] * (len(CONTROL) - 1)]
-    kinds += [gguf.TokenType.BYTE] * 256
+    kinds += [gguf.TokenType.BYTE] * sum(text.startswith("<0x") for text in texts)
     kinds += [gguf.TokenType.USER_DEFINED] * (len(texts) - len(kinds))
     writer.add_name("tiny")
     writer.add_context_length(context)
     writer.add_embedding_length(WIDTH)
-    writer.add_block_count(LAYERS)
     writer.add_feed_forward_length(FEED_FORWARD)
     writer.add_head_count(HEADS)
     writer.add_head_count_kv(HEADS)

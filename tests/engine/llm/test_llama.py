@@ -40,7 +40,7 @@ def load(make_gguf, skills):
             context_tokens=context_tokens,
             temperature=0.0,
         )
-        loaded.append(llama.load(settings, skills))
+        loaded.append(llama.open_file(settings, skills))
         return loaded[-1]
 
     yield make
@@ -302,17 +302,17 @@ def settings(model) -> LanguageModelSettings:
 
 def test_a_missing_file_is_named(skills, tmp_path):
     with pytest.raises(ModelError, match=r"no readable model file .*gone\.gguf"):
-        llama.load(settings(tmp_path / "gone.gguf"), skills)
+        llama.open_file(settings(tmp_path / "gone.gguf"), skills)
 
 
 def test_no_file_at_all_is_said(skills):
     with pytest.raises(ModelError, match="No language model file"):
-        llama.load(settings(""), skills)
+        llama.open_file(settings(""), skills)
 
 
 def test_a_folder_is_no_model(skills, tmp_path):
     with pytest.raises(ModelError, match="no readable model file"):
-        llama.load(settings(tmp_path), skills)
+        llama.open_file(settings(tmp_path), skills)
 
 
 def test_another_kind_of_file_is_named(skills, tmp_path):
@@ -320,7 +320,7 @@ def test_another_kind_of_file_is_named(skills, tmp_path):
     path.write_bytes(b"ID3" * 100)
 
     with pytest.raises(ModelError, match=r"song\.mp3 is not a GGUF"):
-        llama.load(settings(path), skills)
+        llama.open_file(settings(path), skills)
 
 
 @pytest.mark.parametrize("kept", [0.001, 0.5, 0.99])
@@ -330,17 +330,17 @@ def test_a_file_cut_short_is_named(skills, tmp_path, make_gguf, kept):
     path.write_bytes(whole[: max(8, int(len(whole) * kept))])
 
     with pytest.raises(ModelError, match=r"half\.gguf could not be loaded"):
-        llama.load(settings(path), skills)
+        llama.open_file(settings(path), skills)
 
 
 def test_a_model_without_a_chat_template_is_refused(skills, make_gguf):
     with pytest.raises(ModelError, match="no chat template"):
-        llama.load(settings(make_gguf(template="")), skills)
+        llama.open_file(settings(make_gguf(template="")), skills)
 
 
 def test_a_template_that_is_no_template_is_refused(skills, make_gguf):
     with pytest.raises(ModelError, match=r"chat template of tiny"):
-        llama.load(settings(make_gguf(template="{% if %}")), skills)
+        llama.open_file(settings(make_gguf(template="{% if %}")), skills)
 
 
 def test_without_the_library_the_error_says_what_to_install(skills, monkeypatch):
@@ -353,7 +353,7 @@ def test_without_the_library_the_error_says_what_to_install(skills, monkeypatch)
 
     monkeypatch.setattr(builtins, "__import__", without_llama)
     with pytest.raises(ModelError, match="not installed") as caught:
-        llama.load(settings("model.gguf"), skills)
+        llama.load(settings("model.gguf"), skills, lambda text, fraction: None)
     assert "pip install" in caught.value.hint
 
 

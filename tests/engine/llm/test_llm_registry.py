@@ -9,8 +9,12 @@ from engine.llm.base import Message, Role, Situation, TextDelta
 from engine.settings import LanguageModelSettings
 
 
+def quiet(text, fraction):
+    """Progress that nobody watches."""
+
+
 def test_the_default_needs_no_model():
-    model = registry.load(LanguageModelSettings())
+    model = registry.load(LanguageModelSettings(), quiet)
     here = Situation(rate=None, volume=1.0, voice="", voices=())
     reply = model.reply([Message(Role.USER, "what is two plus two")], lambda: here)
 
@@ -20,7 +24,7 @@ def test_the_default_needs_no_model():
 
 def test_a_server_is_not_contacted_before_the_first_reply():
     settings = LanguageModelSettings("server", model="m", address="http://127.0.0.1:1/v1")
-    model = registry.load(settings)
+    model = registry.load(settings, quiet)
 
     assert model.info.name == "server"
     model.close()
@@ -28,7 +32,7 @@ def test_a_server_is_not_contacted_before_the_first_reply():
 
 def test_an_unknown_name_lists_the_known_ones():
     with pytest.raises(ModelError, match="'gpt'") as caught:
-        registry.load(LanguageModelSettings(engine="gpt"))
+        registry.load(LanguageModelSettings(engine="gpt"), quiet)
     assert all(name in caught.value.hint for name in registry.NAMES)
 
 

@@ -1,8 +1,15 @@
 """The mind, ticked by hand: it gets ready for the next question while nobody has the floor."""
 
+import queue
+import threading
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
 from engine.errors import LanguageModelError
 from engine.llm.base import Message, Role
-from engine.messages import Event
+from engine.messages import Event, Loading, Ready
 from engine.runtime.dials import Dials
 from engine.runtime.happenings import Happening, PartFailed
 from engine.runtime.reply import Reply
@@ -81,3 +88,45 @@ def test_what_fails_while_getting_ready_is_left_for_the_reply_to_tell() -> None:
     mind.rest()
     assert mind.thinker._tick() is None
     assert not [told for told in mind.told if isinstance(told, PartFailed)]
+
+
+def loading_until_cancelled(began: threading.Event):
+    """A language model of which 'llama' never finishes to load, and 'skills' does at once."""
+
+    def load(settings, progress):
+        while settings.engine == "llama":
+            progress("Trying", None)
+            began.set()
+        return FakeLanguageModel("Yes.")
+
+    return load
+
+
+@pytest.fixture
+def endless():
+    """endless.thinker loads for ever; endless.began tells that it began."""
+    began, told = threading.Event(), queue.SimpleQueue()
+    parts = replace(Stage().parts(), language_model=loading_until_cancelled(began))
+    thinker = Thinker(parts, told.put, lambda order: None, lambda: None)
+    thinker.start()
+    thinker.post(LoadLanguageModel(LanguageModelSettings(engine="llama")))
+    assert began.wait(10)
+    yield SimpleNamespace(thinker=thinker, told=told)
+    thinker.stop(10)
+
+
+def test_loading_is_given_up_for_another_model(endless) -> None:
+    endless.thinker.post(LoadLanguageModel(LanguageModelSettings()))
+    told = []
+    while not (told and isinstance(told[-1], Ready)):
+        told.append(endless.told.get(timeout=10))
+    assert [each.text for each in told if isinstance(each, Loading)] == [
+        "Loading llama",
+        "Trying",
+        "Loading skills",
+    ]
+    assert not [each for each in told if isinstance(each, PartFailed)]
+
+
+def test_loading_does_not_keep_the_thread_from_ending(endless) -> None:
+    assert endless.thinker.stop(10)
