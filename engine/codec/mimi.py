@@ -19,6 +19,7 @@ from torch import Tensor, nn
 
 from engine.codec.products import ENCODING, quicken, tabled
 from engine.errors import ModelError
+from engine.nn.finite import not_finite
 from engine.nn.quantise import Precision
 
 SAMPLE_RATE = 24_000  # Hz
@@ -121,7 +122,10 @@ def load_mimi(file: Path, codebooks: int, device: torch.device) -> Mimi:
     from moshi.models.loaders import get_mimi  # slow to import
 
     def make() -> Any:
-        return _frozen(get_mimi(str(file), device=device, num_codebooks=codebooks))
+        model = _frozen(get_mimi(str(file), device=device, num_codebooks=codebooks))
+        if key := not_finite(model.state_dict().items()):
+            raise ValueError(f"'{key}' holds NaN or infinity")
+        return model
 
     if not file.is_file():
         raise ModelError(f"The codec file {file} is not there.", hint="Fetch the model again.")

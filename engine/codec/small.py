@@ -20,6 +20,7 @@ from engine.codec.mimi import SAMPLE_RATE, Mimi
 from engine.codec.small_parts import SpectralDecoder, SpectralEncoder
 from engine.codec.source import SourceDecoder
 from engine.errors import ModelError
+from engine.nn.finite import not_finite
 
 FRAME_RATE: Final = 12.5
 LATENT_RATE: Final = 25.0  # Hz of encoder and decoder; Mimi halves and doubles around the codes
@@ -127,6 +128,8 @@ def _read(file: Path, device: torch.device) -> Any:
             tensors = {name: handle.get_tensor(name).float() for name in handle.keys()}  # noqa: SIM118
     except (OSError, SafetensorError) as error:
         raise ModelError(f"The codec file {file} is damaged: {error}.", hint=AGAIN) from error
+    if key := not_finite(tensors.items()):
+        raise ModelError(f"The codec file {file}: '{key}' holds NaN or infinity.", hint=AGAIN)
     config = read_config(about.get(CONFIG_KEY, ""), file)
     model = frozen(build(config), device)
     try:
@@ -148,7 +151,7 @@ def read_config(text: str, file: Path) -> SmallCodecConfig:
         values = {field.name: found.pop(field.name) for field in fields(SmallCodecConfig)}
         values["decoder"] = Decoder(values["decoder"])
         sizes = {name: values[name] for name in _LARGEST}
-    except (ValueError, KeyError, AttributeError, TypeError) as error:
+    except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
         raise ModelError(f"{file} is no codec of this program: {error}.", hint=AGAIN) from error
     if found or any(
         type(size) is not int or not 0 < size <= _LARGEST[name] for name, size in sizes.items()

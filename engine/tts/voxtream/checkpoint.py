@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from engine.errors import ModelError
+from engine.nn.finite import not_finite
 from engine.nn.packed import PackedLinear, PackedTransformer
 from engine.nn.quantise import Precision
 from engine.nn.short_stack import ShortStack
@@ -29,7 +30,7 @@ PREFIXES = {"phone": "phone_former", "temporal": "temp_former", "depth": "dep_fo
 
 
 class Source(Protocol):
-    """Where tensors come from, by published key."""
+    """Where tensors come from, by published key; numbers all of them."""
 
     def take(self, key: str) -> Tensor:
         """The tensor of a key of `published_shapes`, fp32 on the CPU."""
@@ -212,9 +213,11 @@ class PublishedFile:
             raise
 
     def take(self, key: str) -> Tensor:
-        """One tensor as fp32."""
-        tensor: Tensor = self._open.get_tensor(key)
-        return tensor.float()
+        """One tensor as fp32. ModelError when it holds what is no number."""
+        tensor: Tensor = self._open.get_tensor(key).float()
+        if not_finite([(key, tensor)]):
+            raise ModelError(f"{self._file}: '{key}' holds NaN or infinity.", hint=AGAIN)
+        return tensor
 
     def close(self) -> None:
         self._open.__exit__(None, None, None)

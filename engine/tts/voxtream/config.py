@@ -5,14 +5,14 @@ generation settings carry where the paper says less.
 Invariant: a checkpoint's config.json decides every tensor's shape; nothing here can contradict it.
 """
 
-import json
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Final, get_type_hints
+from typing import Final, get_type_hints
 
 from engine.errors import ModelError
 from engine.nn.quantise import Precision
 from engine.nn.transformer import TransformerConfig
+from engine.tts.voxtream.limits import AGAIN, check, read_object
 
 # The released config.json names its stacks; these are the shapes behind the names.
 STACKS = {
@@ -179,19 +179,20 @@ def read_config(file: Path) -> ModelConfig:
     """Shapes from a released config.json.
 
     Keys that do not shape the weights (training's) are ignored, as the published loader does.
-    Raises ModelError naming the file and the key for whatever is missing or of the wrong kind.
+    Raises ModelError naming the file and the key for whatever is missing, of the wrong kind or out
+    of all proportion.
     """
-    found = _read_object(file)
+    found = read_object(file)
     values = {}
     for field in fields(_PublishedConfig):
         if field.name not in found:
-            raise ModelError(f"{file} lacks the key '{field.name}'.", hint="Fetch the model again.")
+            raise ModelError(f"{file} lacks the key '{field.name}'.", hint=AGAIN)
         value = found[field.name]
         kind = _PUBLISHED_KINDS[field.name]
         if type(value) is not kind:
             raise ModelError(
                 f"{file}: '{field.name}' is {value!r}, expected {kind.__name__}.",
-                hint="Fetch the model again.",
+                hint=AGAIN,
             )
         values[field.name] = value
     return _shaped(_PublishedConfig(**values), file)
@@ -212,7 +213,7 @@ def _shaped(config: _PublishedConfig, file: Path) -> ModelConfig:
             f"{config.audio_pad_size} padding codes, expected {temporal.width} and 0.",
             hint="This checkpoint needs a newer version of the program.",
         )
-    return ModelConfig(
+    shape = ModelConfig(
         phone=phone,
         temporal=temporal,
         depth=depth,
@@ -225,15 +226,8 @@ def _shaped(config: _PublishedConfig, file: Path) -> ModelConfig:
         audio_window=config.audio_window_size,
         phone_window=config.phone_window_size,
     )
-
-
-def _read_object(file: Path) -> dict[str, Any]:
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ModelError(
-            f"{file} cannot be read: {error}", hint="Fetch the model again."
-        ) from error
-    if not isinstance(found, dict):
-        raise ModelError(f"{file} is not a JSON object.", hint="Fetch the model again.")
-    return found
+        check(shape)
+    except ValueError as error:
+        raise ModelError(f"{file}: {error}.", hint=AGAIN) from error
+    return shape

@@ -23,6 +23,7 @@ from engine.tts import voices
 from engine.tts.base import Voice
 from engine.tts.voxtream.checkpoint import PublishedFile, Target, load_weights
 from engine.tts.voxtream.config import VOXTREAM2, Generation, ModelConfig, Profile
+from engine.tts.voxtream.limits import check, check_number, read_object
 from engine.tts.voxtream.rate import RateTarget
 from engine.tts.voxtream.session import Machine
 from engine.tts.voxtream.small_speaker import load_small_speaker
@@ -35,7 +36,7 @@ VOICE_FILE: Final = "voice.safetensors"
 CODEC_FILE: Final = "codec.safetensors"
 SPEAKER_FILE: Final = "speaker.safetensors"
 VOICES_FOLDER: Final = "voices"
-LARGEST_BYTES: Final = 1_000_000
+LONGEST_NAME: Final = 80
 EDITION_LETTERS: Final = 8  # of a hash; two packs on one machine are many
 AGAIN: Final = "Install the program again."
 _T = TypeVar("_T")
@@ -107,17 +108,16 @@ def pack_json(config: PackConfig) -> str:
 def read_pack_config(file: Path) -> PackConfig:
     """ModelError when the file is missing, damaged, or describes what cannot be built."""
     try:
-        with file.open(encoding="utf-8") as handle:
-            found = json.loads(handle.read(LARGEST_BYTES))  # longer than that breaks off
+        found = read_object(file)
         rates = {float(rate): _rate(value) for rate, value in found["rates"].items()}
         config = PackConfig(
-            str(found["name"]),
+            _name(found["name"]),
             _shape(found["shape"]),
             _plain(Generation, found["generation"]),
             dict(sorted(rates.items())),
         )
         _check(config)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ModelError(f"The voice pack's {file} cannot be used: {error}.", hint=AGAIN) from error
     return config
 
@@ -125,13 +125,19 @@ def read_pack_config(file: Path) -> PackConfig:
 def _check(config: PackConfig) -> None:
     """ValueError for what types cannot say."""
     shape = config.shape
+    check(shape)
+    check(config.generation)
+    for rate, target in config.rates.items():
+        check_number("rate", rate)
+        check(target)
     if not config.rates or any(
-        len(rate.counts) != shape.duration_tokens or min(rate.counts) < 1
-        for rate in config.rates.values()
+        len(target.counts) != shape.duration_tokens for target in config.rates.values()
     ):
         raise ValueError("its rate table does not fit its duration tokens")
-    if shape.duration_tokens != len(VOXTREAM2.duration_tokens) or shape.codebooks < 2:
-        raise ValueError("it has other duration tokens or fewer than two codebooks")
+    if shape.duration_tokens != len(VOXTREAM2.duration_tokens):
+        raise ValueError("it has other duration tokens")
+    if config.generation.top_codes > shape.codes:
+        raise ValueError(f"'top_codes' is {config.generation.top_codes} of {shape.codes} codes")
     for stack in (shape.phone, shape.temporal, shape.depth):
         if (
             stack.width != shape.width
@@ -148,19 +154,25 @@ def _shape(found: dict[str, Any]) -> ModelConfig:
     return _plain(ModelConfig, {**found, **stacks})
 
 
+def _name(found: object) -> str:
+    if not isinstance(found, str) or not found.isprintable() or not 0 < len(found) <= LONGEST_NAME:
+        raise ValueError(f"'name' is no name of at most {LONGEST_NAME} printable characters")
+    return found
+
+
 def _rate(found: dict[str, Any]) -> RateTarget:
     counts = tuple(int(count) for count in found["counts"])
     return RateTarget(counts, float(found["weight"]), float(found["guidance"]))
 
 
 def _plain(kind: type[_T], found: dict[str, Any]) -> _T:
-    """A dataclass of numbers from its JSON object; all keys, no others, positive sizes."""
+    """A dataclass of numbers from its JSON object; all keys, no others, each of its type."""
     hints = get_type_hints(kind)
     names = [item.name for item in fields(kind)]  # type: ignore[arg-type]
     if set(found) != set(names):
         raise ValueError(f"keys {sorted(set(found) ^ set(names))}")
     for name, value in found.items():
         fits = type(value) is hints[name] or (hints[name] is float and type(value) is int)
-        if not fits or (type(value) is int and not 0 < value < 1_000_000):
+        if not fits:
             raise ValueError(f"'{name}' is {value!r}")
     return kind(**found)

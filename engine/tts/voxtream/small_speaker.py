@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from engine.errors import ModelError
+from engine.nn.finite import not_finite
 
 SAMPLE_RATE: Final = 16_000
 FFT, WINDOW, HOP = 512, 400, 160  # samples
@@ -105,6 +106,8 @@ def load_small_speaker(file: Path) -> SmallSpeaker:
         model.load_state_dict(tensors)
     except (OSError, SafetensorError, ValueError, RuntimeError, TypeError) as error:
         raise ModelError(f"The speaker encoder {file} is damaged: {error}", hint=AGAIN) from error
+    if key := not_finite(tensors.items()):
+        raise ModelError(f"The speaker encoder {file}: '{key}' holds NaN or infinity.", hint=AGAIN)
     return model.eval().requires_grad_(requires_grad=False)
 
 

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from engine.errors import ModelError
+from engine.nn.finite import not_finite
 from engine.tts.voxtream.speaker import (
     FFT,
     HIGHEST_HZ,
@@ -134,6 +135,8 @@ def _check_keys(file: Path, found: dict[str, Tensor], model: ReDimNet) -> None:
                 f"expected {list(tensor.shape)}.",
                 hint=AGAIN,
             )
+    if key := not_finite((key, found[key]) for key in expected):
+        raise ModelError(f"{file}: '{key}' holds NaN or infinity.", hint=AGAIN)
     extra = sorted(key for key in set(found) - set(expected) if not key.startswith(_CLASSIFIER))
     if extra:
         raise ModelError(f"{file} holds '{extra[0]}', which is not expected.", hint=AGAIN)

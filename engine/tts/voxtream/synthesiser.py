@@ -22,7 +22,7 @@ from engine.tts.base import Pcm, RateRange, Timing, TtsInfo, Voice
 from engine.tts.voxtream import voice as voices
 from engine.tts.voxtream.checkpoint import PublishedFile, RandomWeights, Target, load_weights
 from engine.tts.voxtream.config import (
-    INT4,
+    INT8,
     VOXTREAM2,
     VOXTREAM2_SHAPE,
     ModelConfig,
@@ -153,7 +153,7 @@ class VoxtreamSynthesiser:
                     f"The voice '{voice.name}' was made for '{voice.model}'.",
                     hint="Choose a voice of this synthesiser, or add the recording again.",
                 )
-            codes = voices.checked_codes(voice, model.config.codebooks)
+            codes = voices.checked_codes(voice, model.config)
             speaker = voices.checked_speaker(voice, model.config.speaker_width)
             # The voice is kept beside its prompt: its id stays its own as long as it is here.
             self._prepared[id(voice)] = (voice, prepare(model, self._tables, codes, speaker))
@@ -202,7 +202,7 @@ def load_random(
     seed: int = 0,
     *,
     config: ModelConfig = VOXTREAM2_SHAPE,
-    profile: Profile = INT4,
+    profile: Profile = INT8,
     target: Target | None = None,
     mimi: Mimi | None = None,
 ) -> VoxtreamSynthesiser:

@@ -6,12 +6,12 @@ the model to drop its guidance (the released implementation does this to "?!").
 
 # ruff: noqa: RUF001  IPA letters look like others on purpose
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
 from engine.errors import ModelError
 from engine.tts.voxtream.config import BOS, EOS, MARKS, SILENCE, UNKNOWN
+from engine.tts.voxtream.limits import AGAIN, read_object
 
 _SPECIAL = frozenset((SILENCE, UNKNOWN, BOS, EOS, *MARKS.values()))
 # American English as espeak-ng 1.52 spells it, most frequent first. Only for weights that bring no
@@ -61,18 +61,12 @@ def own_ids() -> dict[str, int]:
 
 def read_table(file: Path, vocabulary: int) -> PhoneTable:
     """phoneme_to_token.json. ModelError naming the file and what is wrong with it."""
-    again = "Fetch the model again."
-    try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ModelError(f"{file} cannot be read: {error}", hint=again) from error
-    if not isinstance(found, dict):
-        raise ModelError(f"{file} is not a JSON object of phones.", hint=again)
+    found = read_object(file)
     for phone, number in found.items():
         if type(number) is not int or not 0 <= number < vocabulary:
             raise ModelError(
                 f"{file}: '{phone}' is {number!r}, expected a number below {vocabulary}.",
-                hint=again,
+                hint=AGAIN,
             )
     for mark, number in MARKS.items():
         if found.get(mark) != number:

@@ -22,11 +22,12 @@ from engine.audio.vad import Stretch, find_speech
 from engine.codec.mimi import SAMPLE_RATE, Mimi
 from engine.errors import InvalidInput, UnreadableClip
 from engine.tts.base import Pcm, Voice
+from engine.tts.voxtream.config import ModelConfig
 
 SHORTEST_S, LONGEST_S = 1, 20  # released; 3 to 10 s are best (VoXtream2, 3.2)
 LEAD_S: Final = 0.3  # kept before every stretch of speech, and behind the last one
 LOUDEST_STEP: Final = 8.0  # |sample|; far beyond full scale is no audio
-MAKING: Final = "2"  # raise when the arithmetic below changes
+MAKING: Final = "3"  # raise when the arithmetic below changes
 
 
 class SpeakerEncoder(Protocol):
@@ -41,8 +42,13 @@ def encode(pcm: Pcm, sample_rate: int, mimi: Mimi, speaker: SpeakerEncoder, mode
     """A voice from mono samples. UnreadableClip with the reason when it cannot become one."""
     _check(pcm, sample_rate)
     denoising = denoiser() if snr_db(Clip(pcm, sample_rate)) < POOR_SNR_DB else ""
-    kept = _speech(pcm, sample_rate, denoise=bool(denoising))
-    codes = mimi.encode(torch.from_numpy(_resampled(kept, sample_rate, SAMPLE_RATE))[None, None])
+    used = pcm[: 3 * LONGEST_S * sample_rate]  # more than enough to find 20 s of speech in
+    speech = _speech(used, sample_rate)
+    kept = _cut(used, speech, sample_rate)
+    # As released: what is enhanced gives the codes, while who speaks is told from what was recorded
+    # (noise suppression moves the vector). Suppression hears the pauses too: they show it the room.
+    clean = _cut(denoised(used, sample_rate), speech, sample_rate) if denoising else kept
+    codes = mimi.encode(torch.from_numpy(_resampled(clean, sample_rate, SAMPLE_RATE))[None, None])
     with torch.inference_mode():
         at_speech_rate = torch.from_numpy(_resampled(kept, sample_rate, SPEECH_RATE))
         vector = torch.nn.functional.normalize(speaker.embed(at_speech_rate), dim=0)
@@ -65,17 +71,19 @@ def encode(pcm: Pcm, sample_rate: int, mimi: Mimi, speaker: SpeakerEncoder, mode
     )
 
 
-def checked_codes(voice: Voice, codebooks: int) -> Tensor:
-    """The voice's codes [K, T], after checking that they are a prompt."""
+def checked_codes(voice: Voice, shape: ModelConfig) -> Tensor:
+    """The voice's codes [K, T], after checking that they are a prompt for a model of that shape."""
     codes = _tensor(voice.tensors, "codes")
-    good = codes.ndim == 2 and codes.shape[0] >= codebooks and codes.shape[1] >= 2
-    if not good or codes.min() < 0 or codes.max() > 2047:
+    longest = shape.audio_window - 2  # a column more than frames, and one to speak in
+    good = codes.ndim == 2 and codes.shape[0] >= shape.codebooks and 2 <= codes.shape[1] <= longest
+    integers = np.issubdtype(codes.dtype, np.integer)
+    if not good or not integers or codes.min() < 0 or codes.max() >= shape.codes:
         raise InvalidInput(
             f"The voice '{voice.name}' holds codes of shape {list(codes.shape)}, expected "
-            f"{codebooks} rows of codes 0 to 2047.",
+            f"{shape.codebooks} rows of 2 to {longest} codes from 0 to {shape.codes - 1}.",
             hint="Make the voice again from its recording.",
         )
-    return torch.from_numpy(codes[:codebooks].astype(np.int64))
+    return torch.from_numpy(codes[: shape.codebooks].astype(np.int64))
 
 
 def checked_speaker(voice: Voice, width: int) -> Tensor:
@@ -118,20 +126,22 @@ def _options_hash(denoising: str) -> str:
     return hashlib.sha256(json.dumps(options).encode()).hexdigest()
 
 
-def _speech(pcm: Pcm, sample_rate: int, *, denoise: bool) -> Pcm:
-    """The recording without its pauses, at most LONGEST_S."""
-    pcm = pcm[: 3 * LONGEST_S * sample_rate]  # more than enough to find 20 s of speech in
-    if denoise:
-        pcm = denoised(pcm, sample_rate)
+def _speech(pcm: Pcm, sample_rate: int) -> list[slice]:
+    """Where the recording is no pause."""
     stretches = find_speech(_resampled(pcm, sample_rate, SPEECH_RATE))
-    parts = [pcm[part] for part in _widened(stretches, sample_rate, len(pcm))]
-    kept = np.concatenate(parts) if parts else pcm[:0]
-    if len(kept) < SHORTEST_S * sample_rate:
+    parts = _widened(stretches, sample_rate, len(pcm))
+    found = sum(part.stop - part.start for part in parts)
+    if found < SHORTEST_S * sample_rate:
         raise UnreadableClip(
-            f"Only {len(kept) / sample_rate:.1f} s of speech were found in the recording.",
+            f"Only {found / sample_rate:.1f} s of speech were found in the recording.",
             hint="Give at least one second of clear speech by one person.",
         )
-    return kept[: LONGEST_S * sample_rate]
+    return parts
+
+
+def _cut(pcm: Pcm, parts: list[slice], sample_rate: int) -> Pcm:
+    """The parts alone, at most LONGEST_S."""
+    return np.concatenate([pcm[part] for part in parts])[: LONGEST_S * sample_rate]
 
 
 def _widened(stretches: tuple[Stretch, ...], sample_rate: int, length: int) -> list[slice]:

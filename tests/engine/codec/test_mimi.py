@@ -1,5 +1,6 @@
 """Streams of one codec are values: they do not know of each other."""
 
+import math
 from pathlib import Path
 
 import pytest
@@ -62,4 +63,16 @@ def test_a_file_that_is_not_mimi_is_refused_by_name(tmp_path: Path) -> None:
         load_mimi(file, 16, torch.device("cpu"))
     file.write_bytes(b"12345678 no weights")
     with pytest.raises(ModelError, match=r"mimi\.safetensors"):
+        load_mimi(file, 16, torch.device("cpu"))
+
+
+def test_a_weight_that_is_no_number_is_refused_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = small_mimi()._model
+    broken.get_parameter("decoder.model.0.conv.conv.bias")[3] = math.nan
+    monkeypatch.setattr("moshi.models.loaders.get_mimi", lambda file, **options: broken)
+    file = tmp_path / "mimi.safetensors"
+    file.touch()
+    with pytest.raises(ModelError, match=r"'decoder\.model\.0\.conv\.conv\.bias' holds NaN"):
         load_mimi(file, 16, torch.device("cpu"))

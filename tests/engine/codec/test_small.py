@@ -9,7 +9,15 @@ from safetensors.torch import save_file
 
 from engine.codec.mimi import FRAME_SAMPLES, Mimi, MimiStream
 from engine.codec.products import ENCODING
-from engine.codec.small import Decoder, SmallCodecConfig, build, frozen, load_small, metadata
+from engine.codec.small import (
+    CONFIG_KEY,
+    Decoder,
+    SmallCodecConfig,
+    build,
+    frozen,
+    load_small,
+    metadata,
+)
 from engine.codec.source import SourceDecoder
 from engine.errors import ModelError
 from engine.nn.quantise import Precision
@@ -137,4 +145,11 @@ def test_a_codec_file_of_another_shape_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "codec.safetensors"
     save_file({"a": torch.zeros(1)}, file, metadata(tiny(Decoder.ISTFT)))
     with pytest.raises(ModelError, match="does not fit"):
+        load_small(file, torch.device("cpu"))
+
+
+def test_a_shape_nested_too_deeply_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "codec.safetensors"
+    save_file({"a": torch.zeros(1)}, file, {CONFIG_KEY: "[" * 100_000})
+    with pytest.raises(ModelError, match="no codec of this program"):
         load_small(file, torch.device("cpu"))

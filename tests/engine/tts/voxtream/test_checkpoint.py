@@ -1,6 +1,7 @@
 """The published file is read as it is, and whatever is not it is refused with a reason."""
 
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -97,6 +98,15 @@ def test_integers_are_no_weights(tmp_path: Path) -> None:
         loaded(written(tmp_path, change))
 
 
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_a_weight_that_is_no_number_is_refused_by_key(tmp_path: Path, value: float) -> None:
+    def change(tensors: dict[str, Tensor]) -> None:
+        tensors["temp_former.layers.1.mlp.w2.weight"][3, 5] = value
+
+    with pytest.raises(ModelError, match=r"'temp_former\.layers\.1\.mlp\.w2\.weight' holds NaN"):
+        loaded(written(tmp_path, change))
+
+
 @pytest.mark.parametrize("size", [0, 7, 4000])
 def test_a_truncated_file_is_refused_by_name(tmp_path: Path, size: int) -> None:
     file = written(tmp_path, lambda tensors: None)
@@ -133,6 +143,10 @@ def test_keys_of_training_are_ignored(tmp_path: Path) -> None:
         ({"num_codebooks": True}, "'num_codebooks' is True, expected int"),
         ({"temp_former": "giant"}, "transformer 'giant'"),
         ({"embedding_dim": 512}, "width 512"),
+        ({"num_codebooks": 0}, "'codebooks' is 0, expected 2 to 32"),
+        ({"max_look_ahead": 999_999}, "'max_look_ahead' is 999999, expected 1 to 25"),
+        ({"audio_vocab_size": -1}, "'audio_vocabulary' is -1"),
+        ({"audio_window_size": 10**9}, "'audio_window' is 1000000000"),
     ],
 )
 def test_a_broken_configuration_is_refused_with_its_key(
@@ -142,12 +156,28 @@ def test_a_broken_configuration_is_refused_with_its_key(
         read_config(config_file(tmp_path, **changes))
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", "\x00"])
-def test_what_is_not_a_configuration_is_refused(tmp_path: Path, text: str) -> None:
-    file = tmp_path / "config.json"
-    file.write_text(text)
-    with pytest.raises(ModelError):
-        read_config(file)
+NO_OBJECT = {
+    "": "cannot be read",
+    "[]": "not a JSON object",
+    "{": "cannot be read",
+    "\x00": "cannot be read",
+    '{"a": NaN}': "holds NaN",
+    '{"a": -Infinity}': "holds -Infinity",
+    '{"a":' * 100_000: "nested too deeply",
+    " " * 1_000_001: "larger than 1000 kB",
+}
+
+
+@pytest.mark.parametrize(("text", "message"), NO_OBJECT.items(), ids=range(len(NO_OBJECT)))
+def test_what_is_not_a_configuration_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    for name, read in (
+        ("config.json", read_config),
+        ("phoneme_to_token.json", lambda file: read_table(file, 125)),
+    ):
+        file = tmp_path / name
+        file.write_text(text)
+        with pytest.raises(ModelError, match=rf"{name} .*{message}"):
+            read(file)
 
 
 def table_file(folder: Path, **changes: Any) -> Path:

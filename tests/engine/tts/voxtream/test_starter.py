@@ -1,7 +1,11 @@
 """The voice that comes with the program, from a small pack where the program looks for one."""
 
+import json
+import math
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -133,13 +137,13 @@ def test_the_decoder_alone_may_change_and_voices_stay(data: Path) -> None:
     assert edited(starter.own_folder() / pack.CODEC_FILE, "encoder.enter.bias") != before
 
 
-def edited(codec: Path, name: str) -> str:
-    """Change one tensor of a codec's file; what voices are then made for."""
-    with safe_open(str(codec), framework="pt") as file:
+def edited(weights: Path, name: str, more: float = 0.5) -> str:
+    """Add to one tensor of a file of weights; what voices are then made for."""
+    with safe_open(str(weights), framework="pt") as file:
         about = file.metadata()
-    tensors = load_file(codec)
-    tensors[name] = tensors[name] + 0.5
-    save_file(tensors, codec, about)
+    tensors = load_file(weights)
+    tensors[name] = tensors[name] + more
+    save_file(tensors, weights, about)
     return loaded().info.voice_model
 
 
@@ -166,6 +170,76 @@ def test_a_damaged_pack_is_named_and_the_way_out_too(data: Path, broken: str, ho
     with pytest.raises(ModelError, match=broken) as failure:
         loaded()
     assert str(starter.own_folder()) in failure.value.hint
+
+
+@pytest.mark.parametrize(
+    ("part", "key", "value"),
+    [
+        ("generation", "temperature", 0),
+        ("generation", "temperature", 0.0),
+        ("generation", "temperature", 1e999),
+        ("generation", "top_codes", 33),
+        ("generation", "top_codes", 999_999),
+        ("generation", "nucleus", 1.5),
+        ("generation", "acoustic_guidance", -3.0),
+        ("generation", "passage_frames", 0),
+        ("shape", "max_look_ahead", 999_999),
+        ("shape", "audio_window", 96),
+        ("shape", "codebooks", 1),
+        ("shape", "phone_vocabulary", 3),
+        ("rates", "1.0", {"counts": [0, 1, 1, 1, 1, 1], "weight": 3.0, "guidance": 1.5}),
+        ("rates", "1.0", {"counts": [1, 1, 1, 1, 1, 1], "weight": 1e999, "guidance": 1.5}),
+        ("rates", "nan", {"counts": [1, 1, 1, 1, 1, 1], "weight": 3.0, "guidance": 1.5}),
+    ],
+)
+def test_a_number_that_makes_no_sense_is_refused_by_name(
+    data: Path, part: str, key: str, value: Any
+) -> None:
+    names = {"1.0": "counts|weight", "nan": "rate"}
+    with pytest.raises(ModelError, match=rf"config\.json .*'({names.get(key, key)})' is"):
+        reconfigured(lambda found: found[part].update({key: value}))
+
+
+@pytest.mark.parametrize("size", ["layers", "width", "heads", "hidden"])
+def test_a_transformer_of_any_size_is_not_built(data: Path, size: str) -> None:
+    with pytest.raises(ModelError, match=rf"config\.json .*'{size}' is 999999"):
+        reconfigured(lambda found: found["shape"]["depth"].update({size: 999_999}))
+
+
+@pytest.mark.parametrize("name", ["", "a" * 81, "red\x1b[31m", 7, None])
+def test_a_pack_s_name_can_be_shown(data: Path, name: object) -> None:
+    with pytest.raises(ModelError, match=r"config\.json .*'name' is no name"):
+        reconfigured(lambda found: found.update(name=name))
+
+
+@pytest.mark.parametrize("text", ['{"a":' * 100_000, '{"name": NaN}'])
+def test_what_is_no_plain_object_is_refused(data: Path, text: str) -> None:
+    (starter.own_folder() / pack.CONFIG_FILE).write_text(text)
+    with pytest.raises(ModelError, match=r"config\.json cannot be read"):
+        loaded()
+
+
+def reconfigured(change: Callable[[dict[str, Any]], None]) -> None:
+    """Load the pack with another config.json."""
+    file = starter.own_folder() / pack.CONFIG_FILE
+    found = json.loads(file.read_text())
+    change(found)
+    # JSON has no infinity, but a number may be too large to be anything else.
+    file.write_text(json.dumps(found).replace("Infinity", "1e999"))
+    loaded()
+
+
+@pytest.mark.parametrize(
+    ("broken", "key"),
+    [
+        (pack.VOICE_FILE, "sem_head.weight"),
+        (pack.CODEC_FILE, "decoder.leave.bias"),
+        (pack.SPEAKER_FILE, "linear.bias"),
+    ],
+)
+def test_a_weight_that_is_no_number_is_refused_by_name(data: Path, broken: str, key: str) -> None:
+    with pytest.raises(ModelError, match=rf"{broken}.*'{key}' holds NaN"):
+        edited(starter.own_folder() / broken, key, math.nan)
 
 
 def test_a_pack_with_a_damaged_voice_is_refused(data: Path) -> None:

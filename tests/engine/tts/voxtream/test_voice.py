@@ -1,21 +1,27 @@
 """A recording becomes a voice, or the person is told why not."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
 from engine.audio.denoise import denoiser
-from engine.errors import ModelError, UnreadableClip
-from engine.tts.base import AudioFrame, Pcm
+from engine.errors import InvalidInput, ModelError, UnreadableClip
+from engine.nn.transformer import TransformerConfig
+from engine.tts.base import AudioFrame, Pcm, Voice
 from engine.tts.espeak.model import EspeakModel
+from engine.tts.voxtream import voice as voices
+from engine.tts.voxtream.config import ModelConfig
 from engine.tts.voxtream.speaker import mel_filters, random_speaker_encoder
 from engine.tts.voxtream.speaker_file import load_speaker_encoder
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
 from tests.engine.tts.voxtream.small_model import speak
 
 RATE = 22_050
+STACK = TransformerConfig(layers=1, width=64, heads=2, kv_heads=1, hidden=64)
 TEXT = "The boat left the harbour in the morning and came back at night."
 
 
@@ -68,6 +74,64 @@ def test_a_noisy_recording_is_denoised_and_the_voice_says_so(
     assert noisy["options_sha256"] != clean["options_sha256"]
 
 
+class Ears:
+    """Codec and speaker encoder that keep what they are given."""
+
+    def __init__(self) -> None:
+        self.codes_of = self.speaker_of = torch.empty(0)
+
+    def encode(self, pcm: Tensor) -> Tensor:
+        self.codes_of = pcm[0, 0]
+        return torch.zeros(1, 4, 10)
+
+    def embed(self, pcm: Tensor) -> Tensor:
+        self.speaker_of = pcm
+        return torch.ones(192)
+
+
+def test_who_speaks_is_told_from_what_was_recorded_and_codes_are_of_what_was_denoised(
+    speech: Pcm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the released implementation does it."""
+    air = np.zeros(RATE // 2, np.float32)
+    noisy = np.concatenate([air, speech, air])
+    noisy += np.random.default_rng(0).normal(0, 0.02, len(noisy)).astype(np.float32)
+    monkeypatch.setattr(voices, "denoiser", lambda: "half")
+    monkeypatch.setattr(voices, "denoised", lambda pcm, rate: pcm / 2)
+    ears: Any = Ears()
+    assert voices.encode(noisy, RATE, ears, ears, "any").metadata["denoising"] == "half"
+    loud, half = float(ears.speaker_of.std()), float(ears.codes_of.std())
+    assert half == pytest.approx(loud / 2, rel=0.05)
+    assert len(ears.codes_of) / 24_000 == pytest.approx(len(ears.speaker_of) / 16_000, abs=0.001)
+
+
+SHAPE = ModelConfig(STACK, STACK, STACK, audio_vocabulary=34, codebooks=4)
+
+
+@pytest.mark.parametrize(
+    "codes",
+    [
+        np.full((4, 20), 32, np.int16),  # the mark of a dropped code, and a row of another codebook
+        np.full((4, 20), 2047, np.int16),
+        np.full((4, 20), -1, np.int16),
+        np.full((3, 20), 1, np.int16),
+        np.full((4, 1), 1, np.int16),
+        np.full((4, 624), 1, np.int16),  # no column of the window would be left to speak in
+        np.full((4, 20), 1.0, np.float32),
+        np.full(20, 1, np.int16),
+    ],
+)
+def test_codes_of_another_model_are_refused(codes: Any) -> None:
+    with pytest.raises(InvalidInput, match="4 rows of 2 to 623 codes from 0 to 31"):
+        voices.checked_codes(Voice("Eve", "any", {"codes": codes}), SHAPE)
+
+
+def test_codes_up_to_the_model_s_own_last_one_are_taken() -> None:
+    codes = np.arange(640, dtype=np.int16).reshape(5, 128) % 32
+    taken = voices.checked_codes(Voice("Eve", "any", {"codes": codes}), SHAPE)
+    assert np.array_equal(taken.numpy(), codes[:4])
+
+
 def test_only_the_first_twenty_seconds_are_used(
     synthesiser: VoxtreamSynthesiser, speech: Pcm
 ) -> None:
@@ -100,6 +164,10 @@ def test_the_speaker_encoder_s_file_must_hold_its_weights(tmp_path: Path) -> Non
     pcm = torch.randn(32_000, generator=torch.Generator().manual_seed(0))
     expected = random_speaker_encoder(0).embed(pcm)
     assert torch.equal(load_speaker_encoder(file).embed(pcm), expected)
+    bad = state | {"linear.bias": torch.full((192,), float("nan"))}
+    torch.save({"model_config": {}, "state_dict": bad}, file)
+    with pytest.raises(ModelError, match=r"'linear\.bias' holds NaN"):
+        load_speaker_encoder(file)
     torch.save({"model_config": {}, "state_dict": state | {"more": torch.ones(1)}}, file)
     with pytest.raises(ModelError, match="holds 'more'"):
         load_speaker_encoder(file)

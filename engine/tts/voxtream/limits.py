@@ -1,0 +1,94 @@
+"""Between which values the numbers of a checkpoint or a voice pack make sense, and files of numbers
+read no further than they may.
+
+Invariant: what passes can be built and run; what does not is named with what was expected.
+"""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+from engine.errors import ModelError
+from engine.nn.transformer import TransformerConfig
+
+LARGEST_BYTES: Final = 1_000_000  # of a JSON file; a table of phones has some thousand
+AGAIN: Final = "Fetch the model again."
+# The published model lies well inside. At most 251 columns are a prompt's, which the window must
+# hold; phone ids up to 124 have a meaning of their own.
+_LIMITS: Final[dict[str, tuple[float, float]]] = {
+    "layers": (1, 64),
+    "width": (2, 16_384),
+    "heads": (1, 256),
+    "kv_heads": (1, 256),
+    "hidden": (1, 65_536),
+    "phone_vocabulary": (125, 65_536),
+    "audio_vocabulary": (3, 65_536),
+    "codebooks": (2, 32),
+    "speaker_width": (1, 4_096),
+    "duration_tokens": (1, 64),
+    "max_look_ahead": (1, 25),
+    "audio_window": (256, 10_000),
+    "phone_window": (256, 10_000),
+    "temperature": (0.01, 100),
+    "nucleus": (0.01, 1),
+    "top_codes": (1, 65_536),
+    "semantic_guidance": (0, 100),
+    "acoustic_guidance": (0, 100),
+    "speaker_weight": (0, 100),
+    "min_look_ahead": (1, 100),
+    "rate_window_frames": (1, 10_000),
+    "repeats_before_push": (1, 10_000),
+    "repeats_at_end": (1, 10_000),
+    "acoustic_delay": (1, 1),
+    "passage_frames": (1, 999_999),
+    "rate": (0.1, 100),  # SPS
+    "counts": (1, 1_000_000),
+    "weight": (0, 1_000),
+    "guidance": (0, 100),
+}
+
+
+def check(config: Any) -> None:
+    """ValueError naming the first value of a dataclass, or of one inside it, that is too small, too
+    large or no number.
+    """
+    for name, value in asdict(config).items():
+        within = getattr(config, name)
+        if isinstance(within, TransformerConfig):
+            check(within)
+        for number in value if isinstance(value, tuple) else (value,):
+            if name in _LIMITS:
+                check_number(name, number)
+
+
+def check_number(name: str, value: float) -> None:
+    """ValueError when a value of that name makes no sense."""
+    low, high = _LIMITS[name]
+    if not low <= value <= high:  # so NaN is refused too
+        raise ValueError(f"'{name}' is {value!r}, expected {low:g} to {high:g}")
+
+
+def read_object(file: Path) -> dict[str, Any]:
+    """A JSON object. ModelError for a file that is missing, too large or nothing of the kind."""
+    try:
+        found = json.loads(_text(file), parse_constant=_no_number)
+    except RecursionError as error:
+        raise ModelError(f"{file} cannot be read: it is nested too deeply.", hint=AGAIN) from error
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{file} cannot be read: {error}.", hint=AGAIN) from error
+    if not isinstance(found, dict):
+        raise ModelError(f"{file} is not a JSON object.", hint=AGAIN)
+    return found
+
+
+def _text(file: Path) -> str:
+    with file.open("rb") as handle:
+        content = handle.read(LARGEST_BYTES + 1)
+    if len(content) > LARGEST_BYTES:
+        raise ValueError(f"it is larger than {LARGEST_BYTES // 1000} kB")
+    return content.decode("utf-8")
+
+
+def _no_number(constant: str) -> NoReturn:
+    raise ValueError(f"it holds {constant}, which is no number")
