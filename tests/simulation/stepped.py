@@ -68,7 +68,7 @@ class SteppedWorker:
     def stop(self, timeout_s: float) -> bool:
         self._free_at = 0.0
         while self._inbox:
-            self._guarded(partial(self._handle, self._inbox.pop(0)))
+            self.guarded(partial(self._handle, self._inbox.pop(0)))
         return True
 
     def run(self) -> None:
@@ -80,8 +80,8 @@ class SteppedWorker:
                 return
             began = time.thread_time()
             while self._inbox:
-                self._guarded(partial(self._handle, self._inbox.pop(0)))
-            wait_s = self._guarded(self._tick)
+                self.guarded(partial(self._handle, self._inbox.pop(0)))
+            wait_s = self.guarded(self._tick)
             cost = time.thread_time() - began
             self.busy_s += cost
             self._free_at = max(now, self._free_at) + cost if cost > STEP_S / 10 else now
