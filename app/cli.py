@@ -154,11 +154,12 @@ def _converse(options: argparse.Namespace) -> int:
         _settings(),
         microphone=microphone,
         loudspeaker=loudspeaker,
-        show=_show_faults,
+        show=_show_faults if options.json else _show_turns,
         recording=options.record,
         exports=options.export,
     )
-    _print_exchanges(exchanges, as_json=options.json)
+    if options.json:
+        _print_exchanges(exchanges)
     return 0
 
 
@@ -167,8 +168,10 @@ def _demo(options: argparse.Namespace) -> int:
     question, reply = options.out / "question.wav", options.out / "reply.wav"
     asked_by = api.speak_question(QUESTION, question)
     tell(f'"{QUESTION}" is asked by {asked_by}: {question}')
-    exchanges = api.converse(Settings(), microphone=question, loudspeaker=reply, show=_show_faults)
-    _print_exchanges(exchanges, as_json=options.json)
+    show = _show_faults if options.json else _show_turns
+    exchanges = api.converse(Settings(), microphone=question, loudspeaker=reply, show=show)
+    if options.json:
+        _print_exchanges(exchanges)
     tell(f"The reply is in {reply}")
     return 0 if any(exchange.reply for exchange in exchanges) else 1
 
@@ -191,14 +194,19 @@ def _show_faults(event: Event) -> None:
         tell(f"{event.message} {event.hint}")
 
 
-def _print_exchanges(exchanges: "Sequence[Exchange]", *, as_json: bool) -> None:
-    if as_json:
-        _print_json({"turns": [dataclasses.asdict(exchange) for exchange in exchanges]})
-        return
-    for exchange in exchanges:
+def _show_turns(event: Event) -> None:
+    """As they end: without a loudspeaker there is nothing else of a reply."""
+    _show_faults(event)
+    exchange = api.exchange(event) if isinstance(event, api.TurnEnded) else None
+    if exchange is not None:
         write(f"you:    {_indented(exchange.heard) or '(nothing understood)'}")
         write(f"rubato: {_indented(exchange.reply) or '(no reply)'}")
         write("        ms after the end of speech: " + _times(exchange))
+        sys.stdout.flush()
+
+
+def _print_exchanges(exchanges: "Sequence[Exchange]") -> None:
+    _print_json({"turns": [dataclasses.asdict(exchange) for exchange in exchanges]})
 
 
 def _indented(text: str) -> str:

@@ -208,6 +208,13 @@ def converse(
     )
 
 
+def exchange(turn: TurnEnded) -> "Exchange | None":
+    """A turn as converse() lists it: see engine.runtime.dialogue."""
+    from engine.runtime import dialogue
+
+    return dialogue.exchange(turn)
+
+
 def speak_question(text: str, path: Path) -> str:
     """Make a spoken question for the demonstration; returns who speaks it."""
     from engine.runtime import question

@@ -36,7 +36,9 @@ FILE_RATE = 48_000  # Hz of the loudspeaker file
 QUIET_S = 1.0  # the conversation is over when the file has ended and nothing follows for this long
 READY_S = 120.0  # without progress: loading takes seconds, many gigabytes a minute
 STAND_IN_S = 2.0  # after a part failed to load, another has begun to load well within this
-NEEDED = frozenset({Part.RECOGNISER, Part.LANGUAGE_MODEL, Part.SYNTHESISER})
+NEEDED = frozenset({Part.MICROPHONE, Part.RECOGNISER, Part.LANGUAGE_MODEL, Part.SYNTHESISER})
+_ON_PARTS = (Loading, Ready, Failed)
+ANOTHER_EAR = "Or give a recording to listen to, with --mic FILE."
 
 
 @dataclass(frozen=True)
@@ -120,6 +122,7 @@ class _Stage:
         self._changed = threading.Condition()
         self._ready: set[Part] = set()
         self._broken: dict[Part, Failed] = {}  # did not load, and nothing stands in so far
+        self._held: dict[Part | None, Failed] = {}  # of those, not yet shown
         self._phase = Phase.IDLE
         self._idle_since = time.monotonic()
         self._progress_at = time.monotonic()  # when a part last told how far it has loaded
@@ -139,17 +142,30 @@ class _Stage:
         with self._changed:
             self._note(event)
             self._changed.notify_all()
-        self._show(event)
+        self._tell(event)
+
+    def _tell(self, event: Event) -> None:
+        """Show it; a fault that may keep the conversation from beginning only once another part
+        stands in, because it is raised if none does.
+        """
+        before = self._held.pop(event.part, None) if isinstance(event, _ON_PARTS) else None
+        if before is not None:
+            self._show(before)
+        if isinstance(event, Failed) and event.part in NEEDED and not self.begun:
+            self._held[event.part] = event
+        else:
+            self._show(event)
 
     def wait_ready(self) -> None:
-        """Until recogniser, language model and synthesiser have loaded."""
+        """Until the microphone is open and the models have loaded."""
         with self._changed:
             while not self._ready >= NEEDED:
                 left_s = self._progress_at + READY_S - time.monotonic()
                 self._changed.wait_for(lambda: self._ready >= NEEDED or self._broken, left_s)
                 self._changed.wait_for(lambda: not self._broken, STAND_IN_S)
-                for fault in self._broken.values():
-                    raise EngineError(fault.message, hint=fault.hint)
+                for part, fault in self._broken.items():
+                    hint = f"{fault.hint} {ANOTHER_EAR}" if part is Part.MICROPHONE else fault.hint
+                    raise EngineError(fault.message, hint=hint)
                 if time.monotonic() > self._progress_at + READY_S:
                     raise EngineError(
                         "The parts did not load in time.", hint="Run `rubato doctor`."
@@ -180,6 +196,7 @@ class _Stage:
         match event:
             case Ready(part=part):
                 self._ready.add(part)
+                self._broken.pop(part, None)
             case Loading(part=part):
                 self._broken.pop(part, None)
                 self._progress_at = time.monotonic()
@@ -188,8 +205,8 @@ class _Stage:
             case PhaseChanged(phase=phase):
                 self._phase = phase
                 self._idle_since = time.monotonic()
-            case TurnEnded() if not _joined(event):
-                self.exchanges.append(_exchange(event))
+            case TurnEnded() if (ended := exchange(event)) is not None:
+                self.exchanges.append(ended)
             case _:
                 pass  # everything else is for show
 
@@ -212,12 +229,12 @@ class _NoChange:
         """Nothing to release."""
 
 
-def _joined(turn: TurnEnded) -> bool:
-    """Whether the person went on before it was answered: the next turn has all of it."""
-    return turn.ending is Ending.SUPERSEDED and not turn.said
-
-
-def _exchange(turn: TurnEnded) -> Exchange:
+def exchange(turn: TurnEnded) -> Exchange | None:
+    """The turn as it is listed; None = the person went on before it was answered, and the next turn
+    has all of it.
+    """
+    if turn.ending is Ending.SUPERSEDED and not turn.said:
+        return None
     return Exchange(
         turn.said,
         turn.reply,

@@ -11,11 +11,11 @@ import soundfile
 
 from engine.asr.base import Recogniser
 from engine.errors import EngineError, InvalidInput, ModelError
-from engine.messages import Ending, TurnEnded, TurnMetrics
+from engine.messages import Ending, Event, Failed, Part, Ready, TurnEnded, TurnMetrics
 from engine.runtime import dialogue
 from engine.runtime.dialogue import READY_S, Keep, converse
 from engine.settings import RecogniserSettings, Settings
-from tests.fakes import Stage
+from tests.fakes import HandLoudspeaker, Stage
 
 
 @pytest.fixture
@@ -38,6 +38,35 @@ def test_a_part_that_cannot_be_loaded_ends_it_soon_with_its_own_fault(question: 
         )
     assert caught.value.hint == "Fetch it again."
     assert time.monotonic() - began < READY_S / 4
+
+
+@pytest.mark.parametrize("loudspeakers", [{}, None], ids=["no device", "no microphone"])
+def test_without_a_microphone_it_ends_at_once_and_says_what_to_do(
+    loudspeakers: dict[str, HandLoudspeaker] | None,
+) -> None:
+    stage = Stage(microphones={})
+    stage.loudspeakers = stage.loudspeakers if loudspeakers is None else loudspeakers
+    shown: list[Event] = []
+    with pytest.raises(EngineError, match="no microphone") as caught:
+        converse(
+            Settings(), microphone=None, loudspeaker=None, show=shown.append, parts=stage.parts()
+        )
+    assert caught.value.hint.endswith("with --mic FILE.")
+    told = [event.part for event in shown if isinstance(event, Failed)]
+    assert told == ([Part.LOUDSPEAKER] if loudspeakers == {} else [])  # the other was raised
+
+
+def test_a_microphone_that_stands_in_is_told_and_lets_it_begin() -> None:
+    shown: list[Event] = []
+    stage = dialogue._Stage(None, None, shown.append)
+    fault = Failed("device", "There is no microphone 'usb'.", "Plug it in.", part=Part.MICROPHONE)
+    stage.receive(fault)
+    assert shown == []
+    for part in dialogue.NEEDED - {Part.MICROPHONE}:
+        stage.receive(Ready(part, "fake"))
+    stage.receive(Ready(Part.MICROPHONE, "default"))
+    stage.wait_ready()
+    assert shown[-2:] == [fault, Ready(Part.MICROPHONE, "default")]
 
 
 def ended(turn: int, said: str, ending: Ending) -> TurnEnded:
