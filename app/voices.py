@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QComboBox,
     QFileDialog,
     QHBoxLayout,
+    QPushButton,
     QSizePolicy,
     QVBoxLayout,
     QWidget,
@@ -30,7 +31,15 @@ from app.icons import IconButton
 from app.label import Label
 from app.plain_text import one_line, plain
 from app.theme import Theme, scaled
-from engine.api import AddVoice, ChangeSetting, ClipInspected, Event, Failed, VoicesChanged
+from engine.api import (
+    AddVoice,
+    CancelClip,
+    ChangeSetting,
+    ClipInspected,
+    Event,
+    Failed,
+    VoicesChanged,
+)
 
 VOICE_KEY = "speech.voice"
 # What the dialog offers first; any other file can be chosen too and the engine says if it reads it.
@@ -64,6 +73,7 @@ class VoiceArea(QWidget):
         self.target = DropTarget(theme, self)
         self.consent = Consent(post, self)
         self.choose.clicked.connect(self.choose_file)
+        self.target.cancel.clicked.connect(self._on_cancel)
         self.setAcceptDrops(True)
         self._lay_out()
 
@@ -108,6 +118,10 @@ class VoiceArea(QWidget):
             event.acceptProposedAction()
             self.add_file(clip)
 
+    def _on_cancel(self) -> None:
+        self._post(CancelClip())
+        self.target.show_invitation()
+
     def _on_chosen(self, index: int) -> None:
         self._post(ChangeSetting(VOICE_KEY, self._known[index]))
 
@@ -142,10 +156,11 @@ class DropTarget(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._is_inviting = False
-        self.title = Label("Drop a recording of a voice here", self)
+        self.title = Label("", self)
         self.title.setFont(scaled(self.font(), 0.95, strong=True))
-        self.facts = Label("ten seconds of clear speech, any format", self)
+        self.facts = Label("", self)
         self.advice = Label("", self)
+        self.cancel = QPushButton("&Cancel", self)
         for label in (self.title, self.facts, self.advice):
             label.setWordWrap(True)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -154,7 +169,7 @@ class DropTarget(QWidget):
         self.facts.setProperty("kind", "muted")
         self.facts.setFont(scaled(self.font(), 0.9, figures=True))
         self.advice.setFont(scaled(self.font(), 0.9))
-        self.advice.hide()
+        self.show_invitation()
         self._lay_out()
         theme.changed.connect(self.update)
 
@@ -163,8 +178,14 @@ class DropTarget(QWidget):
         self._is_inviting = on
         self.update()
 
+    def show_invitation(self) -> None:
+        self._show(
+            "Drop a recording of a voice here", "ten seconds of clear speech, any format", ""
+        )
+
     def show_waiting(self, clip: Path) -> None:
         self._show(clip.name, "looking at it…", "")
+        self.cancel.show()
 
     def show_failure(self, message: str) -> None:
         self._show(self.title.text(), "could not be used", message)
@@ -180,6 +201,7 @@ class DropTarget(QWidget):
         self.facts.setText(facts)
         self.advice.setText(advice)
         self.advice.setVisible(bool(advice))
+        self.cancel.hide()
         self.setAccessibleDescription(plain(f"{title}: {facts}. {advice}"))
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -199,6 +221,7 @@ class DropTarget(QWidget):
         column.setSpacing(4)
         for label in (self.title, self.facts, self.advice):
             column.addWidget(label)
+        column.addWidget(self.cancel, 0, Qt.AlignmentFlag.AlignLeft)
 
 
 def _length(seconds: float) -> str:

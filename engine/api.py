@@ -13,6 +13,7 @@ from engine import errors, messages, settings
 from engine.errors import EngineError
 from engine.messages import (
     AddVoice,
+    CancelClip,
     ChangeSetting,
     ClipInspected,
     Command,
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AddVoice",
+    "CancelClip",
     "ChangeSetting",
     "ClipInspected",
     "Command",

@@ -120,6 +120,11 @@ class AddVoice:
 
 
 @dataclass(frozen=True)
+class CancelClip:
+    """Stop looking at the file of the last AddVoice; nothing more is said of it."""
+
+
+@dataclass(frozen=True)
 class NewConversation:
     """Forget the history; the next turn starts afresh."""
 
@@ -153,6 +158,7 @@ Command = (
     | SetVolume
     | ChangeSetting
     | AddVoice
+    | CancelClip
     | NewConversation
     | Record
     | Export

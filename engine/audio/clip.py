@@ -1,32 +1,34 @@
 """Audio files: read into mono samples, and judged as a recording that could define a voice.
 
-Invariant: memory and time are bounded by the caller's `max_seconds`, whatever a file's header
-claims; a file that cannot be used raises UnreadableClip with what to do, never a library's error.
-
-soundfile reads WAV, FLAC, OGG, Opus, MP3 and more; what it does not know (M4A, MP4, WebM) goes to
-PyAV with a list of allowed containers, because FFmpeg would otherwise follow play lists to other
-files and addresses.
+Invariant: a file is decoded in a process of its own (decode.py), with limits on what it reads, on
+its memory and its time, so whatever a file claims costs at most that, and a crash of a decoder is
+one more fault of the file. On Windows and macOS, which limit no process's memory, the time alone is
+bounded. A file that cannot be used raises UnreadableClip with what to do, never a library's error.
 """
 
+import json
+import os
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO
 
 import numpy as np
 import numpy.typing as npt
-import soundfile
 
+from engine.audio import decode
+from engine.audio.decode import Fault
 from engine.audio.pcm import SILENCE_DB, Pcm, level_db
-from engine.errors import UnreadableClip
+from engine.errors import Cancelled, UnreadableClip
 
 _FORMATS_HINT = "Use a WAV, FLAC, OGG, Opus, MP3 or M4A file."
-_CONTAINERS = "mov,mp4,m4a,matroska,webm,aac,ac3,amr,asf,caf,mp3,ogg,flac,wav,w64,aiff,avi,mpegts"
-_LOWEST_RATE, _HIGHEST_RATE = 4_000, 384_000  # Hz; outside is a broken header
-_MOST_CHANNELS = 32
-_BLOCK_SAMPLES = 1 << 18
+LONGEST_S = 30.0  # for a child to decode; ten minutes of MP3 take 2 s of a slow core
+_POLL_S = 0.05  # how soon a cancelled child ends
 
 # Judging a prompt.
 _LOOKED_AT_S = 60.0
@@ -41,7 +43,6 @@ _NOISE_PERCENTILE = 10
 _SPEECH_PERCENTILE = 90
 POOR_SNR_DB = 20.0  # below that a voice made of the clip is noisy
 _HOPELESS_SNR_DB = 6.0
-_COARSE = ("PCM_U8", "PCM_S8")
 
 
 @dataclass(frozen=True)
@@ -76,34 +77,39 @@ class ClipReport:
 
 
 @dataclass(frozen=True)
-class _Opened:
-    """A file being decoded. `seconds` None: it does not say how long it is."""
+class _Decoded:
+    """What the child made of a file. `seconds` None: it does not say how long it is."""
 
-    sample_rate: int
+    clip: Clip
     seconds: float | None
     coarse: bool
-    blocks: Iterator[npt.NDArray[np.float32]]  # [S, channels] each
 
 
-def read_clip(path: Path, *, max_seconds: float) -> Clip:
-    """The first `max_seconds` of a file, all channels mixed to one. UnreadableClip."""
-    with _open(path) as opened:
-        return _read(path, opened, max_seconds)
+def read_clip(
+    path: Path, *, max_seconds: float, cancelled: Callable[[], bool] = lambda: False
+) -> Clip:
+    """The first `max_seconds` of a file, all channels mixed to one. UnreadableClip, Cancelled."""
+    return _decode(path, max_seconds, cancelled).clip
 
 
-def inspect(path: Path) -> ClipReport:
-    """Look at a recording as a prompt. UnreadableClip where there is nothing to look at."""
-    with _open(path) as opened:
-        clip = _read(path, opened, _LOOKED_AT_S)
-        seconds = clip.seconds if opened.seconds is None else opened.seconds
-        coarse = opened.coarse
+def inspect(path: Path, cancelled: Callable[[], bool] = lambda: False) -> ClipReport:
+    """Look at a recording as a prompt. UnreadableClip where there is nothing to look at; Cancelled
+    soon after `cancelled` says so."""
+    decoded = _decode(path, _LOOKED_AT_S, cancelled)
+    clip = decoded.clip
+    seconds = clip.seconds if decoded.seconds is None else decoded.seconds
     level, frames_db = level_db(clip.pcm), _frame_levels_db(clip)
     noise_db = float(np.percentile(frames_db, _NOISE_PERCENTILE))
     stands_out_db = snr_db(clip)
     clipped = float(np.mean(np.abs(clip.pcm) >= _CLIPPING))
-    fault = _fault(seconds, level, stands_out_db, coarse=coarse)
+    fault = _fault(seconds, level, stands_out_db, coarse=decoded.coarse)
     advice = fault or _advice(seconds, stands_out_db, clipped)
     return ClipReport(seconds, level, noise_db, clipped, usable=not fault, advice=advice)
+
+
+def printable(name: str) -> str:
+    """A file's name as text that can be shown and saved, whatever bytes it is made of."""
+    return name.encode("utf-8", "replace").decode("utf-8")
 
 
 def snr_db(clip: Clip) -> float:
@@ -152,118 +158,113 @@ def _frame_levels_db(clip: Clip) -> npt.NDArray[np.float64]:
     return levels
 
 
-def _read(path: Path, opened: _Opened, max_seconds: float) -> Clip:
-    wanted = max(1, int(max_seconds * opened.sample_rate))
-    parts: list[Pcm] = []
-    got, cut_short = 0, False
-    for block in opened.blocks:
-        mono = block.mean(axis=1, dtype=np.float32)
-        if not np.isfinite(mono).all():
-            raise UnreadableClip(
-                f"The file '{path.name}' contains values that are not sound (NaN or infinity).",
-                hint="Export it again from the program that made it.",
-            )
-        cut_short = got + len(mono) > wanted
-        parts.append(mono[: wanted - got])
-        got += len(parts[-1])
-        if got >= wanted and cut_short:
-            break
-    if not got:
-        raise UnreadableClip(f"The file '{path.name}' contains no sound.", hint=_FORMATS_HINT)
-    pcm = np.clip(np.concatenate(parts), -1.0, 1.0)
-    return Clip(pcm, opened.sample_rate, cut_short)
-
-
-@contextmanager
-def _open(path: Path) -> Iterator[_Opened]:
+def _decode(path: Path, max_seconds: float, cancelled: Callable[[], bool]) -> _Decoded:
     _check_is_file(path)
     try:
-        file = soundfile.SoundFile(path)
-    except soundfile.LibsndfileError:
-        with _open_with_av(path) as opened:
-            yield opened
-        return
-    with file:
-        _check_header(path, file.samplerate, file.channels)
-        frames = max(1, _BLOCK_SAMPLES // file.channels)
-        yield _Opened(
-            file.samplerate,
-            file.frames / file.samplerate,
-            file.subtype in _COARSE,
-            _soundfile_blocks(path, file, frames),
-        )
+        with path.open("rb") as file, tempfile.TemporaryFile() as samples:
+            status = _run(path, file, samples, max_seconds, cancelled)
+            samples.seek(0)
+            return _read(path, samples, max_seconds, status)
+    except OSError as error:  # no right to read it, no room for the samples
+        raise _unopened(path, error) from error
 
 
-def _soundfile_blocks(path: Path, file: Any, frames: int) -> Iterator[npt.NDArray[np.float32]]:
-    while True:
+def _run(
+    path: Path,
+    file: IO[bytes],
+    samples: IO[bytes],
+    max_seconds: float,
+    cancelled: Callable[[], bool],
+) -> int:
+    """The child's exit status. It gets the open file, so no name has to be passed on."""
+    command = [sys.executable, "-I", decode.__file__, str(max_seconds)]
+    one_thread = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # each takes memory
+    give_up_at = time.monotonic() + LONGEST_S
+    with subprocess.Popen(
+        command,
+        stdin=file,
+        stdout=samples,
+        stderr=subprocess.DEVNULL,
+        env=os.environ | one_thread,
+    ) as child:
         try:
-            block = file.read(frames, dtype="float32", always_2d=True)
-        except soundfile.LibsndfileError as error:
-            raise _damaged(path) from error
-        if not len(block):
-            return
-        yield block
+            while _runs(child):
+                if cancelled():
+                    raise Cancelled(f"Reading '{printable(path.name)}' was cancelled.")
+                if time.monotonic() > give_up_at:
+                    raise UnreadableClip(
+                        f"The file '{printable(path.name)}' takes too long to read.",
+                        hint="Cut out 3 to 30 s in which one person speaks.",
+                    )
+        finally:
+            child.kill()
+    return child.returncode
 
 
-@contextmanager
-def _open_with_av(path: Path) -> Iterator[_Opened]:
-    import av  # here: most files never need it
-
+def _runs(child: "subprocess.Popen[bytes]") -> bool:
     try:
-        container = av.open(
-            str(path), options={"format_whitelist": _CONTAINERS, "protocol_whitelist": "file"}
-        )
-    except (av.FFmpegError, UnicodeError) as error:
-        raise UnreadableClip(
-            f"The file '{path.name}' is not sound that can be read.", hint=_FORMATS_HINT
-        ) from error
-    with container:
-        if not container.streams.audio:
-            raise UnreadableClip(f"The file '{path.name}' has no sound track.", hint=_FORMATS_HINT)
-        stream = container.streams.audio[0]
-        _check_header(path, stream.rate or 0, stream.channels)
-        seconds = None
-        if container.duration is not None:
-            seconds = container.duration / av.time_base
-        yield _Opened(stream.rate, seconds, coarse=False, blocks=_av_blocks(path, container))
+        child.wait(_POLL_S)
+    except subprocess.TimeoutExpired:
+        return True
+    return False
 
 
-def _av_blocks(path: Path, container: Any) -> Iterator[npt.NDArray[np.float32]]:
-    import av  # as above
+def _read(path: Path, samples: IO[bytes], max_seconds: float, status: int) -> _Decoded:
+    """What the child left, or the fault its status tells."""
+    name = f"The file '{printable(path.name)}'"
+    line = samples.readline(1_000)
+    header = json.loads(line) if line.endswith(b"\n") else {}
+    if status:
+        raise _unreadable(name, status, header)
+    sample_rate = int(header["sample_rate"])
+    wanted = max(1, int(max_seconds * sample_rate))
+    pcm: Pcm = np.frombuffer(samples.read((wanted + 1) * 4), dtype=np.float32)
+    if not len(pcm):
+        raise UnreadableClip(f"{name} contains no sound.", hint=_FORMATS_HINT)
+    clip = Clip(pcm[:wanted].copy(), sample_rate, cut_short=len(pcm) > wanted)
+    return _Decoded(clip, header["seconds"], header["coarse"])
 
-    resampler = av.AudioResampler(format="flt", layout="mono")
-    try:
-        for frame in container.decode(audio=0):
-            for part in resampler.resample(frame):
-                samples: npt.NDArray[Any] = part.to_ndarray()  # [1, S]
-                yield samples.reshape(-1, 1).astype(np.float32, copy=False)
-    except av.FFmpegError as error:
-        raise _damaged(path) from error
+
+def _unreadable(name: str, status: int, header: dict[str, float]) -> UnreadableClip:
+    match status:
+        case Fault.NOT_SOUND:
+            return UnreadableClip(f"{name} is not sound that can be read.", hint=_FORMATS_HINT)
+        case Fault.NO_TRACK:
+            return UnreadableClip(f"{name} has no sound track.", hint=_FORMATS_HINT)
+        case Fault.HEADER:
+            return UnreadableClip(
+                f"{name} claims {header['channels']} channels at {header['sample_rate']} Hz.",
+                hint="It is probably damaged; export it again.",
+            )
+        case Fault.NOT_NUMBERS:
+            return UnreadableClip(
+                f"{name} contains values that are not sound (NaN or infinity).",
+                hint="Export it again from the program that made it.",
+            )
+        case _:  # damaged, or it killed its reader
+            return UnreadableClip(
+                f"{name} is damaged.", hint="Export it again, or choose another file."
+            )
 
 
 def _check_is_file(path: Path) -> None:
     try:
         status = path.stat()
     except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
-        raise UnreadableClip(
-            f"The file '{path.name}' cannot be opened ({error}).", hint="Choose another file."
-        ) from error
+        raise _unopened(path, error) from error
     if not stat.S_ISREG(status.st_mode):
         kind = "a folder" if stat.S_ISDIR(status.st_mode) else "not a file of samples"
-        raise UnreadableClip(f"'{path.name}' is {kind}.", hint="Choose a single audio file.")
-    if status.st_size == 0:
-        raise UnreadableClip(f"The file '{path.name}' is empty.", hint="Record it again.")
-
-
-def _check_header(path: Path, sample_rate: int, channels: int) -> None:
-    if not (_LOWEST_RATE <= sample_rate <= _HIGHEST_RATE and 1 <= channels <= _MOST_CHANNELS):
         raise UnreadableClip(
-            f"The file '{path.name}' claims {channels} channels at {sample_rate} Hz.",
-            hint="It is probably damaged; export it again.",
+            f"'{printable(path.name)}' is {kind}.", hint="Choose a single audio file."
+        )
+    if status.st_size == 0:
+        raise UnreadableClip(
+            f"The file '{printable(path.name)}' is empty.", hint="Record it again."
         )
 
 
-def _damaged(path: Path) -> UnreadableClip:
+def _unopened(path: Path, error: Exception) -> UnreadableClip:
     return UnreadableClip(
-        f"The file '{path.name}' is damaged.", hint="Export it again, or choose another file."
+        f"The file '{printable(path.name)}' cannot be opened ({printable(str(error))}).",
+        hint="Choose another file.",
     )

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from engine.audio.base import HISTORY_S, Played
-from engine.audio.clip import Clip, read_clip
+from engine.audio.clip import Clip, printable, read_clip
 from engine.audio.pcm import Pcm
 from engine.audio.ring import Ring
 from engine.audio.tape import Tape
@@ -57,7 +57,7 @@ class FileMicrophone:
         clip = source
         if isinstance(clip, Path):
             clip = read_clip(clip, max_seconds=_LONGEST_QUESTION_S)
-        self._name = source.name if isinstance(source, Path) else "samples"
+        self._name = printable(source.name) if isinstance(source, Path) else "samples"
         self._sample_rate = clip.sample_rate
         tail = np.zeros(int(tail_s * clip.sample_rate), dtype=np.float32)
         self._pcm: Pcm = np.concatenate([clip.pcm, tail])

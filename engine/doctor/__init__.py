@@ -24,6 +24,7 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("display", machine.display),
     ("settings", machine.settings_file),
     ("sound", parts.sound),
+    ("recordings", parts.recordings),
     ("recogniser", parts.recogniser),
     ("language model", parts.language_model),
     ("synthesiser", parts.synthesiser),

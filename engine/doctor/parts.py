@@ -54,6 +54,18 @@ def _devices(part: str, names: tuple[str, ...], chosen: str) -> Finding:
     return ok(part, f"{chosen or 'system default'}; there are: {listed}")
 
 
+def recordings(settings: Settings) -> Iterator[Finding]:
+    """How far a recording that somebody made can reach."""
+    from engine.audio import clip, decode
+
+    limits = f"at most {clip.LONGEST_S:.0f} s"
+    if decode.limits_memory():
+        limits += f" and {decode.MEMORY_BYTES >> 30} GB"
+    else:
+        limits += "; this system limits no process's memory"
+    yield ok("recordings", f"decoded by a process of its own: {limits}")
+
+
 def recogniser(settings: Settings) -> Iterator[Finding]:
     if settings.recogniser.engine == "whisper":
         from engine.asr.whisper_model import checked_folder  # no library of Whisper's yet

@@ -19,7 +19,7 @@ from engine.runtime import happenings as h
 from engine.runtime.alarm import Alarm
 from engine.runtime.crew import assemble
 from engine.runtime.effects import Effects
-from engine.runtime.errands import AdoptVoice, InspectClip
+from engine.runtime.errands import AdoptVoice
 from engine.runtime.happenings import Happening
 from engine.runtime.inventory import Inventory
 from engine.runtime.ledger import Ledger
@@ -194,7 +194,11 @@ class Conductor:
         if command.consent:
             self._crew.errands.post(AdoptVoice(command.clip, command.name))
         else:
-            self._crew.errands.post(InspectClip(command.clip))
+            self._crew.errands.inspect(command.clip)
+
+    @_on.register
+    def _(self, command: m.CancelClip) -> None:
+        self._crew.errands.cancel_clip()
 
     @_on.register
     def _(self, command: m.NewConversation) -> None:

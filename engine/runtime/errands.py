@@ -1,17 +1,19 @@
 """Slow one-off jobs that no other thread may wait for: reading a dropped clip, writing a
 conversation, looking for devices.
 
-Invariant: owns nothing between two jobs.
+Invariant: owns nothing between two jobs but the number of the clip that is wanted; looking at a
+clip ends as soon as that is another one.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import assert_never
 
 from engine.audio.clip import inspect
 from engine.audio.portaudio import Devices
-from engine.errors import EngineError, UnreadableClip
+from engine.errors import Cancelled, EngineError, UnreadableClip
 from engine.export.conversation import Conversation
 from engine.export.files import write
 from engine.messages import Event, Failed, Notice
@@ -24,7 +26,10 @@ DEVICE_LOOK_S = 1.0
 
 @dataclass(frozen=True)
 class InspectClip:
+    """Look at a file, as long as `number` is the one that is wanted."""
+
     clip: Path
+    number: int
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,7 @@ class Errands:
         self._parts = parts
         self._tell = tell
         self._adopt = adopt
+        self._wanted_clip = 0
         self._worker: Worker[Errand] = Worker(
             "errands", handle=self._handle, tick=self._look_for_devices, report=self._report
         )
@@ -66,8 +72,18 @@ class Errands:
     def post(self, errand: Errand) -> None:
         self._worker.post(errand)
 
+    def inspect(self, clip: Path) -> None:
+        """Have a file looked at instead of the one before."""
+        self.cancel_clip()
+        self.post(InspectClip(clip, self._wanted_clip))
+
+    def cancel_clip(self) -> None:
+        """No file is wanted any more."""
+        self._wanted_clip += 1
+
     def stop(self, timeout_s: float) -> bool:
         """End the thread and release what watches the devices."""
+        self.cancel_clip()
         ended = self._worker.stop(timeout_s)
         if ended:
             self._parts.devices.close()
@@ -75,8 +91,10 @@ class Errands:
 
     def _handle(self, errand: Errand) -> None:
         match errand:
-            case InspectClip(clip):
-                self._tell(ClipRead(clip, inspect(clip)))
+            case InspectClip(clip, number):
+                with suppress(Cancelled):
+                    report = inspect(clip, lambda: number != self._wanted_clip)
+                    self._tell(ClipRead(clip, report))
             case AdoptVoice(clip, name):
                 self._adopt(clip, name)
             case WriteConversation(conversation, path):

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from engine.audio.clip import Clip, read_clip
+from engine.audio.clip import Clip, printable, read_clip
 from engine.errors import InvalidInput
 from engine.tts import voices
 from engine.tts.base import TtsModel, Voice
@@ -62,7 +62,7 @@ def adopt(model: TtsModel, recording: Path, name: str, *, kept_in: Path | None =
     UnreadableClip for a file that is no audio, ModelError when the model cannot clone or the voice
     cannot be kept.
     """
-    name = name or recording.stem
+    name = name or printable(recording.stem)
     if any(_same(voice.name, name) for voice in model.voices()):
         raise InvalidInput(
             f"{model.info.name} has a voice called {name} already.", hint="Choose another name."

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.theme import Theme
 from app.voices import VoiceArea
-from engine.api import AddVoice, ClipInspected, Command
+from engine.api import AddVoice, CancelClip, ClipInspected, Command
 
 
 @pytest.fixture
@@ -58,6 +58,25 @@ def test_another_recording_must_be_agreed_to_anew(area: VoiceArea) -> None:
     area.consent.agreed.setChecked(True)
     area.on_event(inspected())
     assert not area.consent.agreed.isChecked()
+
+
+def test_looking_at_a_recording_can_be_cancelled(
+    area: VoiceArea, posted: list[Command], qtbot: QtBot
+) -> None:
+    assert not area.target.cancel.isVisible()
+    invitation = area.target.title.text()
+    area.add_file(Path("/a/my_aunt.wav"))
+    assert area.target.cancel.isVisible()
+    qtbot.mouseClick(area.target.cancel, Qt.MouseButton.LeftButton)
+    assert posted == [AddVoice(Path("/a/my_aunt.wav")), CancelClip()]
+    assert not area.target.cancel.isVisible()
+    assert area.target.title.text() == invitation
+
+
+def test_what_was_found_out_ends_the_offer_to_cancel(area: VoiceArea) -> None:
+    area.add_file(Path("/a/my_aunt.wav"))
+    area.on_event(inspected())
+    assert not area.target.cancel.isVisible()
 
 
 def test_a_voice_needs_a_name(area: VoiceArea) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from engine.api import AddVoice, ClipInspected, Failed
+from engine.api import AddVoice, CancelClip, ClipInspected, Export, Failed
 from tests.faults.whole import Whole, whole
 
 RATE = 16_000
@@ -104,6 +104,30 @@ def test_a_file_that_cannot_be_a_voice_is_looked_at_and_told_why(
     (found,) = inspected(engine, clip)
     assert not found.usable
     assert UNUSABLE[make] in found.advice
+    assert engine.works()
+
+
+def test_looking_at_a_file_can_be_cancelled_and_nothing_waits_behind_it(
+    engine: Whole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for_ever = tmp_path / "decoder.py"
+    for_ever.write_text("import threading; threading.Event().wait()")
+    clips = [tmp_path / "first.wav", tmp_path / "second.wav"]
+    for clip in clips:
+        soundfile.write(clip, SPEECH, RATE)
+    with monkeypatch.context() as patch:
+        patch.setattr("engine.audio.decode.__file__", str(for_ever))
+        # Or it would end in time, and the test pass by that.
+        patch.setattr("engine.audio.clip.LONGEST_S", 1e9)
+        failed = len(engine.of(Failed))
+        engine.engine.post(AddVoice(clips[0]))
+        engine.engine.post(AddVoice(clips[1]))  # instead of the first
+        engine.engine.post(Export(tmp_path / "talk.txt"))
+        engine.engine.post(CancelClip())
+        engine.wait((tmp_path / "talk.txt").exists)
+    assert len(engine.of(Failed)) == failed
+    assert not inspected(engine, clips[0])
+    assert not inspected(engine, clips[1])
     assert engine.works()
 
 

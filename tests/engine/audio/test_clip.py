@@ -1,9 +1,13 @@
 """Audio files, as people drop them: every format, and every way to be useless."""
 
+import io
 import os
 import struct
+import subprocess
+import sys
 import tracemalloc
 from collections.abc import Callable
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 
@@ -12,10 +16,11 @@ import numpy as np
 import pytest
 import soundfile
 
+from engine.audio import decode
 from engine.audio.base import Pcm
 from engine.audio.clip import inspect, read_clip
 from engine.audio.pcm import level_db
-from engine.errors import UnreadableClip
+from engine.errors import Cancelled, UnreadableClip
 from tests.engine.audio.laws import sine
 
 RATE = 24_000
@@ -206,8 +211,15 @@ def test_a_header_that_claims_the_impossible_is_refused(
         read_clip(tmp_path / "a.wav", max_seconds=10)
 
 
+def _decoded(content: bytes) -> bytes:
+    """The samples of a file's content, decoded in this process: quicker for many files."""
+    out = io.BytesIO()
+    decode.decode(io.BytesIO(content), 5, out)
+    return out.getvalue().partition(b"\n")[2]
+
+
 @pytest.mark.parametrize("name", ["a.m4a", "a.flac", "a.mp3", "a.wav"])
-def test_damage_never_raises_anything_but_a_fault_with_a_hint(name: str, tmp_path: Path) -> None:
+def test_damage_is_never_anything_but_a_fault(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
     if name == "a.m4a":
         _encode(path, _speech(1.0), "aac")
@@ -219,11 +231,165 @@ def test_damage_never_raises_anything_but_a_fault_with_a_hint(name: str, tmp_pat
         broken = bytearray(whole[: random.integers(1, len(whole) + 1)])
         for place in random.integers(0, len(broken), 20):
             broken[place] = random.integers(256)
-        path.write_bytes(broken)
-        try:
-            assert np.isfinite(read_clip(path, max_seconds=5).pcm).all()
-        except UnreadableClip as fault:
-            assert fault.hint  # noqa: PT017  either outcome is right
+        with suppress(decode.FaultError):
+            assert np.isfinite(np.frombuffer(_decoded(bytes(broken)), np.float32)).all()
+
+
+@pytest.mark.parametrize("value", [0, 1, 0x7F, 0x80, 0xFF])
+def test_no_header_of_a_wav_is_anything_but_a_fault(value: int, tmp_path: Path) -> None:
+    soundfile.write(tmp_path / "a.wav", _speech(0.5), RATE)
+    whole = (tmp_path / "a.wav").read_bytes()
+    for place in range(44):
+        for width in (1, 2, 4):
+            broken = whole[:place] + bytes([value] * width) + whole[place + width :]
+            with suppress(decode.FaultError):
+                _decoded(broken)
+
+
+def _header(**fields: int) -> bytes:
+    """A WAV of half a second whose header says something else."""
+    places = {"format": (20, "<H"), "channels": (22, "<H"), "rate": (24, "<I"), "align": (32, "<H")}
+    places |= {"bits": (34, "<H"), "length": (40, "<I")}
+    pcm = np.full(RATE // 2, 1_000, np.int16).tobytes()
+    content = bytearray(struct.pack("<4sI4s4sIHHIIHH4sI", b"RIFF", 36 + len(pcm), b"WAVE", b"fmt ",
+        16, 1, 1, RATE, 2 * RATE, 2, 16, b"data", len(pcm)) + pcm)  # fmt: skip
+    for name, value in fields.items():
+        place, kind = places[name]
+        content[place : place + struct.calcsize(kind)] = struct.pack(kind, value)
+    return bytes(content)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"channels": 0},
+        {"channels": 65_535},
+        {"rate": 0},
+        {"rate": 0xFFFFFFFF},
+        {"bits": 0},
+        {"bits": 65_535},
+        {"align": 0},
+        {"format": 0},
+        {"format": 0xFFFE},
+        {"format": 2, "align": 1},
+        {"format": 17, "bits": 4, "align": 0},
+    ],
+    ids=str,
+)
+def test_a_wav_with_a_broken_header_is_read_or_refused(
+    fields: dict[str, int], tmp_path: Path
+) -> None:
+    (tmp_path / "clip.wav").write_bytes(_header(**fields))
+    try:
+        assert inspect(tmp_path / "clip.wav").seconds > 0
+    except UnreadableClip as fault:
+        assert fault.hint  # noqa: PT017  either outcome is right
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names are text")
+def test_a_name_that_is_no_text_is_read_and_can_be_told(tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"\xff\xfe voice.wav")
+    path.write_bytes(_header())
+    assert read_clip(path, max_seconds=5).seconds == 0.5
+    path.write_bytes(b"no sound")
+    with pytest.raises(UnreadableClip, match=r"voice\.wav' is not sound") as caught:
+        read_clip(path, max_seconds=5)
+    assert caught.value.message.encode("utf-8")
+
+
+class _Counted(io.FileIO):
+    """Counts what is read."""
+
+    taken = 0
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        data = super().read(-1 if size is None else size)
+        self.taken += len(data or b"")
+        return data or b""
+
+
+def _sparse_film(path: Path) -> None:
+    """Matroska's header, a segment without a size, and a hole of 4 GB."""
+    doctype = bytes.fromhex("4286810142f7810142f2810442f38108") + b"\x42\x82\x88matroska"
+    head = b"\x1a\x45\xdf\xa3" + bytes([0x80 | len(doctype)]) + doctype
+    path.write_bytes(head + b"\x18\x53\x80\x67\x01" + b"\xff" * 7)
+    os.truncate(path, 4 << 30)
+
+
+def _huge_tag(path: Path) -> None:
+    """ID3 that claims 256 MB, before a real MP3 with a hole of 300 MB behind it."""
+    soundfile.write(path, _speech(1.0), RATE, format="MP3")
+    path.write_bytes(b"ID3\x04\x00\x00\x7f\x7f\x7f\x7f" + path.read_bytes())
+    os.truncate(path, 300 << 20)
+
+
+@pytest.mark.parametrize("make", [_sparse_film, _huge_tag])
+def test_of_a_file_that_claims_much_little_is_read(
+    make: Callable[[Path], None], tmp_path: Path
+) -> None:
+    make(tmp_path / "clip.bin")
+    with _Counted(tmp_path / "clip.bin") as file, suppress(decode.FaultError):
+        decode.decode(file, 60, io.BytesIO())
+    assert file.taken <= 2 * decode.OPENING_BYTES
+    with pytest.raises(UnreadableClip):
+        inspect(tmp_path / "clip.bin")
+
+
+def test_of_a_long_film_no_more_is_read_than_bounded(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(bytes(1_000))
+    with (tmp_path / "a").open("rb") as file:
+        bounded = decode.BoundedFile(file)
+        bounded.left = 600
+        assert len(bounded.read(500)) == 500
+        assert len(bounded.read(500)) == 100
+        assert bounded.read(500) == b""
+
+
+@pytest.fixture
+def decoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
+    """Puts a program in the decoder's place; returns a clip for it."""
+
+    def put(program: str) -> Path:
+        script = tmp_path / "decoder.py"
+        script.write_text(program)
+        monkeypatch.setattr("engine.audio.decode.__file__", str(script))
+        (tmp_path / "clip.wav").write_bytes(_header())
+        return tmp_path / "clip.wav"
+
+    return put
+
+
+FOR_EVER = "import threading; threading.Event().wait()"
+
+
+def test_a_decoder_that_dies_is_a_fault_of_the_file(decoder: Callable[[str], Path]) -> None:
+    with pytest.raises(UnreadableClip, match=r"clip\.wav' is damaged"):
+        inspect(decoder("import os; os.abort()"))
+
+
+def test_a_decoder_that_does_not_end_is_ended(
+    decoder: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.audio.clip.LONGEST_S", 0.2)
+    with pytest.raises(UnreadableClip, match="takes too long") as caught:
+        inspect(decoder(FOR_EVER))
+    assert caught.value.hint
+
+
+def test_reading_can_be_cancelled(decoder: Callable[[str], Path]) -> None:
+    asked = iter([False, False, True])
+    with pytest.raises(Cancelled):
+        inspect(decoder(FOR_EVER), lambda: next(asked))
+
+
+@pytest.mark.skipif(not decode.limits_memory(), reason="this system limits no process's memory")
+def test_the_decoder_cannot_take_more_memory_than_its_limit() -> None:
+    greedy = f"import runpy; limit = runpy.run_path({decode.__file__!r})['limit']; limit()\n"
+    greedy += f"bytearray({decode.MEMORY_BYTES})"
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", greedy], capture_output=True, text=True, check=False
+    )
+    assert "MemoryError" in done.stderr
 
 
 def _write(path: Path, pcm: Pcm, subtype: str = "PCM_16") -> Path:
