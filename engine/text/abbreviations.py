@@ -35,14 +35,15 @@ _WORDS = {
     "univ": "university", "sec": "section", "para": "paragraph", "ref": "reference",
     "viz": "namely", "cf": "compare", "no": "number", "nos": "numbers", "nr": "number",
     "p": "page", "art": "article", "c": "circa", "b": "born", "d": "died", "ste": "suite",
-    "rm": "room", "bldg": "building",
+    "rm": "room", "ea": "each", "bd": "boulevard", "av": "avenue", "fl": "floor",
+    "bldg": "building",
 }  # fmt: skip
 """With their dot only; capitals allowed."""
 
 _BEFORE_FIGURE = frozenset("no nos nr vol fig eq ch pp pg sec p art c b d ste rm".split())
 """Read as abbreviations only with a figure after them: "No." is also an answer."""
 
-_REAL_WORDS = frozenset("ed al co temp max min sec sq ca ref para misc".split())
+_REAL_WORDS = frozenset("ea fl av ed al co temp max min sec sq ca ref para misc".split())
 """Words or names of their own: the dot may simply end the sentence, so something must follow."""
 
 _DOTTED = {
@@ -59,7 +60,7 @@ _BARE = {
     "LEDs": "L-E-Ds", "NYC": "N-Y-C",
     "WWI": "World War one", "WWII": "World War two", "WW1": "World War one", "WW2": "World War two",
     "TL;DR": "in short", "TLDR": "in short", "Blvd": "Boulevard", "Ave": "Avenue",
-    "Hwy": "Highway", "Apt": "Apartment", "pp": "pages",
+    "Hwy": "Highway", "Apt": "Apartment",
 }  # fmt: skip
 """Read so without any dot. The last rows: capitals that a synthesiser would read as a word."""
 

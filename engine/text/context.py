@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 _NUMERIC = re.compile(
-    r"(?:[-+~≈<>≤≥±–]|[<>]=|[a-zA-Z]+/)?[\d.,'½¼¾⅓⅔⅛]*[\d½¼¾⅓⅔⅛](?:[-–/±x×][\d.,]*\d|[eE][-+]?\d+)?"
+    r"(?:[-+~≈<>≤≥±–]|[<>]=|[a-zA-Z]+/)?[\d.,'½¼¾⅓⅔⅛]*[\d½¼¾⅓⅔⅛](?:[-–/±x×][\d.,]*\d|[eE][-+]?\d+|\^-?\d+)?"
 )
 _SENTENCE_MARKS = ".?!:;"
 

@@ -33,7 +33,7 @@ _DAYS = {
 }
 _FULL_NAMES = frozenset((*MONTHS, *_DAYS.values()))
 _ISO = re.compile(
-    r"(\d{4})([-/.])(\d\d?)\2(\d\d?)(?:T(\d\d:\d\d)(?::\d\d)?(?:\.\d+)?(?:Z|[-+]\d\d:?\d\d)?)?"
+    r"(\d{4})([-/.])(?!\d\.|\d\d\.\d(?!\d))(\d\d?)\2(\d\d?)(?:T(\d\d:\d\d)(?::\d\d)?(?:\.\d+)?(?:Z|[-+]\d\d:?\d\d)?)?"
 )
 _NUMERIC = re.compile(r"(\d{1,2})([/.-])(\d{1,2})\2(\d{4}|\d\d)")
 _MONTH_YEAR = re.compile(r"(0[1-9]|1[0-2])/((?:19|20)\d\d)")
@@ -42,7 +42,7 @@ _DAY_RANGE = re.compile(r"(\d{1,2})(st|nd|rd|th)?[-–](\d{1,2})(?:st|nd|rd|th)?
 _TIME = re.compile(r"(\d{1,2}):([0-5]\d)(?::([0-5]\d))?(?:([ap])\.?m)?", re.IGNORECASE)
 _HOUR = re.compile(r"(\d{1,2})([ap])\.?m", re.IGNORECASE)
 _POINT = re.compile(r"(\d{1,2})\.([0-5]\d)(?:([ap])\.?m)?", re.IGNORECASE)
-_FRENCH = re.compile(r"(\d|1\d|2[0-3])h([0-5]\d)")
+_FRENCH = re.compile(r"(\d|1\d|2[0-3])h([0-5]?\d)(?:(m)(?:in)?)?")
 _ZONE = re.compile(r"(UTC|GMT)([-–+±])(\d{1,2})(?::?(\d\d))?")
 _SIGNS = {"+": "plus", "-": "minus", "–": "minus", "±": "plus or minus"}
 _HALF = re.compile(r"([AaPp])\.?[Mm]")
@@ -158,18 +158,23 @@ def year(core: str, context: Context) -> Reading | None:
     return say(numbers.year(value))
 
 
+def zone(core: str, context: Context) -> Reading | None:
+    """UTC+5:30, GMT-3"""
+    match = _ZONE.fullmatch(core)
+    if not match:
+        return None
+    name, sign, hours, minutes = match.groups("0")
+    said = f"{name} {_SIGNS[sign]} {numbers.cardinal(int(hours))}"
+    return say(f"{said} {numbers.cardinal(int(minutes))}" if int(minutes) else said)
+
+
 def time(core: str, context: Context) -> Reading | None:
     """5:30, 5:30 pm, 17:05, 5pm, 9am-5pm, 10:30-11:00, 3:1"""
-    zone = _ZONE.fullmatch(core)
-    if zone:
-        hours, minutes = numbers.cardinal(int(zone[3])), int(zone[4] or 0)
-        return say(
-            f"{zone[1]} {_SIGNS[zone[2]]} {hours} {numbers.cardinal(minutes) if minutes else ''}"
-        )
     point = _POINT.fullmatch(core)
     french = _FRENCH.fullmatch(core)
-    if french and len(french[1]) == 1:  # rather how long than when
-        return say(f"{units.spoken(french[1], 'h')} {numbers.number(french[2])}")
+    if french and (len(french[1]) == 1 or french[3]):  # rather how long than when
+        minutes = units.spoken(french[2], "min") if french[3] else numbers.number(french[2])
+        return say(f"{units.spoken(french[1], 'h')} {minutes}")
     if french or (point and (point[3] or _half_follows(context))):
         core = re.sub("[.h]", ":", core, count=1)
     match = _TIME.fullmatch(core) or _HOUR.fullmatch(core)
@@ -290,5 +295,5 @@ def _is_month(word: str) -> bool:
 
 
 RULES: tuple[Rule, ...] = (
-    full_date, day_and_month, day, year, time, half_of_day, month, weekday,
+    full_date, day_and_month, day, year, zone, time, half_of_day, month, weekday,
 )  # fmt: skip

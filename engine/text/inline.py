@@ -41,6 +41,8 @@ _LATEX_WORDS = {
     "rightarrow": "to", "sum": "the sum of", "int": "the integral of", "sqrt": "the square root of",
     "ldots": "and so on", "dots": "and so on", "quad": "", "left": "", "right": "",
     "displaystyle": "", "text": "", "circ": "degrees", "percent": "percent",
+    "Delta": "delta", "Sigma": "sigma",
+    "Omega": "omega", "Pi": "pi", "Gamma": "gamma", "Phi": "phi", "Theta": "theta",
 }  # fmt: skip
 _ESCAPE = re.compile(r"\\([\\`*_{}#+.!|~>$%&<-])")
 _EMPHASIS = re.compile(r"(?<!\d)\*\*|\*\*(?!\d)|__+|~~|`+")
@@ -94,9 +96,7 @@ def _without_latex(piece: Piece) -> Piece:
     piece = piece.replace(_LATEX_FRACTION, lambda match: f" {match[1]} over {match[2]} ")
     piece = piece.replace(_LATEX_ROOT, lambda match: f" the square root of {match[1]} ")
     piece = piece.replace(_LATEX_TEXT, lambda match: match[1])
-    return piece.replace(
-        _LATEX_COMMAND, lambda match: f" {_LATEX_WORDS.get(match[1], match[1].lower())} "
-    )
+    return piece.replace(_LATEX_COMMAND, lambda match: f" {_LATEX_WORDS.get(match[1], match[1])} ")
 
 
 def _sayable(piece: Piece) -> Piece:

@@ -12,7 +12,7 @@ _URL = re.compile(
     r"[a-z][a-z0-9+.-]*://(?:[^\s/@]*@)?([^\s/:?#]+)(?::(\d+))?(?:[/?#].*)?", re.IGNORECASE
 )
 _WWW = re.compile(r"www\.([^\s/:?#]+)(?:[/?#].*)?", re.IGNORECASE)
-_PORT = re.compile(r"(localhost|[\w-]+(?:\.[\w-]+)*\.[a-z]{2,6}):(\d{2,5})")
+_PORT = re.compile(r"(localhost|[\w-]+(?:\.[\w-]+)*\.[a-z]{2,6}):(\d{2,5})(?:/\S*)?")
 _EMAIL = re.compile(r"(?:mailto:)?([\w.%+-]+)@((?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,24})", re.IGNORECASE)
 _DOMAIN = re.compile(
     r"((?:[A-Za-z0-9][A-Za-z0-9-]*\.)+"

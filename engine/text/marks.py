@@ -81,7 +81,7 @@ def peel(text: str) -> Peeled:
     while core.endswith("--"):
         core = core.rstrip("-").rstrip(_TRAILING)
     tail = rest[len(core) :]
-    brackets = ")" in tail and "(" not in core and not _is_letter(core)
+    brackets = ")" in tail and "(" not in core
     mark = mark_of(tail)
     pause = not mark and (brackets or any(dash in tail for dash in ("—", "―", "–", "--")))
     return Peeled(core, opened, tail, "," if pause else mark, pause)
@@ -98,18 +98,10 @@ def mark_of(tail: str) -> str:
 
 
 def opens_pause(peeled: Peeled) -> bool:
-    """Whether the word before needs a pause: a bracket or a dash begins here, but no area code and
-    no letter of a list.
-    """
-    letter = _is_letter(peeled.core) and ")" in peeled.tail
-    if letter or re.fullmatch(r"\d{3}|0\d+", peeled.core):
+    """Whether the word before needs a pause: a bracket or a dash begins here (but no area code)."""
+    if re.fullmatch(r"\d{3}|0\d+", peeled.core):
         return False
     return any(char in "(—―" for char in peeled.opened)
-
-
-def _is_letter(core: str) -> bool:
-    """The letter of a list, "(a)", takes no pause."""
-    return len(core) == 1 and core.isalpha()
 
 
 def _peel_signs(text: str) -> Peeled:

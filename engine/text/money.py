@@ -133,7 +133,8 @@ def spread(core: str, context: Context) -> Reading | None:
     figures = f"{numbers.number(low)} {low_scale} to {numbers.number(high)} {high_scale}"
     if not high_scale and _scale_follows(context):
         return Reading(tuple(figures.split()), currency=_SIGNS[symbol])
-    return say(f"{figures} {_SIGNS[symbol].many}")
+    adjective = context.is_adjective(context.previous)
+    return say(f"{figures} {_SIGNS[symbol].one if adjective else _SIGNS[symbol].many}")
 
 
 def per(core: str, context: Context) -> Reading | None:
@@ -166,8 +167,8 @@ def before_sign(core: str, context: Context) -> Reading | None:
     """The number of "2,50 €" or "10.000 €", with the currency."""
     if not _IN_HUNDREDTHS.fullmatch(core) or context.tail:
         return None
-    currency = _CODES.get(context.after) or _SIGNS.get(context.after)
-    return say(_price(core, currency)) if currency and currency.cent else None
+    currency = _priced(core, context.after)
+    return say(_price(core, currency)) if currency else None
 
 
 def code(core: str, context: Context) -> Reading | None:
@@ -176,7 +177,7 @@ def code(core: str, context: Context) -> Reading | None:
     currency = _CODES.get(core) or _SIGNS.get(core) or dotted
     if currency is None:
         return None
-    if context.after_number and currency.cent and _IN_HUNDREDTHS.fullmatch(context.previous):
+    if context.after_number and _priced(context.previous, core):
         return Reading(())  # said already, see before_sign
     if context.after_number or context.previous.lower() in SCALES:
         return say(currency.one if numbers.is_one(context.previous) else currency.many)
@@ -196,6 +197,14 @@ def _amount(sign: str, figure: str, scale: str | None, symbol: str, context: Con
     if "." not in figure and context.is_adjective(context.previous):
         return say(f"{lead} {numbers.number(figure)} {currency.one}")
     return say(f"{lead} {_price(figure, currency)}")
+
+
+def _priced(figure: str, sign: str) -> Currency | None:
+    """The currency that is said with a figure before it; a rate, 0.92 EUR, is no price."""
+    currency = _CODES.get(sign) or _SIGNS.get(sign)
+    rate = sign in _CODES and figure.startswith("0")
+    priced = currency and currency.cent and not rate and _IN_HUNDREDTHS.fullmatch(figure)
+    return currency if priced else None
 
 
 def _scale_follows(context: Context) -> bool:

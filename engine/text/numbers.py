@@ -33,6 +33,7 @@ _FOREIGN = re.compile(
     r"(?P<apostrophes>\d{1,3}(?:'\d{3})+(?:\.\d+)?)"  # 1'234.50
     r"|(?P<indian>\d{1,2}(?:,\d\d)+,\d{3}(?:\.\d+)?)"  # 1,23,456
     r"|(?P<dots>\d{1,3}(?:\.\d{3}){2,}(?:,\d+)?|\d{1,3}(?:\.\d{3})+,\d+)"  # 1.234.567,89
+    r"|(?P<whole>\d+[.,][-–]+)"  # 5,-
     r"|(?P<decimal>0,\d+|\d+,(?:\d\d?|\d{4,}))"  # 3,14; but 1,234 are thousands
     r")" + _NO_PART_BEHIND
 )
@@ -172,6 +173,8 @@ def _american(match: re.Match[str]) -> str:
     figure = match[0]
     if match["dots"] and not _NETWORK_ADDRESS.fullmatch(figure):
         return figure.replace(".", "").replace(",", ".")
+    if match["whole"]:
+        return figure.rstrip("-–")[:-1]
     if match["decimal"]:
         return figure.replace(",", ".")
     return figure if match["dots"] else re.sub("[',]", "", figure)

@@ -17,6 +17,7 @@ from engine.text.word import Word
 from engine.text.words import Ahead
 
 _LAST_PART = re.compile(r"(?<=\w)[-–](?=\w)")  # "10-15 km": the 15 counts
+_LENGTH = re.compile(r"[\d.'–-]*\d")
 _MARKS = ".,?!;:"
 _DECIDES_MARK = frozenset("-([{.,?!;:|)]}")
 _NO_MARK = frozenset("“‘«€£¥₹¿¡°")
@@ -48,6 +49,7 @@ class Reader:
         self._past: tuple[Past, ...] = ()
         self._currency: Currency | None = None
         self._started = False
+        self._quoted = False  # within straight quotes
         self._line_start = 0
         self._line_end = 0
         self._line_words = 0
@@ -90,7 +92,7 @@ class Reader:
         if block is not Block.PARAGRAPH or ahead.lines > 1:
             words += self._read_run("")
             words += self._release(mark)
-            self._past = ()
+            self._past, self._quoted = (), False
         elif not self._run:
             words += self._release(mark)
         return words
@@ -102,7 +104,7 @@ class Reader:
         return words + self._release("" if block is Block.PARAGRAPH else ".")
 
     def _on_piece(self, piece: Piece) -> list[Word]:
-        peeled = marks.peel(piece.text)
+        peeled = self._inches(marks.peel(piece.text))
         held = _Held(piece.cut(len(peeled.opened)), peeled)
         texts = [kept.text for kept in self._run]
         if texts and self._line_words > 1 and groups.continues(texts, held.text):
@@ -122,6 +124,16 @@ class Reader:
         else:
             words += self._take(held, reading)
         return words
+
+    def _inches(self, peeled: Peeled) -> Peeled:
+        """A straight quote behind a figure that closes no quotation is the sign of inches."""
+        self._quoted = self._quoted or '"' in peeled.opened
+        if '"' not in peeled.tail:
+            return peeled
+        if self._quoted or not (peeled.tail[0] == '"' and _LENGTH.fullmatch(peeled.core)):
+            self._quoted = False
+            return peeled
+        return replace(peeled, core=peeled.core + "″", tail=peeled.tail[1:])
 
     def _read_run(self, following: str) -> list[Word]:
         """Read what is held: a code group by group, thousands as one number, the rest in turn."""

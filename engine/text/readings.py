@@ -50,7 +50,8 @@ _HYPHEN = re.compile("[-–]")
 
 def read(core: str, context: Context) -> Reading:
     """The reading of a token without its punctuation; no words if there is nothing to say."""
-    if not ("(" in context.opened and ")" in context.tail):  # (3,4) is a pair
+    enclosed = set(context.opened) & set("([{") and set(context.tail) & set(")]}")
+    if not enclosed:  # (3,4) is a pair
         core = numbers.american(core)
     return (
         _narrow(core, context)
@@ -91,22 +92,24 @@ def _spread(core: str, context: Context) -> Reading | None:
         model = _model(match[1], match[2], context)
         if model:
             return model
-    low = _side(match[1], replace(context, tail="", following=match[2]))
+    low = _side(match[1], replace(context, tail="", following=match[2]), core)
     if low is None:
         return None
     past = (Past(match[1], ""), *context.past[:1])
     if dates.full_name(match[1]) and not context.tail and dates.full_name(context.after):
         past = ()  # the day of the month behind it, as in "1 Jan-31 Mar"
-    high = _side(match[2], replace(context, past=past, opened=""))
+    high = _side(match[2], replace(context, past=past, opened=""), core)
     if high is None:
         return None
     kept = low.words if match[1][-1].isdigit() else _without_shared_end(low.words, high.words)
     return replace(high, words=(*kept, "to", *high.words))
 
 
-def _side(text: str, context: Context) -> Reading | None:
-    name = dates.full_name(text)
-    return Reading((name,)) if name else _narrow(text, context)
+def _side(text: str, context: Context, whole: str) -> Reading | None:
+    """One side of a range; of one with an en dash, which joins nothing else, it may be any word."""
+    if name := dates.full_name(text):
+        return Reading((name,))
+    return _narrow(text, context) or (read(text, context) if "–" in whole else None)
 
 
 def _without_shared_end(words: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
@@ -131,7 +134,9 @@ def _pair(core: str, context: Context) -> Reading | None:
     match = _PAIR.fullmatch(core)
     if not match or not _has_figure(match[2]):
         return None
-    one = _first_answer(units.RULES, match[1], replace(context, tail="", following=match[2]))
+    one = _first_answer(
+        (*units.RULES, *money.RULES), match[1], replace(context, tail="", following=match[2])
+    )
     other = one and _narrow(match[2], replace(context, past=(Past(match[1], ""),)))
     if not one or not other or not one.words:
         return None

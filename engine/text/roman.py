@@ -39,6 +39,13 @@ def numeral(core: str, context: Context) -> Reading | None:
     if not _NUMERAL.fullmatch(core):
         return None
     owner = context.previous
+    if (
+        owner == "and"
+        and context.before_previous
+        and set(core + context.before_previous) <= set("IVX")
+        and len(core) > 1
+    ):
+        return say(numbers.cardinal(_value(core)))
     if not owner[:1].isupper() or owner.lower() in SENTENCE_STARTERS:
         return None
     possessive = "'s" if core.endswith("'s") else ""
@@ -87,4 +94,4 @@ def _value(core: str) -> int:
     return total
 
 
-RULES: tuple[Rule, ...] = (unowned, numeral, counted_lower)
+RULES: tuple[Rule, ...] = (numeral, counted_lower, unowned)

@@ -28,24 +28,29 @@ _BETWEEN = {
     "&&": "and", "||": "or", ":=": "equals", "+=": "plus equals", "#": "number", "§": "section",
     "∈": "in", "∑": "the sum of", "∫": "the integral of", "Δ": "delta",
     "§§": "sections", "∩": "intersection", "∪": "union", "∀": "for all", "∃": "there is",
-    "∉": "not in", "⊂": "is a subset of", "⊆": "is a subset of",
+    "∛": "the cube root of", "∉": "not in", "⊂": "is a subset of", "⊆": "is a subset of",
 }  # fmt: skip
 _INNER = _BETWEEN | {
     "/": "",
     "#": "",
     "~": "",
     "*": "",
+    "<": "",
+    ">": "",
     "->": "",
     "=>": "",
     "°": "degrees",
 }
 _EXPONENTS = {"^2": "squared", "^3": "cubed"}
-_NUMERICAL = re.compile(rf"[(\-+]?(?:{NUMBER}(?:/\d+)?|[a-zA-Z])[)]?")
+_NUMERICAL = re.compile(rf"[(\-+]?(?:{NUMBER}(?:/\d+)?|\d*[a-zA-Z](?:\^\d+)?)[)]?")
 _ARITHMETIC = re.compile(
     r"[~≈]?(?:-?[\w.,()√]+|\))(?:(?:[-+*/×÷=^<>≤≥≠≈±]|\*\*|[=!<>]=|\^-)-?[\w.,()√]+)+"
 )
 _LETTERS_PRODUCT = re.compile(r"[a-z](?:\*[a-z])+|[a-z]-\d+")  # a*b, n-1
-_FORMULA_SIGNS = {"-": "minus", "*": "times", "/": "over", "**": "to the power of"}
+_FORMULA_SIGNS = {
+    "-": "minus", "*": "times", "/": "over", "**": "to the power of", "<": "is less than",
+    ">": "is greater than",
+}  # fmt: skip
 _FUNCTIONS = {"sin": "sine", "cos": "cosine", "tan": "tangent", "log": "log", "ln": "L-N"}
 _CALLED = re.compile(rf"([A-Za-z]|{'|'.join(_FUNCTIONS)})\(([^()]+)\)?")
 _GREEK = re.compile(r"(?<![Ͱ-Ͽ])[Ͱ-Ͽ](?![Ͱ-Ͽ])")
@@ -57,7 +62,7 @@ _ELEMENT = (
     r"Xe|Yb?|Z[nr])"
 )
 _MOLECULE = re.compile(
-    rf"(?=.*(?:[A-Za-z]\d|[a-z]\^?\d?[+-]$|OH))(\d{{0,2}})((?:(?P<one>{_ELEMENT})(?!(?P=one))\d{{0,2}}){{1,9}}?)"
+    rf"(?!.*[A-Z]{{4}})(?=(?:HCl|NaCl|KCl|LiCl)$|.*(?:[A-Za-z]\d|[a-z]\^?\d?[+-]$|OH))(\d{{0,2}})((?:(?P<one>{_ELEMENT})(?!(?P=one))\d{{0,2}}){{1,9}}?)"
     r"(?:\^?(\d?)([+-]))?"
 )
 _PARTS = re.compile(
@@ -120,7 +125,8 @@ def molecule(core: str, context: Context) -> Reading | None:
     charge = {"+": "plus", "-": "minus"}.get(match[5], "")
     said = "-".join(
         numbers.cardinal(int(part)) if part.isdecimal() else part.upper()
-        for part in re.findall(r"\d+|[A-Za-z]", match[2] + (match[4] or ""))
+        for part in [*re.findall(r"\d+|[A-Za-z]", match[2]), match[4]]
+        if part
     )
     return say(f"{numbers.cardinal(int(match[1])) if match[1] else ''} {said} {charge}")
 
@@ -174,15 +180,23 @@ def speakable_letters(text: str) -> str:
 
 
 def _between_numbers(core: str, context: Context) -> Reading | None:
+    if _timed(context) and context.after[:1].isdigit():
+        return say("to")
     if not (context.past and not context.past[0].mark and _NUMERICAL.fullmatch(context.previous)):
         return Reading(())
     after = context.after
-    if not _NUMERICAL.fullmatch(after) and not re.match(r"\d", after):
+    if not _NUMERICAL.fullmatch(after) and not re.match(r"[$€£¥]?\d", after):
         return Reading(())
     if core in "*x":
         return say("by" if context.before_previous in ("a", "an") else "times")
     low, high = _leading_value(context.previous), _leading_value(after)
-    return say("to" if low is not None and high is not None and low < high else "minus")
+    terms = re.search("[xyzn^]", context.previous)  # 2x - 3
+    return say("to" if not terms and low is not None and high and low < high else "minus")
+
+
+def _timed(context: Context) -> bool:
+    """Behind the "AM" of "9:00 AM - 5:00 PM"."""
+    return bool(re.fullmatch(r"[ap]\.?m", context.previous, re.IGNORECASE))
 
 
 def _leading_value(text: str) -> float | None:

@@ -11,7 +11,7 @@ from engine.text.numbers import NUMBER
 
 _NAMES = """
 nm nanometer|µm micrometer|μm micrometer|mm millimeter|cm centimeter|m meter|km kilometer
-mi mile|miles mile|yd yard|yds yard|ft foot|in inch|nmi nautical mile|ly light-year
+mi mile|miles mile|yd yard|yds yard|ft foot|in inch|″ inch|nmi nautical mile|ly light-year
 mg milligram|µg microgram|μg microgram|mcg microgram|g gram|kg kilogram|lb pound|lbs pound|oz ounce
 ml milliliter|mL milliliter|cl centiliter|dl deciliter|dL deciliter
 l liter|L liter|gal gallon|qt quart
@@ -30,6 +30,7 @@ Pa pascal|hPa hectopascal|kPa kilopascal|psi P-S-I=|bar bar|atm atmosphere|mol m
 °C degree Celsius|°F degree Fahrenheit|° degree|ºC degree Celsius|ºF degree Fahrenheit|º degree
 ℃ degree Celsius|℉ degree Fahrenheit|°K degree Kelvin|% percent=|‰ per thousand=|deg degree
 mmHg millimeter of mercury|Nm newton meter|N newton|lm lumen|kn knot|cc cubic centimeter|ct karat=
+µL microliter|μL microliter|µF microfarad|μF microfarad|nF nanofarad|pF picofarad|mM millimolar=
 kbit kilobit|Mbit megabit|Gbit gigabit|sqft square foot|sqm square meter
 M million=|B billion=|bn billion=
 """
@@ -56,6 +57,7 @@ _PER_MANY = re.compile(rf"({_UNIT})/(10+)")
 _ATTACHED = re.compile(rf"([-–+]?(?:{NUMBER}))(-?)({_EXPRESSION.pattern})")
 _DIRECTIONS = {"N": "north", "E": "east", "S": "south", "W": "west"}
 _BEARING = re.compile(r"(\d+(?:\.\d+)?)°(?:(\d+)['′])?(?:(\d+(?:\.\d+)?)[\"″])?([NESW])?")
+_OVEN = re.compile(r"([1-5]\d\d)([CF])")
 _FEET = re.compile(r"(\d{1,2})['′](?:(\d{1,2})[\"″]?)?")
 
 
@@ -91,6 +93,7 @@ def alone(core: str, context: Context) -> Reading | None:
     inches = core == "in" and (
         context.tail.startswith(".")
         or "." in context.previous
+        or context.after == "="
         or context.before_previous in ("ft", "feet", "foot")
     )
     if core in _ATTACHED_ONLY and not inches:
@@ -108,6 +111,12 @@ def feet_and_inches(core: str, context: Context) -> Reading | None:
     if not match or not match[2]:
         return None
     return say(f"{numbers.number(match[1])} foot {numbers.number(match[2])}")
+
+
+def oven(core: str, context: Context) -> Reading | None:
+    """200C, 400F"""
+    match = _OVEN.fullmatch(core)
+    return say(spoken(match[1], "°" + match[2])) if match else None
 
 
 def bearing(core: str, context: Context) -> Reading | None:
@@ -187,4 +196,4 @@ def _mark(context: Context) -> str | None:
     return context.mark_behind_dot(any_name=True)
 
 
-RULES: tuple[Rule, ...] = (feet_and_inches, bearing, attached, alone)
+RULES: tuple[Rule, ...] = (feet_and_inches, oven, bearing, attached, alone)
