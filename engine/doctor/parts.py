@@ -140,7 +140,7 @@ def _server(chosen: LanguageModelSettings) -> Iterator[Finding]:
     if key:
         request.add_header("Authorization", f"Bearer {key}")
     try:
-        with urllib.request.urlopen(request, timeout=SERVER_WAIT_S):
+        with urllib.request.build_opener(_NoRedirects).open(request, timeout=SERVER_WAIT_S):
             yield ok(part, f"the server at {address} answers")
     except urllib.error.HTTPError as error:
         yield from _refusal(address, error)
@@ -153,11 +153,21 @@ def _server(chosen: LanguageModelSettings) -> Iterator[Finding]:
         )
 
 
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """A key is for the address in the settings alone; a redirect would carry it elsewhere."""
+
+    def redirect_request(self, *_: object, **__: object) -> None:
+        """None: the redirect is met as an error."""
+
+
 def _refusal(address: str, error: urllib.error.HTTPError) -> Iterator[Finding]:
     with error:  # it holds the connection
         text = f"The server at {address} answers with status {error.code}."
     if error.code in (401, 403):
         advice = "It wants a key: name its environment variable in language_model.key_variable."
+        yield fault("language model", text, advice)
+    elif 300 <= error.code < 400:
+        advice = "It wants to be asked elsewhere, which is not done: set the address it is at."
         yield fault("language model", text, advice)
     else:
         yield warning("language model", text, "Not every server lists its models; try a question.")

@@ -119,6 +119,7 @@ def server() -> Iterator[HTTPServer]:
         def do_GET(self) -> None:
             self.server.asked.append((self.path, self.headers["Authorization"]))
             self.send_response(self.server.status)
+            self.send_header("Location", f"/elsewhere/{len(self.server.asked)}")
             self.end_headers()
 
         def log_message(self, *_: object) -> None:
@@ -160,6 +161,17 @@ def test_a_server_gets_the_key_from_the_environment(
     found = list(parts.language_model(chosen))
     assert server.asked == [("/v1/models", "Bearer s3cret")]
     assert "s3cret" not in repr(found)
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_a_key_is_not_carried_elsewhere(
+    server: HTTPServer, monkeypatch: pytest.MonkeyPatch, status: int
+):
+    monkeypatch.setenv("MY_KEY", "s3cret")
+    server.status = status
+    chosen = with_values(engine="server", address=address_of(server), key_variable="MY_KEY")
+    assert server_state(parts.language_model(chosen)) is State.FAULT
+    assert server.asked == [("/v1/models", "Bearer s3cret")]
 
 
 def test_a_key_that_is_not_set_is_a_warning(server: HTTPServer, monkeypatch: pytest.MonkeyPatch):
