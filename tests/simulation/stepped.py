@@ -88,7 +88,7 @@ class SteppedWorker:
             self._due = None if wait_s is None else now + wait_s
         raise AssertionError(f"{self.name} does not come to rest")
 
-    def _guarded(self, action: Callable[[], float | None]) -> float | None:
+    def guarded(self, action: Callable[[], float | None]) -> float | None:
         try:
             return action()
         except Exception as error:  # noqa: BLE001 - as the real worker does
@@ -152,7 +152,7 @@ class SteppedEngine:
             "loudspeaker": lambda name: self.devices.loudspeaker,
             "recogniser": lambda settings, phrases: recogniser(),
             "synthesiser": self._tapped,
-            "language_model": lambda settings: self.model,
+            "language_model": lambda settings, progress: self.model,
             "devices": _NoChange(),
         }
 
