@@ -34,12 +34,13 @@ def switch_off() -> None:
 
 def remove_traces(mark: Path) -> None:
     """Remove ONNX Runtime's device id and unsent events, which versions before this one had it
-    keep. Once: the file `mark` says so, and what comes later is another program's.
+    keep. Once: then the file `mark` says so, and what comes later is another program's.
     """
-    if mark.exists():
+    place = _place()
+    if mark.exists() or not place.exists():
         return
     with suppress(OSError):  # in use or not ours: again at the next start
-        _remove(_place())
+        _remove(place)
         mark.parent.mkdir(parents=True, exist_ok=True)
         mark.touch()
 

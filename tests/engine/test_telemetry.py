@@ -79,6 +79,12 @@ def test_starting_the_program_removes_what_older_versions_left(left: Path, tmp_p
     assert list((tmp_path / "cache").iterdir()) == []
 
 
+def test_where_nothing_was_left_nothing_is_written(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(telemetry, "_place", lambda: tmp_path / "cache")
+    telemetry.remove_traces(tmp_path / "data" / "mark")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_what_belongs_to_others_stays(left: Path, tmp_path: Path) -> None:
     (left / "onnxruntime-genai.db").write_text("theirs")
     telemetry.remove_traces(tmp_path / "mark")
