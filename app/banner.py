@@ -1,9 +1,10 @@
 """Faults, shown calmly above the conversation until the person has seen them.
 
-Invariant: a fault is never lost and never stops anything: it stays until dismissed, the same one
-again only counts, and more than one can be leafed through.
+Invariant: a fault is never lost and never stops anything: it stays until it is dismissed or its
+cause is gone, the same one again only counts, and more than one can be leafed through.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from PySide6.QtCore import QSize, Qt
@@ -14,15 +15,19 @@ from app.icons import IconButton, pixmap
 from app.label import Label
 from app.plain_text import plain
 from app.theme import Theme, scaled
-from engine.api import Event, Failed
+from engine.api import Ending, Event, Failed, Part, Ready, TurnEnded
 
 _ICON = 20
+# What a reply that was heard to its end has shown to work; a typed one says nothing of the ears.
+_IN_A_REPLY = (None, Part.LANGUAGE_MODEL, Part.SYNTHESISER)
 
 
 @dataclass
 class _Fault:
     message: str
     hint: str
+    turn: int | None = None  # in which it was; None = in none
+    part: Part | None = None  # that failed; None = no part did
     count: int = 1
 
 
@@ -58,22 +63,41 @@ class Banner(QFrame):
         return len(self._faults)
 
     def on_event(self, event: Event) -> None:
-        if isinstance(event, Failed):
-            self.add(event.message, event.hint)
+        match event:
+            case Failed():
+                self._add(_Fault(event.message, event.hint, event.turn, event.part))
+            case Ready(part=part, instead=False):
+                self._withdraw(lambda fault: fault.part is part)
+            case TurnEnded(turn=turn, ending=Ending.COMPLETE):
+                self._withdraw(lambda fault: _is_past(fault, turn))
+            case _:
+                pass
 
     def add(self, message: str, hint: str = "") -> None:
-        """Show a fault, or count it again if it has not been dismissed."""
+        """Show a fault of no part, or count it again if it has not been dismissed."""
+        self._add(_Fault(message, hint))
+
+    def _add(self, new: _Fault) -> None:
         for index, fault in enumerate(self._faults):
-            if (fault.message, fault.hint) == (message, hint):
+            if (fault.message, fault.hint) == (new.message, new.hint):
                 fault.count += 1
+                fault.turn = new.turn
                 self._index = index
                 break
         else:
-            self._faults.append(_Fault(message, hint))
+            self._faults.append(new)
             self._index = len(self._faults) - 1
         self._show()
-        said = plain(f"{message} {hint}")
+        said = plain(f"{new.message} {new.hint}")
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, said))
+
+    def _withdraw(self, is_over: Callable[[_Fault], bool]) -> None:
+        """Take away the faults whose cause is gone; the one being read stays in sight if it can."""
+        read = self._faults[self._index] if self._faults else None
+        self._faults = [fault for fault in self._faults if not is_over(fault)]
+        places = [at for at, fault in enumerate(self._faults) if fault is read]
+        self._index = places[0] if places else max(0, len(self._faults) - 1)
+        self._show()
 
     def _leaf(self, step: int) -> None:
         self._index = (self._index + step) % len(self._faults)
@@ -121,6 +145,11 @@ class Banner(QFrame):
         for widget in (self.earlier, self.counter, self.later, self.dismiss):
             row.addWidget(widget, 0, top)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+
+
+def _is_past(fault: _Fault, turn: int) -> bool:
+    """Whether the turn, spoken to its end, has shown that what failed in an earlier one works."""
+    return fault.turn is not None and fault.turn < turn and fault.part in _IN_A_REPLY
 
 
 def _wrapping_label(parent: QWidget) -> Label:

@@ -180,12 +180,13 @@ class Loading:
 @dataclass(frozen=True)
 class Ready:
     """A part works. `name` is what runs (a model, a device), `detail` one more phrase for the
-    status line.
+    status line. `instead`: it stands in for what failed, and the fault is still there.
     """
 
     part: Part
     name: str
     detail: str = ""
+    instead: bool = False
 
 
 @dataclass(frozen=True)

@@ -226,28 +226,25 @@ class Listener:
                 self._microphone.close()
             self._microphone = None
 
-    def _use(self, name: str) -> None:
+    def _use(self, name: str, *, instead: bool = False) -> None:
+        """The named microphone, else the default one, else none; each failure is told."""
         self._lose()
-        microphone = self._open_device(name)
-        if microphone is not None:
-            self._adopt(microphone)
+        for candidate in dict.fromkeys((name, "")):
+            try:
+                microphone = self._parts.microphone(candidate)
+            except DeviceError as error:
+                self._tell(PartFailed(Part.MICROPHONE, error))
+            else:
+                self._adopt(microphone, instead=instead or candidate != name)
+                return
 
-    def _adopt(self, microphone: Microphone) -> None:
+    def _adopt(self, microphone: Microphone, *, instead: bool = False) -> None:
         self._microphone = microphone
         self._near = NearEnd(self._canceller, self._microphone.sample_rate)
         self._recent.clear()
         self._position = self._kept = self._next_level = self._deaf_until = 0
         self._watch.reset()
-        self._tell(Ready(Part.MICROPHONE, self._microphone.name))
-
-    def _open_device(self, name: str) -> Microphone | None:
-        """The named microphone, else the default one, else None; each failure is told."""
-        for candidate in dict.fromkeys((name, "")):
-            try:
-                return self._parts.microphone(candidate)
-            except DeviceError as error:
-                self._tell(PartFailed(Part.MICROPHONE, error))
-        return None
+        self._tell(Ready(Part.MICROPHONE, self._microphone.name, instead=instead))
 
     def _look_again(self) -> None:
         """See whether a microphone is there now; that there was none has been told already."""
@@ -391,7 +388,7 @@ class Listener:
             self._tell(PartFailed(Part.MICROPHONE, error))
             self._lose()
             if not self._relapse.again(time.monotonic()):
-                self._use("")
+                self._use("", instead=True)
             return
         self._utterance = None
         if not isinstance(error, EngineError):

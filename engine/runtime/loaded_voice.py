@@ -37,7 +37,7 @@ class LoadedVoice:
         assert self._model is not None, "a session was opened"
         return self._model.info.sample_rate
 
-    def load(self, settings: SpeechSettings) -> None:
+    def load(self, settings: SpeechSettings, *, instead: bool = False) -> None:
         """Load what the settings name; in vain, it is told and another one speaks."""
 
         def progress(text: str, fraction: float | None) -> None:
@@ -49,14 +49,14 @@ class LoadedVoice:
         except Exception as error:  # noqa: BLE001 - whatever a library raises, another stands in
             self._tell(PartFailed(Part.SYNTHESISER, unloaded(Part.SYNTHESISER, error)))
             if self._model is None and settings.engine != BUILT_IN:
-                self.load(replace(settings, engine=BUILT_IN, voice=""))
+                self.load(replace(settings, engine=BUILT_IN, voice=""), instead=True)
             return
         if self._model:
             self._model.close()
         self._model, self._warm, self._seed = model, None, settings.seed
         progress("Preparing the voice", None)
         self.select(settings.voice)
-        self._tell(Ready(Part.SYNTHESISER, model.info.name, self._voice_name))
+        self._tell(Ready(Part.SYNTHESISER, model.info.name, self._voice_name, instead))
 
     def select(self, name: str, *, warm: bool = True) -> None:
         """Speak with another voice from the next session on; empty = the model's default. Without

@@ -171,8 +171,9 @@ class Speaker:
             loudspeaker = self._parts.loudspeaker(name)
         except DeviceError as error:
             self._tell(PartFailed(Part.LOUDSPEAKER, error))
-            loudspeaker = self._fallback(name)
-        self._replace_loudspeaker(loudspeaker)
+            self._replace_loudspeaker(self._fallback(name), instead=True)
+        else:
+            self._replace_loudspeaker(loudspeaker)
 
     def _fallback(self, name: str) -> Loudspeaker:
         """The system's default instead of `name`; a silent one when there is none at all."""
@@ -190,7 +191,7 @@ class Speaker:
             if not isinstance(loudspeaker, SilentLoudspeaker):
                 self._replace_loudspeaker(loudspeaker)
 
-    def _replace_loudspeaker(self, loudspeaker: Loudspeaker) -> None:
+    def _replace_loudspeaker(self, loudspeaker: Loudspeaker, *, instead: bool = False) -> None:
         before = self._dials.loudspeaker
         self._dials.connect(loudspeaker)
         if self._utterance:
@@ -198,7 +199,7 @@ class Speaker:
         with suppress(DeviceError):  # one that is gone may not even close
             before.close()
         if not isinstance(loudspeaker, SilentLoudspeaker):
-            self._tell(Ready(Part.LOUDSPEAKER, loudspeaker.name))
+            self._tell(Ready(Part.LOUDSPEAKER, loudspeaker.name, instead=instead))
 
     def _move(self, utterance: _Utterance, loudspeaker: Loudspeaker) -> None:
         """Go on through another loudspeaker; where there is none, the reply is read."""
@@ -278,7 +279,7 @@ class Speaker:
         self._tell(PartFailed(Part.LOUDSPEAKER, error, utterance.reply.turn if over else None))
         if over:
             self._end(utterance.reply, Ending.DEVICE_LOST)
-        self._replace_loudspeaker(instead)
+        self._replace_loudspeaker(instead, instead=True)
 
     def _end(self, reply: Reply, ending: Ending) -> None:
         """End a reply, and tell it unless somebody else was sooner."""

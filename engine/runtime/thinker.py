@@ -151,7 +151,7 @@ class Thinker:
             case _:
                 assert_never(task)
 
-    def _load(self, settings: LanguageModelSettings) -> None:
+    def _load(self, settings: LanguageModelSettings, *, instead: bool = False) -> None:
         """Load a model; given up when another one is chosen meanwhile, or nobody needs it more."""
         choices = self._choices
         told = Loading(Part.LANGUAGE_MODEL, f"Loading {settings.engine}")
@@ -172,12 +172,12 @@ class Thinker:
         except Exception as error:  # noqa: BLE001 - whatever a library raises, another stands in
             self._tell(PartFailed(Part.LANGUAGE_MODEL, unloaded(Part.LANGUAGE_MODEL, error)))
             if self._model is None and settings.engine != BUILT_IN:
-                self._load(replace(settings, engine=BUILT_IN, model=""))
+                self._load(replace(settings, engine=BUILT_IN, model=""), instead=True)
             return
         if self._model:
             self._model.close()
         self._model = model
-        self._tell(Ready(Part.LANGUAGE_MODEL, model.info.name, model.info.detail))
+        self._tell(Ready(Part.LANGUAGE_MODEL, model.info.name, model.info.detail, instead))
 
     def _load_wanted(self) -> None:
         """Load what was chosen last, if it is not there."""

@@ -169,7 +169,7 @@ class Transcriber:
             self._drop()
             self._load(wanted)
 
-    def _load(self, settings: RecogniserSettings) -> None:
+    def _load(self, settings: RecogniserSettings, *, instead: bool = False) -> None:
         self._tell(Loading(Part.RECOGNISER, f"Loading {settings.engine}"))
         try:
             recogniser = self._parts.recogniser(settings, self._parts.phrases())
@@ -177,13 +177,14 @@ class Transcriber:
         except Exception as error:  # noqa: BLE001 - whatever a library raises, another stands in
             self._tell(PartFailed(Part.RECOGNISER, unloaded(Part.RECOGNISER, error)))
             if self._recogniser is None and settings.engine != BUILT_IN:
-                self._load(replace(settings, engine=BUILT_IN, model=""))
+                self._load(replace(settings, engine=BUILT_IN, model=""), instead=True)
             return
         if self._recogniser:
             self._recogniser.close()
         self._recogniser = recogniser
         self._judge = judge
-        self._tell(Ready(Part.RECOGNISER, recogniser.info.name, recogniser.info.detail))
+        info = recogniser.info
+        self._tell(Ready(Part.RECOGNISER, info.name, info.detail, instead))
 
     def _begin(self, turn: int) -> None:
         self._drop()

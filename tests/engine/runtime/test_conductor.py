@@ -415,6 +415,7 @@ def test_a_microphone_pulled_out_is_replaced_by_the_default_one() -> None:
         stage.microphones["usb"].gone = True
         host.wait(lambda: any(e.name == "default microphone" for e in host.of(Ready)))
         assert host.of(Failed)[-1].part is Part.MICROPHONE
+        assert [e.instead for e in host.of(Ready) if e.part is Part.MICROPHONE] == [False, True]
 
 
 def test_without_any_device_a_typed_turn_still_works() -> None:
@@ -442,6 +443,7 @@ def test_a_device_that_comes_back_is_used_again() -> None:
         stage.microphones[""] = HandMicrophone("new")
         stage.devices = Devices(microphones=("new",), loudspeakers=("default loudspeaker",))
         host.wait(lambda: any(e.name == "new" for e in host.of(Ready)))
+        assert not any(e.instead for e in host.of(Ready))  # it is what was chosen
         assert host.of(DevicesChanged)[-1].microphones == ("new",)
 
 
