@@ -153,16 +153,16 @@ def _compound(core: str) -> Reading | None:
             parts[-1] += "-" + part
         else:
             parts.append(part)
-    return Reading(tuple(word for part in parts for word in _part(part)))
+    return Reading(tuple(word for place, part in enumerate(parts) for word in _part(part, place)))
 
 
-def _part(part: str) -> tuple[str, ...]:
+def _part(part: str, place: int) -> tuple[str, ...]:
     plural = _PLURAL.fullmatch(part)
     if plural:  # "F-16s" are no seconds
         return tuple(numbers.plural(numbers.code(plural[1])).split())
-    return (
-        tuple(numbers.code(part).split()) if _CODE.fullmatch(part) else read(part, Context()).words
-    )
+    if place and _CODE.fullmatch(part):
+        return tuple(numbers.code(part).split())
+    return read(part, Context()).words
 
 
 def _has_figure(text: str) -> bool:

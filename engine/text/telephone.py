@@ -52,7 +52,7 @@ def postal(core: str, context: Context) -> Reading | None:
     behind_street = bool(context.past) and context.past[0].mark == ","
     if not _ZIP.fullmatch(core) or not behind_street or context.tail:
         return None
-    return _said(core) if context.after[:1].isupper() else None
+    return _said(core) if context.after.istitle() else None
 
 
 def _said(text: str) -> Reading:
