@@ -282,7 +282,7 @@ def _reference_loop(model: Any, mimi: Any, config: Any) -> Any:
         semantic = frame[:, :1]
         codes = frame[:, :, None].repeat(2, 1, 1)
         position = position[:, -1:] + 1
-        at = length + step
+        at = min(length + step, rows.shape[1] - 2)  # it lingers on the last phones
         indices = torch.tensor([[[at, at + 1]]]).expand(2, -1, -1)
         yield
 
