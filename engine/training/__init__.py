@@ -1,4 +1,4 @@
-"""Trains the starter voice from speech that free synthesisers make on this machine.
+"""Trains the starter voice from speech that free synthesisers, or a teacher, make on this machine.
 
 corpus -> codec, speaker -> encode -> voice -> draw -> decoder -> export -> evaluate, each started
 by `python -m engine.training STAGE RECIPE.toml`; `decoder` needs the codec only where it does not

@@ -47,7 +47,8 @@ def write_card(run: Run, folder: Path, figures: Mapping[str, Any]) -> None:
     recipe = run.recipe
     parts = sorted(file for file in folder.rglob("*.safetensors"))
     sizes = "\n".join(f"| {file.relative_to(folder)} | {file.stat().st_size:,} |" for file in parts)
-    sources = "\n".join(f"- {LICENCES[name]}" for name in recipe.corpus.synthesisers)
+    names = (recipe.corpus.teacher,) if recipe.corpus.teacher else recipe.corpus.synthesisers
+    sources = "\n".join(f"- {LICENCES[name]}" for name in names)
     hours = read_json(run.stage("corpus") / "manifest.json").get("hours", 0.0)
     table = str(figures.get("table", "")) or "Not measured yet: run the stage `evaluate`."
     limits = "".join(f"- {sentence}\n" for sentence in recipe.export.limits)
@@ -55,8 +56,8 @@ def write_card(run: Run, folder: Path, figures: Mapping[str, Any]) -> None:
     text = f"""# {recipe.export.name}
 
 A small VoXtream2 with its own codec and speaker encoder, trained from scratch by the stages of
-`python -m engine.training` on {hours} hours of speech that free synthesisers made; its recipe says
-how that went.
+`python -m engine.training` on {hours} hours of speech that free programs made; its recipe says how
+that went.
 {begun_with(recipe)}
 ## Made from
 {sources}

@@ -1,7 +1,7 @@
 """The stage `corpus`: texts drawn, spoken in shards by parallel processes, counted.
 
 Invariant: a shard is a pure function of (recipe, its number): any process may make it, again and
-again, on any machine with the same synthesisers.
+again, on any machine with the same synthesisers or teacher.
 """
 
 import random
@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +20,7 @@ from engine.training.recipe import Recipe
 from engine.training.run import Progress, Run, cancellable, write_json
 from engine.training.shards import Shard, index_file, read_shards, write_shard
 from engine.training.synthesisers import Request, Take
+from engine.training.teacher import Teacher, fetch
 from engine.training.texts import Texts, make_texts, read_texts, write_texts
 from engine.training.utterance import Plan, Utterance, finish, plan, seconds
 
@@ -28,12 +29,7 @@ LOOK_SECONDS: Final = 0.5  # between two looks at the worker processes
 
 def make(run: Run, recipe_file: Path) -> None:
     """Make all shards that are not there yet, in `run.workers` processes, and the report."""
-    lacking = synthesisers.missing(run.recipe.corpus.synthesisers)
-    if lacking:
-        raise InvalidInput(
-            f"This machine lacks {', '.join(lacking)}.",
-            hint="On Debian: apt install flite festival festvox-us-slt-hts",
-        )
+    _prepare(run.recipe)
     folder = run.stage("corpus")
     if not (folder / "texts.json").is_file():
         prosaic = run.recipe.corpus.grammar_share < 1
@@ -51,6 +47,19 @@ def make(run: Run, recipe_file: Path) -> None:
     run.finish("corpus", {}, hours=round(hours, 3), **report)
 
 
+def _prepare(recipe: Recipe) -> None:
+    """See that there is who speaks."""
+    if recipe.corpus.teacher:
+        fetch()
+        return
+    lacking = synthesisers.missing(recipe.corpus.synthesisers)
+    if lacking:
+        raise InvalidInput(
+            f"This machine lacks {', '.join(lacking)}.",
+            hint="On Debian: apt install flite festival festvox-us-slt-hts",
+        )
+
+
 def shard_numbers(recipe: Recipe) -> range:
     """The shards that fill the hours asked for."""
     corpus = recipe.corpus
@@ -62,23 +71,39 @@ def work(run: Run, first: int, step: int) -> None:
     """Make every `step`th shard from the `first` on: the work of one process."""
     texts = read_texts(run)
     folder = run.stage("corpus")
-    espeak = Espeak()
+    speak = speaking(run.recipe)
     with cancellable() as check:
         for number in shard_numbers(run.recipe)[first::step]:
-            check()
             if not index_file(folder, number).is_file():
-                write_shard(folder, number, make_shard(run.recipe, texts, number, espeak))
+                made = []
+                for utterance in speak(shard_plans(run.recipe, texts, number)):
+                    check()
+                    made.append(utterance)
+                write_shard(folder, number, made)
 
 
-def make_shard(recipe: Recipe, texts: Texts, number: int, espeak: Espeak) -> list[Utterance]:
-    """The utterances of one shard."""
+def shard_plans(recipe: Recipe, texts: Texts, number: int) -> list[Plan]:
+    """What is said in one shard."""
     draw = random.Random(f"{recipe.seed} shard {number}")
     plans: list[Plan] = []
     while sum(map(seconds, plans)) < recipe.corpus.shard_seconds:
         plans.append(plan(recipe, texts, draw))
+    return plans
+
+
+def speaking(recipe: Recipe) -> Callable[[list[Plan]], Iterator[Utterance]]:
+    """Makes utterances of plans, those that can be said."""
+    espeak = Espeak()
+    if not recipe.corpus.teacher:
+        return lambda plans: _synthesised(plans, espeak)
+    said = Teacher(fetch(), espeak).say
+    return lambda plans: (made for made in map(said, plans) if made is not None)
+
+
+def _synthesised(plans: list[Plan], espeak: Espeak) -> Iterator[Utterance]:
     takes = _spoken(plans)
     made = (finish(planned, takes[n], espeak) for n, planned in enumerate(plans) if n in takes)
-    return [utterance for utterance in made if utterance is not None]
+    return (utterance for utterance in made if utterance is not None)
 
 
 def coverage(shards: tuple[Shard, ...]) -> dict[str, object]:

@@ -24,13 +24,23 @@ def test_sentence(draw: random.Random) -> str:
     return _drawn("test", draw)
 
 
+def reply(draw: random.Random) -> str:
+    """One to three words, for training."""
+    return _drawn("reply", draw)
+
+
+def spelling(draw: random.Random) -> str:
+    """Letters, telephone numbers and codes, for training."""
+    return _drawn("spelling", draw)
+
+
 def short_reply(draw: random.Random) -> str:
     """One to three words, for testing."""
     return _drawn("short", draw)
 
 
 def templates(kind: str) -> tuple[str, ...]:
-    """The templates of "train", "test" or "short"."""
+    """The templates of "train", "reply", "spelling", "test" or "short"."""
     return tuple(_grammar()[kind])
 
 

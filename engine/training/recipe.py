@@ -22,6 +22,7 @@ class Corpus:
     hours: float
     shard_seconds: float = 600.0
     first_shard: int = 0  # other numbers are other sentences: for a voice that has learnt these
+    teacher: str = ""  # "kokoro" speaks instead of the synthesisers; "" = they do
     synthesisers: tuple[str, ...] = ("flite", "festival", "espeak")
     speakers: int = 240  # virtual ones, over all synthesisers
     held_out_speakers: int = 24  # of them, never trained on
@@ -29,7 +30,11 @@ class Corpus:
     highest_rate: float = 7.5
     rate_changes: float = 0.2  # share of utterances whose rate changes inside
     hesitations: float = 0.35  # share of utterances below 3 SPS with fillers nobody wrote
+    own_pace: float = 0.0  # share of utterances as fast as the teacher speaks by itself
     grammar_share: float = 0.45  # the rest is prose found on the machine
+    replies: float = 0.0  # share of utterances of one to three words
+    spellings: float = 0.0  # share of letters, telephone numbers and codes
+    paragraphs: float = 0.0  # share of several sentences together, half a minute at most
     test_sentences: int = 200
     validation_share: float = 0.02
     rare_phone: int = 40  # phones heard less often are spelt with their neighbours
@@ -271,6 +276,7 @@ def _check(recipe: Recipe) -> None:
     corpus, voice = recipe.corpus, recipe.voice
     learning = (recipe.codec, recipe.decoder, recipe.speaker, voice)
     rules = {
+        "corpus.teacher must be kokoro or empty": corpus.teacher in {"", "kokoro"},
         "corpus.hours must be above 0": corpus.hours > 0,
         "corpus.first_shard must be 0 to 8000": 0 <= corpus.first_shard <= 8000,
         "corpus.lowest_rate must be below highest_rate": 0

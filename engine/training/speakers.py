@@ -1,13 +1,17 @@
-"""Virtual speakers: a few synthesised voices, moved in pitch, vocal tract and colour.
+"""Virtual speakers: a few synthesised voices, moved in pitch, vocal tract and colour; or the voices
+of a teacher and blends of two, moved less.
 
 Invariant: speaker number n of a recipe is always the same person.
 """
 
 import random
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
+from engine.assets.packages import KOKORO_VOICE_NAMES
 from engine.training.recipe import Recipe
 
 
@@ -39,6 +43,16 @@ BASES: Final = (
     Base("espeak", "Clara", 190.0, 5.0, 0.4, 0.15),
     Base("espeak", "Arthur", 105.0, 4.9, 0.4, 0.2),
 )
+TEACHER: Final = Base("kokoro", "", 0.0, 0.0, 1.0, 0.12, heeds=True)
+OWN_SPS: Final = 4.4  # of the teacher's voices
+# The teacher's voices of which speakers are made that nobody trains on; all others make the rest.
+_KEPT: Final = {
+    "af_kore", "af_sarah", "am_echo", "am_fenrir", "bf_isabella", "bm_fable",
+    "if_sara", "em_alex", "zf_xiaoyi", "hm_psi", "jf_nezumi", "pm_santa",
+}  # fmt: skip
+_LEFT_OUT: Final = {"af_nicole"}  # whispers
+_BLENDED: Final = 0.75  # of the speakers that are not a voice itself; the others are one, moved
+_MOVED: Final = 0.4  # of the blends
 
 
 @dataclass(frozen=True)
@@ -53,12 +67,15 @@ class Speaker:
     pitch_hz: float
     tilt_db: float
     held_out: bool
+    blend: tuple[tuple[str, float], ...] = ()  # the teacher's voices and their shares
 
 
 @lru_cache(maxsize=4)
 def cast(recipe: Recipe) -> tuple[Speaker, ...]:
     """All speakers of a recipe; the first of each voice is the voice itself."""
     corpus = recipe.corpus
+    if corpus.teacher:
+        return _taught(recipe)
     bases = [base for base in BASES if base.synthesiser in corpus.synthesisers]
     draw = random.Random(f"{recipe.seed} speakers")
     own = min(len(bases), corpus.speakers - corpus.held_out_speakers)
@@ -77,9 +94,46 @@ def cast(recipe: Recipe) -> tuple[Speaker, ...]:
 def pick(recipe: Recipe, draw: random.Random) -> Speaker:
     """The next utterance's speaker: voices by their share, unmoved ones three times as often."""
     people = cast(recipe)
-    counts = {base: sum(person.base == base for person in people) for base in BASES}
+    counts = Counter(person.base for person in people)
     weights = [
         person.base.share / counts[person.base] * (3.0 if person.warp == 1.0 else 1.0)
         for person in people
     ]
     return draw.choices(people, weights)[0]
+
+
+def _taught(recipe: Recipe) -> tuple[Speaker, ...]:
+    """The teacher's speakers, those held out last: no voice is in both."""
+    corpus = recipe.corpus
+    draw = random.Random(f"{recipe.seed} teacher's speakers")
+    people: list[Speaker] = []
+    for held_out in (False, True):
+        every = [name for name in KOKORO_VOICE_NAMES if name not in _LEFT_OUT]
+        names = [name for name in every if (name in _KEPT) == held_out]
+        english = [name for name in names if name[0] in "ab"]
+        last = corpus.speakers if held_out else corpus.speakers - corpus.held_out_speakers
+        own = [Speaker(0, TEACHER, 1.0, 0.0, 0.0, held_out, ((name, 1.0),)) for name in english]
+        for number in range(len(people), last):
+            person = own.pop(0) if own else _drawn(draw, english, names)
+            people.append(replace(person, number=number, held_out=held_out))
+    return tuple(people)
+
+
+def _drawn(draw: random.Random, english: Sequence[str], names: Sequence[str]) -> Speaker:
+    """A blend, led by a voice that speaks English, or a moved copy of such a voice."""
+    first = draw.choice(english)
+    blended = draw.random() < _BLENDED
+    second = draw.choice([name for name in names if name != first])
+    share = draw.uniform(0.4, 0.8)
+    moved = not blended or draw.random() < _MOVED
+    octaves = draw.uniform(0.04, TEACHER.highest_warp) * draw.choice((-1, 1))
+    tilt = draw.uniform(-3.0, 3.0)
+    return Speaker(
+        number=0,
+        base=TEACHER,
+        warp=2**octaves if moved else 1.0,
+        pitch_hz=0.0,
+        tilt_db=tilt if moved else 0.0,
+        held_out=False,
+        blend=((first, share), (second, 1 - share)) if blended else ((first, 1.0),),
+    )

@@ -24,6 +24,8 @@ LICENCES: Final = {
     "flite": "CMU Flite voices kal16, awb, rms, slt: Carnegie Mellon University's BSD-like licence",
     "festival": "festvox-us-slt-hts: CMU ARCTIC slt, HTS working group's BSD-like licence",
     "espeak": "eSpeak NG: GPL-3.0-or-later; speech made with it is not covered by the licence",
+    "kokoro": "Kokoro-82M v1.0 by hexgrad: Apache-2.0; its card: permissively licensed and "
+    "synthetic speech; ONNX by kokoro-onnx, MIT",
 }
 
 

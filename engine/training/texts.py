@@ -4,19 +4,20 @@ Invariant: no run of five words of a test sentence occurs in a training sentence
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
 from engine.errors import InvalidInput
 from engine.training import grammar
-from engine.training.recipe import Recipe
+from engine.training.recipe import Corpus, Recipe
 from engine.training.run import Run, read_json, write_json
 
 RUN_WORDS: Final = 5
 FEWEST_PROSE: Final = 50
 _TRIES: Final = 200
+_PARAGRAPH: Final = (150, 420)  # characters; a teacher takes some 510 symbols
 
 
 @dataclass(frozen=True)
@@ -27,19 +28,37 @@ class Texts:
     short: tuple[str, ...]
     prose: tuple[str, ...]
 
-    def draw(self, random_: random.Random, grammar_share: float) -> str:
-        """A training sentence, or two short ones together."""
-        use_grammar = not self.prose or random_.random() < grammar_share
-        text = self._grammar(random_) if use_grammar else random_.choice(self.prose)
+    def draw(self, random_: random.Random, corpus: Corpus) -> str:
+        """A training text: a reply, a spelling, a paragraph, a sentence or two short ones."""
+        if corpus.replies and random_.random() < corpus.replies:
+            return self._untested(random_, grammar.reply)
+        if corpus.spellings and random_.random() < corpus.spellings:
+            return self._untested(random_, grammar.spelling)
+        if corpus.paragraphs and random_.random() < corpus.paragraphs:
+            return self._untested(random_, lambda draw: self._paragraph(draw, corpus))
+        text = self._sentence(random_, corpus)
         if len(text) < 60 and random_.random() < 0.3:
-            text += " " + self._grammar(random_)
+            text += " " + self._untested(random_, grammar.sentence)
         return text
 
-    def _grammar(self, random_: random.Random) -> str:
-        tested = self.tested
+    def _sentence(self, random_: random.Random, corpus: Corpus) -> str:
+        if not self.prose or random_.random() < corpus.grammar_share:
+            return self._untested(random_, grammar.sentence)
+        return random_.choice(self.prose)
+
+    def _paragraph(self, random_: random.Random, corpus: Corpus) -> str:
+        """Sentences together, as many as the characters drawn."""
+        longest = random_.randint(*_PARAGRAPH)
+        text, following = self._sentence(random_, corpus), self._sentence(random_, corpus)
+        while len(text) + len(following) < longest:
+            text += " " + following
+            following = self._sentence(random_, corpus)
+        return text
+
+    def _untested(self, random_: random.Random, drawn: Callable[[random.Random], str]) -> str:
         for _ in range(_TRIES):
-            text = grammar.sentence(random_)
-            if not runs(text) & tested:
+            text = drawn(random_)
+            if not runs(text) & self.tested and text not in self.short:
                 return text
         raise InvalidInput("The grammar has no sentence left that is not tested.")
 

@@ -4,6 +4,7 @@ Invariant: an utterance is a function of its plan and its takes; all chance is i
 """
 
 import random
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -17,7 +18,7 @@ from engine.text.phonemes import Espeak, PhonedWord, WordPhonemizer
 from engine.training.matching import match
 from engine.training.recipe import Recipe
 from engine.training.sounds import PAUSE
-from engine.training.speakers import Speaker, pick
+from engine.training.speakers import OWN_SPS, Speaker, pick
 from engine.training.synthesisers import Request, Sound, Take
 from engine.training.texts import Texts
 
@@ -28,7 +29,9 @@ LEAD, TAIL = 1_920, 7_200  # samples of silence before and after speech
 LEVEL: Final = 0.07  # root mean square
 DEAREST_MATCH: Final = 0.35  # cost per sound above which text and sound do not belong together
 LOWEST_HZ, HIGHEST_HZ = 60.0, 400.0  # of what the synthesisers speak, before it is moved
-LONGEST_SECONDS: Final = 25.0
+LONGEST_SECONDS: Final = 32.0
+PARAGRAPH_SECONDS: Final = 28.0
+_SENTENCE: Final = re.compile(r"(?<=[.!?]) [^.!?]+[.!?]$")  # the last of several
 CROSSFADE_SECONDS: Final = 0.008
 SHORTEST_PAUSE: Final = 2_880  # samples; what is shorter joins the next one
 _CLOSURES: Final = frozenset((*"ptkbd", "\u0261", "tʃ", "dʒ", PAUSE))
@@ -83,7 +86,9 @@ def plan(recipe: Recipe, texts: Texts, draw: random.Random) -> Plan:
     """Draw the next utterance."""
     corpus = recipe.corpus
     speaker = pick(recipe, draw)
-    text = texts.draw(draw, corpus.grammar_share)
+    text = texts.draw(draw, corpus)
+    if corpus.own_pace and draw.random() < corpus.own_pace:
+        return Plan(text, text, speaker, ())
     rate = _rate(recipe, draw)
     spoken = text
     if rate < 3.0 and draw.random() < corpus.hesitations:
@@ -91,13 +96,17 @@ def plan(recipe: Recipe, texts: Texts, draw: random.Random) -> Plan:
     rates: tuple[float, ...] = (rate,)
     if draw.random() < corpus.rate_changes and text.count(" ") >= 5:
         rates = (rate, _rate(recipe, draw))
-    return Plan(text, spoken, speaker, rates)
+    planned = Plan(text, spoken, speaker, rates)
+    while corpus.paragraphs and seconds(planned) > PARAGRAPH_SECONDS and _SENTENCE.search(text):
+        text = _SENTENCE.sub("", text)
+        planned = Plan(text, text, speaker, rates)
+    return planned
 
 
 def seconds(planned: Plan) -> float:
     """About how long it will be."""
     count = sum(syllables.count(word) for word in planned.text.split())
-    return count / planned.rates[0] + 0.4
+    return count / (planned.rates or (OWN_SPS,))[0] + 0.4
 
 
 def articulation(rate: float) -> float:
@@ -118,25 +127,30 @@ def finish(planned: Plan, takes: tuple[Take, ...], espeak: Espeak) -> Utterance 
     found = match(phones, take.sounds)
     if found is None or found.cost > DEAREST_MATCH:
         return None
-    marks, count = [], 0
-    for word in words:
-        count += len(word.phones)
-        if word.mark:
-            marks.append((count, word.mark))
     scale = SAMPLE_RATE / (take.sample_rate * planned.speaker.warp)
     made = Utterance(
         planned.speaker.number,
         planned.text,
         phones,
-        tuple(marks),
+        marks_of(words),
         tuple(round(start * scale) for start in found.starts),
         round(found.end * scale),
         sum(word.syllables for word in words),
-        _voiced(take, planned.speaker),
+        voiced(take, planned.speaker),
     )
     if planned.rates:
         made = _set_apart(made, words, planned, cut * scale)
     return trimmed(made)
+
+
+def marks_of(words: Sequence[PhonedWord]) -> tuple[tuple[int, str], ...]:
+    """The marks of a text, each with the number of phones before it."""
+    marks, count = [], 0
+    for word in words:
+        count += len(word.phones)
+        if word.mark:
+            marks.append((count, word.mark))
+    return tuple(marks)
 
 
 def _set_apart(
@@ -161,14 +175,14 @@ def _set_apart(
         owed += lacking * dice.uniform(*UNEVEN)
         if owed >= SHORTEST_PAUSE:
             pause, owed = int(owed), 0.0
-            pieces += [_faded(made.pcm[before : made.starts[phone]]), np.zeros(pause, np.float32)]
+            pieces += [faded(made.pcm[before : made.starts[phone]]), np.zeros(pause, np.float32)]
             before = made.starts[phone]
             shift += pause
     pieces.append(made.pcm[before:])
     return replace(made, pcm=np.concatenate(pieces), starts=tuple(starts), end=made.end + shift)
 
 
-def _faded(pcm: Pcm) -> Pcm:
+def faded(pcm: Pcm) -> Pcm:
     """The same with soft ends."""
     soft = pcm.copy()
     length = min(int(CROSSFADE_SECONDS * SAMPLE_RATE), len(soft) // 2)
@@ -216,7 +230,7 @@ def _hesitant(text: str, draw: random.Random) -> str:
     return " ".join([*spoken, words[-1]])
 
 
-def _voiced(take: Take, speaker: Speaker) -> Pcm:
+def voiced(take: Take, speaker: Speaker) -> Pcm:
     """The take at 24 kHz with the speaker's pitch, warp and colour."""
     spoken = take.pcm
     if not speaker.base.heeds:

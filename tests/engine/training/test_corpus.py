@@ -188,9 +188,11 @@ def test_an_unknown_synthesiser_is_refused() -> None:
 
 
 @needs_flite
-def test_a_shard_is_a_pure_function_of_recipe_and_number(tiny: Recipe, espeak: Espeak) -> None:
+def test_a_shard_is_a_pure_function_of_recipe_and_number(tiny: Recipe) -> None:
     texts = make_texts(tiny, ())
-    one, other = (corpus.make_shard(tiny, texts, 1, espeak) for _ in range(2))
+    plans = corpus.shard_plans(tiny, texts, 1)
+    assert plans == corpus.shard_plans(tiny, texts, 1)
+    one, other = (list(corpus.speaking(tiny)(plans)) for _ in range(2))
     assert [made.text for made in one] == [made.text for made in other]
     assert all(np.array_equal(a.pcm, b.pcm) for a, b in zip(one, other, strict=True))
 

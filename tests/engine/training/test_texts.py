@@ -45,7 +45,7 @@ def test_no_training_text_shares_five_words_in_a_row_with_a_test_sentence(tiny: 
     tested = frozenset().union(*(runs(text) for text in texts.test))
     assert len(texts.test) == tiny.corpus.test_sentences
     assert not any(runs(text) & tested for text in texts.prose)
-    assert not any(runs(texts.draw(draw, 0.9)) & tested for _ in range(300))
+    assert not any(runs(texts.draw(draw, tiny.corpus)) & tested for _ in range(300))
 
 
 def test_the_same_recipe_tests_the_same_sentences(tiny: Recipe) -> None:
