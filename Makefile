@@ -7,13 +7,14 @@ BIN = .venv/bin
 # A display of its own where there is Xvfb, so that no window of the tests appears on yours.
 XVFB = $(shell command -v xvfb-run >/dev/null && echo xvfb-run --auto-servernum)
 
-.PHONY: help run demo llm test check format requirements
+.PHONY: help run demo llm test test-more check format requirements
 
 help:
 	@echo "make run           set up what is missing and start the assistant"
 	@echo "make demo          the same without a display or sound card: a spoken question and its answer"
 	@echo "make llm           add language models inside the process (compiles llama.cpp, minutes)"
 	@echo "make test          set up everything and run all checks and tests"
+	@echo "make test-more     the tests that make test leaves out: real weights, fetched, and long ones"
 	@echo "make check         the checks and tests alone"
 	@echo "make format        format the code and mend what the linter can mend"
 	@echo "make requirements  pin all packages anew from pyproject.toml (UPGRADE=1: newest versions)"
@@ -27,6 +28,10 @@ llm:
 test:
 	@$(SETUP) test
 	@$(MAKE) --no-print-directory check
+
+test-more:
+	@$(SETUP) test
+	$(XVFB) $(BIN)/pytest -m "weights or long"
 
 check:
 	$(BIN)/ruff format --check

@@ -26,6 +26,9 @@ _THREADS = {
 _CLOCKS = {f"time.{name}" for name in ("sleep", "time", "monotonic", "perf_counter", "time_ns")}
 _CLOCKS |= {"time.monotonic_ns", "time.perf_counter_ns", "asyncio.sleep"}
 _CLOCKS |= {"datetime.datetime.now", "datetime.datetime.today", "datetime.date.today"}
+_WALL_CLOCKS = {f"time.{name}" for name in ("time", "time_ns", "localtime", "gmtime", "ctime")}
+_WALL_CLOCKS |= {f"datetime.datetime.{name}" for name in ("now", "today", "utcnow")}
+_WALL_CLOCKS |= {"datetime.date.today", "time.strftime", "time.asctime"}
 _FILES = {"open", "io.open", "os.open", "socket.socket", "socket.create_connection"}
 _FILES |= {f"subprocess.{name}" for name in ("run", "Popen", "call", "check_output", "check_call")}
 _FILES |= {"urllib.request.urlopen", "numpy.load", "numpy.save", "torch.load", "torch.save"}
@@ -115,6 +118,15 @@ def work_at_import(tree: ast.Module) -> Iterator[str]:
                 name = _full_name(target.value, _imports(tree))
                 if name == "os.environ":
                     yield f"{statement.lineno}: os.environ[...] ="
+
+
+def wall_clocks(tree: ast.Module) -> Iterator[str]:
+    """The time of day or the date, asked for or handed on: what hangs on it fails at some hour."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute | ast.Name):
+            name = _full_name(node, _imports(tree))
+            if name in _WALL_CLOCKS:
+                yield f"{node.lineno}: {name}"
 
 
 def long_functions(tree: ast.Module) -> Iterator[str]:

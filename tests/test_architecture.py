@@ -130,6 +130,11 @@ def test_importing_a_module_changes_nothing():
     assert breaches(rules.work_at_import, modules("app", "engine")) == []
 
 
+def test_no_test_knows_the_time_of_day():
+    names = [name for name in modules("tests") if not name.startswith("tests/benchmarks/")]
+    assert breaches(rules.wall_clocks, names) == []
+
+
 def test_no_function_is_longer_than_sixty_lines():
     assert breaches(rules.long_functions, modules("app", "engine", "installer")) == []
 
@@ -174,6 +179,10 @@ BAD: list[tuple[Rule, str]] = [
     (rules.work_at_import, "import warnings\nif True:\n    warnings.filterwarnings('ignore')"),
     (rules.long_functions, "def f():\n" + "    x = 1\n" * 60),
     (rules.missing_docstring, "x = 1"),
+    (rules.wall_clocks, "from datetime import datetime\nassert reply == str(datetime.now().hour)"),
+    (rules.wall_clocks, "from datetime import datetime as d\nskills = Skills(now=d.now)"),
+    (rules.wall_clocks, "import datetime\ndatetime.date.today()"),
+    (rules.wall_clocks, "from time import localtime as at\nat()"),
 ]
 
 GOOD: list[tuple[Rule, str]] = [
@@ -186,6 +195,8 @@ GOOD: list[tuple[Rule, str]] = [
     (rules.past_the_facade, "from engine import api\nfrom engine.api import Engine"),
     (rules.work_at_import, "import os\ndef f():\n    os.environ['X'] = '1'"),
     (rules.long_functions, "def f():\n" + "    x = 1\n" * 59),
+    (rules.wall_clocks, "from datetime import datetime\nnow = datetime(2026, 1, 5)"),
+    (rules.wall_clocks, "import time\nclock.time()\ntime.thread_time()"),
 ]
 
 

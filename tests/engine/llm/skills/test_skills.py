@@ -109,10 +109,10 @@ def test_a_command_is_certain(skills):
     ],
 )
 def test_odd_input_is_answered_and_quickly(skills, said):
-    started = time.perf_counter()
+    started = time.thread_time()  # of the processor: a busy machine makes nothing slow
 
     assert text(skills, said)
-    assert time.perf_counter() - started < 0.5  # 20 ms where measured; far from exponential
+    assert time.thread_time() - started < 0.5  # 20 ms where measured; far from exponential
 
 
 def test_recognition_stays_far_below_thirty_milliseconds(skills):
@@ -121,9 +121,9 @@ def test_recognition_stays_far_below_thirty_milliseconds(skills):
     for sentence in said:
         times = []
         for _ in range(5):
-            started = time.perf_counter()
+            started = time.thread_time()
             text(skills, sentence)
-            times.append(time.perf_counter() - started)
+            times.append(time.thread_time() - started)
         fastest.append(min(times))
 
     assert max(fastest) < 0.03
