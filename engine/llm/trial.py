@@ -32,6 +32,12 @@ POLL_S = 0.1
 BASE_S = 120.0  # to start, load a small file and write a few words on a busy machine
 BYTES_A_S = 50_000_000  # what slow disks read
 MAX_ANSWER_BYTES = 10_000
+# -P: nothing in the current folder is taken for a library. The engine is last in the search path.
+CHILD = (
+    "import sys; sys.path.append(sys.argv[1]); import engine.llm.trial_child as child; "
+    "sys.exit(child.main())"
+)
+COMMAND = (sys.executable, "-P", "-c", CHILD, str(Path(engine.__file__).parents[1]))
 FAILED = 3  # the child's exit status when the fault was an ordinary error, which it has told
 
 
@@ -93,8 +99,8 @@ def _try(path: Path, settings: LanguageModelSettings, limit_s: float, progress: 
         raise ModelError(
             f"{path.name} was not loaded: on trial, in a process of its own, it made llama.cpp "
             f"crash ({_ending(status)}).",
-            hint="The file may be damaged, or made for another version: fetch it again, or choose "
-            "another.",
+            hint="The file may be damaged, made for another version, or too big for the free "
+            "memory: fetch it again, or choose another.",
         )
 
 
@@ -102,11 +108,10 @@ def _try(path: Path, settings: LanguageModelSettings, limit_s: float, progress: 
 def _child() -> Iterator["subprocess.Popen[bytes]"]:
     """The process of trial_child.py, which does not outlive this block."""
     with subprocess.Popen(
-        [sys.executable, "-m", "engine.llm.trial_child"],
+        COMMAND,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        cwd=Path(engine.__file__).parent.parent,  # where the child finds the same engine
         creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),  # Windows would show a terminal
     ) as process:
         try:

@@ -57,7 +57,3 @@ def _bound(limit_s: float) -> None:
     if not llama.on_gpu():
         free = max(LEAST_BYTES, psutil.virtual_memory().available)
         resource.setrlimit(resource.RLIMIT_DATA, (free, free))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

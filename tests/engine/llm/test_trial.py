@@ -86,6 +86,14 @@ def test_a_file_that_makes_llama_cpp_crash_is_told_and_not_loaded(load, tmp_path
     assert not (data / trial.RECORD).exists()
 
 
+def test_what_lies_in_the_current_folder_passes_nothing(load, tmp_path, monkeypatch):
+    write_gguf(tmp_path / "bad.gguf", fault="0")
+    (tmp_path / "psutil.py").write_text("raise SystemExit(0)")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ModelError, match="crash"):
+        load(Path("bad.gguf"))
+
+
 def test_an_ordinary_fault_is_told_as_it_is_without_loading_here(load, tmp_path):
     path = tmp_path / "half.gguf"
     path.write_bytes(good(tmp_path).read_bytes()[:20_000])
@@ -201,11 +209,6 @@ def test_the_child_is_bounded_in_memory_and_time_and_leaves_no_core():
 
 def test_the_child_tells_an_error_and_nothing_that_a_library_prints(tmp_path):
     order = {"limit_s": 60, "engine": "llama", "model": str(tmp_path / "none.gguf")}
-    done = subprocess.run(
-        [sys.executable, "-m", "engine.llm.trial_child"],
-        input=json.dumps(order),
-        capture_output=True,
-        text=True,
-    )
+    done = subprocess.run(trial.COMMAND, input=json.dumps(order), capture_output=True, text=True)
     assert done.returncode == trial.FAILED
     assert json.loads(done.stdout).keys() == {"message", "hint"}
