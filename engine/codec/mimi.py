@@ -7,7 +7,7 @@ One thread uses a model at a time.
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ FRAME_MS = 80
 CODES = 2_048  # values a code can take
 MAX_CODEBOOKS = 32
 _CPU = torch.device("cpu")
+_SWITCHED_OFF = ExitStack()  # never left
 
 
 @dataclass
@@ -44,6 +45,10 @@ class Mimi:
         """`remake` loads the model again for the moment a tuned one has to encode; None = a tuned
         one keeps its encoding half.
         """
+        # moshi would capture its own graphs, and compile with a compiler nobody may have. Its
+        # switches are the whole process's: leaving one on a thread would turn it on for another.
+        _SWITCHED_OFF.enter_context(no_compile())
+        _SWITCHED_OFF.enter_context(no_cuda_graph())
         self._model = model
         self._remake = remake
         self._whole = True
@@ -79,8 +84,7 @@ class Mimi:
     def encode(self, pcm: Tensor) -> Tensor:
         """A whole clip [B, 1, S] -> all codes [B, K, T], T = S / 1920 rounded up."""
         model = self._model if self._whole or self._remake is None else self._remake()
-        with no_compile():
-            codes: Tensor = model.encode(pcm.to(self.device))
+        codes: Tensor = model.encode(pcm.to(self.device))
         return codes
 
     @torch.inference_mode()
@@ -107,9 +111,7 @@ class Mimi:
     def _resumed(self, stream: MimiStream) -> Iterator[None]:
         self._model.set_streaming_state(stream.states)
         try:
-            # moshi would capture its own graphs, and compile with a compiler nobody may have.
-            with no_compile(), no_cuda_graph():
-                yield
+            yield
         finally:
             self._model.set_streaming_state(dict.fromkeys(stream.states))
 

@@ -1,10 +1,12 @@
 """Streams of one codec are values: they do not know of each other."""
 
 import math
+import threading
 from pathlib import Path
 
 import pytest
 import torch
+from moshi.utils.compile import torch_compile_lazy
 from torch import Tensor
 
 from engine.codec.mimi import FRAME_SAMPLES, Mimi, load_mimi
@@ -49,6 +51,39 @@ def test_a_clip_encoded_whole_has_the_codes_of_its_frames(mimi: Mimi) -> None:
     stream = mimi.open()
     frames = [mimi.encode_frame(stream, part) for part in pcm.split(FRAME_SAMPLES, dim=2)]
     assert torch.equal(torch.cat(frames, dim=2), mimi.encode(pcm))
+
+
+def test_a_clip_encoded_meanwhile_does_not_turn_the_compiler_on(
+    mimi: Mimi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """moshi's switch is the whole process's: who leaves it must not turn it on for another."""
+
+    def refuse(function: object) -> None:
+        raise AssertionError("something is compiled")
+
+    monkeypatch.setattr("torch.compile", refuse)
+    other, begun, go_on = small_mimi(), threading.Event(), threading.Event()
+    learn = threading.Thread(target=other.encode, args=(torch.zeros(1, 1, FRAME_SAMPLES),))
+
+    def begin(*given: object) -> None:
+        begun.set()
+        go_on.wait(60)
+
+    def outlive(*given: object) -> None:
+        go_on.set()
+        learn.join(60)
+        torch_compile_lazy(lambda: None)()  # as moshi does for each layer, on CUDA only
+
+    hooks = (
+        other._model.encoder.register_forward_pre_hook(begin),
+        mimi._model.decoder_transformer.register_forward_pre_hook(outlive),
+    )
+    learn.start()
+    assert begun.wait(60)
+    assert mimi.decode_frame(mimi.open(), codes(4)[:, :, :1]).shape == (1, 1, FRAME_SAMPLES)
+    assert not learn.is_alive()
+    for hook in hooks:
+        hook.remove()
 
 
 def test_a_failed_call_leaves_no_state_behind(mimi: Mimi) -> None:
