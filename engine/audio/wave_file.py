@@ -1,10 +1,12 @@
 """A WAV file that grows while it is recorded.
 
 Invariant: after every append the file on disk is a whole WAV of what was appended, under a
-temporary name until it is closed; so a crash loses its name and nothing else.
+temporary name until it is closed; so a crash loses its name and nothing else. It is new, its
+temporary name cannot be foreseen, and nobody else may read it.
 """
 
 import os
+import tempfile
 import wave
 from pathlib import Path
 
@@ -22,15 +24,16 @@ class WaveFile:
 
     def __init__(self, path: Path, sample_rate: int, channels: int = 1) -> None:
         self._path = path
-        self.partial = path.with_name(f".{path.name}.{os.getpid()}.part")
         self.fault: OSError | None = None
         try:
-            self._stream = self.partial.open("wb")
+            handle, name = tempfile.mkstemp(".part", f".{path.name}.", path.parent)
         except OSError as error:
             raise DeviceError(
                 f"The recording '{path.name}' could not be created ({error}).",
                 hint="Choose a folder that exists and can be written to.",
             ) from error
+        self.partial = Path(name)
+        self._stream = os.fdopen(handle, "wb")
         self._wave = wave.open(self._stream, "wb")  # noqa: SIM115  closed in close()
         self._wave.setnchannels(channels)
         self._wave.setsampwidth(2)

@@ -70,7 +70,7 @@ def _locate(name: str, documents: Path) -> Path:
     """The file meant: a full path as it is, anything else inside the documents folder only."""
     if name.startswith(_NETWORK_PATH):
         raise _Refused("I only read files on this computer.")
-    given = Path(name).expanduser()
+    given = _expanded(name)
     if given.is_absolute():
         if not given.exists():
             raise _Refused(f"There is no file {given.name} in {given.parent}.")
@@ -80,14 +80,21 @@ def _locate(name: str, documents: Path) -> Path:
         raise _Refused(
             f"I can't find {name} in {documents}. Put the file there, or type its full path."
         )
+    if not found.resolve().is_relative_to(documents.resolve()):
+        raise _Refused("That file is outside your documents. Type its full path to hear it.")
     return found
+
+
+def _expanded(name: str) -> Path:
+    try:
+        return Path(name).expanduser()
+    except RuntimeError as error:
+        raise _Refused(f"There is nobody called {PurePath(name).parts[0][1:]} here.") from error
 
 
 def _in_documents(name: str, documents: Path) -> Path | None:
     inside = documents / name
     if inside.is_file():
-        if not inside.resolve().is_relative_to(documents.resolve()):
-            raise _Refused("That file is outside your documents. Type its full path to hear it.")
         return inside
     if not documents.is_dir() or len(PurePath(name).parts) != 1:
         return None

@@ -10,7 +10,6 @@ import ctypes
 import threading
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Final, Self
 
 import numpy as np
@@ -19,6 +18,7 @@ import numpy.typing as npt
 from engine.errors import ModelError, SynthesisError
 from engine.tts.base import Pcm
 from engine.tts.espeak import voices
+from engine.tts.espeak.workspace import Workspace
 
 SAMPLE_RATE: Final = 22_050  # Hz, espeak's own
 MAX_SPEECH_SAMPLES: Final = 120 * SAMPLE_RATE  # more than that from one call is a runaway
@@ -101,13 +101,13 @@ class Espeak:
         self._samples: list[npt.NDArray[np.int16]] = []
         self._words: list[WordMark] = []
         self._phones: list[PhoneMark] = []
-        self._folder = TemporaryDirectory(prefix="rubato-espeak-")
+        self._workspace = Workspace()
         try:
             self._library = _load_library()
-            voices.write_data_folder(_data_folder(), Path(self._folder.name))
+            voices.write_data_folder(_data_folder(), self._workspace.path)
             self._initialise()
         except BaseException:
-            self._folder.cleanup()
+            self._workspace.close()
             raise
 
     @classmethod
@@ -178,7 +178,7 @@ class Espeak:
         rate = library.espeak_Initialize(
             _OUTPUT_SYNCHRONOUS,
             0,
-            self._folder.name.encode(),
+            str(self._workspace.path).encode(),
             _PHONEME_EVENTS | _PHONEME_IPA | _DONT_EXIT,
         )
         if rate != SAMPLE_RATE:
@@ -228,7 +228,7 @@ class Espeak:
 
     def _terminate(self) -> None:
         self._library.espeak_Terminate()
-        self._folder.cleanup()
+        self._workspace.close()
         Espeak._held = None
 
 

@@ -66,6 +66,34 @@ def test_a_link_cannot_leave_the_documents(ask, documents, tmp_path):
     assert "outside your documents" in ask("read the file link.txt")
 
 
+@pytest.mark.parametrize("said", ["read the file notes", "read the notes file", "read notes.md"])
+def test_a_link_found_by_its_spoken_name_cannot_leave_the_documents(ask, documents, tmp_path, said):
+    (tmp_path / "secret.txt").write_text("Secret.", encoding="utf-8")
+    (documents / "notes.md").symlink_to(tmp_path / "secret.txt")
+
+    assert "outside your documents" in ask(said)
+
+
+def test_a_folder_that_is_a_link_cannot_leave_the_documents(ask, documents, tmp_path):
+    (tmp_path / "private").mkdir()
+    (tmp_path / "private" / "notes.txt").write_text("Secret.", encoding="utf-8")
+    (documents / "work").symlink_to(tmp_path / "private")
+
+    assert "outside your documents" in ask("read the file work/notes.txt")
+
+
+def test_a_link_inside_the_documents_is_read(ask, documents):
+    (documents / "notes of monday.txt").write_text("Buy milk.", encoding="utf-8")
+    (documents / "today.txt").symlink_to(documents / "notes of monday.txt")
+
+    assert ask("read the file today") == "Buy milk."
+
+
+@pytest.mark.parametrize("said", ["read the file ~nosuchperson/x.txt", "read ~nosuchperson/x.txt"])
+def test_a_home_of_nobody_is_explained(ask, said):
+    assert "nobody called nosuchperson" in ask(said)
+
+
 def test_a_network_path_is_refused(ask):
     assert ask("read the file //server/share/notes.txt") == "I only read files on this computer."
 

@@ -1,0 +1,51 @@
+"""The folder that libespeak-ng reads its data from, in the system's folder for such things.
+
+Invariant: it is there as long as its process uses it. What a process left that was killed is
+removed at the next start: nobody holds its lock.
+"""
+
+import shutil
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory, gettempdir
+
+from filelock import FileLock, Timeout
+
+from engine.errors import ModelError
+
+PREFIX = "rubato-espeak-"
+LOCK = "lock"
+YOUNG_S = 60.0  # another process may just be about to lock its own
+
+
+class Workspace:
+    """A new folder at `path`, empty but for its lock. ModelError when there can be none."""
+
+    def __init__(self) -> None:
+        try:
+            self._folder = TemporaryDirectory(prefix=PREFIX)
+        except OSError as error:
+            raise ModelError(
+                f"There is no place for the data of the formant voice: {error.strerror or error}.",
+                hint="Make room in the system's folder for temporary files.",
+            ) from error
+        self.path = Path(self._folder.name)
+        # not of a thread: once its owner has ended, another one closes it
+        self._lock = FileLock(self.path / LOCK, thread_local=False)
+        self._lock.acquire()
+        _remove_abandoned(self.path.stat().st_mtime - YOUNG_S)
+
+    def close(self) -> None:
+        """Remove it."""
+        self._lock.release()
+        self._folder.cleanup()
+
+
+def _remove_abandoned(before: float) -> None:
+    """Remove those that were last changed `before` (seconds of the file system's clock)."""
+    for folder in Path(gettempdir()).glob(f"{PREFIX}*"):
+        with suppress(OSError, Timeout):
+            if folder.lstat().st_mtime < before and not folder.is_symlink():
+                with FileLock(folder / LOCK, timeout=0):
+                    pass  # nobody takes it again once it is free
+                shutil.rmtree(folder)
