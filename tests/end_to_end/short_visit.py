@@ -19,7 +19,7 @@ from app.window import Window, make_application
 from engine.api import Event, Part, Ready, Settings, TurnEnded
 
 STAY_S = 6.0  # ONNX Runtime first calls home some seconds after it was loaded
-PATIENCE_S = 120.0
+PATIENCE_S = 200.0  # a loaded machine is slow
 Emit = Callable[[Event], None]
 
 
