@@ -1,19 +1,22 @@
 """Which voice a name or a file means, and how a recording becomes one that is kept.
 
-A voice serves the model that made it. One that another model made is made again from the recording
-kept with it.
+A voice serves the model that made it. One that another model made, or that was made in another way,
+is made again from the recording kept with it.
 Invariant: the answer is a voice of the given model, or an error that says what there is or to do.
 """
 
+import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from engine.audio.clip import Clip, printable, read_clip
-from engine.errors import InvalidInput
+from engine.errors import EngineError, InvalidInput
 from engine.tts import voices
 from engine.tts.base import TtsModel, Voice
+
+log = logging.getLogger(__name__)
 
 # Longer prompts are cut: VoXtream2 uses at most 20 s.
 _LONGEST_PROMPT_S: Final = 30.0
@@ -75,11 +78,21 @@ def _served(model: TtsModel, called: Sequence[voices.SavedVoice]) -> Voice:
     """The one of these, all of one name, that was made for the model or can be."""
     for saved in called:
         if _is_made_for(model, saved):
-            return voices.load(saved.path)
+            voice = voices.load(saved.path)
+            return _made_anew(model, saved, voice) if _is_outdated(model, saved, voice) else voice
     for saved in called:
         if _can_remake(model, saved):
             return _made(model, voices.load_clip(saved.path), saved.name, saved.path.parent)
     raise _foreign(model, called[0].name, called[0].model)
+
+
+def _made_anew(model: TtsModel, saved: voices.SavedVoice, old: Voice) -> Voice:
+    """The voice as the model makes it now; the old one where that fails, for it spoke till now."""
+    try:
+        return _made(model, voices.load_clip(saved.path), saved.name, saved.path.parent)
+    except EngineError as error:
+        log.warning("a voice stays as it was made name=%s reason=%s", saved.name, error.message)
+        return old
 
 
 def _made(model: TtsModel, clip: Clip, name: str, folder: Path) -> Voice:
@@ -107,6 +120,12 @@ def _foreign(model: TtsModel, name: str, made_for: str) -> InvalidInput:
 
 def _is_made_for(model: TtsModel, saved: voices.SavedVoice) -> bool:
     return saved.model == model.info.voice_model
+
+
+def _is_outdated(model: TtsModel, saved: voices.SavedVoice, voice: Voice) -> bool:
+    """Whether the model makes voices otherwise by now, and can make this one."""
+    can_make = model.info.can_clone and saved.has_clip
+    return can_make and voice.metadata.get("making", "") != model.info.making
 
 
 def _can_remake(model: TtsModel, saved: voices.SavedVoice) -> bool:

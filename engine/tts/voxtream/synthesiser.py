@@ -77,6 +77,7 @@ class VoxtreamSynthesiser:
             can_clone=True,
             device=machine.model.device.type,
             edition=edition,
+            making=voices.MAKING,
         )
 
     def voices(self) -> tuple[Voice, ...]:

@@ -17,16 +17,17 @@ GRANDMA = Voice("Grandma", "fake", metadata={"clip": "x"})
 
 
 class CloningTts(FakeTts):
-    def __init__(self, name: str = "fake", edition: str = "") -> None:
+    def __init__(self, name: str = "fake", edition: str = "", making: str = "1") -> None:
         super().__init__()
-        self._info = replace(super().info, name=name, edition=edition, can_clone=True)
+        info = super().info
+        self._info = replace(info, name=name, edition=edition, making=making, can_clone=True)
 
     @property
     def info(self) -> TtsInfo:
         return self._info
 
     def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
-        about = {"sample_rate": str(sample_rate)}
+        about = {"sample_rate": str(sample_rate), "making": self.info.making}
         return Voice("clip", self.info.voice_model, {"pcm": pcm}, about)
 
 
@@ -94,6 +95,27 @@ def test_no_voice_may_hide_behind_one_of_the_model_s_own(tmp_path: Path) -> None
     with pytest.raises(InvalidInput, match="called TONE already"):
         adopt(CloningTts(), recording(tmp_path), "TONE", kept_in=tmp_path)
     assert voices.saved_voices(tmp_path) == ()
+
+
+def test_a_voice_made_in_another_way_is_made_again_and_kept(tmp_path: Path) -> None:
+    adopt(CloningTts(), recording(tmp_path), "Grandpa", kept_in=tmp_path)
+    newer = CloningTts(making="2")
+    assert choose(newer, "grandpa", kept_in=tmp_path).metadata["making"] == "2"
+    (kept,) = voices.saved_voices(tmp_path)
+    assert voices.load(kept.path).metadata["making"] == "2"
+    assert kept.has_clip
+
+
+def test_a_voice_that_cannot_be_made_again_stays_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    adopt(CloningTts(), recording(tmp_path), "Grandpa", kept_in=tmp_path)
+
+    def refuse(path: Path) -> None:
+        raise InvalidInput("It is damaged.")
+
+    monkeypatch.setattr(voices, "load_clip", refuse)
+    assert choose(CloningTts(making="2"), "grandpa", kept_in=tmp_path).metadata["making"] == "1"
 
 
 @pytest.mark.parametrize("other", [("other", ""), ("fake", "2")])
