@@ -1,8 +1,9 @@
 """The settings file: TOML in the platform's config folder, edited by the program and by hand alike.
 
-Invariant: nothing a person wrote is lost. Comments, order and unknown keys stay; before anything
-that could not be understood is overwritten, the file is copied to settings.broken-<n>.toml; a new
-file replaces the old one in one rename, after it is safe on the disk.
+Invariant: nothing a person wrote is lost. Comments, order and unknown keys stay, and so do values
+changed by hand while the program ran; before anything that could not be understood, or was changed
+on both sides, is overwritten, the file is copied to settings.kept-<n>.toml; a new file replaces the
+old one in one rename, after it is safe on the disk.
 """
 
 import itertools
@@ -65,22 +66,25 @@ def load(path: Path) -> tuple[Settings, tuple[str, ...]]:
     return _apply(document, path.name)
 
 
-def save(settings: Settings, path: Path) -> None:
-    """Write what differs from the file, which stays as it is otherwise. SettingsError: not saved,
-    and the old file is as it was.
+def save(settings: Settings, path: Path, base: Settings | None = None) -> tuple[str, ...]:
+    """Write what changed since `base` was in force by the file (None: what differs from it now);
+    the file stays as it is otherwise. A sentence for the person on everything that somebody else
+    had changed in it. SettingsError: not saved, and the old file is as it was.
     """
     try:
         path = path.resolve()  # a link to the person's own place for such files stays a link
         path.parent.mkdir(parents=True, exist_ok=True)
-        edit = _edit(path, settings)
+        edit = _edit(path, settings, base)
+        notes = [_by_hand(path, edit.by_hand)] if edit.by_hand else []
         if edit.overwrites:
-            _keep_copy(path)
+            notes.append(f"What {path.name} said before is kept in {_keep_copy(path).name}.")
         _write(path, edit.text)
     except (OSError, RuntimeError) as error:
         raise SettingsError(
             f"The settings could not be saved to {path}: {_reason(error)}.",
             hint="They are in force until the program ends; make room or allow writing there.",
         ) from error
+    return tuple(notes)
 
 
 # ------------------------------------------------------------------- reading
@@ -128,24 +132,32 @@ def _entries(document: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 @dataclass(frozen=True)
 class _Edit:
-    """The file's next text, and whether something that was not understood is overwritten by it."""
+    """The file's next text, whether something is overwritten by it that the person should not lose,
+    and the keys that somebody else changed, which stay.
+    """
 
     text: str
     overwrites: bool
+    by_hand: tuple[str, ...] = ()
 
 
-def _edit(path: Path, settings: Settings) -> _Edit:
+def _edit(path: Path, settings: Settings, base: Settings | None) -> _Edit:
     try:
         text = _read(path)
         before = tomllib.loads(text)
         document = tomlkit.parse(text)
-        changed = _changed(before, settings)
+        in_file, _ = _apply(before, NAME)
+        base = base or in_file
+        by_hand = _differing(in_file, base)
+        ours = _differing(settings, base)
+        changed = [key for key in _differing(settings, in_file) if key in ours]
         for key in changed:
             _put(document, key, value_of(settings, key))
         edited = tomlkit.dumps(document)
         # tomlkit edits text; whether the text still says what is meant is asked of another parser
         if _filled(tomllib.loads(edited)) == _filled(_expected(before, changed, settings)):
-            return _Edit(edited, any(_is_nonsense(before, key) for key in changed))
+            lost = any(key in by_hand or _is_nonsense(before, key) for key in changed)
+            return _Edit(edited, lost, tuple(key for key in by_hand if key not in ours))
     except FileNotFoundError:
         return _Edit(_fresh(settings), overwrites=False)
     except (ValueError, TypeError, TOMLKitError, RecursionError) as error:
@@ -155,7 +167,7 @@ def _edit(path: Path, settings: Settings) -> _Edit:
 
 def _fresh(settings: Settings) -> str:
     document = tomlkit.document()
-    for key in _changed({}, settings):
+    for key in _differing(settings, Settings()):
         _put(document, key, value_of(settings, key))
     return tomlkit.dumps(document)
 
@@ -178,12 +190,18 @@ def _filled(document: Mapping[str, Any]) -> dict[str, Any]:
     return {name: content for name, content in document.items() if content != {}}
 
 
-def _changed(document: Mapping[str, Any], settings: Settings) -> list[str]:
-    """Keys whose value differs from what is in force by the file. Nonsense in the file stays as
-    long as its default is what the person wants.
+def _differing(settings: Settings, others: Settings) -> list[str]:
+    """Keys whose value differs. Nonsense in a file counts as its default, and so stays as long as
+    that is what the person wants.
     """
-    in_file, _ = _apply(document, NAME)
-    return [key for key in keys() if value_of(settings, key) != value_of(in_file, key)]
+    return [key for key in keys() if value_of(settings, key) != value_of(others, key)]
+
+
+def _by_hand(path: Path, changed: Sequence[str]) -> str:
+    return (
+        f"{path.name} was changed by hand meanwhile ({', '.join(changed)}): that is kept, and in "
+        "force from the next start."
+    )
 
 
 def _put(document: tomlkit.TOMLDocument, key: str, value: Value) -> None:
@@ -211,21 +229,18 @@ def _is_nonsense(document: Mapping[str, Any], key: str) -> bool:
     return False
 
 
-def _keep_copy(path: Path) -> None:
-    """Copy the file to the first free settings.broken-<n>.toml; half a copy is removed again."""
-    for number in itertools.count(1):
-        copy = path.with_name(f"{path.stem}.broken-{number}{path.suffix}")
-        try:
-            target = copy.open("xb")
-        except FileExistsError:
-            continue
-        try:
-            with target, path.open("rb") as source:
-                shutil.copyfileobj(source, target)
-        except BaseException:
-            copy.unlink(missing_ok=True)
-            raise
-        return
+def _keep_copy(path: Path) -> Path:
+    """Copy the file to the first free settings.kept-<n>.toml; half a copy is removed again."""
+    names = (f"{path.stem}.kept-{number}{path.suffix}" for number in itertools.count(1))
+    copy = next(free for name in names if not (free := path.with_name(name)).exists())
+    target = copy.open("xb")
+    try:
+        with target, path.open("rb") as source:
+            shutil.copyfileobj(source, target)
+    except BaseException:
+        copy.unlink(missing_ok=True)
+        raise
+    return copy
 
 
 def _write(path: Path, text: str) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from engine import settings_file
 from engine.audio.echo import Cleaning
 from engine.errors import SettingsError
-from engine.messages import Event, Failed, SettingChanged
+from engine.messages import Event, Failed, Notice, SettingChanged
 from engine.runtime.crew import Crew
 from engine.runtime.end_of_turn import longest_silence_ms
 from engine.runtime.listener import CleanMicrophone, SetEndSilence, UseMicrophone
@@ -35,7 +35,9 @@ class Preferences:
         self._path = path  # None: nothing is saved (a run with settings of its own)
         self._crew = crew
         self._emit = emit
-        self._save_at: float | None = None  # None = the file holds what is in force
+        self._save_at: float | None = None  # None = the file holds what is in force, or cannot
+        self._saved = settings  # what is in force by the file, as far as this program knows
+        self._noted: set[str] = set()
 
     def load_all(self) -> None:
         """Give every thread its part for the first time."""
@@ -73,13 +75,19 @@ class Preferences:
 
     def save(self) -> None:
         """Write the file if it is behind; a fault is told and the settings stay in force."""
-        if self._save_at is None or self._path is None:
-            return
         self._save_at = None
+        if self._path is None or self.settings == self._saved:
+            return
         try:
-            settings_file.save(self.settings, self._path)
+            notes = settings_file.save(self.settings, self._path, self._saved)
         except SettingsError as error:
             self._emit(Failed(error.code, error.message, error.hint))
+            return
+        self._saved = self.settings
+        for note in notes:
+            if note not in self._noted:  # it stays true at every save
+                self._noted.add(note)
+                self._emit(Notice(note))
 
     def _act(self, key: str) -> None:
         """What follows from a change; keys of the window and of the floor need nothing here."""

@@ -113,7 +113,7 @@ def test_every_setting_goes_to_the_file_and_back_again_and_again(
     for value in (second, first, second, first, second):
         save(change(load(path)[0], key, value), path)
         assert value_of(load(path)[0], key) == value
-    assert not list(path.parent.glob("*broken*"))
+    assert not list(path.parent.glob("*kept*"))
 
 
 def test_a_new_file_says_only_what_differs_from_the_defaults(path: Path):
@@ -139,6 +139,50 @@ def test_lines_that_end_as_on_windows_stay_so(written: Callable[[bytes], Path]):
     path = written(b"\xef\xbb\xbf# hers\r\n[audio]\r\nvolume = 0.5\r\n")
     save(change(load(path)[0], "audio.volume", 0.75), path)
     assert path.read_bytes() == b"# hers\r\n[audio]\r\nvolume = 0.75\r\n"
+
+
+def test_a_value_changed_by_hand_meanwhile_is_kept_and_told(written: Callable[[str], Path]):
+    path = written(HAND_WRITTEN)
+    base, _ = load(path)
+    edited = HAND_WRITTEN.replace("0.5", "0.125") + "# later\n"
+    path.write_text(edited)
+    (note,) = save(change(base, "speech.rate", 5.0), path, base)
+    assert path.read_text() == edited.replace("4.0", "5.0")
+    assert "audio.volume" in note
+    assert "next start" in note
+    assert not list(path.parent.glob("*kept*"))
+
+
+def test_a_value_changed_on_both_sides_is_the_programs_and_the_other_is_kept_in_a_copy(
+    written: Callable[[str], Path],
+):
+    path = written(HAND_WRITTEN)
+    base, _ = load(path)
+    edited = HAND_WRITTEN.replace("0.5", "0.125")
+    path.write_text(edited)
+    (note,) = save(change(base, "audio.volume", 0.75), path, base)
+    assert load(path)[0].audio.volume == 0.75
+    assert path.with_name("settings.kept-1.toml").read_text() == edited
+    assert "settings.kept-1.toml" in note
+
+
+def test_the_same_change_on_both_sides_needs_no_copy_and_no_word(written: Callable[[str], Path]):
+    path = written(HAND_WRITTEN)
+    base, _ = load(path)
+    path.write_text(HAND_WRITTEN.replace("0.5", "0.125"))
+    assert save(change(base, "audio.volume", 0.125), path, base) == ()
+    assert not list(path.parent.glob("*kept*"))
+
+
+def test_a_file_that_was_removed_meanwhile_says_all_that_is_in_force(
+    written: Callable[[str], Path],
+):
+    path = written(HAND_WRITTEN)
+    base, _ = load(path)
+    path.unlink()
+    wanted = change(base, "speech.rate", 5.0)
+    assert save(wanted, path, base) == ()
+    assert load(path)[0] == wanted
 
 
 def test_an_unknown_key_is_reported_and_kept(written: Callable[[str], Path]):
@@ -177,7 +221,7 @@ def test_a_broken_value_is_copied_before_it_is_overwritten(written: Callable[[st
     path = written(before)
     save(change(load(path)[0], "audio.volume", 0.5), path)
     assert path.read_text() == "# mine\n[audio]\nvolume = 0.5\n"
-    assert path.with_name("settings.broken-1.toml").read_text() == before
+    assert path.with_name("settings.kept-1.toml").read_text() == before
 
 
 @pytest.mark.parametrize(
@@ -201,14 +245,14 @@ def test_a_broken_file_gives_the_defaults_and_is_copied_before_writing(
     assert path.read_bytes() == content
     save(change(settings, "audio.volume", 0.5), path)
     assert load(path) == (change(Settings(), "audio.volume", 0.5), ())
-    assert path.with_name("settings.broken-1.toml").read_bytes() == content
+    assert path.with_name("settings.kept-1.toml").read_bytes() == content
 
 
 def test_every_broken_file_gets_its_own_copy(written: Callable[[str], Path]):
     for content in ("[one", "[two"):
         path = written(content)
         save(Settings(), path)
-    copies = [path.with_name(f"settings.broken-{n}.toml").read_text() for n in (1, 2)]
+    copies = [path.with_name(f"settings.kept-{n}.toml").read_text() for n in (1, 2)]
     assert copies == ["[one", "[two"]
 
 
@@ -300,4 +344,4 @@ def test_whatever_stands_in_the_file_a_change_is_saved_and_the_old_text_is_not_l
     again, _ = load(path)
     assert value_of(again, "audio.lead_ms") == 333
     if any("cannot be read" in note for note in notes):
-        assert path.with_name("settings.broken-1.toml").read_bytes() == raw
+        assert path.with_name("settings.kept-1.toml").read_bytes() == raw

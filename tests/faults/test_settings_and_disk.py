@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from app.__main__ import main
-from engine.api import Failed, Part, SetRate, SettingChanged, Settings, load_settings
+from engine.api import Failed, Notice, Part, SetRate, SettingChanged, Settings, load_settings
 from engine.audio.file_device import FileLoudspeaker
 from engine.messages import Ending
 from engine.runtime.parts import standard_parts
@@ -75,7 +75,7 @@ def test_a_broken_settings_file_is_told_kept_and_does_not_stop_anything(config: 
         assert engine.works()
         change_rate(engine, 5.0)
     assert load_settings()[0].speech.rate == 5.0
-    assert config.with_name("settings.broken-1.toml").read_text() == BROKEN
+    assert config.with_name("settings.kept-1.toml").read_text() == BROKEN
 
 
 def test_what_is_odd_in_the_settings_is_told_and_the_rest_is_in_force(config: Path) -> None:
@@ -98,6 +98,21 @@ def test_the_command_line_tells_of_a_broken_settings_file_and_goes_on(
     assert "cannot be read" in capsys.readouterr().err
     assert out.exists()
     assert config.read_text() == BROKEN
+
+
+def test_what_is_written_by_hand_while_it_runs_is_kept_and_told_once(config: Path) -> None:
+    config.write_text("[audio]\nvolume = 0.5\n")
+    settings, _ = load_settings()
+    with whole(settings, path=config) as engine:
+        change_rate(engine, 5.0)
+        engine.wait(lambda: "rate" in config.read_text())
+        config.write_text(config.read_text().replace("0.5", "0.25"))
+        change_rate(engine, 4.0)
+        engine.wait(lambda: any("by hand" in notice.text for notice in engine.of(Notice)))
+        change_rate(engine, 3.0)
+    saved, _ = load_settings()
+    assert (saved.audio.volume, saved.speech.rate) == (0.25, 3.0)
+    assert sum("by hand" in notice.text for notice in engine.of(Notice)) == 1
 
 
 def test_settings_that_find_no_room_stay_in_force_and_the_old_file_stays(

@@ -626,7 +626,7 @@ def test_a_changed_setting_is_saved_when_the_engine_stops(tmp_path: Path) -> Non
 def test_a_fault_in_saving_does_not_keep_the_engine_running(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(settings: Settings, path: Path) -> None:
+    def broken(settings: Settings, path: Path, base: Settings) -> None:
         raise AttributeError("'bool' object has no attribute 'unwrap'")
 
     monkeypatch.setattr(settings_file, "save", broken)
