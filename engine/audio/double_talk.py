@@ -15,7 +15,11 @@ _EDGES_HZ = (150, 300, 450, 600, 800, 1000, 1250, 1600, 2000, 2500, 3200, 4000, 
 _BIN_HZ = 50  # of a transform over two blocks
 _BROAD = 12  # bands that a vowel fills: all but the last
 _SURE_DB = -0.5  # mean over those; what echoes alone stay below, but for two times a minute
-_BLOCKS = 3  # in a row
+# In a row. Where the echo is loud its onsets alone often fill three: 8.3 times a minute with 6 dB
+# more of it than of a person; 2.4 times four blocks, 1.2 with the margin below. Of 60 sentences the
+# median is noticed 1 to 8 ms later, the latest twentieth 6 to 10 ms, and none is missed.
+_BLOCKS = 4
+_MARGIN_DB = 0.5  # by which the filter may leave more of the echo than it is used to
 # A hiss and a murmur fill a few bands only: three of them, in the mean over 50 ms. Of 64 sentences
 # 6 dB louder than the echo, half were noticed within 73 ms (without this 84) and 95 % within 233
 # (253); of 48 sentences 6 dB softer than the echo, two left no trace before, and all do now.
@@ -64,7 +68,7 @@ class DoubleTalk:
         power = np.abs(np.fft.rfft(self._pair * self._window, axis=1)) ** 2
         summed = np.add.reduceat(power[:, : self._edges[-1]], self._edges[:-1], axis=1)
         residual, echo = summed / np.diff(self._edges)
-        self._echo = np.maximum(echo, self._echo * _ECHO_KEEP)
+        self._echo = np.maximum(np.maximum(echo, self._echo * _ECHO_KEEP), _TINY)
         surprise = self._surprise_db(residual, self._echo + _SPREAD * float(np.mean(self._echo)))
         self._recent = np.vstack((self._recent[1:], surprise))
         broad = float(np.mean(surprise[:_BROAD]))
@@ -73,8 +77,8 @@ class DoubleTalk:
     def _surprise_db(self, residual: Bands, echo: Bands) -> Bands:
         """By how much this block's residual is above the expected one in each band."""
         noise = self._noise.push(residual)
-        expected = echo * 10 ** (self._share_db / 10) + _NOISE_BIAS * noise
-        above_db = 10 * np.log10(residual / expected + _TINY)
+        expected = echo * 10 ** ((self._share_db + _MARGIN_DB) / 10) + _NOISE_BIAS * noise
+        above_db = 10 * np.log10(residual / (expected + _TINY) + _TINY)
         self._get_used(residual, echo, noise)
         surprise: Bands = np.clip(above_db, _LEAST_DB, _MOST_DB)
         return surprise
@@ -84,7 +88,7 @@ class DoubleTalk:
         speaks, or a room that changed would be taken for a person for ever.
         """
         share_db = 10 * np.log10(np.maximum(residual - noise, _TINY) / echo)
-        audible = echo * 10 ** (self._share_db / 10) > noise
+        audible = (echo > _TINY) & (echo * 10 ** (self._share_db / 10) > noise)
         moved = np.where(share_db > self._share_db, _USUAL, _USUAL - 1)
         self._share_db += np.where(audible, _STEP_DB * moved, 0.0)
 

@@ -14,8 +14,11 @@ from engine.runtime.happenings import SpeechGoesOn
 SPEECH_MS = 96  # of voice that open an utterance
 DOUBT_MS = 32  # of voice that pause a reply: it goes on soon if it was nothing
 DOUBT_VOICE = 0.3  # probability that is a first sign of voice then; an echo's rest stays below
-# Windows of voice in a row that need no trace: some speakers leave hardly any in a loud room.
+# Windows in a row of this probability that need no trace: some speakers leave hardly any in a loud
+# room. What is left of a loud echo stays between 0.5 and 0.75 for seconds: at 0.5 it paused a reply
+# 18 times in 4 minutes.
 INSISTENT = 2
+INSISTENT_VOICE = 0.8
 DOUBT_SILENCE_MS = 350  # after which the words of a doubt are judged
 VOICE = 0.5  # probability from which a window counts as voice
 
@@ -99,7 +102,7 @@ class SpeechWatch:
 
     def _insists(self, probability: float) -> bool:
         """Whether another window of this probability makes voice certain."""
-        self._voiced = self._voiced + 1 if probability >= VOICE else 0
+        self._voiced = self._voiced + 1 if probability >= INSISTENT_VOICE else 0
         return self._voiced >= INSISTENT
 
     def _note(self, event: vad.SpeechEvent) -> None:

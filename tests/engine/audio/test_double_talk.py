@@ -1,6 +1,7 @@
 """Somebody is noticed within a few blocks; echoes and noise, once known, are not."""
 
 import numpy as np
+import pytest
 
 from engine.audio.adaptive import BLOCK, Split
 from engine.audio.base import Pcm
@@ -84,3 +85,27 @@ def test_a_hiss_is_noticed_in_the_few_bands_it_fills() -> None:
     spectrum[np.fft.rfftfreq(SECOND * BLOCK, 1 / 16_000) < 4500] = 0  # an "s"
     hiss = np.fft.irfft(spectrum).astype(np.float32).reshape(SECOND, BLOCK)
     assert any(heard(detector, left + hiss, echo)[:8])
+
+
+def test_what_an_onset_of_the_echo_leaves_for_three_blocks_is_nobody() -> None:
+    for seed in range(71, 79):
+        detector = DoubleTalk()
+        heard(detector, *room(5))
+        left, echo = room(1, seed=seed)
+        left[60:63] *= 4
+        assert not any(heard(detector, left, echo))
+
+
+@pytest.mark.parametrize("before", [0, 5])
+def test_a_long_digital_silence_makes_no_number_overflow_and_nobody_deaf(before: int) -> None:
+    """What was predicted of an echo fades by itself, to less than a number can hold."""
+    detector = DoubleTalk()
+    heard(detector, *room(before))
+    silence = np.zeros((60 * SECOND, BLOCK), np.float32)
+    assert not any(heard(detector, silence, silence))
+    loud = noise(SECOND, 0.3, seed=81)
+    heard(detector, loud, np.zeros_like(loud))
+    heard(detector, *room(10, seed=83))
+    left, echo = room(1, seed=85)
+    person = noise(SECOND, 0.05, seed=87)
+    assert any(heard(detector, left + person, echo)[:6])

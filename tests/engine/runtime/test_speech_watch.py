@@ -50,6 +50,10 @@ def test_without_a_trace_voice_that_goes_on_does(watch: SpeechWatch) -> None:
     assert starts(watch, voice, plausible=False) == [INSISTENT]
 
 
+def test_without_a_trace_what_might_be_a_voice_is_the_rest_of_an_echo(watch: SpeechWatch) -> None:
+    assert starts(watch, [0.7] * 50, plausible=False) == []
+
+
 def test_what_went_before_a_reset_does_not_count(watch: SpeechWatch) -> None:
     assert starts(watch, [0.9] * (INSISTENT - 1), plausible=False) == []
     watch.reset()
