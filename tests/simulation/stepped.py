@@ -5,6 +5,7 @@ costs in processor time is time in which that thread is busy. So a minute takes 
 runs differ by the machine's speed only.
 """
 
+import sys
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -22,7 +23,6 @@ from engine.audio.file_device import SteppedClock
 from engine.audio.portaudio import Devices
 from engine.llm.base import Delta, LanguageModelInfo, Message, Situation, TextDelta
 from engine.messages import Command, Event, Levels, RateMeasured
-from engine.runtime import conductor, errands, listener, speaker, thinker, transcriber
 from engine.runtime.conductor import Conductor
 from engine.runtime.parts import standard_parts
 from engine.settings import Settings, SpeechSettings
@@ -32,7 +32,6 @@ from tests.simulation.overheard import HeardWords, TappedModel, heard_words
 from tests.simulation.room import Acoustics, Room, active_db
 
 STEP_S = 0.01
-_THREADED: tuple[ModuleType, ...] = (conductor, errands, listener, speaker, thinker, transcriber)
 SPEECH = SpeechSettings(engine="espeak")  # quick, and needs no weights
 _LIMIT = 200  # rounds of one thread in one step: what never rests is a fault
 
@@ -43,14 +42,16 @@ class SteppedWorker:
     def __init__(
         self,
         crew: list["SteppedWorker"],
-        clock: SteppedClock,
+        clock: Callable[[], float],
         name: str,
         *,
         handle: Callable[[Any], None],
         tick: Callable[[], float | None],
         report: Callable[[Exception], None],
+        processor_s: Callable[[], float] = time.thread_time,
     ) -> None:
         self._handle, self._tick, self._report = handle, tick, report
+        self._processor_s = processor_s
         self._clock = clock
         self._inbox: list[Any] = []
         self._due: float | None = 0.0  # when to tick; None = with the next message
@@ -78,11 +79,11 @@ class SteppedWorker:
             due = self._due is not None and now >= self._due
             if now < self._free_at or not (due or self._inbox):
                 return
-            began = time.thread_time()
+            began = self._processor_s()
             while self._inbox:
                 self.guarded(partial(self._handle, self._inbox.pop(0)))
             wait_s = self.guarded(self._tick)
-            cost = time.thread_time() - began
+            cost = self._processor_s() - began
             self.busy_s += cost
             self._free_at = max(now, self._free_at) + cost if cost > STEP_S / 10 else now
             self._due = None if wait_s is None else now + wait_s
@@ -161,12 +162,7 @@ class SteppedEngine:
         return self.voice
 
     def __enter__(self) -> Self:
-        worker = partial(SteppedWorker, self._crew, self.clock)
-        for module in _THREADED:
-            self._patches.enter_context(_replaced(module, "Worker", worker))
-            if hasattr(module, "time"):
-                stepped = SimpleNamespace(monotonic=self.clock)
-                self._patches.enter_context(_replaced(module, "time", stepped))
+        self._patches.enter_context(stepping(self._crew, self.clock))
         self._conductor = Conductor(self._parts, self._settings, None, self._tell)
         self._conductor.start()
         self.run(3.0)  # everything loads
@@ -219,6 +215,24 @@ class SteppedEngine:
     def _tell(self, event: Event) -> None:
         if not isinstance(event, Levels | RateMeasured):  # many, and of no interest here
             self.events.append((self.clock(), event))
+
+
+@contextmanager
+def stepping(
+    crew: list[SteppedWorker],
+    clock: Callable[[], float],
+    processor_s: Callable[[], float] = time.thread_time,
+) -> Iterator[None]:
+    """Every worker of an engine made meanwhile joins the `crew`, and every clock is `clock`."""
+    worker = partial(SteppedWorker, crew, clock, processor_s=processor_s)
+    stepped = SimpleNamespace(monotonic=clock)
+    with ExitStack() as patches:
+        for name, module in list(sys.modules.items()):
+            if name.startswith("engine.runtime.") and hasattr(module, "Worker"):
+                patches.enter_context(_replaced(module, "Worker", worker))
+            if name.startswith("engine.runtime.") and hasattr(module, "time"):
+                patches.enter_context(_replaced(module, "time", stepped))
+        yield
 
 
 @cache
