@@ -23,7 +23,7 @@ from engine.runtime.errands import AdoptVoice
 from engine.runtime.happenings import Happening
 from engine.runtime.inventory import Inventory
 from engine.runtime.ledger import Ledger
-from engine.runtime.listener import Attend, UseMicrophone
+from engine.runtime.orders import Attend, UseMicrophone
 from engine.runtime.parts import Parts
 from engine.runtime.preferences import Preferences
 from engine.runtime.recorder import BeginRecording, ChangeTape, EndRecording

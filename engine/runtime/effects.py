@@ -15,12 +15,12 @@ from engine.runtime import floor as f
 from engine.runtime.crew import Crew
 from engine.runtime.happenings import Drafted
 from engine.runtime.ledger import Ledger
-from engine.runtime.listener import (
-    AbandonUtterance,
+from engine.runtime.orders import (
     AwaitSilence,
     CloseUtterance,
+    DropUtterance,
+    JoinUtterance,
     OpenUtterance,
-    RejoinUtterance,
 )
 from engine.runtime.replies import Replies
 from engine.runtime.thinker import GetReady, Rest
@@ -73,19 +73,19 @@ class Effects:
 
     def carry_out(self, effect: f.Effect) -> None:  # noqa: C901, PLR0912, PLR0915 - one case per kind
         match effect:
-            case f.OpenEars(turn, from_sample):
+            case OpenUtterance(turn):
                 self._ledger.record(turn)
-                self._crew.listener.post(OpenUtterance(turn, from_sample))
-            case f.JoinEars(before, turn):
+                self._crew.listener.post(effect)
+            case JoinUtterance(before):
                 self._ledger.rejoin(before)
                 self._wishes.undo(before)
-                self._crew.listener.post(RejoinUtterance(before, turn))
-            case f.CloseEars(turn, aside):
+                self._crew.listener.post(effect)
+            case CloseUtterance(turn):
                 self._ledger.record(turn).end_detected_at = time.monotonic()
-                self._crew.listener.post(CloseUtterance(turn, aside))
-            case f.DropEars(turn):
+                self._crew.listener.post(effect)
+            case DropUtterance():
                 self.replies.drop()
-                self._crew.listener.post(AbandonUtterance(turn))
+                self._crew.listener.post(effect)
             case f.Think(turn, said):
                 self._think(turn, said)
             case f.Recite(turn, text):
@@ -96,7 +96,7 @@ class Effects:
             case f.Resume(turn):
                 self.replies.resume(turn)
             case f.DropDoubt(turn):
-                self._crew.listener.post(AbandonUtterance(turn))
+                self._crew.listener.post(DropUtterance(turn))
                 self._ledger.drop(turn)
             case f.EndTurn(turn, ending):
                 self._ledger.record(turn).delivery = self.replies.end(turn, ending)

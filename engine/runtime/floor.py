@@ -6,6 +6,7 @@ Invariant: plain frozen values; the rules that join them are in turns.py.
 from dataclasses import dataclass
 
 from engine.messages import Ending, Phase
+from engine.runtime.orders import UtteranceOrder
 
 # ------------------------------------------------------------------ what can happen
 
@@ -105,35 +106,6 @@ Input = (
 
 
 @dataclass(frozen=True)
-class OpenEars:
-    """Feed the recogniser from `from_sample` on; None = from now (with the usual pre-roll)."""
-
-    turn: int
-    from_sample: int | None
-
-
-@dataclass(frozen=True)
-class JoinEars:
-    """What was heard in the turn `before`, and what follows, is the utterance of `turn`."""
-
-    before: int
-    turn: int
-
-
-@dataclass(frozen=True)
-class CloseEars:
-    """The utterance is complete: transcribe it. `aside`: it was said into a reply."""
-
-    turn: int
-    aside: bool = False
-
-
-@dataclass(frozen=True)
-class DropEars:
-    turn: int
-
-
-@dataclass(frozen=True)
 class Think:
     turn: int
     said: str
@@ -182,19 +154,7 @@ class ShowPhase:
     phase: Phase
 
 
-Effect = (
-    OpenEars
-    | JoinEars
-    | CloseEars
-    | DropEars
-    | Think
-    | Recite
-    | Pause
-    | Resume
-    | DropDoubt
-    | EndTurn
-    | ShowPhase
-)
+Effect = UtteranceOrder | Think | Recite | Pause | Resume | DropDoubt | EndTurn | ShowPhase
 
 
 @dataclass(frozen=True)

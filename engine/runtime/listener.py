@@ -8,7 +8,6 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import assert_never
 
 import numpy as np
@@ -32,17 +31,26 @@ from engine.runtime.happenings import (
     SpeechResumed,
     SpeechStarted,
 )
+from engine.runtime.orders import (
+    Attend,
+    AwaitSilence,
+    CleanMicrophone,
+    CloseUtterance,
+    DropUtterance,
+    EarOrder,
+    JoinUtterance,
+    OpenUtterance,
+    SetEndSilence,
+    UseMicrophone,
+    UtteranceOrder,
+)
 from engine.runtime.parts import Parts
 from engine.runtime.recorder import Overhear, Sink
 from engine.runtime.reflex import Reflex
 from engine.runtime.relapse import Relapse
 from engine.runtime.speech_watch import SpeechWatch
 from engine.runtime.transcriber import (
-    BeginUtterance,
-    ContinueUtterance,
     DraftUtterance,
-    DropUtterance,
-    EndUtterance,
     HearAudio,
     Job,
     ResumeUtterance,
@@ -55,6 +63,7 @@ WARY_READ_S = 0.01  # while the assistant does: it must fall quiet at once
 IDLE_READ_S = 0.05  # and while nobody does: half the processor time; the preroll hides the delay
 LEVEL_S = 0.05  # how often its level is told
 QUIET_DB = -65.0  # far below the softest speech the recogniser understands
+LONGEST_S = 60  # of an utterance that only silence would end
 PREROLL_S = 1.5  # audio kept before an utterance is opened
 KEY_PREROLL_S = 0.2  # people start to speak a little before the talk key is down
 VOICE_PREROLL_S = 0.3  # soft beginnings before voice is noticed, which is later under a reply
@@ -64,81 +73,7 @@ NO_CANCELLER = (
 )
 
 
-@dataclass(frozen=True)
-class UseMicrophone:
-    name: str  # empty = the system's default
-
-
-@dataclass(frozen=True)
-class Attend:
-    """Which voice activity to tell of: none unless `hands_free`, none while `deaf`; while `wary`
-    (of a voice during a reply) at its first sign, and with every sign more.
-    """
-
-    hands_free: bool
-    deaf: bool
-    wary: bool = False
-
-
-@dataclass(frozen=True)
-class CleanMicrophone:
-    cleaning: Cleaning  # what to take out of the microphone from now on
-
-
-@dataclass(frozen=True)
-class SetEndSilence:
-    """The silence that ends an utterance whatever was said."""
-
-    milliseconds: int
-
-
-@dataclass(frozen=True)
-class AwaitSilence:
-    """The silence that ends the utterance if the `pause` (see SpeechPaused) goes on so long."""
-
-    pause: int
-    milliseconds: int
-
-
-@dataclass(frozen=True)
-class OpenUtterance:
-    """Feed the recogniser from `from_sample` on; None = from a moment ago."""
-
-    turn: int
-    from_sample: int | None
-
-
-@dataclass(frozen=True)
-class CloseUtterance:
-    turn: int
-    aside: bool = False  # it was said into a reply
-
-
-@dataclass(frozen=True)
-class RejoinUtterance:
-    """Feed the recogniser on from where the utterance of the turn `before` was closed."""
-
-    before: int
-    turn: int
-
-
-@dataclass(frozen=True)
-class AbandonUtterance:
-    turn: int
-
-
-Order = (
-    UseMicrophone
-    | Overhear
-    | CleanMicrophone
-    | Attend
-    | SetEndSilence
-    | AwaitSilence
-    | OpenUtterance
-    | CloseUtterance
-    | RejoinUtterance
-    | AbandonUtterance
-)
+Order = EarOrder | UtteranceOrder | Overhear
 
 
 class Listener:
@@ -170,6 +105,7 @@ class Listener:
         self._position = 0  # 16 kHz samples heard since the microphone was opened
         self._kept = 0  # samples in _recent
         self._utterance: int | None = None  # turn being fed to the recogniser; None = none
+        self._longest_at: int | None = None  # sample at which it has been long enough; None = never
         self._closed_at = 0  # sample up to which the last utterance was fed
         self._attending = Attend(hands_free=False, deaf=False)
         self._deaf_until = 0
@@ -195,7 +131,7 @@ class Listener:
 
     # ------------------------------------------------------------------- orders
 
-    def _handle(self, order: Order) -> None:  # noqa: C901, PLR0912 - one case per kind
+    def _handle(self, order: Order) -> None:  # noqa: C901 - one case per kind
         match order:
             case UseMicrophone(name):
                 self._use(name)
@@ -209,14 +145,12 @@ class Listener:
                 self._watch.set_end_silence(milliseconds)
             case AwaitSilence(pause, milliseconds):
                 self._watch.await_silence(pause, milliseconds)
-            case OpenUtterance(turn, from_sample):
-                self._open(turn, from_sample)
-            case RejoinUtterance(before, turn):
-                self._rejoin(before, turn)
-            case CloseUtterance(turn, aside):
-                self._close(turn, EndUtterance(turn, aside))
-            case AbandonUtterance(turn):
-                self._close(turn, DropUtterance(turn))
+            case OpenUtterance():
+                self._open(order)
+            case JoinUtterance():
+                self._join(order)
+            case CloseUtterance() | DropUtterance():
+                self._close(order)
             case _:
                 assert_never(order)
 
@@ -227,24 +161,40 @@ class Listener:
             self._microphone = None
 
     def _use(self, name: str, *, instead: bool = False) -> None:
-        """The named microphone, else the default one, else none; each failure is told."""
+        """Hear through the named microphone, else the default one; each failure is told, and the
+        last of them ends the utterance that was going on.
+        """
         self._lose()
         for candidate in dict.fromkeys((name, "")):
             try:
                 microphone = self._parts.microphone(candidate)
             except DeviceError as error:
-                self._tell(PartFailed(Part.MICROPHONE, error))
+                turn = None if candidate else self._give_up()
+                self._tell(PartFailed(Part.MICROPHONE, error, turn))
             else:
                 self._adopt(microphone, instead=instead or candidate != name)
                 return
 
+    def _give_up(self) -> int | None:
+        """Nothing can be heard any more; returns the turn that ends by that."""
+        turn, self._utterance = self._utterance, None
+        self._watch.reset()
+        return turn
+
     def _adopt(self, microphone: Microphone, *, instead: bool = False) -> None:
+        self._forget()
         self._microphone = microphone
         self._near = NearEnd(self._canceller, self._microphone.sample_rate)
         self._recent.clear()
         self._position = self._kept = self._next_level = self._deaf_until = 0
-        self._watch.reset()
+        self._longest_at = None if self._longest_at is None else LONGEST_S * SAMPLE_RATE
         self._tell(Ready(Part.MICROPHONE, self._microphone.name, instead=instead))
+
+    def _forget(self) -> None:
+        """Begin to watch anew; whoever was speaking has ended, for nobody follows it further."""
+        if self._watch.speaking:
+            self._tell(SpeechEnded(time.monotonic()))
+        self._watch.reset()
 
     def _look_again(self) -> None:
         """See whether a microphone is there now; that there was none has been told already."""
@@ -256,7 +206,7 @@ class Listener:
             self._deaf_until = self._position + int(ECHO_TAIL_S * SAMPLE_RATE)
         before, self._attending = self._attending, order
         if (order.hands_free, order.deaf) != (before.hands_free, before.deaf):
-            self._watch.reset()
+            self._forget()
         self._watch.attend(wary=order.wary)
 
     def _clean(self, cleaning: Cleaning) -> None:
@@ -265,12 +215,13 @@ class Listener:
         self._cleaning = cleaning
         self._canceller = self._parts.canceller(cleaning)
         self._near = NearEnd(self._canceller, self._near.microphone_rate)
-        self._watch.reset()
+        self._forget()
         self._tell(EchoCancelled(self._canceller.cancels))
         if cleaning.echo and not self._canceller.cancels:
             self._tell(Notice(NO_CANCELLER))
 
-    def _open(self, turn: int, from_sample: int | None) -> None:
+    def _open(self, order: OpenUtterance) -> None:
+        turn, from_sample = order.turn, order.from_sample
         self._utterance = turn
         if self._microphone is None:
             self._look_again()
@@ -279,20 +230,23 @@ class Listener:
                 "There is no microphone.",
                 hint="Connect one, or choose another in the settings. You can also type.",
             )
-        self._recognise(BeginUtterance(turn))
+        held = from_sample is None  # by the talk key, which alone ends it
+        self._longest_at = None if held else self._position + LONGEST_S * SAMPLE_RATE
+        self._recognise(order)
         before_s = KEY_PREROLL_S if from_sample is None else VOICE_PREROLL_S
         noticed = self._position if from_sample is None else from_sample
         self._recognise(HearAudio(turn, self._since(noticed - int(before_s * SAMPLE_RATE))))
 
-    def _close(self, turn: int, job: Job) -> None:
-        if self._utterance == turn:
+    def _close(self, order: CloseUtterance | DropUtterance) -> None:
+        if self._utterance == order.turn:
             self._utterance = None
             self._closed_at = self._position
-            self._recognise(job)
+            self._recognise(order)
 
-    def _rejoin(self, before: int, turn: int) -> None:
-        self._utterance = turn
-        self._recognise(ContinueUtterance(before, turn))
+    def _join(self, order: JoinUtterance) -> None:
+        turn = self._utterance = order.turn
+        self._longest_at = self._position + LONGEST_S * SAMPLE_RATE
+        self._recognise(order)
         self._recognise(HearAudio(turn, self._since(self._closed_at)))
 
     # --------------------------------------------------------------------- the loop
@@ -310,10 +264,18 @@ class Listener:
             if self._utterance is not None:
                 self._recognise(HearAudio(self._utterance, pcm))
             self._detect(pcm)
+            self._mind_length()
             self._tell_level(pcm)
         if self._attending.wary:
             return WARY_READ_S
         return READ_S if self._utterance is not None else IDLE_READ_S
+
+    def _mind_length(self) -> None:
+        """A television never pauses: an utterance that nobody's key ends is long enough in time."""
+        over = self._longest_at is not None and self._position >= self._longest_at
+        if self._utterance is not None and over:
+            self._longest_at = None
+            self._forget()
 
     def _hear_nothing(self) -> float | None:
         """Without a microphone the replies can be recorded still."""
@@ -339,7 +301,7 @@ class Listener:
         if not attending.hands_free or attending.deaf or self._position < self._deaf_until:
             return
         if self._canceller.cancels and self._near.sounding and not self._near.settled:
-            self._watch.reset()  # the canceller still learns: this may be the loudspeaker
+            self._forget()  # the canceller still learns: this may be the loudspeaker
             return
         if self._nobody_speaks(pcm):
             if not self._watch.resting:
@@ -359,6 +321,8 @@ class Listener:
         """Tell of speech; have it written down in a pause, which may be its end."""
         match event:
             case vad.SpeechStarted(sample):
+                if self._utterance is not None:  # by the key, after a pause as long as an end
+                    self._recognise(ResumeUtterance(self._utterance))
                 self._tell(SpeechStarted(sample))
             case vad.SpeechPaused(sample) if self._utterance is not None:
                 self._tell(SpeechPaused(sample))
@@ -383,14 +347,15 @@ class Listener:
 
     def _report(self, error: Exception) -> None:
         """A lost microphone is replaced by the default one; the utterance goes on with it."""
-        turn = self._utterance
         if isinstance(error, DeviceError) and self._microphone:
-            self._tell(PartFailed(Part.MICROPHONE, error))
+            relapsed = self._relapse.again(time.monotonic())
+            turn = self._give_up() if relapsed else None
+            self._tell(PartFailed(Part.MICROPHONE, error, turn))
             self._lose()
-            if not self._relapse.again(time.monotonic()):
+            if not relapsed:
                 self._use("", instead=True)
             return
-        self._utterance = None
+        turn = self._give_up()
         if not isinstance(error, EngineError):
             error = DeviceError(f"Listening failed: {error}", hint="Choose another microphone.")
         self._tell(PartFailed(Part.MICROPHONE, error, turn))

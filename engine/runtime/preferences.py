@@ -14,7 +14,7 @@ from engine.errors import SettingsError
 from engine.messages import Event, Failed, Notice, SettingChanged
 from engine.runtime.crew import Crew
 from engine.runtime.end_of_turn import longest_silence_ms
-from engine.runtime.listener import CleanMicrophone, SetEndSilence, UseMicrophone
+from engine.runtime.orders import CleanMicrophone, SetEndSilence, UseMicrophone
 from engine.runtime.speaker import LoadSynthesiser, SelectVoice, UseLoudspeaker
 from engine.runtime.thinker import LoadLanguageModel
 from engine.runtime.transcriber import LoadRecogniser

@@ -22,6 +22,13 @@ from engine.runtime.happenings import (
     PartialHeard,
     Transcribed,
 )
+from engine.runtime.orders import (
+    CloseUtterance,
+    DropUtterance,
+    JoinUtterance,
+    OpenUtterance,
+    UtteranceOrder,
+)
 from engine.runtime.parts import Parts
 from engine.runtime.unloaded import unloaded
 from engine.runtime.worker import Worker
@@ -33,11 +40,6 @@ BUILT_IN = "sphinx"  # needs no download, so it stands in when another one will 
 @dataclass(frozen=True)
 class LoadRecogniser:
     settings: RecogniserSettings
-
-
-@dataclass(frozen=True)
-class BeginUtterance:
-    turn: int
 
 
 @dataclass(frozen=True)
@@ -65,37 +67,7 @@ class ResumeUtterance:
     turn: int
 
 
-@dataclass(frozen=True)
-class EndUtterance:
-    """All was said. `aside`: into a reply."""
-
-    turn: int
-    aside: bool = False
-
-
-@dataclass(frozen=True)
-class ContinueUtterance:
-    """What comes now belongs to `turn`, and so does all that was heard in the turn `before`."""
-
-    before: int
-    turn: int
-
-
-@dataclass(frozen=True)
-class DropUtterance:
-    turn: int
-
-
-Job = (
-    LoadRecogniser
-    | BeginUtterance
-    | HearAudio
-    | DraftUtterance
-    | ResumeUtterance
-    | EndUtterance
-    | ContinueUtterance
-    | DropUtterance
-)
+Job = LoadRecogniser | UtteranceOrder | HearAudio | DraftUtterance | ResumeUtterance
 
 
 class Transcriber:
@@ -124,7 +96,7 @@ class Transcriber:
         """Queue a job; a draft in progress that it makes worthless is given up at once."""
         if isinstance(job, DraftUtterance):
             self._pause = job.pause
-        elif isinstance(job, BeginUtterance | ResumeUtterance | DropUtterance):
+        elif isinstance(job, OpenUtterance | ResumeUtterance | DropUtterance):
             self._pause = None
         self._worker.post(job)
 
@@ -141,7 +113,7 @@ class Transcriber:
         match job:
             case LoadRecogniser(settings):
                 self._wanted = settings
-            case BeginUtterance(turn):
+            case OpenUtterance(turn):
                 self._begin(turn)
             case HearAudio(turn, pcm):
                 if turn == self._turn and self._recognition:
@@ -152,9 +124,9 @@ class Transcriber:
             case ResumeUtterance(turn):
                 if turn == self._turn:
                     self._draft = None
-            case EndUtterance(turn, aside):
+            case CloseUtterance(turn, aside):
                 self._end(turn, aside=aside)
-            case ContinueUtterance(before, turn):
+            case JoinUtterance(before, turn):
                 self._continue(before, turn)
             case DropUtterance(turn):
                 if turn == self._turn:

@@ -10,16 +10,12 @@ from typing import assert_never
 
 from engine.messages import Ending, Phase
 from engine.runtime.floor import (
-    CloseEars,
     Doubt,
     DropDoubt,
-    DropEars,
     Effect,
     EndTurn,
     Floor,
     Input,
-    JoinEars,
-    OpenEars,
     Outcome,
     Pause,
     Recite,
@@ -39,18 +35,19 @@ from engine.runtime.floor import (
     VoiceConfirmed,
     VoiceStopped,
 )
+from engine.runtime.orders import CloseUtterance, DropUtterance, JoinUtterance, OpenUtterance
 
 __all__ = [
-    "CloseEars",
+    "CloseUtterance",
     "Doubt",
     "DropDoubt",
-    "DropEars",
+    "DropUtterance",
     "Effect",
     "EndTurn",
     "Floor",
     "Input",
-    "JoinEars",
-    "OpenEars",
+    "JoinUtterance",
+    "OpenUtterance",
     "Outcome",
     "Pause",
     "Recite",
@@ -111,7 +108,7 @@ def _talk_pressed(floor: Floor) -> Outcome:
         return Outcome(replace(floor, talk_held=True))
     opened = _begin(
         floor,
-        lambda turn: OpenEars(turn, None),
+        lambda turn: OpenUtterance(turn, None),
         phase=Phase.LISTENING,
         cause=Ending.INTERRUPTED_BY_TALK_KEY,
     )
@@ -136,7 +133,7 @@ def _voice_began(floor: Floor, voice: VoiceBegan) -> Outcome:
         return _rejoined(floor)
     return _begin(
         floor,
-        lambda turn: OpenEars(turn, voice.sample),
+        lambda turn: OpenUtterance(turn, voice.sample),
         phase=Phase.LISTENING,
         cause=Ending.SUPERSEDED if waiting else Ending.INTERRUPTED_BY_SPEECH,
     )
@@ -147,15 +144,15 @@ def _rejoined(floor: Floor) -> Outcome:
     *cut, end = _end(floor, Ending.SUPERSEDED).effects
     turn = _next_turn(floor)
     begun = replace(floor, turn=turn, phase=Phase.LISTENING, spoken=False)
-    effects = (*cut, JoinEars(floor.turn, turn), end, ShowPhase(turn, Phase.LISTENING))
+    effects = (*cut, JoinUtterance(floor.turn, turn), end, ShowPhase(turn, Phase.LISTENING))
     return Outcome(begun, effects)
 
 
 def _voice_stopped(floor: Floor) -> Outcome:
     if floor.doubt is not None and not floor.doubt.closed:
         closed = replace(floor, doubt=replace(floor.doubt, closed=True))
-        return Outcome(closed, (CloseEars(floor.doubt.turn, aside=True),))
-    if floor.phase is not Phase.LISTENING or floor.talk_held or not floor.hands_free:
+        return Outcome(closed, (CloseUtterance(floor.doubt.turn, aside=True),))
+    if floor.phase is not Phase.LISTENING or floor.talk_held:
         return Outcome(floor)
     return _close_ears(replace(floor, spoken=True))
 
@@ -167,7 +164,7 @@ def _doubt(floor: Floor, sample: int) -> Outcome:
     older = (DropDoubt(floor.doubt.turn),) if floor.doubt else ()
     doubt = Doubt(_next_turn(floor))
     doubting = replace(floor, doubt=doubt, last=doubt.turn)
-    return Outcome(doubting, (*older, Pause(floor.turn), OpenEars(doubt.turn, sample)))
+    return Outcome(doubting, (*older, Pause(floor.turn), OpenUtterance(doubt.turn, sample)))
 
 
 def _doubt_over(floor: Floor, happened: Understood | TurnBroke) -> Outcome:
@@ -247,7 +244,7 @@ def _end(floor: Floor, ending: Ending) -> Outcome:
     if floor.phase is Phase.LISTENING:
         faults = (Ending.FAILED, Ending.DEVICE_LOST)
         ending = ending if ending in faults else Ending.NOTHING_HEARD
-        return Outcome(idle, (*doubted, DropEars(floor.turn), EndTurn(floor.turn, ending)))
+        return Outcome(idle, (*doubted, DropUtterance(floor.turn), EndTurn(floor.turn, ending)))
     return Outcome(idle, (*doubted, EndTurn(floor.turn, ending)))
 
 
@@ -265,5 +262,5 @@ def _rest(ended: Outcome) -> Outcome:
 
 def _close_ears(floor: Floor) -> Outcome:
     closed = replace(floor, phase=Phase.THINKING)
-    effects = (CloseEars(floor.turn), ShowPhase(floor.turn, Phase.THINKING))
+    effects = (CloseUtterance(floor.turn), ShowPhase(floor.turn, Phase.THINKING))
     return Outcome(closed, effects)

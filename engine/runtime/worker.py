@@ -1,6 +1,7 @@
 """A named thread with one inbox: the only way a thread is made here.
 
-Invariant: an exception in a message or a tick is reported and the thread lives on; stop() joins.
+Invariant: an exception in a message or a tick is reported and the thread lives on; stop() joins. A
+tick that fails again and again is tried ever more seldom.
 """
 
 import logging
@@ -41,6 +42,7 @@ class Worker(Generic[M]):
         self._tick = tick
         self._report = report
         self._inbox: queue.SimpleQueue[M | _Quit] = queue.SimpleQueue()
+        self._faults = 0  # since a tick went well
         self._thread = threading.Thread(target=self._run, name=name, daemon=False)
 
     def start(self) -> None:
@@ -65,7 +67,8 @@ class Worker(Generic[M]):
             if not isinstance(error, EngineError):  # those are told to the person as they are
                 logger.exception("worker failed name=%s", self._thread.name)
             self._report(error)
-            return RETRY_S
+            self._faults += 1
+            return min(SLOWEST_RETRY_S, RETRY_S * float(2 ** min(self._faults - 1, 10)))
 
     def _run(self) -> None:
         wait_s: float | None = 0.0
@@ -76,7 +79,12 @@ class Worker(Generic[M]):
                     return
                 self.guarded(partial(self._deliver, message))
                 message = self._take(0.0)
-            wait_s = self.guarded(self._tick)
+            wait_s = self.guarded(self._tick_well)
+
+    def _tick_well(self) -> float | None:
+        wait_s = self._tick()
+        self._faults = 0
+        return wait_s
 
     def _deliver(self, message: M) -> None:
         self._handle(message)
@@ -89,3 +97,4 @@ class Worker(Generic[M]):
 
 
 RETRY_S = 0.05  # after a fault: soon enough to go on, long enough not to spin
+SLOWEST_RETRY_S = 10.0

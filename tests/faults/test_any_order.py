@@ -368,6 +368,12 @@ def test_every_setting_is_changed_to_what_is_allowed_and_to_what_is_not() -> Non
 # ------------------------------------------------------------------ on a hand-stepped clock
 
 
+class FreeWorker(SteppedWorker):
+    """Costs no time, so that an example is the same on every machine."""
+
+    processor_s = staticmethod(lambda: 0.0)
+
+
 @dataclass
 class Stepped:
     trial: Trial
@@ -414,7 +420,7 @@ def test_every_turn_ends_once_and_the_next_question_is_answered(
     tmp_path: Path,
 ) -> None:
     clock, crew = SteppedClock(), []
-    with pytest.MonkeyPatch.context() as patch, stepping(crew, clock, processor_s=lambda: 0.0):
+    with pytest.MonkeyPatch.context() as patch, stepping(crew, clock, FreeWorker):
         patch.setattr(watchdog, "STALLED_S", STALLED_S)
         patch.setattr(watchdog, "TRANSCRIPT_S", STALLED_S)
         patch.setattr(SilentLoudspeaker.__init__, "__defaults__", (clock,))

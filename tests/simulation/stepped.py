@@ -39,6 +39,8 @@ _LIMIT = 200  # rounds of one thread in one step: what never rests is a fault
 class SteppedWorker:
     """See Worker; its share is done when the engine is stepped."""
 
+    processor_s = staticmethod(time.thread_time)
+
     def __init__(
         self,
         crew: list["SteppedWorker"],
@@ -48,10 +50,8 @@ class SteppedWorker:
         handle: Callable[[Any], None],
         tick: Callable[[], float | None],
         report: Callable[[Exception], None],
-        processor_s: Callable[[], float] = time.thread_time,
     ) -> None:
         self._handle, self._tick, self._report = handle, tick, report
-        self._processor_s = processor_s
         self._clock = clock
         self._inbox: list[Any] = []
         self._due: float | None = 0.0  # when to tick; None = with the next message
@@ -79,11 +79,11 @@ class SteppedWorker:
             due = self._due is not None and now >= self._due
             if now < self._free_at or not (due or self._inbox):
                 return
-            began = self._processor_s()
+            began = self.processor_s()
             while self._inbox:
                 self.guarded(partial(self._handle, self._inbox.pop(0)))
             wait_s = self.guarded(self._tick)
-            cost = self._processor_s() - began
+            cost = self.processor_s() - began
             self.busy_s += cost
             self._free_at = max(now, self._free_at) + cost if cost > STEP_S / 10 else now
             self._due = None if wait_s is None else now + wait_s
@@ -219,12 +219,10 @@ class SteppedEngine:
 
 @contextmanager
 def stepping(
-    crew: list[SteppedWorker],
-    clock: Callable[[], float],
-    processor_s: Callable[[], float] = time.thread_time,
+    crew: list[SteppedWorker], clock: Callable[[], float], kind: type[SteppedWorker] = SteppedWorker
 ) -> Iterator[None]:
     """Every worker of an engine made meanwhile joins the `crew`, and every clock is `clock`."""
-    worker = partial(SteppedWorker, crew, clock, processor_s=processor_s)
+    worker = partial(kind, crew, clock)
     stepped = SimpleNamespace(monotonic=clock)
     with ExitStack() as patches:
         for name, module in list(sys.modules.items()):

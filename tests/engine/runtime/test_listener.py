@@ -6,20 +6,26 @@ import pytest
 from engine.asr.base import SAMPLE_RATE
 from engine.audio.base import Pcm, Played
 from engine.audio.near_end import NearEnd
+from engine.errors import DeviceError
 from engine.messages import Event
-from engine.runtime.happenings import Happening, SpeechEnded, SpeechPaused, SpeechStarted
+from engine.runtime.happenings import (
+    Happening,
+    PartFailed,
+    SpeechEnded,
+    SpeechPaused,
+    SpeechStarted,
+)
 from engine.runtime.listener import (
+    LONGEST_S,
     Attend,
     AwaitSilence,
-    CloseUtterance,
     Listener,
-    OpenUtterance,
-    RejoinUtterance,
+    Order,
     UseMicrophone,
 )
+from engine.runtime.orders import CloseUtterance, JoinUtterance, OpenUtterance
 from engine.runtime.reflex import Reflex
 from engine.runtime.transcriber import (
-    ContinueUtterance,
     DraftUtterance,
     HearAudio,
     Job,
@@ -107,11 +113,11 @@ def test_an_utterance_that_is_rejoined_loses_no_sample() -> None:
     ears.hear(speech[:8_000])
     ears.listener._handle(CloseUtterance(1))
     ears.hear(speech[8_000:12_000])
-    ears.listener._handle(RejoinUtterance(1, 2))
+    ears.listener._handle(JoinUtterance(1, 2))
     ears.hear(speech[12_000:])
     fed = [job.pcm for job in ears.jobs if isinstance(job, HearAudio)]
     np.testing.assert_array_equal(np.concatenate(fed), speech)
-    assert ContinueUtterance(1, 2) in ears.jobs
+    assert JoinUtterance(1, 2) in ears.jobs
 
 
 def test_a_quiet_room_is_not_looked_at() -> None:
@@ -135,3 +141,57 @@ def test_a_trace_of_somebody_ducks_the_reply_only_while_it_is_heard(
     ears.listener._handle(Attend(hands_free=True, deaf=False))
     ears.hear(np.zeros(int(0.5 * SAMPLE_RATE), np.float32))
     assert ears.ducked == [True, False]
+
+
+def ends(ears: Ears) -> int:
+    return sum(isinstance(told, SpeechEnded) for told in ears.told)
+
+
+def test_somebody_who_never_pauses_has_ended_after_a_minute() -> None:
+    ears = Ears()
+    talk = np.concatenate([spoken("what time is it in tokyo and what is the date")] * 2)
+    ears.hear(talk[: SAMPLE_RATE // 2])
+    ears.listener._handle(OpenUtterance(1, 0))
+    while ears.listener._position < (LONGEST_S + 2) * SAMPLE_RATE and not ends(ears):
+        ears.listener._watch._endpointer.end_silence_ms = 10_000  # they pause, but never so long
+        ears.hear(talk)
+    assert ends(ears) == 1
+    assert LONGEST_S <= ears.listener._position / SAMPLE_RATE < LONGEST_S + 8
+
+
+def test_the_talk_key_may_be_held_for_longer_than_a_minute() -> None:
+    ears = Ears()
+    ears.listener._handle(OpenUtterance(1, None))
+    ears.hear(silence(LONGEST_S + 2))
+    assert ends(ears) == 0
+
+
+@pytest.mark.parametrize(
+    "order", [UseMicrophone(""), Attend(hands_free=False, deaf=False), Attend(True, deaf=True)]
+)
+def test_who_is_no_longer_followed_has_ended(order: Order) -> None:
+    ears = Ears()
+    ears.hear(spoken("what time is it in tokyo")[:SAMPLE_RATE])
+    assert any(isinstance(told, SpeechStarted) for told in ears.told)
+    ears.listener._handle(order)
+    assert ends(ears) == 1
+
+
+def test_what_is_said_after_a_long_pause_with_the_key_held_is_no_part_of_the_draft() -> None:
+    ears = Ears()
+    ears.listener._handle(OpenUtterance(1, None))
+    ears.hear(spoken("what time is it"))
+    ears.hear(silence(3.0))
+    assert ends(ears) == 1
+    ears.jobs.clear()
+    ears.hear(spoken("in tokyo"))
+    assert ResumeUtterance(1) in ears.jobs
+
+
+def test_a_microphone_that_cannot_be_replaced_ends_the_turn_it_was_heard_for() -> None:
+    ears = Ears()
+    ears.listener._handle(OpenUtterance(1, None))
+    del ears._stage.microphones[""]
+    ears.listener._report(DeviceError("The microphone is gone."))
+    failed = [told.turn for told in ears.told if isinstance(told, PartFailed)]
+    assert failed == [None, 1]

@@ -6,12 +6,9 @@ import pytest
 from engine.messages import Event
 from engine.runtime import transcriber as transcriber_module
 from engine.runtime.happenings import Drafted, Happening, PartialHeard, Transcribed
+from engine.runtime.orders import CloseUtterance, DropUtterance, JoinUtterance, OpenUtterance
 from engine.runtime.transcriber import (
-    BeginUtterance,
-    ContinueUtterance,
     DraftUtterance,
-    DropUtterance,
-    EndUtterance,
     HearAudio,
     LoadRecogniser,
     ResumeUtterance,
@@ -27,7 +24,7 @@ class Scribe:
         self.stage = Stage()
         self.told: list[Happening | Event] = []
         self.transcriber = Transcriber(self.stage.parts(), self.told.append)
-        self.do(LoadRecogniser(RecogniserSettings()), BeginUtterance(1))
+        self.do(LoadRecogniser(RecogniserSettings()), OpenUtterance(1, None))
         self.hear(1)
         self.told.clear()
 
@@ -51,7 +48,7 @@ def _by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_was_said_into_a_reply_is_heard_as_an_aside() -> None:
     scribe = Scribe()
     scribe.stage.recogniser.aside = "wait"
-    scribe.do(EndUtterance(1, aside=True))
+    scribe.do(CloseUtterance(1, aside=True))
     assert [told.transcript.text for told in scribe.of(Transcribed)] == ["wait"]
 
 
@@ -60,7 +57,7 @@ def test_the_draft_of_the_last_pause_is_the_transcript() -> None:
     scribe.do(DraftUtterance(1, 800))
     draft = scribe.of(Drafted)[0]
     scribe.stage.recogniser.text = "something else"
-    scribe.do(EndUtterance(1))
+    scribe.do(CloseUtterance(1))
     assert (draft.turn, draft.pause, draft.transcript.text) == (1, 800, "hello there")
     assert scribe.of(Transcribed) == [Transcribed(1, draft.transcript, draft.at)]
 
@@ -69,7 +66,7 @@ def test_speech_that_goes_on_makes_a_draft_worthless() -> None:
     scribe = Scribe()
     scribe.do(DraftUtterance(1, 800), ResumeUtterance(1))
     scribe.stage.recogniser.text = "hello there you"
-    scribe.do(EndUtterance(1))
+    scribe.do(CloseUtterance(1))
     assert scribe.of(Transcribed)[0].transcript.text == "hello there you"
 
 
@@ -81,25 +78,25 @@ def test_a_draft_that_is_overtaken_by_speech_is_not_told() -> None:
 
 def test_an_utterance_that_goes_on_as_another_turn_keeps_what_was_heard() -> None:
     scribe = Scribe()
-    scribe.do(EndUtterance(1), ContinueUtterance(1, 2))
+    scribe.do(CloseUtterance(1), JoinUtterance(1, 2))
     scribe.hear(2)
-    scribe.do(EndUtterance(2))
+    scribe.do(CloseUtterance(2))
     assert [said.turn for said in scribe.of(Transcribed)] == [1, 2]
     assert scribe.stage.recogniser.samples == 3_200
 
 
 def test_what_cannot_go_on_begins_anew() -> None:
     scribe = Scribe()
-    scribe.do(DropUtterance(1), ContinueUtterance(1, 2))
+    scribe.do(DropUtterance(1), JoinUtterance(1, 2))
     scribe.hear(2)
-    scribe.do(EndUtterance(2))
+    scribe.do(CloseUtterance(2))
     assert scribe.stage.recogniser.samples == 1_600
     assert len(scribe.of(Transcribed)) == 1
 
 
 def test_after_the_end_no_text_so_far_is_told() -> None:
     scribe = Scribe()
-    scribe.do(EndUtterance(1))
+    scribe.do(CloseUtterance(1))
     scribe.told.clear()
     scribe.stage.recogniser.text = "other words"
     scribe.transcriber._tick()

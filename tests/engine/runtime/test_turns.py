@@ -8,17 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.messages import Ending, Phase
+from engine.runtime.orders import CloseUtterance, DropUtterance, JoinUtterance, OpenUtterance
 from engine.runtime.turns import (
-    CloseEars,
     Doubt,
     DropDoubt,
-    DropEars,
     Effect,
     EndTurn,
     Floor,
     Input,
-    JoinEars,
-    OpenEars,
     Outcome,
     Pause,
     Recite,
@@ -64,8 +61,8 @@ def test_a_spoken_question_is_heard_thought_about_and_answered() -> None:
         ReplyOver(1, Ending.COMPLETE),
     )
     assert without_phases(outcome.effects) == [
-        OpenEars(1, 800),
-        CloseEars(1),
+        OpenUtterance(1, 800),
+        CloseUtterance(1),
         Think(1, "hello"),
         EndTurn(1, Ending.COMPLETE),
     ]
@@ -76,13 +73,13 @@ def test_talk_key_opens_and_closes_the_utterance_and_voice_activity_does_not() -
     outcome = play(
         TalkPressed(), VoiceBegan(5), VoiceStopped(), TalkReleased(), floor=Floor(hands_free=False)
     )
-    assert without_phases(outcome.effects) == [OpenEars(1, None), CloseEars(1)]
+    assert without_phases(outcome.effects) == [OpenUtterance(1, None), CloseUtterance(1)]
 
 
 def test_talk_key_during_a_reply_stops_it() -> None:
     outcome = play(TextSent("hi"), ReplyAudible(1), TalkPressed())
     assert EndTurn(1, Ending.INTERRUPTED_BY_TALK_KEY) in outcome.effects
-    assert outcome.effects[-1] == OpenEars(2, None)
+    assert outcome.effects[-1] == OpenUtterance(2, None)
 
 
 def test_voice_during_a_reply_is_the_loudspeaker_unless_a_headset_is_worn() -> None:
@@ -132,7 +129,7 @@ def test_a_new_text_takes_the_floor_from_a_reply() -> None:
 
 def test_stop_while_listening_drops_the_utterance() -> None:
     outcome = play(VoiceBegan(0), StopAsked())
-    assert DropEars(1) in outcome.effects
+    assert DropUtterance(1) in outcome.effects
     assert EndTurn(1, Ending.NOTHING_HEARD) in outcome.effects
 
 
@@ -212,7 +209,8 @@ def test_whoever_is_doubted_gets_the_floor_or_is_forgotten(
     history: list[Input], floor: Floor
 ) -> None:
     outcome = play(*history, *[StopAsked()] * (len(history) + 1), floor=floor)
-    ears = [effect for effect in outcome.effects if isinstance(effect, OpenEars | JoinEars)]
+    opening = OpenUtterance | JoinUtterance
+    ears = [effect for effect in outcome.effects if isinstance(effect, opening)]
     opened = {effect.turn for effect in ears}
     dropped = {effect.turn for effect in outcome.effects if isinstance(effect, DropDoubt)}
     ended = {effect.turn for effect in outcome.effects if isinstance(effect, EndTurn)}
@@ -224,37 +222,37 @@ def test_who_goes_on_before_the_reply_is_heard_goes_on_with_the_same_utterance()
     closed = play(VoiceBegan(800), VoiceStopped(), Understood(1, "what time is it"))
     outcome = advance(closed.floor, VoiceBegan(9_000))
     assert outcome.effects == (
-        JoinEars(1, 2),
+        JoinUtterance(1, 2),
         EndTurn(1, Ending.SUPERSEDED),
         ShowPhase(2, Phase.LISTENING),
     )
     rest = play(VoiceStopped(), Understood(2, "what time is it in Tokyo"), floor=outcome.floor)
-    assert without_phases(rest.effects) == [CloseEars(2), Think(2, "what time is it in Tokyo")]
+    assert without_phases(rest.effects) == [CloseUtterance(2), Think(2, "what time is it in Tokyo")]
 
 
 def test_who_goes_on_twice_is_joined_twice() -> None:
     outcome = play(*[VoiceBegan(0), VoiceStopped()] * 3)
-    joined = [effect for effect in outcome.effects if isinstance(effect, JoinEars)]
-    assert joined == [JoinEars(1, 2), JoinEars(2, 3)]
+    joined = [effect for effect in outcome.effects if isinstance(effect, JoinUtterance)]
+    assert joined == [JoinUtterance(1, 2), JoinUtterance(2, 3)]
 
 
 @pytest.mark.parametrize("first", [TextSent("hi"), TimerRang("tea")])
 def test_what_was_not_ended_by_a_silence_is_not_joined(first: Input) -> None:
     outcome = play(VoiceBegan(0), VoiceStopped(), StopAsked(), first, VoiceBegan(9_000))
-    assert OpenEars(3, 9_000) in outcome.effects
+    assert OpenUtterance(3, 9_000) in outcome.effects
 
 
 def test_what_is_said_once_the_reply_is_heard_is_a_turn_of_its_own() -> None:
     spoken = play(VoiceBegan(0), VoiceStopped(), Understood(1, "hi"), ReplyAudible(1))
     outcome = advance(replace(spoken.floor, headset=True), VoiceBegan(9_000))
-    assert OpenEars(2, 9_000) in outcome.effects
+    assert OpenUtterance(2, 9_000) in outcome.effects
 
 
 def test_who_goes_on_too_soon_to_have_heard_the_reply_loses_nothing_of_what_was_said() -> None:
     spoken = play(VoiceBegan(0), VoiceStopped(), Understood(1, "hi"), ReplyAudible(1))
     outcome = advance(replace(spoken.floor, headset=True), VoiceBegan(9_000, unmoved=True))
     assert without_phases(outcome.effects) == [
-        JoinEars(1, 2),
+        JoinUtterance(1, 2),
         EndTurn(1, Ending.SUPERSEDED),
     ]
 
@@ -262,7 +260,7 @@ def test_who_goes_on_too_soon_to_have_heard_the_reply_loses_nothing_of_what_was_
 def test_a_voice_is_not_joined_to_what_was_typed() -> None:
     typed = play(TextSent("hi"), ReplyAudible(1), floor=Floor(headset=True))
     outcome = advance(typed.floor, VoiceBegan(9_000, unmoved=True))
-    assert OpenEars(2, 9_000) in outcome.effects
+    assert OpenUtterance(2, 9_000) in outcome.effects
 
 
 OVER_LOUDSPEAKER = (TextSent("hi"), ReplyAudible(1), VoiceBegan(800))
@@ -271,7 +269,7 @@ CANCELLING = Floor(cancelling=True)
 
 def test_voice_during_a_cancelled_reply_makes_it_quiet_and_is_listened_to() -> None:
     outcome = play(*OVER_LOUDSPEAKER, floor=CANCELLING)
-    assert outcome.effects[-2:] == (Pause(1), OpenEars(2, 800))
+    assert outcome.effects[-2:] == (Pause(1), OpenUtterance(2, 800))
     assert outcome.floor.phase is Phase.SPEAKING
     assert outcome.floor.doubt == Doubt(2)
 
@@ -283,12 +281,12 @@ def test_a_confirmed_voice_ends_the_reply_and_is_the_next_turn() -> None:
         ShowPhase(2, Phase.LISTENING),
     )
     rest = play(VoiceStopped(), Understood(2, "stop"), floor=outcome.floor)
-    assert without_phases(rest.effects) == [CloseEars(2), Think(2, "stop")]
+    assert without_phases(rest.effects) == [CloseUtterance(2), Think(2, "stop")]
 
 
 def test_a_voice_that_said_nothing_gives_the_reply_its_volume_back() -> None:
     outcome = play(*OVER_LOUDSPEAKER, VoiceStopped(), Understood(2, ""), floor=CANCELLING)
-    assert outcome.effects[-3:] == (CloseEars(2, aside=True), DropDoubt(2), Resume(1))
+    assert outcome.effects[-3:] == (CloseUtterance(2, aside=True), DropDoubt(2), Resume(1))
     assert outcome.floor.phase is Phase.SPEAKING
     assert advance(outcome.floor, VoiceConfirmed(2)) == Outcome(outcome.floor)
 

@@ -62,3 +62,19 @@ def test_stop_says_when_the_thread_is_still_busy() -> None:
     assert not worker.stop(0.01)
     release.set()
     assert worker.stop(5.0)
+
+
+def test_a_tick_that_fails_again_and_again_is_tried_ever_more_seldom() -> None:
+    def tick() -> None:
+        raise ZeroDivisionError
+
+    worker: Worker[int] = Worker(
+        "worker", handle=lambda number: None, tick=tick, report=lambda error: None
+    )
+    waits = [worker.guarded(worker._tick_well) for _ in range(20)]
+    assert waits[:3] == [0.05, 0.1, 0.2]
+    assert waits[-1] == 10.0
+    worker._tick = lambda: None
+    worker.guarded(worker._tick_well)
+    worker._tick = tick
+    assert worker.guarded(worker._tick_well) == 0.05
