@@ -233,14 +233,18 @@ def _voices(options: argparse.Namespace) -> int:
 
 def _bench(options: argparse.Namespace) -> int:
     rows = api.bench(_settings(), quick=options.quick, tell=tell)
-    pick = api.pick_profile(rows)
+    pick, ears = api.pick_profile(rows), api.pick_recogniser(rows)
     if options.json:
         picked = dataclasses.asdict(pick) if pick else None
-        _print_json({"rows": [dataclasses.asdict(row) for row in rows], "pick": picked})
+        heard = dataclasses.asdict(ears) if ears else None
+        plain = [dataclasses.asdict(row) for row in rows]
+        _print_json({"rows": plain, "pick": picked, "recogniser": heard})
     else:
         write(api.bench_table(rows))
         if pick:
             write(f"Profile of the neural voice: {pick.profile or 'none'}. {pick.reason}")
+        if ears:
+            write(models.told(ears.recogniser, ears.reason))
     return 0
 
 

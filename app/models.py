@@ -14,6 +14,7 @@ from app.terminal import redraw, tell, write
 from engine import api
 
 REDRAW_S = 0.2  # how often the progress line is drawn
+EARS = "whisper-base"  # what the recogniser 'auto' is where it is quick enough
 
 
 def add_command(commands: Any) -> None:  # Any: argparse names this type only privately
@@ -49,7 +50,21 @@ def _list(options: argparse.Namespace) -> int:
 def _get(options: argparse.Namespace) -> int:
     for folder in api.fetch_model(options.name, _progress_line()):
         write(f"\n{folder}")
+    if options.name == EARS:
+        _measure_ears()
     return 0
+
+
+def _measure_ears() -> None:
+    """What was fetched to listen with is used where it is quick enough."""
+    pick = api.pick_recogniser(api.bench_recognisers(api.Settings(), tell))
+    if pick:
+        write(told(pick.recogniser, pick.reason))
+
+
+def told(recogniser: str, reason: str) -> str:
+    """What the recogniser 'auto' is, in a line."""
+    return f"Recogniser 'auto': {recogniser}. {reason}"
 
 
 def _verify(options: argparse.Namespace) -> int:

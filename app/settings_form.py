@@ -142,21 +142,29 @@ PAGES = (
             Field(
                 _RECOGNISER,
                 "Recogniser",
-                Choice((Option("sphinx", "Sphinx (built in)"), Option("whisper", "Whisper"))),
+                Choice(
+                    (
+                        Option("auto", "Whisper where it is quick enough"),
+                        Option("sphinx", "Sphinx (built in)"),
+                        Option("whisper", "Whisper"),
+                    )
+                ),
+                "Whisper understands people far better, once it was fetched:"
+                " rubato models get whisper-base.",
             ),
             Field(
                 "recogniser.model",
                 "Model folder",
                 Location(PathOf.FOLDER),
-                "A Whisper model converted for CTranslate2 (faster-whisper).",
+                "A Whisper model converted for CTranslate2. Empty: the one that was fetched.",
                 OnlyWith(_RECOGNISER, "whisper"),
             ),
             Field(
                 "recogniser.language",
                 "Language",
                 Text(),
-                "Two letters, for example en or de.",
-                OnlyWith(_RECOGNISER, "whisper"),
+                "Two letters, for example en or de; auto: Whisper tells which. Sphinx knows English"
+                " only.",
             ),
             Field(
                 "recogniser.patience",

@@ -55,6 +55,7 @@ from engine.resources import resource
 from engine.settings import Manner, Settings
 
 if TYPE_CHECKING:
+    from engine.asr.pick import Pick as RecogniserPick
     from engine.bench import Row
     from engine.doctor import Finding
     from engine.library import ModelEntry
@@ -245,6 +246,22 @@ def pick_profile(rows: "Sequence[Row]") -> "Pick | None":
     from engine import bench as benchmark
 
     return benchmark.pick_profile(rows)
+
+
+def bench_recognisers(
+    settings: Settings, tell: Callable[[str], None] = lambda line: None
+) -> "tuple[Row, ...]":
+    """Measure the recognisers alone: see engine.bench."""
+    from engine import bench as benchmark
+
+    return benchmark.bench_recognisers(settings, tell=tell)
+
+
+def pick_recogniser(rows: "Sequence[Row]") -> "RecogniserPick | None":
+    """Choose and keep what the recogniser 'auto' is: see engine.bench."""
+    from engine import bench as benchmark
+
+    return benchmark.pick_recogniser(rows)
 
 
 def bench_table(rows: "Sequence[Row]") -> str:

@@ -12,6 +12,7 @@ from typing import Final
 
 import numpy as np
 
+from engine.asr import pick as ears
 from engine.asr.base import SAMPLE_RATE, Recogniser
 from engine.asr.registry import NAMES as RECOGNISERS
 from engine.audio.pcm import Resampler
@@ -35,6 +36,7 @@ TEXT: Final = (
 NEURAL: Final = "voxtream2"  # measured profile by profile
 WHEN_IDLE: Final = "Other programs kept the machine busy meanwhile: measure again when it is idle."
 _REPEATS: Final = 5
+_HEARINGS: Final = 3  # what other programs take is least in the quickest
 _PIECE_S: Final = 0.1  # a microphone's samples come in pieces of this size
 
 
@@ -43,7 +45,8 @@ class Row:
     """One part as measured. `load_s`: until ready; `first_packet_ms`: first word pushed to first
     samples out (median of 5; of 3 for a profile); `rtf`: time of computing over length of audio (of
     the median frame for a profile); `memory_mb`: growth of resident memory by loading and using it
-    once. None = not measured, see `note`. `profile`: of the neural voice, else empty.
+    once. None = not measured, see `note`. `profile`: of the neural voice, else empty. `final_ms`:
+    of a recogniser, from the end of speech to the transcript (the least of 3).
     """
 
     part: str
@@ -58,6 +61,7 @@ class Row:
     others: float | None = (
         None  # share of the machine that other programs took; None = not measured
     )
+    final_ms: float | None = None
 
 
 Profiles = Callable[[str, Callable[[str], None]], Mapping[str, Outcome]]
@@ -92,12 +96,35 @@ def bench(
     if not quick:
         outcomes = gauges.profiles(settings.speech.device, tell)
         voices += [_profile_row(name, outcome) for name, outcome in outcomes.items()]
+    return (*voices, *bench_recognisers(settings, parts=parts, gauges=gauges, tell=tell))
+
+
+def bench_recognisers(
+    settings: Settings,
+    *,
+    parts: Parts | None = None,
+    gauges: Gauges | None = None,
+    tell: Callable[[str], None] = lambda line: None,
+) -> tuple[Row, ...]:
+    """The recognisers alone, as bench() does; a quarter of a minute."""
+    parts = parts or standard_parts()
+    gauges = gauges or Gauges(Clock(), _resident_mb)
     tell("Measuring the recognisers ...")
     speech = _spoken(settings.speech, parts)
-    ears = [
-        _recogniser_row(one, parts, gauges, speech) for one in _recognisers(settings.recogniser)
-    ]
-    return (*voices, *ears)
+    wanted = [replace(settings.recogniser, engine=name) for name in RECOGNISERS]
+    return tuple(_recogniser_row(one, parts, gauges, speech) for one in wanted)
+
+
+def pick_recogniser(rows: Sequence[Row]) -> ears.Pick | None:
+    """Judge what was measured of Whisper, and keep what 'auto' is from the next start on; None = it
+    was not measured. SettingsError when it cannot be kept.
+    """
+    finals = [row.final_ms for row in rows if row.name == ears.WHISPER]
+    if not finals or finals[0] is None:
+        return None
+    pick = ears.judge(finals[0])
+    ears.keep(pick, data_folder())
+    return pick
 
 
 def pick_profile(rows: Sequence[Row]) -> Pick | None:
@@ -118,7 +145,10 @@ def pick_profile(rows: Sequence[Row]) -> Pick | None:
 
 def bench_table(rows: Sequence[Row]) -> str:
     """The rows as text for a person."""
-    titles = ("part", "name", "device", "load s", "first packet ms", "RTF", "memory MB", "")
+    titles = (
+        *("part", "name", "device", "load s", "first packet ms", "RTF", "memory MB"),
+        *("transcript ms", ""),
+    )
     cells = [
         (
             row.part,
@@ -128,6 +158,7 @@ def bench_table(rows: Sequence[Row]) -> str:
             _shown(row.first_packet_ms, ".1f"),
             _shown(row.rtf, ".3f"),
             _shown(row.memory_mb, ".0f"),
+            _shown(row.final_ms, ".0f"),
             row.note,
         )
         for row in rows
@@ -144,10 +175,6 @@ def _synthesisers(speech: SpeechSettings) -> list[SpeechSettings]:
     """What to measure whole: every synthesiser but the full-size one, with its first voice."""
     names = [name for name in SYNTHESISERS if name != NEURAL]
     return [replace(speech, engine=name, voice="", rate=None) for name in names]
-
-
-def _recognisers(recogniser: RecogniserSettings) -> list[RecogniserSettings]:
-    return [replace(recogniser, engine=name) for name in RECOGNISERS]
 
 
 def _synthesiser_row(speech: SpeechSettings, parts: Parts, gauges: Gauges) -> Row:
@@ -226,11 +253,12 @@ def _recogniser_row(
         recogniser = parts.recogniser(settings, parts.phrases())
         try:
             load_s = gauges.clock.now() - began
-            busy_s = _recognise(recogniser, speech, gauges.clock)
+            heard = [_recognise(recogniser, speech, gauges.clock) for _ in range(_HEARINGS)]
             return replace(
                 row,
                 load_s=load_s,
-                rtf=busy_s * SAMPLE_RATE / len(speech),
+                rtf=min(one.busy_s for one in heard) * SAMPLE_RATE / len(speech),
+                final_ms=min(one.final_s for one in heard) * 1000,
                 memory_mb=gauges.memory_mb() - memory,
                 note=recogniser.info.detail,
             )
@@ -240,16 +268,25 @@ def _recogniser_row(
         return replace(row, note=f"not measured: {error.message}")
 
 
-def _recognise(recogniser: Recogniser, speech: Pcm, clock: Clock) -> float:
-    """Seconds it takes to recognise one utterance that comes in pieces."""
+@dataclass(frozen=True)
+class _Hearing:
+    """Seconds that an utterance took, and those of them after its end."""
+
+    busy_s: float
+    final_s: float
+
+
+def _recognise(recogniser: Recogniser, speech: Pcm, clock: Clock) -> _Hearing:
+    """One utterance that comes in pieces."""
     piece = round(_PIECE_S * SAMPLE_RATE)
     began = clock.now()
     recognition = recogniser.open()
     try:
         for start in range(0, len(speech), piece):
             recognition.push(speech[start : start + piece])
+        ended = clock.now()
         recognition.finish()
-        return clock.now() - began
+        return _Hearing(clock.now() - began, clock.now() - ended)
     finally:
         recognition.close()
 

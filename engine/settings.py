@@ -34,9 +34,11 @@ class AudioSettings:
 
 @dataclass(frozen=True)
 class RecogniserSettings:
-    engine: str = "sphinx"  # 'sphinx' (built in) or 'whisper'
-    model: str = ""  # folder of a CTranslate2 Whisper model, for 'whisper'
-    language: str = "en"
+    # 'sphinx' (built in), 'whisper', or 'auto': Whisper base where it is fetched and quick enough
+    engine: str = "auto"
+    # folder of a CTranslate2 Whisper model, for 'whisper'; empty = the one that was fetched
+    model: str = ""
+    language: str = "en"  # a code; 'auto' = Whisper tells which
     patience: str = "balanced"  # with a person who pauses: 'quick', 'balanced' or 'patient'
 
 
@@ -144,9 +146,9 @@ RULES: Mapping[str, Rule] = MappingProxyType(
     {
         "audio.volume": Range(0, 1),
         "audio.lead_ms": Range(80, 1000),  # one codec frame .. the longest wait for a new rate
-        "recogniser.engine": Choice(("sphinx", "whisper")),
+        "recogniser.engine": Choice(("auto", "sphinx", "whisper")),
         "recogniser.language": Shape(
-            r"[a-z]{2,3}(-[A-Za-z]{2,4})?", "a language code such as 'en'"
+            r"auto|[a-z]{2,3}(-[A-Za-z]{2,4})?", "a language code such as 'en', or 'auto'"
         ),
         "recogniser.patience": Choice(("quick", "balanced", "patient")),
         "language_model.engine": Choice(("skills", "llama", "server")),

@@ -127,3 +127,11 @@ def succeeds(
     except (OSError, subprocess.TimeoutExpired):
         return False
     return done.returncode == 0
+
+
+def ends_well(command: Sequence[str]) -> bool:
+    """Whether a program that shows its own progress ends well; Ctrl+C ends it and no more."""
+    try:
+        return subprocess.call(command, stdin=subprocess.DEVNULL) == 0
+    except (OSError, KeyboardInterrupt):
+        return False

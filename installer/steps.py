@@ -16,13 +16,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from installer import environment, system
-from installer.commands import Cause, SetupError, run, say, succeeds
+from installer.commands import Cause, SetupError, ends_well, run, say, succeeds
 from installer.environment import Environment, key_of
 from installer.plan import PINS, ROOT, TORCH, VENV, Goal
 
 # Portable code: a wheel built here (uv keeps it) also runs on another machine of these 12 years.
 AVX2 = "-DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON"
 NO_AVX2 = "-DGGML_AVX=OFF -DGGML_AVX2=OFF -DGGML_FMA=OFF -DGGML_F16C=OFF -DGGML_BMI2=OFF"
+EARS = "whisper-base"
+EARS_TITLE = "Whisper, the recogniser that understands people: 148 MB, once"
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,22 @@ def steps_for(goal: Goal, env: Environment) -> list[Step]:
     project = key_of(python, ROOT / "pyproject.toml")
     steps.append(Step("project", "Rubato itself", project, install_project))
     return steps
+
+
+def offer_ears(found: Environment) -> None:
+    """Fetch the recogniser that understands people, once, and see whether it is quick enough here.
+    It may fail, and Ctrl+C leaves it out: then the built-in one listens, and the person is told.
+    """
+    if EARS in found.done:
+        return
+    rubato = str(found.program("rubato"))
+    say(f"  {EARS_TITLE} (Ctrl+C leaves it out)")
+    # Not a step: a setup that is killed in the middle of it has a sound environment.
+    if not ends_well([rubato, "models", "get", EARS]):
+        say("    Not fetched: the built-in recogniser listens, which knows short commands best.")
+        say(f"    To have it later: {rubato} models get {EARS}")
+    found.done[EARS] = "offered"
+    found.write()
 
 
 def pinned(name: str, title: str, python: str, env: Mapping[str, str] | None = None) -> Step:

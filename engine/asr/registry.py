@@ -6,21 +6,22 @@ Invariant: load() either returns a recogniser that works or raises ModelError wi
 from collections.abc import Sequence
 
 from engine.asr.base import Recogniser
+from engine.asr.pick import SPHINX_LANGUAGES, resolve
 from engine.errors import InvalidInput, ModelError
 from engine.settings import RecogniserSettings
 
-NAMES = ("sphinx", "whisper")
-SPHINX_LANGUAGES = ("", "auto", "en")
+NAMES = ("sphinx", "whisper")  # and 'auto', which is one of them
 
 
 def load(settings: RecogniserSettings, phrases: Sequence[str]) -> Recogniser:
-    """Load the recogniser `settings.engine` names; seconds for Whisper, so never on the window's
-    thread.
+    """Load the recogniser `settings.engine` names, or what 'auto' is on this machine; seconds for
+    Whisper, so never on the window's thread.
 
     `phrases` are sentences the built-in skills understand, as spoken (lower case, numbers in
     words): the sphinx recogniser expects them first. InvalidInput for an unknown name, ModelError
     when the model is missing or broken.
     """
+    settings = resolve(settings)
     match settings.engine:
         case "sphinx":
             # pocketsphinx brings its model along: only when it is the one in use.
@@ -39,5 +40,5 @@ def load(settings: RecogniserSettings, phrases: Sequence[str]) -> Recogniser:
             return load_whisper(settings)
     raise InvalidInput(
         f"There is no recogniser called '{settings.engine}'.",
-        hint=f"Choose one of: {', '.join(NAMES)}.",
+        hint=f"Choose one of: auto, {', '.join(NAMES)}.",
     )

@@ -67,11 +67,14 @@ def recordings(settings: Settings) -> Iterator[Finding]:
 
 
 def recogniser(settings: Settings) -> Iterator[Finding]:
-    if settings.recogniser.engine == "whisper":
+    from engine.asr import pick
+
+    chosen = pick.resolve(settings.recogniser)
+    if chosen.engine == pick.WHISPER:
         from engine.asr.whisper_model import checked_folder  # no library of Whisper's yet
 
         try:
-            folder = checked_folder(settings.recogniser.model)
+            folder = checked_folder(chosen.model)
         except EngineError as error:
             yield fault("recogniser", error.message, error.hint)
         else:
@@ -81,9 +84,24 @@ def recogniser(settings: Settings) -> Iterator[Finding]:
 
     model = Path(pocketsphinx.get_model_path("en-us"))
     if (model / "en-us").is_dir() or (model / "mdef").is_file():
-        yield ok("recogniser", "sphinx with its bundled English model")
+        yield ok("recogniser", "sphinx with its bundled English model" + _why(settings))
     else:
         yield fault("recogniser", f"sphinx lacks its model in {model}.", "Run `make run`.")
+
+
+def _why(settings: Settings) -> str:
+    """Why it is not Whisper, where that is for this machine to say."""
+    from engine.asr import pick
+
+    if settings.recogniser.engine != pick.AUTO:
+        return ""
+    picked = pick.kept(data_folder())
+    if picked is not None and picked.recogniser == pick.BUILT_IN:
+        return f": {picked.reason} (`rubato bench` measures again)"
+    return (
+        "; Whisper, which understands people far better, comes with "
+        f"`rubato models get {pick.ASSET}`"
+    )
 
 
 def language_model(settings: Settings) -> Iterator[Finding]:

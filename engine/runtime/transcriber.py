@@ -35,6 +35,7 @@ from engine.runtime.worker import Worker
 from engine.settings import RecogniserSettings
 
 BUILT_IN = "sphinx"  # needs no download, so it stands in when another one will not load
+LANGUAGE = "en"  # the only one it knows
 
 
 @dataclass(frozen=True)
@@ -142,14 +143,16 @@ class Transcriber:
             self._load(wanted)
 
     def _load(self, settings: RecogniserSettings, *, instead: bool = False) -> None:
-        self._tell(Loading(Part.RECOGNISER, f"Loading {settings.engine}"))
+        self._tell(Loading(Part.RECOGNISER, "Loading the recogniser"))
         try:
             recogniser = self._parts.recogniser(settings, self._parts.phrases())
             judge = self._parts.completeness(settings)
         except Exception as error:  # noqa: BLE001 - whatever a library raises, another stands in
             self._tell(PartFailed(Part.RECOGNISER, unloaded(Part.RECOGNISER, error)))
             if self._recogniser is None and settings.engine != BUILT_IN:
-                self._load(replace(settings, engine=BUILT_IN, model=""), instead=True)
+                self._load(
+                    replace(settings, engine=BUILT_IN, model="", language=LANGUAGE), instead=True
+                )
             return
         if self._recogniser:
             self._recogniser.close()

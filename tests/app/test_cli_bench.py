@@ -48,7 +48,11 @@ def test_quick_measures_and_picks_no_profile(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["bench", "--quick", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"rows": [], "pick": None}
+    assert json.loads(capsys.readouterr().out) == {
+        "rows": [],
+        "pick": None,
+        "recogniser": None,
+    }
     assert list(tmp_path.iterdir()) == []
 
 

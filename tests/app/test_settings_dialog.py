@@ -42,7 +42,7 @@ def test_every_field_is_a_setting_and_offers_only_what_is_allowed(field) -> None
 
 
 def test_it_shows_the_settings_in_force(dialog) -> None:
-    assert control(dialog, "recogniser.engine", QComboBox).currentData() == "sphinx"
+    assert control(dialog, "recogniser.engine", QComboBox).currentData() == "auto"
     assert control(dialog, "audio.lead_ms", QDoubleSpinBox).value() == 240
     prompt = control(dialog, "language_model.system_prompt", QPlainTextEdit)
     assert prompt.toPlainText() == Settings().language_model.system_prompt
@@ -57,8 +57,8 @@ def test_choosing_an_engine_posts_it_and_shows_what_it_needs(dialog, posted) -> 
     dialog.show_part(Part.RECOGNISER)
     assert not model.isVisible()
     box = control(dialog, "recogniser.engine", QComboBox)
-    box.setCurrentIndex(1)
-    box.activated.emit(1)
+    box.setCurrentIndex(2)
+    box.activated.emit(2)
     assert posted == [ChangeSetting("recogniser.engine", "whisper")]
     assert model.isVisible()
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from engine import bench as benchmark
-from engine.bench import WHEN_IDLE, Gauges, Row, bench, bench_table, pick_profile
+from engine.asr import pick as ears
+from engine.bench import WHEN_IDLE, Gauges, Row, bench, bench_table, pick_profile, pick_recogniser
 from engine.bench_profiles import Measured, Outcome
 from engine.errors import ModelError
 from engine.runtime.parts import Parts
@@ -89,6 +90,21 @@ def test_a_part_that_is_not_there_has_a_note_instead_of_numbers() -> None:
     assert all("no synthesiser" in row.note for row in rows if row.part == "recogniser")
 
 
+def test_whisper_is_picked_by_what_it_takes_after_the_end_of_speech(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
+    assert pick_recogniser((Row("recogniser", "whisper", note="not measured: no folder"),)) is None
+    assert pick_recogniser((Row("recogniser", "whisper", final_ms=1500.0),)) is not None
+    pick = ears.kept(tmp_path)
+    assert pick is not None
+    assert pick.recogniser == "sphinx"
+    pick_recogniser((Row("recogniser", "whisper", final_ms=300.0),))
+    pick = ears.kept(tmp_path)
+    assert pick is not None
+    assert pick.recogniser == "whisper"
+
+
 def measured(machine: Machine) -> tuple[Row, ...]:
     return bench(Settings(), parts=machine.parts, gauges=machine.gauges)
 
@@ -137,7 +153,7 @@ def test_the_table_shows_a_dash_for_what_was_not_measured() -> None:
     )
     title, first, second = table.splitlines()
     assert title.split()[:3] == ["part", "name", "device"]
-    assert first.split() == ["synthesiser", "espeak", "cpu", "0.01", "2.5", "0.012", "20"]
+    assert first.split() == ["synthesiser", "espeak", "cpu", "0.01", "2.5", "0.012", "20", "-"]
     assert second.split()[:6] == ["recogniser", "whisper", "-", "-", "-", "-"]
     assert second.endswith("not measured: no model")
 

@@ -22,6 +22,8 @@ from engine.tts import registry as tts
         ("audio.hands_free", False),
         ("audio.lead_ms", 80),
         ("recogniser.engine", "whisper"),
+        ("recogniser.engine", "auto"),
+        ("recogniser.language", "auto"),
         ("recogniser.patience", "quick"),
         ("language_model.engine", "server"),
         ("language_model.address", "https://example.org/v1"),
@@ -114,7 +116,7 @@ def test_every_field_is_a_setting():
 @pytest.mark.parametrize(
     ("key", "names"),
     [
-        ("recogniser.engine", asr.NAMES),
+        ("recogniser.engine", ("auto", *asr.NAMES)),
         ("language_model.engine", llm.NAMES),
         ("speech.engine", tts.NAMES),
     ],

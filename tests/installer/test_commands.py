@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from installer.commands import Cause, SetupError, cause_of, run, succeeds
+from installer.commands import Cause, SetupError, cause_of, ends_well, run, succeeds
 
 
 @pytest.mark.parametrize(
@@ -47,3 +47,17 @@ def test_success_is_told_without_output(capfd: pytest.CaptureFixture[str]):
     assert not succeeds([sys.executable, "-c", "raise SystemExit(3)"])
     assert not succeeds(["no-such-program"])
     assert capfd.readouterr().out == ""
+
+
+@pytest.mark.parametrize(("script", "well"), [("", True), ("raise SystemExit(1)", False)])
+def test_a_program_with_progress_of_its_own_ends_well_or_not(script: str, *, well: bool):
+    assert ends_well([sys.executable, "-c", script]) == well
+    assert not ends_well(["/nowhere/rubato"])
+
+
+def test_ctrl_c_ends_that_program_and_no_more(monkeypatch: pytest.MonkeyPatch):
+    def interrupted(command: list[str], **options: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("installer.commands.subprocess.call", interrupted)
+    assert not ends_well(["rubato"])

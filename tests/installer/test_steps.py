@@ -97,6 +97,25 @@ def test_an_interrupted_setup_goes_on_where_it_failed(uv: FakeUv, env: Environme
     assert uv.torch_sources() == ["--torch-backend=cpu"]
 
 
+@pytest.mark.parametrize("ends_well", [True, False])
+def test_ears_are_offered_once_and_their_absence_is_said(
+    uv: FakeUv,
+    env: Environment,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    *,
+    ends_well: bool,
+):
+    asked: list[list[str]] = []
+    monkeypatch.setattr(steps, "ends_well", lambda command: asked.append(command) or ends_well)
+    steps.offer_ears(steps.set_up(Goal.RUN, env.folder))
+    steps.offer_ears(steps.set_up(Goal.RUN, env.folder))
+    said = capsys.readouterr().out
+    assert asked == [[str(env.program("rubato")), "models", "get", "whisper-base"]]
+    assert "148 MB" in said
+    assert ("the built-in recogniser listens" in said) == (not ends_well)
+
+
 def test_new_pins_are_installed(
     uv: FakeUv, env: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

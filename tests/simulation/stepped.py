@@ -25,7 +25,7 @@ from engine.llm.base import Delta, LanguageModelInfo, Message, Situation, TextDe
 from engine.messages import Command, Event, Levels, RateMeasured
 from engine.runtime.conductor import Conductor
 from engine.runtime.parts import standard_parts
-from engine.settings import Settings, SpeechSettings
+from engine.settings import RecogniserSettings, Settings, SpeechSettings
 from engine.tts.base import AudioFrame, Progress, TtsModel
 from tests.simulation.devices import RoomDevices
 from tests.simulation.overheard import HeardWords, TappedModel, heard_words
@@ -237,7 +237,7 @@ def stepping(
 def recogniser() -> Recogniser:
     """The built-in one, which expects the skills' sentences; loaded once."""
     parts = standard_parts()
-    return parts.recogniser(Settings().recogniser, parts.phrases())
+    return parts.recogniser(RecogniserSettings("sphinx"), parts.phrases())
 
 
 @cache

@@ -15,6 +15,11 @@ from engine.settings import RecogniserSettings
 SETTINGS = RecogniserSettings()
 
 
+@pytest.fixture(autouse=True)
+def _nothing_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
+
+
 def test_the_default_needs_no_download():
     recogniser = load(SETTINGS, ["stop"])
     assert recogniser.info.name == "sphinx"

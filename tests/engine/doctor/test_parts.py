@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.asr import pick
 from engine.audio import portaudio
 from engine.audio.portaudio import Devices
 from engine.doctor import parts
@@ -71,18 +72,32 @@ def test_a_sound_library_that_is_missing_is_told_in_its_own_words(
     ]
 
 
-def test_the_bundled_recogniser_is_well():
-    assert states(parts.recogniser(Settings())) == [("recogniser", State.OK)]
+def test_the_bundled_recogniser_is_well_and_a_better_one_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
+    (found,) = parts.recogniser(Settings())
+    assert (found.part, found.state) == ("recogniser", State.OK)
+    assert "rubato models get whisper-base" in found.text
+
+
+def test_a_machine_too_slow_for_whisper_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
+    pick.keep(pick.judge(2100.0), tmp_path)
+    (found,) = parts.recogniser(Settings())
+    assert "written 2.1 s after its end, more than 0.9 s. (`rubato bench`" in found.text
 
 
 def test_a_bundled_recogniser_without_its_model_is_a_fault(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
     monkeypatch.setattr("pocketsphinx.get_model_path", lambda name: str(tmp_path / name))
     assert states(parts.recogniser(Settings())) == [("recogniser", State.FAULT)]
 
 
-def test_a_whisper_without_a_model_is_a_fault():
+def test_a_whisper_without_a_model_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
     settings = change(Settings(), "recogniser.engine", "whisper")
     assert states(parts.recogniser(settings)) == [("recogniser", State.FAULT)]
 
