@@ -243,7 +243,7 @@ class Thought:
 
 @dataclass(frozen=True)
 class WordHeard:
-    """The word at [start, end) of the reply's text begins to leave the loudspeaker now."""
+    """The word at [start, end) of the reply's text begins to be heard now: it is in the air."""
 
     turn: int
     start: int
@@ -270,7 +270,7 @@ class TurnMetrics:
     first_token_ms: float | None = None
     first_word_ms: float | None = None
     first_audio_ms: float | None = None  # first samples handed to the loudspeaker's ring
-    heard_ms: float | None = None  # first samples left the loudspeaker
+    heard_ms: float | None = None  # the first samples are in the air
     speech_ms: float | None = None  # how much of the reply was heard
     underruns: int = 0
     discarded: int = 0  # replies prepared in pauses after which the person went on, unheard

@@ -21,6 +21,7 @@ from engine.audio.tape import Tape
 from engine.errors import DeviceError
 
 _CAPACITY_S = 1.0
+_LONGEST_LATENCY_S = 2.0  # Bluetooth takes 0.1 to 0.5 s
 _BEAT_S = 0.1  # how often the callback is asked for a sign of life
 
 
@@ -166,7 +167,8 @@ class PortAudioLoudspeaker:
 
     def _attach(self, stream: Any) -> None:
         self._stream = stream
-        self._latency_s = float(stream.latency)
+        # What drivers report is taken within reason; max() also takes 0 for not-a-number.
+        self._latency_s = min(max(0.0, float(stream.latency)), _LONGEST_LATENCY_S)
         self._action: Any = None  # the callback's reading of the tape
         self._beat: Any = None  # a request the callback has not answered yet
         self._beats = 0

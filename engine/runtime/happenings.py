@@ -116,7 +116,7 @@ class AudioQueued:
 
 @dataclass(frozen=True)
 class AudioHeard:
-    """The first samples of the reply left the loudspeaker."""
+    """The first samples of the reply are in the air."""
 
     turn: int
     at: float

@@ -99,7 +99,7 @@ def play(
     DeviceError when the loudspeaker goes away or stands still.
     """
     clock = clock or Clock()
-    playback = Playback(loudspeaker, sample_rate)
+    playback = Playback(loudspeaker, sample_rate, clock=clock.now)
     for frame in recital.frames():
         playback.feeding()
         playback.add(frame, tuple(recital.word(onset) for onset in frame.onsets), None)

@@ -1,11 +1,15 @@
 """One utterance on its way through the loudspeaker: what of it has been heard, at any moment.
 
-Invariant: the clock is the count of samples the loudspeaker played; silence of an underrun is not
-heard. Samples that were not heard are kept until they are, so another loudspeaker can take over.
-The speaker's thread writes; hush() and heard() may be called from any thread.
+Invariant: the clock is the count of samples the loudspeaker played, as it stood one latency of the
+device ago: what has left the ring is not in the air yet. Silence of an underrun is not heard.
+Samples that were not heard are kept until they are, so another loudspeaker can take over. The
+speaker's thread writes; hush() and delivery() may be called from any thread.
 """
 
+import math
+import time
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,13 +47,31 @@ class FrameCue:
     measured: float | None
 
 
+@dataclass(frozen=True)
+class _Look:
+    """How many samples of the utterance had left the ring at a time (at the loudspeaker's rate)."""
+
+    at: float
+    played: int
+
+
 class Playback:
     """Feeds one utterance to a loudspeaker and knows what of it was heard."""
 
-    def __init__(self, loudspeaker: Loudspeaker, model_rate: int, *, read: bool = False) -> None:
-        """`read`: nobody can hear this loudspeaker, see Delivery."""
+    def __init__(
+        self,
+        loudspeaker: Loudspeaker,
+        model_rate: int,
+        *,
+        read: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`read`: nobody can hear this loudspeaker, see Delivery. `clock` (seconds) only tells how
+        old a count of samples is.
+        """
         self._model_rate = model_rate  # Hz
         self._read = read
+        self._clock = clock
         self._words: list[WordCue] = []
         self._passed_words = 0  # words begun_words() has given out
         self._frames: deque[FrameCue] = deque()
@@ -59,6 +81,7 @@ class Playback:
         self._frame = 0  # samples of the last frame
         self._complete = False
         self._hushed_at: int | None = None  # sample of the utterance; None = audible
+        self._resume_at = 0  # sample: what had left the ring by hush() comes out of the device
         self._underruns = 0  # of loudspeakers this utterance has left
         self._attach(loudspeaker, start=0)
 
@@ -84,6 +107,7 @@ class Playback:
     def pump(self) -> None:
         """Give the ring what it takes; called often."""
         self._queue(np.zeros(0, np.float32))
+        self._look()
         heard = self._heard_sample()
         while self._unheard and self._end_of(self._unheard[0]) <= heard:
             self._unheard.popleft()
@@ -105,22 +129,17 @@ class Playback:
 
     def move_to(self, loudspeaker: Loudspeaker) -> None:
         """Go on through another loudspeaker from the first sample that was not heard."""
-        heard = self._heard_sample()
-        self._underruns += self._loudspeaker.underruns - self._underruns_before
-        self._pending = np.zeros(0, np.float32)
-        self._attach(loudspeaker, start=heard)
-        for frame in self._unheard:
-            skipped = max(0, heard - frame.sample)
-            self._queue(self._resampler.push(frame.pcm[skipped:]))
-        if self._complete:
-            self._queue(self._resampler.end())
+        self._resume_at = self._heard_sample()
+        self._go_on(loudspeaker, self._resume_at)
 
     # ------------------------------------------------------------------ asking (any thread)
 
     @property
     def lead_ms(self) -> float:
-        """How much speech was produced that is not heard yet."""
-        return (self._produced - self._heard_sample()) * 1000 / self._model_rate
+        """How much speech was produced that has not left the ring; what is on its way through the
+        device protects from no underrun.
+        """
+        return (self._produced - self._sample(self._played)) * 1000 / self._model_rate
 
     @property
     def frame_ms(self) -> float:
@@ -129,13 +148,13 @@ class Playback:
 
     @property
     def audible(self) -> bool:
-        """Whether the first sample has left the loudspeaker."""
+        """Whether the first sample is in the air."""
         return self._heard_sample() > 0
 
     @property
     def over(self) -> bool:
         """Whether every sample of a complete utterance was heard."""
-        return self._complete and not len(self._pending) and self._played >= self._written
+        return self._complete and not len(self._pending) and self._aired >= self._written
 
     def delivery(self) -> Delivery:
         """What has reached the ear so far."""
@@ -158,6 +177,7 @@ class Playback:
     def hush(self) -> None:
         """Stop counting as heard; the owner makes it inaudible. cut() or resume() follows."""
         if self._hushed_at is None:
+            self._resume_at = self._sample(self._played)
             self._hushed_at = self._heard_sample()
 
     def begun_words(self) -> tuple[WordBegun, ...]:
@@ -172,10 +192,12 @@ class Playback:
         return tuple(begun)
 
     def resume(self) -> None:
-        """Go on, after hush(), from the first sample that was not heard (speaker's thread)."""
+        """Go on, after hush(), from the first sample the device was not given (speaker's thread):
+        what it had comes out of it in the pause.
+        """
         if self._hushed_at is not None:
             self._loudspeaker.cut()
-            self.move_to(self._loudspeaker)
+            self._go_on(self._loudspeaker, self._resume_at)
             self._hushed_at = None
 
     def passed_frames(self) -> tuple[FrameCue, ...]:
@@ -188,7 +210,19 @@ class Playback:
 
     # ---------------------------------------------------------------------------- inside
 
+    def _go_on(self, loudspeaker: Loudspeaker, start: int) -> None:
+        """Play what is kept from the sample `start` of the utterance on."""
+        self._underruns += self._loudspeaker.underruns - self._underruns_before
+        self._pending = np.zeros(0, np.float32)
+        self._attach(loudspeaker, start=start)
+        for frame in self._unheard:
+            self._queue(self._resampler.push(frame.pcm[max(0, start - frame.sample) :]))
+        if self._complete:
+            self._queue(self._resampler.end())
+
     def _attach(self, loudspeaker: Loudspeaker, *, start: int) -> None:
+        self._looks: tuple[_Look, ...] = ()  # replaced whole: other threads read it
+        self._latency_s = loudspeaker.latency_s
         self._loudspeaker = loudspeaker
         self._resampler = Resampler(self._model_rate, loudspeaker.sample_rate)
         self._start = start  # sample of the utterance that the first written sample stands for
@@ -208,12 +242,35 @@ class Playback:
         """Samples of this utterance that left the ring, at the loudspeaker's rate."""
         return self._loudspeaker.samples_played - self._played_before
 
+    @property
+    def _aired(self) -> int:
+        """Samples of this utterance in the air, at the loudspeaker's rate: those that had left the
+        ring a latency ago. That moment lies between two looks, and until the later one the device
+        played no faster than its rate; so the count waits in a gap and gets to its end in silence.
+        """
+        now, rate = self._clock(), self._loudspeaker.sample_rate
+        then = now - self._latency_s
+        looks = (*self._looks, _Look(now, self._played))
+        return max(each.played - math.ceil(max(0.0, each.at - then) * rate) for each in looks)
+
+    def _look(self) -> None:
+        """Note how far the ring is now; what was noted before the latency serves no more, but for
+        the last of it (speaker's thread).
+        """
+        now = self._clock()
+        old = [each for each in self._looks if each.at <= now - self._latency_s]
+        self._looks = (*old[-1:], *self._looks[len(old) :], _Look(now, self._played))
+
     def _heard_sample(self) -> int:
-        """How many samples of the utterance (at the model's rate) have left the loudspeaker."""
-        if self._hushed_at is not None:
-            return self._hushed_at
-        heard = self._start + self._played * self._model_rate // self._loudspeaker.sample_rate
-        return min(max(self._start, heard), self._produced)
+        """How many samples of the utterance (at the model's rate) have been in the air."""
+        return self._sample(self._aired) if self._hushed_at is None else self._hushed_at
+
+    def _sample(self, count: int) -> int:
+        """The sample of the utterance (at the model's rate) that a count of the loudspeaker's
+        stands for.
+        """
+        sample = self._start + count * self._model_rate // self._loudspeaker.sample_rate
+        return min(max(self._start, sample), self._produced)
 
     def _end_of(self, frame: AudioFrame) -> int:
         return frame.sample + len(frame.pcm)

@@ -174,6 +174,23 @@ def test_an_interrupted_reply_keeps_the_words_that_were_heard() -> None:
         ]
 
 
+def test_a_word_on_its_way_through_the_device_when_the_reply_is_cut_was_not_heard() -> None:
+    stage = Stage()
+    loudspeaker = stage.loudspeakers[""]
+    loudspeaker.latency_s = 3600.0
+    with hosting(stage) as host:
+        host.engine.post(SendText("hi"))
+        host.wait(lambda: loudspeaker.samples_written >= 2 * WORD_SAMPLES)
+        loudspeaker.play(WORD_SAMPLES + 100)
+        host.engine.post(StopReply())
+        ended = host.wait_ended(1, playing=0)
+        assert (ended.heard, ended.metrics.heard_ms, host.of(WordHeard)) == ("", None, [])
+        loudspeaker.latency_s = 0.0
+        host.ask("again")
+        said = [(m.role, m.text) for m in stage.model.histories[-1]]
+        assert said == [(Role.USER, "hi"), (Role.ASSISTANT, ""), (Role.USER, "again")]
+
+
 def test_a_wish_for_a_pace_is_neither_shown_nor_spoken_nor_remembered() -> None:
     stage = Stage(model=FakeLanguageModel("Take <pa", "ce slow>these", "</", "pace> pills today."))
     with hosting(stage) as host:

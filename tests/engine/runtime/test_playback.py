@@ -1,3 +1,5 @@
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -10,9 +12,30 @@ from tests.fakes import RATE, HandLoudspeaker
 WORDS = tuple(Word(text, 0, 0) for text in ("one", "two", "three"))
 
 
-def playing(loudspeaker: HandLoudspeaker, model_rate: int = RATE) -> Playback:
+class Air:
+    """Time, and a loudspeaker whose sound needs some to reach the air."""
+
+    def __init__(self, latency_s: float) -> None:
+        self.loudspeaker = HandLoudspeaker()
+        self.loudspeaker.latency_s = latency_s
+        self.now = 100.0
+        self.playback = playing(self.loudspeaker, clock=lambda: self.now)
+
+    def go_on(self, blocks: int) -> None:
+        """So many times 160 samples, which take 10 ms."""
+        for _ in range(blocks):
+            self.loudspeaker.play(160)
+            self.now += 0.01
+            self.playback.pump()
+
+
+def playing(
+    loudspeaker: HandLoudspeaker,
+    model_rate: int = RATE,
+    clock: Callable[[], float] = lambda: 0.0,
+) -> Playback:
     """Three words of 1,000 samples each, all handed over."""
-    playback = Playback(loudspeaker, model_rate)
+    playback = Playback(loudspeaker, model_rate, clock=clock)
     for number, word in enumerate(WORDS):
         pcm = np.full(1_000, number + 1.0, np.float32)
         onsets = (Onset(number, number * 1_000),)
@@ -143,3 +166,81 @@ def test_a_delivery_says_after_how_much_speech_each_word_began() -> None:
     loudspeaker.play(1_500)
     assert playback.delivery().onsets_ms == (0.0, 62.5)
     assert playback.delivery().speech_ms == pytest.approx(93.75)
+
+
+def test_a_word_is_heard_when_it_is_in_the_air_and_not_when_it_leaves_the_ring() -> None:
+    air = Air(latency_s=0.25)
+    air.go_on(25)
+    assert air.loudspeaker.samples_played == 3_000
+    assert not air.playback.audible
+    assert air.playback.begun_words() == ()
+    air.go_on(1)
+    assert [(begun.word, begun.ago_s) for begun in air.playback.begun_words()] == [
+        (WORDS[0], pytest.approx(0.01, abs=1e-3))
+    ]
+    assert air.playback.audible
+
+
+def test_what_is_on_its_way_through_the_device_when_a_reply_is_cut_was_not_heard() -> None:
+    air = Air(latency_s=0.1)
+    air.go_on(15)  # 2,400 samples have left the ring, 800 are in the air
+    air.playback.hush()
+    air.go_on(50)
+    assert air.playback.delivery().words == WORDS[:1]
+    assert air.playback.delivery().speech_ms == pytest.approx(50, abs=0.1)
+
+
+def test_the_end_is_heard_after_the_ring_has_run_empty_and_only_then_is_it_over() -> None:
+    air = Air(latency_s=0.25)
+    air.go_on(19 + 24)  # the ring is empty after 19 blocks
+    assert not air.playback.over
+    assert air.playback.delivery().words == WORDS
+    air.go_on(2)
+    assert air.playback.over
+    assert air.playback.delivery().speech_ms == 3_000 * 1000 / RATE
+
+
+def test_a_gap_in_the_ring_is_a_gap_in_the_air() -> None:
+    air = Air(latency_s=0.1)
+    air.go_on(5)
+    played, air.loudspeaker.play = air.loudspeaker.play, lambda samples: None  # type: ignore[method-assign]
+    air.go_on(10)
+    assert air.playback.delivery().speech_ms == pytest.approx(50, abs=0.1)
+    air.go_on(5)
+    assert air.playback.delivery().speech_ms == pytest.approx(50, abs=0.1)
+    air.loudspeaker.play = played  # type: ignore[method-assign]
+    air.go_on(10)
+    assert air.playback.delivery().speech_ms == pytest.approx(50, abs=0.1)
+    air.go_on(2)
+    assert air.playback.delivery().speech_ms == pytest.approx(70, abs=0.1)
+
+
+def test_the_lead_does_not_count_what_the_device_holds() -> None:
+    air = Air(latency_s=0.25)
+    air.go_on(10)
+    assert air.playback.lead_ms == 1_400 * 1000 / RATE
+
+
+def test_after_a_pause_nothing_is_said_twice_that_came_out_of_the_device_meanwhile() -> None:
+    air = Air(latency_s=0.1)
+    air.go_on(15)
+    air.playback.hush()
+    air.loudspeaker.gain = 0.0
+    air.go_on(30)
+    air.playback.resume()
+    air.loudspeaker.gain = 1.0
+    while not air.playback.over:
+        air.go_on(1)
+    samples = np.concatenate(air.loudspeaker.heard)
+    assert samples[samples > 0].tolist() == np.repeat([1.0, 2.0, 3.0], 1_000).tolist()
+    assert air.playback.delivery().words == WORDS
+
+
+def test_another_loudspeaker_says_again_what_was_lost_in_the_device() -> None:
+    air = Air(latency_s=0.1)
+    air.go_on(15)
+    second = HandLoudspeaker()
+    air.playback.move_to(second)
+    second.play(5_000)
+    assert np.concatenate(second.heard).tolist() == [1.0] * 200 + [2.0] * 1_000 + [3.0] * 1_000
+    assert air.playback.over
