@@ -10,18 +10,22 @@ from collections.abc import Sequence
 from engine.errors import InvalidInput
 from engine.training.card import write_card
 from engine.training.export import pack_folder
-from engine.training.figures import details, table
+from engine.training.figures import Heard, details, table
 from engine.training.measurements import Measurements
 from engine.training.parts import do_parts
 from engine.training.run import Run, write_json
 
 
 def measure_baselines(run: Run) -> None:
-    """Measure what the pack will be compared with; needs the corpus only."""
-    inputs = run.require("corpus")
+    """Measure what the pack will be compared with, and print it; needs the corpus's texts only."""
     measured = Measurements(run)
-    do_parts("baselines", measured.baselines, measured.baseline_parts, run.workers, fresh=True)
-    run.finish("baselines", inputs)
+    others = [part for part in measured.baseline_parts if _asked(part.name, run.only)]
+    try:
+        do_parts("baselines", measured.baselines, others, run.workers, fresh=True)
+    finally:
+        sys.stdout.write(_report(measured, Heard()))
+    if len(others) == len(measured.baseline_parts):
+        run.finish("baselines", {})
 
 
 def evaluate_pack(run: Run) -> None:
@@ -44,7 +48,7 @@ def evaluate_pack(run: Run) -> None:
         do_parts("speed", measured.results, cost, 1, fresh=True)
         do_parts("baselines", measured.baselines, others, run.workers, fresh=True)
     finally:
-        text = _report(measured)
+        text = _report(measured, measured.ours())
         sys.stdout.write(text)
         write_json(measured.results / "figures.json", {"table": text})
         write_card(run, pack_folder(run), {"table": text})
@@ -56,9 +60,9 @@ def _asked(name: str, only: Sequence[str]) -> bool:
     return not only or name.startswith(tuple(only))
 
 
-def _report(measured: Measurements) -> str:
+def _report(measured: Measurements, ours: Heard) -> str:
     """The table, then each side's details."""
-    ours, sources, formant = measured.ours(), measured.sources(), measured.formant()
-    sides = {"This voice": ours, "Its sources": sources, "espeak": formant}
+    others = {"its sources": measured.sources(), "espeak": measured.formant(), **measured.beside()}
+    sides = {"this voice": ours, **others}
     lists = "".join(f"\n{name}:\n\n{details(heard)}" for name, heard in sides.items())
-    return table(ours, sources, formant) + lists
+    return table(ours, others) + lists

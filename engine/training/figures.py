@@ -3,7 +3,7 @@
 Invariant: a figure that could not be measured is printed as such, never left out or guessed.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import partial
@@ -13,7 +13,7 @@ from typing import Final
 from engine.training.cloning import Likened, Likeness
 from engine.training.matching import Gaps
 from engine.training.settling import settling
-from engine.training.verdicts import Verdict, errors
+from engine.training.verdicts import Judge, Verdict, errors, interval
 
 UNMEASURED: Final = "not measured"
 # Sounds in a row, a short word; of good speech at most 3 are misheard (32 sentences of flite).
@@ -115,16 +115,20 @@ def goals(sources: Heard) -> list[Goal]:
     ]
 
 
-def table(ours: Heard, sources: Heard, formant: Heard) -> str:
-    """A Markdown table, one row a figure; cells hold median / worst."""
+def table(ours: Heard, others: Mapping[str, Heard]) -> str:
+    """A Markdown table, one row a figure; cells hold median / worst. The first of the others are
+    the sources.
+    """
+    names = " | ".join(others)
     lines = [
-        "| figure (median / worst) | target | this voice | | its sources | espeak |",
-        "|---|---|---|---|---|---|",
+        f"| figure (median / worst) | target | this voice | | {names} |",
+        "|---|---|---|---" + "|---" * len(others) + "|",
     ]
     lines += [
-        f"| {goal.name} | {goal.target} | {goal.cell(ours)} | {goal.verdict(ours)} "
-        f"| {goal.cell(sources)} | {goal.cell(formant)} |"
-        for goal in goals(sources)
+        f"| {goal.name} | {goal.target} | {goal.cell(ours)} | {goal.verdict(ours)} | "
+        + " | ".join(goal.cell(heard) for heard in others.values())
+        + " |"
+        for goal in goals(next(iter(others.values())))
     ]
     return "\n".join(lines) + "\n"
 
@@ -132,15 +136,19 @@ def table(ours: Heard, sources: Heard, formant: Heard) -> str:
 def details(heard: Heard) -> str:
     """What a median hides, one line each: every voice, every rate, every minute."""
     lines = []
-    for name, verdicts in _by_talker(heard.sentences).items():
-        shares = [errors(verdicts), errors(verdicts, open_model=True)]
-        both = " / ".join(UNMEASURED if share is None else _percent(share) for share in shares)
-        lines.append(f"- {name}: {both} of words wrong with bigram / open")
+    for name, person in _by_talker(heard.sentences).items():
+        lines.append(f"- {name}: words wrong by {_by_judge(person)}")
+    said = {f"{rate:g} SPS": found for rate, found in heard.rates.items()}
+    said |= {f"slider {a[0]:g} -> {a[-1]:g}": found for a, found in heard.steps.items()}
+    said["replies"] = heard.replies
+    lines += [
+        f"- {name}: words wrong by {_by_judge(found)}" for name, found in said.items() if found
+    ]
     if heard.rates:
         rates = ", ".join(f"{rate:g} -> {_rate(v):.2f}" for rate, v in heard.rates.items() if v)
         lines.append(f"- asked and measured SPS: {rates}")
-    for step, said in heard.steps.items():
-        if found := settling(said):
+    for step, verdicts in heard.steps.items():
+        if found := settling(verdicts):
             asked = f"{step[0]:g} -> {step[-1]:g}"
             lines.append(f"- slider {asked}: measured {found.before:.1f} -> {found.after:.1f}")
     lines += [
@@ -155,6 +163,17 @@ def details(heard: Heard) -> str:
 
 
 # --------------------------------------------------------------------- printed
+
+
+def _by_judge(verdicts: Sequence[Verdict]) -> str:
+    """What each judge found, with 95 % intervals."""
+    found = [(judge, errors(verdicts, judge)) for judge in Judge]
+    return ", ".join(
+        f"{judge.value} {UNMEASURED}"
+        if share is None
+        else f"{judge.value} {_percent(share)} \u00b1 {100 * interval(verdicts, judge):.1f}"
+        for judge, share in found
+    )
 
 
 def _percent(share: float) -> str:
@@ -191,15 +210,27 @@ def _by_talker(verdicts: Iterable[Verdict]) -> dict[str, list[Verdict]]:
     return found
 
 
-def _errors(verdicts: Sequence[Verdict], *, open_model: bool = False) -> list[float | None]:
+def _errors(verdicts: Sequence[Verdict], judge: Judge = Judge.BIGRAM) -> list[float | None]:
     """Word error rate of every talker."""
-    people = _by_talker(verdicts).values()
-    return [errors(person, open_model=open_model) for person in people]
+    return [errors(person, judge) for person in _by_talker(verdicts).values()]
 
 
-def _errors_at(rate: float, open_model: bool, heard: Heard) -> list[float | None]:
+def _errors_at(rate: float, judge: Judge, heard: Heard) -> list[float | None]:
     """Word error rate of every talker at one rate."""
-    return _errors(heard.rates.get(rate, ()), open_model=open_model)
+    return _errors(heard.rates.get(rate, ()), judge)
+
+
+def _all_errors(verdicts: Sequence[Verdict]) -> list[float | None]:
+    """Word error rate of all talkers together, as Whisper hears them."""
+    return [errors(verdicts)]
+
+
+def _all_errors_at(rate: float, heard: Heard) -> list[float | None]:
+    return _all_errors(heard.rates.get(rate, ()))
+
+
+def _all_errors_turning(step: tuple[float, float], heard: Heard) -> list[float | None]:
+    return _all_errors(heard.steps.get(step, ()))
 
 
 def _ended(heard: Heard) -> list[float]:
@@ -271,8 +302,22 @@ def _first_ms(heard: Heard) -> Sequence[float]:
 
 
 _INTELLIGIBILITY: Final = (
+    Goal("words wrong, Whisper, every voice", 0.07, _percent,
+         lambda h: _errors(h.sentences, Judge.WHISPER)),
+    Goal("words wrong, Whisper, all", 0.05, _percent, lambda h: _all_errors(h.sentences)),
+    Goal("replies of 1 to 3 words, Whisper", 0.04, _percent, lambda h: _all_errors(h.replies)),
+    *(
+        Goal(f"words wrong at {rate:g} SPS, Whisper", limit, _percent,
+             partial(_all_errors_at, rate))
+        for rate, limit in ((1.5, 0.14), (2.0, 0.08), (6.0, 0.08), (6.5, 0.14))
+    ),
+    *(
+        Goal(f"words wrong, slider {step[0]:g} -> {step[1]:g}, Whisper", 0.08, _percent,
+             partial(_all_errors_turning, step))
+        for step in (UP, DOWN)
+    ),
     Goal("words wrong, bigram", 0.01, _percent, lambda h: _errors(h.sentences)),
-    Goal("words wrong, open", 0.13, _percent, lambda h: _errors(h.sentences, open_model=True)),
+    Goal("words wrong, open", 0.13, _percent, lambda h: _errors(h.sentences, Judge.OPEN)),
     Goal("replies of 1 to 3 words, bigram", 0.05, _percent, lambda h: _errors(h.replies)),
     Goal("ends by itself", 0.99, _percent, _ended, least=True),
     Goal("nothing skipped or repeated", 0.99, _percent, _whole, least=True),
@@ -281,10 +326,10 @@ _INTELLIGIBILITY: Final = (
             f"words wrong at {rate:g} SPS, {name}",
             limit,
             _percent,
-            partial(_errors_at, rate, free),
+            partial(_errors_at, rate, judge),
         )
         for rate in UP
-        for name, limit, free in (("bigram", 0.03, False), ("open", 0.2, True))
+        for name, limit, judge in (("bigram", 0.03, Judge.BIGRAM), ("open", 0.2, Judge.OPEN))
     ),
     Goal("long text, last minute less first", 0.02, _percent, _drift),
 )  # fmt: skip

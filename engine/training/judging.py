@@ -1,4 +1,4 @@
-"""Recognisers that judge speech: words heard against words meant.
+"""Recognisers that judge speech beside Whisper: words heard against words meant.
 
 Three of pocketsphinx: with a bigram of the test sentences (can it be understood, when one knows
 what may come), with its own open language model (can it be understood at all), and for sounds
@@ -77,6 +77,12 @@ def word_error_rate(meant: Sequence[str], heard: Sequence[str]) -> float:
     """Errors of all sentences over words meant."""
     truth = [" ".join(words(sentence)) for sentence in meant]
     return float(jiwer.wer(truth, list(heard)))
+
+
+def word_errors(meant: str, heard: str) -> int:
+    """Words put in, left out and replaced in one sentence."""
+    found = jiwer.process_words(" ".join(words(meant)), heard)
+    return int(found.substitutions + found.deletions + found.insertions)
 
 
 def bigram(sentences: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ Invariant: the same texts for every talker; none of them was trained on.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -20,7 +20,14 @@ from engine.training.performance import OWN_RATE, syllables_of
 from engine.training.run import Run, file_hash, read_json
 from engine.training.speakers import cast
 from engine.training.speed import speed
-from engine.training.talkers import FormantTalker, PackTalker, Talker, pack_hashes, source_talkers
+from engine.training.talkers import (
+    FormantTalker,
+    PackTalker,
+    Talker,
+    pack_hashes,
+    source_talkers,
+    talkers_beside,
+)
 from engine.training.texts import read_texts
 from engine.training.verdicts import FORMAT, Judges, Verdict, bigram_judge, judge, read_verdicts
 
@@ -87,11 +94,20 @@ class Measurements:
     @cached_property
     def baseline_parts(self) -> tuple[Part, ...]:
         sources, formant = source_talkers(self.run.recipe), FormantTalker()
-        return (
+        parts = [
             *self._parts("sources", sources),
             *self._parts("espeak", (formant,)),
             *self._live("espeak", (formant,)),
-        )
+        ]
+        for name, talkers in self._beside.items():
+            parts += self._parts(name, talkers)
+            if isinstance(talkers[0], PackTalker):
+                parts += self._live(name, talkers)
+        return tuple(parts)
+
+    @cached_property
+    def _beside(self) -> dict[str, tuple[Talker, ...]]:
+        return talkers_beside(self.run.recipe)
 
     @cached_property
     def parts(self) -> tuple[Part, ...]:
@@ -119,24 +135,24 @@ class Measurements:
     def _parts(self, side: str, talkers: Sequence[Talker]) -> list[Part]:
         """Everything that needs no change of rate while speaking."""
         size = self.run.recipe.evaluate
-        thorough = Judges(self._known, open=True, sounds=True, natural=size.naturalness)
+        thorough = Judges(self._known, True, True, size.naturalness, size.whisper)
         said = _spread(self._sentences, size.sentences)
         parts = [
             self._part(side, f"sentences {talker.name}", (talker,), said, _PLAIN, thorough)
             for talker in talkers
         ]
-        plain = Judges(self._known)
+        plain = Judges(self._known, whisper=size.whisper)
         parts.append(self._part(side, "replies", talkers, self._replies, _PLAIN, plain))
         said = _spread(self._sentences, size.rate_sentences)
         for rate in size.rates:
-            judges = Judges(self._known, open=rate in UP)
+            judges = Judges(self._known, open=rate in UP, whisper=size.whisper)
             parts.append(self._part(side, f"rates {rate:g}", talkers, said, (rate,), judges))
         return parts
 
     def _live(self, side: str, talkers: Sequence[Talker]) -> list[Part]:
         """What only a session can do: change its rate, and go on for minutes."""
         texts = _spread(self._turning, max(len(talkers), 2))
-        judges = Judges(self._turning)
+        judges = Judges(self._turning, whisper=self.run.recipe.evaluate.whisper)
         parts = [
             self._part(side, _step(rates), talkers, texts, rates, judges) for rates in (UP, DOWN)
         ]
@@ -182,8 +198,11 @@ class Measurements:
         return Part(_called(side, name), judge, given, self._depends(talkers))
 
     def _depends(self, talkers: Sequence[Talker]) -> tuple[str, ...]:
-        pack = self._pack if isinstance(talkers[0], PackTalker) else ()
-        return (FORMAT, *pack)
+        first = talkers[0]
+        if not isinstance(first, PackTalker):
+            return (FORMAT,)
+        own = first.folder == self._folder
+        return (FORMAT, *(self._pack if own else _hashes_beside(first.folder)))
 
     # ------------------------------------------------------------------- found
 
@@ -216,6 +235,12 @@ class Measurements:
     def formant(self) -> Heard:
         """What was heard of the formant voice."""
         return self._heard(self.baselines, "espeak", self.baseline_parts)
+
+    def beside(self) -> dict[str, Heard]:
+        """What was heard of whom the recipe compares with."""
+        return {
+            name: self._heard(self.baselines, name, self.baseline_parts) for name in self._beside
+        }
 
     def _heard(self, folder: Path, side: str, parts: Sequence[Part]) -> Heard:
         found = {part.name: part for part in parts}
@@ -252,6 +277,11 @@ class Measurements:
             if name.startswith(_PERSON)
         )
         return tuple(each for each in made if each is not None)
+
+
+@lru_cache(maxsize=8)
+def _hashes_beside(folder: str) -> tuple[str, ...]:
+    return pack_hashes(Path(folder))
 
 
 def _called(side: str, name: str) -> str:

@@ -50,6 +50,7 @@ _KEPT: Final = {
     "af_kore", "af_sarah", "am_echo", "am_fenrir", "bf_isabella", "bm_fable",
     "if_sara", "em_alex", "zf_xiaoyi", "hm_psi", "jf_nezumi", "pm_santa",
 }  # fmt: skip
+UNHEARD: Final = ("af_kore", "am_fenrir", "bf_isabella", "bm_fable")  # of them, to compare with
 _LEFT_OUT: Final = {"af_nicole"}  # whispers
 _BLENDED: Final = 0.75  # of the speakers that are not a voice itself; the others are one, moved
 _MOVED: Final = 0.4  # of the blends

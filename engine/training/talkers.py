@@ -14,18 +14,23 @@ from typing import Final
 
 import torch
 
+from engine.errors import InvalidInput
 from engine.text.phonemes import Espeak, WordPhonemizer
 from engine.training import synthesisers
 from engine.training.matching import match
+from engine.training.parts import Place
 from engine.training.performance import Spoken, say
 from engine.training.recipe import Recipe
 from engine.training.run import file_hash
-from engine.training.speakers import BASES
+from engine.training.speakers import BASES, TEACHER, UNHEARD, Speaker
 from engine.training.synthesisers import Request, Take
+from engine.training.teacher import Teacher, fetch
+from engine.training.utterance import SAMPLE_RATE, Plan
 from engine.tts.base import TtsModel, Voice
+from engine.tts.voices import saved_voices
 from engine.tts.voxtream.checkpoint import Target
 from engine.tts.voxtream.config import STARTER
-from engine.tts.voxtream.pack import load_pack
+from engine.tts.voxtream.pack import VOICES_FOLDER, load_pack
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
 
 FORMANT: Final = "espeak"
@@ -103,21 +108,62 @@ class SourceTalker:
         ]
 
 
-Talker = PackTalker | FormantTalker | SourceTalker
+@dataclass(frozen=True)
+class TeacherTalker:
+    """A voice of the teacher's."""
+
+    name: str
+    voice: str
+
+    def speak(self, texts: Sequence[str], rates: Rates) -> list[Spoken]:
+        """What it can say of the texts, at exactly these rates."""
+        person = Speaker(0, TEACHER, 1.0, 0.0, 0.0, held_out=True, blend=((self.voice, 1.0),))
+        found = []
+        for text in texts:
+            before = _cpu_seconds()
+            made = _teacher().say(Plan(text, text, person, rates))
+            if made is not None:
+                spent = _cpu_seconds() - before
+                found.append(Spoken(text, made.pcm, SAMPLE_RATE, cpu_seconds=spent))
+        return found
 
 
-def source_talkers(recipe: Recipe) -> tuple[SourceTalker, ...]:
-    """The synthesisers' own voices that a recipe learns from, the formant ones left out."""
-    return tuple(
-        SourceTalker(
-            f"{base.synthesiser} {base.voice}",
-            base.synthesiser,
-            base.voice,
-            base.pitch_hz,
-            base.sps,
+Talker = PackTalker | FormantTalker | SourceTalker | TeacherTalker
+
+
+def source_talkers(recipe: Recipe) -> tuple[Talker, ...]:
+    """The voices that a recipe learns from, the formant ones left out; of a teacher, voices that
+    it does not learn from.
+    """
+    if recipe.corpus.teacher:
+        return tuple(TeacherTalker(f"kokoro {voice}", voice) for voice in UNHEARD)
+    names = recipe.corpus.synthesisers
+    return tuple(talker for name in names if name != FORMANT for talker in _synthesiser(name))
+
+
+def talkers_beside(recipe: Recipe) -> dict[str, tuple[Talker, ...]]:
+    """Who else is measured, by name. InvalidInput for who is neither a pack nor a synthesiser."""
+    found: dict[str, tuple[Talker, ...]] = {}
+    for name in recipe.evaluate.beside:
+        talkers: tuple[Talker, ...] = _synthesiser(name) or tuple(
+            PackTalker(Place(Path(name).resolve()), saved.name)
+            for saved in saved_voices(Path(name) / VOICES_FOLDER)
         )
+        if not talkers or synthesisers.missing([name]):
+            raise InvalidInput(
+                f"The recipe's evaluate.beside has '{name}': no pack lies there, and no such "
+                "synthesiser is on this machine."
+            )
+        found[Path(name).name] = talkers
+    return found
+
+
+def _synthesiser(name: str) -> tuple[SourceTalker, ...]:
+    """All voices of a synthesiser."""
+    return tuple(
+        SourceTalker(f"{name} {base.voice}", name, base.voice, base.pitch_hz, base.sps)
         for base in BASES
-        if base.synthesiser in recipe.corpus.synthesisers and base.synthesiser != FORMANT
+        if base.synthesiser == name
     )
 
 
@@ -133,6 +179,11 @@ def loaded_pack(folder: str) -> VoxtreamSynthesiser:
 def phonemizer_library() -> Espeak:
     """The phonemizer's library, half a second to load."""
     return Espeak()
+
+
+@lru_cache(maxsize=1)
+def _teacher() -> Teacher:
+    return Teacher(fetch(), phonemizer_library())
 
 
 def _onsets(text: str, take: Take) -> tuple[float, ...]:

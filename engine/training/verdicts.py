@@ -5,19 +5,34 @@ Invariant: a verdict is a plain value that JSON keeps, made the same way whoever
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from enum import Enum
 from functools import lru_cache
 from typing import Any, Final
 
+import numpy as np
+
 from engine.text.phonemes import WordPhonemizer
-from engine.training import sounds
-from engine.training.judging import Recogniser, SoundRecogniser, word_error_rate
+from engine.training import sounds, whisper_judge
+from engine.training.judging import Recogniser, SoundRecogniser, word_errors, words
 from engine.training.matching import Gaps, gaps
 from engine.training.naturalness import Naturalness, naturalness
 from engine.training.performance import Spoken
 from engine.training.recordings import Aligner
 from engine.training.talkers import Rates, Talker, phonemizer_library
+from engine.training.whisper_judge import WhisperJudge, words_wrong
 
-FORMAT: Final = "verdicts 2"  # another one when a judge changes: what is kept is judged anew
+FORMAT: Final = "verdicts 3"  # another one when a judge changes: what is kept is judged anew
+
+
+RESAMPLES: Final = 1000  # of the bootstrap that gives an interval
+
+
+class Judge(Enum):
+    """Who tells the words. All judge alike whoever spoke."""
+
+    WHISPER = "Whisper"
+    BIGRAM = "bigram"  # pocketsphinx, which knows what may come
+    OPEN = "open"  # pocketsphinx, which does not
 
 
 @dataclass(frozen=True)
@@ -28,6 +43,7 @@ class Judges:
     open: bool = False  # also with the open language model
     sounds: bool = False  # also sound by sound, and where each word begins
     natural: int = 0  # so many utterances also by DNSMOS
+    whisper: bool = True
 
 
 @dataclass(frozen=True)
@@ -46,6 +62,8 @@ class Verdict:
     starts: tuple[float, ...]  # as the aligner found; empty when it did not
     heard: str  # with the bigram
     heard_open: str | None
+    heard_whisper: str | None
+    wrong: int | None  # words, as Whisper heard them
     gaps: Gaps | None  # sounds left out and sounds added
     naturalness: Naturalness | None
 
@@ -78,16 +96,42 @@ def read_verdicts(result: dict[str, Any] | None) -> list[Verdict]:
     return [_read(row) for row in result["verdicts"]] if result else []
 
 
-def errors(verdicts: Sequence[Verdict], *, open_model: bool = False) -> float | None:
+def errors(verdicts: Sequence[Verdict], judge: Judge = Judge.WHISPER) -> float | None:
     """Word error rate of all together; None when there is nothing to judge."""
-    judged = [
-        (v.text, heard)
-        for v in verdicts
-        if (heard := v.heard_open if open_model else v.heard) is not None
-    ]
-    if not judged:
-        return None
-    return word_error_rate([text for text, _ in judged], [heard for _, heard in judged])
+    wrong, meant = _counts(verdicts, judge)
+    return sum(wrong) / sum(meant) if meant else None
+
+
+def interval(verdicts: Sequence[Verdict], judge: Judge = Judge.WHISPER) -> float:
+    """Half of the 95 % interval of `errors`, by drawing the utterances anew; 0 of none."""
+    wrong, meant = map(np.asarray, _counts(verdicts, judge))
+    if not len(meant):
+        return 0.0
+    rows = np.random.default_rng(0).integers(len(meant), size=(RESAMPLES, len(meant)))
+    low, high = np.percentile(wrong[rows].sum(1) / meant[rows].sum(1), (2.5, 97.5))
+    return float(high - low) / 2
+
+
+def _counts(verdicts: Sequence[Verdict], judge: Judge) -> tuple[list[int], list[int]]:
+    """Words wrong and words meant of every utterance that the judge heard."""
+    wrong, meant = [], []
+    for verdict in verdicts:
+        count = _wrong(verdict, judge)
+        if count is not None:
+            wrong.append(count)
+            meant.append(len(words(verdict.text)))
+    return wrong, meant
+
+
+def _wrong(verdict: Verdict, judge: Judge) -> int | None:
+    match judge:
+        case Judge.WHISPER:
+            return verdict.wrong
+        case Judge.BIGRAM:
+            return word_errors(verdict.text, verdict.heard)
+        case Judge.OPEN:
+            heard = verdict.heard_open
+            return None if heard is None else word_errors(verdict.text, heard)
 
 
 @lru_cache(maxsize=2)
@@ -107,6 +151,11 @@ def _sound_judge() -> SoundRecogniser:
 
 
 @lru_cache(maxsize=1)
+def _whisper() -> WhisperJudge:
+    return WhisperJudge(whisper_judge.fetch())
+
+
+@lru_cache(maxsize=1)
 def _aligner() -> Aligner:
     return Aligner()
 
@@ -114,6 +163,7 @@ def _aligner() -> Aligner:
 def _verdict(name: str, spoken: Spoken, judges: Judges, *, ask_natural: bool) -> Verdict:
     pcm, sample_rate = spoken.pcm, spoken.sample_rate
     aligned = judges.sounds or spoken.switched is not None
+    heard = _whisper().hear(pcm, sample_rate) if judges.whisper else None
     return Verdict(
         talker=name,
         text=spoken.text,
@@ -127,6 +177,8 @@ def _verdict(name: str, spoken: Spoken, judges: Judges, *, ask_natural: bool) ->
         starts=tuple(_aligner().word_starts(pcm, sample_rate, spoken.text)) if aligned else (),
         heard=bigram_judge(judges.known).hear(pcm, sample_rate),
         heard_open=_open_judge().hear(pcm, sample_rate) if judges.open else None,
+        heard_whisper=heard,
+        wrong=None if heard is None else words_wrong(spoken.text, heard, phonemizer_library()),
         gaps=_gaps(spoken) if judges.sounds else None,
         naturalness=naturalness(spoken) if ask_natural else None,
     )

@@ -28,7 +28,8 @@ def test_what_nobody_measured_is_neither_passed_nor_missed() -> None:
     silent = Heard(sentences=(verdict(heard_open=None),))
     assert words.cell(silent) == UNMEASURED
     assert words.verdict(silent) == ""
-    assert table(NOTHING, NOTHING, NOTHING).count(UNMEASURED) == 3 * len(goals(NOTHING))
+    printed = table(NOTHING, {"its sources": NOTHING, "espeak": NOTHING, "flite": NOTHING})
+    assert printed.count(UNMEASURED) == 4 * len(goals(NOTHING))
 
 
 def test_the_rate_is_judged_by_its_mean_error() -> None:
@@ -99,3 +100,11 @@ def test_a_real_voice_is_set_beside_its_own_prompt_and_the_nearest_named_voice()
     assert "person 1: clone 0.60" in line
     assert "own prompt 1.00, the nearest named voice 0.80" in line
     assert likened("person 1", {}, [{"vector": [0.0, 1.0]}]) is None
+
+
+def test_all_voices_together_are_judged_by_whisper_with_an_interval() -> None:
+    heard = Heard(sentences=(verdict(), verdict(talker="Bruno", wrong=1)), replies=(verdict(),))
+    assert goal("words wrong, Whisper, all").cell(heard) == "25.0% / 25.0%"
+    assert goal("words wrong, Whisper, every voice").verdict(heard) == "miss"
+    assert "Bruno: words wrong by Whisper 50.0% \u00b1 0.0, bigram 0.0%" in details(heard)
+    assert "replies: words wrong by Whisper 0.0%" in details(heard)

@@ -261,3 +261,17 @@ def test_equal_sounds_are_no_distance_apart() -> None:
 def test_the_equal_error_rate_is_none_for_apart_and_half_for_alike() -> None:
     assert rate_where_equal(np.asarray([0.9, 0.8]), np.asarray([0.1, 0.2])) == 0
     assert rate_where_equal(np.asarray([0.1, 0.9]), np.asarray([0.1, 0.9])) == 0.5
+
+
+def test_baselines_are_printed_with_what_was_not_measured(
+    whole: Whole, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = copied(whole, tmp_path, "corpus")
+    command = ["baselines", str(TINY), "--work", str(run.folder), "--workers", "1"]
+    assert main([*command, "--only", "sources/replies"]) == 0
+    assert not run.done("baselines")
+    printed = capsys.readouterr().out
+    row = next(line for line in printed.splitlines() if "replies of 1 to 3 words, bigram" in line)
+    cells = [cell.strip() for cell in row.split("|")]
+    assert cells[3] == cells[6] == "not measured"
+    assert "%" in cells[5]

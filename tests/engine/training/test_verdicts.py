@@ -9,7 +9,7 @@ from engine.training.figures import LOST_SOUNDS
 from engine.training.matching import Gaps, gaps
 from engine.training.performance import Spoken
 from engine.training.talkers import SourceTalker
-from engine.training.verdicts import Judges, errors, judge, read_verdicts
+from engine.training.verdicts import Judge, Judges, errors, interval, judge, read_verdicts
 from tests.engine.training.verdict import verdict
 
 TEXTS = ("The train is at the station now.", "Should I cancel the meeting on Monday?")
@@ -31,21 +31,22 @@ class LostTalker:
 
 @pytest.mark.skipif(shutil.which("flite") is None, reason="flite is not installed")
 def test_a_good_synthesiser_passes_and_one_that_skips_does_not() -> None:
-    judges = Judges(TEXTS, sounds=True)
+    judges = Judges(TEXTS, sounds=True, whisper=False)
     good, bad = (
         read_verdicts(json.loads(json.dumps(judge((talker,), TEXTS, (4.0,), judges))))  # type: ignore[arg-type]
         for talker in (RMS, LostTalker())
     )
     assert [each.text for each in good] == list(TEXTS)
-    assert errors(good) == 0.0
+    assert errors(good) is None  # Whisper was not asked
+    assert errors(good, Judge.BIGRAM) == 0.0
     assert all(each.gaps and max(each.gaps.skipped, each.gaps.added) < 4 for each in good)
     assert all(max(each.onset_gaps) < 0.1 for each in good)
     assert all(each.gaps and max(each.gaps.skipped, each.gaps.added) >= LOST_SOUNDS for each in bad)
-    assert (errors(bad) or 0.0) > 0.5
+    assert (errors(bad, Judge.BIGRAM) or 0.0) > 0.5
 
 
 def test_errors_of_what_nobody_judged_are_unknown() -> None:
-    assert errors([verdict(heard_open=None)], open_model=True) is None
+    assert errors([verdict(heard_open=None)], Judge.OPEN) is None
     assert errors([]) is None
 
 
@@ -55,3 +56,12 @@ def test_sounds_left_out_and_sounds_said_twice_are_counted_in_a_row() -> None:
     assert gaps(meant, meant[:3]) == Gaps(5, 0)
     assert gaps(meant, [*meant[:3], "m", "m", *meant[5:]]) == Gaps(2, 2)
     assert gaps(meant, meant + meant) == Gaps(0, 8)
+
+
+def test_an_interval_narrows_with_the_sentences_and_is_the_same_every_time() -> None:
+    few = [verdict(wrong=count) for count in (0, 0, 0, 1, 2)]
+    assert errors(few) == pytest.approx(0.3)
+    assert 0.2 < interval(few) < 0.4
+    assert interval(few * 16) == pytest.approx(interval(few) / 4, rel=0.15)
+    assert interval(few) == interval(few)
+    assert interval([]) == 0.0

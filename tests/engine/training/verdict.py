@@ -12,6 +12,7 @@ def verdict(**changed: Any) -> Verdict:
         "talker": "Ada", "text": "Good morning.", "seconds": 1.0, "rate": 4.0, "ended": True,
         "cpu_seconds": 0.1, "first_ms": 40.0, "switched": None, "onsets": (0.1, 0.4),
         "starts": (0.1, 0.45), "heard": "good morning", "heard_open": "good morning",
+        "heard_whisper": "Good morning.", "wrong": 0,
         "gaps": Gaps(1, 0), "naturalness": None,
     }  # fmt: skip
     return Verdict(**{**plain, **changed})

@@ -1,0 +1,119 @@
+"""Whisper base as the first judge of speech: words heard against words meant, by how they sound.
+
+It writes numbers in words (figures are forbidden to it), and of its words those that sound as what
+was meant are right, however they are spelt or joined: "Sophia", "metres", "W C", "stand alone".
+Invariant: it knows nothing of the sentences or the voice; the same one judges everybody.
+"""
+
+import re
+import sys
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+import soxr
+
+from engine.assets.catalogue import find
+from engine.assets.store import State, Store
+from engine.settings_file import data_folder
+from engine.text.phonemes import Espeak
+from engine.tts.base import Pcm
+
+RATE: Final = 16_000
+BEAM: Final = 5
+LONGEST_JOIN: Final = 5  # words that may be one word on the other side
+_FIGURE: Final = re.compile(r"[0-9%$\u00a3\u20ac&+=]")
+_NO_WORD: Final = re.compile(r"[^A-Za-z' ]+")
+
+
+def fetch() -> Path:
+    """The folder of the program's own Whisper base, downloaded unless it is there. AssetError."""
+    asset, store = find("whisper-base"), Store(data_folder() / "models")
+    if store.state(asset) is not State.COMPLETE:
+        sys.stderr.write(f"fetching {asset.title}, {asset.megabytes} MB\n")
+    return store.fetch(asset, lambda progress: None, lambda: False)
+
+
+class WhisperJudge:
+    """Whisper base on one thread."""
+
+    def __init__(self, folder: Path) -> None:
+        """Load it from the folder that `fetch` gave."""
+        from faster_whisper import WhisperModel  # loads ctranslate2
+
+        self._model = WhisperModel(
+            str(folder), device="cpu", compute_type="int8", cpu_threads=1, local_files_only=True
+        )
+        self._forbidden = _figures(self._model.hf_tokenizer)
+
+    def hear(self, pcm: Pcm, sample_rate: int) -> str:
+        """The words of an utterance."""
+        segments, _ = self._model.transcribe(
+            soxr.resample(pcm, sample_rate, RATE),
+            language="en",
+            beam_size=BEAM,
+            temperature=0.0,
+            condition_on_previous_text=False,
+            without_timestamps=True,
+            suppress_tokens=[-1, *self._forbidden],
+        )
+        return " ".join(segment.text.strip() for segment in segments)
+
+
+def words_wrong(meant: str, heard: str, espeak: Espeak) -> int:
+    """Words put in, left out and replaced, where what sounds alike is the same."""
+    return _distance(_words(meant), _words(heard), lambda words: _sound(espeak, words))
+
+
+def _distance(
+    meant: Sequence[str], heard: Sequence[str], sound: Callable[[tuple[str, ...]], str]
+) -> int:
+    """Levenshtein's; and up to LONGEST_JOIN words equal one that sounds like all of them."""
+    costs = [[row + column for column in range(len(heard) + 1)] for row in range(len(meant) + 1)]
+    for row in range(1, len(meant) + 1):
+        for column in range(1, len(heard) + 1):
+            best = 1 + min(
+                costs[row - 1][column], costs[row][column - 1], costs[row - 1][column - 1]
+            )
+            for ours, theirs in _joins(row, column):
+                same = sound(tuple(meant[row - ours : row])) == sound(
+                    tuple(heard[column - theirs : column])
+                )
+                if same:
+                    best = min(best, costs[row - ours][column - theirs])
+            costs[row][column] = best
+    return costs[-1][-1]
+
+
+def _joins(row: int, column: int) -> list[tuple[int, int]]:
+    """How many words of either side may be compared, one of them a single one."""
+    pairs = [(1, 1), *((n, 1) for n in range(2, LONGEST_JOIN + 1))]
+    pairs += [(1, n) for n in range(2, LONGEST_JOIN + 1)]
+    return [(ours, theirs) for ours, theirs in pairs if ours <= row and theirs <= column]
+
+
+def _words(text: str) -> list[str]:
+    """Words without marks; what hyphens join is apart. Capitals stay: they may be spelt."""
+    plain = _NO_WORD.sub(" ", text.replace("\u2019", "'")).split()
+    return [word.strip("'") for word in plain if word.strip("'")]
+
+
+def _sound(espeak: Espeak, words: tuple[str, ...]) -> str:
+    """Phones of words, each as it is alone, without stress and length."""
+    return "".join(_sound_of(espeak, word) for word in words)
+
+
+@lru_cache(maxsize=50_000)
+def _sound_of(espeak: Espeak, word: str) -> str:
+    if word.isupper() and len(word) > 1:  # letters: "W C A J" is heard as "WCAJ"
+        return "".join(_sound_of(espeak, letter) for letter in word)
+    spelt = word.lower() if len(word) > 1 else word
+    phones = "".join(phone for group in espeak.groups(spelt) for phone in group)
+    return re.sub("[\u02c8\u02cc\u02d0]", "", phones)
+
+
+def _figures(tokenizer: Any) -> list[int]:
+    """The tokens in which a figure or a sign for a word stands."""
+    size = tokenizer.get_vocab_size()
+    return [token for token in range(size) if _FIGURE.search(tokenizer.decode([token]))]
