@@ -171,6 +171,30 @@ RULES: Mapping[str, Rule] = MappingProxyType(
     }
 )
 
+PartSettings = RecogniserSettings | LanguageModelSettings | SpeechSettings
+
+# What each engine is loaded with, besides itself; all the rest applies to it while it runs.
+_LOADED_WITH: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "sphinx": (),
+        "whisper": ("model",),
+        "skills": (),
+        "llama": ("model", "context_tokens"),
+        "server": ("model", "address", "key_variable"),
+        "espeak": (),
+        "starter": ("device",),
+        "voxtream2": ("device", "profile"),
+    }
+)
+
+
+def load_key(settings: PartSettings) -> tuple[Value, ...]:
+    """What is to be loaded; settings of one key differ in what applies live, if at all. The engine
+    is not 'auto' but what that is here.
+    """
+    names = _LOADED_WITH[settings.engine]
+    return (settings.engine, *(getattr(settings, name) for name in names))
+
 
 def keys() -> tuple[str, ...]:
     """Every setting as 'section.name', in the order of the file."""

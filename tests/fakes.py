@@ -233,11 +233,15 @@ class FakeRecogniser:
         self.info = RecogniserInfo("fake", "hears what it is told")
         self.text = text
         self.aside = ""
+        self.language = ""
         self.broken = False
         self.samples = 0
 
     def open(self) -> FakeRecognition:
         return FakeRecognition(self)
+
+    def adjust(self, settings: RecogniserSettings) -> None:
+        self.language = settings.language
 
     def close(self) -> None:
         """Nothing to release."""
@@ -252,6 +256,7 @@ class FakeLanguageModel:
         self.histories: list[tuple[Message, ...]] = []  # what was said
         self.instructions: list[list[str]] = []  # system messages
         self.given = 0
+        self.settings: LanguageModelSettings | None = None  # None = it was given none
         self.broken: Exception | None = None  # raised instead of getting ready
         self.slices = 0  # it takes to get ready for a question
         self.warmed: list[tuple[str, ...]] = []  # what was said before, for each slice
@@ -278,6 +283,9 @@ class FakeLanguageModel:
             self.given += 1
             yield TextDelta(delta) if isinstance(delta, str) else delta
 
+    def adjust(self, settings: LanguageModelSettings) -> None:
+        self.settings = settings
+
     def close(self) -> None:
         """Nothing to release."""
 
@@ -296,6 +304,7 @@ class Stage:
         default_factory=lambda: {"": HandLoudspeaker("default loudspeaker")}
     )
     devices: Devices | None = None
+    size_bytes: int = 0  # of every part
     watch_closed: bool = False
     events: list[EngineEvent] = field(default_factory=list)
     loads: list[SpeechSettings] = field(default_factory=list)  # of the voice, since count_loads()
@@ -316,6 +325,7 @@ class Stage:
             phrases=tuple,
             completeness=lambda settings: lambda text: Completeness.UNSURE,
             devices=self,
+            size_bytes=lambda settings: self.size_bytes,
         )
 
     def _microphone(self, name: str) -> HandMicrophone:

@@ -11,6 +11,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from engine.settings import RecogniserSettings
+
 SAMPLE_RATE = 16_000  # Hz; what Silero, Whisper and pocketsphinx are made for
 
 
@@ -72,5 +74,11 @@ class Recogniser(Protocol):
     def info(self) -> RecogniserInfo: ...
 
     def open(self) -> Recognition: ...
+
+    def adjust(self, settings: RecogniserSettings) -> None:
+        """Recognise from the next Recognition on as these settings say, which name what is loaded:
+        in their language. ModelError when it does not know that one; nothing changes then.
+        """
+        ...
 
     def close(self) -> None: ...

@@ -6,8 +6,8 @@ Invariant: load() either returns a recogniser that works or raises ModelError wi
 from collections.abc import Sequence
 
 from engine.asr.base import Recogniser
-from engine.asr.pick import SPHINX_LANGUAGES, resolve
-from engine.errors import InvalidInput, ModelError
+from engine.asr.pick import resolve
+from engine.errors import InvalidInput
 from engine.settings import RecogniserSettings
 
 NAMES = ("sphinx", "whisper")  # and 'auto', which is one of them
@@ -25,13 +25,9 @@ def load(settings: RecogniserSettings, phrases: Sequence[str]) -> Recogniser:
     match settings.engine:
         case "sphinx":
             # pocketsphinx brings its model along: only when it is the one in use.
-            from engine.asr.sphinx import SphinxRecogniser
+            from engine.asr.sphinx import SphinxRecogniser, check_language
 
-            if settings.language not in SPHINX_LANGUAGES:
-                raise ModelError(
-                    f"The built-in recogniser understands English only, not '{settings.language}'.",
-                    hint="Choose English, or the recogniser 'whisper' with a multilingual model.",
-                )
+            check_language(settings.language)
             return SphinxRecogniser(phrases)
         case "whisper":
             # faster-whisper brings ctranslate2, onnxruntime and PyAV: 1.2 s and 54 MB.

@@ -15,8 +15,11 @@ from engine.asr.base import RecogniserInfo, Transcript
 from engine.asr.decision import Likely
 from engine.asr.kept import Clip, KeptAudio
 from engine.asr.phrase_model import PhraseModel
+from engine.asr.pick import SPHINX_LANGUAGES
 from engine.asr.sphinx_decoder import SphinxDecoder
 from engine.audio.vad import Vad
+from engine.errors import ModelError
+from engine.settings import RecogniserSettings
 
 NAME = "sphinx"
 LIMIT_S = 12  # a longer utterance is settled piece by piece
@@ -47,10 +50,23 @@ class SphinxRecogniser:
         self._recognition = SphinxRecognition(self._decoder, self._vad)
         return self._recognition
 
+    def adjust(self, settings: RecogniserSettings) -> None:
+        """ModelError for any other language than English."""
+        check_language(settings.language)
+
     def close(self) -> None:
         if self._recognition is not None:
             self._recognition.close()
             self._recognition = None
+
+
+def check_language(language: str) -> None:
+    """ModelError when the model that comes along does not understand it."""
+    if language not in SPHINX_LANGUAGES:
+        raise ModelError(
+            f"The built-in recogniser understands English only, not '{language}'.",
+            hint="Choose English, or the recogniser 'whisper' with a multilingual model.",
+        )
 
 
 class SphinxRecognition:

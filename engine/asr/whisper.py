@@ -7,7 +7,7 @@ heard nobody, and never on more than 30 s at once; what fails the gates is not s
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ import numpy.typing as npt
 from engine.asr.base import SAMPLE_RATE, RecogniserInfo, Transcript
 from engine.asr.gates import Believed, Gates, believe, join
 from engine.asr.kept import Clip, KeptAudio
-from engine.asr.whisper_model import LoadedWhisper, load_model
+from engine.asr.whisper_model import LoadedWhisper, in_language, load_model
 from engine.audio.vad import Vad
 from engine.errors import RecogniserError
 from engine.settings import RecogniserSettings
@@ -61,6 +61,13 @@ class WhisperRecogniser:
 
     def open(self) -> "WhisperRecognition":
         return WhisperRecognition(self._decoder, self._vad, self._clock)
+
+    def adjust(self, settings: RecogniserSettings) -> None:
+        """Decode in this language from the next Recognition on; ModelError if the model has not
+        learnt it.
+        """
+        loaded = in_language(self._decoder.loaded, settings.language, settings.model)
+        self._decoder = replace(self._decoder, loaded=loaded)
 
     def close(self) -> None:
         """Give the model's memory back; no Recognition may be used afterwards."""

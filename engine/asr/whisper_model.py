@@ -6,7 +6,7 @@ A GPU is used only after it has encoded once; otherwise the CPU takes over and `
 
 import logging
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +51,12 @@ def load_model(folder: str, language: str) -> LoadedWhisper:
         model = _on_cpu(path)
     _check_mels(model, path)
     return LoadedWhisper(model, _checked_language(model, language, path), _detail(model, notes))
+
+
+def in_language(loaded: LoadedWhisper, language: str, folder: str) -> LoadedWhisper:
+    """The same model for another language; ModelError when it has not learnt that one."""
+    path = Path(folder).expanduser()
+    return replace(loaded, language=_checked_language(loaded.model, language, path))
 
 
 def checked_folder(folder: str) -> Path:

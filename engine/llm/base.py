@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
+from engine.settings import LanguageModelSettings
+
 
 class Role(Enum):
     SYSTEM = "system"
@@ -154,6 +156,12 @@ class LanguageModel(Protocol):
         done is kept when it is closed. Models that gain nothing by it yield nothing.
 
         Raises LanguageModelError, which the next reply would raise too.
+        """
+        ...
+
+    def adjust(self, settings: LanguageModelSettings) -> None:
+        """Answer from the next reply on as these settings say, which name what is loaded: by their
+        system prompt, at their temperature.
         """
         ...
 

@@ -103,6 +103,9 @@ class LlamaModel:
         except (RuntimeError, ValueError) as error:
             raise self._failure(error) from error
 
+    def adjust(self, settings: LanguageModelSettings) -> None:
+        self._settings = settings
+
     def close(self) -> None:
         self._llama.close()
 

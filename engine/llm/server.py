@@ -79,6 +79,9 @@ class ServerModel:
         """Servers keep prompts by themselves; asking one in vain might cost money."""
         yield from ()
 
+    def adjust(self, settings: LanguageModelSettings) -> None:
+        self._settings = settings
+
     def close(self) -> None:
         self._steps.finish(self._client.close())
         self._steps.close()

@@ -5,16 +5,15 @@ told, and what speaks already, or needs no file of weights, speaks on.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 from engine.errors import EngineError, ModelError, SynthesisError
 from engine.messages import Event, Loading, Notice, Part, Ready
-from engine.runtime.happenings import Happening, PartFailed, VoiceAdopted, VoicesKnown
+from engine.runtime.happenings import Happening, VoiceAdopted, VoicesKnown
+from engine.runtime.loaded_part import LoadedPart
 from engine.runtime.parts import Parts
-from engine.runtime.unloaded import unloaded
 from engine.settings import SpeechSettings
-from engine.tts.base import TtsModel, TtsSession, Voice
+from engine.tts.base import Progress, TtsModel, TtsSession, Voice
 from engine.tts.casting import adopt, choose, voice_names
 from engine.tts.registry import BUILT_IN
 
@@ -25,8 +24,16 @@ class LoadedVoice:
     def __init__(self, parts: Parts, tell: Callable[[Happening | Event], None]) -> None:
         self._parts = parts
         self._tell = tell
-        self._model: TtsModel | None = None  # None until one is loaded
+        self._model: LoadedPart[SpeechSettings, TtsModel] = LoadedPart(
+            Part.SYNTHESISER,
+            tell,
+            load=self._load,
+            use=self._use,
+            size_bytes=parts.size_bytes,
+            stand_in=SpeechSettings(engine=BUILT_IN),
+        )
         self._voice: Voice | None = None  # None = no model
+        self._chosen: str | None = None  # as the voice was asked for; None = for another model
         self._warm: Voice | None = None  # the voice that was made ready; None = none yet
         self._note = ""  # told last
         self._seed = 0
@@ -34,37 +41,35 @@ class LoadedVoice:
     @property
     def sample_rate(self) -> int:
         """Hz of what sessions give; there must be a model."""
-        assert self._model is not None, "a session was opened"
-        return self._model.info.sample_rate
+        assert self._model.now is not None, "a session was opened"
+        return self._model.now.info.sample_rate
 
-    def load(self, settings: SpeechSettings, *, instead: bool = False) -> None:
-        """Load what the settings name; in vain, it is told and another one speaks."""
+    def load(self, settings: SpeechSettings) -> None:
+        """Speak as the settings say from the next session on, with what they name; in vain, it is
+        told and another one speaks. Only what needs it is loaded.
+        """
+        self._model.take(settings)
 
-        def progress(text: str, fraction: float | None) -> None:
-            self._tell(Loading(Part.SYNTHESISER, text, fraction))
-
-        progress(f"Loading the {settings.engine} voice", None)
-        try:
-            model = self._parts.synthesiser(settings, progress)
-        except Exception as error:  # noqa: BLE001 - whatever a library raises, another stands in
-            self._tell(PartFailed(Part.SYNTHESISER, unloaded(Part.SYNTHESISER, error)))
-            if self._model is None and settings.engine != BUILT_IN:
-                self.load(replace(settings, engine=BUILT_IN, voice=""), instead=True)
-            return
-        if self._model:
-            self._model.close()
-        self._model, self._warm, self._seed = model, None, settings.seed
+    def _load(self, settings: SpeechSettings, progress: Progress) -> TtsModel:
+        model = self._parts.synthesiser(settings, progress)
         progress("Preparing the voice", None)
-        self.select(settings.voice)
-        self._tell(Ready(Part.SYNTHESISER, model.info.name, self._voice_name, instead))
+        self._chosen = None
+        return model
+
+    def _use(self, model: TtsModel, settings: SpeechSettings) -> str:
+        self._seed = settings.seed
+        if settings.voice != self._chosen:
+            self.select(settings.voice)
+        return self._voice_name
 
     def select(self, name: str, *, warm: bool = True) -> None:
         """Speak with another voice from the next session on; empty = the model's default. Without
         `warm` it is made ready later, by warm().
         """
-        model = self._model
+        model = self._model.now
         if model is None:
             return
+        self._chosen = name
         try:
             self._voice = choose(model, name)
             if warm:
@@ -76,8 +81,9 @@ class LoadedVoice:
 
     def warm(self) -> None:
         """Take from the next reply what it would wait for; slow when the voice is a new one."""
-        if self._model and self._voice and self._voice is not self._warm:
-            self._model.warm(self._voice)
+        model = self._model.now
+        if model and self._voice and self._voice is not self._warm:
+            model.warm(self._voice)
             self._warm = self._voice
             self._tell_note()
 
@@ -87,7 +93,7 @@ class LoadedVoice:
 
         Raises UnreadableClip, InvalidInput and ModelError.
         """
-        model = self._model
+        model = self._model.now
         if model is None:
             raise ModelError("No voice has loaded yet.", hint="Try again in a moment.")
         self._tell(Loading(Part.SYNTHESISER, f"Learning the voice in {clip.name}"))
@@ -101,22 +107,23 @@ class LoadedVoice:
 
     def open(self) -> TtsSession:
         """A session in the voice. SynthesisError when none has loaded."""
-        if self._model is None or self._voice is None:
+        model = self._model.now
+        if model is None or self._voice is None:
             raise SynthesisError(
                 "There is no voice to speak with yet.", hint="Wait until the voice has loaded."
             )
-        session = self._model.open(self._voice, seed=self._seed)
+        session = model.open(self._voice, seed=self._seed)
         self._tell_note()
         return session
 
     def close(self) -> None:
         """Release the model."""
-        if self._model:
-            self._model.close()
+        self._model.close()
 
     def _tell_note(self) -> None:
         """Tell what the model says of how it runs, once."""
-        note = self._model.info.note if self._model else ""
+        model = self._model.now
+        note = model.info.note if model else ""
         if note and note != self._note:
             self._tell(Notice(note))
         self._note = note

@@ -16,7 +16,13 @@ from engine.audio.hotplug import DeviceWatch
 from engine.audio.portaudio import Devices
 from engine.llm.base import LanguageModel
 from engine.llm.base import Progress as LoadProgress
-from engine.settings import LanguageModelSettings, RecogniserSettings, SpeechSettings
+from engine.runtime.requirements import size_bytes
+from engine.settings import (
+    LanguageModelSettings,
+    PartSettings,
+    RecogniserSettings,
+    SpeechSettings,
+)
 from engine.tts.base import Progress, TtsModel
 
 
@@ -44,6 +50,7 @@ class Parts:
     # how complete what was said is, for the language of these settings
     completeness: Callable[[RecogniserSettings], Callable[[str], Completeness]]
     devices: Watch
+    size_bytes: Callable[[PartSettings], int]  # of what would be loaded
 
 
 def standard_parts() -> Parts:
@@ -58,6 +65,7 @@ def standard_parts() -> Parts:
         phrases=_phrases,
         completeness=_completeness,
         devices=DeviceWatch(),
+        size_bytes=size_bytes,
     )
 
 

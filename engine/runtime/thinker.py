@@ -8,7 +8,7 @@ ready for the next question, a slice at a time.
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import assert_never
 
@@ -22,14 +22,14 @@ from engine.llm.base import (
     TextDelta,
     ThoughtDelta,
 )
-from engine.messages import Event, Loading, Part, Ready, Thought
+from engine.messages import Event, Part, Thought
 from engine.runtime.happenings import ActionAsked, Happening, PartFailed, ReplyGrew, WordsReady
+from engine.runtime.loaded_part import LoadedPart, Progress
 from engine.runtime.parts import Parts
 from engine.runtime.reply import Reply
 from engine.runtime.speaker import EndWords, Order, SayWords
-from engine.runtime.unloaded import unloaded
 from engine.runtime.worker import Worker
-from engine.settings import LanguageModelSettings
+from engine.settings import LanguageModelSettings, load_key
 from engine.text.pace_tags import OFFER
 from engine.text.paced import Growth, PacedText
 
@@ -97,8 +97,16 @@ class Thinker:
         self._tell = tell
         self._say = say
         self._situation = situation
-        self._model: LanguageModel | None = None  # None until one is loaded
+        self._model: LoadedPart[LanguageModelSettings, LanguageModel] = LoadedPart(
+            Part.LANGUAGE_MODEL,
+            tell,
+            load=self._load,
+            use=_use,
+            size_bytes=parts.size_bytes,
+            stand_in=LanguageModelSettings(engine=BUILT_IN),
+        )
         self._wanted: LanguageModelSettings | None = None  # None = the one that was chosen is there
+        self._chosen = LanguageModelSettings()  # last; only who posts reads and writes it
         self._choices = 0  # models chosen so far, and the end; counted by who posts
         self._next = GetReady(())  # what the next question follows
         self._at_ease = True  # nobody has the floor
@@ -117,14 +125,15 @@ class Thinker:
 
     def post(self, task: Task) -> None:
         if isinstance(task, LoadLanguageModel):
-            self._choices += 1
+            self._choices += load_key(task.settings) != load_key(self._chosen)
+            self._chosen = task.settings
         self._worker.post(task)
 
     def stop(self, timeout_s: float) -> bool:
         """End the thread, release the model; the conductor has ended the reply."""
         self._choices += 1
         ended = self._worker.stop(timeout_s)
-        if ended and self._model:
+        if ended:
             self._rest()
             self._model.close()
         return ended
@@ -151,47 +160,31 @@ class Thinker:
             case _:
                 assert_never(task)
 
-    def _load(self, settings: LanguageModelSettings, *, instead: bool = False) -> None:
+    def _load(self, settings: LanguageModelSettings, progress: Progress) -> LanguageModel:
         """Load a model; given up when another one is chosen meanwhile, or nobody needs it more."""
         choices = self._choices
-        told = Loading(Part.LANGUAGE_MODEL, f"Loading {settings.engine}")
-        self._tell(told)
 
-        def progress(text: str, fraction: float | None) -> None:
-            nonlocal told
+        def cancellable(text: str, fraction: float | None) -> None:
             if self._choices != choices:
                 raise Cancelled("Another language model was chosen.")
-            said, told = told, Loading(Part.LANGUAGE_MODEL, text, fraction)
-            if told != said:
-                self._tell(told)
+            progress(text, fraction)
 
-        try:
-            model = self._parts.language_model(settings, progress)
-        except Cancelled:
-            return
-        except Exception as error:  # noqa: BLE001 - whatever a library raises, another stands in
-            self._tell(PartFailed(Part.LANGUAGE_MODEL, unloaded(Part.LANGUAGE_MODEL, error)))
-            if self._model is None and settings.engine != BUILT_IN:
-                self._load(replace(settings, engine=BUILT_IN, model=""), instead=True)
-            return
-        if self._model:
-            self._model.close()
-        self._model = model
-        self._tell(Ready(Part.LANGUAGE_MODEL, model.info.name, model.info.detail, instead))
+        return self._parts.language_model(settings, cancellable)
 
     def _load_wanted(self) -> None:
-        """Load what was chosen last, if it is not there."""
+        """Have what was chosen last."""
         wanted, self._wanted = self._wanted, None
         if wanted is not None:
             self._rest()
-            self._load(wanted)
+            with suppress(Cancelled):
+                self._model.take(wanted)
             self._get_ready()
 
     def _get_ready(self) -> None:
         self._rest()
-        if self._model is not None and self._at_ease:
+        if self._model.now is not None and self._at_ease:
             history = _told(self._next.history, paced=self._next.paced)
-            self._readying = self._model.warm(history)
+            self._readying = self._model.now.warm(history)
 
     def _rest(self) -> None:
         """Get ready no further; what was done for it is kept by the model."""
@@ -219,13 +212,14 @@ class Thinker:
         self._private = False
 
     def _answer(self, reply: Reply, history: Sequence[Message]) -> None:
-        if self._model is None:
+        model = self._model.now
+        if model is None:
             raise LanguageModelError(
                 "There is nothing to answer with.", hint="Choose a language model in the settings."
             )
         if reply.ending is not None:
             return
-        with closing(self._model.reply(history, self._situation)) as deltas:
+        with closing(model.reply(history, self._situation)) as deltas:
             self._pass_on(reply, deltas)
 
     def _pass_on(self, reply: Reply, deltas: Iterator[Delta]) -> None:
@@ -288,6 +282,11 @@ class Thinker:
         reply.broke = True
         self._hold(failed)
         self._end_words(reply)
+
+
+def _use(model: LanguageModel, settings: LanguageModelSettings) -> str:
+    model.adjust(settings)
+    return model.info.detail
 
 
 def _told(history: tuple[Message, ...], *, paced: bool) -> tuple[Message, ...]:

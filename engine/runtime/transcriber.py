@@ -7,14 +7,15 @@ was chosen to recognise with is loaded between two utterances, the newest choice
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import assert_never
 
 from engine.asr.base import Recogniser, Recognition, Transcript
 from engine.asr.completeness import Completeness
+from engine.asr.pick import resolve
 from engine.audio.base import Pcm
 from engine.errors import EngineError, RecogniserError
-from engine.messages import Event, Loading, Part, Ready
+from engine.messages import Event, Part
 from engine.runtime.happenings import (
     Drafted,
     Happening,
@@ -22,6 +23,7 @@ from engine.runtime.happenings import (
     PartialHeard,
     Transcribed,
 )
+from engine.runtime.loaded_part import LoadedPart, Progress
 from engine.runtime.orders import (
     CloseUtterance,
     DropUtterance,
@@ -30,12 +32,10 @@ from engine.runtime.orders import (
     UtteranceOrder,
 )
 from engine.runtime.parts import Parts
-from engine.runtime.unloaded import unloaded
 from engine.runtime.worker import Worker
 from engine.settings import RecogniserSettings
 
 BUILT_IN = "sphinx"  # needs no download, so it stands in when another one will not load
-LANGUAGE = "en"  # the only one it knows
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,14 @@ class Transcriber:
     def __init__(self, parts: Parts, tell: Callable[[Happening | Event], None]) -> None:
         self._parts = parts
         self._tell = tell
-        self._recogniser: Recogniser | None = None  # None until one is loaded
+        self._recogniser: LoadedPart[RecogniserSettings, Recogniser] = LoadedPart(
+            Part.RECOGNISER,
+            tell,
+            load=self._load,
+            use=self._use,
+            size_bytes=parts.size_bytes,
+            stand_in=RecogniserSettings(engine=BUILT_IN),
+        )
         self._wanted: RecogniserSettings | None = None  # None = the one that was chosen is there
         self._judge: Callable[[str], Completeness] = _unjudged
         self._recognition: Recognition | None = None  # None between utterances
@@ -106,8 +113,7 @@ class Transcriber:
         ended = self._worker.stop(timeout_s)
         if ended:
             self._drop()
-            if self._recogniser:
-                self._recogniser.close()
+            self._recogniser.close()
         return ended
 
     def _handle(self, job: Job) -> None:  # noqa: C901, PLR0912 - one case per kind
@@ -136,41 +142,31 @@ class Transcriber:
                 assert_never(job)
 
     def _load_wanted(self) -> None:
-        """Load what was chosen last, if it is not there; nobody is being heard."""
+        """Have what was chosen last; nobody is being heard."""
         wanted, self._wanted = self._wanted, None
         if wanted is not None:
             self._drop()
-            self._load(wanted)
+            self._recogniser.take(resolve(wanted))
 
-    def _load(self, settings: RecogniserSettings, *, instead: bool = False) -> None:
-        self._tell(Loading(Part.RECOGNISER, "Loading the recogniser"))
-        try:
-            recogniser = self._parts.recogniser(settings, self._parts.phrases())
-            judge = self._parts.completeness(settings)
-        except Exception as error:  # noqa: BLE001 - whatever a library raises, another stands in
-            self._tell(PartFailed(Part.RECOGNISER, unloaded(Part.RECOGNISER, error)))
-            if self._recogniser is None and settings.engine != BUILT_IN:
-                self._load(
-                    replace(settings, engine=BUILT_IN, model="", language=LANGUAGE), instead=True
-                )
-            return
-        if self._recogniser:
-            self._recogniser.close()
-        self._recogniser = recogniser
-        self._judge = judge
-        info = recogniser.info
-        self._tell(Ready(Part.RECOGNISER, info.name, info.detail, instead))
+    def _load(self, settings: RecogniserSettings, progress: Progress) -> Recogniser:
+        return self._parts.recogniser(settings, self._parts.phrases())
+
+    def _use(self, recogniser: Recogniser, settings: RecogniserSettings) -> str:
+        recogniser.adjust(settings)
+        self._judge = self._parts.completeness(settings)
+        return recogniser.info.detail
 
     def _begin(self, turn: int) -> None:
         self._drop()
         self._load_wanted()
         self._turn = turn
-        if self._recogniser is None:
+        recogniser = self._recogniser.now
+        if recogniser is None:
             raise RecogniserError(
                 "There is no speech recogniser yet.",
                 hint="Type instead, or choose one in settings.",
             )
-        self._recognition = self._recogniser.open()
+        self._recognition = recogniser.open()
 
     def _write_draft(self, recognition: Recognition, turn: int, pause: int) -> None:
         transcript = recognition.draft(lambda: self._pause == pause)

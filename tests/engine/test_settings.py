@@ -1,7 +1,7 @@
 """The rules of the settings: what a value may be, and what the person reads when it may not."""
 
 import math
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 
 import pytest
 from hypothesis import given
@@ -10,7 +10,17 @@ from hypothesis import strategies as st
 from engine.asr import registry as asr
 from engine.errors import InvalidInput
 from engine.llm import registry as llm
-from engine.settings import RULES, Choice, Settings, Shape, change, keys, value_of
+from engine.settings import (
+    _LOADED_WITH,
+    RULES,
+    Choice,
+    Settings,
+    Shape,
+    change,
+    keys,
+    load_key,
+    value_of,
+)
 from engine.tts import registry as tts
 
 
@@ -136,3 +146,25 @@ def test_any_number_is_either_taken_as_it_is_or_refused(key: str, value: float |
     except InvalidInput:
         return
     assert value_of(changed, key) == value
+
+
+LIVE = {
+    "recogniser": {"language", "patience"},
+    "language_model": {"system_prompt", "temperature"},
+    "speech": {"voice", "rate", "pacing", "seed"},
+}
+
+
+@pytest.mark.parametrize("section", LIVE)
+def test_every_setting_of_a_part_is_live_or_some_engine_is_loaded_with_it(section: str) -> None:
+    rule = RULES[f"{section}.engine"]
+    assert isinstance(rule, Choice)
+    loaded = {"engine"}.union(*(_LOADED_WITH[engine] for engine in rule.words if engine != "auto"))
+    names = {item.name for item in fields(getattr(Settings(), section))}
+    assert names == loaded | LIVE[section]
+    assert not loaded & LIVE[section]
+
+
+def test_what_an_engine_does_not_use_loads_nothing() -> None:
+    skills = Settings().language_model
+    assert load_key(skills) == load_key(replace(skills, model="a.gguf", address="http://a/v1"))

@@ -406,7 +406,7 @@ def pairs(scene: Scene) -> list[tuple[Act, int]]:
     story=[
         (Post(m.SendText("hello")), 120, changing(("speech.seed", 1)), 3, Speaking(False), 500),
         (Post(m.SendText("hello")), 120, changing(("speech.engine", "espeak")), 3, plugging, 500),
-        (Post(m.PressTalk()), 40, changing(("recogniser.model", "a folder")), 3, plugging, 3),
+        (Post(m.PressTalk()), 40, changing(("recogniser.engine", "whisper")), 3, plugging, 3),
         (Post(m.ReleaseTalk()), 500, Post(m.NewConversation()), 0, Late(0, 1), 0),
     ],
     hands_free=False,

@@ -25,7 +25,7 @@ from engine.llm.base import Delta, LanguageModelInfo, Message, Situation, TextDe
 from engine.messages import Command, Event, Levels, RateMeasured
 from engine.runtime.conductor import Conductor
 from engine.runtime.parts import standard_parts
-from engine.settings import RecogniserSettings, Settings, SpeechSettings
+from engine.settings import LanguageModelSettings, RecogniserSettings, Settings, SpeechSettings
 from engine.tts.base import AudioFrame, Progress, TtsModel
 from tests.simulation.devices import RoomDevices
 from tests.simulation.overheard import HeardWords, TappedModel, heard_words
@@ -113,6 +113,9 @@ class Talker:
 
     def warm(self, history: Sequence[Message]) -> Generator[None, None, None]:
         yield from ()
+
+    def adjust(self, settings: LanguageModelSettings) -> None:
+        """It talks as it talks."""
 
     def close(self) -> None:
         """Nothing to release."""

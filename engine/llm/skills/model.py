@@ -13,6 +13,7 @@ from engine.llm.base import Delta, LanguageModelInfo, Message, Role, Situation, 
 from engine.llm.skills import abilities, units
 from engine.llm.skills.intent import Answer, Occasion
 from engine.llm.skills.matcher import matcher
+from engine.settings import LanguageModelSettings
 
 DELTA_CHARS = 200  # a text read aloud is handed on in pieces, so that it can be stopped
 
@@ -58,6 +59,9 @@ class Skills:
     def warm(self, history: Sequence[Message]) -> Generator[None, None, None]:
         """Rules are always ready."""
         yield from ()
+
+    def adjust(self, settings: LanguageModelSettings) -> None:
+        """Rules have neither a system prompt nor a temperature."""
 
     def close(self) -> None:
         """Nothing is held."""

@@ -10,6 +10,7 @@ from engine.asr.base import SAMPLE_RATE
 from engine.asr.sphinx import SphinxRecogniser
 from engine.asr.sphinx_decoder import SphinxDecoder
 from engine.errors import ModelError, RecogniserError
+from engine.settings import RecogniserSettings
 
 COUNTS = ["one", "two", "three", "five", "ten", "fifteen", "twenty", "thirty", "forty five"]
 PHRASES = [
@@ -303,3 +304,9 @@ def test_a_failure_in_the_middle_of_a_long_utterance_leaves_it_closable(
             recognition.push(np.tile(say("convert ten miles to kilometers"), 6))
     recognition.close()
     assert pushed(recogniser, say("stop")).finish().text == "stop"
+
+
+def test_no_other_language_than_english_is_taken(recogniser):
+    recogniser.adjust(RecogniserSettings(language="en"))
+    with pytest.raises(ModelError, match="English only, not 'de'"):
+        recogniser.adjust(RecogniserSettings(language="de"))

@@ -183,6 +183,18 @@ def test_a_multilingual_model_detects_the_language_when_told_to(multilingual_fol
     assert pushed(recogniser, say("hello there")).finish().text == SENTENCE
 
 
+def test_the_language_changes_without_loading(multilingual_folder):
+    recogniser = load_whisper(RecogniserSettings("whisper", str(multilingual_folder), "de"))
+    before = recogniser.open()
+    recogniser.adjust(RecogniserSettings("whisper", str(multilingual_folder), "fr"))
+    languages = [each._decoder.loaded.language for each in (before, recogniser.open())]
+    assert languages == ["de", "fr"]
+    with pytest.raises(ModelError, match="knows no language 'xx'"):
+        recogniser.adjust(RecogniserSettings("whisper", str(multilingual_folder), "xx"))
+    assert recogniser.open()._decoder.loaded.language == "fr"
+    recogniser.close()
+
+
 def test_an_english_model_refuses_another_language(whisper_folder):
     with pytest.raises(ModelError, match="English only, not 'de'"):
         load_model(str(whisper_folder), "de")

@@ -89,6 +89,21 @@ def test_one_token_is_computed_for_each_piece(load, asked, situation):
     assert counts == list(range(counts[0], counts[0] + 6))
 
 
+def test_temperature_and_system_prompt_change_without_loading(load, asked, situation):
+    model = load(ENDS)
+    settings = LanguageModelSettings(engine="llama", temperature=1.5, system_prompt="Be brief.")
+    model.adjust(settings)
+    asked_for = []
+    create = model._llama.create_completion
+    model._llama.create_completion = lambda **named: (
+        asked_for.append(named["temperature"]) or create(**named)
+    )
+    list(model.reply(asked, situation))
+
+    assert asked_for == [1.5]
+    assert "Be brief." in model._next_prompt((), "x")
+
+
 def test_a_reply_after_an_interrupted_one_is_whole(load, asked, situation):
     model = load(ENDS)
     reply = model.reply(asked, situation)

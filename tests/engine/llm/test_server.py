@@ -6,6 +6,7 @@ import socket
 import time
 import zlib
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 
@@ -46,6 +47,19 @@ def test_the_request_holds_model_history_and_tools(scripted, connect, asked, sit
     assert request["temperature"] == 0.1
     assert [message["role"] for message in request["messages"]] == ["system", "user"]
     assert "set_timer" in {tool["function"]["name"] for tool in request["tools"]}
+
+
+def test_temperature_and_system_prompt_change_without_connecting_anew(
+    scripted, connect, asked, situation
+):
+    scripted.script = [says("Yes.")]
+    model = connect(scripted.address, temperature=0.1)
+    model.adjust(replace(model._settings, temperature=1.5, system_prompt="Be brief."))
+    ask(model, asked, situation)
+
+    request = scripted.requests[0]
+    assert request["temperature"] == 1.5
+    assert "Be brief." in request["messages"][0]["content"]
 
 
 def test_without_a_model_name_the_first_one_listed_is_used(scripted, connect, asked, situation):

@@ -6,7 +6,7 @@ from engine.messages import Event, Notice
 from engine.runtime.happenings import Happening
 from engine.runtime.loaded_voice import LoadedVoice
 from engine.settings import SpeechSettings
-from engine.tts.base import TtsInfo, Voice
+from engine.tts.base import Progress, TtsInfo, Voice
 from tests.fakes import Stage
 from tests.fakes_tts import FakeSession, FakeTts
 
@@ -44,3 +44,41 @@ def test_what_a_model_notes_is_told_once_each() -> None:
     voice.open()
     voice.open()
     assert notices() == [SLOW, SLOWER]
+
+
+class SeededTts(FakeTts):
+    """Remembers the seeds of its sessions, and which voices were made ready."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seeds: list[int] = []
+        self.warmed: list[str] = []
+
+    def voices(self) -> tuple[Voice, ...]:
+        return (*super().voices(), Voice("Bell", "fake"))
+
+    def warm(self, voice: Voice) -> None:
+        self.warmed.append(voice.name)
+
+    def open(self, voice: Voice, *, seed: int) -> FakeSession:
+        self.seeds.append(seed)
+        return super().open(voice, seed=seed)
+
+
+def test_seed_and_voice_apply_without_loading() -> None:
+    made: list[SeededTts] = []
+
+    def load(settings: SpeechSettings, progress: Progress) -> SeededTts:
+        made.append(SeededTts())
+        return made[-1]
+
+    voice = LoadedVoice(replace(Stage().parts(), synthesiser=load), lambda told: None)
+    voice.load(SpeechSettings(seed=1))
+    voice.load(SpeechSettings(seed=2))
+    voice.open()
+    voice.load(SpeechSettings(seed=2, voice="Bell"))
+    voice.load(SpeechSettings(seed=3, voice="Bell"))
+    voice.open()
+    assert [(model.seeds, model.warmed) for model in made] == [([2, 3], ["Tone", "Bell"])]
+    voice.load(SpeechSettings(seed=3, voice="Bell", device="cpu"))
+    assert [model.warmed for model in made] == [["Tone", "Bell"], ["Bell"]]

@@ -155,13 +155,13 @@ def test_what_is_chosen_during_a_reply_is_loaded_once_and_after_it() -> None:
     mouth = Mouth()
     mouth.run(20)
     loads = mouth.stage.count_loads()
-    for seed in (1, 2, 3):
-        mouth.speaker._handle(LoadSynthesiser(SpeechSettings(seed=seed)))
+    for device in ("cuda", "auto", "cpu"):
+        mouth.speaker._handle(LoadSynthesiser(SpeechSettings(device=device)))
     mouth.run(20)
     assert loads == []
     mouth.run(400)
     assert ends(mouth)[0].ending is Ending.COMPLETE
-    assert [settings.seed for settings in loads] == [3]
+    assert [settings.device for settings in loads] == ["cpu"]
 
 
 def test_a_duck_is_quieter_and_passes() -> None:

@@ -128,5 +128,37 @@ def test_loading_is_given_up_for_another_model(endless) -> None:
     assert not [each for each in told if isinstance(each, PartFailed)]
 
 
+def test_loading_is_not_given_up_for_what_applies_live() -> None:
+    told: list[Happening | Event] = []
+    model = FakeLanguageModel("Yes.")
+    settings = LanguageModelSettings(engine="llama")
+    warmer = replace(settings, temperature=1.5)
+
+    def load(_: LanguageModelSettings, progress):
+        thinker.post(LoadLanguageModel(warmer))
+        progress("Still loading", None)
+        return model
+
+    parts = replace(Stage().parts(), language_model=load)
+    thinker = Thinker(parts, told.append, lambda order: None, lambda: None)
+    thinker.post(LoadLanguageModel(settings))
+    for chosen in (settings, warmer):
+        thinker._handle(LoadLanguageModel(chosen))
+        thinker._load_wanted()
+    assert model.settings == warmer
+    assert len([each for each in told if isinstance(each, Loading)]) == 2  # of one load
+    assert not [each for each in told if isinstance(each, PartFailed)]
+
+
+def test_a_changed_system_prompt_is_made_ready_for() -> None:
+    mind = Mind()
+    mind.rest()
+    prompted = LanguageModelSettings(system_prompt="Be brief.")
+    mind.thinker._handle(LoadLanguageModel(prompted))
+    mind.rest()
+    assert mind.model.settings == prompted
+    assert len(mind.model.warmed) == 6
+
+
 def test_loading_does_not_keep_the_thread_from_ending(endless) -> None:
     assert endless.thinker.stop(10)

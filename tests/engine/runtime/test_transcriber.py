@@ -1,8 +1,13 @@
 """Drafts of an utterance and what becomes of them, on a transcriber run by hand."""
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from engine.asr.base import Recogniser
+from engine.asr.completeness import Completeness
 from engine.messages import Event
 from engine.runtime import transcriber as transcriber_module
 from engine.runtime.happenings import Drafted, Happening, PartialHeard, Transcribed
@@ -101,3 +106,29 @@ def test_after_the_end_no_text_so_far_is_told() -> None:
     scribe.stage.recogniser.text = "other words"
     scribe.transcriber._tick()
     assert scribe.of(PartialHeard) == []
+
+
+def test_another_language_applies_without_loading() -> None:
+    loads: list[RecogniserSettings] = []
+    stage = Stage()
+    parts = stage.parts()
+
+    def load(settings: RecogniserSettings, phrases: Sequence[str]) -> Recogniser:
+        loads.append(settings)
+        return parts.recogniser(settings, phrases)
+
+    judged: list[str] = []
+
+    def completeness(settings: RecogniserSettings) -> Callable[[str], Completeness]:
+        judged.append(settings.language)
+        return parts.completeness(settings)
+
+    parts_counted = replace(parts, recogniser=load, completeness=completeness)
+    transcriber = Transcriber(parts_counted, lambda told: None)
+    whisper = RecogniserSettings(engine="whisper", model="a folder")
+    for settings in (whisper, replace(whisper, language="de")):
+        transcriber.post(LoadRecogniser(settings))
+        transcriber._worker.run()
+    assert loads == [whisper]
+    assert stage.recogniser.language == "de"
+    assert judged == ["en", "de"]
