@@ -116,7 +116,9 @@ def _window(options: argparse.Namespace) -> int:
     settings, notes = api.load_settings()
 
     def make_engine(settings: Settings, emit: Callable[[Event], None]) -> api.Engine:
-        return api.Engine(settings, emit, settings_path=api.settings_path())
+        return api.Engine(
+            settings, emit, settings_path=api.settings_path(), timers_path=api.timers_path()
+        )
 
     return run(settings, make_engine, notes=notes)
 

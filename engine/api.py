@@ -117,8 +117,8 @@ __all__ = [
 class Engine:
     """One assistant. start() returns at once; Ready and Failed events tell how loading went.
 
-    `settings_path` None: settings are never written. `parts` None: the sound card and what the
-    settings name.
+    `settings_path` None: settings are never written. `timers_path` None: timers end with the
+    program. `parts` None: the sound card and what the settings name.
     """
 
     def __init__(
@@ -127,12 +127,16 @@ class Engine:
         emit: Callable[[Event], None],
         *,
         settings_path: Path | None = None,
+        timers_path: Path | None = None,
         parts: "Parts | None" = None,
     ) -> None:
+        from engine.runtime.alarm import Alarm
         from engine.runtime.conductor import Conductor  # imports every thread's libraries
         from engine.runtime.parts import standard_parts
 
-        self._conductor = Conductor(parts or standard_parts(), settings, settings_path, emit)
+        alarm = Alarm(timers_path)
+        parts = parts or standard_parts()
+        self._conductor = Conductor(parts, settings, settings_path, emit, alarm)
 
     def start(self) -> None:
         """Create the engine's threads; they load their models and say so."""
@@ -156,6 +160,14 @@ def settings_path() -> Path:
     from engine import settings_file
 
     return settings_file.default_path()
+
+
+def timers_path() -> Path:
+    """Where running timers wait for the next start."""
+    from engine import settings_file
+    from engine.runtime import timer_file
+
+    return settings_file.data_folder() / timer_file.NAME
 
 
 def load_settings() -> tuple[Settings, tuple[str, ...]]:

@@ -45,7 +45,12 @@ class Conductor:
     """Directs the crew by the turn rules and tells the host what happens."""
 
     def __init__(
-        self, parts: Parts, settings: Settings, path: Path | None, emit: Callable[[Event], None]
+        self,
+        parts: Parts,
+        settings: Settings,
+        path: Path | None,
+        emit: Callable[[Event], None],
+        alarm: Alarm | None = None,
     ) -> None:
         self._emit = emit
         self._worker: Worker[Inbound] = Worker(
@@ -54,8 +59,8 @@ class Conductor:
         self._crew = assemble(parts, settings, self._worker.post, self.situation)
         self._preferences = Preferences(settings, path, self._crew, emit)
         self._ledger = Ledger()
-        self._alarm = Alarm()
-        self._wishes = Wishes(self._change, self._alarm, self.situation, time.monotonic)
+        self._alarm = alarm or Alarm()
+        self._wishes = Wishes(self._change, self._alarm, self.situation)
         self._effects = Effects(
             self._crew,
             self._ledger,
@@ -75,10 +80,11 @@ class Conductor:
     # -------------------------------------------------------------- from any thread
 
     def start(self) -> None:
+        self._alarm.load(self._worker.post)
         self._crew.start()
-        self._worker.start()
         self._preferences.load_all()
         self._attend()
+        self._worker.start()  # last: a timer that came due meanwhile speaks at once
 
     def post(self, command: Command) -> None:
         self._worker.post(command)
@@ -88,6 +94,7 @@ class Conductor:
         self._worker.stop(STOP_S)
         self._worker.guarded(partial(self._decide, turns.StopAsked()))
         self._worker.guarded(self._preferences.save)
+        self._worker.guarded(partial(self._alarm.save, self._emit))
         busy = self._crew.stop()
         if busy:
             self._emit(m.Notice(f"Still busy when stopping: {', '.join(busy)}."))
@@ -105,7 +112,7 @@ class Conductor:
             volume=settings.audio.volume,
             voice=self._inventory.voice,
             voices=self._inventory.voices,
-            timers=self._alarm.running(time.monotonic()),
+            timers=self._alarm.running(),
             capabilities=self._inventory.capabilities(),
         )
 
@@ -119,9 +126,10 @@ class Conductor:
 
     def _tick(self) -> float | None:
         now = time.monotonic()
-        for text in self._alarm.due(now):
+        for text in self._alarm.due():
             self._decide(turns.TimerRang(text))
-        waits = (self._alarm.wait_s(now), self._preferences.save_if_due(now), self._watch(now))
+        self._alarm.save(self._emit)
+        waits = (self._alarm.wait_s(), self._preferences.save_if_due(now), self._watch(now))
         return min((wait for wait in waits if wait is not None), default=None)
 
     def _watch(self, now: float) -> float | None:
@@ -173,9 +181,8 @@ class Conductor:
 
     @_on.register
     def _(self, command: m.StopReply) -> None:
-        by_escape = command.by_escape
-        ending = m.Ending.INTERRUPTED_BY_ESCAPE if by_escape else m.Ending.INTERRUPTED_BY_STOP
-        self._decide(turns.StopAsked(ending))
+        escape, stop = m.Ending.INTERRUPTED_BY_ESCAPE, m.Ending.INTERRUPTED_BY_STOP
+        self._decide(turns.StopAsked(escape if command.by_escape else stop))
 
     @_on.register
     def _(self, command: m.SetHandsFree | m.SetRate | m.SetVolume | m.ChangeSetting) -> None:
@@ -367,16 +374,12 @@ class Conductor:
 
     def _weigh(self, evidence: barge_in.Evidence) -> None:
         """More is known of a voice during the reply."""
-        self._evidence = replace(evidence, own=self._own_words())
+        self._evidence = replace(evidence, own=self._ledger.own_words(self._floor.turn))
         if self._floor.doubt and barge_in.wants_floor(self._evidence):
             self._decide(turns.VoiceConfirmed(self._floor.doubt.turn))
 
     def _doubted(self, turn: int) -> bool:
         return self._floor.doubt is not None and self._floor.doubt.turn == turn
-
-    def _own_words(self) -> frozenset[str]:
-        record = self._ledger.record(self._floor.turn)
-        return barge_in.own_words(word.text for word in record.words[: record.begun + 2])
 
     def _change(self, key: str, value: Value) -> None:
         try:

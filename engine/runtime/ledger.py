@@ -15,7 +15,7 @@ from engine.audio.recording import Recorded
 from engine.export.conversation import Conversation, Stretch, Turn
 from engine.llm.base import Message, Role
 from engine.messages import Ending, ReplyDelta, TurnEnded, TurnMetrics, WordHeard
-from engine.runtime import word_times
+from engine.runtime import barge_in, word_times
 from engine.runtime.happenings import (
     AudioHeard,
     AudioQueued,
@@ -172,6 +172,11 @@ class Ledger:
             case _:
                 assert_never(happened)
         return None
+
+    def own_words(self, turn: int) -> frozenset[str]:
+        """What a microphone may hear of this turn's reply by now."""
+        record = self.record(turn)
+        return barge_in.own_words(word.text for word in record.words[: record.begun + 2])
 
     def drop(self, turn: int) -> None:
         """Forget a turn that never had the floor."""

@@ -64,14 +64,14 @@ class Playback:
         model_rate: int,
         *,
         read: bool = False,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] | None = None,
     ) -> None:
-        """`read`: nobody can hear this loudspeaker, see Delivery. `clock` (seconds) only tells how
-        old a count of samples is.
+        """`read`: nobody can hear this loudspeaker, see Delivery. `clock` (seconds; None = the
+        engine's) only tells how old a count of samples is.
         """
         self._model_rate = model_rate  # Hz
         self._read = read
-        self._clock = clock
+        self._clock = clock or time.monotonic
         self._words: list[WordCue] = []
         self._passed_words = 0  # words begun_words() has given out
         self._frames: deque[FrameCue] = deque()

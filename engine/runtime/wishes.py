@@ -21,7 +21,8 @@ from engine.llm.base import (
     StopSpeaking,
 )
 from engine.llm.skills.pace_wishes import pace_wish
-from engine.runtime.alarm import Alarm, TimerSet
+from engine.runtime.alarm import Alarm
+from engine.runtime.timer_file import TimerSet
 from engine.settings import Value
 from engine.tts.pacing import FASTEST, SLOWEST
 
@@ -36,12 +37,10 @@ class Wishes:
         change: Callable[[str, Value], None],
         alarm: Alarm,
         situation: Callable[[], Situation],
-        clock: Callable[[], float],
     ) -> None:
         self._change = change
         self._alarm = alarm
         self._situation = situation
-        self._clock = clock
         self._granted: _Granted | None = None  # None = nothing that could be undone
 
     def grant(self, action: Action, turn: int | None = None) -> None:
@@ -52,7 +51,7 @@ class Wishes:
             if self._granted is None or self._granted.turn != turn:
                 self._granted = _Granted(turn, self._situation(), self._alarm.timers)
             self._granted.kinds.add(type(action))
-        carry_out(action, self._change, self._alarm, self._situation(), self._clock())
+        carry_out(action, self._change, self._alarm, self._situation())
 
     def grant_said(self, said: str, turn: int | None = None) -> bool:
         """What a person says while a reply is spoken: a wish about its pace is granted at once and
@@ -76,7 +75,7 @@ class Wishes:
         if ChooseVoice in granted.kinds:
             self._change("speech.voice", granted.before.voice)
         if granted.kinds & {StartTimer, CancelTimers}:
-            self._alarm.restore(granted.timers, self._clock())
+            self._alarm.restore(granted.timers)
 
 
 @dataclass
@@ -94,7 +93,6 @@ def carry_out(
     change: Callable[[str, Value], None],
     alarm: Alarm,
     situation: Situation,
-    now: float,
 ) -> None:
     """Do what was asked. InvalidInput when there is no such voice."""
     match action:
@@ -106,7 +104,7 @@ def carry_out(
         case ChooseVoice(name):
             change("speech.voice", _voice(name, situation.voices))
         case StartTimer():
-            alarm.start(action, now)
+            alarm.start(action)
         case CancelTimers(label):
             alarm.cancel(label)
         case StopSpeaking():

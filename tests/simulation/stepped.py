@@ -226,7 +226,7 @@ def stepping(
 ) -> Iterator[None]:
     """Every worker of an engine made meanwhile joins the `crew`, and every clock is `clock`."""
     worker = partial(kind, crew, clock)
-    stepped = SimpleNamespace(monotonic=clock)
+    stepped = SimpleNamespace(monotonic=clock, time=clock)
     with ExitStack() as patches:
         for name, module in list(sys.modules.items()):
             if name.startswith("engine.runtime.") and hasattr(module, "Worker"):

@@ -9,7 +9,7 @@ from engine.llm.base import CancelTimers, StartTimer, Timer
 from engine.llm.skills.intent import Answer, Family, Intent, Occasion, Slots, Tool
 from engine.llm.skills.quantities import duration_phrase, enumeration, parse_duration
 
-MAX_TIMER_S = 7 * 86400.0  # timers live as long as the program; a week is already hopeful
+MAX_TIMER_S = 7 * 86400.0  # a week: whoever wants more wants a calendar
 MAX_LABEL_WORDS = 6  # a longer label is a sentence that was not about a timer
 
 _SECOND_PERSON = {"my": "your", "me": "you", "i": "you", "myself": "yourself", "am": "are"}

@@ -55,8 +55,10 @@ from engine.messages import (
 )
 from engine.runtime import conductor as conductor_module
 from engine.runtime import happenings as h
+from engine.runtime import timer_file
 from engine.runtime.conductor import Conductor
 from engine.runtime.happenings import Happening
+from engine.runtime.timer_file import TimerSet
 from engine.settings import AudioSettings, Settings
 from engine.text.pace_tags import OFFER, PACES
 from tests.fakes import (
@@ -75,11 +77,15 @@ PATIENCE_S = 5.0  # a loaded machine is slow; a passing test never waits that lo
 class Host:
     """Starts an engine on a stage, keeps its events, and plays the loudspeaker by hand."""
 
-    def __init__(self, stage: Stage, settings: Settings, path: Path | None) -> None:
+    def __init__(
+        self, stage: Stage, settings: Settings, path: Path | None, timers: Path | None = None
+    ) -> None:
         self.stage = stage
         self.events: list[Event] = []
         self._changed = threading.Condition()
-        self.engine = Engine(settings, self._emit, settings_path=path, parts=stage.parts())
+        self.engine = Engine(
+            settings, self._emit, settings_path=path, timers_path=timers, parts=stage.parts()
+        )
 
     def _emit(self, event: Event) -> None:
         with self._changed:
@@ -116,10 +122,13 @@ class Host:
 
 @contextmanager
 def hosting(
-    stage: Stage | None = None, settings: Settings | None = None, path: Path | None = None
+    stage: Stage | None = None,
+    settings: Settings | None = None,
+    path: Path | None = None,
+    timers: Path | None = None,
 ) -> Iterator[Host]:
     quiet = settings or Settings(audio=AudioSettings(hands_free=False))
-    host = Host(stage or Stage(), quiet, path)
+    host = Host(stage or Stage(), quiet, path, timers)
     host.engine.start()
     try:
         ready = {Part.RECOGNISER, Part.LANGUAGE_MODEL, Part.SYNTHESISER}
@@ -524,6 +533,37 @@ def test_a_timer_speaks_when_its_time_has_come() -> None:
     with hosting(stage) as host:
         host.ask("timer")
         assert host.wait_ended(2).reply == "Your tea is ready."
+
+
+def test_timers_run_on_over_a_quit(tmp_path: Path) -> None:
+    timers = tmp_path / "timers.json"
+    stage = Stage(model=FakeLanguageModel(StartTimer(86_400.0, "cake", "The cake."), "Set."))
+    with hosting(stage, timers=timers) as host:
+        host.ask("timer")
+    with hosting(timers=timers) as host:
+        running = host.engine._conductor.situation().timers
+        assert [timer.label for timer in running] == ["cake"]
+
+
+def test_a_timer_that_came_due_after_the_quit_is_said_at_the_start_with_how_late(
+    tmp_path: Path,
+) -> None:
+    timers = tmp_path / "timers.json"
+    timer_file.save((TimerSet(0.0, "tea", "Your tea is ready."),), timers)
+    with hosting(timers=timers) as host:
+        ended = host.wait_ended(1)
+        assert ended.ending is Ending.COMPLETE
+        assert ended.heard.startswith("Your tea is ready. This comes ")
+        assert ended.heard.endswith(" late.")
+        assert timer_file.load(timers) == ()
+
+
+def test_a_damaged_file_of_timers_is_told_and_the_next_turn_works(tmp_path: Path) -> None:
+    timers = tmp_path / "timers.json"
+    timers.write_text("{")
+    with hosting(timers=timers) as host:
+        assert host.ask().ending is Ending.COMPLETE
+        assert "timers" in host.of(Failed)[0].message
 
 
 def test_a_conversation_is_exported_with_the_words_that_were_heard(tmp_path: Path) -> None:

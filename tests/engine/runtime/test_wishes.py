@@ -21,7 +21,7 @@ from engine.runtime.wishes import Wishes, carry_out
 def test_a_wish_about_the_pace_of_the_reply_is_granted_and_nothing_else() -> None:
     changed: dict[str, Any] = {}
     situation = Situation(4.0, 0.5, "Ada", ("Ada",))
-    wishes = Wishes(changed.__setitem__, Alarm(), lambda: situation, lambda: 0.0)
+    wishes = Wishes(changed.__setitem__, Alarm(clock=lambda: 1.0), lambda: situation)
     assert not wishes.grant_said("louder")
     assert changed == {}
     assert wishes.grant_said("Slow down, please.")
@@ -30,12 +30,10 @@ def test_a_wish_about_the_pace_of_the_reply_is_granted_and_nothing_else() -> Non
 
 def test_what_a_turn_asked_for_is_undone_when_it_turns_out_not_to_be_over() -> None:
     changed: list[tuple[str, object]] = []
-    alarm = Alarm()
-    alarm.start(StartTimer(60.0, "eggs", "Eggs."), now=0.0)
+    alarm = Alarm(clock=lambda: 1.0)
+    alarm.start(StartTimer(60.0, "eggs", "Eggs."))
     situation = Situation(4.0, 0.5, "Ada", ("Ada", "Bela"))
-    wishes = Wishes(
-        lambda key, value: changed.append((key, value)), alarm, lambda: situation, lambda: 1.0
-    )
+    wishes = Wishes(lambda key, value: changed.append((key, value)), alarm, lambda: situation)
     wishes.grant(ChangeRate(by=-1.0), turn=1)
     wishes.grant(StartTimer(9.0, "tea", "Tea."), turn=1)
     wishes.undo(2)
@@ -43,13 +41,13 @@ def test_what_a_turn_asked_for_is_undone_when_it_turns_out_not_to_be_over() -> N
     wishes.undo(1)
     wishes.undo(1)
     assert changed == [("speech.rate", 3.0), ("speech.rate", 4.0)]
-    assert [timer.label for timer in alarm.running(1.0)] == ["eggs"]
+    assert [timer.label for timer in alarm.running()] == ["eggs"]
 
 
 def changes(action: Action, *, rate: float | None = 4.0, volume: float = 0.5) -> dict[str, Any]:
     changed: dict[str, Any] = {}
     situation = Situation(rate, volume, "Ada", ("Ada", "Bela"))
-    carry_out(action, changed.__setitem__, Alarm(), situation, now=0.0)
+    carry_out(action, changed.__setitem__, Alarm(clock=lambda: 1.0), situation)
     return changed
 
 
@@ -93,12 +91,12 @@ def test_an_unknown_voice_is_refused_with_the_names_there_are() -> None:
 
 
 def test_timers_start_and_are_cancelled() -> None:
-    alarm = Alarm()
+    alarm = Alarm(clock=lambda: 1.0)
     situation = Situation(None, 1.0, "Ada", ("Ada",))
     for action in (StartTimer(60.0, "tea", "Tea."), StartTimer(60.0, "egg", "Egg.")):
-        carry_out(action, dict[str, Any]().__setitem__, alarm, situation, now=0.0)
-    carry_out(CancelTimers("tea"), dict[str, Any]().__setitem__, alarm, situation, now=1.0)
-    assert [timer.label for timer in alarm.running(1.0)] == ["egg"]
+        carry_out(action, dict[str, Any]().__setitem__, alarm, situation)
+    carry_out(CancelTimers("tea"), dict[str, Any]().__setitem__, alarm, situation)
+    assert [timer.label for timer in alarm.running()] == ["egg"]
 
 
 def test_stop_changes_no_setting() -> None:

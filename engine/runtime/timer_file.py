@@ -1,0 +1,92 @@
+"""The file of running timers, for the next start.
+
+Invariant: it is complete or not there (written under a temporary name, then renamed), and only its
+owner can read what a person wanted to be reminded of. One that is damaged is set aside.
+"""
+
+import json
+import os
+import tempfile
+from dataclasses import asdict, dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from engine.errors import InvalidInput
+
+NAME = "timers.json"
+LARGEST_BYTES = 1024 * 1024  # a timer takes about a hundred
+LATEST = 253_402_300_800.0  # the year 10000, in seconds since 1970
+
+
+@dataclass(frozen=True)
+class TimerSet:
+    """A running timer."""
+
+    due: float  # seconds since 1970
+    label: str
+    text: str  # what is said when it rings
+
+
+def load(path: Path) -> tuple[TimerSet, ...]:
+    """The timers of the file; none when there is no file. InvalidInput when it is damaged; then
+    it has been set aside.
+    """
+    try:
+        return tuple(_timer(each) for each in json.loads(_read(path))["timers"])
+    except FileNotFoundError:
+        return ()
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise InvalidInput(
+            f"The timers of last time cannot be read ({type(error).__name__} in {path}).",
+            hint=f"Set them again. {_set_aside(path)}",
+        ) from error
+
+
+def save(timers: tuple[TimerSet, ...], path: Path) -> None:
+    """Write the file anew. InvalidInput: not saved, and the old file is as it was."""
+    temporary = ""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".timers-")  # 0600
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump({"timers": [asdict(timer) for timer in timers]}, file, indent=1)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).replace(path)
+    except OSError as error:
+        if temporary:
+            Path(temporary).unlink(missing_ok=True)
+        raise InvalidInput(
+            f"The timers cannot be saved in {path}: {error.strerror or error}.",
+            hint="They ring as long as the program runs. Make room there, or make it writable.",
+        ) from error
+
+
+def _read(path: Path) -> bytes:
+    with path.open("rb") as file:
+        content = file.read(LARGEST_BYTES + 1)
+    if len(content) > LARGEST_BYTES:
+        raise ValueError("it is too large")
+    return content
+
+
+def _timer(content: dict[str, Any]) -> TimerSet:
+    """TypeError, KeyError or ValueError when it is none."""
+    due, label, text = content["due"], content["label"], content["text"]
+    if type(due) not in (int, float) or not isinstance(label, str) or not isinstance(text, str):
+        raise TypeError("a timer has a time, a label and a text")
+    if not 0 <= due <= LATEST:  # not-a-number is refused here too
+        raise ValueError("no such time")
+    return TimerSet(float(due), label, text)
+
+
+def _set_aside(path: Path) -> str:
+    """Give the file another name, so that it is not overwritten; says where it is."""
+    names = (path.with_name(f"{path.stem}.damaged-{n}{path.suffix}") for n in count(1))
+    kept = next(name for name in names if not name.exists())
+    try:
+        path.rename(kept)
+    except OSError as error:
+        return f"The file could not be set aside: {error.strerror or error}."
+    return f"The file is kept as {kept.name}."
