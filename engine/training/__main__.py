@@ -31,7 +31,9 @@ def main(arguments: list[str] | None = None) -> int:
         recipe = read_recipe(asked.recipe)
         work = asked.work or data_folder() / "training" / recipe.name
         if asked.quick:
-            recipe = replace(recipe, evaluate=QUICK)
+            asked_for = recipe.evaluate
+            quick = replace(QUICK, whisper=asked_for.whisper, beside=asked_for.beside)
+            recipe = replace(recipe, evaluate=quick)
         only = tuple(name for name in asked.only.split(",") if name)
         run = Run(recipe, work, asked.device, asked.workers, asked.dask, only)
         if asked.worker:
