@@ -1,9 +1,26 @@
 """What the references' own code made of weights and inputs that ours is given here."""
 
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
 import pytest
+import torch
 
+from engine.nn.cache import KvCache
+from engine.nn.transformer import RotaryTable
+from engine.tts.voxtream.checkpoint import RandomWeights, Target, load_weights
+from engine.tts.voxtream.config import EOS, FULL, SILENCE, VOXTREAM2, VOXTREAM2_SHAPE
+from engine.tts.voxtream.model import VoxtreamModel
+from engine.tts.voxtream.phones import PhoneRows, extend
+from engine.tts.voxtream.sink import causal_mask
 from tests.engine.tts.voxtream.reference import random_redimnet, some_sound
+from tests.parity.freeze_voxtream import LOGIT_STRIDE, RATES, ROW_STRIDE
+from tests.parity.voxtream_parity import Prompt, controls, text_of
 
+CPU = torch.device("cpu")
+FULL_SIZE = Path(__file__).parents[3] / "parity" / "full_size.json"
 # By tests/parity/redimnet_parity.py: every eighth element.
 REDIMNET = (
     0.37942, -0.39735, -0.11940, -1.03551, 0.13244, 0.37885, -0.29220, 0.19608,
@@ -15,3 +32,59 @@ REDIMNET = (
 def test_the_speaker_encoder_says_what_its_authors_code_says() -> None:
     found = random_redimnet().embed(some_sound())[::8].tolist()
     assert found == pytest.approx(REDIMNET, abs=2e-4)
+
+
+@pytest.mark.slow
+def test_the_full_size_voice_says_what_its_authors_code_says() -> None:
+    """Prefill and three frames of 462 million seeded weights in fp32, at its own pace and two
+    rates.
+    """
+    kept = json.loads(FULL_SIZE.read_text(encoding="utf-8"))
+    with torch.inference_mode():
+        found = _said()
+        assert next(found) == pytest.approx(kept["rows"], abs=1e-3)
+        for step, wanted in zip(found, kept["steps"], strict=True):
+            assert step["logits"] == pytest.approx(wanted["logits"], abs=1e-3)
+            assert (step["token"], step["codes"]) == (wanted["token"], wanted["codes"])
+
+
+def _said() -> Iterator[Any]:
+    """As `frozen` of tests/parity/freeze_voxtream.py, by our model: the row, then every step."""
+    target = Target(CPU, torch.float32, threads=1)
+    weights = RandomWeights(VOXTREAM2_SHAPE, 0)
+    model = load_weights(weights, VOXTREAM2_SHAPE, VOXTREAM2.generation, FULL, target)
+    prompt = Prompt()
+    rows = _phone_rows(model, prompt.tokens([*text_of(12), SILENCE, EOS]))
+    yield rows[0, -1, ::ROW_STRIDE].tolist()
+    tables = [RotaryTable(part.head_width, CPU) for part in _parts(model)]
+    cache, depth = (KvCache(part, 2, CPU, torch.float32) for part in _parts(model))
+    speaker = model.speaker_rows(prompt.speaker)
+    phones, codes = 2 * rows[:, : prompt.length], prompt.columns
+    for step, rate in enumerate(RATES):
+        length = phones.shape[1]
+        mask = causal_mask(cache.length, length, CPU) if length > 1 else None
+        rotation = tables[0].slice(cache.length, cache.length + length)
+        hidden = model.advance(model.columns(phones, codes), rotation, cache, mask)
+        cache.advance(length)
+        choice = model.choose(hidden, controls(step, rate))
+        acoustic = model.acoustic_codes(hidden + speaker, choice.code, tables[1], depth)
+        frame = torch.cat((choice.code, acoustic), dim=1)
+        logits = model.joint_logits(hidden)[0].flatten()[::LOGIT_STRIDE]
+        yield {
+            "logits": logits.tolist(),
+            "token": int(choice.token),
+            "codes": frame[0].flatten().tolist(),
+        }
+        codes, at = frame[:, :, None].repeat(2, 1, 1), prompt.length - 1 + step
+        phones = (rows[:, at] + rows[:, min(at + 1, rows.shape[1] - 1)])[:, None]
+
+
+def _parts(model: VoxtreamModel) -> tuple[Any, Any]:
+    return model.config.temporal, model.config.depth
+
+
+def _phone_rows(model: VoxtreamModel, tokens: torch.Tensor) -> torch.Tensor:
+    """[2, P, D] of 12 phones' text, with the look-ahead the reference has there."""
+    table = RotaryTable(model.config.phone.head_width, CPU)
+    rows = PhoneRows(3, model.config.phone_window)
+    return extend(rows, model.phone_embeddings(tokens), model.phone, table).rows
