@@ -397,34 +397,17 @@ def pairs(scene: Scene) -> list[tuple[Act, int]]:
     return list(zip(scene[::2], scene[1::2], strict=True))  # type: ignore[arg-type]
 
 
-@pytest.mark.slow
-@settings(
-    max_examples=50,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-)
-@example(
-    story=[
-        (Post(m.SendText("hello")), 120, changing(("speech.seed", 1)), 3, Speaking(False), 500),
-        (Post(m.SendText("hello")), 120, changing(("speech.engine", "espeak")), 3, plugging, 500),
-        (Post(m.PressTalk()), 40, changing(("recogniser.engine", "whisper")), 3, plugging, 3),
-        (Post(m.ReleaseTalk()), 500, Post(m.NewConversation()), 0, Late(0, 1), 0),
-    ],
-    hands_free=False,
-    headset=False,
-)
-@given(story=STORIES, hands_free=st.booleans(), headset=st.booleans())
-def test_every_turn_ends_once_and_the_next_question_is_answered(
-    story: list[Scene],
-    hands_free: bool,
-    headset: bool,
-    tmp_path: Path,
-) -> None:
+SLOW = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+ANYTHING = given(story=STORIES, hands_free=st.booleans(), headset=st.booleans())
+
+
+def live(story: list[Scene], folder: Path, *, hands_free: bool, headset: bool) -> None:
     clock, crew = SteppedClock(), []
     with pytest.MonkeyPatch.context() as patch, stepping(crew, clock, FreeWorker):
         patch.setattr(watchdog, "STALLED_S", STALLED_S)
         patch.setattr(watchdog, "TRANSCRIPT_S", STALLED_S)
         patch.setattr(SilentLoudspeaker.__init__, "__defaults__", (clock,))
-        trial = Trial(tmp_path, hands_free=hands_free, headset=headset)
+        trial = Trial(folder, hands_free=hands_free, headset=headset)
         stepped = Stepped(trial, clock, crew)
         trial.conductor.start()
         stepped.step()  # all parts load
@@ -443,3 +426,32 @@ def test_every_turn_ends_once_and_the_next_question_is_answered(
         assert (last.ending, last.heard) == (Ending.COMPLETE, "Good day to you.")
         trial.conductor.stop()
         trial.check()
+
+
+@pytest.mark.slow
+@settings(SLOW, max_examples=20)
+@example(
+    story=[
+        (Post(m.SendText("hello")), 120, changing(("speech.seed", 1)), 3, Speaking(False), 500),
+        (Post(m.SendText("hello")), 120, changing(("speech.engine", "espeak")), 3, plugging, 500),
+        (Post(m.PressTalk()), 40, changing(("recogniser.engine", "whisper")), 3, plugging, 3),
+        (Post(m.ReleaseTalk()), 500, Post(m.NewConversation()), 0, Late(0, 1), 0),
+    ],
+    hands_free=False,
+    headset=False,
+)
+@ANYTHING
+def test_every_turn_ends_once_and_the_next_question_is_answered(
+    story: list[Scene], hands_free: bool, headset: bool, tmp_path: Path
+) -> None:
+    live(story, tmp_path, hands_free=hands_free, headset=headset)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800)
+@settings(SLOW, max_examples=200)
+@ANYTHING
+def test_so_they_do_in_many_more_stories(
+    story: list[Scene], hands_free: bool, headset: bool, tmp_path: Path
+) -> None:
+    live(story, tmp_path, hands_free=hands_free, headset=headset)

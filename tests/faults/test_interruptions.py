@@ -60,12 +60,15 @@ class Stepped:
         return self.loudspeaker.samples_written - self.loudspeaker.samples_played
 
 
-def test_at_a_hundred_moments_history_keeps_exactly_the_words_heard(tmp_path: Path) -> None:
+@pytest.mark.parametrize("moments", [25, pytest.param(100, marks=pytest.mark.long)])
+def test_at_many_moments_history_keeps_exactly_the_words_heard(
+    moments: int, tmp_path: Path
+) -> None:
     stepped = Stepped(tmp_path)
     choose = random.Random(20)
     parts = stepped.whole().in_place_of(standard_parts())
     with whole(parts=parts) as engine:
-        for turn in range(1, 201, 2):
+        for turn in range(1, 2 * moments, 2):
             already = stepped.drain(engine, turn - 1)
             engine.engine.post(SendText(REPEAT))
             moment_s = choose.uniform(0.05, stepped.length_s - 0.4)

