@@ -37,10 +37,12 @@ class Recogniser:
         with tempfile.TemporaryDirectory(prefix="rubato-judge-") as folder:
             file = Path(folder) / "sentences.arpa"
             file.write_text(bigram(sentences), encoding="ascii")
-            self._decoder = _decoder(lm=str(file))
+            known = Path(folder) / "sentences.dict"
+            known.write_text(pronunciations(sentences), encoding="utf-8")
+            self._decoder = _decoder(lm=str(file), dict=str(known))
 
     def knows(self, sentence: str) -> bool:
-        """Whether all its words are in the dictionary."""
+        """Whether all its words are in the dictionary; of a bigram, in its sentences too."""
         return all(self._decoder.lookup_word(word) is not None for word in words(sentence))
 
     def hear(self, pcm: Pcm, sample_rate: int) -> str:
@@ -104,6 +106,18 @@ def bigram(sentences: Sequence[str]) -> str:
     for (first, second), count in sorted(pairs.items()):
         lines.append(f"{log10((count - DISCOUNT) / singles[first]):.4f} {first} {second}")
     return "\n".join([*lines, "", "\\end\\", ""])
+
+
+def pronunciations(sentences: Sequence[str]) -> str:
+    """The lines of pocketsphinx's dictionary for these words. With all of it, a language model of
+    few words loads for ten seconds: each word is looked for in a table as small as that model.
+    """
+    from pocketsphinx import get_model_path  # loads the library
+
+    said = {word for sentence in sentences for word in words(sentence)}
+    whole = Path(get_model_path()) / "en-us" / "cmudict-en-us.dict"
+    lines = whole.read_text(encoding="utf-8").splitlines(keepends=True)
+    return "".join(line for line in lines if line.split("(")[0].split()[0] in said)
 
 
 def _decoder(**options: Any) -> Any:

@@ -22,9 +22,14 @@ def beeps(count: int, seconds: float) -> np.ndarray[tuple[int], np.dtype[np.floa
     return np.concatenate([np.zeros(3200, np.float32), np.tile(one, count)])
 
 
+@pytest.fixture(scope="module")
+def judge() -> Recogniser:
+    """Of the sentences."""
+    return Recogniser(SENTENCES)
+
+
 @pytest.mark.skipif(shutil.which("flite") is None, reason="flite is not installed")
-def test_a_recogniser_that_knows_the_sentences_hears_them() -> None:
-    judge = Recogniser(SENTENCES)
+def test_a_recogniser_that_knows_the_sentences_hears_them(judge: Recogniser) -> None:
     takes = synthesisers.speak_all(
         "flite", [Request(text, "rms", 1.0, 100.0) for text in SENTENCES]
     )
@@ -32,10 +37,10 @@ def test_a_recogniser_that_knows_the_sentences_hears_them() -> None:
     assert word_error_rate(SENTENCES, heard) < 0.1
     assert judge.knows(SENTENCES[0])
     assert not judge.knows("Xyzzyq!")
+    assert not judge.knows("The elephant.")  # whose whole dictionary would load for ten seconds
 
 
-def test_silence_is_heard_as_errors() -> None:
-    judge = Recogniser(SENTENCES)
+def test_silence_is_heard_as_errors(judge: Recogniser) -> None:
     heard = [judge.hear(np.zeros(16_000, np.float32), 16_000)]
     assert word_error_rate(SENTENCES[:1], heard) > 0.8
 

@@ -68,7 +68,7 @@ def test_what_was_done_before_a_stop_stays(tmp_path: Path) -> None:
     assert result(parts[1], tmp_path) is None
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_processes_find_what_one_alone_finds(tmp_path: Path) -> None:
     parts = squares(tmp_path, 1, 2, 3)
     do_parts("test", tmp_path, parts, 2)
