@@ -1,10 +1,10 @@
 """The whole program cut off from the world, and everything it asks of it written down.
 
-    unshare --net --mount python -m tests.end_to_end.alone FOLDER
+    unshare --net --mount python -m tests.end_to_end.alone FOLDER NAME...
 
-Every program below runs as a person starts it, with a display and a sound card of its own and the
-settings of a new installation, in a network of its own (nothing but loopback) with a name server
-that answers every question, so that what would talk goes on talking. strace writes to
+Every program named, of those below, runs as a person starts it, with a display and a sound card of
+its own and the settings of a new installation, in a network of its own (nothing but loopback) with
+a name server that answers every question, so that what would talk goes on talking. strace writes to
 FOLDER/NAME.trace what each asks of the system; the names looked up go to FOLDER/names.txt, how the
 programs ended to FOLDER/ended.json.
 
@@ -114,15 +114,15 @@ def answer_names(names: list[str]) -> None:
     threading.Thread(target=answer, name="names", daemon=True).start()
 
 
-def run_all(folder: Path, card: dict[str, str]) -> dict[str, int]:
-    """Start all of them at once; how each ended."""
-    running = {}
-    for name, command in programs(folder).items():
+def run_all(folder: Path, names: list[str], card: dict[str, str]) -> dict[str, int]:
+    """Start these programs at once; how each ended."""
+    running, known = {}, programs(folder)
+    for name in names:
         place = folder / name
         spy = ["strace", "-f", "--seccomp-bpf", "-y", "-s", "200", "-e", f"trace={CALLS}"]
         with (folder / f"{name}.log").open("wb") as log:
             running[name] = subprocess.Popen(
-                [*spy, "-o", str(folder / f"{name}.trace"), *command],
+                [*spy, "-o", str(folder / f"{name}.trace"), *known[name]],
                 cwd=ROOT,
                 env=environment(place) | card,
                 stdin=subprocess.DEVNULL,
@@ -137,13 +137,13 @@ def run_all(folder: Path, card: dict[str, str]) -> dict[str, int]:
 
 
 def main() -> None:
-    folder = Path(sys.argv[1])
+    folder, names = Path(sys.argv[1]), sys.argv[2:]
     cut_off(folder)
-    names: list[str] = []
-    answer_names(names)
+    asked: list[str] = []
+    answer_names(asked)
     with virtual_audio(folder / "card") as card:
-        ended = run_all(folder, card.env)
-    (folder / "names.txt").write_text("\n".join(names))
+        ended = run_all(folder, names, card.env)
+    (folder / "names.txt").write_text("\n".join(asked))
     (folder / "ended.json").write_text(json.dumps(ended))
 
 

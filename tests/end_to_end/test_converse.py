@@ -1,10 +1,13 @@
 """Spoken questions through the whole loop by files: microphone, voice activity, recogniser, skills,
 speakable, voice, loudspeaker. Real parts, real time, a process of its own.
 
-The pauses between the questions of a file are long enough for a loaded machine to think.
+The pauses between the questions of a file are long enough for a loaded machine to think. The
+conversations are held at once: most of their time they wait.
 """
 
-from dataclasses import replace
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -79,9 +82,33 @@ def many_lengths() -> list[str]:
     return [f"10 miles is about {m}.{cm:02d} kilometres." for m in wholes for cm in hundredths]
 
 
+@dataclass(frozen=True)
+class Talks:
+    """They all start before the first test; whoever asks for a result waits for it."""
+
+    two: Future[Conversation]
+    slower: Future[Conversation]
+    cut: Future[Conversation]
+
+
 @pytest.fixture(scope="module")
-def two_turns(tmp_path_factory: pytest.TempPathFactory) -> Conversation:
-    return conversation(tmp_path_factory.mktemp("two"), TIMER, MILES)
+def talks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Talks]:
+    with ThreadPoolExecutor() as pool:
+
+        def talk(name: str, *questions: str, pause_s: float = REPLY_S) -> Future[Conversation]:
+            folder = tmp_path_factory.mktemp(name)
+            return pool.submit(conversation, folder, *questions, pause_s=pause_s)
+
+        yield Talks(
+            talk("two", TIMER, MILES),
+            talk("slower", SLOWER, TIMER),
+            talk("cut", ABILITIES, AGAIN, pause_s=8.0),
+        )
+
+
+@pytest.fixture(scope="module")
+def two_turns(talks: Talks) -> Conversation:
+    return talks.two.result()
 
 
 def test_two_spoken_questions_are_heard_and_answered(two_turns: Conversation) -> None:
@@ -114,8 +141,8 @@ def test_a_turn_is_printed_with_the_promised_keys(two_turns: Conversation) -> No
         assert (turn["ending"], turn["underruns"]) == ("complete", 0)
 
 
-def test_slower_is_heard_in_the_reply_to_the_next_question(tmp_path: Path) -> None:
-    talk = conversation(tmp_path, SLOWER, TIMER)
+def test_slower_is_heard_in_the_reply_to_the_next_question(talks: Talks, tmp_path: Path) -> None:
+    talk = talks.slower.result()
     assert [turn["heard"] for turn in talk.turns] == [SLOWER, TIMER]
     assert [turn["reply"] for turn in talk.turns] == ["Speaking slower.", TIMER_ANSWER]
     own_pace_s = seconds_of(TIMER_ANSWER, tmp_path)
@@ -123,8 +150,10 @@ def test_slower_is_heard_in_the_reply_to_the_next_question(tmp_path: Path) -> No
     assert talk.seconds(1) == pytest.approx(seconds_of(TIMER_ANSWER, tmp_path, rate=3.3), abs=0.15)
 
 
-def test_speaking_cuts_the_reply_and_only_the_words_heard_are_remembered(tmp_path: Path) -> None:
-    talk = conversation(tmp_path, ABILITIES, AGAIN, pause_s=8.0)
+def test_speaking_cuts_the_reply_and_only_the_words_heard_are_remembered(
+    talks: Talks, tmp_path: Path
+) -> None:
+    talk = talks.cut.result()
     first, second = talk.turns
     assert first["heard"] == ABILITIES
     assert first["ending"] == "interrupted by speech"

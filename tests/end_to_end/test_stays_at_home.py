@@ -24,7 +24,14 @@ from tests.virtual_audio import missing_programs
 
 pytestmark = [pytest.mark.device, pytest.mark.slow]
 
-PROGRAMS = ("window", "say", "converse", "bench", "doctor", "models", "training")
+ALL = ("window", "say", "converse", "bench", "doctor", "models", "training")
+FEW = ("say", "models")  # the others take a minute of processor time
+REALLY_RAN = {  # what is quiet because it does nothing proves nothing
+    "say": ("rubato-starter",),
+    "bench": ("rubato-starter",),
+    "converse": ("16.09 kilometres",),
+    "window": ("rubato-starter", "TurnEnded"),
+}
 DOCTOR_FAULTS = 1  # its exit status where something is missing; it is not asked what
 OWN = ("config", "data", "temporary", "out")  # the program's folders and what it was told to write
 # What libraries of the system keep for every program that shows a window or makes a sound.
@@ -118,16 +125,29 @@ def reason_not_to() -> str:
     return f"no network namespace can be made: {tried.stderr}" if tried.returncode else ""
 
 
-@pytest.fixture(scope="module")
-def folder() -> Iterator[Path]:
-    """Where every program ran and left its trace; a short name, for the sound server's sockets."""
+@dataclass(frozen=True)
+class Stay:
+    """Where these programs ran and left their traces."""
+
+    names: tuple[str, ...]
+    folder: Path
+
+    def log(self, name: str) -> str:
+        return (self.folder / f"{name}.log").read_text()
+
+
+@pytest.fixture(
+    scope="module", params=[FEW, pytest.param(ALL, marks=pytest.mark.long)], ids=["few", "all"]
+)
+def stay(request: pytest.FixtureRequest) -> Iterator[Stay]:
+    """Its folder has a short name, for the sound server's sockets."""
     if reason := reason_not_to():
         assert not os.environ.get("CI"), f"whether the program stays at home is not known: {reason}"
         pytest.skip(f"whether the program stays at home is not known: {reason}")
     with tempfile.TemporaryDirectory(prefix="alone") as name:
         cut_off = [*namespaces(), sys.executable, "-m", "tests.end_to_end.alone", name]
         done = subprocess.run(
-            ["xvfb-run", "--auto-servernum", *cut_off],
+            ["xvfb-run", "--auto-servernum", *cut_off, *request.param, "gossip"],
             cwd=ROOT,
             env={**os.environ, "OMP_NUM_THREADS": "1"},
             capture_output=True,
@@ -136,33 +156,28 @@ def folder() -> Iterator[Path]:
             check=False,
         )
         assert done.returncode == 0, done.stderr[-4000:]
-        yield Path(name)
+        yield Stay(request.param, Path(name))
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_a_program_asks_nobody_and_leaves_nothing_elsewhere(name: str, folder: Path) -> None:
-    ended = json.loads((folder / "ended.json").read_text())
-    fine = (0, DOCTOR_FAULTS) if name == "doctor" else (0,)
-    assert ended[name] in fine, (folder / f"{name}.log").read_text()
-    assert deeds_of(folder, name) == Deeds([], [])
+def test_the_programs_ask_nobody_and_leave_nothing_elsewhere(stay: Stay) -> None:
+    ended = json.loads((stay.folder / "ended.json").read_text())
+    for name in stay.names:
+        assert ended[name] in ((0, DOCTOR_FAULTS) if name == "doctor" else (0,)), stay.log(name)
+    did = {name: deeds_of(stay.folder, name) for name in stay.names}
+    assert did == dict.fromkeys(stay.names, Deeds([], []))
 
 
-def test_no_name_was_looked_up_but_the_gossip_s(folder: Path) -> None:
-    assert set((folder / "names.txt").read_text().split()) == {"gossip.example"}
+def test_no_name_was_looked_up_but_the_gossip_s(stay: Stay) -> None:
+    assert set((stay.folder / "names.txt").read_text().split()) == {"gossip.example"}
 
 
-def test_the_neural_voice_and_the_window_really_ran(folder: Path) -> None:
-    """What is quiet because it does nothing proves nothing."""
-    assert "rubato-starter" in (folder / "say.log").read_text()
-    assert "rubato-starter" in (folder / "bench.log").read_text()
-    assert "16.09 kilometres" in (folder / "converse.log").read_text()
-    window = (folder / "window.log").read_text()
-    assert "rubato-starter" in window
-    assert "TurnEnded" in window
+def test_the_programs_really_ran(stay: Stay) -> None:
+    for name in stay.names:
+        assert all(sign in stay.log(name) for sign in REALLY_RAN.get(name, ())), name
 
 
-def test_a_program_that_talks_and_leaves_traces_would_be_noticed(folder: Path) -> None:
+def test_a_program_that_talks_and_leaves_traces_would_be_noticed(stay: Stay) -> None:
     cache = "HOME/.cache/gossip"
-    assert deeds_of(folder, "gossip") == Deeds(
+    assert deeds_of(stay.folder, "gossip") == Deeds(
         ["0.0.0.0", alone.ELSEWHERE, "::"], [cache, f"{cache}/id"]
     )

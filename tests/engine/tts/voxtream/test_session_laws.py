@@ -11,17 +11,34 @@ from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
 from tests.engine.tts import laws
 from tests.engine.tts.voxtream.small_model import in_place, small
 
+# What a graph could break most easily: what it keeps between calls. Its other cases are long.
+OF_BOTH = (
+    laws.word_by_word_equals_all_at_once,
+    laws.sessions_do_not_disturb_each_other,
+    laws.closing_at_any_moment_leaves_the_model_whole,
+)
+CASES = [
+    pytest.param(
+        make,
+        law,
+        marks=() if make is small or law in OF_BOTH else pytest.mark.long,
+        id=f"{name}-{law.__name__}",
+    )
+    for name, make in (("plain", small), ("graph", in_place))
+    for law in laws.LAWS
+]
 
-@pytest.fixture(scope="module", params=[small, in_place], ids=["plain", "graph"])
+
+@pytest.fixture(scope="module")
 def warmed(request: pytest.FixtureRequest) -> VoxtreamSynthesiser:
     model: VoxtreamSynthesiser = request.param()
     model.warm(model.voices()[0])
     return model
 
 
-@pytest.mark.parametrize("law", laws.LAWS, ids=lambda law: law.__name__)
+@pytest.mark.parametrize(("warmed", "law"), CASES, indirect=["warmed"])
 def test_a_session_obeys(
-    law: Callable[[TtsModel], None], warmed: VoxtreamSynthesiser, monkeypatch: pytest.MonkeyPatch
+    warmed: VoxtreamSynthesiser, law: Callable[[TtsModel], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse_to_sleep(seconds: float) -> None:
         raise AssertionError("a step must never sleep")
