@@ -208,6 +208,9 @@ class FakeRecognition:
     def partial(self) -> str:
         return self._recogniser.text.split(" ")[0] if self.samples else ""
 
+    def glance(self) -> str:
+        return self.partial()
+
     def draft(self, wanted: Callable[[], bool]) -> Transcript | None:
         transcript = self.finish()
         return transcript if wanted() else None

@@ -33,6 +33,9 @@ class Transcript:
     text: str
     confidence: float
     recogniser: str
+    language: str = (
+        ""  # a code, where the recogniser told which was spoken; else as in the settings
+    )
 
 
 class Recognition(Protocol):
@@ -44,6 +47,12 @@ class Recognition(Protocol):
 
     def partial(self) -> str:
         """Best text so far; empty when there is none. May be revised by later calls."""
+        ...
+
+    def glance(self) -> str:
+        """As partial(), at once and less surely: for deciding whether to fall quiet, not for the
+        screen.
+        """
         ...
 
     def draft(self, wanted: Callable[[], bool]) -> Transcript | None:

@@ -47,6 +47,7 @@ class Believed:
 
     text: str
     confidence: float
+    language: str = ""  # that the model told; empty where it was told which
 
 
 def believe(segments: Iterable[Segment], *, speech_s: float, gates: Gates) -> Believed:
@@ -77,7 +78,8 @@ def join(pieces: Iterable[Believed]) -> Believed:
         return Believed("", 0.0)
     letters = sum(len(piece.text) for piece in kept)
     sure = sum(len(piece.text) * piece.confidence for piece in kept)
-    return Believed(" ".join(piece.text for piece in kept), sure / letters)
+    language = kept[-1].language
+    return Believed(" ".join(piece.text for piece in kept), sure / letters, language)
 
 
 def _passes(segment: Segment, gates: Gates) -> bool:

@@ -15,6 +15,9 @@ from engine.audio.vad import WINDOW, Vad, speech_stretches
 
 KEEP_WINDOWS = SAMPLE_RATE // 2 // WINDOW  # no cut in the last half second: it is still being said
 
+PAUSING_WINDOWS = 3
+PAUSING_BELOW = 0.35  # probability of speech: as where a stretch of speech ends
+
 Pcm = npt.NDArray[np.float32]
 
 
@@ -62,6 +65,11 @@ class KeptAudio:
     def full(self) -> bool:
         """More than the limit is kept: take the head."""
         return len(self._probabilities) >= self._limit_windows
+
+    @property
+    def pausing(self) -> bool:
+        """Nobody speaks just now."""
+        return max(self._probabilities[-PAUSING_WINDOWS:], default=0.0) < PAUSING_BELOW
 
     def clip(self) -> Clip:
         """All that is kept."""

@@ -31,9 +31,12 @@ def load(settings: RecogniserSettings, phrases: Sequence[str]) -> Recogniser:
             return SphinxRecogniser(phrases)
         case "whisper":
             # faster-whisper brings ctranslate2, onnxruntime and PyAV: 1.2 s and 54 MB.
+            from engine.asr.pair import PairedRecogniser
+            from engine.asr.sphinx import SphinxRecogniser
             from engine.asr.whisper import load_whisper
 
-            return load_whisper(settings)
+            whisper, quick = load_whisper(settings), SphinxRecogniser(phrases)
+            return PairedRecogniser(whisper, quick, settings.language)
     raise InvalidInput(
         f"There is no recogniser called '{settings.engine}'.",
         hint=f"Choose one of: auto, {', '.join(NAMES)}.",

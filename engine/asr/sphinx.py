@@ -95,6 +95,10 @@ class SphinxRecognition:
         """Best text so far: of the last draft, and by the skills' model from there on."""
         return " ".join(filter(None, [*(piece.text for piece in self._settled), self._now()]))
 
+    def glance(self) -> str:
+        """The same: there is nothing quicker."""
+        return self.partial()
+
     def draft(self, wanted: Callable[[], bool]) -> Transcript | None:
         """Decode all of it, carefully. The streaming pass begins anew with what follows: one
         decoder does one thing at a time.
@@ -103,9 +107,20 @@ class SphinxRecognition:
 
     def aside(self) -> Transcript:
         """As draft(); a short one is compared with the few words that people say then."""
-        aside = self._draft(self._decoder.decode_aside)
-        assert aside is not None, "wanted to the end"
-        return aside
+        return self.interjection() or self._whole()
+
+    def interjection(self) -> Transcript | None:
+        """A halt or a nod if it was surely one, see engine/asr/asides.py."""
+        return self._draft(self._decoder.decode_aside)
+
+    def command(self, wanted: Callable[[], bool]) -> Transcript | None:
+        """A short sentence of a skill if it was surely one, and is `wanted` still."""
+        return self._draft(lambda clip: self._decoder.decode_command(clip, wanted))
+
+    def _whole(self) -> Transcript:
+        transcript = self.draft(lambda: True)
+        assert transcript is not None, "wanted to the end"
+        return transcript
 
     def finish(self) -> Transcript:
         """Decode all of it, carefully; RecogniserError when pocketsphinx fails."""

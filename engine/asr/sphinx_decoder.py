@@ -27,6 +27,7 @@ MAX_STATES = 5000  # of the search per frame: no worse on clean speech, bounds t
 PAUSE_MS = 1500
 MARGIN_MS = 300  # of silence around speech: the search wants to hear it begin
 ASIDE_S = 1.7  # of speech with those margins: longer ones are sentences
+COMMAND = 0.95  # at least so likely a phrase, to be believed without a better recogniser's opinion
 STRAY_STEPS = 1  # of the text so far: more are other talk pressed into the skills' words
 SCORE_SHIFT = 1024  # pocketsphinx keeps the logarithm of a search's score divided by this
 
@@ -94,16 +95,31 @@ class SphinxDecoder:
         except RuntimeError as error:
             raise _failure(error) from error
 
-    def decode_aside(self, clip: Clip) -> Likely:
-        """As decode(), of what was said into a reply: what is short is often a halt or a nod."""
+    def decode_aside(self, clip: Clip) -> Likely | None:
+        """What was said into a reply if it is a halt or a nod, as what is short often is."""
+        spoken = self._short(clip)
+        try:
+            return None if spoken is None else self._aside(spoken)
+        except RuntimeError as error:
+            raise _failure(error) from error
+
+    def decode_command(self, clip: Clip, wanted: Callable[[], bool] = _always) -> Likely | None:
+        """A short phrase of which its model is sure beyond decode()'s needs."""
+        spoken = self._short(clip)
+        if spoken is None:
+            return None
+        try:
+            expected = self._search(self.PHRASES, self._spectral_mean(spoken), spoken, wanted)
+        except RuntimeError as error:
+            raise _failure(error) from error
+        certain = sure(expected) if expected is not None and expected.words else None
+        return certain if certain is not None and certain.confidence >= COMMAND else None
+
+    def _short(self, clip: Clip) -> Pcm | None:
+        """What was spoken, if it was hardly more than a word or two."""
         spoken = clip.spoken(pause_ms=PAUSE_MS, margin_ms=MARGIN_MS)
-        said = None
-        if 0 < len(spoken) <= ASIDE_S * SAMPLE_RATE and self.phrases.size:
-            try:
-                said = self._aside(spoken)
-            except RuntimeError as error:
-                raise _failure(error) from error
-        return said or self.decode(clip) or Likely("", 0.0)
+        short = 0 < len(spoken) <= ASIDE_S * SAMPLE_RATE and self.phrases.size
+        return spoken if short else None
 
     def _aside(self, pcm: Pcm) -> Likely | None:
         mean = self._spectral_mean(pcm)

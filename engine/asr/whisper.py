@@ -86,15 +86,17 @@ class _Decoder:
         spoken = clip.spoken(pause_ms=PAUSE_MS, margin_ms=MARGIN_MS)
         if len(spoken) == 0:
             return Believed("", 0.0)
-        segments = self._segments(spoken, beams)
-        return believe(segments, speech_s=len(spoken) / SAMPLE_RATE, gates=self.gates)
+        segments, language = self._segments(spoken, beams)
+        heard = believe(segments, speech_s=len(spoken) / SAMPLE_RATE, gates=self.gates)
+        return replace(heard, language=language)
 
     def unload(self) -> None:
         self.loaded.model.model.unload_model()
 
-    def _segments(self, pcm: Pcm, beams: int) -> list[Any]:
+    def _segments(self, pcm: Pcm, beams: int) -> tuple[list[Any], str]:
+        """What was said, and its language where that was left to the model."""
         try:
-            segments, _ = self.loaded.model.transcribe(
+            segments, info = self.loaded.model.transcribe(
                 pcm,
                 language=self.loaded.language,
                 beam_size=beams,
@@ -107,7 +109,7 @@ class _Decoder:
                 log_prob_threshold=None,
                 compression_ratio_threshold=None,
             )
-            return list(segments)
+            return list(segments), "" if self.loaded.language else str(info.language)
         except (RuntimeError, ValueError) as error:
             raise RecogniserError(
                 f"Whisper could not decode this utterance: {error}",
@@ -137,7 +139,8 @@ class WhisperRecognition:
 
     def partial(self) -> str:
         """Best text so far, decoded anew when 0.7 s are fresh and decoding keeps up with speech."""
-        if self._fresh >= self._due:
+        # In a pause a draft is wanted next, and would have to wait for the look.
+        if self._fresh >= self._due and not self._kept.pausing:
             began = self._clock()
             self._partial = self._heard(QUICK_BEAMS).text
             took_samples = int((self._clock() - began) * SAMPLE_RATE)
@@ -146,25 +149,34 @@ class WhisperRecognition:
             self._due = max(PARTIAL_SAMPLES, 2 * took_samples)
         return self._partial
 
+    @property
+    def shown(self) -> str:
+        """The last text so far, without another look."""
+        return self._partial
+
+    def glance(self) -> str:
+        """The same: every look takes long."""
+        return self._partial
+
     def draft(self, wanted: Callable[[], bool]) -> Transcript | None:
         """Decode what is kept with full care; the model cannot be stopped on the way."""
         if not wanted():
             return None
         heard = self._heard(FINAL_BEAMS)
         self._partial, self._fresh = heard.text, 0
-        return Transcript(heard.text, heard.confidence, NAME) if wanted() else None
+        return _transcript(heard) if wanted() else None
 
     def aside(self) -> Transcript:
         """As draft(): a model that knows any word needs no list of them."""
         heard = self._heard(FINAL_BEAMS)
         self._partial, self._fresh = heard.text, 0
-        return Transcript(heard.text, heard.confidence, NAME)
+        return _transcript(heard)
 
     def finish(self) -> Transcript:
         """Decode the rest with full care; RecogniserError when the model fails."""
         heard = self._heard(FINAL_BEAMS)
         self.close()
-        return Transcript(heard.text, heard.confidence, NAME)
+        return _transcript(heard)
 
     def close(self) -> None:
         """Throw the utterance away; what follows would be a new one."""
@@ -176,3 +188,7 @@ class WhisperRecognition:
 
     def _heard(self, beams: int) -> Believed:
         return join([*self._settled, self._decoder.decode(self._kept.clip(), beams=beams)])
+
+
+def _transcript(heard: Believed) -> Transcript:
+    return Transcript(heard.text, heard.confidence, NAME, heard.language)

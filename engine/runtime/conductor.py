@@ -268,7 +268,10 @@ class Conductor:
     def _(self, happened: h.PartialHeard) -> None:
         if happened.turn == self._floor.turn:
             self._emit(m.PartialTranscript(happened.turn, happened.text))
-        elif self._doubted(happened.turn):
+
+    @_on.register
+    def _(self, happened: h.Glanced) -> None:
+        if self._doubted(happened.turn):
             self._weigh(replace(self._evidence, text=happened.text))
 
     @_on.register

@@ -64,6 +64,14 @@ class PartialHeard:
 
 
 @dataclass(frozen=True)
+class Glanced:
+    """A quick look at what is being said in the turn: to weigh, not to show."""
+
+    turn: int
+    text: str
+
+
+@dataclass(frozen=True)
 class Drafted:
     """What was said in the turn if the pause that began at sample `pause` is its end."""
 
@@ -214,6 +222,7 @@ Happening = (
     | SpeechEnded
     | EchoCancelled
     | PartialHeard
+    | Glanced
     | Drafted
     | Transcribed
     | ReplyGrew

@@ -18,6 +18,7 @@ from engine.errors import EngineError, RecogniserError
 from engine.messages import Event, Part
 from engine.runtime.happenings import (
     Drafted,
+    Glanced,
     Happening,
     PartFailed,
     PartialHeard,
@@ -89,7 +90,7 @@ class Transcriber:
         self._judge: Callable[[str], Completeness] = _unjudged
         self._recognition: Recognition | None = None  # None between utterances
         self._turn: int | None = None  # the turn of the recognition; None = none
-        self._partial = ""
+        self._partial = self._glance = ""
         self._pause: int | None = None  # the pause a draft is wanted of; None = of none
         self._draft: tuple[Transcript, float] | None = None  # and when it was made
         self._ended = False
@@ -173,7 +174,13 @@ class Transcriber:
         if transcript is not None:
             at = time.monotonic()
             self._draft = (transcript, at)
-            self._tell(Drafted(turn, pause, transcript, self._judge(transcript.text), at))
+            self._tell(Drafted(turn, pause, transcript, self._completeness(transcript), at))
+
+    def _completeness(self, transcript: Transcript) -> Completeness:
+        """The rules are those of one language."""
+        if transcript.language not in ("", "en"):
+            return Completeness.UNSURE
+        return self._judge(transcript.text)
 
     def _end(self, turn: int, *, aside: bool) -> None:
         """All was said: the draft is final if nothing was said since."""
@@ -198,7 +205,7 @@ class Transcriber:
             self._recognition.close()
         self._recognition = None
         self._turn = None
-        self._partial = ""
+        self._partial = self._glance = ""
         self._draft = None
         self._ended = False
 
@@ -207,6 +214,10 @@ class Transcriber:
         if self._recognition is None or self._ended:
             self._load_wanted()
         if self._recognition and self._turn is not None and not self._ended:
+            glance = self._recognition.glance()
+            if glance != self._glance:
+                self._glance = glance
+                self._tell(Glanced(self._turn, glance))
             partial = self._recognition.partial()
             if partial != self._partial:
                 self._partial = partial

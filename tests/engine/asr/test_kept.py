@@ -59,3 +59,12 @@ def test_broken_samples_are_kept_as_silence(vad):
     kept = KeptAudio(vad, limit_s=4, cut_s=2)
     clean = kept.push(np.array([np.nan, np.inf, 2.0, -0.5], np.float32))
     assert clean.tolist() == [0.0, 0.0, 1.0, -0.5]
+
+
+def test_a_pause_is_told_while_it_lasts(vad):
+    kept = KeptAudio(vad, limit_s=10, cut_s=2)
+    assert kept.pausing
+    kept.push(np.zeros(SAMPLE_RATE, np.float32))
+    assert kept.pausing
+    kept._probabilities[-1] = 0.9
+    assert not kept.pausing

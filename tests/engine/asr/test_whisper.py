@@ -305,3 +305,26 @@ def test_torch_and_whisper_compute_in_one_process(whisper_folder):
         check=False,
     )
     assert done.stdout.strip() == "both", done.stderr
+
+
+# ----------------------------------------------------------------- the window
+
+
+@pytest.mark.parametrize(("seconds", "frames"), [(2, 2000), (19, 2000), (25, 3000)])
+def test_no_more_of_the_window_is_encoded_than_there_is_speech_for(loaded, seconds, frames):
+    encoded: list[int] = []
+
+    def encode(features):
+        encoded.append(features.shape[-1])
+
+    mel = np.zeros((80, 3000), np.float32)
+    mel[:, : seconds * 100] = 1.0
+    whisper_model._encode(encode, mel)
+    assert encoded == [frames]
+
+
+def test_a_language_that_is_not_told_is_asked_of_the_model(multilingual_folder, say):
+    spoken = pushed(WhisperRecogniser(load_model(str(multilingual_folder), "auto")), say("hello"))
+    told = pushed(WhisperRecogniser(load_model(str(multilingual_folder), "de")), say("hello"))
+    assert spoken.finish().language
+    assert told.finish().language == ""

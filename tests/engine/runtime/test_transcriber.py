@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.asr.base import Recogniser
+from engine.asr.base import Recogniser, Transcript
 from engine.asr.completeness import Completeness
 from engine.messages import Event
 from engine.runtime import transcriber as transcriber_module
-from engine.runtime.happenings import Drafted, Happening, PartialHeard, Transcribed
+from engine.runtime.happenings import Drafted, Glanced, Happening, PartialHeard, Transcribed
 from engine.runtime.orders import CloseUtterance, DropUtterance, JoinUtterance, OpenUtterance
 from engine.runtime.transcriber import (
     DraftUtterance,
@@ -132,3 +132,21 @@ def test_another_language_applies_without_loading() -> None:
     assert loads == [whisper]
     assert stage.recogniser.language == "de"
     assert judged == ["en", "de"]
+
+
+def test_a_glance_is_told_before_the_text_so_far() -> None:
+    scribe = Scribe()
+    scribe.stage.recogniser.text = "stop it"
+    scribe.do(OpenUtterance(2, None))
+    scribe.told.clear()
+    scribe.hear(2)
+    assert scribe.told == [Glanced(2, "stop"), PartialHeard(2, "stop")]
+
+
+def test_rules_of_english_do_not_judge_another_language() -> None:
+    scribe = Scribe()
+    scribe.transcriber._judge = lambda text: Completeness.OPEN
+    german = Transcript("wie spät ist es und", 0.9, "whisper", "de")
+    assert scribe.transcriber._completeness(german) is Completeness.UNSURE
+    english = Transcript("what time is it and", 0.9, "whisper", "en")
+    assert scribe.transcriber._completeness(english) is Completeness.OPEN

@@ -1,0 +1,138 @@
+"""Whisper with a quick first look beside it: who is believed, and what is on screen meanwhile."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from engine.asr.base import SAMPLE_RATE, Transcript
+from engine.asr.pair import FIRST_SAMPLES, QUICK_SAMPLES, PairedRecogniser, PairedRecognition
+from engine.settings import RecogniserSettings
+
+STOP = Transcript("stop", 0.97, "sphinx")
+SENTENCE = Transcript("Stop the press.", 0.9, "whisper")
+
+
+@dataclass
+class Careful:
+    shown: str = ""
+    samples: int = 0
+    closed: bool = False
+    drafts: int = 0
+
+    def push(self, pcm: np.ndarray) -> None:
+        self.samples += len(pcm)
+
+    def partial(self) -> str:
+        self.shown = self.shown or "stop the"
+        return self.shown
+
+    def glance(self) -> str:
+        return self.shown
+
+    def draft(self, wanted: Callable[[], bool]) -> Transcript | None:
+        self.drafts += 1
+        return SENTENCE if wanted() else None
+
+    def aside(self) -> Transcript:
+        return SENTENCE
+
+    def close(self) -> None:
+        self.closed = True
+
+
+@dataclass
+class Quick:
+    surely: Transcript | None = STOP  # what it takes a short utterance for
+    nod: Transcript | None = None
+    samples: int = 0
+    closed: bool = False
+    hears: list[str] = field(default_factory=lambda: ["stop"])
+
+    def push(self, pcm: np.ndarray) -> None:
+        self.samples += len(pcm)
+
+    def glance(self) -> str:
+        return self.hears[0]
+
+    def command(self, wanted: Callable[[], bool]) -> Transcript | None:
+        return self.surely
+
+    def interjection(self) -> Transcript | None:
+        return self.nod
+
+    def close(self) -> None:
+        self.closed = True
+
+
+@dataclass
+class Opening:
+    kind: type
+
+    def open(self) -> object:
+        return self.kind()
+
+    def adjust(self, settings: RecogniserSettings) -> None:
+        """Takes any language."""
+
+
+def pair(careful: Careful, quick: Quick) -> PairedRecognition:
+    recognition = PairedRecognition(careful, quick)
+    recognition.push(np.zeros(SAMPLE_RATE // 2, np.float32))
+    return recognition
+
+
+def test_a_command_that_is_sure_needs_no_second_look():
+    careful = Careful()
+    assert pair(careful, Quick()).draft(lambda: True) == STOP
+    assert careful.drafts == 0
+
+
+def test_what_is_no_sure_command_is_heard_carefully():
+    recognition = pair(Careful(), Quick(surely=None))
+    assert recognition.draft(lambda: True) == SENTENCE
+    assert recognition.draft(lambda: False) is None
+    assert recognition.finish() == SENTENCE
+
+
+def test_a_command_never_contradicts_what_was_shown():
+    assert pair(Careful(shown="Stock"), Quick()).draft(lambda: True) == SENTENCE
+    assert pair(Careful(shown=" Stop."), Quick()).draft(lambda: True) == STOP
+
+
+def test_the_quick_words_are_weighed_and_not_shown():
+    recognition = pair(Careful(), Quick())
+    assert (recognition.glance(), recognition.partial()) == ("stop", "")
+    recognition.push(np.zeros(FIRST_SAMPLES, np.float32))
+    assert (recognition.glance(), recognition.partial()) == ("stop", "stop the")
+
+
+def test_a_nod_into_a_reply_is_heard_by_the_one_who_knows_nods():
+    nod = Transcript("mhm", 0.8, "sphinx")
+    assert pair(Careful(), Quick(nod=nod)).aside() == nod
+    assert pair(Careful(), Quick()).aside() == STOP
+    assert pair(Careful(), Quick(surely=None)).aside() == SENTENCE
+
+
+def test_a_long_utterance_is_heard_by_one_alone():
+    careful, quick = Careful(shown="so I said"), Quick()
+    recognition = pair(careful, quick)
+    recognition.push(np.zeros(QUICK_SAMPLES, np.float32))
+    assert quick.closed
+    assert quick.samples < careful.samples
+    assert recognition.glance() == "so I said"
+    assert recognition.draft(lambda: True) == recognition.aside() == SENTENCE
+
+
+def test_the_quick_one_listens_where_english_is_spoken():
+    opened = PairedRecogniser(Opening(Careful), Opening(Quick), "en")
+    assert opened.open().glance() == "stop"
+    opened.adjust(RecogniserSettings("whisper", language="de"))
+    assert opened.open().glance() == ""
+
+
+def test_closing_throws_both_away():
+    careful, quick = Careful(), Quick()
+    pair(careful, quick).close()
+    assert careful.closed
+    assert quick.closed

@@ -1,0 +1,108 @@
+"""The recogniser that people get: Whisper base with its real weights, out of its packages."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.asr.base import SAMPLE_RATE, Recogniser
+from engine.asr.pick import ASSET
+from engine.asr.registry import load
+from engine.assets.catalogue import find
+from engine.assets.packages import PackedFile
+from engine.settings import RecogniserSettings
+from tests.packaged import packaged
+
+pytestmark = pytest.mark.weights
+
+PHRASES = ["stop", "slower", "what time is it"]
+QUESTION = "how do bees find their way home"
+
+
+@pytest.fixture(scope="module")
+def folder() -> Path:
+    files = (
+        PackedFile(file.path, file.members, file.size or 0, file.sha256 or "")
+        for file in find(ASSET).files
+    )
+    return packaged(ASSET, *files)
+
+
+@pytest.fixture(scope="module")
+def english(folder: Path) -> Iterator[Recogniser]:
+    recogniser = load(RecogniserSettings("whisper", str(folder)), PHRASES)
+    yield recogniser
+    recogniser.close()
+
+
+def heard(recogniser: Recogniser, pcm: np.ndarray):
+    recognition = recogniser.open()
+    for first in range(0, len(pcm), 1600):
+        recognition.push(pcm[first : first + 1600])
+    return recognition
+
+
+def plain(text: str) -> str:
+    return text.lower().strip(" .?!,")
+
+
+def test_an_open_question_is_understood_word_for_word(english: Recogniser, say):
+    transcript = heard(english, say(QUESTION)).finish()
+    assert (plain(transcript.text), transcript.recogniser) == (QUESTION, "whisper")
+    assert transcript.confidence > 0.5
+
+
+def test_the_text_so_far_is_the_beginning(english: Recogniser, say):
+    recognition = heard(english, say(QUESTION)[: 2 * SAMPLE_RATE])
+    assert plain(recognition.partial()).startswith("how do bees")
+    assert plain(recognition.glance()) != QUESTION
+    recognition.close()
+
+
+def test_a_draft_may_be_followed_by_more(english: Recogniser, say):
+    recognition = heard(english, say(QUESTION))
+    draft = recognition.draft(lambda: True)
+    assert draft is not None
+    assert plain(draft.text) == QUESTION
+    recognition.push(say("what time is it"))
+    whole = plain(recognition.finish().text)
+    assert whole.startswith("how do")
+    assert whole.endswith("what time is it")
+
+
+@pytest.mark.parametrize("text", ["stop", "wait"])
+def test_a_halt_is_heard_at_the_first_look(english: Recogniser, say, text: str):
+    aside = heard(english, say(text)).aside()
+    assert (aside.text, aside.recogniser) == (text, "sphinx")
+
+
+def test_half_a_minute_is_heard_to_the_end(english: Recogniser, say):
+    sentences = (
+        "the river rises in the hills and runs slowly to the sea",
+        "in spring the meadows are under water for many weeks",
+        "later in the year the grass is cut and dried",
+        "people go from house to house by boat",
+        "my grandmother kept bees behind the barn",
+        "every autumn we carried jars of honey to the market",
+    )
+    pcm = np.concatenate([say(sentence) for sentence in (*sentences, *sentences[:3], QUESTION)])
+    assert len(pcm) > 25 * SAMPLE_RATE
+    text = plain(heard(english, pcm).finish().text)
+    assert text.startswith("the river rises")
+    assert text.endswith("way home")
+
+
+@pytest.mark.parametrize("level", [0.003, 0.1])
+def test_noise_says_nothing(english: Recogniser, level: float):
+    noise = np.random.default_rng(1).normal(0, level, 5 * SAMPLE_RATE).astype(np.float32)
+    recognition = heard(english, noise)
+    assert recognition.partial() == ""
+    assert recognition.finish().text == ""
+
+
+def test_the_language_is_told_where_it_was_left_to_the_model(folder: Path, say):
+    recogniser = load(RecogniserSettings("whisper", str(folder), language="auto"), PHRASES)
+    transcript = heard(recogniser, say(QUESTION)).finish()
+    recogniser.close()
+    assert (plain(transcript.text), transcript.language) == (QUESTION, "en")
