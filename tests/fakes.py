@@ -308,6 +308,7 @@ class Stage:
     )
     devices: Devices | None = None
     size_bytes: int = 0  # of every part
+    check: Callable[[Settings, str, Devices | None], None] = lambda settings, key, devices: None
     watch_closed: bool = False
     events: list[EngineEvent] = field(default_factory=list)
     loads: list[SpeechSettings] = field(default_factory=list)  # of the voice, since count_loads()
@@ -329,6 +330,7 @@ class Stage:
             completeness=lambda settings: lambda text: Completeness.UNSURE,
             devices=self,
             size_bytes=lambda settings: self.size_bytes,
+            check=self.check,
         )
 
     def _microphone(self, name: str) -> HandMicrophone:

@@ -12,7 +12,7 @@ from typing import Final
 
 from engine.assets.catalogue import find
 from engine.assets.store import State, Store
-from engine.errors import SettingsError
+from engine.errors import ModelError, SettingsError
 from engine.settings import RecogniserSettings
 from engine.settings_file import data_folder
 
@@ -64,6 +64,15 @@ def kept(folder: Path) -> Pick | None:
     except (OSError, ValueError, TypeError, RecursionError):
         return None
     return found if found.recogniser in (BUILT_IN, WHISPER) else None
+
+
+def check_language(language: str) -> None:
+    """ModelError when the built-in recogniser does not understand it."""
+    if language not in SPHINX_LANGUAGES:
+        raise ModelError(
+            f"The built-in recogniser understands English only, not '{language}'.",
+            hint="Choose English, or the recogniser 'whisper' with a multilingual model.",
+        )
 
 
 def resolve(settings: RecogniserSettings) -> RecogniserSettings:

@@ -6,7 +6,7 @@ Invariant: load() either returns a recogniser that works or raises ModelError wi
 from collections.abc import Sequence
 
 from engine.asr.base import Recogniser
-from engine.asr.pick import resolve
+from engine.asr.pick import check_language, resolve
 from engine.errors import InvalidInput
 from engine.settings import RecogniserSettings
 
@@ -25,7 +25,7 @@ def load(settings: RecogniserSettings, phrases: Sequence[str]) -> Recogniser:
     match settings.engine:
         case "sphinx":
             # pocketsphinx brings its model along: only when it is the one in use.
-            from engine.asr.sphinx import SphinxRecogniser, check_language
+            from engine.asr.sphinx import SphinxRecogniser
 
             check_language(settings.language)
             return SphinxRecogniser(phrases)

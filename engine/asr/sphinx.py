@@ -15,10 +15,9 @@ from engine.asr.base import RecogniserInfo, Transcript
 from engine.asr.decision import Likely
 from engine.asr.kept import Clip, KeptAudio
 from engine.asr.phrase_model import PhraseModel
-from engine.asr.pick import SPHINX_LANGUAGES
+from engine.asr.pick import check_language
 from engine.asr.sphinx_decoder import SphinxDecoder
 from engine.audio.vad import Vad
-from engine.errors import ModelError
 from engine.settings import RecogniserSettings
 
 NAME = "sphinx"
@@ -58,15 +57,6 @@ class SphinxRecogniser:
         if self._recognition is not None:
             self._recognition.close()
             self._recognition = None
-
-
-def check_language(language: str) -> None:
-    """ModelError when the model that comes along does not understand it."""
-    if language not in SPHINX_LANGUAGES:
-        raise ModelError(
-            f"The built-in recogniser understands English only, not '{language}'.",
-            hint="Choose English, or the recogniser 'whisper' with a multilingual model.",
-        )
 
 
 class SphinxRecognition:

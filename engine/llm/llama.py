@@ -10,7 +10,6 @@ import json
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psutil
@@ -18,6 +17,7 @@ import psutil
 from engine.errors import LanguageModelError, ModelError
 from engine.llm import rounds, trial
 from engine.llm.base import Delta, LanguageModelInfo, Message, Progress, Role, Situation
+from engine.llm.gguf import checked_file, no_library
 from engine.llm.history import ChatMessage, chat_messages, trimmed, without_system
 from engine.llm.load_watch import LoadWatch, watched_llama
 from engine.llm.rounds import Piece
@@ -49,7 +49,6 @@ TRIAL_TEXT = "".join(map(chr, range(32, 127))) + "\n\t\u00e4\u20ac\u4e2d\u0434\U
 TRIAL_PROMPT_TOKENS = 64
 TRIAL_REPLY_TOKENS = 4
 
-GGUF_MAGIC = b"GGUF"
 # Models whose template writes this take and make tool calls in Hermes' form (Qwen, SmolLM, Hermes
 # and others); for all others the skills answer by themselves, see rounds.py.
 TOOL_MARK = "<tool_call>"
@@ -201,11 +200,8 @@ def load(settings: LanguageModelSettings, skills: Skills, progress: Progress) ->
         # Imported here: an optional extra, compiled on installation.
         import llama_cpp
     except ImportError as error:
-        raise ModelError(
-            "llama-cpp-python is not installed, so GGUF models cannot run.",
-            hint="Install the extra: pip install 'rubato[llm]', or use the engine 'server'.",
-        ) from error
-    path = _checked(settings.model)
+        raise no_library() from error
+    path = checked_file(settings.model)
     try:
         trial.check(path, settings, llama_cpp.__version__, progress)
     except OSError as error:
@@ -221,7 +217,7 @@ def open_file(
     progress: Progress = lambda text, fraction: None,
 ) -> LlamaModel:
     """Load the file named in the settings as it is: a bad one ends this process. ModelError."""
-    path = _checked(settings.model)
+    path = checked_file(settings.model)
     slice_tokens = GPU_SLICE_TOKENS if on_gpu() else CPU_SLICE_TOKENS
     watch = LoadWatch(f"Loading {path.name}", progress)
     try:
@@ -259,22 +255,6 @@ def on_gpu() -> bool:
 def thread_count() -> int:
     """Physical cores less one, which stays free for the voice and the audio; at least one."""
     return max(1, (psutil.cpu_count(logical=False) or psutil.cpu_count() or 2) - 1)
-
-
-def _checked(model: str) -> Path:
-    """The file, which is there and begins like a GGUF file."""
-    hint = "Choose a .gguf file of an instruct or chat model in the settings."
-    if not model:
-        raise ModelError("No language model file is chosen.", hint=hint)
-    path = Path(model).expanduser()
-    try:
-        with path.open("rb") as file:
-            magic = file.read(len(GGUF_MAGIC))
-    except OSError as error:
-        raise ModelError(f"There is no readable model file {path}.", hint=hint) from error
-    if magic != GGUF_MAGIC:
-        raise ModelError(f"{path} is not a GGUF model file.", hint=hint)
-    return path
 
 
 def _chat_format(llama: "Llama", name: str) -> "tuple[str, Jinja2ChatFormatter]":

@@ -57,7 +57,7 @@ class Conductor:
             "conductor", handle=self._receive, tick=self._tick, report=self._report
         )
         self._crew = assemble(parts, settings, self._worker.post, self.situation)
-        self._preferences = Preferences(settings, path, self._crew, emit)
+        self._preferences = Preferences(settings, path, self._crew, emit, parts.check)
         self._ledger = Ledger()
         self._alarm = alarm or Alarm()
         self._wishes = Wishes(self._change, self._alarm, self.situation)
@@ -73,9 +73,8 @@ class Conductor:
         self._moved_at = time.monotonic()  # when the floor was last decided about
         self._pause: int | None = None  # sample where the person fell silent; None = speaks on
         self._evidence = barge_in.Evidence()  # on the voice that is doubted, if one is
-        self._floor = turns.Floor(
-            hands_free=settings.audio.hands_free, headset=settings.audio.headset
-        )
+        audio = settings.audio
+        self._floor = turns.Floor(hands_free=audio.hands_free, headset=audio.headset)
 
     # -------------------------------------------------------------- from any thread
 
@@ -356,6 +355,7 @@ class Conductor:
 
     @_on.register
     def _(self, happened: h.DevicesFound) -> None:
+        self._preferences.devices = happened.devices
         audio = self._preferences.settings.audio
         self._emit(self._inventory.devices_found(happened.devices, audio))
         again = self._inventory.reconnection(happened.devices, audio)

@@ -16,11 +16,12 @@ from engine.audio.hotplug import DeviceWatch
 from engine.audio.portaudio import Devices
 from engine.llm.base import LanguageModel
 from engine.llm.base import Progress as LoadProgress
-from engine.runtime.requirements import size_bytes
+from engine.runtime.requirements import check, size_bytes
 from engine.settings import (
     LanguageModelSettings,
     PartSettings,
     RecogniserSettings,
+    Settings,
     SpeechSettings,
 )
 from engine.tts.base import Progress, TtsModel
@@ -51,6 +52,8 @@ class Parts:
     completeness: Callable[[RecogniserSettings], Callable[[str], Completeness]]
     devices: Watch
     size_bytes: Callable[[PartSettings], int]  # of what would be loaded
+    # raises InvalidInput when a changed setting cannot work here
+    check: Callable[[Settings, str, Devices | None], None]
 
 
 def standard_parts() -> Parts:
@@ -66,6 +69,7 @@ def standard_parts() -> Parts:
         completeness=_completeness,
         devices=DeviceWatch(),
         size_bytes=size_bytes,
+        check=check,
     )
 
 

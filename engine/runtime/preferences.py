@@ -10,6 +10,7 @@ from pathlib import Path
 
 from engine import settings_file
 from engine.audio.echo import Cleaning
+from engine.audio.portaudio import Devices
 from engine.errors import SettingsError
 from engine.messages import Event, Failed, Notice, SettingChanged
 from engine.runtime.crew import Crew
@@ -29,12 +30,20 @@ class Preferences:
     """Holds the settings; acts on the crew when they change."""
 
     def __init__(
-        self, settings: Settings, path: Path | None, crew: Crew, emit: Callable[[Event], None]
+        self,
+        settings: Settings,
+        path: Path | None,
+        crew: Crew,
+        emit: Callable[[Event], None],
+        check: Callable[[Settings, str, Devices | None], None],
     ) -> None:
+        """`check` raises InvalidInput when a changed setting cannot work on this machine."""
         self.settings = settings
+        self.devices: Devices | None = None  # connected; None = not known
         self._path = path  # None: nothing is saved (a run with settings of its own)
         self._crew = crew
         self._emit = emit
+        self._check = check
         self._save_at: float | None = None  # None = the file holds what is in force, or cannot
         self._saved = settings  # what is in force by the file, as far as this program knows
         self._noted: set[str] = set()
@@ -54,6 +63,7 @@ class Preferences:
         settings = change(self.settings, key, value)
         if settings == self.settings:
             return
+        self._check(settings, key, self.devices)
         self.settings = settings
         self._save_at = now + SAVE_AFTER_S
         self._emit(SettingChanged(key, value_of(settings, key)))

@@ -1,19 +1,82 @@
-"""What a part needs of this machine before it can be loaded.
+"""What settings need of this machine: files, packages, devices, memory.
 
 Invariant: nothing is loaded and no library of a part is imported here.
 """
 
+import os
 from pathlib import Path
 
+from engine.asr.pick import check_language
+from engine.asr.whisper_model import checked_folder
 from engine.assets import catalogue
-from engine.assets.store import Store
+from engine.assets.catalogue import Asset
+from engine.assets.store import State, Store
+from engine.audio.portaudio import Devices
+from engine.errors import InvalidInput, ModelError
+from engine.llm.gguf import check_library, checked_file
 from engine.settings import (
     LanguageModelSettings,
     PartSettings,
     RecogniserSettings,
+    Settings,
     SpeechSettings,
 )
 from engine.settings_file import data_folder
+
+RANDOM_FLAG = "RUBATO_RANDOM_WEIGHTS"  # of tts/voxtream/loading.py, which imports torch
+
+
+def check(settings: Settings, key: str, devices: Devices | None) -> None:
+    """Refuse a changed setting that cannot work here. InvalidInput says what to do.
+
+    Each is judged with the engine in force, and an engine without its model: that is chosen next,
+    and empty until then. `devices` are those that are connected; None = not known.
+    """
+    try:
+        _check(settings, key)
+    except ModelError as error:
+        raise InvalidInput(error.message, hint=error.hint) from error
+    if devices is not None and key == "audio.microphone":
+        _check_device("microphone", settings.audio.microphone, devices.microphones)
+    if devices is not None and key == "audio.loudspeaker":
+        _check_device("loudspeaker", settings.audio.loudspeaker, devices.loudspeakers)
+
+
+def _check(settings: Settings, key: str) -> None:
+    """ModelError for what cannot be loaded."""
+    ears, mind = settings.recogniser, settings.language_model
+    match key:
+        case "recogniser.engine" | "recogniser.language" if ears.engine == "sphinx":
+            check_language(ears.language)
+        case "recogniser.model" if ears.model.strip():
+            checked_folder(ears.model)
+        case "language_model.engine" if mind.engine == "llama":
+            check_library()
+        case "language_model.model" if mind.engine == "llama" and mind.model:
+            checked_file(mind.model)
+        case "speech.engine":
+            _check_fetched(settings.speech.engine)
+
+
+def _check_fetched(engine: str) -> None:
+    """Of a voice that is fetched, something of each asset is there; loading looks closer."""
+    if engine != "voxtream2" or os.environ.get(RANDOM_FLAG) == "1":
+        return
+    store = Store(data_folder() / "models")
+    lacking = [each.title for each in _assets(engine) if store.state(each) is State.MISSING]
+    if lacking:
+        raise ModelError(
+            f"The voice is not on this machine: {'; '.join(lacking)}.",
+            hint=f"Fetch what is missing with: rubato models get {engine}",
+        )
+
+
+def _check_device(noun: str, name: str, connected: tuple[str, ...]) -> None:
+    if name and name not in connected:
+        raise InvalidInput(
+            f"The {noun} '{name}' is not connected.",
+            hint=f"Connect it, or choose another: {', '.join(connected) or 'there is none'}.",
+        )
 
 
 def size_bytes(settings: PartSettings) -> int:
@@ -26,10 +89,15 @@ def size_bytes(settings: PartSettings) -> int:
         case LanguageModelSettings(engine="llama", model=model) if model:
             return _size_bytes(Path(model).expanduser())
         case SpeechSettings(engine="voxtream2" as name):
-            asset, store = catalogue.find(name), Store(data_folder() / "models")
-            assets = (asset, *(catalogue.find(need) for need in asset.needs))
-            return sum(_size_bytes(store.path(each)) for each in assets)
+            store = Store(data_folder() / "models")
+            return sum(_size_bytes(store.path(each)) for each in _assets(name))
     return 0
+
+
+def _assets(name: str) -> tuple[Asset, ...]:
+    """A model of the catalogue and all it needs."""
+    asset = catalogue.find(name)
+    return (asset, *(catalogue.find(need) for need in asset.needs))
 
 
 def _size_bytes(path: Path) -> int:

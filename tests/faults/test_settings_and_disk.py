@@ -12,7 +12,16 @@ import numpy as np
 import pytest
 
 from app.__main__ import main
-from engine.api import Failed, Notice, Part, SetRate, SettingChanged, Settings, load_settings
+from engine.api import (
+    ChangeSetting,
+    Failed,
+    Notice,
+    Part,
+    SetRate,
+    SettingChanged,
+    Settings,
+    load_settings,
+)
 from engine.audio.file_device import FileLoudspeaker
 from engine.messages import Ending
 from engine.runtime.parts import standard_parts
@@ -113,6 +122,19 @@ def test_what_is_written_by_hand_while_it_runs_is_kept_and_told_once(config: Pat
     saved, _ = load_settings()
     assert (saved.audio.volume, saved.speech.rate) == (0.25, 3.0)
     assert sum("by hand" in notice.text for notice in engine.of(Notice)) == 1
+
+
+def test_a_model_file_that_is_not_there_is_refused_before_it_is_saved(config: Path) -> None:
+    pytest.importorskip("llama_cpp")
+    with whole(path=config) as engine:
+        engine.engine.post(ChangeSetting("language_model.engine", "llama"))
+        engine.engine.post(ChangeSetting("language_model.model", "/nowhere/a.gguf"))
+        engine.wait(lambda: any("/nowhere/a.gguf" in each.message for each in engine.of(Failed)))
+        last = [e for e in engine.of(SettingChanged) if e.key == "language_model.model"][-1]
+        assert last.value == ""
+        assert engine.works()
+    assert load_settings()[0].language_model.engine == "llama"
+    assert load_settings()[0].language_model.model == ""
 
 
 def test_settings_that_find_no_room_stay_in_force_and_the_old_file_stays(

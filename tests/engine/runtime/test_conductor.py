@@ -55,7 +55,7 @@ from engine.messages import (
 )
 from engine.runtime import conductor as conductor_module
 from engine.runtime import happenings as h
-from engine.runtime import timer_file
+from engine.runtime import requirements, timer_file
 from engine.runtime.conductor import Conductor
 from engine.runtime.happenings import Happening
 from engine.runtime.timer_file import TimerSet
@@ -702,6 +702,15 @@ def test_a_setting_that_is_not_allowed_is_refused_and_changes_nothing() -> None:
         host.wait(lambda: bool(host.of(Failed)))
         assert host.of(Failed)[0].code == "invalid-input"
         assert host.of(SettingChanged) == [SettingChanged("speech.rate", None)]
+
+
+def test_a_device_that_is_not_connected_is_refused_and_changes_nothing() -> None:
+    with hosting(Stage(check=requirements.check)) as host:
+        host.post(h.DevicesFound(Devices(("default microphone",), ("default loudspeaker",))))
+        host.engine.post(ChangeSetting("audio.loudspeaker", "Radio"))
+        host.wait(lambda: bool(host.of(Failed)))
+        assert "'Radio' is not connected" in host.of(Failed)[0].message
+        assert [event.value for event in host.of(SettingChanged)] == [""]
 
 
 def test_stopping_mid_reply_ends_the_turn_and_every_thread() -> None:

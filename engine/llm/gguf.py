@@ -1,0 +1,40 @@
+"""The file of a language model, looked at from outside.
+
+Invariant: imports no library of a model.
+"""
+
+import importlib.util
+from pathlib import Path
+
+from engine.errors import ModelError
+
+MAGIC = b"GGUF"
+
+
+def check_library() -> None:
+    """ModelError when llama-cpp-python is not installed; it is not imported."""
+    if importlib.util.find_spec("llama_cpp") is None:
+        raise no_library()
+
+
+def no_library() -> ModelError:
+    return ModelError(
+        "llama-cpp-python is not installed, so GGUF models cannot run.",
+        hint="Install the extra: pip install 'rubato[llm]', or use the engine 'server'.",
+    )
+
+
+def checked_file(model: str) -> Path:
+    """The file, which is there and begins like a GGUF file; ModelError otherwise."""
+    hint = "Choose a .gguf file of an instruct or chat model in the settings."
+    if not model:
+        raise ModelError("No language model file is chosen.", hint=hint)
+    path = Path(model).expanduser()
+    try:
+        with path.open("rb") as file:
+            magic = file.read(len(MAGIC))
+    except OSError as error:
+        raise ModelError(f"There is no readable model file {path}.", hint=hint) from error
+    if magic != MAGIC:
+        raise ModelError(f"{path} is not a GGUF model file.", hint=hint)
+    return path
