@@ -23,11 +23,10 @@ from engine.runtime.errands import AdoptVoice
 from engine.runtime.happenings import Happening
 from engine.runtime.inventory import Inventory
 from engine.runtime.ledger import Ledger
-from engine.runtime.orders import Attend, UseMicrophone
+from engine.runtime.orders import Attend
 from engine.runtime.parts import Parts
 from engine.runtime.preferences import Preferences
 from engine.runtime.recorder import BeginRecording, ChangeTape, EndRecording
-from engine.runtime.speaker import UseLoudspeaker
 from engine.runtime.wishes import Wishes
 from engine.runtime.worker import Worker
 from engine.settings import Settings, Value
@@ -358,11 +357,7 @@ class Conductor:
         self._preferences.devices = happened.devices
         audio = self._preferences.settings.audio
         self._emit(self._inventory.devices_found(happened.devices, audio))
-        again = self._inventory.reconnection(happened.devices, audio)
-        if again.microphone is not None:
-            self._crew.listener.post(UseMicrophone(again.microphone))
-        if again.loudspeaker is not None:
-            self._crew.speaker.post(UseLoudspeaker(again.loudspeaker))
+        self._preferences.reconnect(self._inventory.reconnection(happened.devices, audio))
 
     # ------------------------------------------------------------------- decisions
 

@@ -15,6 +15,7 @@ from engine.errors import SettingsError
 from engine.messages import Event, Failed, Notice, SettingChanged
 from engine.runtime.crew import Crew
 from engine.runtime.end_of_turn import longest_silence_ms
+from engine.runtime.inventory import Reconnection
 from engine.runtime.orders import CleanMicrophone, SetEndSilence, UseMicrophone
 from engine.runtime.speaker import LoadSynthesiser, SelectVoice, UseLoudspeaker
 from engine.runtime.thinker import LoadLanguageModel
@@ -73,6 +74,13 @@ class Preferences:
         """Tell the value in force, where there is such a setting."""
         if key in keys():
             self._emit(SettingChanged(key, value_of(self.settings, key)))
+
+    def reconnect(self, again: Reconnection) -> None:
+        """Open devices again that came back."""
+        if again.microphone is not None:
+            self._crew.listener.post(UseMicrophone(again.microphone))
+        if again.loudspeaker is not None:
+            self._crew.speaker.post(UseLoudspeaker(again.loudspeaker))
 
     def save_if_due(self, now: float) -> float | None:
         """Write the file when it is time; returns seconds left to wait, None = nothing to do."""
