@@ -59,9 +59,9 @@ if TYPE_CHECKING:
     from engine.bench import Row
     from engine.doctor import Finding
     from engine.library import ModelEntry
-    from engine.runtime.dialogue import Exchange as Exchange  # re-exported for hosts
+    from engine.runtime.host.dialogue import Exchange as Exchange  # re-exported for hosts
+    from engine.runtime.host.recital import Recited
     from engine.runtime.parts import Parts
-    from engine.runtime.recital import Recited
     from engine.tts.voxtream.pick import Pick
 
 __all__ = [
@@ -130,11 +130,11 @@ class Engine:
         timers_path: Path | None = None,
         parts: "Parts | None" = None,
     ) -> None:
-        from engine.runtime.alarm import Alarm
         from engine.runtime.conductor import Conductor  # imports every thread's libraries
+        from engine.runtime.host.timers import Timers
         from engine.runtime.parts import standard_parts
 
-        alarm = Alarm(timers_path)
+        alarm = Timers(timers_path)
         parts = parts or standard_parts()
         self._conductor = Conductor(parts, settings, settings_path, emit, alarm)
 
@@ -165,7 +165,7 @@ def settings_path() -> Path:
 def timers_path() -> Path:
     """Where running timers wait for the next start."""
     from engine import settings_file
-    from engine.runtime import timer_file
+    from engine.runtime.host import timer_file
 
     return settings_file.data_folder() / timer_file.NAME
 
@@ -191,16 +191,16 @@ def say(
     show: Callable[[float], None] = lambda share: None,
 ) -> "Recited":
     """Speak a text; `show` gets the share that was spoken: see engine.runtime.performance."""
-    from engine.runtime import performance
+    from engine.runtime.host import say_command
 
-    return performance.say(text, settings, manner, show)
+    return say_command.say(text, settings, manner, show)
 
 
 def voices(settings: Settings) -> tuple[str, ...]:
     """Names of the voices the synthesiser of the settings can speak with."""
-    from engine.runtime import performance
+    from engine.runtime.host import say_command
 
-    return performance.voices(settings)
+    return say_command.voices(settings)
 
 
 def converse(
@@ -215,7 +215,7 @@ def converse(
     """Talk through files or devices, and keep a `recording` of both sides and `exports` of the
     conversation: see engine.runtime.dialogue.
     """
-    from engine.runtime import dialogue
+    from engine.runtime.host import dialogue
 
     keep = dialogue.Keep(recording, tuple(exports))
     return dialogue.converse(
@@ -225,16 +225,16 @@ def converse(
 
 def exchange(turn: TurnEnded) -> "Exchange | None":
     """A turn as converse() lists it: see engine.runtime.dialogue."""
-    from engine.runtime import dialogue
+    from engine.runtime.host import dialogue
 
     return dialogue.exchange(turn)
 
 
 def speak_question(text: str, path: Path) -> str:
     """Make a spoken question for the demonstration; returns who speaks it."""
-    from engine.runtime import question
+    from engine.runtime.host import demo_question
 
-    return question.speak_question(text, path)
+    return demo_question.speak_question(text, path)
 
 
 def examine(settings: Settings) -> "list[Finding]":

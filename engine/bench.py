@@ -18,9 +18,9 @@ from engine.asr.registry import NAMES as RECOGNISERS
 from engine.audio.pcm import Resampler
 from engine.bench_profiles import BUSY, Measured, Outcome, measure_all
 from engine.errors import EngineError
+from engine.runtime.host.recital import Clock, Recital, Recited, Script
+from engine.runtime.host.say_command import collect
 from engine.runtime.parts import Parts, standard_parts
-from engine.runtime.performance import collect
-from engine.runtime.recital import Clock, Recital, Recited, Script
 from engine.settings import RecogniserSettings, Settings, SpeechSettings
 from engine.settings_file import data_folder
 from engine.tts.base import Pcm, TtsModel

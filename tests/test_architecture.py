@@ -91,7 +91,7 @@ def test_nobody_imports_training():
 
 # ---------------------------------------------------------------- the rules
 
-PURE = ("engine/text", "engine/nn", "engine/runtime/turns.py", "engine/runtime/floor.py")
+PURE = ("engine/text", "engine/nn", "engine/runtime/turn/rules.py", "engine/runtime/turn/floor.py")
 NO_CLOCK = (*PURE, "engine/codec", "engine/tts", "engine/asr")
 # The window must not wait for the engine's stop(), and Qt's thread may not be blocked: one thread
 # of the bridge calls start, post and stop.

@@ -1,6 +1,6 @@
 """The conductor: one inbox for commands and happenings, one place where turns are decided.
 
-Invariant: turns.advance() decides, this file carries out. Only the conductor emits events, so a
+Invariant: rules.advance() decides, this file carries out. Only the conductor emits events, so a
 host receives them one at a time and in order.
 """
 
@@ -14,24 +14,25 @@ from engine import messages as m
 from engine.errors import EngineError, InvalidInput
 from engine.llm.base import Situation
 from engine.messages import Command, Event, Part, Phase
-from engine.runtime import barge_in, keeping, turns, watchdog
-from engine.runtime import happenings as h
-from engine.runtime.alarm import Alarm
 from engine.runtime.crew import assemble
 from engine.runtime.effects import Effects
-from engine.runtime.errands import AdoptVoice
-from engine.runtime.happenings import Happening
-from engine.runtime.inventory import Inventory
-from engine.runtime.ledger import Ledger
-from engine.runtime.orders import Attend
+from engine.runtime.host import export
+from engine.runtime.host.actions import Actions
+from engine.runtime.host.preferences import Preferences
+from engine.runtime.host.status import Status
+from engine.runtime.host.timers import Timers
 from engine.runtime.parts import Parts
-from engine.runtime.preferences import Preferences
-from engine.runtime.recorder import BeginRecording, ChangeTape, EndRecording
-from engine.runtime.wishes import Wishes
-from engine.runtime.worker import Worker
+from engine.runtime.turn import facts as h
+from engine.runtime.turn import interruption, rules, watchdog
+from engine.runtime.turn.facts import Fact
+from engine.runtime.turn.log import TurnLog
+from engine.runtime.turn.orders import Attend
+from engine.runtime.workers.background import AdoptVoice
+from engine.runtime.workers.recorder import BeginRecording, ChangeTape, EndRecording
+from engine.runtime.workers.worker import Worker
 from engine.settings import Settings, Value
 
-Inbound = Command | Happening | Event
+Inbound = Command | Fact | Event
 
 LONGEST_TEXT = 20_000  # characters; a typed turn beyond that is a mistake
 EARS = (Part.MICROPHONE, Part.RECOGNISER)  # a fault of theirs ends what they were heard for
@@ -49,7 +50,7 @@ class Conductor:
         settings: Settings,
         path: Path | None,
         emit: Callable[[Event], None],
-        alarm: Alarm | None = None,
+        timers: Timers | None = None,
     ) -> None:
         self._emit = emit
         self._worker: Worker[Inbound] = Worker(
@@ -57,28 +58,28 @@ class Conductor:
         )
         self._crew = assemble(parts, settings, self._worker.post, self.situation)
         self._preferences = Preferences(settings, path, self._crew, emit, parts.check)
-        self._ledger = Ledger()
-        self._alarm = alarm or Alarm()
-        self._wishes = Wishes(self._change, self._alarm, self.situation)
+        self._log = TurnLog()
+        self._timers = timers or Timers()
+        self._actions = Actions(self._change, self._timers, self.situation)
         self._effects = Effects(
             self._crew,
-            self._ledger,
-            self._wishes,
+            self._log,
+            self._actions,
             emit,
             attend=self._attend,
             settings=lambda: self._preferences.settings,
         )
-        self._inventory = Inventory()
+        self._status = Status()
         self._moved_at = time.monotonic()  # when the floor was last decided about
         self._pause: int | None = None  # sample where the person fell silent; None = speaks on
-        self._evidence = barge_in.Evidence()  # on the voice that is doubted, if one is
+        self._evidence = interruption.Evidence()  # on the voice that is doubted, if one is
         audio = settings.audio
-        self._floor = turns.Floor(hands_free=audio.hands_free, headset=audio.headset)
+        self._floor = rules.Floor(hands_free=audio.hands_free, headset=audio.headset)
 
     # -------------------------------------------------------------- from any thread
 
     def start(self) -> None:
-        self._alarm.load(self._worker.post)
+        self._timers.load(self._worker.post)
         self._crew.start()
         self._preferences.load_all()
         self._attend()
@@ -90,9 +91,10 @@ class Conductor:
     def stop(self) -> None:
         """End the turn, save the settings, stop every thread; Stopped is the last event."""
         self._worker.stop(STOP_S)
-        self._worker.guarded(partial(self._decide, turns.StopAsked()))
+        self._floor = replace(self._floor, waiting=())  # who quits is told of no timer any more
+        self._worker.guarded(partial(self._decide, rules.StopAsked()))
         self._worker.guarded(self._preferences.save)
-        self._worker.guarded(partial(self._alarm.save, self._emit))
+        self._worker.guarded(partial(self._timers.save, self._emit))
         busy = self._crew.stop()
         if busy:
             self._emit(m.Notice(f"Still busy when stopping: {', '.join(busy)}."))
@@ -100,7 +102,7 @@ class Conductor:
 
     def keep(self, path: Path) -> None:
         """Write the conversation as Export does, on the calling thread; after stop() only."""
-        keeping.write_now(path, self._ledger, self._crew)
+        export.write_now(path, self._log, self._crew)
 
     def situation(self) -> Situation:
         """What a skill may know; reads values that are replaced whole, so any thread may ask."""
@@ -108,10 +110,10 @@ class Conductor:
         return Situation(
             rate=settings.speech.rate,
             volume=settings.audio.volume,
-            voice=self._inventory.voice,
-            voices=self._inventory.voices,
-            timers=self._alarm.running(),
-            capabilities=self._inventory.capabilities(),
+            voice=self._status.voice,
+            voices=self._status.voices,
+            timers=self._timers.running(),
+            capabilities=self._status.capabilities(),
         )
 
     # ------------------------------------------------------------------- the loop
@@ -124,17 +126,17 @@ class Conductor:
 
     def _tick(self) -> float | None:
         now = time.monotonic()
-        for text in self._alarm.due():
-            self._decide(turns.TimerRang(text))
-        self._alarm.save(self._emit)
-        waits = (self._alarm.wait_s(), self._preferences.save_if_due(now), self._watch(now))
+        for text in self._timers.due():
+            self._decide(rules.TimerRang(text))
+        self._timers.save(self._emit)
+        waits = (self._timers.wait_s(), self._preferences.save_if_due(now), self._watch(now))
         return min((wait for wait in waits if wait is not None), default=None)
 
     def _watch(self, now: float) -> float | None:
         """End a turn in which nothing moves any more; returns seconds until it must be looked at
         again.
         """
-        if self._inventory.loading:
+        if self._status.loading:
             self._moved_at = now
         turn, reply = self._floor.turn, self._effects.replies.find(self._floor.turn)
         heard = reply if reply is not None and reply.aloud else None
@@ -142,7 +144,7 @@ class Conductor:
         if left_s is None or left_s > 0:
             return left_s
         self._emit(watchdog.fault(turn, heard))
-        self._decide(turns.TurnBroke(turn))
+        self._decide(rules.TurnBroke(turn))
         return None
 
     def _report(self, error: Exception) -> None:
@@ -157,13 +159,13 @@ class Conductor:
 
     @_on.register
     def _(self, command: m.PressTalk) -> None:
-        self._decide(turns.TalkPressed())
+        self._decide(rules.TalkPressed())
 
     @_on.register
     def _(self, command: m.ReleaseTalk) -> None:
         if self._floor.talk_held:
-            self._ledger.record(self._floor.turn).speech_ended_at = time.monotonic()
-        self._decide(turns.TalkReleased())
+            self._log.record(self._floor.turn).speech_ended_at = time.monotonic()
+        self._decide(rules.TalkReleased())
 
     @_on.register
     def _(self, command: m.SendText) -> None:
@@ -174,13 +176,13 @@ class Conductor:
                 hint="Send it in parts.",
             )
         aloud = self._floor.phase is Phase.SPEAKING
-        if text and not (aloud and self._wishes.grant_said(text)):
-            self._decide(turns.TextSent(text))
+        if text and not (aloud and self._actions.grant_said(text)):
+            self._decide(rules.TextSent(text))
 
     @_on.register
     def _(self, command: m.StopReply) -> None:
         escape, stop = m.Ending.INTERRUPTED_BY_ESCAPE, m.Ending.INTERRUPTED_BY_STOP
-        self._decide(turns.StopAsked(escape if command.by_escape else stop))
+        self._decide(rules.StopAsked(escape if command.by_escape else stop))
 
     @_on.register
     def _(self, command: m.SetHandsFree | m.SetRate | m.SetVolume | m.ChangeSetting) -> None:
@@ -197,17 +199,17 @@ class Conductor:
     @_on.register
     def _(self, command: m.AddVoice) -> None:
         if command.consent:
-            self._crew.errands.post(AdoptVoice(command.clip, command.name))
+            self._crew.background.post(AdoptVoice(command.clip, command.name))
         else:
-            self._crew.errands.inspect(command.clip)
+            self._crew.background.inspect(command.clip)
 
     @_on.register
     def _(self, command: m.CancelClip) -> None:
-        self._crew.errands.cancel_clip()
+        self._crew.background.cancel_clip()
 
     @_on.register
     def _(self, command: m.NewConversation) -> None:
-        self._decide(turns.StopAsked())
+        self._decide(rules.StopAsked())
         self._effects.begin_anew()
         self._crew.recorder.post(ChangeTape())
         self._emit(m.Notice("A new conversation."))
@@ -219,16 +221,16 @@ class Conductor:
 
     @_on.register
     def _(self, command: m.Export) -> None:
-        keeping.export(command.path, self._ledger, self._crew)
+        export.export(command.path, self._log, self._crew)
 
     # ----------------------------------------------------------------- happenings
 
     @_on.register
     def _(self, happened: h.SpeechStarted) -> None:
-        record = self._ledger.find(self._floor.turn)
+        record = self._log.find(self._floor.turn)
         heard_at = record.heard_at if record else None
         unmoved = heard_at is not None and time.monotonic() - heard_at < REACTION_S
-        self._decide(turns.VoiceBegan(happened.sample, unmoved))
+        self._decide(rules.VoiceBegan(happened.sample, unmoved))
 
     @_on.register
     def _(self, happened: h.SpeechGoesOn) -> None:
@@ -259,8 +261,8 @@ class Conductor:
     @_on.register
     def _(self, happened: h.SpeechEnded) -> None:
         if self._floor.phase is Phase.LISTENING and not self._floor.talk_held:
-            self._ledger.record(self._floor.turn).speech_ended_at = happened.at
-        self._decide(turns.VoiceStopped())
+            self._log.record(self._floor.turn).speech_ended_at = happened.at
+        self._decide(rules.VoiceStopped())
 
     @_on.register
     def _(self, happened: h.PartialHeard) -> None:
@@ -278,32 +280,32 @@ class Conductor:
         if self._doubted(turn):
             self._weigh(replace(self._evidence, text=transcript.text, final=True))
         if self._doubted(turn):  # still
-            self._wishes.grant_said(transcript.text)
-            self._decide(turns.Understood(turn, ""))
+            self._actions.grant_said(transcript.text)
+            self._decide(rules.Understood(turn, ""))
             return
-        record = self._ledger.find(turn)
-        known = record is not None or self._ledger.say_late(turn, transcript.text)
+        record = self._log.find(turn)
+        known = record is not None or self._log.say_late(turn, transcript.text)
         if known and transcript.text:
             self._emit(m.Heard(turn, transcript.text, transcript.confidence, transcript.recogniser))
         if record is not None:
             record.transcript_at = happened.at
-            self._decide(turns.Understood(turn, transcript.text))
+            self._decide(rules.Understood(turn, transcript.text))
 
     @_on.register
     def _(self, happened: h.Progress) -> None:
-        shown = self._ledger.note(happened)
+        shown = self._log.note(happened)
         if shown is not None:
             self._emit(shown)
 
     @_on.register
     def _(self, happened: h.ActionAsked) -> None:
         if happened.turn == self._floor.turn:
-            self._wishes.grant(happened.action, happened.turn)
+            self._actions.grant(happened.action, happened.turn)
 
     @_on.register
     def _(self, happened: h.AudioHeard) -> None:
-        self._ledger.note(happened)
-        self._decide(turns.ReplyAudible(happened.turn))
+        self._log.note(happened)
+        self._decide(rules.ReplyAudible(happened.turn))
 
     @_on.register
     def _(self, happened: h.RateHeard) -> None:
@@ -311,7 +313,7 @@ class Conductor:
 
     @_on.register
     def _(self, happened: h.ReplyEnded) -> None:
-        self._decide(turns.ReplyOver(happened.turn, happened.ending))
+        self._decide(rules.ReplyOver(happened.turn, happened.ending))
 
     @_on.register
     def _(self, happened: h.MicrophoneLevel) -> None:
@@ -320,17 +322,17 @@ class Conductor:
     @_on.register
     def _(self, happened: h.PartFailed) -> None:
         error = happened.error
-        self._inventory.failed(happened.part)
+        self._status.failed(happened.part)
         self._emit(m.Failed(error.code, error.message, error.hint, happened.turn, happened.part))
         if happened.turn is not None and happened.part in EARS:
             ending = m.Ending.DEVICE_LOST if happened.part in DEVICES else m.Ending.FAILED
-            self._decide(turns.TurnBroke(happened.turn, ending))
+            self._decide(rules.TurnBroke(happened.turn, ending))
         if happened.part in DEVICES:
-            self._inventory.broke(happened.part)
+            self._status.broke(happened.part)
 
     @_on.register
     def _(self, happened: h.VoicesKnown) -> None:
-        self._inventory.voices_known(happened)
+        self._status.voices_known(happened)
         self._emit(m.VoicesChanged(happened.names, happened.selected))
 
     @_on.register
@@ -340,41 +342,41 @@ class Conductor:
 
     @_on.register
     def _(self, happened: m.Loading) -> None:
-        self._inventory.loads(happened)
+        self._status.loads(happened)
         self._emit(happened)
 
     @_on.register
     def _(self, happened: m.Ready) -> None:
-        self._inventory.runs(happened)
+        self._status.runs(happened)
         self._emit(happened)
 
     @_on.register
     def _(self, happened: h.ClipRead) -> None:
-        self._emit(self._inventory.inspected(happened))
+        self._emit(self._status.inspected(happened))
 
     @_on.register
     def _(self, happened: h.DevicesFound) -> None:
         self._preferences.devices = happened.devices
         audio = self._preferences.settings.audio
-        self._emit(self._inventory.devices_found(happened.devices, audio))
-        self._preferences.reconnect(self._inventory.reconnection(happened.devices, audio))
+        self._emit(self._status.devices_found(happened.devices, audio))
+        self._preferences.reconnect(self._status.reconnection(happened.devices, audio))
 
     # ------------------------------------------------------------------- decisions
 
-    def _decide(self, happened: turns.Input) -> None:
-        outcome = turns.advance(self._floor, happened)
+    def _decide(self, happened: rules.Input) -> None:
+        outcome = rules.advance(self._floor, happened)
         doubted, self._floor = self._floor.doubt, outcome.floor
         self._moved_at = time.monotonic()
         if (doubted and doubted.turn) != (self._floor.doubt and self._floor.doubt.turn):
-            self._evidence = barge_in.Evidence()
+            self._evidence = interruption.Evidence()
         for effect in outcome.effects:
             self._effects.carry_out(effect)
 
-    def _weigh(self, evidence: barge_in.Evidence) -> None:
+    def _weigh(self, evidence: interruption.Evidence) -> None:
         """More is known of a voice during the reply."""
-        self._evidence = replace(evidence, own=self._ledger.own_words(self._floor.turn))
-        if self._floor.doubt and barge_in.wants_floor(self._evidence):
-            self._decide(turns.VoiceConfirmed(self._floor.doubt.turn))
+        self._evidence = replace(evidence, own=self._log.own_words(self._floor.turn))
+        if self._floor.doubt and interruption.wants_floor(self._evidence):
+            self._decide(rules.VoiceConfirmed(self._floor.doubt.turn))
 
     def _doubted(self, turn: int) -> bool:
         return self._floor.doubt is not None and self._floor.doubt.turn == turn

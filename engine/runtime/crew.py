@@ -11,17 +11,17 @@ from typing import Protocol
 
 from engine.llm.base import Situation
 from engine.messages import Event
-from engine.runtime.dials import Dials
-from engine.runtime.end_of_turn import longest_silence_ms
-from engine.runtime.errands import Errands
-from engine.runtime.happenings import Happening
-from engine.runtime.listener import Listener
 from engine.runtime.parts import Parts
-from engine.runtime.recorder import Overhear, Recorder
-from engine.runtime.reflex import Reflex
-from engine.runtime.speaker import Speaker
-from engine.runtime.thinker import Thinker
-from engine.runtime.transcriber import Transcriber
+from engine.runtime.turn.dials import Dials
+from engine.runtime.turn.endpointing import longest_silence_ms
+from engine.runtime.turn.facts import Fact
+from engine.runtime.workers.background import Background
+from engine.runtime.workers.ducking import Ducking
+from engine.runtime.workers.listener import Listener
+from engine.runtime.workers.recorder import Overhear, Recorder
+from engine.runtime.workers.speaker import Speaker
+from engine.runtime.workers.thinker import Thinker
+from engine.runtime.workers.transcriber import Transcriber
 from engine.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ class Crew:
     thinker: Thinker
     speaker: Speaker
     recorder: Recorder
-    errands: Errands
+    background: Background
     dials: Dials  # of the speaker's
 
     def start(self) -> None:
@@ -60,7 +60,7 @@ class Crew:
             "thinker": self.thinker,
             "speaker": self.speaker,
             "recorder": self.recorder,
-            "errands": self.errands,
+            "errands": self.background,
         }
 
 
@@ -76,7 +76,7 @@ def _ended(name: str, member: _Member) -> bool:
 def assemble(
     parts: Parts,
     settings: Settings,
-    tell: Callable[[Happening | Event], None],
+    tell: Callable[[Fact | Event], None],
     situation: Callable[[], Situation],
 ) -> Crew:
     """The crew for these settings, not yet started."""
@@ -90,10 +90,10 @@ def assemble(
         tell,
         transcriber.post,
         dials.take_played,
-        Reflex(dials.duck),
+        Ducking(dials.duck),
         end_silence_ms=end_silence_ms,
     )
     thinker = Thinker(parts, tell, speaker.post, situation)
     recorder = Recorder(tell, lambda sink: listener.post(Overhear(sink)))
-    errands = Errands(parts, tell, speaker.adopt)
-    return Crew(listener, transcriber, thinker, speaker, recorder, errands, dials)
+    background = Background(parts, tell, speaker.adopt)
+    return Crew(listener, transcriber, thinker, speaker, recorder, background, dials)

@@ -1,4 +1,4 @@
-"""What the turn rules decided, carried out: orders to the crew, entries in the ledger, events.
+"""What the turn rules decided, carried out: orders to the crew, entries in the log, events.
 
 Invariant: runs on the conductor's thread only, and decides nothing about who has the floor.
 """
@@ -10,21 +10,21 @@ from typing import assert_never
 from engine import messages as m
 from engine.llm.base import Message, Role
 from engine.messages import Event
-from engine.runtime import barge_in, end_of_turn
-from engine.runtime import floor as f
 from engine.runtime.crew import Crew
-from engine.runtime.happenings import Drafted
-from engine.runtime.ledger import Ledger
-from engine.runtime.orders import (
+from engine.runtime.host.actions import Actions
+from engine.runtime.turn import endpointing, interruption
+from engine.runtime.turn import floor as f
+from engine.runtime.turn.facts import Drafted
+from engine.runtime.turn.log import TurnLog
+from engine.runtime.turn.orders import (
     AwaitSilence,
     CloseUtterance,
     DropUtterance,
     JoinUtterance,
     OpenUtterance,
 )
-from engine.runtime.replies import Replies
-from engine.runtime.thinker import GetReady, Rest
-from engine.runtime.wishes import Wishes
+from engine.runtime.turn.replies import Replies
+from engine.runtime.workers.thinker import GetReady, Rest
 from engine.settings import Settings
 
 
@@ -34,8 +34,8 @@ class Effects:
     def __init__(
         self,
         crew: Crew,
-        ledger: Ledger,
-        wishes: Wishes,
+        log: TurnLog,
+        actions: Actions,
         emit: Callable[[Event], None],
         *,
         attend: Callable[[], None],
@@ -43,8 +43,8 @@ class Effects:
     ) -> None:
         """`attend` tells the ears what to listen for in the present phase."""
         self._crew = crew
-        self._ledger = ledger
-        self._wishes = wishes
+        self._log = log
+        self._actions = actions
         self._emit = emit
         self._attend = attend
         self._settings = settings
@@ -55,33 +55,33 @@ class Effects:
         of the utterance. Nobody hears of it yet.
         """
         patience = self._settings().recogniser.patience
-        silence_ms = end_of_turn.silence_ms(drafted.completeness, patience)
+        silence_ms = endpointing.silence_ms(drafted.completeness, patience)
         self._crew.listener.post(AwaitSilence(drafted.pause, silence_ms))
         if drafted.transcript.text:
             said = Message(Role.USER, drafted.transcript.text)
-            history = (*self._ledger.history, said)
+            history = (*self._log.history, said)
             self.replies.prepare(drafted.turn, history, paced=self._paced)
 
     def drop_rehearsal(self, turn: int) -> None:
         """The person goes on: what was prepared is worth nothing."""
-        self._ledger.record(turn).discarded += self.replies.drop()
+        self._log.record(turn).discarded += self.replies.drop()
 
     def begin_anew(self) -> None:
         """Forget the conversation."""
-        self._ledger.forget()
+        self._log.forget()
         self._crew.thinker.post(GetReady((), self._paced))
 
     def carry_out(self, effect: f.Effect) -> None:  # noqa: C901, PLR0912, PLR0915 - one case per kind
         match effect:
             case OpenUtterance(turn):
-                self._ledger.record(turn)
+                self._log.record(turn)
                 self._crew.listener.post(effect)
             case JoinUtterance(before):
-                self._ledger.rejoin(before)
-                self._wishes.undo(before)
+                self._log.rejoin(before)
+                self._actions.undo(before)
                 self._crew.listener.post(effect)
             case CloseUtterance(turn):
-                self._ledger.record(turn).end_detected_at = time.monotonic()
+                self._log.record(turn).end_detected_at = time.monotonic()
                 self._crew.listener.post(effect)
             case DropUtterance():
                 self.replies.drop()
@@ -89,7 +89,7 @@ class Effects:
             case f.Think(turn, said):
                 self._think(turn, said)
             case f.Recite(turn, text):
-                self._ledger.record(turn).speech_ended_at = time.monotonic()
+                self._log.record(turn).speech_ended_at = time.monotonic()
                 self._read_out(turn, text)
             case f.Pause(turn):
                 self.replies.pause(turn)
@@ -97,10 +97,10 @@ class Effects:
                 self.replies.resume(turn)
             case f.DropDoubt(turn):
                 self._crew.listener.post(DropUtterance(turn))
-                self._ledger.drop(turn)
+                self._log.drop(turn)
             case f.EndTurn(turn, ending):
-                self._ledger.record(turn).delivery = self.replies.end(turn, ending)
-                self._emit(self._ledger.end(turn, ending))
+                self._log.record(turn).delivery = self.replies.end(turn, ending)
+                self._emit(self._log.end(turn, ending))
             case f.ShowPhase(turn, phase):
                 self._emit(m.PhaseChanged(turn, phase))
                 self._attend()
@@ -111,24 +111,24 @@ class Effects:
     def _use_quiet(self, phase: m.Phase) -> None:
         """While nobody has the floor the language model gets ready for what comes next."""
         idle = phase is m.Phase.IDLE
-        order = GetReady(self._ledger.history, self._paced) if idle else Rest()
+        order = GetReady(self._log.history, self._paced) if idle else Rest()
         self._crew.thinker.post(order)
 
     def _think(self, turn: int, said: str) -> None:
-        record = self._ledger.record(turn)
+        record = self._log.record(turn)
         record.said = said
         if record.speech_ended_at is None:  # typed
             record.speech_ended_at = time.monotonic()
             record.typed = True
             self._emit(m.Heard(turn, said, 1.0, "keyboard"))
-        unsaid = self._ledger.left_unsaid(turn)
-        if unsaid and self._wishes.grant_said(said, turn):
-            self._ledger.goes_on(turn)
+        unsaid = self._log.left_unsaid(turn)
+        if unsaid and self._actions.grant_said(said, turn):
+            self._log.goes_on(turn)
             self._read_out(turn, unsaid)  # what was wished for is how to go on
-        elif unsaid and barge_in.halts(said):
+        elif unsaid and interruption.halts(said):
             self._read_out(turn, "")  # what was wished for is silence
         else:
-            self.replies.answer(turn, self._ledger.history, paced=self._paced)
+            self.replies.answer(turn, self._log.history, paced=self._paced)
 
     @property
     def _paced(self) -> bool:

@@ -16,7 +16,7 @@ from engine.audio.hotplug import DeviceWatch
 from engine.audio.portaudio import Devices
 from engine.llm.base import LanguageModel
 from engine.llm.base import Progress as LoadProgress
-from engine.runtime.requirements import check, size_bytes
+from engine.runtime.host.requirements import check, size_bytes
 from engine.settings import (
     LanguageModelSettings,
     PartSettings,

@@ -13,7 +13,7 @@ from app.terminal import LogFormatter
 from engine import api
 from engine.api import EngineError, Failed
 from engine.library import ModelEntry
-from engine.runtime.dialogue import Exchange
+from engine.runtime.host.dialogue import Exchange
 
 ORDERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 HOSTILE = "\x1b]0;mine\x07\x1b[2J\x9b31m\x08\x00\rover\ud800\u202etxt.exe\u2066 canary"

@@ -12,9 +12,9 @@ import sys
 from collections import defaultdict
 from collections.abc import Mapping
 
-from engine.runtime.performance import collect
-from engine.runtime.rate_plan import constant
-from engine.runtime.recital import Recital, Script, SpokenWord
+from engine.runtime.host.rate_plan import constant
+from engine.runtime.host.recital import Recital, Script, SpokenWord
+from engine.runtime.host.say_command import collect
 from engine.settings import SpeechSettings
 from engine.text.paced import PacedText
 from engine.text.syllables import count

@@ -11,8 +11,8 @@ from engine.asr import pick as ears
 from engine.bench import WHEN_IDLE, Gauges, Row, bench, bench_table, pick_profile, pick_recogniser
 from engine.bench_profiles import Measured, Outcome
 from engine.errors import ModelError
+from engine.runtime.host.recital import Clock
 from engine.runtime.parts import Parts
-from engine.runtime.recital import Clock
 from engine.settings import Settings, SpeechSettings
 from engine.tts.base import Progress, TtsModel
 from engine.tts.voxtream.pick import kept

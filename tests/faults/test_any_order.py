@@ -27,11 +27,11 @@ from engine.audio.silent import SilentLoudspeaker
 from engine.errors import LanguageModelError, ModelError, RecogniserError, SynthesisError
 from engine.llm.base import ChangeRate, ChooseVoice, StartTimer, StopSpeaking
 from engine.messages import Ending, Event, Failed, Part, Phase, PhaseChanged, Stopped, TurnEnded
-from engine.runtime import happenings as h
-from engine.runtime import watchdog
 from engine.runtime.conductor import Conductor
 from engine.runtime.parts import Parts
-from engine.runtime.speaker import LONGEST_PAUSE_S
+from engine.runtime.turn import facts as h
+from engine.runtime.turn import watchdog
+from engine.runtime.workers.speaker import LONGEST_PAUSE_S
 from engine.settings import AudioSettings, Settings, Value, change, keys
 from tests.fakes import RATE, FakeLanguageModel, Stage
 from tests.simulation.stepped import SteppedWorker, stepping
@@ -147,7 +147,7 @@ class Trial:
         self.post(m.ReleaseTalk())
         for _ in range(round(AT_MOST_S / STEP_S)):
             step()
-            if self.idle and not self.conductor._alarm.timers:
+            if self.idle and not self.conductor._timers.timers:
                 break
         assert self.idle, self.events[-20:]
 

@@ -13,7 +13,7 @@ from engine.audio import echo
 from engine.audio.echo import Passthrough
 from engine.llm.skills.control import STEP
 from engine.messages import Ending, Notice, SendText, SettingChanged, TurnEnded
-from engine.runtime.wishes import USUAL_SPS
+from engine.runtime.host.actions import USUAL_SPS
 from tests.simulation import people
 from tests.simulation.people import spoken
 from tests.simulation.room import RATE, Acoustics

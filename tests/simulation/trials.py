@@ -11,7 +11,7 @@ from difflib import SequenceMatcher
 import numpy as np
 
 from engine.messages import Ending, Heard, Phase, PhaseChanged, SendText, TurnEnded
-from engine.runtime.reflex import HOLD_S
+from engine.runtime.workers.ducking import HOLD_S
 from tests.simulation.people import Sound
 from tests.simulation.room import BLOCK, RATE, Acoustics, Room
 from tests.simulation.stepped import STEP_S, SteppedEngine, recogniser

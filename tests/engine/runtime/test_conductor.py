@@ -54,11 +54,11 @@ from engine.messages import (
     WordHeard,
 )
 from engine.runtime import conductor as conductor_module
-from engine.runtime import happenings as h
-from engine.runtime import requirements, timer_file
 from engine.runtime.conductor import Conductor
-from engine.runtime.happenings import Happening
-from engine.runtime.timer_file import TimerSet
+from engine.runtime.host import requirements, timer_file
+from engine.runtime.host.timer_file import TimerSet
+from engine.runtime.turn import facts as h
+from engine.runtime.turn.facts import Fact
 from engine.settings import AudioSettings, Settings
 from engine.text.pace_tags import OFFER, PACES
 from tests.fakes import (
@@ -92,7 +92,7 @@ class Host:
             self.events.append(event)
             self._changed.notify_all()
 
-    def post(self, happened: Happening) -> None:
+    def post(self, happened: Fact) -> None:
         """Something the crew would tell."""
         self.engine._conductor.post(happened)
 
@@ -870,5 +870,5 @@ def test_a_person_who_has_heard_the_reply_says_something_new(
 
 def test_every_command_and_happening_has_a_handler_of_its_own() -> None:
     registered = Conductor.__dict__["_on"].dispatcher.registry
-    for kind in (*get_args(Command), *get_args(Happening)):
+    for kind in (*get_args(Command), *get_args(Fact)):
         assert kind in registered, kind

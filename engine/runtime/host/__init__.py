@@ -1,0 +1,1 @@
+"""What a host asks for that is no turn: settings, timers, status, say, converse."""

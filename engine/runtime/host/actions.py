@@ -1,0 +1,130 @@
+"""What the language model or a skill asks of the assistant itself: pace, volume, voice, timers.
+
+Invariant: a wish goes the same way as the person's own hand on the slider. What was done in a turn
+that turns out not to be over is undone.
+"""
+
+import difflib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from engine.errors import InvalidInput
+from engine.llm.base import (
+    Action,
+    CancelTimers,
+    ChangeRate,
+    ChangeVolume,
+    ChooseVoice,
+    Situation,
+    StartTimer,
+    StopSpeaking,
+)
+from engine.llm.skills.pace_wishes import pace_wish
+from engine.runtime.host.timer_file import TimerSet
+from engine.runtime.host.timers import Timers
+from engine.settings import Value
+from engine.tts.pacing import FASTEST, SLOWEST
+
+USUAL_SPS = 4.0  # where "slower" starts from when the voice has its own pace
+
+
+class Actions:
+    """Grants what is asked of the assistant itself. `change` changes a setting."""
+
+    def __init__(
+        self,
+        change: Callable[[str, Value], None],
+        timers: Timers,
+        situation: Callable[[], Situation],
+    ) -> None:
+        self._change = change
+        self._timers = timers
+        self._situation = situation
+        self._granted: _Granted | None = None  # None = nothing that could be undone
+
+    def grant(self, action: Action, turn: int | None = None) -> None:
+        """Do what was asked, in a turn if it is to be undone with it. InvalidInput when there is no
+        such voice.
+        """
+        if turn is not None:
+            if self._granted is None or self._granted.turn != turn:
+                self._granted = _Granted(turn, self._situation(), self._timers.timers)
+            self._granted.kinds.add(type(action))
+        carry_out(action, self._change, self._timers, self._situation())
+
+    def grant_said(self, said: str, turn: int | None = None) -> bool:
+        """What a person says while a reply is spoken: a wish about its pace is granted at once and
+        needs no reply; False when it is something else. `turn` as in grant().
+        """
+        wish = pace_wish(said)
+        if wish is not None:
+            self.grant(wish, turn)
+        return wish is not None
+
+    def undo(self, turn: int) -> None:
+        """The turn is not over and will be answered anew: have all as it was before its actions."""
+        granted = self._granted
+        if granted is None or granted.turn != turn:
+            return
+        self._granted = None
+        if ChangeRate in granted.kinds:
+            self._change("speech.rate", granted.before.rate)
+        if ChangeVolume in granted.kinds:
+            self._change("audio.volume", granted.before.volume)
+        if ChooseVoice in granted.kinds:
+            self._change("speech.voice", granted.before.voice)
+        if granted.kinds & {StartTimer, CancelTimers}:
+            self._timers.restore(granted.timers)
+
+
+@dataclass
+class _Granted:
+    """How things were before the first wish of a turn, and what kinds of actions it had."""
+
+    turn: int
+    before: Situation
+    timers: tuple[TimerSet, ...]
+    kinds: set[type[Action]] = field(default_factory=set)
+
+
+def carry_out(
+    action: Action,
+    change: Callable[[str, Value], None],
+    timers: Timers,
+    situation: Situation,
+) -> None:
+    """Do what was asked. InvalidInput when there is no such voice."""
+    match action:
+        case ChangeRate():
+            change("speech.rate", _rate(action, situation.rate))
+        case ChangeVolume(by, to):
+            wanted = to if to is not None else situation.volume + (by or 0.0)
+            change("audio.volume", min(1.0, max(0.0, wanted)))
+        case ChooseVoice(name):
+            change("speech.voice", _voice(name, situation.voices))
+        case StartTimer():
+            timers.start(action)
+        case CancelTimers(label):
+            timers.cancel(label)
+        case StopSpeaking():
+            pass  # asking took the floor, which has already stopped the reply before
+        case _:
+            assert_never(action)
+
+
+def _rate(action: ChangeRate, current: float | None) -> float | None:
+    if action.by is None and action.to is None:
+        return None
+    wanted = action.to if action.to is not None else (current or USUAL_SPS) + (action.by or 0.0)
+    return min(FASTEST, max(SLOWEST, wanted))
+
+
+def _voice(name: str, voices: tuple[str, ...]) -> str:
+    by_lower = {voice.lower(): voice for voice in voices}
+    close = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
+    if not close:
+        raise InvalidInput(
+            f"There is no voice called {name}.", hint=f"There are {', '.join(voices)}."
+        )
+    return by_lower[close[0]]

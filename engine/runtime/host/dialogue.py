@@ -1,0 +1,257 @@
+"""A conversation without a window: microphone and loudspeaker are files or devices.
+
+Invariant: the same engine as behind the window; files run in real time, so every measured time is
+what a person at a device would have met.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from engine.audio.base import Loudspeaker, Microphone
+from engine.audio.file_device import FileLoudspeaker, FileMicrophone
+from engine.errors import EngineError
+from engine.export.files import check_sound, check_suffix
+from engine.messages import (
+    Ending,
+    Event,
+    Failed,
+    Loading,
+    Part,
+    Phase,
+    PhaseChanged,
+    Ready,
+    Record,
+    TurnEnded,
+    TurnMetrics,
+)
+from engine.runtime.conductor import Conductor
+from engine.runtime.host.say_command import check_writable
+from engine.runtime.parts import Parts, standard_parts
+from engine.settings import Settings
+
+FILE_RATE = 48_000  # Hz of the loudspeaker file
+QUIET_S = 1.0  # the conversation is over when the file has ended and nothing follows for this long
+READY_S = 120.0  # without progress: loading takes seconds, many gigabytes a minute
+STAND_IN_S = 2.0  # after a part failed to load, another has begun to load well within this
+NEEDED = frozenset({Part.MICROPHONE, Part.RECOGNISER, Part.LANGUAGE_MODEL, Part.SYNTHESISER})
+_ON_PARTS = (Loading, Ready, Failed)
+ANOTHER_EAR = "Or give a recording to listen to, with --mic FILE."
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """One turn of a conversation, with the time of every stage after the end of speech."""
+
+    heard: str
+    reply: str
+    spoken: str
+    ending: str
+    times_ms: Mapping[str, float | None]
+    underruns: int
+
+
+@dataclass(frozen=True)
+class Keep:
+    """What is kept of a conversation: a WAV of both sides (None = none), and files whose suffixes
+    say what they hold.
+    """
+
+    recording: Path | None = None
+    exports: tuple[Path, ...] = ()
+
+    def check(self) -> None:
+        """InvalidInput when one of them could not be written; better known before than after."""
+        for path in self.exports:
+            check_suffix(path)
+            check_writable(path)
+        if self.recording is not None:
+            check_sound(self.recording)
+            check_writable(self.recording)
+
+
+def converse(
+    settings: Settings,
+    *,
+    microphone: Path | None,
+    loudspeaker: Path | None,
+    show: Callable[[Event], None],
+    keep: Keep | None = None,
+    parts: Parts | None = None,
+) -> tuple[Exchange, ...]:
+    """Talk until the microphone's file is over, or (with a device) until interrupted.
+
+    `microphone` and `loudspeaker` None: the devices the settings name. `show` receives every event.
+    `keep` None: nothing but what is returned. `parts` None: the standard ones. Raises
+    UnreadableClip for a microphone file that cannot be read, InvalidInput for a file that cannot be
+    written and EngineError when a part the conversation needs cannot be loaded.
+    """
+    keep = keep or Keep()
+    keep.check()
+    if loudspeaker is not None:
+        check_sound(loudspeaker)
+        check_writable(loudspeaker)
+    stage = _Stage(microphone, loudspeaker, show)
+    if microphone is not None:  # a file does not hear the loudspeaker
+        settings = replace(settings, audio=replace(settings.audio, hands_free=True, headset=True))
+    conductor = Conductor(stage.on(parts or standard_parts()), settings, None, stage.receive)
+    conductor.start()
+    try:
+        stage.wait_ready()
+        if keep.recording is not None:
+            conductor.post(Record(True, keep.recording))
+        stage.begin()
+        stage.wait_over()
+    finally:
+        conductor.stop()
+        for path in keep.exports if stage.begun else ():  # however it ended
+            conductor.keep(path)
+    return tuple(stage.exchanges)
+
+
+class _Stage:
+    """Holds the files back until every part is ready, and sees when the conversation is over."""
+
+    def __init__(
+        self, microphone: Path | None, loudspeaker: Path | None, show: Callable[[Event], None]
+    ) -> None:
+        self._begun_at: float | None = None  # None = the files' clock stands still
+        self._show = show
+        self._changed = threading.Condition()
+        self._ready: set[Part] = set()
+        self._broken: dict[Part, Failed] = {}  # did not load, and nothing stands in so far
+        self._held: dict[Part | None, Failed] = {}  # of those, not yet shown
+        self._phase = Phase.IDLE
+        self._idle_since = time.monotonic()
+        self._progress_at = time.monotonic()  # when a part last told how far it has loaded
+        self._microphone = FileMicrophone(microphone, clock=self._clock) if microphone else None
+        self._loudspeaker = loudspeaker
+        self.exchanges: list[Exchange] = []
+
+    def on(self, parts: Parts) -> Parts:
+        """These parts, with files for devices where files were given."""
+        if self._microphone is not None:
+            parts = replace(parts, microphone=self._file_microphone)
+        if self._loudspeaker is not None:
+            parts = replace(parts, loudspeaker=self._file_loudspeaker, devices=_NoChange())
+        return parts
+
+    def receive(self, event: Event) -> None:
+        with self._changed:
+            self._note(event)
+            self._changed.notify_all()
+        self._tell(event)
+
+    def _tell(self, event: Event) -> None:
+        """Show it; a fault that may keep the conversation from beginning only once another part
+        stands in, because it is raised if none does.
+        """
+        before = self._held.pop(event.part, None) if isinstance(event, _ON_PARTS) else None
+        if before is not None:
+            self._show(before)
+        if isinstance(event, Failed) and event.part in NEEDED and not self.begun:
+            self._held[event.part] = event
+        else:
+            self._show(event)
+
+    def wait_ready(self) -> None:
+        """Until the microphone is open and the models have loaded."""
+        with self._changed:
+            while not self._ready >= NEEDED:
+                left_s = self._progress_at + READY_S - time.monotonic()
+                self._changed.wait_for(lambda: self._ready >= NEEDED or self._broken, left_s)
+                self._changed.wait_for(lambda: not self._broken, STAND_IN_S)
+                for part, fault in self._broken.items():
+                    hint = f"{fault.hint} {ANOTHER_EAR}" if part is Part.MICROPHONE else fault.hint
+                    raise EngineError(fault.message, hint=hint)
+                if time.monotonic() > self._progress_at + READY_S:
+                    raise EngineError(
+                        "The parts did not load in time.", hint="Run `rubato doctor`."
+                    )
+
+    @property
+    def begun(self) -> bool:
+        return self._begun_at is not None
+
+    def begin(self) -> None:
+        """Start the files' clock."""
+        self._begun_at = time.monotonic()
+
+    def wait_over(self) -> None:
+        with self._changed:
+            while not self._over():
+                self._changed.wait(0.1)
+
+    def _clock(self) -> float:
+        return time.monotonic() - self._begun_at if self._begun_at is not None else 0.0
+
+    def _over(self) -> bool:
+        if self._microphone is None or not self._microphone.ended:
+            return False
+        return self._phase is Phase.IDLE and time.monotonic() - self._idle_since > QUIET_S
+
+    def _note(self, event: Event) -> None:
+        match event:
+            case Ready(part=part):
+                self._ready.add(part)
+                self._broken.pop(part, None)
+            case Loading(part=part):
+                self._broken.pop(part, None)
+                self._progress_at = time.monotonic()
+            case Failed(part=part) if part in NEEDED:
+                self._broken[part] = event
+            case PhaseChanged(phase=phase):
+                self._phase = phase
+                self._idle_since = time.monotonic()
+            case TurnEnded() if (ended := exchange(event)) is not None:
+                self.exchanges.append(ended)
+            case _:
+                pass  # everything else is for show
+
+    def _file_microphone(self, name: str) -> Microphone:
+        assert self._microphone is not None
+        return self._microphone
+
+    def _file_loudspeaker(self, name: str) -> Loudspeaker:
+        assert self._loudspeaker is not None
+        return FileLoudspeaker(self._loudspeaker, FILE_RATE, clock=self._clock)
+
+
+class _NoChange:
+    """Files are never plugged in or out."""
+
+    def poll(self) -> None:
+        """Nothing changes."""
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+
+def exchange(turn: TurnEnded) -> Exchange | None:
+    """The turn as it is listed; None = the person went on before it was answered, and the next turn
+    has all of it.
+    """
+    if turn.ending is Ending.SUPERSEDED and not turn.said:
+        return None
+    return Exchange(
+        turn.said,
+        turn.reply,
+        turn.spoken,
+        turn.ending.value,
+        _times(turn.metrics),
+        turn.metrics.underruns,
+    )
+
+
+def _times(metrics: TurnMetrics) -> dict[str, float | None]:
+    """Milliseconds after the end of speech, by stage; None = did not happen."""
+    stages = {
+        "transcript": metrics.transcript_ms,
+        "first_token": metrics.first_token_ms,
+        "first_word": metrics.first_word_ms,
+        "first_audio": metrics.first_audio_ms,
+        "heard": metrics.heard_ms,
+    }
+    return {stage: None if at is None else round(at, 1) for stage, at in stages.items()}

@@ -1,0 +1,33 @@
+"""Writing the conversation to a file, while it goes on or after its end.
+
+Invariant: sound is written from recordings by the thread that records, as long as there is one.
+"""
+
+from pathlib import Path
+
+from engine.audio.recording import join
+from engine.export.files import SOUND, check_suffix, write
+from engine.runtime.crew import Crew
+from engine.runtime.turn.log import TurnLog
+from engine.runtime.workers.background import WriteConversation
+from engine.runtime.workers.recorder import SaveSound
+
+
+def export(path: Path, log: TurnLog, crew: Crew) -> None:
+    """Have it written by the crew, who tell how that went. InvalidInput for an unknown suffix."""
+    check_suffix(path)
+    if path.suffix.lower() == SOUND:
+        crew.recorder.post(SaveSound(path))
+    else:
+        conversation = log.conversation(crew.recorder.recorded)
+        crew.background.post(WriteConversation(conversation, path))
+
+
+def write_now(path: Path, log: TurnLog, crew: Crew) -> None:
+    """Write it on the calling thread, once the crew has stopped. InvalidInput as write() and
+    join() raise it.
+    """
+    if path.suffix.lower() == SOUND:
+        join(crew.recorder.recorded, path)
+    else:
+        write(log.conversation(crew.recorder.recorded), path)

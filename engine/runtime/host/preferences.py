@@ -1,0 +1,148 @@
+"""The settings in force: every change is checked, acted upon, told and saved on one path.
+
+Invariant: a setting that was refused changes nothing; a change that was accepted reaches the file,
+at the latest when the engine stops.
+"""
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+from engine import settings_file
+from engine.audio.echo import Cleaning
+from engine.audio.portaudio import Devices
+from engine.errors import SettingsError
+from engine.messages import Event, Failed, Notice, SettingChanged
+from engine.runtime.crew import Crew
+from engine.runtime.host.status import Reconnection
+from engine.runtime.turn.endpointing import longest_silence_ms
+from engine.runtime.turn.orders import CleanMicrophone, SetEndSilence, UseMicrophone
+from engine.runtime.workers.speaker import LoadSynthesiser, SelectVoice, UseLoudspeaker
+from engine.runtime.workers.thinker import LoadLanguageModel
+from engine.runtime.workers.transcriber import LoadRecogniser
+from engine.settings import AudioSettings, Settings, Value, change, keys, value_of
+
+logger = logging.getLogger(__name__)
+
+SAVE_AFTER_S = 1.0  # a slider that is being pulled does not write the file at every step
+
+
+class Preferences:
+    """Holds the settings; acts on the crew when they change."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        path: Path | None,
+        crew: Crew,
+        emit: Callable[[Event], None],
+        check: Callable[[Settings, str, Devices | None], None],
+    ) -> None:
+        """`check` raises InvalidInput when a changed setting cannot work on this machine."""
+        self.settings = settings
+        self.devices: Devices | None = None  # connected; None = not known
+        self._path = path  # None: nothing is saved (a run with settings of its own)
+        self._crew = crew
+        self._emit = emit
+        self._check = check
+        self._save_at: float | None = None  # None = the file holds what is in force, or cannot
+        self._saved = settings  # what is in force by the file, as far as this program knows
+        self._noted: set[str] = set()
+
+    def load_all(self) -> None:
+        """Give every thread its part for the first time."""
+        crew, settings = self._crew, self.settings
+        crew.speaker.post(UseLoudspeaker(settings.audio.loudspeaker))
+        crew.speaker.post(LoadSynthesiser(settings.speech))
+        crew.listener.post(UseMicrophone(settings.audio.microphone))
+        crew.listener.post(CleanMicrophone(_cleaning(settings.audio)))
+        crew.transcriber.post(LoadRecogniser(settings.recogniser))
+        crew.thinker.post(LoadLanguageModel(settings.language_model))
+
+    def change(self, key: str, value: Value, now: float) -> None:
+        """Change one setting and act on it. InvalidInput says what is allowed."""
+        settings = change(self.settings, key, value)
+        if settings == self.settings:
+            return
+        self._check(settings, key, self.devices)
+        self.settings = settings
+        self._save_at = now + SAVE_AFTER_S
+        self._emit(SettingChanged(key, value_of(settings, key)))
+        self._act(key)
+
+    def tell(self, key: str) -> None:
+        """Tell the value in force, where there is such a setting."""
+        if key in keys():
+            self._emit(SettingChanged(key, value_of(self.settings, key)))
+
+    def reconnect(self, again: Reconnection) -> None:
+        """Open devices again that came back."""
+        if again.microphone is not None:
+            self._crew.listener.post(UseMicrophone(again.microphone))
+        if again.loudspeaker is not None:
+            self._crew.speaker.post(UseLoudspeaker(again.loudspeaker))
+
+    def save_if_due(self, now: float) -> float | None:
+        """Write the file when it is time; returns seconds left to wait, None = nothing to do."""
+        if self._save_at is None:
+            return None
+        if now < self._save_at:
+            return self._save_at - now
+        self.save()
+        return None
+
+    def save(self) -> None:
+        """Write the file if it is behind; a fault is told and the settings stay in force."""
+        self._save_at = None
+        if self._path is None or self.settings == self._saved:
+            return
+        try:
+            notes = settings_file.save(self.settings, self._path, self._saved)
+        except SettingsError as error:
+            self._emit(Failed(error.code, error.message, error.hint))
+            return
+        self._saved = self.settings
+        for note in notes:
+            if note not in self._noted:  # it stays true at every save
+                self._noted.add(note)
+                self._emit(Notice(note))
+
+    def _act(self, key: str) -> None:
+        """What follows from a change; keys of the window and of the floor need nothing here."""
+        crew, settings = self._crew, self.settings
+        match key.split("."):
+            case ["audio", "microphone"]:
+                crew.listener.post(UseMicrophone(settings.audio.microphone))
+            case ["audio", "loudspeaker"]:
+                crew.speaker.post(UseLoudspeaker(settings.audio.loudspeaker))
+            case ["audio", _]:
+                crew.dials.volume = settings.audio.volume
+                crew.dials.lead_ms = settings.audio.lead_ms
+                crew.listener.post(CleanMicrophone(_cleaning(settings.audio)))
+            case ["recogniser", "patience"]:
+                longest_ms = longest_silence_ms(settings.recogniser.patience)
+                crew.listener.post(SetEndSilence(longest_ms))
+            case ["recogniser", _]:
+                crew.transcriber.post(LoadRecogniser(settings.recogniser))
+            case ["language_model", _]:
+                crew.thinker.post(LoadLanguageModel(settings.language_model))
+            case ["speech", name]:
+                self._act_on_speech(name)
+
+    def _act_on_speech(self, name: str) -> None:
+        speaker, speech = self._crew.speaker, self.settings.speech
+        match name:
+            case "rate":
+                self._crew.dials.rate = speech.rate
+            case "pacing":
+                pass  # goes with the next reply
+            case "voice":
+                speaker.post(SelectVoice(speech.voice))
+            case _:
+                speaker.post(LoadSynthesiser(speech))
+
+
+def _cleaning(audio: AudioSettings) -> Cleaning:
+    """The echo matters only to somebody who listens while the loudspeaker can be heard."""
+    echo = audio.echo_cancellation and audio.hands_free and not audio.headset
+    return Cleaning(echo, audio.noise_suppression, audio.gain_control)

@@ -1,0 +1,263 @@
+"""Speaking a text without a conversation: the same filter and session as a reply, measured.
+
+Invariant: everything happens on the calling thread, which owns the synthesiser while it lasts. The
+samples depend on text, voice, seed and rate plan; the clock only measures and paces the words.
+"""
+
+import re
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Final, assert_never
+
+from engine.audio.base import Pcm
+from engine.errors import InvalidInput
+from engine.runtime.host.rate_plan import RatePlan
+from engine.text.paced import PacedText
+from engine.text.word import Word
+from engine.tts.base import AudioFrame, Finished, Onset, Starved, TtsModel, TtsSession, Voice
+from engine.tts.pacing import paced
+
+MOST_CHARACTERS: Final = 200_000  # some four hours of speech
+_LONGEST_DELAY_S: Final = 60.0
+_AT_ONCE: Final = 32  # words: 20,000 take seconds to be read, a voice looks some ten ahead
+
+
+@dataclass(frozen=True)
+class SpokenWord:
+    """A word as it was pushed to the voice, and where it is in the audio."""
+
+    text: str
+    start_s: float
+    end_s: float
+
+
+@dataclass(frozen=True)
+class RatePoint:
+    """At `t` seconds: the rate asked for the word that is spoken (None = own pace) and the one
+    measured over the 3 s before, in SPS.
+    """
+
+    t: float
+    target: float | None
+    measured: float
+
+
+@dataclass(frozen=True)
+class Recited:
+    """How it went. Field names are the keys of --json and do not change between releases.
+
+    `first_packet_ms`: first word pushed to first samples out. `rtf`: time spent computing over
+    length of audio. `underruns`: how often a loudspeaker that began with the first samples would
+    have run dry although words were there.
+    """
+
+    engine: str
+    device: str
+    first_packet_ms: float
+    rtf: float
+    audio_s: float
+    underruns: int
+    words: tuple[SpokenWord, ...]
+    rate: tuple[RatePoint, ...]
+
+
+@dataclass(frozen=True)
+class Script:
+    """What to recite. `word_delay_s` between the words of the text imitates a language model;
+    `pacing`: whether figures, names and asides have paces of their own.
+    """
+
+    text: str
+    voice: Voice
+    plan: RatePlan = field(default_factory=RatePlan)
+    seed: int = 7
+    word_delay_s: float = 0.0
+    pacing: bool = True
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Where time comes from; tests give a hand-stepped one."""
+
+    now: Callable[[], float] = time.perf_counter  # s
+    wait: Callable[[float], None] = time.sleep  # s
+
+
+class Recital:
+    """One script spoken once: iterate frames(), then ask report()."""
+
+    def __init__(
+        self,
+        model: TtsModel,
+        script: Script,
+        clock: Clock | None = None,
+        show: Callable[[float], None] = lambda share: None,
+    ) -> None:
+        """`show` gets the share of the text that was spoken, 0..1, with every frame.
+
+        InvalidInput for a text that is too long or says nothing, or an impossible delay.
+        """
+        if len(script.text) > MOST_CHARACTERS:
+            raise InvalidInput(
+                f"The text is too long: {len(script.text)} characters.",
+                hint=f"Give at most {MOST_CHARACTERS} at a time.",
+            )
+        if not 0 <= script.word_delay_s <= _LONGEST_DELAY_S:
+            raise InvalidInput("The delay between words must be from 0 to 60 seconds.")
+        if not _says_something(script.text):
+            raise InvalidInput("There is nothing to say in this text.", hint="Give it some words.")
+        self._model = model
+        self._script = script
+        self._clock = clock or Clock()
+        self._show = show
+        self._ear = _Ear()
+        self._words: list[Word] = []
+        self._onsets: list[Onset] = []
+        self._rate: list[RatePoint] = []
+        self._samples = 0
+        self._busy_s = 0.0
+        self._pushed_at: float | None = None  # when the first word was pushed
+        self._first_packet_s = 0.0
+
+    def frames(self) -> Iterator[AudioFrame]:
+        """Speak; every frame as soon as it is made."""
+        with self._model.open(self._script.voice, seed=self._script.seed) as session:
+            supply = _Supply(self._script, self._clock)
+            while True:
+                self._push(session, supply)
+                step, target = self._step(session)
+                match step:
+                    case AudioFrame():
+                        self._note(step, target)
+                        yield step
+                    case Starved():
+                        self._ear.pause()
+                        supply.wait()
+                    case Finished():
+                        return
+                    case _:
+                        assert_never(step)
+
+    def pcm(self) -> Iterator[Pcm]:
+        """The samples [S] of every frame."""
+        return (frame.pcm for frame in self.frames())
+
+    def word(self, onset: Onset) -> Word:
+        """The word an onset belongs to."""
+        return self._words[onset.word]
+
+    def report(self) -> Recited:
+        """The measurements, after the last frame."""
+        sample_rate = self._model.info.sample_rate
+        starts = [onset.sample for onset in self._onsets]
+        ends = [*starts[1:], self._samples]
+        words = tuple(
+            SpokenWord(word.text, round(start / sample_rate, 3), round(end / sample_rate, 3))
+            for word, start, end in zip(self._words, starts, ends, strict=True)
+        )
+        audio_s = self._samples / sample_rate
+        return Recited(
+            engine=self._model.info.name,
+            device=self._model.info.device,
+            first_packet_ms=round(self._first_packet_s * 1000, 2),
+            rtf=round(self._busy_s / audio_s, 4),
+            audio_s=round(audio_s, 3),
+            underruns=self._ear.underruns,
+            words=words,
+            rate=tuple(self._rate),
+        )
+
+    def _push(self, session: TtsSession, supply: "_Supply") -> None:
+        for word in supply.due():
+            if self._pushed_at is None:
+                self._pushed_at = self._clock.now()
+            self._words.append(word)
+            session.push_word(word.text, word.pace)
+        if supply.exhausted:
+            session.end_input()
+
+    def _step(self, session: TtsSession) -> tuple[AudioFrame | Starved | Finished, float | None]:
+        target = self._script.plan.at(self._samples / self._model.info.sample_rate)
+        session.rate = target
+        began = self._clock.now()
+        step = session.step()
+        self._busy_s += self._clock.now() - began
+        return step, target
+
+    def _note(self, frame: AudioFrame, target: float | None) -> None:
+        now = self._clock.now()
+        if self._samples == 0 and self._pushed_at is not None:
+            self._first_packet_s = now - self._pushed_at
+        seconds = len(frame.pcm) / self._model.info.sample_rate
+        self._ear.hear(seconds, now)
+        self._samples += len(frame.pcm)
+        self._onsets += frame.onsets
+        if target is not None and self._onsets:
+            target = paced(target, self.word(self._onsets[-1]).pace)
+        if frame.rate is not None:
+            end_s = self._samples / self._model.info.sample_rate
+            self._rate.append(RatePoint(round(end_s, 3), target, round(frame.rate, 3)))
+        if self._onsets:  # tags of pace are in the text, and in no word's place
+            self._show(min(1.0, self.word(self._onsets[-1]).end / len(self._script.text)))
+
+
+def _says_something(text: str) -> bool:
+    words = PacedText(pacing=False)
+    return any(words.push(delta).words for delta in _deltas(text)) or bool(words.end().words)
+
+
+def _deltas(text: str) -> list[str]:
+    """A text as a language model would write it."""
+    return re.findall(r"\s*\S+|\s+$", text)
+
+
+class _Supply:
+    """The words of a script, each when a language model would have given it."""
+
+    def __init__(self, script: Script, clock: Clock) -> None:
+        self._deltas = deque(_deltas(script.text))
+        self._text = PacedText(pacing=script.pacing)
+        self._delay_s = script.word_delay_s
+        self._clock = clock
+        self._next_at = clock.now()
+        self.exhausted = False
+
+    def due(self) -> list[Word]:
+        """Words that have come since the last call; no more than the next frames need, or a long
+        text would begin late.
+        """
+        words: list[Word] = []
+        while self._deltas and len(words) < _AT_ONCE and self._clock.now() >= self._next_at:
+            words += self._text.push(self._deltas.popleft()).words
+            self._next_at += self._delay_s
+        if not self._deltas and not self.exhausted:
+            self.exhausted = True
+            words += self._text.end().words
+        return words
+
+    def wait(self) -> None:
+        """Until the next word is due."""
+        self._clock.wait(max(0.0, self._next_at - self._clock.now()))
+
+
+class _Ear:
+    """Would a loudspeaker that began with the first samples have run dry?"""
+
+    def __init__(self) -> None:
+        self.underruns = 0
+        self._dry_at: float | None = None  # None = nothing plays, and nothing should
+
+    def hear(self, seconds: float, now: float) -> None:
+        """A frame of so many seconds is ready now."""
+        if self._dry_at is None:
+            self._dry_at = now
+        elif now > self._dry_at:
+            self.underruns += 1
+            self._dry_at = now
+        self._dry_at += seconds
+
+    def pause(self) -> None:
+        """The words ran out: silence from here on is a pause, not an underrun."""
+        self._dry_at = None

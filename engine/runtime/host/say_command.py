@@ -1,0 +1,187 @@
+"""Where a recital goes: into a file or through the loudspeaker.
+
+Invariant: a sound file is complete or not there (written under a temporary name, then renamed), and
+no more of it is in memory than a frame, however long the text.
+"""
+
+import logging
+import os
+import tempfile
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import soundfile
+
+from engine.audio.base import Loudspeaker, Pcm
+from engine.errors import DeviceError, ModelError
+from engine.export.files import check_sound, unwritable
+from engine.runtime.host import rate_plan as plans
+from engine.runtime.host.recital import Clock, Recital, Recited, Script
+from engine.runtime.parts import Parts, standard_parts
+from engine.runtime.turn.playback import Playback
+from engine.settings import Manner, Settings, SpeechSettings
+from engine.tts.base import TtsModel
+from engine.tts.casting import choose, voice_names
+from engine.tts.registry import BUILT_IN
+
+log = logging.getLogger(__name__)
+
+_TICK_S: Final = 0.01
+_STALLED_S: Final = 5.0  # a loudspeaker that plays nothing for so long is gone
+
+
+Show = Callable[[float], None]  # share of the text that was spoken, 0..1
+
+
+def unseen(share: float) -> None:
+    """Show nobody how far it is."""
+
+
+def say(text: str, settings: Settings, manner: Manner, show: Show = unseen) -> Recited:
+    """Speak `text` with the real parts. Raises EngineErrors only; what else `show` raises ends it,
+    and leaves no file.
+    """
+    return perform(text, settings, manner, standard_parts(), show)
+
+
+def perform(
+    text: str, settings: Settings, manner: Manner, parts: Parts, show: Show = unseen
+) -> Recited:
+    """Load the synthesiser of the settings, say `text` with it, release it."""
+    speech = settings.speech
+    plan = _plan(manner.rate_plan, speech.rate)
+    if manner.out is not None:  # before the first word is spoken: a long text takes a while
+        check_writable(manner.out)
+        check_sound(manner.out)
+    model = _synthesiser(speech, parts)
+    try:
+        voice = choose(model, speech.voice if manner.voice is None else manner.voice)
+        model.warm(voice)
+        delay_s = manner.word_delay_ms / 1000
+        script = Script(text, voice, plan, speech.seed, delay_s, speech.pacing)
+        recital = Recital(model, script, show=show)
+        if manner.out is None:
+            _aloud(recital, model, settings, parts)
+        else:
+            write_wav(manner.out, recital.pcm(), model.info.sample_rate)
+        return recital.report()
+    finally:
+        model.close()
+
+
+def voices(settings: Settings, *, parts: Parts | None = None) -> tuple[str, ...]:
+    """Names of the voices the synthesiser of the settings can speak with, the default first."""
+    model = _synthesiser(settings.speech, parts or standard_parts())
+    try:
+        return voice_names(model)
+    finally:
+        model.close()
+
+
+def collect(recital: Recital) -> Pcm:
+    """All samples of a recital [S]."""
+    return np.concatenate([np.zeros(0, np.float32), *recital.pcm()])
+
+
+def play(
+    recital: Recital,
+    loudspeaker: Loudspeaker,
+    *,
+    sample_rate: int,
+    lead_ms: int,
+    clock: Clock | None = None,
+) -> None:
+    """Let a recital at `sample_rate` (Hz) be heard, running ahead of the ear by `lead_ms`.
+
+    DeviceError when the loudspeaker goes away or stands still.
+    """
+    clock = clock or Clock()
+    playback = Playback(loudspeaker, sample_rate, clock=clock.now)
+    for frame in recital.frames():
+        playback.feeding()
+        playback.add(frame, tuple(recital.word(onset) for onset in frame.onsets), None)
+        _until(playback, loudspeaker, clock, lead_ms=lead_ms)
+    playback.complete()
+    _until(playback, loudspeaker, clock, lead_ms=0)
+
+
+def _until(playback: Playback, loudspeaker: Loudspeaker, clock: Clock, *, lead_ms: int) -> None:
+    """Wait until no more than `lead_ms` of speech is ahead of the ear (0 = until it is over)."""
+    played, moved_at = loudspeaker.samples_played, clock.now()
+    while not playback.over if lead_ms == 0 else playback.lead_ms > lead_ms:
+        playback.pump()
+        clock.wait(_TICK_S)
+        if loudspeaker.samples_played != played:
+            played, moved_at = loudspeaker.samples_played, clock.now()
+        elif clock.now() - moved_at > _STALLED_S:
+            raise DeviceError(
+                f"The loudspeaker {loudspeaker.name!r} stands still.",
+                hint="Check that it is connected, or choose another one in the settings.",
+            )
+
+
+def write_wav(path: Path, parts: Iterable[Pcm], sample_rate: int) -> None:
+    """Write mono samples [S] (clipped to -1..1) as 16-bit WAV, each part as it comes. InvalidInput
+    when it cannot be written.
+    """
+    temporary = None
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".rubato-", suffix=".part")
+        temporary = Path(name)
+        os.close(handle)
+        with soundfile.SoundFile(
+            temporary, "w", sample_rate, channels=1, format="WAV", subtype="PCM_16"
+        ) as file:
+            for pcm in parts:
+                file.write(np.clip(pcm, -1, 1))
+        temporary.replace(path)
+    except (OSError, soundfile.SoundFileError) as error:
+        raise unwritable(path, error) from error
+    finally:  # also when it was cancelled
+        if temporary:
+            temporary.unlink(missing_ok=True)
+
+
+def check_writable(path: Path) -> None:
+    """InvalidInput when no file can be made at `path`."""
+    if path.is_dir():
+        raise unwritable(path, IsADirectoryError("it is a folder"))
+    try:
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise unwritable(path, error) from error
+
+
+def _aloud(recital: Recital, model: TtsModel, settings: Settings, parts: Parts) -> None:
+    loudspeaker = parts.loudspeaker(settings.audio.loudspeaker)
+    try:
+        loudspeaker.gain = settings.audio.volume
+        lead_ms = max(settings.audio.lead_ms, 1)
+        play(recital, loudspeaker, sample_rate=model.info.sample_rate, lead_ms=lead_ms)
+    finally:
+        loudspeaker.close()
+
+
+def _synthesiser(speech: SpeechSettings, parts: Parts) -> TtsModel:
+    """The synthesiser of the settings. What needs no weights stands in for the one that comes with
+    the program, not for one that was asked for by name: then ModelError.
+    """
+    try:
+        return parts.synthesiser(speech, _quietly)
+    except ModelError as error:
+        if speech.engine != SpeechSettings().engine:
+            raise
+        log.warning("%s Until then %s speaks.", error, BUILT_IN)
+        return parts.synthesiser(replace(speech, engine=BUILT_IN, voice=""), _quietly)
+
+
+def _plan(written: str | None, rate: float | None) -> plans.RatePlan:
+    return plans.constant(rate) if written is None else plans.parse(written)
+
+
+def _quietly(phrase: str, fraction: float | None) -> None:
+    """Progress of loading that nobody wants to see."""

@@ -1,0 +1,88 @@
+"""What is there and what runs: parts, voices, devices.
+
+Invariant: tells facts only; opens nothing. What it hands out is replaced whole, never changed.
+"""
+
+from dataclasses import dataclass
+
+from engine.audio.portaudio import Devices
+from engine.messages import ClipInspected, DevicesChanged, Loading, Part, Ready
+from engine.runtime.turn.facts import ClipRead, VoicesKnown
+from engine.settings import AudioSettings
+
+CANNOT_CLONE = (
+    "The formant voice that is speaking now cannot take on another voice; "
+    "a neural voice can, once one is installed."
+)
+
+
+@dataclass(frozen=True)
+class Reconnection:
+    """Devices to open again by name (empty = the default); None = leave as it is."""
+
+    microphone: str | None
+    loudspeaker: str | None
+
+
+class Status:
+    """Kept by the conductor."""
+
+    def __init__(self) -> None:
+        self.running: dict[Part, str] = {}
+        self.loading: frozenset[Part] = frozenset()  # parts that are being made ready
+        self.voice = ""
+        self.voices: tuple[str, ...] = ()
+        self._can_clone = False
+
+    def loads(self, loading: Loading) -> None:
+        self.loading |= {loading.part}
+
+    def failed(self, part: Part) -> None:
+        self.loading -= {part}
+
+    def runs(self, ready: Ready) -> None:
+        self.loading -= {ready.part}
+        self.running = {**self.running, ready.part: ready.name}
+
+    def broke(self, part: Part) -> None:
+        self.running = {kept: name for kept, name in self.running.items() if kept is not part}
+
+    def capabilities(self) -> dict[str, str]:
+        """What runs, by the name of the part."""
+        return {part.value: name for part, name in self.running.items()}
+
+    def voices_known(self, known: VoicesKnown) -> None:
+        self.voices, self.voice, self._can_clone = known.names, known.selected, known.can_clone
+
+    def inspected(self, read: ClipRead) -> ClipInspected:
+        """What the person is told of a dropped clip."""
+        report = read.report
+        advice = report.advice if self._can_clone else f"{report.advice} {CANNOT_CLONE}".strip()
+        return ClipInspected(
+            read.clip,
+            report.seconds,
+            report.level_db,
+            report.noise_db,
+            report.usable,
+            advice,
+            self._can_clone,
+        )
+
+    def devices_found(self, devices: Devices, audio: AudioSettings) -> DevicesChanged:
+        return DevicesChanged(
+            devices.microphones, devices.loudspeakers, audio.microphone, audio.loudspeaker
+        )
+
+    def reconnection(self, devices: Devices, audio: AudioSettings) -> Reconnection:
+        """What to open now that the list changed: the chosen device when it came back, the default
+        one where nothing runs."""
+        return Reconnection(
+            self._choose(Part.MICROPHONE, audio.microphone, devices.microphones),
+            self._choose(Part.LOUDSPEAKER, audio.loudspeaker, devices.loudspeakers),
+        )
+
+    def _choose(self, part: Part, chosen: str, there: tuple[str, ...]) -> str | None:
+        running = self.running.get(part)
+        if chosen in there and running != chosen:
+            return chosen
+        return "" if running is None and there else None

@@ -1,0 +1,243 @@
+"""What is known of each turn while it lasts, the history the language model is given, and the
+conversation as it can be exported.
+
+Invariant: the history holds only what was said and what was heard, in the order of the turns: it
+is read off their records, so nothing that is known late can come into it out of order.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import assert_never
+
+from engine.audio.recording import Recorded
+from engine.export.conversation import Conversation, Stretch, Turn
+from engine.llm.base import Message, Role
+from engine.messages import Ending, ReplyDelta, TurnEnded, TurnMetrics, WordHeard
+from engine.runtime.turn import interruption, word_times
+from engine.runtime.turn.facts import (
+    AudioHeard,
+    AudioQueued,
+    Delivery,
+    Progress,
+    ReplyGrew,
+    WordBegan,
+    WordsReady,
+)
+from engine.text.word import Word
+
+CUT_BY_VOICE = (Ending.INTERRUPTED_BY_SPEECH, Ending.INTERRUPTED_BY_TALK_KEY)
+
+
+@dataclass
+class TurnRecord:
+    """One turn as it unfolds. Times are seconds on the engine's clock, None = not yet."""
+
+    turn: int
+    opened_at: float
+    ending: Ending | None = None  # None = the turn goes on
+    rejoined: bool = False  # what was said in it belongs to the next one
+    said: str = ""
+    typed: bool = False
+    reply: str = ""
+    private: bool = False  # whether something of the reply stays on this computer
+    words: list[Word] = field(default_factory=list)
+    delivery: Delivery = field(default_factory=Delivery)
+    began: list[WordBegan] = field(default_factory=list)
+    speech_ended_at: float | None = None
+    end_detected_at: float | None = None
+    transcript_at: float | None = None
+    first_token_at: float | None = None
+    first_word_at: float | None = None
+    first_audio_at: float | None = None
+    heard_at: float | None = None
+    discarded: int = 0  # replies prepared in pauses after which the person went on
+
+    @property
+    def begun(self) -> int:
+        """Words that began to be heard."""
+        return len(self.began)
+
+    @property
+    def heard(self) -> str:
+        """The part of the reply's text that reached the ear, or else the eye."""
+        if self.ending is Ending.COMPLETE or self.delivery.read:
+            return self.reply
+        words = [told.word for told in self.began] if self.ending is None else self.delivery.words
+        return self.reply[: max((word.end for word in words), default=0)]
+
+    def messages(self) -> tuple[Message, ...]:
+        """What the language model is told of it: also of a reply cut before a word was heard."""
+        told = [Message(Role.USER, self.said)] if self.said else []
+        cut = self.ending is not None and self.ending.interrupted
+        unheard = cut and self.said and self.ending is not Ending.SUPERSEDED
+        if self.ending is not None and (self.heard or unheard):
+            interrupted = self.ending is not Ending.COMPLETE
+            told.append(Message(Role.ASSISTANT, self.heard, interrupted, self.private))
+        return tuple(told)
+
+    def ended(self, ending: Ending) -> TurnEnded:
+        self.ending = ending
+        spoken = " ".join(word.text for word in self.words)
+        return TurnEnded(
+            self.turn, ending, self.said, self.reply, self.heard, spoken, self._metrics()
+        )
+
+    def exported(self, zero_at: float) -> Turn:
+        """As it is exported, with times after `zero_at`."""
+        if self.ending is None:
+            words = word_times.so_far(self.began, zero_at)
+        else:
+            words = word_times.delivered(self.delivery, self.began, zero_at)
+        fell_silent_at = self.speech_ended_at
+        return Turn(
+            number=self.turn,
+            ending=self.ending,
+            start_s=self.opened_at - zero_at,
+            said=self.said,
+            said_end_s=None if fell_silent_at is None else fell_silent_at - zero_at,
+            typed=self.typed,
+            reply=self.reply,
+            heard=self.heard,
+            words=words,
+            metrics=self._metrics(),
+        )
+
+    def _metrics(self) -> TurnMetrics:
+        return TurnMetrics(
+            end_ms=self._after_speech(self.end_detected_at),
+            transcript_ms=self._after_speech(self.transcript_at),
+            first_token_ms=self._after_speech(self.first_token_at),
+            first_word_ms=self._after_speech(self.first_word_at),
+            first_audio_ms=self._after_speech(self.first_audio_at),
+            heard_ms=self._after_speech(self.heard_at),
+            speech_ms=self.delivery.speech_ms or None,
+            underruns=self.delivery.underruns,
+            discarded=self.discarded,
+        )
+
+    def _after_speech(self, at: float | None) -> float | None:
+        """0 for what was prepared before the person had finished."""
+        if at is None or self.speech_ended_at is None:
+            return None
+        return max(0.0, at - self.speech_ended_at) * 1000
+
+
+class TurnLog:
+    """The records of the turns of this conversation."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._records: dict[int, TurnRecord] = {}  # in the order of their numbers
+
+    @property
+    def history(self) -> tuple[Message, ...]:
+        """What was said and heard, as the language model is told it."""
+        return tuple(each for record in self._records.values() for each in record.messages())
+
+    def record(self, turn: int) -> TurnRecord:
+        """The record of `turn`, begun if need be."""
+        if turn not in self._records:
+            self._records[turn] = TurnRecord(turn, self._clock())
+        return self._records[turn]
+
+    def find(self, turn: int) -> TurnRecord | None:
+        """The record of a turn that is not over; None when it is over or never began."""
+        record = self._records.get(turn)
+        return record if record is not None and record.ending is None else None
+
+    def note(self, happened: Progress | AudioHeard) -> ReplyDelta | WordHeard | None:
+        """Note how far a reply has come; returns what the host is shown of it, None = nothing."""
+        record = self.find(happened.turn)
+        if record is None:
+            return None
+        at = happened.at
+        match happened:
+            case ReplyGrew(turn, text):
+                record.reply += text
+                record.private = record.private or happened.private
+                record.first_token_at = record.first_token_at or at
+                return ReplyDelta(turn, text)
+            case WordsReady(words=words):
+                record.words.extend(words)
+                record.first_word_at = record.first_word_at or at
+            case AudioQueued():
+                record.first_audio_at = at
+            case AudioHeard():
+                record.heard_at = at
+            case WordBegan(turn, word):
+                record.began.append(happened)
+                return WordHeard(turn, word.start, word.end)
+            case _:
+                assert_never(happened)
+        return None
+
+    def own_words(self, turn: int) -> frozenset[str]:
+        """What a microphone may hear of this turn's reply by now."""
+        record = self.record(turn)
+        return interruption.own_words(word.text for word in record.words[: record.begun + 2])
+
+    def drop(self, turn: int) -> None:
+        """Forget a turn that never had the floor."""
+        self._records.pop(turn, None)
+
+    def say_late(self, turn: int, text: str) -> bool:
+        """Note what the person said in a turn that was over before it was understood; False when it
+        is of no turn of this conversation, or belongs to another one.
+        """
+        record = self._records.get(turn)
+        if record is None or record.rejoined:
+            return False
+        record.said = text
+        return True
+
+    def left_unsaid(self, turn: int) -> str:
+        """What the person kept from being said by speaking in this turn, from the word they cut on;
+        empty when that was nothing.
+        """
+        before = self._before(turn)
+        if before is None or before.ending not in CUT_BY_VOICE or before.delivery.read:
+            return ""
+        words = before.delivery.words
+        if not before.reply[words[-1].end if words else 0 :].strip():
+            return ""
+        return before.reply[words[-1].start if words else 0 :]
+
+    def goes_on(self, turn: int) -> None:
+        """The reply of this turn is what was left unsaid in the one before."""
+        before = self._before(turn)
+        self.record(turn).private = before is not None and before.private
+
+    def _before(self, turn: int) -> TurnRecord | None:
+        """The record before this turn's; None when there is none."""
+        earlier = [record for number, record in self._records.items() if number < turn]
+        return earlier[-1] if earlier else None
+
+    def rejoin(self, turn: int) -> None:
+        """All that was said in this turn belongs to the next one: take it back."""
+        record = self.record(turn)
+        record.rejoined = True
+        record.said = record.reply = ""
+
+    def end(self, turn: int, ending: Ending) -> TurnEnded:
+        """Close the record; what was heard of the reply joins the history."""
+        return self.record(turn).ended(ending)
+
+    def conversation(self, recorded: Sequence[Recorded] = ()) -> Conversation:
+        """What was said and heard until now, the turn that goes on included; time zero is the
+        beginning of the first turn, or of what was `recorded` if that is earlier.
+        """
+        records = [each for each in self._records.values() if each.said or each.reply]
+        now = self._clock()
+        beginnings = [each.start_at for each in recorded] + [each.opened_at for each in records]
+        zero_at = min(beginnings, default=now)
+        return Conversation(
+            datetime.now().astimezone() - timedelta(seconds=now - zero_at),
+            tuple(record.exported(zero_at) for record in records),
+            tuple(Stretch(each.start_at - zero_at, each.seconds) for each in recorded),
+        )
+
+    def forget(self) -> None:
+        """Begin a new conversation, with the turn that goes on, if one does."""
+        self._records = {n: each for n, each in self._records.items() if each.ending is None}

@@ -1,0 +1,276 @@
+"""One utterance on its way through the loudspeaker: what of it has been heard, at any moment.
+
+Invariant: the clock is the count of samples the loudspeaker played, as it stood one latency of the
+device ago: what has left the ring is not in the air yet. Silence of an underrun is not heard.
+Samples that were not heard are kept until they are, so another loudspeaker can take over. The
+speaker's thread writes; hush() and delivery() may be called from any thread.
+"""
+
+import math
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.audio.base import Loudspeaker, Pcm
+from engine.audio.pcm import Resampler, level_db
+from engine.runtime.turn.facts import Delivery
+from engine.text.word import Word
+from engine.tts.base import AudioFrame
+
+
+@dataclass(frozen=True)
+class WordCue:
+    """A word and where it begins, in samples of the utterance at the model's rate."""
+
+    word: Word
+    sample: int
+
+
+@dataclass(frozen=True)
+class WordBegun:
+    """A word and how long ago it began to be heard."""
+
+    word: Word
+    ago_s: float
+
+
+@dataclass(frozen=True)
+class FrameCue:
+    """Where a frame begins (samples of the utterance), its level and the rate measured in it."""
+
+    sample: int
+    level_db: float
+    target: float | None
+    measured: float | None
+
+
+@dataclass(frozen=True)
+class _Look:
+    """How many samples of the utterance had left the ring at a time (at the loudspeaker's rate)."""
+
+    at: float
+    played: int
+
+
+class Playback:
+    """Feeds one utterance to a loudspeaker and knows what of it was heard."""
+
+    def __init__(
+        self,
+        loudspeaker: Loudspeaker,
+        model_rate: int,
+        *,
+        read: bool = False,
+        clock: Callable[[], float] | None = None,
+    ) -> None:
+        """`read`: nobody can hear this loudspeaker, see Delivery. `clock` (seconds; None = the
+        engine's) only tells how old a count of samples is.
+        """
+        self._model_rate = model_rate  # Hz
+        self._read = read
+        self._clock = clock or time.monotonic
+        self._words: list[WordCue] = []
+        self._passed_words = 0  # words begun_words() has given out
+        self._frames: deque[FrameCue] = deque()
+        self._unheard: deque[AudioFrame] = deque()
+        self._pending: Pcm = np.zeros(0, np.float32)  # resampled, not yet taken by the ring
+        self._produced = 0  # samples at the model's rate
+        self._frame = 0  # samples of the last frame
+        self._complete = False
+        self._hushed_at: int | None = None  # sample of the utterance; None = audible
+        self._resume_at = 0  # sample: what had left the ring by hush() comes out of the device
+        self._underruns = 0  # of loudspeakers this utterance has left
+        self._attach(loudspeaker, start=0)
+
+    # ------------------------------------------------------------- writing (speaker's thread)
+
+    def add(self, frame: AudioFrame, words: tuple[Word, ...], target: float | None) -> None:
+        """Queue a frame; `words` are the words of its onsets, `target` the rate it was made at."""
+        for onset, word in zip(frame.onsets, words, strict=True):
+            self._words.append(WordCue(word, onset.sample))
+        self._frames.append(FrameCue(frame.sample, level_db(frame.pcm), target, frame.rate))
+        self._unheard.append(frame)
+        self._frame = len(frame.pcm)
+        self._produced = frame.sample + self._frame
+        self._queue(self._resampler.push(frame.pcm))
+
+    def complete(self) -> None:
+        """No frame follows: hand over what the resampler still holds."""
+        if not self._complete:
+            self._complete = True
+            self._queue(self._resampler.end())
+            self._loudspeaker.expect_more(False)
+
+    def pump(self) -> None:
+        """Give the ring what it takes; called often."""
+        self._queue(np.zeros(0, np.float32))
+        self._look()
+        heard = self._heard_sample()
+        while self._unheard and self._end_of(self._unheard[0]) <= heard:
+            self._unheard.popleft()
+
+    def starved(self) -> None:
+        """The words ran out: silence from here on is a pause, not an underrun."""
+        self._loudspeaker.expect_more(False)
+
+    def feeding(self) -> None:
+        """Frames follow one another: silence from here on is an underrun."""
+        self._loudspeaker.expect_more(True)
+
+    def cut(self) -> None:
+        """Drop what was not heard and end the utterance."""
+        self._loudspeaker.cut()
+        self._loudspeaker.expect_more(False)
+        self._pending = np.zeros(0, np.float32)
+        self._unheard.clear()
+
+    def move_to(self, loudspeaker: Loudspeaker) -> None:
+        """Go on through another loudspeaker from the first sample that was not heard."""
+        self._resume_at = self._heard_sample()
+        self._go_on(loudspeaker, self._resume_at)
+
+    # ------------------------------------------------------------------ asking (any thread)
+
+    @property
+    def lead_ms(self) -> float:
+        """How much speech was produced that has not left the ring; what is on its way through the
+        device protects from no underrun.
+        """
+        return (self._produced - self._sample(self._played)) * 1000 / self._model_rate
+
+    @property
+    def frame_ms(self) -> float:
+        """How long the frame last produced is; 0 before the first."""
+        return self._frame * 1000 / self._model_rate
+
+    @property
+    def audible(self) -> bool:
+        """Whether the first sample is in the air."""
+        return self._heard_sample() > 0
+
+    @property
+    def over(self) -> bool:
+        """Whether every sample of a complete utterance was heard."""
+        return self._complete and not len(self._pending) and self._aired >= self._written
+
+    def delivery(self) -> Delivery:
+        """What has reached the ear so far."""
+        if self._read:
+            return Delivery(read=True)
+        heard = self._heard_sample()
+        cues = [cue for cue in list(self._words) if cue.sample < heard]
+        underruns = self._underruns + self._loudspeaker.underruns - self._underruns_before
+        return Delivery(
+            tuple(cue.word for cue in cues),
+            heard * 1000 / self._model_rate,
+            underruns,
+            tuple(cue.sample * 1000 / self._model_rate for cue in cues),
+        )
+
+    @property
+    def hushed(self) -> bool:
+        return self._hushed_at is not None
+
+    def hush(self) -> None:
+        """Stop counting as heard; the owner makes it inaudible. cut() or resume() follows."""
+        if self._hushed_at is None:
+            self._resume_at = self._sample(self._played)
+            self._hushed_at = self._heard_sample()
+
+    def begun_words(self) -> tuple[WordBegun, ...]:
+        """Words that began to be heard since the last call (speaker's thread)."""
+        heard = self._heard_sample()
+        begun = []
+        for cue in self._words[self._passed_words :]:
+            if cue.sample >= heard:
+                break
+            begun.append(WordBegun(cue.word, (heard - cue.sample) / self._model_rate))
+        self._passed_words += len(begun)
+        return tuple(begun)
+
+    def resume(self) -> None:
+        """Go on, after hush(), from the first sample the device was not given (speaker's thread):
+        what it had comes out of it in the pause.
+        """
+        if self._hushed_at is not None:
+            self._loudspeaker.cut()
+            self._go_on(self._loudspeaker, self._resume_at)
+            self._hushed_at = None
+
+    def passed_frames(self) -> tuple[FrameCue, ...]:
+        """Frames that began to be heard since the last call (speaker's thread)."""
+        passed = []
+        heard = self._heard_sample()
+        while self._frames and self._frames[0].sample < heard:
+            passed.append(self._frames.popleft())
+        return tuple(passed)
+
+    # ---------------------------------------------------------------------------- inside
+
+    def _go_on(self, loudspeaker: Loudspeaker, start: int) -> None:
+        """Play what is kept from the sample `start` of the utterance on."""
+        self._underruns += self._loudspeaker.underruns - self._underruns_before
+        self._pending = np.zeros(0, np.float32)
+        self._attach(loudspeaker, start=start)
+        for frame in self._unheard:
+            self._queue(self._resampler.push(frame.pcm[max(0, start - frame.sample) :]))
+        if self._complete:
+            self._queue(self._resampler.end())
+
+    def _attach(self, loudspeaker: Loudspeaker, *, start: int) -> None:
+        self._looks: tuple[_Look, ...] = ()  # replaced whole: other threads read it
+        self._latency_s = loudspeaker.latency_s
+        self._loudspeaker = loudspeaker
+        self._resampler = Resampler(self._model_rate, loudspeaker.sample_rate)
+        self._start = start  # sample of the utterance that the first written sample stands for
+        self._written = 0  # samples at the loudspeaker's rate
+        # What an earlier utterance has left in the ring is played first.
+        self._played_before = loudspeaker.samples_written
+        self._underruns_before = loudspeaker.underruns
+
+    def _queue(self, pcm: Pcm) -> None:
+        self._pending = np.concatenate((self._pending, pcm)) if len(self._pending) else pcm
+        taken = self._loudspeaker.write(self._pending)  # an empty one asks whether it still lives
+        self._pending = self._pending[taken:]
+        self._written += taken
+
+    @property
+    def _played(self) -> int:
+        """Samples of this utterance that left the ring, at the loudspeaker's rate."""
+        return self._loudspeaker.samples_played - self._played_before
+
+    @property
+    def _aired(self) -> int:
+        """Samples of this utterance in the air, at the loudspeaker's rate: those that had left the
+        ring a latency ago. That moment lies between two looks, and until the later one the device
+        played no faster than its rate; so the count waits in a gap and gets to its end in silence.
+        """
+        now, rate = self._clock(), self._loudspeaker.sample_rate
+        then = now - self._latency_s
+        looks = (*self._looks, _Look(now, self._played))
+        return max(each.played - math.ceil(max(0.0, each.at - then) * rate) for each in looks)
+
+    def _look(self) -> None:
+        """Note how far the ring is now; what was noted before the latency serves no more, but for
+        the last of it (speaker's thread).
+        """
+        now = self._clock()
+        old = [each for each in self._looks if each.at <= now - self._latency_s]
+        self._looks = (*old[-1:], *self._looks[len(old) :], _Look(now, self._played))
+
+    def _heard_sample(self) -> int:
+        """How many samples of the utterance (at the model's rate) have been in the air."""
+        return self._sample(self._aired) if self._hushed_at is None else self._hushed_at
+
+    def _sample(self, count: int) -> int:
+        """The sample of the utterance (at the model's rate) that a count of the loudspeaker's
+        stands for.
+        """
+        sample = self._start + count * self._model_rate // self._loudspeaker.sample_rate
+        return min(max(self._start, sample), self._produced)
+
+    def _end_of(self, frame: AudioFrame) -> int:
+        return frame.sample + len(frame.pcm)

@@ -1,0 +1,80 @@
+"""The reply there is: prepared before it is certain that the person has finished, let out, ended.
+
+In the first pause the reply is thought out, but neither spoken nor recorded, and what it does (a
+timer, another voice) is held back with its words. If the person goes on it is dropped; if not, it
+is let out, and the language model's share of the wait is already over. Invariant: runs on the
+conductor's thread; at most one reply goes on.
+"""
+
+from engine.llm.base import Message
+from engine.messages import Ending
+from engine.runtime.crew import Crew
+from engine.runtime.turn.facts import Delivery
+from engine.runtime.turn.reply import Reply
+from engine.runtime.workers.speaker import ResumeSaying
+from engine.runtime.workers.thinker import Answer, LetOut, ReadOut
+
+
+class Replies:
+    """Begins and ends replies."""
+
+    def __init__(self, crew: Crew) -> None:
+        self._crew = crew
+        self._history: tuple[Message, ...] = ()  # that the last one answers
+        self._last: Reply | None = None  # None = there was none yet
+
+    def prepare(self, turn: int, history: tuple[Message, ...], *, paced: bool = True) -> None:
+        """Think about the last message of `history`, unheard."""
+        self._history = history
+        self._crew.thinker.post(Answer(self._begin(turn, aloud=False), history, paced))
+
+    def answer(self, turn: int, history: tuple[Message, ...], *, paced: bool = True) -> None:
+        """Reply to the last message of `history` aloud, with what was prepared if it fits."""
+        ready = self._prepared
+        if ready is not None and (ready.turn, self._history) == (turn, history):
+            ready.aloud = True
+            self._crew.thinker.post(LetOut(ready))
+        else:
+            self._crew.thinker.post(Answer(self._begin(turn, aloud=True), history, paced))
+
+    def read_out(self, turn: int, text: str, *, paced: bool = True) -> None:
+        """Say `text` as it is."""
+        self._crew.thinker.post(ReadOut(self._begin(turn, aloud=True), text, paced))
+
+    def drop(self) -> bool:
+        """Give up what is prepared; whether there was a reply nobody has heard of."""
+        ready = self._prepared
+        return ready is not None and ready.end(Ending.SUPERSEDED)
+
+    def find(self, turn: int) -> Reply | None:
+        """The reply of `turn`, if it is the last one there was."""
+        return self._last if self._last is not None and self._last.turn == turn else None
+
+    def pause(self, turn: int) -> None:
+        """Make the reply inaudible for as long as it takes to find out who speaks."""
+        if reply := self.find(turn):
+            reply.pause()
+
+    def resume(self, turn: int) -> None:
+        """Let it go on from where it was paused."""
+        if reply := self.find(turn):
+            self._crew.speaker.post(ResumeSaying(reply))
+
+    def end(self, turn: int, ending: Ending) -> Delivery:
+        """End the reply of `turn`, if it has one; returns what was heard of it."""
+        reply = self.find(turn)
+        if reply is None:
+            return Delivery()
+        reply.end(ending)
+        return reply.delivery
+
+    @property
+    def _prepared(self) -> Reply | None:
+        reply = self._last
+        return None if reply is None or reply.aloud or reply.ending is not None else reply
+
+    def _begin(self, turn: int, *, aloud: bool) -> Reply:
+        if self._last is not None:
+            self._last.end(Ending.SUPERSEDED)
+        self._last = Reply(turn, self._crew.dials, aloud=aloud)
+        return self._last

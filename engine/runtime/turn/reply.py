@@ -1,0 +1,89 @@
+"""A reply, from the words it answers to its last sample: one handle, and one end.
+
+Conductor, thinker and speaker hold the same Reply. Whoever is first to end it has ended it,
+whatever happened (spoken to its end, cut, a part that broke, a device that went away, a new
+conversation, quitting), and tells the conductor unless it is the conductor; what another thread
+still does for it is dropped there, because each looks at `ending` between two tokens and frames.
+
+Invariant: `ending` is set once, and from then on nothing more of the reply is heard or counted.
+"""
+
+import time
+from threading import Lock
+
+from engine.messages import Ending
+from engine.runtime.turn.dials import Dials
+from engine.runtime.turn.facts import Delivery
+from engine.runtime.turn.playback import Playback
+
+
+class Reply:
+    """The reply of one turn. Unless `aloud` it is prepared and nobody hears of it yet."""
+
+    def __init__(self, turn: int, dials: Dials, *, aloud: bool = False) -> None:
+        self.turn = turn
+        self.aloud = aloud  # set by the conductor, read by the thinker
+        self.broke = False  # what was written is spoken, but it should have been more
+        self.ending: Ending | None = None  # None = it goes on
+        self.moved_at = time.monotonic()  # when a token or a frame was last made for it
+        self._dials = dials
+        self._playback: Playback | None = None  # None = nothing of it has come to be spoken
+        self._paused_at: float | None = None  # None = not paused, though it may be at its end
+        self._lock = Lock()
+
+    def move(self) -> None:
+        """Note that the work goes on."""
+        self.moved_at = time.monotonic()
+
+    def begin(self, playback: Playback) -> None:
+        """It comes to be spoken (speaker's thread)."""
+        with self._lock:
+            self._playback = playback
+            if self.ending is None:
+                self._dials.hush(False)
+            else:
+                playback.hush()
+
+    def end(self, ending: Ending) -> bool:
+        """End it; inaudible at once. False when it had ended before, which changes nothing."""
+        with self._lock:
+            if self.ending is not None:
+                return False
+            self.ending = ending
+            if self._playback is not None:
+                self._playback.hush()
+                self._dials.hush(True)
+            return True
+
+    def pause(self) -> None:
+        """Inaudible at once; what was not heard waits for resume()."""
+        with self._lock:
+            if self.ending is None and self._playback is not None:
+                self._playback.hush()
+                self._dials.hush(True)
+                self._paused_at = time.monotonic()
+
+    def resume(self) -> None:
+        """Go on from the first sample that was not heard (speaker's thread)."""
+        with self._lock:
+            if self.ending is None and self._playback is not None and self._paused_at is not None:
+                self._paused_at = None
+                self._playback.resume()
+                self._dials.hush(False)
+
+    @property
+    def begun(self) -> bool:
+        """Whether it has come to be spoken."""
+        return self._playback is not None
+
+    @property
+    def paused_s(self) -> float | None:
+        """How long it has been paused; None when it is not."""
+        since = self._paused_at
+        return None if since is None else time.monotonic() - since
+
+    @property
+    def delivery(self) -> Delivery:
+        """What of it was heard so far."""
+        playback = self._playback
+        return Delivery() if playback is None else playback.delivery()

@@ -1,0 +1,1 @@
+"""One thread each: what it owns, and the orders it takes."""

@@ -1,0 +1,361 @@
+"""The ears: microphone samples become 16 kHz audio, voice activity and utterances.
+
+Invariant: positions count 16 kHz samples since the microphone was opened. The last PREROLL_S are
+always kept, so an utterance begins before the moment it was noticed.
+"""
+
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from typing import assert_never
+
+import numpy as np
+
+from engine.asr.base import SAMPLE_RATE
+from engine.audio import vad
+from engine.audio.base import Microphone, Pcm, Played
+from engine.audio.echo import Cleaning, EchoCanceller, Passthrough
+from engine.audio.near_end import NearEnd
+from engine.audio.pcm import level_db
+from engine.errors import DeviceError, EngineError
+from engine.messages import Event, Notice, Part, Ready
+from engine.runtime.parts import Parts
+from engine.runtime.turn.facts import (
+    EchoCancelled,
+    Fact,
+    MicrophoneLevel,
+    PartFailed,
+    SpeechEnded,
+    SpeechGoesOn,
+    SpeechPaused,
+    SpeechResumed,
+    SpeechStarted,
+)
+from engine.runtime.turn.orders import (
+    Attend,
+    AwaitSilence,
+    CleanMicrophone,
+    CloseUtterance,
+    DropUtterance,
+    EarOrder,
+    JoinUtterance,
+    OpenUtterance,
+    SetEndSilence,
+    UseMicrophone,
+    UtteranceOrder,
+)
+from engine.runtime.workers.ducking import Ducking
+from engine.runtime.workers.flap_guard import FlapGuard
+from engine.runtime.workers.recorder import Overhear, Sink
+from engine.runtime.workers.speech_watch import SpeechWatch
+from engine.runtime.workers.transcriber import (
+    DraftUtterance,
+    HearAudio,
+    Job,
+    ResumeUtterance,
+)
+from engine.runtime.workers.worker import Worker
+
+ECHO_TAIL_S = 0.3  # the room and the device still sound after the last sample of a reply
+READ_S = 0.02  # how often the microphone is read while the person speaks
+WARY_READ_S = 0.01  # while the assistant does: it must fall quiet at once
+IDLE_READ_S = 0.05  # and while nobody does: half the processor time; the preroll hides the delay
+LEVEL_S = 0.05  # how often its level is told
+QUIET_DB = -65.0  # far below the softest speech the recogniser understands
+LONGEST_S = 60  # of an utterance that only silence would end
+PREROLL_S = 1.5  # audio kept before an utterance is opened
+KEY_PREROLL_S = 0.2  # people start to speak a little before the talk key is down
+VOICE_PREROLL_S = 0.3  # soft beginnings before voice is noticed, which is later under a reply
+NO_CANCELLER = (
+    "Without echo cancellation I do not listen while I speak. Install the package 'livekit', or "
+    "wear a headset and say so in the settings."
+)
+
+
+Order = EarOrder | UtteranceOrder | Overhear
+
+
+class Listener:
+    """Owns the microphone and the voice-activity detector."""
+
+    def __init__(
+        self,
+        parts: Parts,
+        tell: Callable[[Fact | Event], None],
+        recognise: Callable[[Job], None],
+        played: Callable[[], Played],
+        ducking: Ducking,
+        *,
+        end_silence_ms: int,
+    ) -> None:
+        self._parts = parts
+        self._tell = tell
+        self._recognise = recognise
+        self._microphone: Microphone | None = None  # None: none could be opened
+        self._flaps = FlapGuard()
+        self._sink: Sink | None = None  # None: nothing is recorded
+        self._played = played  # what left the loudspeaker since it was last asked
+        self._ducking = ducking
+        self._cleaning = Cleaning(echo=False)
+        self._canceller: EchoCanceller = Passthrough()
+        self._near = NearEnd(self._canceller, SAMPLE_RATE)
+        self._watch = SpeechWatch(end_silence_ms=end_silence_ms)
+        self._recent: deque[Pcm] = deque()
+        self._position = 0  # 16 kHz samples heard since the microphone was opened
+        self._kept = 0  # samples in _recent
+        self._utterance: int | None = None  # turn being fed to the recogniser; None = none
+        self._longest_at: int | None = None  # sample at which it has been long enough; None = never
+        self._closed_at = 0  # sample up to which the last utterance was fed
+        self._attending = Attend(hands_free=False, deaf=False)
+        self._deaf_until = 0
+        self._next_level = 0
+        self._worker: Worker[Order] = Worker(
+            "listener", handle=self._handle, tick=self._tick, report=self._report
+        )
+
+    # -------------------------------------------------------------- from any thread
+
+    def start(self) -> None:
+        self._worker.start()
+
+    def post(self, order: Order) -> None:
+        self._worker.post(order)
+
+    def stop(self, timeout_s: float) -> bool:
+        """End the thread and release the microphone."""
+        ended = self._worker.stop(timeout_s)
+        if ended and self._microphone:
+            self._microphone.close()
+        return ended
+
+    # ------------------------------------------------------------------- orders
+
+    def _handle(self, order: Order) -> None:  # noqa: C901 - one case per kind
+        match order:
+            case UseMicrophone(name):
+                self._use(name)
+            case Overhear(sink):
+                self._sink = sink
+            case CleanMicrophone(cleaning):
+                self._clean(cleaning)
+            case Attend():
+                self._attend(order)
+            case SetEndSilence(milliseconds):
+                self._watch.set_end_silence(milliseconds)
+            case AwaitSilence(pause, milliseconds):
+                self._watch.await_silence(pause, milliseconds)
+            case OpenUtterance():
+                self._open(order)
+            case JoinUtterance():
+                self._join(order)
+            case CloseUtterance() | DropUtterance():
+                self._close(order)
+            case _:
+                assert_never(order)
+
+    def _lose(self) -> None:
+        if self._microphone:
+            with suppress(DeviceError):  # one that is gone may not even close
+                self._microphone.close()
+            self._microphone = None
+
+    def _use(self, name: str, *, instead: bool = False) -> None:
+        """Hear through the named microphone, else the default one; each failure is told, and the
+        last of them ends the utterance that was going on.
+        """
+        self._lose()
+        for candidate in dict.fromkeys((name, "")):
+            try:
+                microphone = self._parts.microphone(candidate)
+            except DeviceError as error:
+                turn = None if candidate else self._give_up()
+                self._tell(PartFailed(Part.MICROPHONE, error, turn))
+            else:
+                self._adopt(microphone, instead=instead or candidate != name)
+                return
+
+    def _give_up(self) -> int | None:
+        """Nothing can be heard any more; returns the turn that ends by that."""
+        turn, self._utterance = self._utterance, None
+        self._watch.reset()
+        return turn
+
+    def _adopt(self, microphone: Microphone, *, instead: bool = False) -> None:
+        self._forget()
+        self._microphone = microphone
+        self._near = NearEnd(self._canceller, self._microphone.sample_rate)
+        self._recent.clear()
+        self._position = self._kept = self._next_level = self._deaf_until = 0
+        self._longest_at = None if self._longest_at is None else LONGEST_S * SAMPLE_RATE
+        self._tell(Ready(Part.MICROPHONE, self._microphone.name, instead=instead))
+
+    def _forget(self) -> None:
+        """Begin to watch anew; whoever was speaking has ended, for nobody follows it further."""
+        if self._watch.speaking:
+            self._tell(SpeechEnded(time.monotonic()))
+        self._watch.reset()
+
+    def _look_again(self) -> None:
+        """See whether a microphone is there now; that there was none has been told already."""
+        with suppress(DeviceError):
+            self._adopt(self._parts.microphone(""))
+
+    def _attend(self, order: Attend) -> None:
+        if self._attending.deaf and not order.deaf:
+            self._deaf_until = self._position + int(ECHO_TAIL_S * SAMPLE_RATE)
+        before, self._attending = self._attending, order
+        if (order.hands_free, order.deaf) != (before.hands_free, before.deaf):
+            self._forget()
+        self._watch.attend(wary=order.wary)
+
+    def _clean(self, cleaning: Cleaning) -> None:
+        if cleaning == self._cleaning:
+            return
+        self._cleaning = cleaning
+        self._canceller = self._parts.canceller(cleaning)
+        self._near = NearEnd(self._canceller, self._near.microphone_rate)
+        self._forget()
+        self._tell(EchoCancelled(self._canceller.cancels))
+        if cleaning.echo and not self._canceller.cancels:
+            self._tell(Notice(NO_CANCELLER))
+
+    def _open(self, order: OpenUtterance) -> None:
+        turn, from_sample = order.turn, order.from_sample
+        self._utterance = turn
+        if self._microphone is None:
+            self._look_again()
+        if self._microphone is None:
+            raise DeviceError(
+                "There is no microphone.",
+                hint="Connect one, or choose another in the settings. You can also type.",
+            )
+        held = from_sample is None  # by the talk key, which alone ends it
+        self._longest_at = None if held else self._position + LONGEST_S * SAMPLE_RATE
+        self._recognise(order)
+        before_s = KEY_PREROLL_S if from_sample is None else VOICE_PREROLL_S
+        noticed = self._position if from_sample is None else from_sample
+        self._recognise(HearAudio(turn, self._since(noticed - int(before_s * SAMPLE_RATE))))
+
+    def _close(self, order: CloseUtterance | DropUtterance) -> None:
+        if self._utterance == order.turn:
+            self._utterance = None
+            self._closed_at = self._position
+            self._recognise(order)
+
+    def _join(self, order: JoinUtterance) -> None:
+        turn = self._utterance = order.turn
+        self._longest_at = self._position + LONGEST_S * SAMPLE_RATE
+        self._recognise(order)
+        self._recognise(HearAudio(turn, self._since(self._closed_at)))
+
+    # --------------------------------------------------------------------- the loop
+
+    def _tick(self) -> float | None:
+        if self._microphone is None:
+            return self._hear_nothing()
+        heard, played = self._microphone.read(), self._played()
+        if self._sink:
+            self._sink(heard, self._microphone.sample_rate, played)
+        pcm = self._near.push(heard, played)
+        self._ducking.look(self._attending.wary and self._near.double_talk, self._position)
+        if len(pcm):
+            self._keep(pcm)
+            if self._utterance is not None:
+                self._recognise(HearAudio(self._utterance, pcm))
+            self._detect(pcm)
+            self._mind_length()
+            self._tell_level(pcm)
+        if self._attending.wary:
+            return WARY_READ_S
+        return READ_S if self._utterance is not None else IDLE_READ_S
+
+    def _mind_length(self) -> None:
+        """A television never pauses: an utterance that nobody's key ends is long enough in time."""
+        over = self._longest_at is not None and self._position >= self._longest_at
+        if self._utterance is not None and over:
+            self._longest_at = None
+            self._forget()
+
+    def _hear_nothing(self) -> float | None:
+        """Without a microphone the replies can be recorded still."""
+        if self._sink is None:
+            return None
+        self._sink(np.zeros(0, np.float32), SAMPLE_RATE, self._played())
+        return IDLE_READ_S
+
+    def _keep(self, pcm: Pcm) -> None:
+        self._recent.append(pcm)
+        self._position += len(pcm)
+        self._kept += len(pcm)
+        while self._kept - len(self._recent[0]) >= PREROLL_S * SAMPLE_RATE:
+            self._kept -= len(self._recent.popleft())
+
+    def _since(self, start: int) -> Pcm:
+        """What was heard from sample `start` on, as far back as it is kept."""
+        recent = np.concatenate(self._recent) if self._recent else np.zeros(0, np.float32)
+        return recent[max(0, start - (self._position - self._kept)) :]
+
+    def _detect(self, pcm: Pcm) -> None:
+        attending = self._attending
+        if not attending.hands_free or attending.deaf or self._position < self._deaf_until:
+            return
+        if self._canceller.cancels and self._near.sounding and not self._near.settled:
+            self._forget()  # the canceller still learns: this may be the loudspeaker
+            return
+        if self._nobody_speaks(pcm):
+            if not self._watch.resting:
+                self._watch.reset()
+            return
+        plausible = self._ducking.ducking or not (self._attending.wary and self._near.sounding)
+        for event in self._watch.push(pcm, self._position, plausible=plausible):
+            self._note(event)
+
+    def _nobody_speaks(self, pcm: Pcm) -> bool:
+        """Whether the room is so quiet that the detector, which costs most here, need not look."""
+        if self._utterance is not None or self._watch.speaking or self._attending.wary:
+            return False
+        return level_db(pcm) < QUIET_DB
+
+    def _note(self, event: vad.SpeechEvent | SpeechGoesOn) -> None:
+        """Tell of speech; have it written down in a pause, which may be its end."""
+        match event:
+            case vad.SpeechStarted(sample):
+                if self._utterance is not None:  # by the key, after a pause as long as an end
+                    self._recognise(ResumeUtterance(self._utterance))
+                self._tell(SpeechStarted(sample))
+            case vad.SpeechPaused(sample) if self._utterance is not None:
+                self._tell(SpeechPaused(sample))
+                self._recognise(DraftUtterance(self._utterance, sample))
+            case vad.SpeechResumed() if self._utterance is not None:
+                self._recognise(ResumeUtterance(self._utterance))
+                self._tell(SpeechResumed())
+            case vad.SpeechEnded(sample):
+                silent_s = (self._position - sample) / SAMPLE_RATE
+                self._tell(SpeechEnded(time.monotonic() - silent_s))
+            case SpeechGoesOn():
+                self._tell(event)
+            case vad.SpeechPaused() | vad.SpeechResumed():
+                pass  # of somebody nobody listens to
+            case _:
+                assert_never(event)
+
+    def _tell_level(self, pcm: Pcm) -> None:
+        if self._position >= self._next_level:
+            self._next_level = self._position + int(LEVEL_S * SAMPLE_RATE)
+            self._tell(MicrophoneLevel(level_db(pcm)))
+
+    def _report(self, error: Exception) -> None:
+        """A lost microphone is replaced by the default one; the utterance goes on with it."""
+        if isinstance(error, DeviceError) and self._microphone:
+            relapsed = self._flaps.again(time.monotonic())
+            turn = self._give_up() if relapsed else None
+            self._tell(PartFailed(Part.MICROPHONE, error, turn))
+            self._lose()
+            if not relapsed:
+                self._use("", instead=True)
+            return
+        turn = self._give_up()
+        if not isinstance(error, EngineError):
+            error = DeviceError(f"Listening failed: {error}", hint="Choose another microphone.")
+        self._tell(PartFailed(Part.MICROPHONE, error, turn))

@@ -1,0 +1,139 @@
+"""The part in use: loaded only when the settings name another one, adjusted when they do not.
+
+Invariant: belongs to one thread. What was asked for and cannot be had is told; what ran before runs
+on, or is loaded again where memory was too short for both; where nothing ran, what needs no
+download stands in.
+"""
+
+import logging
+from collections.abc import Callable
+from typing import Generic, Protocol, TypeVar
+
+import psutil
+
+from engine.errors import Cancelled, EngineError, ModelError
+from engine.messages import Event, Loading, Notice, Part, Ready
+from engine.runtime.turn.facts import Fact, PartFailed
+from engine.settings import PartSettings, load_key
+
+logger = logging.getLogger(__name__)
+
+Progress = Callable[[str, float | None], None]  # what is being done, and how far it is (0..1)
+
+
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+class _Loadable(Protocol):
+    @property
+    def info(self) -> _Named: ...
+
+    def close(self) -> None: ...
+
+
+S = TypeVar("S", bound=PartSettings)
+P = TypeVar("P", bound=_Loadable)
+
+
+class LoadedPart(Generic[S, P]):
+    """Nothing at first; take() changes that.
+
+    `load` may raise anything, also Cancelled; `use` hands a loaded part the settings that apply
+    live, and returns its detail for the status line. `size_bytes` says how much memory the part of
+    these settings will take, about.
+    """
+
+    def __init__(
+        self,
+        part: Part,
+        tell: Callable[[Fact | Event], None],
+        *,
+        load: Callable[[S, Progress], P],
+        use: Callable[[P, S], str],
+        size_bytes: Callable[[S], int],
+        stand_in: S,
+    ) -> None:
+        self.now: P | None = None  # None = none is loaded
+        self._part = part
+        self._tell = tell
+        self._load = load
+        self._use = use
+        self._size_bytes = size_bytes
+        self._stand_in = stand_in
+        self._settings: S | None = None  # of the one that was loaded last; None = none was
+
+    def take(self, settings: S) -> None:
+        """Have what the settings name. Raises Cancelled when loading was given up."""
+        known = self._settings is not None and load_key(settings) == load_key(self._settings)
+        if self.now is not None and known:
+            self._adjust(self.now, settings)
+            return
+        if self.now is not None and self._is_too_big(settings):
+            self.close()
+        if not self._replace(settings) and self.now is None:
+            self._fall_back(settings)
+
+    def close(self) -> None:
+        """Release the part, if there is one."""
+        part, self.now = self.now, None
+        if part is not None:
+            part.close()
+
+    def _is_too_big(self, settings: S) -> bool:
+        """Whether there is no memory for this part beside the one in use."""
+        return self._size_bytes(settings) > int(psutil.virtual_memory().available)
+
+    def _replace(self, settings: S, *, instead: bool = False) -> bool:
+        """Load what the settings name; in vain, it is told and nothing changes."""
+        told: Loading | None = None
+
+        def progress(text: str, fraction: float | None) -> None:
+            nonlocal told
+            said, told = told, Loading(self._part, text, fraction)
+            if told != said:
+                self._tell(told)
+
+        progress(f"Loading {settings.engine}", None)
+        try:
+            part = self._load(settings, progress)
+        except Cancelled:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever a library raises, another stands in
+            self._tell(PartFailed(self._part, _unloaded(self._part, error)))
+            return False
+        self.close()
+        self.now, self._settings = part, settings
+        self._adjust(part, settings, instead=instead)
+        return True
+
+    def _fall_back(self, failed: S) -> None:
+        """Load what ran before, or what stands in."""
+        before, stand_in = self._settings, self._stand_in
+        ran_before = before is not None and load_key(before) != load_key(failed)
+        if before is not None and ran_before and self._replace(before, instead=True):
+            self._tell(Notice(f"The {self._part.value} from before was loaded again."))
+        elif load_key(stand_in) != load_key(failed):
+            self._replace(stand_in, instead=True)
+
+    def _adjust(self, part: P, settings: S, *, instead: bool = False) -> None:
+        """Hand over what applies live; in vain, it is told and all is as it was."""
+        try:
+            detail = self._use(part, settings)
+        except Exception as error:  # noqa: BLE001 - as above
+            self._tell(PartFailed(self._part, _unloaded(self._part, error)))
+            return
+        self._settings = settings
+        self._tell(Ready(self._part, part.info.name, detail, instead))
+
+
+def _unloaded(part: Part, error: Exception) -> EngineError:
+    """`error` itself when it is one of ours; else one that says so, and the rest is logged."""
+    if isinstance(error, EngineError):
+        return error
+    logger.error("part did not load part=%s", part.value, exc_info=error)
+    return ModelError(
+        f"The {part.value} could not be loaded: {error}.",
+        hint="Run `rubato doctor` to see what is missing, or choose another in the settings.",
+    )

@@ -1,0 +1,133 @@
+"""The synthesiser in use and the voice it speaks with: loaded, chosen, made ready, learnt.
+
+Invariant: belongs to the speaker's thread, but for adopt(). What was asked for and cannot be had is
+told, and what speaks already, or needs no file of weights, speaks on.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from engine.errors import EngineError, ModelError, SynthesisError
+from engine.messages import Event, Loading, Notice, Part, Ready
+from engine.runtime.parts import Parts
+from engine.runtime.turn.facts import Fact, VoiceAdopted, VoicesKnown
+from engine.runtime.workers.loaded_part import LoadedPart
+from engine.settings import SpeechSettings
+from engine.tts.base import Progress, TtsModel, TtsSession, Voice
+from engine.tts.casting import adopt, choose, voice_names
+from engine.tts.registry import BUILT_IN
+
+
+class LoadedVoice:
+    """Nothing at first; load() changes that."""
+
+    def __init__(self, parts: Parts, tell: Callable[[Fact | Event], None]) -> None:
+        self._parts = parts
+        self._tell = tell
+        self._model: LoadedPart[SpeechSettings, TtsModel] = LoadedPart(
+            Part.SYNTHESISER,
+            tell,
+            load=self._load,
+            use=self._use,
+            size_bytes=parts.size_bytes,
+            stand_in=SpeechSettings(engine=BUILT_IN),
+        )
+        self._voice: Voice | None = None  # None = no model
+        self._chosen: str | None = None  # as the voice was asked for; None = for another model
+        self._warm: Voice | None = None  # the voice that was made ready; None = none yet
+        self._note = ""  # told last
+        self._seed = 0
+
+    @property
+    def sample_rate(self) -> int:
+        """Hz of what sessions give; there must be a model."""
+        assert self._model.now is not None, "a session was opened"
+        return self._model.now.info.sample_rate
+
+    def load(self, settings: SpeechSettings) -> None:
+        """Speak as the settings say from the next session on, with what they name; in vain, it is
+        told and another one speaks. Only what needs it is loaded.
+        """
+        self._model.take(settings)
+
+    def _load(self, settings: SpeechSettings, progress: Progress) -> TtsModel:
+        model = self._parts.synthesiser(settings, progress)
+        progress("Preparing the voice", None)
+        self._chosen = None
+        return model
+
+    def _use(self, model: TtsModel, settings: SpeechSettings) -> str:
+        self._seed = settings.seed
+        if settings.voice != self._chosen:
+            self.select(settings.voice)
+        return self._voice_name
+
+    def select(self, name: str, *, warm: bool = True) -> None:
+        """Speak with another voice from the next session on; empty = the model's default. Without
+        `warm` it is made ready later, by warm().
+        """
+        model = self._model.now
+        if model is None:
+            return
+        self._chosen = name
+        try:
+            self._voice = choose(model, name)
+            if warm:
+                self.warm()
+        except EngineError as error:
+            self._voice = model.voices()[0]
+            self._tell(Notice(f"{error} Until then {self._voice.name} speaks."))
+        self._tell(VoicesKnown(voice_names(model), self._voice_name, model.info.can_clone))
+
+    def warm(self) -> None:
+        """Take from the next reply what it would wait for; slow when the voice is a new one."""
+        model = self._model.now
+        if model and self._voice and self._voice is not self._warm:
+            model.warm(self._voice)
+            self._warm = self._voice
+            self._tell_note()
+
+    def adopt(self, clip: Path, name: str) -> None:
+        """Make a recording a voice called `name` and keep it; slow. The model's weights never
+        change, so this may be done on another thread while speech goes on.
+
+        Raises UnreadableClip, InvalidInput and ModelError.
+        """
+        model = self._model.now
+        if model is None:
+            raise ModelError("No voice has loaded yet.", hint="Try again in a moment.")
+        self._tell(Loading(Part.SYNTHESISER, f"Learning the voice in {clip.name}"))
+        try:
+            voice = adopt(model, clip.absolute(), name)
+        except EngineError:
+            self._tell(Ready(Part.SYNTHESISER, model.info.name, self._voice_name))
+            raise
+        self._tell(Ready(Part.SYNTHESISER, model.info.name, voice.name))
+        self._tell(VoiceAdopted(voice.name))
+
+    def open(self) -> TtsSession:
+        """A session in the voice. SynthesisError when none has loaded."""
+        model = self._model.now
+        if model is None or self._voice is None:
+            raise SynthesisError(
+                "There is no voice to speak with yet.", hint="Wait until the voice has loaded."
+            )
+        session = model.open(self._voice, seed=self._seed)
+        self._tell_note()
+        return session
+
+    def close(self) -> None:
+        """Release the model."""
+        self._model.close()
+
+    def _tell_note(self) -> None:
+        """Tell what the model says of how it runs, once."""
+        model = self._model.now
+        note = model.info.note if model else ""
+        if note and note != self._note:
+            self._tell(Notice(note))
+        self._note = note
+
+    @property
+    def _voice_name(self) -> str:
+        return self._voice.name if self._voice else ""

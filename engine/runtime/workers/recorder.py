@@ -1,0 +1,208 @@
+"""Records what is heard and played, while the person wants it.
+
+Invariant: nothing is recorded before a BeginRecording and after its end, and RecordingChanged tells
+of both. Writing never holds up the ears: what a disk cannot take in time ends the recording.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import count
+from pathlib import Path
+from typing import assert_never
+
+from engine.audio.base import Pcm, Played
+from engine.audio.recording import LONGEST_S, Recorded, Recording, join, longest_s
+from engine.errors import DeviceError, EngineError, InvalidInput
+from engine.messages import Event, Failed, Notice, RecordingChanged
+from engine.runtime.workers.worker import Worker
+from engine.settings_file import data_folder
+
+MOST_BYTES = 4_000_000_000  # of recordings in their folder: eleven hours
+LEAST_S = 10.0  # of room, or recording does not begin
+LATE_BLOCKS = 1000  # of 20 to 50 ms: what memory holds for a disk that is slow
+
+Sink = Callable[[Pcm, int, Played], None]
+
+
+@dataclass(frozen=True)
+class Overhear:
+    """An order to the ears: give `sink` all that is heard and played; None = nobody any more."""
+
+    sink: Sink | None
+
+
+@dataclass(frozen=True)
+class BeginRecording:
+    """Record into `path`; None = a new file in the folder of recordings."""
+
+    path: Path | None = None
+
+
+@dataclass(frozen=True)
+class EndRecording:
+    pass
+
+
+@dataclass(frozen=True)
+class ChangeTape:
+    """Another conversation begins: what is recorded from now on belongs to it."""
+
+
+@dataclass(frozen=True)
+class SaveSound:
+    """Write what was recorded of this conversation to `path`."""
+
+    path: Path
+
+
+@dataclass(frozen=True)
+class _Block:
+    heard: Pcm
+    rate: int
+    played: Played
+    at: float
+
+
+Order = BeginRecording | EndRecording | ChangeTape | SaveSound | _Block
+
+
+class Recorder:
+    """One thread that writes. `overhear` begins and (with None) ends that offer() is called."""
+
+    def __init__(
+        self,
+        tell: Callable[[Event], None],
+        overhear: Callable[[Sink | None], None],
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._tell = tell
+        self._overhear = overhear
+        self._clock = clock
+        self._recording: Recording | None = None  # None = nothing is recorded
+        self._done: tuple[Recorded, ...] = ()  # of this conversation
+        self._offered = 0  # blocks; each counted by one thread
+        self._taken = 0
+        self.recorded: tuple[Recorded, ...] = ()  # with what goes on; replaced whole
+        self._worker: Worker[Order] = Worker(
+            "recorder", handle=self._handle, tick=lambda: None, report=self._report
+        )
+
+    # -------------------------------------------------------------- from any thread
+
+    def start(self) -> None:
+        self._worker.start()
+
+    def post(self, order: Order) -> None:
+        self._worker.post(order)
+
+    def offer(self, heard: Pcm, rate: int, played: Played) -> None:
+        """What the microphone heard (mono, `rate` Hz) and what the loudspeaker played since the
+        last call; from one thread.
+        """
+        if self._offered - self._taken < LATE_BLOCKS:
+            self._offered += 1
+            self._worker.post(_Block(heard, rate, played, self._clock()))
+
+    def stop(self, timeout_s: float) -> bool:
+        """End the thread and give the file its name."""
+        ended = self._worker.stop(timeout_s)
+        if ended:
+            self._end()
+        return ended
+
+    # ------------------------------------------------------------------ orders
+
+    def _handle(self, order: Order) -> None:
+        match order:
+            case BeginRecording(path):
+                self._begin(path)
+            case EndRecording():
+                self._end()
+            case ChangeTape():
+                self._change_tape()
+            case SaveSound(path):
+                join(self.recorded, path)
+                self._tell(Notice(f"The sound is in {path}."))
+            case _Block():
+                self._taken += 1
+                self._write(order)
+            case _:
+                assert_never(order)
+
+    def _begin(self, path: Path | None) -> None:
+        if self._recording is not None:
+            return
+        try:
+            self._recording = self._open(path)
+        except EngineError:
+            self._tell(RecordingChanged(False))
+            raise
+        self._overhear(self.offer)
+        self._tell(RecordingChanged(True))
+
+    def _open(self, path: Path | None) -> Recording:
+        room_s = LONGEST_S
+        if path is None:
+            folder = _made(data_folder() / "recordings")
+            path = _free_name(folder, f"Rubato {datetime.now():%Y-%m-%d %H.%M.%S}")
+            room_s = longest_s(folder, MOST_BYTES)
+        if room_s < LEAST_S:
+            raise InvalidInput(
+                "There is no room for another recording.",
+                hint=f"Move or delete some of those in {path.parent}.",
+            )
+        return Recording(path, self._clock(), longest_s=room_s)
+
+    def _end(self) -> None:
+        if self._recording is None:
+            return
+        self._overhear(None)
+        recorded, self._recording = self._recording.close(), None
+        self._done = self.recorded = (*self._done, recorded)
+        self._tell(RecordingChanged(False))
+        minutes, seconds = divmod(round(recorded.seconds), 60)
+        self._tell(Notice(f"Recorded {minutes}:{seconds:02} in {recorded.path}"))
+
+    def _change_tape(self) -> None:
+        going_on = self._recording is not None
+        self._end()
+        self._done = self.recorded = ()
+        if going_on:
+            self._begin(None)
+
+    def _write(self, block: _Block) -> None:
+        if self._recording is None:
+            return
+        self._recording.add(block.heard, block.rate, block.played, block.at)
+        self.recorded = (*self._done, self._recording.so_far)
+        ended_by = self._recording.ended_by
+        if self._offered - self._taken >= LATE_BLOCKS - 1:
+            ended_by = "The disk is too slow for the recording."
+        if ended_by:
+            self._tell(Failed("recording", ended_by, "What was recorded until now is kept."))
+            self._end()
+
+    def _report(self, error: Exception) -> None:
+        if not isinstance(error, EngineError):
+            error = DeviceError(f"Recording failed: {error}", hint="Switch it on again.")
+        self._tell(Failed(error.code, error.message, error.hint))
+
+
+def _free_name(folder: Path, name: str) -> Path:
+    """Two recordings can begin in one second."""
+    names = (name if number == 1 else f"{name} ({number})" for number in count(1))
+    return next(path for each in names if not (path := folder / f"{each}.wav").exists())
+
+
+def _made(folder: Path) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInput(
+            f"The folder {folder} for recordings cannot be made: {error.strerror}.",
+            hint="Make it yourself, or set RUBATO_DATA to a folder where you may write.",
+        ) from error
+    return folder

@@ -1,0 +1,359 @@
+"""The voice: words come in, samples go out, never further ahead of the ear than the lead.
+
+Invariant: only this thread touches the synthesiser, its sessions and the loudspeaker's ring. A
+reply is given up between two steps once it has ended (reply.py), and is inaudible before that. What
+was chosen to speak with is loaded between two replies, the newest choice only.
+"""
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import assert_never
+
+from engine.audio.base import Loudspeaker
+from engine.audio.pcm import SILENCE_DB
+from engine.audio.silent import SilentLoudspeaker
+from engine.errors import DeviceError, EngineError, SynthesisError
+from engine.messages import Ending, Event, Part, Ready
+from engine.runtime.parts import Parts
+from engine.runtime.turn.dials import Dials
+from engine.runtime.turn.facts import (
+    AudioHeard,
+    AudioQueued,
+    Fact,
+    PartFailed,
+    RateHeard,
+    ReplyEnded,
+    WordBegan,
+)
+from engine.runtime.turn.playback import Playback
+from engine.runtime.turn.reply import Reply
+from engine.runtime.workers.flap_guard import FlapGuard
+from engine.runtime.workers.loaded_voice import LoadedVoice
+from engine.runtime.workers.unspoken import Unspoken
+from engine.runtime.workers.worker import Worker
+from engine.settings import SpeechSettings
+from engine.text.word import Word
+from engine.tts.base import AudioFrame, Finished, Starved, TtsSession
+from engine.tts.pacing import PLAIN, paced
+
+LONGEST_PAUSE_S = 4.0  # somebody who speaks on, or is understood, ends a pause much sooner
+TICK_S = 0.01  # while speaking: words are shown and the ring is fed this often
+
+
+@dataclass(frozen=True)
+class LoadSynthesiser:
+    settings: SpeechSettings
+
+
+@dataclass(frozen=True)
+class SelectVoice:
+    name: str  # empty = the synthesiser's default
+
+
+@dataclass(frozen=True)
+class UseLoudspeaker:
+    name: str  # empty = the system's default
+
+
+@dataclass(frozen=True)
+class SayWords:
+    reply: Reply
+    words: tuple[Word, ...]
+
+
+@dataclass(frozen=True)
+class EndWords:
+    reply: Reply
+
+
+@dataclass(frozen=True)
+class ResumeSaying:
+    """Go on with the reply, which was paused."""
+
+    reply: Reply
+
+
+Order = LoadSynthesiser | SelectVoice | UseLoudspeaker | SayWords | EndWords | ResumeSaying
+
+
+@dataclass
+class _Utterance:
+    """What belongs to the reply being spoken."""
+
+    reply: Reply
+    session: TtsSession
+    playback: Playback
+    words: list[Word] = field(default_factory=list)
+    pace: float = PLAIN  # of the word of the last frame
+    queued: bool = False
+    audible: bool = False
+    starved: bool = False
+    ended: bool = False  # no more words will come
+
+
+class Speaker:
+    """Owns the synthesiser and the loudspeaker."""
+
+    def __init__(self, parts: Parts, tell: Callable[[Fact | Event], None], dials: Dials) -> None:
+        self._parts = parts
+        self._tell = tell
+        self._dials = dials
+        self._voice = LoadedVoice(parts, tell)
+        self._wanted: SpeechSettings | None = None  # None = what is loaded is what is wanted
+        self._flaps = FlapGuard()
+        self._reply: Reply | None = None  # the reply a fault would belong to; None = none
+        self._utterance: _Utterance | None = None  # None = nothing is being said
+        self._worker: Worker[Order] = Worker(
+            "speaker", handle=self._handle, tick=self._tick, report=self._report
+        )
+
+    # -------------------------------------------------------------- from any thread
+
+    def start(self) -> None:
+        self._worker.start()
+
+    def post(self, order: Order) -> None:
+        self._worker.post(order)
+
+    def adopt(self, clip: Path, name: str) -> None:
+        """See LoadedVoice: needs no turn on the speaker's own thread."""
+        self._voice.adopt(clip, name)
+
+    def stop(self, timeout_s: float) -> bool:
+        """End the thread, then release the device and the model."""
+        self._dials.hush(True)
+        ended = self._worker.stop(timeout_s)
+        if ended:
+            self._drop()
+            self._dials.loudspeaker.close()
+            self._voice.close()
+        return ended
+
+    # ------------------------------------------------------------------ orders
+
+    def _handle(self, order: Order) -> None:
+        match order:
+            case LoadSynthesiser(settings):
+                self._wanted = settings
+            case SelectVoice(name):
+                self._select(name)
+            case UseLoudspeaker(name):
+                self._use_loudspeaker(name)
+            case SayWords(reply, words):
+                self._say(reply, words)
+            case EndWords(reply):
+                self._end_words(reply)
+            case ResumeSaying(reply):
+                reply.resume()
+            case _:
+                assert_never(order)
+
+    def _select(self, name: str) -> None:
+        if self._wanted is not None:
+            self._wanted = replace(self._wanted, voice=name)
+        else:
+            # One that is being spoken would be torn by what takes longer than the lead.
+            self._voice.select(name, warm=self._utterance is None)
+
+    def _load_wanted(self) -> None:
+        """Load what was chosen last; nobody is speaking."""
+        wanted, self._wanted = self._wanted, None
+        if wanted is not None:
+            self._voice.load(wanted)
+
+    def _use_loudspeaker(self, name: str) -> None:
+        try:
+            loudspeaker = self._parts.loudspeaker(name)
+        except DeviceError as error:
+            self._tell(PartFailed(Part.LOUDSPEAKER, error))
+            self._replace_loudspeaker(self._fallback(name), instead=True)
+        else:
+            self._replace_loudspeaker(loudspeaker)
+
+    def _fallback(self, name: str) -> Loudspeaker:
+        """The system's default instead of `name`; a silent one when there is none at all."""
+        if not name:
+            return SilentLoudspeaker()
+        try:
+            return self._parts.loudspeaker("")
+        except DeviceError:
+            return SilentLoudspeaker()
+
+    def _look_again(self) -> None:
+        """Before a reply that nobody would hear, see whether the loudspeaker is back."""
+        if isinstance(self._dials.loudspeaker, SilentLoudspeaker):
+            loudspeaker = self._fallback("the silent one")
+            if not isinstance(loudspeaker, SilentLoudspeaker):
+                self._replace_loudspeaker(loudspeaker)
+
+    def _replace_loudspeaker(self, loudspeaker: Loudspeaker, *, instead: bool = False) -> None:
+        before = self._dials.loudspeaker
+        self._dials.connect(loudspeaker)
+        if self._utterance:
+            self._move(self._utterance, loudspeaker)
+        with suppress(DeviceError):  # one that is gone may not even close
+            before.close()
+        if not isinstance(loudspeaker, SilentLoudspeaker):
+            self._tell(Ready(Part.LOUDSPEAKER, loudspeaker.name, instead=instead))
+
+    def _move(self, utterance: _Utterance, loudspeaker: Loudspeaker) -> None:
+        """Go on through another loudspeaker; where there is none, the reply is read."""
+        if not isinstance(loudspeaker, SilentLoudspeaker) or utterance.reply.ending is not None:
+            utterance.playback.move_to(loudspeaker)
+            return
+        utterance.session.close()
+        utterance.session = Unspoken(ended=utterance.ended)
+        utterance.playback = Playback(loudspeaker, loudspeaker.sample_rate, read=True)
+        utterance.starved = False
+        utterance.reply.begin(utterance.playback)
+
+    def _say(self, reply: Reply, words: tuple[Word, ...]) -> None:
+        if reply.ending is not None:
+            return
+        utterance = self._open(reply)
+        for word in words:
+            utterance.words.append(word)
+            utterance.session.push_word(word.text, word.pace)
+        utterance.starved = False
+
+    def _end_words(self, reply: Reply) -> None:
+        if reply.ending is not None:
+            return
+        utterance = self._open(reply)
+        utterance.session.end_input()
+        utterance.ended, utterance.starved = True, False
+
+    def _open(self, reply: Reply) -> _Utterance:
+        self._reply = reply
+        if self._utterance and self._utterance.reply is reply:
+            return self._utterance
+        self._drop()
+        self._load_wanted()
+        self._look_again()
+        self._reply = reply
+        self._utterance = self._begin(reply, self._dials.loudspeaker)
+        reply.begin(self._utterance.playback)
+        return self._utterance
+
+    def _begin(self, reply: Reply, loudspeaker: Loudspeaker) -> _Utterance:
+        if not isinstance(loudspeaker, SilentLoudspeaker):
+            session = self._voice.open()
+            return _Utterance(reply, session, Playback(loudspeaker, self._voice.sample_rate))
+        playback = Playback(loudspeaker, loudspeaker.sample_rate, read=True)
+        return _Utterance(reply, Unspoken(), playback)
+
+    def _drop(self) -> None:
+        if self._utterance:
+            self._utterance.session.close()
+            if not self._utterance.playback.over:
+                self._utterance.playback.cut()
+            self._utterance = None
+            self._reply = None
+            self._dials.level_db = SILENCE_DB
+
+    # ------------------------------------------------------------------- the loop
+
+    def _tick(self) -> float | None:
+        utterance = self._utterance
+        if utterance is not None and utterance.reply.ending is not None:
+            self._drop()
+        if self._utterance is None:
+            self._load_wanted()
+            return None
+        try:
+            return self._speak(self._utterance)
+        except DeviceError as error:
+            self._lose_loudspeaker(self._utterance, error)
+            return TICK_S
+
+    def _lose_loudspeaker(self, utterance: _Utterance, error: DeviceError) -> None:
+        """Go on through another; where there is none, what was begun aloud ends as it was heard."""
+        relapsed = self._flaps.again(time.monotonic())
+        instead = self._fallback("" if relapsed else "the one that went away")
+        over = isinstance(instead, SilentLoudspeaker) and utterance.playback.audible
+        self._tell(PartFailed(Part.LOUDSPEAKER, error, utterance.reply.turn if over else None))
+        if over:
+            self._end(utterance.reply, Ending.DEVICE_LOST)
+        self._replace_loudspeaker(instead, instead=True)
+
+    def _end(self, reply: Reply, ending: Ending) -> None:
+        """End a reply, and tell it unless somebody else was sooner."""
+        if reply.end(ending):
+            self._tell(ReplyEnded(reply.turn, ending))
+
+    def _speak(self, utterance: _Utterance) -> float:
+        playback = utterance.playback
+        if playback.hushed:
+            return self._wait(utterance)
+        playback.pump()
+        self._show(utterance)
+        if playback.over:
+            self._finish(utterance)
+            return 0.0
+        if utterance.starved or playback.lead_ms + playback.frame_ms / 2 >= self._dials.lead_ms:
+            return TICK_S
+        self._step(utterance)
+        return 0.0
+
+    def _wait(self, utterance: _Utterance) -> float:
+        """While hushed: for the end of the reply, or of the pause."""
+        self._dials.level_db = SILENCE_DB
+        utterance.playback.starved()  # the ring runs empty, which is nobody's fault
+        if (utterance.reply.paused_s or 0.0) > LONGEST_PAUSE_S:
+            utterance.reply.resume()
+        return TICK_S
+
+    def _step(self, utterance: _Utterance) -> None:
+        rate = utterance.session.rate = self._dials.rate
+        utterance.reply.move()
+        match utterance.session.step():
+            case AudioFrame() as frame:
+                words = tuple(utterance.words[onset.word] for onset in frame.onsets)
+                utterance.pace = words[-1].pace if words else utterance.pace
+                target = None if rate is None else paced(rate, utterance.pace)
+                utterance.playback.feeding()
+                utterance.playback.add(frame, words, target)
+                if not utterance.queued:
+                    utterance.queued = True
+                    self._tell(AudioQueued(utterance.reply.turn, time.monotonic()))
+            case Starved():
+                utterance.starved = True
+                utterance.playback.starved()
+            case Finished():
+                utterance.starved = True  # no step follows; the rest is playing
+                utterance.playback.complete()
+
+    def _show(self, utterance: _Utterance) -> None:
+        """Tell what has become audible since the last look."""
+        playback, turn = utterance.playback, utterance.reply.turn
+        if not utterance.audible and playback.audible:
+            utterance.audible = True
+            self._tell(AudioHeard(turn, time.monotonic()))
+        for begun in playback.begun_words():
+            began_at = time.monotonic() - begun.ago_s
+            self._tell(WordBegan(turn, begun.word, began_at))
+        for cue in playback.passed_frames():
+            utterance.reply.move()
+            self._dials.level_db = cue.level_db
+            if cue.measured is not None:
+                self._tell(RateHeard(turn, cue.target, cue.measured))
+
+    def _finish(self, utterance: _Utterance) -> None:
+        reply = utterance.reply
+        self._end(reply, Ending.FAILED if reply.broke else Ending.COMPLETE)
+        self._drop()
+        self._voice.warm()  # for a voice that was chosen meanwhile
+
+    def _report(self, error: Exception) -> None:
+        reply, self._reply = self._reply, None
+        if not isinstance(error, EngineError):
+            error = SynthesisError(
+                f"The voice failed: {error}", hint="Ask again; it was restarted."
+            )
+        self._tell(PartFailed(Part.SYNTHESISER, error, reply.turn if reply else None))
+        if reply is not None:
+            self._end(reply, Ending.FAILED)
+        self._drop()

@@ -1,0 +1,119 @@
+"""Who speaks when, on the listener's count of samples: starts, pauses and ends of speech.
+
+Invariant: positions are those of the microphone, whenever the detector was last begun anew. A pause
+is named by the sample where it began; a silence asked for one pause never ends another.
+"""
+
+from dataclasses import replace
+
+from engine.audio import vad
+from engine.audio.base import Pcm
+from engine.runtime.turn.endpointing import PAUSE_MS
+from engine.runtime.turn.facts import SpeechGoesOn
+
+SPEECH_MS = 96  # of voice that open an utterance
+DOUBT_MS = 32  # of voice that pause a reply: it goes on soon if it was nothing
+DOUBT_VOICE = 0.3  # probability that is a first sign of voice then; an echo's rest stays below
+# Windows in a row of this probability that need no trace: some speakers leave hardly any in a loud
+# room. What is left of a loud echo stays between 0.5 and 0.75 for seconds: at 0.5 it paused a reply
+# 18 times in 4 minutes.
+INSISTENT = 2
+INSISTENT_VOICE = 0.8
+DOUBT_SILENCE_MS = 350  # after which the words of a doubt are judged
+VOICE = 0.5  # probability from which a window counts as voice
+
+
+class SpeechWatch:
+    """The detector and the rule that makes utterances of what it says."""
+
+    def __init__(self, *, end_silence_ms: int) -> None:
+        """`end_silence_ms` ends an utterance, whatever was said."""
+        self._vad = vad.Vad()
+        self._end_silence_ms = end_silence_ms
+        self._endpointer = vad.Endpointer()
+        self._wary = False
+        self._spoken = 0  # windows since speech began
+        self._voiced = 0  # windows in a row that were voice
+        self._pause: int | None = None  # sample where the present pause began; None = no pause
+        self._zero: int | None = None  # sample where the detector began; None = not begun
+        self.attend(wary=False)
+
+    @property
+    def speaking(self) -> bool:
+        return self._endpointer.speaking
+
+    @property
+    def resting(self) -> bool:
+        """Whether nothing was heard since the last reset."""
+        return self._zero is None
+
+    def attend(self, *, wary: bool) -> None:
+        """Whether a reply is heard: then the first sign of voice counts, and no pause is told."""
+        self._wary = wary
+        self._endpointer.minimum_speech_ms = DOUBT_MS if wary else SPEECH_MS
+        self._endpointer.threshold = DOUBT_VOICE if wary else VOICE
+        self._endpointer.pause_ms = None if wary else PAUSE_MS
+        if self._pause is None or wary:
+            self._forget_pause()
+
+    def set_end_silence(self, milliseconds: int) -> None:
+        """The silence that ends an utterance from now on, whatever is said."""
+        self._end_silence_ms = milliseconds
+        self.attend(wary=self._wary)
+
+    def await_silence(self, pause: int, milliseconds: int) -> None:
+        """The silence that ends the utterance, if it is still the same pause."""
+        if pause == self._pause:
+            self._endpointer.end_silence_ms = milliseconds
+
+    def push(
+        self, pcm: Pcm, end: int, *, plausible: bool = True
+    ) -> list[vad.SpeechEvent | SpeechGoesOn]:
+        """What the samples [S] that end before sample `end` show, in order. Unless it is
+        `plausible` that somebody speaks, only what is INSISTENT begins speech: what is left of an
+        echo may sound like a voice for a moment, but leaves no trace of another sound.
+        """
+        if self._zero is None:
+            self._zero = end - len(pcm)
+        probabilities = self._vad.push(pcm)
+        insistent = [self._insists(probability) for probability in probabilities]
+        if not (plausible or self.speaking):
+            probabilities = [
+                p if sure else 0.0 for p, sure in zip(probabilities, insistent, strict=True)
+            ]
+        seen: list[vad.SpeechEvent | SpeechGoesOn] = []
+        for event in self._endpointer.push(probabilities):
+            placed = replace(event, sample=self._zero + event.sample)
+            self._note(placed)
+            seen.append(placed)
+        self._spoken += len(probabilities)
+        voiced = any(probability >= VOICE for probability in probabilities)
+        if voiced and self.speaking and self._wary:
+            seen.append(SpeechGoesOn(self._spoken * vad.WINDOW_MS))
+        return seen
+
+    def reset(self) -> None:
+        """Forget what was heard."""
+        self._vad.reset()
+        self._endpointer.reset()
+        self._voiced = 0
+        self._zero = None
+        self._forget_pause()
+
+    def _insists(self, probability: float) -> bool:
+        """Whether another window of this probability makes voice certain."""
+        self._voiced = self._voiced + 1 if probability >= INSISTENT_VOICE else 0
+        return self._voiced >= INSISTENT
+
+    def _note(self, event: vad.SpeechEvent) -> None:
+        match event:
+            case vad.SpeechStarted():
+                self._spoken = 0
+            case vad.SpeechPaused(sample):
+                self._pause = sample
+            case vad.SpeechResumed() | vad.SpeechEnded():
+                self._forget_pause()
+
+    def _forget_pause(self) -> None:
+        self._pause = None
+        self._endpointer.end_silence_ms = DOUBT_SILENCE_MS if self._wary else self._end_silence_ms

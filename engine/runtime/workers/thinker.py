@@ -1,0 +1,294 @@
+"""The mind: a history goes in, words go to the speaker as the language model writes them.
+
+Invariant: a reply is given up between two deltas once it has ended (reply.py); nothing of it is
+passed on after that, and nothing before it is `aloud`. While nobody has the floor the model gets
+ready for the next question, a slice at a time.
+"""
+
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import assert_never
+
+from engine.errors import Cancelled, EngineError, LanguageModelError
+from engine.llm.base import (
+    Delta,
+    LanguageModel,
+    Message,
+    Role,
+    Situation,
+    TextDelta,
+    ThoughtDelta,
+)
+from engine.messages import Event, Part, Thought
+from engine.runtime.parts import Parts
+from engine.runtime.turn.facts import ActionAsked, Fact, PartFailed, ReplyGrew, WordsReady
+from engine.runtime.turn.reply import Reply
+from engine.runtime.workers.loaded_part import LoadedPart, Progress
+from engine.runtime.workers.speaker import EndWords, Order, SayWords
+from engine.runtime.workers.worker import Worker
+from engine.settings import LanguageModelSettings, load_key
+from engine.text.pace_tags import OFFER
+from engine.text.paced import Growth, PacedText
+
+READY = "ready"
+BUILT_IN = "skills"  # needs no download, so it stands in when another one will not load
+
+
+@dataclass(frozen=True)
+class LoadLanguageModel:
+    settings: LanguageModelSettings
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Reply to the last message of `history`; `paced`: its words have paces of their own."""
+
+    reply: Reply
+    history: tuple[Message, ...]
+    paced: bool = True
+
+
+@dataclass(frozen=True)
+class ReadOut:
+    """Speak `text` as it is: a timer, for example."""
+
+    reply: Reply
+    text: str
+    paced: bool = True
+
+
+@dataclass(frozen=True)
+class LetOut:
+    """Pass on what is held back of a reply that has become `aloud`."""
+
+    reply: Reply
+
+
+@dataclass(frozen=True)
+class GetReady:
+    """Nobody has the floor; the next question will follow this history."""
+
+    history: tuple[Message, ...]
+    paced: bool = True
+
+
+@dataclass(frozen=True)
+class Rest:
+    """Somebody has the floor, and needs the processor more."""
+
+
+Task = LoadLanguageModel | Answer | ReadOut | LetOut | GetReady | Rest
+
+
+class Thinker:
+    """Owns the language model."""
+
+    def __init__(
+        self,
+        parts: Parts,
+        tell: Callable[[Fact | Event], None],
+        say: Callable[[Order], None],
+        situation: Callable[[], Situation],
+    ) -> None:
+        self._parts = parts
+        self._tell = tell
+        self._say = say
+        self._situation = situation
+        self._model: LoadedPart[LanguageModelSettings, LanguageModel] = LoadedPart(
+            Part.LANGUAGE_MODEL,
+            tell,
+            load=self._load,
+            use=_use,
+            size_bytes=parts.size_bytes,
+            stand_in=LanguageModelSettings(engine=BUILT_IN),
+        )
+        self._wanted: LanguageModelSettings | None = None  # None = the one that was chosen is there
+        self._chosen = LanguageModelSettings()  # last; only who posts reads and writes it
+        self._choices = 0  # models chosen so far, and the end; counted by who posts
+        self._next = GetReady(())  # what the next question follows
+        self._at_ease = True  # nobody has the floor
+        self._readying: Generator[None, None, None] | None = None  # None = ready, or not asked to
+        self._reply: Reply | None = None  # the one worked on last; None = none yet
+        self._open: Reply | None = None  # the same until its last word; None = nothing to write
+        self._held: list[Callable[[], None]] = []  # what it would say, tell and do
+        self._text = PacedText(pacing=True)
+        self._private = False  # whether something of the reply stays on this computer
+        self._worker: Worker[Task] = Worker(
+            "thinker", handle=self._handle, tick=self._tick, report=self._report
+        )
+
+    def start(self) -> None:
+        self._worker.start()
+
+    def post(self, task: Task) -> None:
+        if isinstance(task, LoadLanguageModel):
+            self._choices += load_key(task.settings) != load_key(self._chosen)
+            self._chosen = task.settings
+        self._worker.post(task)
+
+    def stop(self, timeout_s: float) -> bool:
+        """End the thread, release the model; the conductor has ended the reply."""
+        self._choices += 1
+        ended = self._worker.stop(timeout_s)
+        if ended:
+            self._rest()
+            self._model.close()
+        return ended
+
+    def _handle(self, task: Task) -> None:
+        match task:
+            case LoadLanguageModel(settings):
+                self._wanted = settings
+            case GetReady():
+                self._next, self._at_ease = task, True
+                self._get_ready()
+            case Rest():
+                self._at_ease = False
+                self._rest()
+            case Answer(reply, history, paced):
+                self._begin(reply, paced=paced)
+                self._answer(reply, _told(history, paced=paced))
+            case ReadOut(reply, text, paced):
+                self._begin(reply, paced=paced)
+                self._pass_on(reply, iter((TextDelta(text),)))
+            case LetOut(reply):
+                if reply is self._reply:
+                    self._let_out()
+            case _:
+                assert_never(task)
+
+    def _load(self, settings: LanguageModelSettings, progress: Progress) -> LanguageModel:
+        """Load a model; given up when another one is chosen meanwhile, or nobody needs it more."""
+        choices = self._choices
+
+        def cancellable(text: str, fraction: float | None) -> None:
+            if self._choices != choices:
+                raise Cancelled("Another language model was chosen.")
+            progress(text, fraction)
+
+        return self._parts.language_model(settings, cancellable)
+
+    def _load_wanted(self) -> None:
+        """Have what was chosen last."""
+        wanted, self._wanted = self._wanted, None
+        if wanted is not None:
+            self._rest()
+            with suppress(Cancelled):
+                self._model.take(wanted)
+            self._get_ready()
+
+    def _get_ready(self) -> None:
+        self._rest()
+        if self._model.now is not None and self._at_ease:
+            history = _told(self._next.history, paced=self._next.paced)
+            self._readying = self._model.now.warm(history)
+
+    def _rest(self) -> None:
+        """Get ready no further; what was done for it is kept by the model."""
+        readying, self._readying = self._readying, None
+        if readying is not None:
+            readying.close()
+
+    def _tick(self) -> float | None:
+        """Get a little readier."""
+        self._load_wanted()
+        if self._readying is None:
+            return None
+        with suppress(LanguageModelError):  # the next reply will meet and tell it
+            if next(self._readying, READY) is None:
+                return 0.0
+        self._rest()
+        return None
+
+    def _begin(self, reply: Reply, *, paced: bool) -> None:
+        self._load_wanted()
+        self._rest()
+        self._reply = self._open = reply
+        self._held.clear()
+        self._text = PacedText(pacing=paced)
+        self._private = False
+
+    def _answer(self, reply: Reply, history: Sequence[Message]) -> None:
+        model = self._model.now
+        if model is None:
+            raise LanguageModelError(
+                "There is nothing to answer with.", hint="Choose a language model in the settings."
+            )
+        if reply.ending is not None:
+            return
+        with closing(model.reply(history, self._situation)) as deltas:
+            self._pass_on(reply, deltas)
+
+    def _pass_on(self, reply: Reply, deltas: Iterator[Delta]) -> None:
+        for delta in deltas:
+            if reply.ending is not None:
+                return
+            reply.move()
+            self._let_out()
+            match delta:
+                case TextDelta(""):  # a sign of life: the model is still at work
+                    pass
+                case TextDelta(text, private):
+                    self._private = self._private or private
+                    self._grow(reply, self._text.push(text))
+                case ThoughtDelta(text):
+                    self._hold(partial(self._tell, Thought(reply.turn, text)))
+                case _:
+                    self._hold(partial(self._tell, ActionAsked(reply.turn, delta)))
+        self._end_words(reply)
+
+    def _end_words(self, reply: Reply) -> None:
+        self._grow(reply, self._text.end())
+        self._hold(partial(self._say, EndWords(reply)))
+        self._open = None
+
+    def _grow(self, reply: Reply, growth: Growth) -> None:
+        """Show and say what became certain of the reply."""
+        now = time.monotonic()
+        if growth.text:
+            grew = ReplyGrew(reply.turn, growth.text, now, self._private)
+            self._hold(partial(self._tell, grew))
+        if growth.words:
+            self._hold(partial(self._tell, WordsReady(reply.turn, growth.words, now)))
+            self._hold(partial(self._say, SayWords(reply, growth.words)))
+
+    def _hold(self, passing_on: Callable[[], None]) -> None:
+        self._held.append(passing_on)
+        self._let_out()
+
+    def _let_out(self) -> None:
+        """Pass on what is held back, if it may be heard."""
+        reply = self._reply
+        if reply is not None and reply.aloud and reply.ending is None:
+            held, self._held = self._held, []
+            for passing_on in held:
+                passing_on()
+
+    def _report(self, error: Exception) -> None:
+        """Tell the fault; what was already written is spoken to its end."""
+        reply = self._open
+        if not isinstance(error, EngineError):
+            error = LanguageModelError(
+                f"The language model failed: {error}", hint="Ask again, or choose another model."
+            )
+        turn = None if reply is None or reply.ending is not None else reply.turn
+        failed = partial(self._tell, PartFailed(Part.LANGUAGE_MODEL, error, turn))
+        if reply is None or turn is None:
+            failed()
+            return
+        reply.broke = True
+        self._hold(failed)
+        self._end_words(reply)
+
+
+def _use(model: LanguageModel, settings: LanguageModelSettings) -> str:
+    model.adjust(settings)
+    return model.info.detail
+
+
+def _told(history: tuple[Message, ...], *, paced: bool) -> tuple[Message, ...]:
+    """What the model is told of a history."""
+    return (Message(Role.SYSTEM, OFFER), *history) if paced else history

@@ -1,0 +1,239 @@
+"""The recogniser on a thread of its own, so that decoding never delays voice activity.
+
+Invariant: one Recognition at a time, of the newest turn; audio of another turn is dropped. It stays
+open after the end of the utterance, because the person may go on before the reply is heard. What
+was chosen to recognise with is loaded between two utterances, the newest choice only.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import assert_never
+
+from engine.asr.base import Recogniser, Recognition, Transcript
+from engine.asr.completeness import Completeness
+from engine.asr.pick import resolve
+from engine.audio.base import Pcm
+from engine.errors import EngineError, RecogniserError
+from engine.messages import Event, Part
+from engine.runtime.parts import Parts
+from engine.runtime.turn.facts import (
+    Drafted,
+    Fact,
+    Glanced,
+    PartFailed,
+    PartialHeard,
+    Transcribed,
+)
+from engine.runtime.turn.orders import (
+    CloseUtterance,
+    DropUtterance,
+    JoinUtterance,
+    OpenUtterance,
+    UtteranceOrder,
+)
+from engine.runtime.workers.loaded_part import LoadedPart, Progress
+from engine.runtime.workers.worker import Worker
+from engine.settings import RecogniserSettings
+
+BUILT_IN = "sphinx"  # needs no download, so it stands in when another one will not load
+
+
+@dataclass(frozen=True)
+class LoadRecogniser:
+    settings: RecogniserSettings
+
+
+@dataclass(frozen=True)
+class HearAudio:
+    """More of the utterance, 16 kHz."""
+
+    turn: int
+    pcm: Pcm
+
+
+@dataclass(frozen=True)
+class DraftUtterance:
+    """The person has paused: say what was heard, as if it were all. `pause` is any number that
+    tells the pauses apart.
+    """
+
+    turn: int
+    pause: int
+
+
+@dataclass(frozen=True)
+class ResumeUtterance:
+    """The person speaks again: no draft is wanted."""
+
+    turn: int
+
+
+Job = LoadRecogniser | UtteranceOrder | HearAudio | DraftUtterance | ResumeUtterance
+
+
+class Transcriber:
+    """Owns the recogniser."""
+
+    def __init__(self, parts: Parts, tell: Callable[[Fact | Event], None]) -> None:
+        self._parts = parts
+        self._tell = tell
+        self._recogniser: LoadedPart[RecogniserSettings, Recogniser] = LoadedPart(
+            Part.RECOGNISER,
+            tell,
+            load=self._load,
+            use=self._use,
+            size_bytes=parts.size_bytes,
+            stand_in=RecogniserSettings(engine=BUILT_IN),
+        )
+        self._wanted: RecogniserSettings | None = None  # None = the one that was chosen is there
+        self._judge: Callable[[str], Completeness] = _unjudged
+        self._recognition: Recognition | None = None  # None between utterances
+        self._turn: int | None = None  # the turn of the recognition; None = none
+        self._partial = self._glance = ""
+        self._pause: int | None = None  # the pause a draft is wanted of; None = of none
+        self._draft: tuple[Transcript, float] | None = None  # and when it was made
+        self._ended = False
+        self._worker: Worker[Job] = Worker(
+            "transcriber", handle=self._handle, tick=self._tick, report=self._report
+        )
+
+    def start(self) -> None:
+        self._worker.start()
+
+    def post(self, job: Job) -> None:
+        """Queue a job; a draft in progress that it makes worthless is given up at once."""
+        if isinstance(job, DraftUtterance):
+            self._pause = job.pause
+        elif isinstance(job, OpenUtterance | ResumeUtterance | DropUtterance):
+            self._pause = None
+        self._worker.post(job)
+
+    def stop(self, timeout_s: float) -> bool:
+        """End the thread and release the recogniser."""
+        ended = self._worker.stop(timeout_s)
+        if ended:
+            self._drop()
+            self._recogniser.close()
+        return ended
+
+    def _handle(self, job: Job) -> None:  # noqa: C901, PLR0912 - one case per kind
+        match job:
+            case LoadRecogniser(settings):
+                self._wanted = settings
+            case OpenUtterance(turn):
+                self._begin(turn)
+            case HearAudio(turn, pcm):
+                if turn == self._turn and self._recognition:
+                    self._recognition.push(pcm)
+            case DraftUtterance(turn, pause):
+                if turn == self._turn and self._recognition:
+                    self._write_draft(self._recognition, turn, pause)
+            case ResumeUtterance(turn):
+                if turn == self._turn:
+                    self._draft = None
+            case CloseUtterance(turn, aside):
+                self._end(turn, aside=aside)
+            case JoinUtterance(before, turn):
+                self._continue(before, turn)
+            case DropUtterance(turn):
+                if turn == self._turn:
+                    self._drop()
+            case _:
+                assert_never(job)
+
+    def _load_wanted(self) -> None:
+        """Have what was chosen last; nobody is being heard."""
+        wanted, self._wanted = self._wanted, None
+        if wanted is not None:
+            self._drop()
+            self._recogniser.take(resolve(wanted))
+
+    def _load(self, settings: RecogniserSettings, progress: Progress) -> Recogniser:
+        return self._parts.recogniser(settings, self._parts.phrases())
+
+    def _use(self, recogniser: Recogniser, settings: RecogniserSettings) -> str:
+        recogniser.adjust(settings)
+        self._judge = self._parts.completeness(settings)
+        return recogniser.info.detail
+
+    def _begin(self, turn: int) -> None:
+        self._drop()
+        self._load_wanted()
+        self._turn = turn
+        recogniser = self._recogniser.now
+        if recogniser is None:
+            raise RecogniserError(
+                "There is no speech recogniser yet.",
+                hint="Type instead, or choose one in settings.",
+            )
+        self._recognition = recogniser.open()
+
+    def _write_draft(self, recognition: Recognition, turn: int, pause: int) -> None:
+        transcript = recognition.draft(lambda: self._pause == pause)
+        if transcript is not None:
+            at = time.monotonic()
+            self._draft = (transcript, at)
+            self._tell(Drafted(turn, pause, transcript, self._completeness(transcript), at))
+
+    def _completeness(self, transcript: Transcript) -> Completeness:
+        """The rules are those of one language."""
+        if transcript.language not in ("", "en"):
+            return Completeness.UNSURE
+        return self._judge(transcript.text)
+
+    def _end(self, turn: int, *, aside: bool) -> None:
+        """All was said: the draft is final if nothing was said since."""
+        if turn != self._turn or self._recognition is None:
+            return
+        if self._draft is None:
+            recognition = self._recognition
+            transcript = recognition.aside() if aside else recognition.draft(lambda: True)
+            assert transcript is not None, "wanted to the end"
+            self._draft = (transcript, time.monotonic())
+        self._ended = True
+        self._tell(Transcribed(turn, *self._draft))
+
+    def _continue(self, before: int, turn: int) -> None:
+        if before != self._turn or self._recognition is None:
+            self._begin(turn)
+            return
+        self._turn, self._draft, self._ended = turn, None, False
+
+    def _drop(self) -> None:
+        if self._recognition:
+            self._recognition.close()
+        self._recognition = None
+        self._turn = None
+        self._partial = self._glance = ""
+        self._draft = None
+        self._ended = False
+
+    def _tick(self) -> float | None:
+        """Show what has been understood so far, once the waiting audio is decoded."""
+        if self._recognition is None or self._ended:
+            self._load_wanted()
+        if self._recognition and self._turn is not None and not self._ended:
+            glance = self._recognition.glance()
+            if glance != self._glance:
+                self._glance = glance
+                self._tell(Glanced(self._turn, glance))
+            partial = self._recognition.partial()
+            if partial != self._partial:
+                self._partial = partial
+                self._tell(PartialHeard(self._turn, partial))
+        return None
+
+    def _report(self, error: Exception) -> None:
+        turn = self._turn
+        self._drop()
+        if not isinstance(error, EngineError):
+            error = RecogniserError(
+                f"The speech recogniser failed: {error}", hint="Say it again, or type."
+            )
+        self._tell(PartFailed(Part.RECOGNISER, error, turn))
+
+
+def _unjudged(text: str) -> Completeness:
+    """Until a judge is loaded."""
+    return Completeness.UNSURE

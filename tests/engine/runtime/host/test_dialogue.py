@@ -1,0 +1,145 @@
+"""Conversations by file: what stops them before they begin."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+from engine.asr.base import Recogniser
+from engine.errors import EngineError, InvalidInput, ModelError
+from engine.messages import Ending, Event, Failed, Part, Ready, TurnEnded, TurnMetrics
+from engine.runtime.host import dialogue
+from engine.runtime.host.dialogue import READY_S, Keep, converse
+from engine.settings import RecogniserSettings, Settings
+from tests.fakes import HandLoudspeaker, Stage
+
+
+@pytest.fixture
+def question(tmp_path: Path) -> Path:
+    path = tmp_path / "question.wav"
+    soundfile.write(path, np.zeros(1_600, np.float32), 16_000)
+    return path
+
+
+def broken(settings: RecogniserSettings, phrases: Sequence[str]) -> Recogniser:
+    raise ModelError(f"The model of {settings.engine} is half there.", hint="Fetch it again.")
+
+
+def test_a_part_that_cannot_be_loaded_ends_it_soon_with_its_own_fault(question: Path) -> None:
+    parts = replace(Stage(loudspeakers={}).parts(), recogniser=broken)
+    began = time.monotonic()
+    with pytest.raises(EngineError, match="sphinx is half there") as caught:
+        converse(
+            Settings(), microphone=question, loudspeaker=None, show=lambda _: None, parts=parts
+        )
+    assert caught.value.hint == "Fetch it again."
+    assert time.monotonic() - began < READY_S / 4
+
+
+@pytest.mark.parametrize("loudspeakers", [{}, None], ids=["no device", "no microphone"])
+def test_without_a_microphone_it_ends_at_once_and_says_what_to_do(
+    loudspeakers: dict[str, HandLoudspeaker] | None,
+) -> None:
+    stage = Stage(microphones={})
+    stage.loudspeakers = stage.loudspeakers if loudspeakers is None else loudspeakers
+    shown: list[Event] = []
+    with pytest.raises(EngineError, match="no microphone") as caught:
+        converse(
+            Settings(), microphone=None, loudspeaker=None, show=shown.append, parts=stage.parts()
+        )
+    assert caught.value.hint.endswith("with --mic FILE.")
+    told = [event.part for event in shown if isinstance(event, Failed)]
+    assert told == ([Part.LOUDSPEAKER] if loudspeakers == {} else [])  # the other was raised
+
+
+def test_a_microphone_that_stands_in_is_told_and_lets_it_begin() -> None:
+    shown: list[Event] = []
+    stage = dialogue._Stage(None, None, shown.append)
+    fault = Failed("device", "There is no microphone 'usb'.", "Plug it in.", part=Part.MICROPHONE)
+    stage.receive(fault)
+    assert shown == []
+    for part in dialogue.NEEDED - {Part.MICROPHONE}:
+        stage.receive(Ready(part, "fake"))
+    stage.receive(Ready(Part.MICROPHONE, "default"))
+    stage.wait_ready()
+    assert shown[-2:] == [fault, Ready(Part.MICROPHONE, "default")]
+
+
+def ended(turn: int, said: str, ending: Ending) -> TurnEnded:
+    return TurnEnded(turn, ending, said, "", "", "", TurnMetrics())
+
+
+def test_a_turn_that_was_joined_is_listed_once_with_all_that_was_said() -> None:
+    stage = dialogue._Stage(None, None, lambda _: None)
+    stage.receive(ended(1, "", Ending.SUPERSEDED))
+    stage.receive(ended(2, "what time is it in tokyo", Ending.COMPLETE))
+    stage.receive(ended(3, "never mind", Ending.SUPERSEDED))  # another question took its place
+    assert [each.heard for each in stage.exchanges] == ["what time is it in tokyo", "never mind"]
+
+
+def test_a_part_that_stands_in_for_a_broken_one_lets_it_begin(question: Path) -> None:
+    stage = Stage()
+    whisper_only = Settings(recogniser=RecogniserSettings(engine="whisper", model="/gone"))
+
+    def recogniser(settings: RecogniserSettings, phrases: Sequence[str]) -> Recogniser:
+        return broken(settings, phrases) if settings.engine == "whisper" else stage.recogniser
+
+    parts = replace(stage.parts(), recogniser=recogniser)
+    turns = converse(
+        whisper_only, microphone=question, loudspeaker=None, show=lambda _: None, parts=parts
+    )
+    assert turns == ()
+
+
+def test_a_reply_that_cannot_be_written_is_told_before_anything_is_loaded(question: Path) -> None:
+    nowhere = question.parent / "none" / "reply.wav"
+    with pytest.raises(InvalidInput, match="cannot be written"):
+        converse(Settings(), microphone=question, loudspeaker=nowhere, show=lambda _: None)
+
+
+@pytest.mark.parametrize(
+    "keep",
+    [Keep(recording=Path("none/talk.wav")), Keep(exports=(Path("none/talk.srt"),))],
+    ids=["recording", "export"],
+)
+def test_what_could_not_be_kept_is_told_before_anything_is_loaded(
+    question: Path, keep: Keep
+) -> None:
+    with pytest.raises(InvalidInput, match="cannot be written"):
+        converse(Settings(), microphone=question, loudspeaker=None, show=lambda _: None, keep=keep)
+
+
+@pytest.mark.parametrize("name", ["reply.mp3", "reply.txt"])
+def test_sound_is_not_written_under_another_format_s_name(question: Path, name: str) -> None:
+    path = question.parent / name
+    for loudspeaker, keep in ((path, None), (None, Keep(recording=path))):
+        with pytest.raises(InvalidInput, match="as WAV"):
+            converse(
+                Settings(),
+                microphone=question,
+                loudspeaker=loudspeaker,
+                show=lambda _: None,
+                keep=keep,
+            )
+
+
+def test_a_conversation_is_kept_as_it_was_recorded_and_written(
+    question: Path, tmp_path: Path
+) -> None:
+    keep = Keep(tmp_path / "talk.wav", (tmp_path / "talk.txt",))
+    with pytest.raises(InvalidInput, match="no conversation yet"):  # nobody spoke
+        converse(
+            Settings(),
+            microphone=question,
+            loudspeaker=tmp_path / "reply.wav",
+            show=lambda _: None,
+            keep=keep,
+            parts=Stage().parts(),
+        )
+    info = soundfile.info(tmp_path / "talk.wav")
+    assert info.channels == 2
+    assert info.duration > 1.0  # until the conversation was over

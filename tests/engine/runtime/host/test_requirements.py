@@ -1,0 +1,170 @@
+"""What cannot work is refused, and how much memory a part will take, by its files."""
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from engine.audio.portaudio import Devices
+from engine.errors import InvalidInput
+from engine.runtime.host.requirements import RANDOM_FLAG, check, size_bytes
+from engine.settings import (
+    LanguageModelSettings,
+    PartSettings,
+    RecogniserSettings,
+    Settings,
+    SpeechSettings,
+    Value,
+    change,
+)
+from engine.tts.voxtream import loading
+
+
+def test_a_model_file_is_as_big_as_it_is(tmp_path: Path) -> None:
+    model = tmp_path / "a.gguf"
+    model.write_bytes(bytes(1_000))
+    assert size_bytes(LanguageModelSettings(engine="llama", model=str(model))) == 1_000
+
+
+def test_a_folder_is_as_big_as_all_in_it(tmp_path: Path) -> None:
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "model.bin").write_bytes(bytes(1_000))
+    (tmp_path / "inner" / "vocabulary.json").write_bytes(bytes(10))
+    assert size_bytes(RecogniserSettings(engine="whisper", model=str(tmp_path))) == 1_010
+
+
+def test_a_fetched_voice_is_as_big_as_its_files_and_those_it_needs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
+    voice = SpeechSettings(engine="voxtream2")
+    assert size_bytes(voice) == 0
+    for asset in ("voxtream2", "mimi"):
+        (tmp_path / "models" / asset).mkdir(parents=True)
+        (tmp_path / "models" / asset / "weights").write_bytes(bytes(500))
+    assert size_bytes(voice) == 1_000
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        LanguageModelSettings(),
+        LanguageModelSettings(engine="llama"),
+        LanguageModelSettings(engine="llama", model="/nowhere/a.gguf"),
+        LanguageModelSettings(engine="server", model="/etc"),
+        RecogniserSettings(),
+        RecogniserSettings(engine="whisper"),
+        RecogniserSettings(model="/etc"),
+        SpeechSettings(),
+        SpeechSettings(engine="espeak"),
+    ],
+)
+def test_what_comes_along_or_is_not_there_takes_nothing(settings: PartSettings) -> None:
+    assert size_bytes(settings) == 0
+
+
+# ------------------------------------------------------------------ what cannot work
+
+DEVICES = Devices(("USB headset",), ("Built-in", "USB headset"))
+
+
+def refusal(changes: dict[str, Value], *, devices: Devices | None = None) -> str:
+    """What the person reads of the last change; empty = it was taken."""
+    settings = Settings()
+    for key, value in changes.items():
+        settings = change(settings, key, value)
+    try:
+        check(settings, list(changes)[-1], devices)
+    except InvalidInput as error:
+        return str(error)
+    return ""
+
+
+def of_llama(model: Path) -> dict[str, Value]:
+    return {"language_model.engine": "llama", "language_model.model": str(model)}
+
+
+def test_a_model_file_must_be_there_and_be_one(tmp_path: Path) -> None:
+    model = tmp_path / "a.gguf"
+    assert "There is no readable model file" in refusal(of_llama(model))
+    assert "There is no readable model file" in refusal(of_llama(tmp_path))
+    model.write_bytes(b"PK\3\4")
+    assert "is not a GGUF model file" in refusal(of_llama(model))
+    model.write_bytes(b"GGUF\3")
+    assert refusal(of_llama(model)) == ""
+
+
+def test_a_server_names_its_models_as_it_likes() -> None:
+    server = {"language_model.engine": "server", "language_model.model": "qwen3"}
+    assert refusal(server) == ""
+
+
+def test_a_whisper_folder_must_be_there_and_hold_a_model(tmp_path: Path) -> None:
+    assert "does not exist" in refusal({"recogniser.model": str(tmp_path / "none")})
+    assert "holds no Whisper model" in refusal({"recogniser.model": str(tmp_path)})
+    for name in ("model.bin", "config.json", "tokenizer.json", "vocabulary.json"):
+        (tmp_path / name).write_text("{}")
+    assert refusal({"recogniser.model": str(tmp_path)}) == ""
+
+
+@pytest.mark.parametrize("key", ["recogniser.model", "language_model.model"])
+def test_a_model_that_is_not_chosen_yet_is_no_fault(key: str) -> None:
+    assert refusal({key: ""}) == ""
+
+
+def test_an_engine_whose_package_is_missing_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    llama = {"language_model.engine": "llama"}
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    assert "llama-cpp-python is not installed" in refusal(llama)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: object())
+    assert refusal(llama) == ""
+
+
+def test_the_built_in_recogniser_takes_english_only() -> None:
+    sphinx: dict[str, Value] = {"recogniser.engine": "sphinx"}
+    german: dict[str, Value] = {"recogniser.language": "de"}
+    assert "understands English only" in refusal({**sphinx, **german})
+    assert "understands English only" in refusal({**german, **sphinx})
+    assert refusal({"recogniser.engine": "whisper", **german}) == ""
+
+
+def test_a_voice_that_was_not_fetched_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
+    monkeypatch.delenv(RANDOM_FLAG, raising=False)
+    fetched = {"speech.engine": "voxtream2"}
+    assert "is not on this machine" in refusal(fetched)
+    monkeypatch.setenv(RANDOM_FLAG, "1")
+    assert refusal(fetched) == ""
+    monkeypatch.delenv(RANDOM_FLAG)
+    for asset in ("voxtream2", "mimi", "redimnet"):
+        (tmp_path / "models" / asset).mkdir(parents=True)
+    assert refusal(fetched) == ""
+
+
+@pytest.mark.parametrize("key", ["audio.microphone", "audio.loudspeaker"])
+def test_a_device_must_be_connected_where_that_is_known(key: str) -> None:
+    assert "'Radio' is not connected" in refusal({key: "Radio"}, devices=DEVICES)
+    assert refusal({key: "Radio"}, devices=None) == ""
+    assert refusal({key: "USB headset"}, devices=DEVICES) == ""
+    assert refusal({key: ""}, devices=DEVICES) == ""
+
+
+def test_the_flag_is_the_one_the_voice_reads() -> None:
+    assert RANDOM_FLAG == loading.RANDOM_FLAG
+
+
+def test_looking_imports_no_library_of_a_part() -> None:
+    code = (
+        "import sys; from engine.runtime.host.requirements import check; "
+        "from engine.settings import Settings, change; "
+        "s = change(Settings(), 'language_model.engine', 'skills'); "
+        "[check(s, key, None) for key in ('speech.engine', 'language_model.engine')]; "
+        "heavy = {'torch', 'ctranslate2', 'faster_whisper', 'llama_cpp', 'openai', 'pocketsphinx'};"
+        "print(*(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""

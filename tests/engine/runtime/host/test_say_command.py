@@ -1,0 +1,222 @@
+"""A recital goes into a file or through the loudspeaker, and every fault is a sentence."""
+
+import errno
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import soundfile
+
+from engine.audio.base import Pcm
+from engine.errors import DeviceError, InvalidInput, ModelError
+from engine.runtime.host import say_command
+from engine.runtime.host.recital import Clock, Recital, Script
+from engine.runtime.host.say_command import perform, play, say, voices, write_wav
+from engine.runtime.parts import Parts
+from engine.settings import Manner, Settings, SpeechSettings
+from engine.tts.base import Progress, TtsModel
+from tests.fakes import FORMANT, RATE, HandLoudspeaker, Stage
+from tests.fakes_tts import SAMPLE_RATE, FakeTts
+
+
+@pytest.fixture(autouse=True)
+def _own_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path / "data"))
+
+
+def parts(model: TtsModel) -> Parts:
+    return replace(Stage().parts(), synthesiser=lambda settings, progress: model)
+
+
+def speech(**changes: Any) -> Settings:
+    return Settings(speech=SpeechSettings(engine="fake", **changes))
+
+
+def test_a_text_becomes_a_wav_and_a_report(tmp_path: Path) -> None:
+    model, out = FakeTts(), tmp_path / "out.wav"
+    report = perform("Go on now.", speech(), Manner(out=out), parts(model))
+    pcm, sample_rate = soundfile.read(out)
+    assert sample_rate == SAMPLE_RATE
+    assert len(pcm) / sample_rate == report.audio_s == 0.75
+    assert np.abs(pcm).max() > 0.2
+    assert model.closed
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def test_the_settings_hold_where_nothing_is_asked(tmp_path: Path) -> None:
+    out = tmp_path / "out.wav"
+    report = perform("Go on now.", speech(rate=2.0), Manner(out=out), parts(FakeTts()))
+    assert report.audio_s == 1.5
+    assert {point.target for point in report.rate} == {2.0}
+
+
+def test_a_rate_plan_outranks_the_settings(tmp_path: Path) -> None:
+    manner = Manner(rate_plan="0:own", out=tmp_path / "out.wav")
+    assert perform("Go on now.", speech(rate=2.0), manner, parts(FakeTts())).audio_s == 0.75
+
+
+def test_an_unknown_voice_is_refused_and_the_model_released(tmp_path: Path) -> None:
+    model = FakeTts()
+    with pytest.raises(InvalidInput, match="Nobody"):
+        perform("Go.", speech(), Manner(voice="Nobody", out=tmp_path / "o.wav"), parts(model))
+    assert model.closed
+
+
+def test_a_text_without_words_makes_no_file(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="nothing to say"):
+        perform(" ", speech(), Manner(out=tmp_path / "o.wav"), parts(FakeTts()))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_text_without_words_is_not_blamed_on_the_loudspeaker() -> None:
+    without = replace(parts(FakeTts()), loudspeaker=Stage(loudspeakers={}).parts().loudspeaker)
+    with pytest.raises(InvalidInput, match="nothing to say"):
+        perform("", speech(), Manner(), without)
+
+
+@pytest.mark.parametrize("name", ["said.mp3", "said", "said.wav.gz"])
+def test_a_name_that_promises_something_else_than_a_wav_is_refused(
+    tmp_path: Path, name: str
+) -> None:
+    model = FakeTts()
+    with pytest.raises(InvalidInput, match="as WAV") as caught:
+        perform("Go.", speech(), Manner(out=tmp_path / name), parts(model))
+    assert caught.value.hint == "Give the file a name that ends in .wav."
+    assert not model.spoken
+    perform("Go.", speech(), Manner(out=tmp_path / "SAID.WAV"), parts(model))
+
+
+def test_what_is_cancelled_leaves_no_file_and_releases_the_model(tmp_path: Path) -> None:
+    model = FakeTts()
+
+    def cancel(share: float) -> None:
+        if share > 0.5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        perform("go " * 500, speech(), Manner(out=tmp_path / "o.wav"), parts(model), cancel)
+    assert list(tmp_path.iterdir()) == []
+    assert 200 < len(model.spoken) < 400
+    assert model.closed
+
+
+def test_a_folder_that_is_not_there_is_noticed_before_speaking(tmp_path: Path) -> None:
+    model = FakeTts()
+    with pytest.raises(InvalidInput, match="cannot be written"):
+        perform("Go.", speech(), Manner(out=tmp_path / "no" / "o.wav"), parts(model))
+    assert not model.spoken
+
+
+def test_a_folder_is_no_sound_file(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="it is a folder"):
+        perform("Go.", speech(), Manner(out=tmp_path), parts(FakeTts()))
+
+
+def test_a_full_disk_keeps_the_old_file_and_leaves_no_rubbish(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out.wav"
+    out.write_bytes(b"old")
+
+    def full(file: soundfile.SoundFile, pcm: Pcm) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(say_command.soundfile.SoundFile, "write", full)
+    with pytest.raises(InvalidInput, match="No space left"):
+        write_wav(out, [np.zeros(10, np.float32)], RATE)
+    assert out.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def test_samples_beyond_full_scale_are_clipped(tmp_path: Path) -> None:
+    out = tmp_path / "out.wav"
+    write_wav(out, [np.array([2.0], np.float32), np.array([-2.0, 0.5], np.float32)], RATE)
+    pcm, _ = soundfile.read(out)
+    assert pcm == pytest.approx([1.0, -1.0, 0.5], abs=1e-4)
+
+
+def test_a_recital_is_heard_whole_and_never_far_ahead_of_the_ear() -> None:
+    loudspeaker = HandLoudspeaker()
+    leads: list[int] = []
+    seconds = [0.0]
+
+    def wait(duration: float) -> None:
+        leads.append(loudspeaker.samples_written - loudspeaker.samples_played)
+        seconds[0] += duration
+        loudspeaker.play(round(duration * RATE))
+
+    clock = Clock(lambda: seconds[0], wait)
+    recital = Recital(FakeTts(), Script("go " * 12, FakeTts().voices()[0]), clock)
+    play(recital, loudspeaker, sample_rate=SAMPLE_RATE, lead_ms=240, clock=clock)
+    assert loudspeaker.samples_played == 3 * RATE
+    assert loudspeaker.underruns == 0
+    assert max(leads) < (0.24 + 0.09) * RATE
+
+
+def test_a_loudspeaker_that_stands_still_is_a_fault() -> None:
+    seconds = [0.0]
+
+    def wait(duration: float) -> None:
+        seconds[0] += duration
+
+    clock = Clock(lambda: seconds[0], wait)
+    recital = Recital(FakeTts(), Script("go " * 12, FakeTts().voices()[0]), clock)
+    with pytest.raises(DeviceError, match="stands still"):
+        play(recital, HandLoudspeaker(), sample_rate=SAMPLE_RATE, lead_ms=240, clock=clock)
+
+
+def test_aloud_the_loudspeaker_of_the_settings_is_used_and_closed() -> None:
+    stage = Stage()
+    loudspeaker = stage.loudspeakers[""]
+    loudspeaker.gone = True
+    model = FakeTts()
+    real = replace(stage.parts(), synthesiser=lambda settings, progress: model)
+    with pytest.raises(DeviceError, match="gone"):
+        perform("Go on now.", speech(), Manner(), real)
+    assert loudspeaker.closed
+    assert model.closed
+
+
+def test_voices_are_listed_and_the_model_released() -> None:
+    model = FakeTts()
+    assert voices(speech(), parts=parts(model)) == ("Tone",)
+    assert model.closed
+
+
+def test_the_real_voice_speaks_into_a_file(tmp_path: Path) -> None:
+    out = tmp_path / "hello.wav"
+    report = say("Hello there, it is 5 May.", FORMANT, Manner("belinda", "0:3", out=out))
+    assert report.engine == "espeak"
+    assert [word.text for word in report.words][:2] == ["Hello", "there,"]
+    assert soundfile.info(out).duration == pytest.approx(report.audio_s, abs=0.001)
+    assert report.rtf < 1
+
+
+@pytest.mark.parametrize("engine", [SpeechSettings().engine, "voxtream2"])
+def test_the_formant_voice_stands_in_for_the_default_alone(
+    engine: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    def synthesiser(settings: SpeechSettings, progress: Progress) -> TtsModel:
+        if settings.engine != "espeak":
+            raise ModelError("The pack is missing.", hint="Install it.")
+        return FakeTts()
+
+    there = replace(Stage().parts(), synthesiser=synthesiser)
+    settings = Settings(speech=SpeechSettings(engine=engine, voice="Ada"))
+    if engine == "voxtream2":  # asked for by name
+        with pytest.raises(ModelError, match="missing"):
+            voices(settings, parts=there)
+    else:
+        assert voices(settings, parts=there) == ("Tone",)
+        assert "The pack is missing. Install it. Until then espeak speaks." in caplog.text
+
+
+def test_an_unknown_synthesiser_is_a_clear_error(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="gramophone"):
+        say(
+            "Hi.",
+            Settings(speech=SpeechSettings(engine="gramophone")),
+            Manner(out=tmp_path / "o.wav"),
+        )

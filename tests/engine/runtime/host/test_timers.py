@@ -1,0 +1,192 @@
+import json
+import stat
+from pathlib import Path
+
+import pytest
+
+from engine.llm.base import StartTimer, Timer
+from engine.messages import Event, Failed
+from engine.runtime.host.timers import LOOK_S, Timers
+
+
+class Wall:
+    """A clock that is set by hand."""
+
+    def __init__(self, now: float = 100.0) -> None:
+        self.now = now
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def wall() -> Wall:
+    return Wall()
+
+
+def alarm_with(wall: Wall, *timers: tuple[float, str], path: Path | None = None) -> Timers:
+    alarm = Timers(path, clock=wall)
+    for seconds, label in timers:
+        alarm.start(StartTimer(seconds, label, f"{label} is over."))
+    return alarm
+
+
+def test_a_timer_rings_once_when_its_time_has_come(wall: Wall) -> None:
+    alarm = alarm_with(wall, (10, "tea"))
+    wall.now = 109.9
+    assert alarm.due() == ()
+    wall.now = 110.0
+    assert alarm.due() == ("tea is over.",)
+    wall.now = 111.0
+    assert alarm.due() == ()
+
+
+def test_timers_that_are_due_together_ring_in_the_order_of_their_time(wall: Wall) -> None:
+    alarm = alarm_with(wall, (9, "late"), (7, "early"))
+    wall.now = 110.0
+    assert alarm.due() == ("early is over.", "late is over.")
+
+
+@pytest.mark.parametrize(
+    ("late_s", "said"),
+    [
+        (4.9, "tea is over."),
+        (40.0, "tea is over. This comes 40 seconds late."),
+        (119.0, "tea is over. This comes 1 minute late."),
+        (7530.0, "tea is over. This comes 2 hours and 5 minutes late."),
+    ],
+)
+def test_a_timer_that_came_due_while_the_machine_slept_says_how_late_it_is(
+    wall: Wall, late_s: float, said: str
+) -> None:
+    alarm = alarm_with(wall, (600, "tea"))
+    wall.now += 600 + late_s
+    assert alarm.due() == (said,)
+
+
+def test_the_wait_is_for_the_next_timer_and_never_long_as_the_machine_may_sleep(wall: Wall) -> None:
+    alarm = alarm_with(wall, (600, "a"), (300, "b"))
+    assert alarm.wait_s() == LOOK_S
+    wall.now += 299.75
+    assert alarm.wait_s() == 0.25
+    assert Timers(clock=wall).wait_s() is None
+
+
+def test_timers_come_back_but_for_those_whose_time_has_come(wall: Wall) -> None:
+    alarm = alarm_with(wall, (9, "tea"), (3, "eggs"))
+    timers = alarm.timers
+    alarm.cancel("")
+    wall.now = 104.0
+    alarm.restore(timers)
+    assert [timer.label for timer in alarm.running()] == ["tea"]
+
+
+def test_a_label_cancels_its_timers_and_the_empty_label_all(wall: Wall) -> None:
+    alarm = alarm_with(wall, (9, "tea"), (3, "eggs"))
+    alarm.cancel("tea")
+    wall.now = 101.0
+    assert alarm.running() == (Timer("eggs", 2.0),)
+    alarm.cancel("")
+    assert alarm.running() == ()
+
+
+# -------------------------------------------------------------------- over a quit
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "data" / "timers.json"
+
+
+def untold(event: Event) -> None:
+    pytest.fail(f"told {event}")
+
+
+def loaded(path: Path, wall: Wall) -> Timers:
+    alarm = Timers(path, clock=wall)
+    alarm.load(untold)
+    return alarm
+
+
+def test_timers_run_on_over_a_quit_and_say_how_late_they_are(wall: Wall, path: Path) -> None:
+    alarm_with(wall, (60, "tea"), (3600, "cake"), path=path).save(untold)
+    wall.now += 1200
+    again = loaded(path, wall)
+    assert again.due() == ("tea is over. This comes 19 minutes late.",)
+    assert again.running() == (Timer("cake", 2400.0),)
+    again.save(untold)
+    assert loaded(path, wall).due() == ()
+
+
+def test_the_file_is_for_its_owner_alone_and_nothing_half_written_is_left(
+    wall: Wall, path: Path
+) -> None:
+    alarm_with(wall, (60, "tea"), path=path).save(untold)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_file_is_written_only_when_timers_changed(wall: Wall, path: Path) -> None:
+    Timers(path, clock=wall).save(untold)
+    assert not path.exists()
+    alarm = alarm_with(wall, (60, "tea"), path=path)
+    alarm.save(untold)
+    path.unlink()
+    alarm.save(untold)
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\xff\x00",
+        b"[]",
+        b'{"timers": 7}',
+        b'{"timers": ["tea"]}',
+        b'{"timers": [{"due": 9}]}',
+        b'{"timers": [{"due": "soon", "label": "", "text": ""}]}',
+        b'{"timers": [{"due": true, "label": "", "text": ""}]}',
+        b'{"timers": [{"due": NaN, "label": "", "text": ""}]}',
+        b'{"timers": [{"due": 1e999, "label": "", "text": ""}]}',
+        b'{"timers": [{"due": 9, "label": null, "text": ""}]}',
+        b"[" * 100_000,
+        b'{"timers": []}' + b" " * 2_000_000,
+    ],
+)
+def test_a_damaged_file_is_set_aside_and_told_and_new_timers_are_saved(
+    wall: Wall, path: Path, content: bytes
+) -> None:
+    path.parent.mkdir()
+    path.write_bytes(content)
+    told: list[Event] = []
+    alarm = Timers(path, clock=wall)
+    alarm.load(told.append)
+    assert [type(event) for event in told] == [Failed]
+    assert alarm.timers == ()
+    kept = path.with_name("timers.damaged-1.json")
+    assert kept.name in str(told)
+    alarm.start(StartTimer(60, "tea", "tea is over."))
+    alarm.save(untold)
+    assert kept.read_bytes() == content
+    assert [each["label"] for each in json.loads(path.read_text())["timers"]] == ["tea"]
+
+
+def test_a_second_damaged_file_does_not_replace_the_first(wall: Wall, path: Path) -> None:
+    path.parent.mkdir()
+    for content in ("one", "two"):
+        path.write_text(content)
+        Timers(path, clock=wall).load(lambda event: None)
+    names = ("timers.damaged-1.json", "timers.damaged-2.json")
+    assert [path.with_name(name).read_text() for name in names] == ["one", "two"]
+
+
+def test_timers_that_cannot_be_saved_run_on_and_it_is_told_once(wall: Wall, path: Path) -> None:
+    path.parent.write_text("a file where the folder should be")
+    told: list[Event] = []
+    alarm = alarm_with(wall, (60, "tea"), path=path)
+    alarm.save(told.append)
+    alarm.save(told.append)
+    assert [type(event) for event in told] == [Failed]
+    wall.now += 60
+    assert alarm.due() == ("tea is over.",)

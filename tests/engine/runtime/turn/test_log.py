@@ -1,0 +1,188 @@
+from pathlib import Path
+
+import pytest
+
+from engine.audio.recording import Recorded
+from engine.llm.base import Message, Role
+from engine.messages import Ending
+from engine.runtime.turn.facts import Delivery, WordBegan
+from engine.runtime.turn.log import TurnLog
+from engine.text.word import Word
+
+REPLY = "It is **six** o'clock now."
+WORDS = tuple(
+    Word(text, start, start + len(text))
+    for text, start in (("It", 0), ("is", 3), ("six", 8), ("o'clock", 14), ("now.", 22))
+)
+
+
+def turn_heard(count: int) -> TurnLog:
+    ledger = TurnLog(clock=lambda: 48.0)
+    record = ledger.record(1)
+    record.said = "what time is it"
+    record.reply = REPLY
+    record.words.extend(WORDS)
+    record.began.extend(WordBegan(1, WORDS[n], 50.0 + 0.1 * n) for n in range(count))
+    onsets_ms = tuple(100.0 * number for number in range(count))
+    record.delivery = Delivery(WORDS[:count], 100.0 * count, 0, onsets_ms)
+    return ledger
+
+
+def test_a_complete_reply_is_kept_as_it_was_written() -> None:
+    ledger = turn_heard(5)
+    ended = ledger.end(1, Ending.COMPLETE)
+    assert ended.heard == ended.reply == REPLY
+    assert ended.spoken == "It is six o'clock now."
+    assert ledger.history[-1] == Message(Role.ASSISTANT, REPLY)
+
+
+def test_an_interrupted_reply_is_kept_up_to_its_last_heard_word() -> None:
+    ledger = turn_heard(3)
+    assert ledger.end(1, Ending.INTERRUPTED_BY_ESCAPE).heard == "It is **six"
+    assert ledger.history[-1] == Message(Role.ASSISTANT, "It is **six", interrupted=True)
+
+
+def test_a_reply_that_could_only_be_read_counts_as_far_as_it_was_written() -> None:
+    ledger = turn_heard(0)
+    ledger.record(1).delivery = Delivery(read=True)
+    assert ledger.end(1, Ending.INTERRUPTED_BY_TALK_KEY).heard == REPLY
+    assert ledger.history[-1] == Message(Role.ASSISTANT, REPLY, interrupted=True)
+    assert ledger.left_unsaid(2) == ""
+    (turn,) = ledger.conversation().turns
+    assert (turn.heard, turn.words) == (REPLY, ())
+
+
+def test_the_model_is_told_of_a_reply_that_was_cut_before_a_word_was_heard() -> None:
+    ledger = turn_heard(0)
+    ledger.end(1, Ending.INTERRUPTED_BY_ESCAPE)
+    assert ledger.history[-1] == Message(Role.ASSISTANT, "", interrupted=True)
+
+
+def test_a_reply_that_failed_before_a_word_was_heard_leaves_no_trace_in_the_history() -> None:
+    ledger = turn_heard(0)
+    ledger.end(1, Ending.FAILED)
+    assert [message.role for message in ledger.history] == [Role.USER]
+
+
+@pytest.mark.parametrize("ending", [Ending.INTERRUPTED_BY_SPEECH, Ending.INTERRUPTED_BY_TALK_KEY])
+def test_a_reply_cut_by_voice_has_left_unsaid_all_from_the_word_it_was_cut_on(
+    ending: Ending,
+) -> None:
+    ledger = turn_heard(2)
+    ledger.end(1, ending)
+    assert ledger.left_unsaid(2) == "is **six** o'clock now."
+    ledger.drop(2)  # a cough
+    assert ledger.left_unsaid(3) == "is **six** o'clock now."
+    ledger.record(3)
+    assert ledger.left_unsaid(4) == ""  # of which it was not the cause
+
+
+def test_a_reply_of_which_no_word_was_heard_is_unsaid_as_a_whole() -> None:
+    ledger = turn_heard(0)
+    ledger.end(1, Ending.INTERRUPTED_BY_SPEECH)
+    assert ledger.left_unsaid(2) == REPLY
+
+
+@pytest.mark.parametrize(
+    ("count", "ending"),
+    [(5, Ending.INTERRUPTED_BY_SPEECH), (2, Ending.INTERRUPTED_BY_ESCAPE), (5, Ending.COMPLETE)],
+)
+def test_nothing_is_unsaid_of_a_reply_that_was_heard_or_stopped(count: int, ending: Ending) -> None:
+    ledger = turn_heard(count)
+    ledger.end(1, ending)
+    assert ledger.left_unsaid(2) == ""
+
+
+def test_times_count_from_the_end_of_speech() -> None:
+    ledger = turn_heard(5)
+    record = ledger.record(1)
+    record.speech_ended_at, record.first_token_at, record.heard_at = 10.0, 10.25, 10.5
+    metrics = ledger.end(1, Ending.COMPLETE).metrics
+    assert (metrics.first_token_ms, metrics.heard_ms) == (250.0, 500.0)
+    assert metrics.transcript_ms is None
+    assert metrics.speech_ms == 500.0
+
+
+def test_what_was_said_in_a_turn_that_goes_on_as_the_next_one_is_taken_back() -> None:
+    ledger = TurnLog(clock=lambda: 0.0)
+    ledger.record(1).said = "hello"
+    ledger.record(2).said = "what time is it"
+    ledger.rejoin(2)
+    assert ledger.end(2, Ending.SUPERSEDED).said == ""
+    assert not ledger.say_late(2, "what time is it")
+    assert [message.text for message in ledger.history] == ["hello"]
+
+
+def test_a_turn_that_is_over_is_not_found_again() -> None:
+    ledger = turn_heard(1)
+    ledger.end(1, Ending.COMPLETE)
+    assert ledger.find(1) is None
+
+
+def test_what_was_prepared_before_the_end_of_speech_took_no_time_after_it() -> None:
+    ledger = turn_heard(5)
+    record = ledger.record(1)
+    record.speech_ended_at, record.end_detected_at = 10.0, 10.3
+    record.first_token_at, record.first_word_at = 9.7, 10.1
+    metrics = ledger.end(1, Ending.COMPLETE).metrics
+    assert metrics.end_ms == pytest.approx(300.0)
+    assert metrics.first_token_ms == 0.0
+    assert metrics.first_word_ms == pytest.approx(100.0)
+
+
+def test_an_interrupted_turn_is_exported_with_its_cause_and_the_words_heard() -> None:
+    ledger = turn_heard(3)
+    ledger.end(1, Ending.INTERRUPTED_BY_TEXT)
+    (turn,) = ledger.conversation().turns
+    assert turn.ending is Ending.INTERRUPTED_BY_TEXT
+    assert turn.heard == "It is **six"
+    assert turn.unheard == "** o'clock now."
+    assert [word.text for word in turn.words] == ["It", "is", "six"]
+    assert [word.start_s for word in turn.words] == pytest.approx([2.0, 2.1, 2.2])
+
+
+def test_a_turn_that_goes_on_is_exported_as_far_as_it_was_heard() -> None:
+    (turn,) = turn_heard(2).conversation().turns
+    assert turn.ending is None
+    assert turn.heard == "It is"
+    assert len(turn.words) == 2
+
+
+def test_time_begins_with_what_was_recorded_if_that_was_earlier() -> None:
+    ledger = turn_heard(5)
+    ledger.end(1, Ending.COMPLETE)
+    conversation = ledger.conversation((Recorded(Path("a.wav"), 40.0, 60.0),))
+    assert conversation.turns[0].start_s == pytest.approx(8.0)
+    assert conversation.recorded[0].start_s == 0.0
+
+
+def test_what_was_said_in_a_turn_taken_over_is_not_lost() -> None:
+    ledger = TurnLog()
+    ledger.record(1)
+    ledger.end(1, Ending.SUPERSEDED)
+    assert ledger.conversation().turns == ()
+    ledger.record(2).said = "thanks"
+    assert ledger.say_late(1, "and another thing")
+    assert [turn.said for turn in ledger.conversation().turns] == [
+        "and another thing",
+        "thanks",
+    ]
+    assert [message.text for message in ledger.history] == ["and another thing", "thanks"]
+
+
+def test_a_new_conversation_exports_nothing_of_the_old_one() -> None:
+    ledger = turn_heard(5)
+    ledger.end(1, Ending.COMPLETE)
+    ledger.forget()
+    assert ledger.conversation().turns == ()
+
+
+def test_what_was_said_in_an_old_conversation_or_by_nobody_is_not_said_late() -> None:
+    ledger = turn_heard(5)
+    ledger.end(1, Ending.COMPLETE)
+    ledger.record(2)
+    ledger.drop(2)
+    assert not ledger.say_late(2, "a cough")
+    ledger.forget()
+    assert not ledger.say_late(1, "what time is it")
+    assert ledger.history == ()

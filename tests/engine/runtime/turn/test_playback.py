@@ -1,0 +1,246 @@
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from engine.errors import DeviceError
+from engine.runtime.turn.playback import Playback
+from engine.text.word import Word
+from engine.tts.base import AudioFrame, Onset
+from tests.fakes import RATE, HandLoudspeaker
+
+WORDS = tuple(Word(text, 0, 0) for text in ("one", "two", "three"))
+
+
+class Air:
+    """Time, and a loudspeaker whose sound needs some to reach the air."""
+
+    def __init__(self, latency_s: float) -> None:
+        self.loudspeaker = HandLoudspeaker()
+        self.loudspeaker.latency_s = latency_s
+        self.now = 100.0
+        self.playback = playing(self.loudspeaker, clock=lambda: self.now)
+
+    def go_on(self, blocks: int) -> None:
+        """So many times 160 samples, which take 10 ms."""
+        for _ in range(blocks):
+            self.loudspeaker.play(160)
+            self.now += 0.01
+            self.playback.pump()
+
+
+def playing(
+    loudspeaker: HandLoudspeaker,
+    model_rate: int = RATE,
+    clock: Callable[[], float] = lambda: 0.0,
+) -> Playback:
+    """Three words of 1,000 samples each, all handed over."""
+    playback = Playback(loudspeaker, model_rate, clock=clock)
+    for number, word in enumerate(WORDS):
+        pcm = np.full(1_000, number + 1.0, np.float32)
+        onsets = (Onset(number, number * 1_000),)
+        playback.add(AudioFrame(pcm, number * 1_000, onsets, 4.0), (word,), None)
+    playback.complete()
+    return playback
+
+
+def test_a_word_is_heard_when_its_first_sample_has_left_the_loudspeaker() -> None:
+    loudspeaker = HandLoudspeaker()
+    playback = playing(loudspeaker)
+    assert playback.delivery().words == ()
+    loudspeaker.play(1_000)
+    assert playback.delivery().words == WORDS[:1]
+    loudspeaker.play(1)
+    assert playback.delivery().words == WORDS[:2]
+
+
+def test_the_lead_is_what_was_produced_and_not_heard() -> None:
+    loudspeaker = HandLoudspeaker()
+    playback = playing(loudspeaker)
+    loudspeaker.play(1_400)
+    assert playback.lead_ms == 1_600 / RATE * 1000
+
+
+def test_hushing_freezes_what_was_heard() -> None:
+    loudspeaker = HandLoudspeaker()
+    playback = playing(loudspeaker)
+    loudspeaker.play(500)
+    playback.hush()
+    loudspeaker.play(2_000)
+    assert playback.delivery().words == WORDS[:1]
+
+
+def test_after_a_pause_it_goes_on_with_the_first_unheard_sample() -> None:
+    loudspeaker = HandLoudspeaker()
+    playback = playing(loudspeaker)
+    loudspeaker.play(1_250)
+    playback.hush()
+    loudspeaker.gain = 0.0
+    loudspeaker.play(300)
+    playback.resume()
+    loudspeaker.gain = 1.0
+    while not playback.over:
+        playback.pump()
+        loudspeaker.play(256)
+    samples = np.concatenate(loudspeaker.heard)
+    assert samples[samples > 0].tolist() == np.repeat([1.0, 2.0, 3.0], 1_000).tolist()
+    assert playback.delivery().words == WORDS
+
+
+def test_it_is_over_when_everything_was_heard_and_not_before() -> None:
+    loudspeaker = HandLoudspeaker()
+    playback = playing(loudspeaker)
+    loudspeaker.play(2_999)
+    assert not playback.over
+    loudspeaker.play(1)
+    assert playback.over
+
+
+def test_a_full_ring_is_topped_up_until_everything_was_written() -> None:
+    loudspeaker = HandLoudspeaker(capacity=600)
+    playback = playing(loudspeaker)
+    while not playback.over:
+        playback.pump()
+        loudspeaker.play(256)
+    samples = np.concatenate(loudspeaker.heard)
+    assert samples.tolist() == np.repeat([1.0, 2.0, 3.0], 1_000).tolist()
+
+
+def test_another_loudspeaker_goes_on_with_the_first_unheard_sample() -> None:
+    first, second = HandLoudspeaker(), HandLoudspeaker()
+    playback = playing(first)
+    first.play(1_250)
+    playback.move_to(second)
+    while not playback.over:
+        playback.pump()
+        second.play(256)
+    samples = np.concatenate(first.heard + second.heard)
+    assert samples.tolist() == np.repeat([1.0, 2.0, 3.0], 1_000).tolist()
+    assert playback.delivery().words == WORDS
+
+
+def test_positions_hold_when_the_loudspeaker_has_another_rate() -> None:
+    loudspeaker = HandLoudspeaker()
+    playback = playing(loudspeaker, model_rate=RATE // 2)
+    loudspeaker.play(2_000)
+    assert playback.delivery().words == WORDS[:1]
+    loudspeaker.play(2)
+    assert playback.delivery().words == WORDS[:2]
+    assert playback.delivery().speech_ms == pytest.approx(1_001 / (RATE // 2) * 1000)
+
+
+def test_what_an_earlier_utterance_left_in_the_ring_is_not_heard_as_this_one() -> None:
+    loudspeaker = HandLoudspeaker()
+    loudspeaker.write(np.zeros(700, np.float32))
+    playback = playing(loudspeaker)
+    loudspeaker.play(700)
+    assert playback.delivery().words == ()
+    loudspeaker.play(1)
+    assert playback.delivery().words == WORDS[:1]
+
+
+def test_a_loudspeaker_lost_after_the_last_write_is_noticed() -> None:
+    loudspeaker = HandLoudspeaker()
+    playback = playing(loudspeaker)
+    loudspeaker.gone = True
+    with pytest.raises(DeviceError):
+        playback.pump()
+
+
+def test_each_word_is_told_once_with_how_long_ago_it_began() -> None:
+    loudspeaker = HandLoudspeaker()
+    playback = playing(loudspeaker)
+    loudspeaker.play(1_160)
+    assert [(begun.word, begun.ago_s) for begun in playback.begun_words()] == [
+        (WORDS[0], 1_160 / RATE),
+        (WORDS[1], 160 / RATE),
+    ]
+    assert playback.begun_words() == ()
+    loudspeaker.play(2_000)
+    assert [begun.word for begun in playback.begun_words()] == [WORDS[2]]
+
+
+def test_a_delivery_says_after_how_much_speech_each_word_began() -> None:
+    loudspeaker = HandLoudspeaker()
+    playback = playing(loudspeaker)
+    loudspeaker.play(1_500)
+    assert playback.delivery().onsets_ms == (0.0, 62.5)
+    assert playback.delivery().speech_ms == pytest.approx(93.75)
+
+
+def test_a_word_is_heard_when_it_is_in_the_air_and_not_when_it_leaves_the_ring() -> None:
+    air = Air(latency_s=0.25)
+    air.go_on(25)
+    assert air.loudspeaker.samples_played == 3_000
+    assert not air.playback.audible
+    assert air.playback.begun_words() == ()
+    air.go_on(1)
+    assert [(begun.word, begun.ago_s) for begun in air.playback.begun_words()] == [
+        (WORDS[0], pytest.approx(0.01, abs=1e-3))
+    ]
+    assert air.playback.audible
+
+
+def test_what_is_on_its_way_through_the_device_when_a_reply_is_cut_was_not_heard() -> None:
+    air = Air(latency_s=0.1)
+    air.go_on(15)  # 2,400 samples have left the ring, 800 are in the air
+    air.playback.hush()
+    air.go_on(50)
+    assert air.playback.delivery().words == WORDS[:1]
+    assert air.playback.delivery().speech_ms == pytest.approx(50, abs=0.1)
+
+
+def test_the_end_is_heard_after_the_ring_has_run_empty_and_only_then_is_it_over() -> None:
+    air = Air(latency_s=0.25)
+    air.go_on(19 + 24)  # the ring is empty after 19 blocks
+    assert not air.playback.over
+    assert air.playback.delivery().words == WORDS
+    air.go_on(2)
+    assert air.playback.over
+    assert air.playback.delivery().speech_ms == 3_000 * 1000 / RATE
+
+
+def test_a_gap_in_the_ring_is_a_gap_in_the_air() -> None:
+    air = Air(latency_s=0.1)
+    air.go_on(5)
+    played, air.loudspeaker.play = air.loudspeaker.play, lambda samples: None  # type: ignore[method-assign]
+    air.go_on(10)
+    assert air.playback.delivery().speech_ms == pytest.approx(50, abs=0.1)
+    air.go_on(5)
+    assert air.playback.delivery().speech_ms == pytest.approx(50, abs=0.1)
+    air.loudspeaker.play = played  # type: ignore[method-assign]
+    air.go_on(10)
+    assert air.playback.delivery().speech_ms == pytest.approx(50, abs=0.1)
+    air.go_on(2)
+    assert air.playback.delivery().speech_ms == pytest.approx(70, abs=0.1)
+
+
+def test_the_lead_does_not_count_what_the_device_holds() -> None:
+    air = Air(latency_s=0.25)
+    air.go_on(10)
+    assert air.playback.lead_ms == 1_400 * 1000 / RATE
+
+
+def test_after_a_pause_nothing_is_said_twice_that_came_out_of_the_device_meanwhile() -> None:
+    air = Air(latency_s=0.1)
+    air.go_on(15)
+    air.playback.hush()
+    air.loudspeaker.gain = 0.0
+    air.go_on(30)
+    air.playback.resume()
+    air.loudspeaker.gain = 1.0
+    while not air.playback.over:
+        air.go_on(1)
+    samples = np.concatenate(air.loudspeaker.heard)
+    assert samples[samples > 0].tolist() == np.repeat([1.0, 2.0, 3.0], 1_000).tolist()
+    assert air.playback.delivery().words == WORDS
+
+
+def test_another_loudspeaker_says_again_what_was_lost_in_the_device() -> None:
+    air = Air(latency_s=0.1)
+    air.go_on(15)
+    second = HandLoudspeaker()
+    air.playback.move_to(second)
+    second.play(5_000)
+    assert np.concatenate(second.heard).tolist() == [1.0] * 200 + [2.0] * 1_000 + [3.0] * 1_000
+    assert air.playback.over

@@ -1,0 +1,150 @@
+"""Replies prepared before it is certain that the person has finished, on a thinker run by hand."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from engine.errors import LanguageModelError
+from engine.llm.base import ChangeRate, Message, Role
+from engine.messages import Ending, Event
+from engine.runtime.turn.dials import Dials
+from engine.runtime.turn.facts import ActionAsked, Fact, PartFailed, ReplyGrew
+from engine.runtime.turn.replies import Replies
+from engine.runtime.workers import thinker as thinker_module
+from engine.runtime.workers.speaker import EndWords, Order, SayWords
+from engine.runtime.workers.thinker import LoadLanguageModel, Thinker
+from engine.settings import LanguageModelSettings
+from tests.fakes import FakeLanguageModel, Stage
+
+
+class HandWorker:
+    """See Worker; works when run() is called."""
+
+    def __init__(self, name: str, **roles: object) -> None:
+        self._handle, self._report = roles["handle"], roles["report"]
+        self._tick = roles["tick"]
+        self._inbox: list[object] = []
+
+    def post(self, message: object) -> None:
+        self._inbox.append(message)
+
+    def run(self) -> None:
+        while self._inbox:
+            try:
+                self._handle(self._inbox.pop(0))
+            except Exception as error:  # noqa: BLE001 - as the real worker does
+                self._report(error)
+        self._tick()
+
+
+class Mind:
+    """A thinker, who directs it, and all that came out of it."""
+
+    def __init__(self, *deltas: object) -> None:
+        self.model = FakeLanguageModel(*deltas)
+        self.told: list[Fact | Event] = []
+        self.said: list[Order] = []
+        stage = Stage(model=self.model)
+        self.thinker = Thinker(stage.parts(), self.told.append, self.said.append, lambda: None)
+        crew = SimpleNamespace(thinker=self.thinker, dials=Dials(lead_ms=240))
+        self.replies = Replies(crew)
+        self.thinker.post(LoadLanguageModel(LanguageModelSettings()))
+        self.run()
+        self.told.clear()
+
+    def run(self) -> None:
+        self.thinker._worker.run()
+
+    def ended_words(self) -> int:
+        """The turn whose words have come to an end last."""
+        assert isinstance(self.said[-1], EndWords)
+        return self.said[-1].reply.turn
+
+
+@pytest.fixture(autouse=True)
+def _by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(thinker_module, "Worker", HandWorker)
+
+
+def asked(text: str) -> tuple[Message, ...]:
+    return (Message(Role.USER, text),)
+
+
+def test_nothing_of_a_rehearsal_is_heard_or_done_before_it_is_performed() -> None:
+    mind = Mind(ChangeRate(by=-1.0), "Slower it is.")
+    mind.replies.prepare(1, asked("slower"))
+    mind.run()
+    assert mind.model.given == 2
+    assert (mind.told, mind.said) == ([], [])
+    mind.replies.answer(1, asked("slower"))
+    mind.run()
+    assert mind.told[0] == ActionAsked(1, ChangeRate(by=-1.0))
+    assert isinstance(mind.said[0], SayWords)
+    assert mind.ended_words() == 1
+    assert len(mind.model.histories) == 1
+
+
+def test_what_was_rehearsed_keeps_the_time_it_was_ready_at() -> None:
+    mind = Mind("Slower it is.")
+    mind.replies.prepare(1, asked("slower"))
+    mind.run()
+    ready_at = thinker_module.time.monotonic()
+    mind.replies.answer(1, asked("slower"))
+    mind.run()
+    grown = [event for event in mind.told if isinstance(event, ReplyGrew)]
+    assert grown[0].at <= ready_at
+
+
+@pytest.mark.parametrize(("turn", "text"), [(1, "slower please"), (2, "slower")])
+def test_another_question_than_the_one_rehearsed_is_thought_about_anew(
+    turn: int, text: str
+) -> None:
+    mind = Mind("Yes.")
+    mind.replies.prepare(1, asked("slower"))
+    mind.run()
+    mind.replies.answer(turn, asked(text))
+    mind.run()
+    assert [history[-1].text for history in mind.model.histories] == ["slower", text]
+    assert mind.ended_words() == turn
+    assert sum(isinstance(event, ReplyGrew) for event in mind.told) == 1
+
+
+def test_a_dropped_rehearsal_is_never_heard() -> None:
+    mind = Mind("Yes.")
+    mind.replies.prepare(1, asked("slower"))
+    mind.run()
+    assert mind.replies.drop()
+    assert not mind.replies.drop()
+    mind.replies.answer(1, asked("slower please"))
+    mind.replies.end(1, Ending.SUPERSEDED)
+    mind.run()
+    assert (mind.told, mind.said) == ([], [])
+
+
+def test_a_reply_asked_for_before_the_rehearsal_began_goes_out_word_by_word() -> None:
+    mind = Mind("One ", "two.")
+    mind.replies.prepare(1, asked("count"))
+    mind.replies.answer(1, asked("count"))
+    mind.run()
+    assert len(mind.model.histories) == 1
+    assert [type(order) for order in mind.said] == [SayWords, SayWords, EndWords]
+
+
+def test_a_fault_during_a_rehearsal_is_told_only_when_it_is_performed() -> None:
+    mind = Mind(LanguageModelError("The server went away."))
+    mind.replies.prepare(1, asked("hello"))
+    mind.run()
+    assert mind.told == []
+    mind.replies.answer(1, asked("hello"))
+    mind.run()
+    assert isinstance(mind.told[0], PartFailed)
+    assert [type(order) for order in mind.said] == [EndWords]
+
+
+def test_a_text_that_is_read_out_takes_the_place_of_a_rehearsal() -> None:
+    mind = Mind("Yes.")
+    mind.replies.prepare(1, asked("hello"))
+    mind.replies.read_out(2, "Your tea is ready.")
+    mind.run()
+    assert {order.reply.turn for order in mind.said} == {2}
+    assert not mind.replies.drop()

@@ -1,0 +1,65 @@
+"""Devices that fail again as soon as they are opened again."""
+
+from engine.messages import Ending, Failed, Part, PressTalk, ReleaseTalk, SendText
+from engine.runtime.workers.flap_guard import RELAPSE_S, FlapGuard
+from tests.engine.runtime.test_conductor import Host, hosting
+from tests.fakes import WORD_SAMPLES, FakeLanguageModel, HandLoudspeaker, HandMicrophone, Stage
+
+
+class Frozen(HandLoudspeaker):
+    """Opens well, takes a little, and is gone."""
+
+    def write(self, pcm):
+        taken = super().write(pcm)
+        self.gone = self.gone or self.samples_written > WORD_SAMPLES
+        return taken
+
+
+class FrozenStage(Stage):
+    """Every loudspeaker and microphone that is opened fails soon, until `works` is set."""
+
+    works = False
+
+    def _loudspeaker(self, name):
+        self.loudspeakers[""] = HandLoudspeaker("well") if self.works else Frozen("frozen")
+        return self.loudspeakers[""]
+
+    def _microphone(self, name):
+        self.microphones[""] = HandMicrophone("frozen")
+        self.microphones[""].gone = not self.works
+        return self.microphones[""]
+
+
+def faults(host: Host, part: Part) -> list[Failed]:
+    return [event for event in host.of(Failed) if event.part is part]
+
+
+def test_only_a_fault_soon_after_another_is_a_relapse() -> None:
+    relapse = FlapGuard()
+    assert [relapse.again(at) for at in (5.0, 6.0, 6.0 + RELAPSE_S + 1)] == [False, True, False]
+
+
+def test_a_loudspeaker_that_stays_frozen_ends_the_reply_and_is_tried_again() -> None:
+    stage = FrozenStage(model=FakeLanguageModel("one two three four five six seven eight"))
+    with hosting(stage) as host:
+        host.engine.post(SendText("count"))
+        ended = host.wait_ended(1, playing=800)
+        assert ended.ending is Ending.DEVICE_LOST
+        assert 0 < len(ended.heard) < len(ended.reply)
+        assert len(faults(host, Part.LOUDSPEAKER)) == 2
+        stage.works = True
+        host.engine.post(SendText("count"))
+        assert host.wait_ended(2).ending is Ending.COMPLETE
+        assert stage.loudspeakers[""].samples_played == 8 * WORD_SAMPLES
+
+
+def test_a_microphone_that_stays_frozen_is_given_up_until_the_person_talks() -> None:
+    stage = FrozenStage()
+    with hosting(stage) as host:
+        host.wait(lambda: len(faults(host, Part.MICROPHONE)) == 2)
+        host.ask("anything")
+        assert len(faults(host, Part.MICROPHONE)) == 2
+        stage.works = True
+        host.engine.post(PressTalk())
+        host.engine.post(ReleaseTalk())
+        assert host.wait_ended(2).said == "hello there"

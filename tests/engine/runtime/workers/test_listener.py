@@ -1,0 +1,197 @@
+"""The ears, ticked by hand: speech is found where it is, however quiet the room was before."""
+
+import numpy as np
+import pytest
+
+from engine.asr.base import SAMPLE_RATE
+from engine.audio.base import Pcm, Played
+from engine.audio.near_end import NearEnd
+from engine.errors import DeviceError
+from engine.messages import Event
+from engine.runtime.turn.facts import (
+    Fact,
+    PartFailed,
+    SpeechEnded,
+    SpeechPaused,
+    SpeechStarted,
+)
+from engine.runtime.turn.orders import CloseUtterance, JoinUtterance, OpenUtterance
+from engine.runtime.workers.ducking import Ducking
+from engine.runtime.workers.listener import (
+    LONGEST_S,
+    Attend,
+    AwaitSilence,
+    Listener,
+    Order,
+    UseMicrophone,
+)
+from engine.runtime.workers.transcriber import (
+    DraftUtterance,
+    HearAudio,
+    Job,
+    ResumeUtterance,
+)
+from tests.end_to_end.spoken import silence, spoken
+from tests.fakes import Stage
+
+QUIET_S = 2.0
+BLOCK = SAMPLE_RATE // 20
+
+
+class Ears:
+    """A listener with a hand-fed microphone at 16 kHz, hands free; nothing is being played."""
+
+    def __init__(self) -> None:
+        self.told: list[Fact | Event] = []
+        self.jobs: list[Job] = []
+        self._stage = Stage()
+        nothing = Played(np.zeros(0, np.float32), SAMPLE_RATE, more=False)
+        self.ducked: list[bool] = []
+        self.listener = Listener(
+            self._stage.parts(),
+            self.told.append,
+            self.jobs.append,
+            lambda: nothing,
+            Ducking(self.ducked.append),
+            end_silence_ms=1_500,
+        )
+        self.listener._handle(UseMicrophone(""))
+        self.listener._handle(Attend(hands_free=True, deaf=False))
+
+    def hear(self, pcm: Pcm) -> None:
+        for first in range(0, len(pcm), BLOCK):
+            self._stage.microphones[""].hear(pcm[first : first + BLOCK])
+            self.listener._tick()
+
+
+@pytest.mark.parametrize("noise", [0.0, 3e-5, 1e-3])
+def test_speech_after_quiet_is_told_with_its_place(noise: float) -> None:
+    speech = spoken("what time is it")
+    quiet = np.zeros(int(QUIET_S * SAMPLE_RATE), np.float32)
+    pcm = np.concatenate((quiet, speech, quiet))
+    pcm += noise * np.random.default_rng(1).standard_normal(len(pcm)).astype(np.float32)
+    ears = Ears()
+    ears.hear(pcm)
+    started = [event for event in ears.told if isinstance(event, SpeechStarted)]
+    assert len(started) == 1
+    assert abs(started[0].sample - QUIET_S * SAMPLE_RATE) < 0.3 * SAMPLE_RATE
+    assert len([event for event in ears.told if isinstance(event, SpeechEnded)]) == 1
+
+
+def test_a_pause_has_the_utterance_drafted_and_ends_when_it_was_asked_to() -> None:
+    ears = Ears()
+    ears.hear(np.concatenate((silence(0.5), spoken("set a timer for"))))
+    ears.listener._handle(OpenUtterance(1, 8_000))
+    ears.hear(silence(0.3))
+    pause = next(event.sample for event in ears.told if isinstance(event, SpeechPaused))
+    assert DraftUtterance(1, pause) in ears.jobs
+    ears.listener._handle(AwaitSilence(pause, 448))
+    assert not [event for event in ears.told if isinstance(event, SpeechEnded)]
+    ears.hear(silence(0.2))
+    assert [event for event in ears.told if isinstance(event, SpeechEnded)]
+
+
+def test_speech_that_goes_on_takes_the_silence_asked_for_back() -> None:
+    ears = Ears()
+    ears.hear(np.concatenate((silence(0.5), spoken("set a timer for"))))
+    ears.listener._handle(OpenUtterance(1, 8_000))
+    ears.hear(silence(0.3))
+    pause = next(event.sample for event in ears.told if isinstance(event, SpeechPaused))
+    ears.hear(spoken("ten minutes"))
+    assert ResumeUtterance(1) in ears.jobs
+    ears.listener._handle(AwaitSilence(pause, 224))
+    ears.hear(silence(0.4))
+    assert not [event for event in ears.told if isinstance(event, SpeechEnded)]
+    ears.hear(silence(1.5))
+    assert [event for event in ears.told if isinstance(event, SpeechEnded)]
+
+
+def test_an_utterance_that_is_rejoined_loses_no_sample() -> None:
+    ears = Ears()
+    speech = np.arange(SAMPLE_RATE, dtype=np.float32) / SAMPLE_RATE
+    ears.listener._handle(OpenUtterance(1, 0))
+    ears.hear(speech[:8_000])
+    ears.listener._handle(CloseUtterance(1))
+    ears.hear(speech[8_000:12_000])
+    ears.listener._handle(JoinUtterance(1, 2))
+    ears.hear(speech[12_000:])
+    fed = [job.pcm for job in ears.jobs if isinstance(job, HearAudio)]
+    np.testing.assert_array_equal(np.concatenate(fed), speech)
+    assert JoinUtterance(1, 2) in ears.jobs
+
+
+def test_a_quiet_room_is_not_looked_at() -> None:
+    ears = Ears()
+    ears.hear(np.zeros(SAMPLE_RATE, np.float32))
+    assert ears.listener._watch.resting
+    ears.hear(np.full(SAMPLE_RATE, 0.01, np.float32))
+    assert not ears.listener._watch.resting
+
+
+def test_a_trace_of_somebody_ducks_the_reply_only_while_it_is_heard(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(NearEnd, "double_talk", True)
+    ears = Ears()
+    ears.hear(np.zeros(int(0.1 * SAMPLE_RATE), np.float32))
+    assert ears.ducked == []
+    ears.listener._handle(Attend(hands_free=True, deaf=False, wary=True))
+    ears.hear(np.zeros(int(0.1 * SAMPLE_RATE), np.float32))
+    assert ears.ducked == [True]
+    ears.listener._handle(Attend(hands_free=True, deaf=False))
+    ears.hear(np.zeros(int(0.5 * SAMPLE_RATE), np.float32))
+    assert ears.ducked == [True, False]
+
+
+def ends(ears: Ears) -> int:
+    return sum(isinstance(told, SpeechEnded) for told in ears.told)
+
+
+def test_somebody_who_never_pauses_has_ended_after_a_minute() -> None:
+    ears = Ears()
+    talk = np.concatenate([spoken("what time is it in tokyo and what is the date")] * 2)
+    ears.hear(talk[: SAMPLE_RATE // 2])
+    ears.listener._handle(OpenUtterance(1, 0))
+    while ears.listener._position < (LONGEST_S + 2) * SAMPLE_RATE and not ends(ears):
+        ears.listener._watch._endpointer.end_silence_ms = 10_000  # they pause, but never so long
+        ears.hear(talk)
+    assert ends(ears) == 1
+    assert LONGEST_S <= ears.listener._position / SAMPLE_RATE < LONGEST_S + 8
+
+
+def test_the_talk_key_may_be_held_for_longer_than_a_minute() -> None:
+    ears = Ears()
+    ears.listener._handle(OpenUtterance(1, None))
+    ears.hear(silence(LONGEST_S + 2))
+    assert ends(ears) == 0
+
+
+@pytest.mark.parametrize(
+    "order", [UseMicrophone(""), Attend(hands_free=False, deaf=False), Attend(True, deaf=True)]
+)
+def test_who_is_no_longer_followed_has_ended(order: Order) -> None:
+    ears = Ears()
+    ears.hear(spoken("what time is it in tokyo")[:SAMPLE_RATE])
+    assert any(isinstance(told, SpeechStarted) for told in ears.told)
+    ears.listener._handle(order)
+    assert ends(ears) == 1
+
+
+def test_what_is_said_after_a_long_pause_with_the_key_held_is_no_part_of_the_draft() -> None:
+    ears = Ears()
+    ears.listener._handle(OpenUtterance(1, None))
+    ears.hear(spoken("what time is it"))
+    ears.hear(silence(3.0))
+    assert ends(ears) == 1
+    ears.jobs.clear()
+    ears.hear(spoken("in tokyo"))
+    assert ResumeUtterance(1) in ears.jobs
+
+
+def test_a_microphone_that_cannot_be_replaced_ends_the_turn_it_was_heard_for() -> None:
+    ears = Ears()
+    ears.listener._handle(OpenUtterance(1, None))
+    del ears._stage.microphones[""]
+    ears.listener._report(DeviceError("The microphone is gone."))
+    failed = [told.turn for told in ears.told if isinstance(told, PartFailed)]
+    assert failed == [None, 1]

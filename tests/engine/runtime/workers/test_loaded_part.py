@@ -1,0 +1,175 @@
+"""What is loaded, what is only adjusted, and what becomes of a part that does not load."""
+
+from types import SimpleNamespace
+
+import psutil
+import pytest
+
+from engine.errors import Cancelled, ModelError
+from engine.messages import Event, Loading, Notice, Part, Ready
+from engine.runtime.turn.facts import Fact, PartFailed
+from engine.runtime.workers.loaded_part import LoadedPart
+from engine.settings import LanguageModelSettings
+
+BIG = 10**18  # bytes: more than any machine has
+
+
+class Model:
+    def __init__(self, settings: LanguageModelSettings) -> None:
+        self.info = SimpleNamespace(name=settings.model or settings.engine)
+        self.settings = settings
+        self.closed = False
+
+    def adjust(self, settings: LanguageModelSettings) -> None:
+        if settings.system_prompt == "impossible":
+            raise ModelError("That cannot be.")
+        self.settings = settings
+
+    def close(self) -> None:
+        self.closed = True
+
+
+class Bench:
+    """A loaded part, and everything that happened to it."""
+
+    def __init__(self, *, size_bytes: int = 0) -> None:
+        self.told: list[Fact | Event] = []
+        self.made: list[Model] = []
+        self.open_at_load: list[list[str]] = []  # models in memory, for each load
+        self.refused: set[str] = set()  # models that do not load
+        self.part: LoadedPart[LanguageModelSettings, Model] = LoadedPart(
+            Part.LANGUAGE_MODEL,
+            self.told.append,
+            load=self._load,
+            use=lambda model, settings: model.adjust(settings) or "detail",
+            size_bytes=lambda settings: size_bytes,
+            stand_in=LanguageModelSettings(),
+        )
+
+    def take(self, model: str, **others: object) -> None:
+        self.part.take(LanguageModelSettings(engine="llama", model=model, **others))
+
+    @property
+    def running(self) -> str:
+        return self.part.now.info.name
+
+    def of(self, kind: type) -> list:
+        return [each for each in self.told if isinstance(each, kind)]
+
+    def _load(self, settings: LanguageModelSettings, progress: object) -> Model:
+        self.open_at_load.append([made.info.name for made in self.made if not made.closed])
+        if settings.model in self.refused:
+            raise ModelError(f"{settings.model} does not load.")
+        if settings.model == "given up":
+            raise Cancelled("Another was chosen.")
+        self.made.append(Model(settings))
+        return self.made[-1]
+
+
+def test_what_applies_live_is_handed_over_without_loading() -> None:
+    bench = Bench()
+    bench.take("one")
+    bench.take("one", temperature=0.1, system_prompt="Be brief.")
+    assert len(bench.made) == 1
+    assert bench.part.now.settings.temperature == 0.1
+    assert bench.part.now.settings.system_prompt == "Be brief."
+
+
+def test_what_does_not_concern_the_engine_in_use_loads_nothing() -> None:
+    bench = Bench()
+    bench.take("one")
+    bench.take("one", address="http://127.0.0.1:1/v1")
+    assert len(bench.made) == 1
+
+
+def test_another_model_is_loaded_before_the_one_in_use_is_released() -> None:
+    bench = Bench()
+    bench.take("one")
+    bench.take("two")
+    assert bench.open_at_load == [[], ["one"]]
+    assert [made.closed for made in bench.made] == [True, False]
+
+
+def test_live_values_that_cannot_be_are_told_and_change_nothing() -> None:
+    bench = Bench()
+    bench.take("one")
+    before = bench.part.now.settings
+    bench.take("one", system_prompt="impossible")
+    assert [failed.error.message for failed in bench.of(PartFailed)] == ["That cannot be."]
+    assert bench.part.now.settings == before
+
+
+def test_where_nothing_runs_what_needs_no_download_stands_in() -> None:
+    bench = Bench()
+    bench.refused = {"one"}
+    bench.take("one")
+    assert bench.running == "skills"
+    assert [ready.instead for ready in bench.of(Ready)] == [True]
+
+
+def test_what_is_chosen_in_vain_leaves_what_runs() -> None:
+    bench = Bench()
+    bench.take("one")
+    bench.refused = {"two"}
+    bench.take("two")
+    assert (bench.running, len(bench.made), bench.made[0].closed) == ("one", 1, False)
+    assert len(bench.of(PartFailed)) == 1
+
+
+def test_where_memory_is_short_the_one_in_use_is_released_first() -> None:
+    bench = Bench(size_bytes=BIG)
+    bench.take("one")
+    bench.take("two")
+    assert bench.open_at_load == [[], []]
+    assert bench.running == "two"
+    assert not bench.of(Notice)
+
+
+@pytest.mark.parametrize(("free", "beside"), [(99, []), (100, ["one"])])
+def test_memory_is_short_when_the_files_are_bigger_than_what_is_available(
+    free: int, beside: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=free))
+    bench = Bench(size_bytes=100)
+    bench.take("one")
+    bench.take("two")
+    assert bench.open_at_load == [[], beside]
+
+
+def test_one_that_was_released_in_vain_is_loaded_again_and_it_is_said() -> None:
+    bench = Bench(size_bytes=BIG)
+    bench.take("one", temperature=0.2)
+    bench.refused = {"two"}
+    bench.take("two")
+    assert (bench.running, bench.part.now.settings.temperature) == ("one", 0.2)
+    assert [failed.error.message for failed in bench.of(PartFailed)] == ["two does not load."]
+    assert bench.of(Ready)[-1].instead  # the fault is still there
+    assert [notice.text for notice in bench.of(Notice)] == [
+        "The language model from before was loaded again."
+    ]
+
+
+def test_one_that_does_not_load_again_either_is_stood_in_for() -> None:
+    bench = Bench(size_bytes=BIG)
+    bench.take("one")
+    bench.refused = {"one", "two"}
+    bench.take("two")
+    assert bench.running == "skills"
+    assert len(bench.of(PartFailed)) == 2
+    assert not bench.of(Notice)
+
+
+def test_giving_up_leaves_what_runs_and_the_next_choice_is_told_as_ready() -> None:
+    bench = Bench()
+    bench.take("one")
+    with pytest.raises(Cancelled):
+        bench.take("given up")
+    bench.take("one")
+    assert isinstance(bench.told[-1], Ready)  # or "Loading" would be shown for ever
+    assert (len(bench.made), bench.running) == (1, "one")
+
+
+def test_a_step_of_loading_is_told_once() -> None:
+    bench = Bench()
+    bench.take("one")
+    assert bench.of(Loading) == [Loading(Part.LANGUAGE_MODEL, "Loading llama")]

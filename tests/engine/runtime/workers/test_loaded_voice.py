@@ -1,0 +1,84 @@
+"""The synthesiser in use: what it says of how it runs reaches the person."""
+
+from dataclasses import replace
+
+from engine.messages import Event, Notice
+from engine.runtime.turn.facts import Fact
+from engine.runtime.workers.loaded_voice import LoadedVoice
+from engine.settings import SpeechSettings
+from engine.tts.base import Progress, TtsInfo, Voice
+from tests.fakes import Stage
+from tests.fakes_tts import FakeSession, FakeTts
+
+SLOW, SLOWER = "It is slow.", "It is slower."
+
+
+class SlowTts(FakeTts):
+    """Notices only when a voice is made ready, and when a session is opened, that it is slow."""
+
+    note = ""
+
+    @property
+    def info(self) -> TtsInfo:
+        return replace(super().info, note=self.note)
+
+    def warm(self, voice: Voice) -> None:
+        self.note = SLOW
+
+    def open(self, voice: Voice, *, seed: int) -> FakeSession:
+        self.note = SLOWER
+        return super().open(voice, seed=seed)
+
+
+def test_what_a_model_notes_is_told_once_each() -> None:
+    told: list[Fact | Event] = []
+    stage = Stage()
+    parts = replace(stage.parts(), synthesiser=lambda settings, progress: SlowTts())
+    voice = LoadedVoice(parts, told.append)
+
+    def notices() -> list[str]:
+        return [event.text for event in told if isinstance(event, Notice)]
+
+    voice.load(SpeechSettings())
+    assert notices() == [SLOW]
+    voice.open()
+    voice.open()
+    assert notices() == [SLOW, SLOWER]
+
+
+class SeededTts(FakeTts):
+    """Remembers the seeds of its sessions, and which voices were made ready."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seeds: list[int] = []
+        self.warmed: list[str] = []
+
+    def voices(self) -> tuple[Voice, ...]:
+        return (*super().voices(), Voice("Bell", "fake"))
+
+    def warm(self, voice: Voice) -> None:
+        self.warmed.append(voice.name)
+
+    def open(self, voice: Voice, *, seed: int) -> FakeSession:
+        self.seeds.append(seed)
+        return super().open(voice, seed=seed)
+
+
+def test_seed_and_voice_apply_without_loading() -> None:
+    made: list[SeededTts] = []
+
+    def load(settings: SpeechSettings, progress: Progress) -> SeededTts:
+        made.append(SeededTts())
+        return made[-1]
+
+    voice = LoadedVoice(replace(Stage().parts(), synthesiser=load), lambda told: None)
+    voice.load(SpeechSettings(seed=1))
+    voice.load(SpeechSettings(seed=2))
+    voice.open()
+    voice.load(SpeechSettings(seed=2, voice="Bell"))
+    voice.load(SpeechSettings(seed=3, voice="Bell"))
+    voice.open()
+    assert [(model.seeds, model.warmed) for model in made] == [([2, 3], ["Tone", "Bell"])]
+    voice.load(SpeechSettings(seed=3, voice="Bell", device="cpu"))
+    assert [model.warmed for model in made] == [["Tone", "Bell"], ["Bell"]]

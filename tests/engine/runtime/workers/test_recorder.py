@@ -1,0 +1,178 @@
+"""Recording begins when asked, ends when asked or must, and never without being told."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+from engine.audio.base import Played
+from engine.messages import Event, Failed, Notice, RecordingChanged
+from engine.runtime.workers import recorder as recorders
+from engine.runtime.workers.recorder import (
+    BeginRecording,
+    ChangeTape,
+    EndRecording,
+    Order,
+    Recorder,
+    SaveSound,
+    Sink,
+)
+
+RATE = 16_000
+SECOND = np.full(RATE, 0.5, np.float32)
+SILENT = Played(np.zeros(0, np.float32), RATE, more=False)
+
+
+class Room:
+    """A recorder without its thread: what is posted is handled at the next settle()."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+        monkeypatch.setenv("RUBATO_DATA", str(folder))
+        self.now = 50.0
+        self.events: list[Event] = []
+        self.sink: Sink | None = None
+        self.recorder = Recorder(self.events.append, self._overhear, clock=lambda: self.now)
+        self.folder = folder / "recordings"
+
+    def _overhear(self, sink: Sink | None) -> None:
+        self.sink = sink
+
+    def ask(self, order: Order) -> None:
+        """Post an order and let the thread do all it has to."""
+        self.recorder.post(order)
+        self.settle()
+
+    def settle(self) -> None:
+        worker = self.recorder._worker
+        while (message := worker._take(0.0)) is not None:
+            worker.guarded(lambda message=message: worker._deliver(message))  # type: ignore[misc]
+
+    def hear(self, seconds: int) -> None:
+        for _ in range(seconds):
+            self.now += 1.0
+            if self.sink:
+                self.sink(SECOND, RATE, SILENT)
+            self.settle()
+
+    def of(self, kind: type) -> list[Event]:
+        return [event for event in self.events if isinstance(event, kind)]
+
+
+@pytest.fixture
+def room(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Room:
+    return Room(monkeypatch, tmp_path)
+
+
+def test_nothing_is_recorded_until_asked(room: Room) -> None:
+    room.hear(2)
+    assert room.sink is None
+    assert not room.folder.exists()
+
+
+def test_a_recording_is_told_when_it_begins_and_where_it_is_when_it_ends(room: Room) -> None:
+    room.ask(BeginRecording())
+    assert room.events == [RecordingChanged(True)]
+    room.hear(3)
+    room.ask(EndRecording())
+    assert room.sink is None
+    (file,) = room.folder.iterdir()
+    assert room.events[1:] == [RecordingChanged(False), Notice(f"Recorded 0:03 in {file}")]
+    assert soundfile.info(file).duration == pytest.approx(3.0, abs=0.01)
+    assert [each.seconds for each in room.recorder.recorded] == [pytest.approx(3.0, abs=0.01)]
+
+
+def test_asked_twice_it_records_once(room: Room) -> None:
+    room.ask(BeginRecording())
+    room.ask(BeginRecording())
+    room.ask(EndRecording())
+    room.ask(EndRecording())
+    assert room.of(RecordingChanged) == [RecordingChanged(True), RecordingChanged(False)]
+    assert len(list(room.folder.iterdir())) == 1
+
+
+def test_a_place_can_be_chosen(room: Room, tmp_path: Path) -> None:
+    room.ask(BeginRecording(tmp_path / "mine.wav"))
+    room.hear(1)
+    room.ask(EndRecording())
+    assert (tmp_path / "mine.wav").exists()
+    assert not room.folder.exists()
+
+
+def test_a_place_that_cannot_be_written_is_told_and_nothing_is_recorded(
+    room: Room, tmp_path: Path
+) -> None:
+    room.ask(BeginRecording(tmp_path / "nowhere" / "mine.wav"))
+    assert room.of(RecordingChanged) == [RecordingChanged(False)]
+    assert room.of(Failed)
+    assert room.sink is None
+
+
+def test_the_sound_can_be_saved_while_it_is_recorded(room: Room, tmp_path: Path) -> None:
+    room.ask(BeginRecording())
+    room.hear(3)
+    room.ask(SaveSound(tmp_path / "talk.wav"))
+    assert soundfile.info(tmp_path / "talk.wav").duration == pytest.approx(3.0, abs=0.3)
+    room.ask(EndRecording())
+
+
+def test_sound_that_was_not_recorded_cannot_be_saved(room: Room, tmp_path: Path) -> None:
+    room.ask(SaveSound(tmp_path / "talk.wav"))
+    assert "no recording" in room.of(Failed)[0].message  # type: ignore[attr-defined]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_new_conversation_has_a_file_of_its_own_even_in_the_same_second(room: Room) -> None:
+    room.ask(BeginRecording())
+    room.hear(1)
+    room.ask(ChangeTape())
+    assert room.sink is not None
+    assert room.recorder.recorded == ()
+    room.hear(2)
+    room.ask(EndRecording())
+    lengths = sorted(soundfile.info(file).duration for file in room.folder.iterdir())
+    assert lengths == pytest.approx([1.0, 2.0], abs=0.01)
+
+
+@pytest.mark.parametrize("limit", ["MOST_BYTES", "LONGEST_S"])
+def test_without_room_it_does_not_begin(room: Room, monkeypatch, limit: str) -> None:
+    if limit == "MOST_BYTES":
+        monkeypatch.setattr(recorders, "MOST_BYTES", 100_000)
+    else:
+        monkeypatch.setattr(recorders, "longest_s", lambda folder, most: 1.0)
+    room.ask(BeginRecording())
+    assert room.of(RecordingChanged) == [RecordingChanged(False)]
+    assert "no room" in room.of(Failed)[0].message  # type: ignore[attr-defined]
+
+
+def test_it_ends_by_itself_when_the_room_is_used_up_and_keeps_the_file(
+    room: Room, monkeypatch
+) -> None:
+    monkeypatch.setattr(recorders, "longest_s", lambda folder, most: 12.0)
+    room.ask(BeginRecording())
+    room.hear(20)
+    assert room.of(RecordingChanged)[-1] == RecordingChanged(False)
+    assert room.of(Failed)
+    (file,) = room.folder.iterdir()
+    assert soundfile.info(file).duration == pytest.approx(12.0, abs=1.1)
+
+
+def test_a_disk_that_cannot_keep_up_ends_it_and_not_the_memory(room: Room, monkeypatch) -> None:
+    monkeypatch.setattr(recorders, "LATE_BLOCKS", 5)
+    room.ask(BeginRecording())
+    assert room.sink is not None
+    for _ in range(50):  # and nothing is written meanwhile
+        room.sink(SECOND, RATE, SILENT)
+    room.settle()
+    assert room.recorder._offered == 5
+    assert "too slow" in room.of(Failed)[0].message  # type: ignore[attr-defined]
+    assert room.of(RecordingChanged)[-1] == RecordingChanged(False)
+
+
+def test_when_the_program_stops_the_file_gets_its_name(room: Room) -> None:
+    room.recorder.start()
+    room.recorder.post(BeginRecording())
+    assert room.recorder.stop(5.0)
+    (file,) = room.folder.iterdir()
+    assert file.suffix == ".wav"
+    assert not file.name.startswith(".")

@@ -1,0 +1,212 @@
+"""The voice, ticked by hand: what is ducked is quieter, what is paused waits and loses nothing."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from engine.audio.base import Pcm
+from engine.messages import Ending, Event
+from engine.runtime.turn import reply as reply_file
+from engine.runtime.turn.dials import DUCKED, Dials
+from engine.runtime.turn.facts import Delivery, Fact, ReplyEnded
+from engine.runtime.turn.reply import Reply
+from engine.runtime.workers.speaker import (
+    LONGEST_PAUSE_S,
+    EndWords,
+    LoadSynthesiser,
+    ResumeSaying,
+    SayWords,
+    Speaker,
+    UseLoudspeaker,
+)
+from engine.settings import SpeechSettings
+from engine.text.word import Word
+from tests.fakes import HandLoudspeaker, Stage
+
+BLOCK = 160  # samples that are played between two ticks
+WORDS = tuple(Word(text, 0, 0) for text in ("one", "two", "three", "four", "five", "six"))
+
+
+class Mouth:
+    """A speaker with a loudspeaker in the hand, and a reply it has begun as turn 1."""
+
+    def __init__(self) -> None:
+        stage = Stage()
+        self.loudspeaker: HandLoudspeaker = stage.loudspeakers[""]
+        self.stage = stage
+        self.told: list[Fact | Event] = []
+        self.dials = Dials(lead_ms=240)
+        self.reply = Reply(1, self.dials, aloud=True)
+        self.speaker = Speaker(stage.parts(), self.told.append, self.dials)
+        for order in (
+            LoadSynthesiser(SpeechSettings()),
+            UseLoudspeaker(""),
+            SayWords(self.reply, WORDS),
+            EndWords(self.reply),
+        ):
+            self.speaker._handle(order)
+
+    def run(self, ticks: int) -> Pcm:
+        """What is heard in so many ticks."""
+        before = len(self.loudspeaker.heard)
+        for _ in range(ticks):
+            self.speaker._tick()
+            self.loudspeaker.play(BLOCK)
+        return np.concatenate(self.loudspeaker.heard[before:])
+
+    def heard(self) -> Pcm:
+        """Everything that was audible."""
+        samples = np.concatenate(self.loudspeaker.heard)
+        return samples[samples != 0]
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    stepped = SimpleNamespace(now=100.0)
+    stepped.monotonic = lambda: stepped.now
+    monkeypatch.setattr(reply_file, "time", stepped)
+    return stepped
+
+
+def undisturbed() -> Pcm:
+    mouth = Mouth()
+    mouth.run(400)
+    return mouth.heard()
+
+
+def test_a_paused_reply_is_silent_and_goes_on_without_losing_a_sample() -> None:
+    mouth = Mouth()
+    mouth.run(20)
+    mouth.reply.pause()
+    assert not np.any(mouth.run(50))
+    mouth.speaker._handle(ResumeSaying(mouth.reply))
+    mouth.run(400)
+    np.testing.assert_array_equal(mouth.heard(), undisturbed())
+    assert mouth.loudspeaker.underruns == 0
+
+
+def test_a_pause_that_nobody_ends_ends_by_itself(clock: SimpleNamespace) -> None:
+    mouth = Mouth()
+    mouth.run(20)
+    mouth.reply.pause()
+    clock.now += LONGEST_PAUSE_S - 0.1
+    assert not np.any(mouth.run(10))
+    clock.now += 0.2
+    assert np.any(mouth.run(10))
+
+
+def test_of_a_reply_that_was_stopped_in_its_pause_nothing_is_heard_any_more() -> None:
+    mouth = Mouth()
+    mouth.run(20)
+    mouth.reply.pause()
+    assert mouth.reply.end(Ending.INTERRUPTED_BY_SPEECH)
+    delivery = mouth.reply.delivery
+    mouth.speaker._handle(ResumeSaying(mouth.reply))
+    assert not np.any(mouth.run(50))
+    assert 0 < len(delivery.words) < len(WORDS)
+
+
+def ends(mouth: Mouth) -> list[ReplyEnded]:
+    return [told for told in mouth.told if isinstance(told, ReplyEnded)]
+
+
+def test_a_reply_that_was_heard_to_its_end_ends_once() -> None:
+    mouth = Mouth()
+    mouth.run(400)
+    assert ends(mouth) == [ReplyEnded(1, Ending.COMPLETE)]
+    assert not mouth.reply.end(Ending.INTERRUPTED_BY_STOP)
+    assert mouth.reply.delivery.words == WORDS
+
+
+def test_a_reply_that_somebody_else_has_ended_is_not_told_again() -> None:
+    mouth = Mouth()
+    mouth.run(20)
+    mouth.reply.end(Ending.INTERRUPTED_BY_ESCAPE)
+    heard = mouth.reply.delivery
+    mouth.run(400)
+    assert ends(mouth) == []
+    assert mouth.reply.delivery == heard
+    assert mouth.stage.voice.sessions[0].closed
+
+
+def test_words_of_a_reply_that_has_ended_are_not_said() -> None:
+    mouth = Mouth()
+    mouth.reply.end(Ending.INTERRUPTED_BY_TEXT)
+    late = Reply(2, mouth.dials, aloud=True)
+    late.end(Ending.SUPERSEDED)
+    mouth.speaker._handle(SayWords(late, WORDS))
+    mouth.run(50)
+    assert len(mouth.stage.voice.sessions) == 1
+    assert (late.delivery, mouth.reply.delivery) == (Delivery(), Delivery())
+
+
+def test_a_voice_that_breaks_ends_its_reply_as_failed() -> None:
+    mouth = Mouth()
+    mouth.stage.voice.sessions[0]._fail_at = 2
+    with pytest.raises(RuntimeError):
+        mouth.run(400)
+    mouth.speaker._report(RuntimeError("the fake voice broke"))
+    assert ends(mouth) == [ReplyEnded(1, Ending.FAILED)]
+    assert len(mouth.reply.delivery.words) <= 2
+
+
+def test_what_is_chosen_during_a_reply_is_loaded_once_and_after_it() -> None:
+    mouth = Mouth()
+    mouth.run(20)
+    loads = mouth.stage.count_loads()
+    for device in ("cuda", "auto", "cpu"):
+        mouth.speaker._handle(LoadSynthesiser(SpeechSettings(device=device)))
+    mouth.run(20)
+    assert loads == []
+    mouth.run(400)
+    assert ends(mouth)[0].ending is Ending.COMPLETE
+    assert [settings.device for settings in loads] == ["cpu"]
+
+
+def test_a_duck_is_quieter_and_passes() -> None:
+    mouth = Mouth()
+    mouth.run(20)
+    mouth.dials.duck(True)
+    assert mouth.loudspeaker.gain == pytest.approx(DUCKED)
+    mouth.dials.volume = 0.5
+    assert mouth.loudspeaker.gain == pytest.approx(0.5 * DUCKED)
+    mouth.dials.duck(False)
+    assert mouth.loudspeaker.gain == pytest.approx(0.5)
+
+
+def test_neither_a_duck_nor_a_volume_wakes_a_paused_reply() -> None:
+    mouth = Mouth()
+    mouth.run(20)
+    mouth.reply.pause()
+    mouth.dials.duck(True)
+    mouth.dials.duck(False)
+    mouth.dials.volume = 0.5
+    assert mouth.loudspeaker.gain == 0.0
+
+
+def test_a_loudspeaker_that_goes_before_the_first_sound_leaves_the_reply_to_be_read() -> None:
+    mouth = Mouth()
+    mouth.stage.loudspeakers.clear()
+    mouth.loudspeaker.gone = True
+    for _ in range(10):
+        mouth.speaker._tick()
+    assert mouth.reply.ending is Ending.COMPLETE
+    assert mouth.reply.delivery == Delivery(read=True)
+    assert mouth.told[-1] == ReplyEnded(1, Ending.COMPLETE)
+
+
+def test_what_is_still_written_where_there_is_no_loudspeaker_is_waited_for() -> None:
+    mouth = Mouth()
+    mouth.stage.loudspeakers.clear()
+    mouth.speaker._handle(UseLoudspeaker("none"))
+    reply = Reply(2, mouth.dials, aloud=True)
+    mouth.speaker._handle(SayWords(reply, WORDS))
+    for _ in range(10):
+        mouth.speaker._tick()
+    assert reply.ending is None
+    mouth.speaker._handle(EndWords(reply))
+    for _ in range(10):
+        mouth.speaker._tick()
+    assert reply.ending is Ending.COMPLETE
+    assert len(mouth.stage.voice.sessions) == 1  # of the first reply: nothing was mimed

@@ -1,0 +1,60 @@
+"""Under a reply a first sign of voice counts where there is a trace of somebody, and only there."""
+
+import numpy as np
+import pytest
+
+from engine.audio import vad
+from engine.audio.base import Pcm
+from engine.audio.vad import WINDOW, SpeechStarted
+from engine.runtime.workers.speech_watch import INSISTENT, SpeechWatch
+
+
+class ScriptedVad:
+    """Gives the probability that a window's samples are."""
+
+    def push(self, pcm: Pcm) -> list[float]:
+        return [float(each) for each in pcm[::WINDOW]]
+
+    def reset(self) -> None:
+        """Nothing is remembered."""
+
+
+@pytest.fixture
+def watch(monkeypatch: pytest.MonkeyPatch) -> SpeechWatch:
+    monkeypatch.setattr(vad, "Vad", ScriptedVad)
+    watch = SpeechWatch(end_silence_ms=700)
+    watch.attend(wary=True)
+    return watch
+
+
+def starts(watch: SpeechWatch, probabilities: list[float], *, plausible: bool) -> list[int]:
+    """Windows after which speech began, counting from 0."""
+    found = []
+    for number, probability in enumerate(probabilities):
+        pcm = np.full(WINDOW, probability, np.float32)
+        events = watch.push(pcm, (number + 1) * WINDOW, plausible=plausible)
+        found += [number for event in events if isinstance(event, SpeechStarted)]
+    return found
+
+
+def test_with_a_trace_the_first_sign_counts(watch: SpeechWatch) -> None:
+    assert starts(watch, [0.1, 0.1, 0.35], plausible=True) == [2]
+
+
+def test_without_a_trace_a_moment_of_voice_does_not(watch: SpeechWatch) -> None:
+    assert starts(watch, [0.1, 0.9, 0.1, 0.9, 0.4, 0.9, 0.1], plausible=False) == []
+
+
+def test_without_a_trace_voice_that_goes_on_does(watch: SpeechWatch) -> None:
+    voice = [0.1, *[0.9] * INSISTENT]
+    assert starts(watch, voice, plausible=False) == [INSISTENT]
+
+
+def test_without_a_trace_what_might_be_a_voice_is_the_rest_of_an_echo(watch: SpeechWatch) -> None:
+    assert starts(watch, [0.7] * 50, plausible=False) == []
+
+
+def test_what_went_before_a_reset_does_not_count(watch: SpeechWatch) -> None:
+    assert starts(watch, [0.9] * (INSISTENT - 1), plausible=False) == []
+    watch.reset()
+    assert starts(watch, [0.9] * (INSISTENT - 1), plausible=False) == []

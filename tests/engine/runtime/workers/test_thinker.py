@@ -1,0 +1,164 @@
+"""The mind, ticked by hand: it gets ready for the next question while nobody has the floor."""
+
+import queue
+import threading
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from engine.errors import LanguageModelError
+from engine.llm.base import Message, Role
+from engine.messages import Event, Loading, Ready
+from engine.runtime.turn.dials import Dials
+from engine.runtime.turn.facts import Fact, PartFailed
+from engine.runtime.turn.reply import Reply
+from engine.runtime.workers.speaker import Order
+from engine.runtime.workers.thinker import Answer, GetReady, LoadLanguageModel, Rest, Thinker
+from engine.settings import LanguageModelSettings
+from tests.fakes import FakeLanguageModel, Stage
+
+HISTORY = (Message(Role.USER, "hello"), Message(Role.ASSISTANT, "Good day."))
+
+
+class Mind:
+    """A thinker whose model takes three slices to get ready."""
+
+    def __init__(self) -> None:
+        self.model = FakeLanguageModel("Yes.")
+        self.model.slices = 3
+        self.told: list[Fact | Event] = []
+        said: list[Order] = []
+        parts = Stage(model=self.model).parts()
+        self.thinker = Thinker(parts, self.told.append, said.append, lambda: None)
+        self.thinker._handle(LoadLanguageModel(LanguageModelSettings()))
+        self.thinker._load_wanted()
+
+    def rest(self) -> None:
+        """Until there is nothing left to do."""
+        while self.thinker._tick() is not None:
+            pass
+
+
+def test_a_loaded_model_gets_ready_for_the_first_question() -> None:
+    mind = Mind()
+    mind.rest()
+    assert mind.model.warmed == [(), (), ()]
+
+
+def test_it_gets_ready_for_what_follows_a_turn() -> None:
+    mind = Mind()
+    mind.rest()
+    mind.thinker._handle(GetReady(HISTORY))
+    mind.rest()
+    assert mind.model.warmed[3:] == [("hello", "Good day.")] * 3
+
+
+def test_who_begins_to_speak_waits_for_one_slice_at_most() -> None:
+    mind = Mind()
+    mind.thinker._tick()
+    mind.thinker._handle(Rest())
+    mind.rest()
+    assert len(mind.model.warmed) == 1
+
+
+def test_a_question_is_answered_before_the_model_is_ready() -> None:
+    mind = Mind()
+    mind.thinker._tick()
+    reply = Reply(1, Dials(lead_ms=240), aloud=True)
+    mind.thinker._handle(Answer(reply, HISTORY[:1], paced=False))
+    mind.rest()
+    assert len(mind.model.warmed) == 1
+    assert mind.model.histories == [HISTORY[:1]]
+
+
+def test_another_model_gets_ready_for_the_same_conversation() -> None:
+    mind = Mind()
+    mind.rest()
+    mind.thinker._handle(GetReady(HISTORY))
+    mind.thinker._tick()
+    mind.thinker._handle(LoadLanguageModel(LanguageModelSettings()))
+    mind.rest()
+    assert mind.model.warmed[-3:] == [("hello", "Good day.")] * 3
+
+
+def test_what_fails_while_getting_ready_is_left_for_the_reply_to_tell() -> None:
+    mind = Mind()
+    mind.model.broken = LanguageModelError("The template failed.")
+    mind.rest()
+    assert mind.thinker._tick() is None
+    assert not [told for told in mind.told if isinstance(told, PartFailed)]
+
+
+def loading_until_cancelled(began: threading.Event):
+    """A language model of which 'llama' never finishes to load, and 'skills' does at once."""
+
+    def load(settings, progress):
+        while settings.engine == "llama":
+            progress("Trying", None)
+            began.set()
+        return FakeLanguageModel("Yes.")
+
+    return load
+
+
+@pytest.fixture
+def endless():
+    """endless.thinker loads for ever; endless.began tells that it began."""
+    began, told = threading.Event(), queue.SimpleQueue()
+    parts = replace(Stage().parts(), language_model=loading_until_cancelled(began))
+    thinker = Thinker(parts, told.put, lambda order: None, lambda: None)
+    thinker.start()
+    thinker.post(LoadLanguageModel(LanguageModelSettings(engine="llama")))
+    assert began.wait(10)
+    yield SimpleNamespace(thinker=thinker, told=told)
+    thinker.stop(10)
+
+
+def test_loading_is_given_up_for_another_model(endless) -> None:
+    endless.thinker.post(LoadLanguageModel(LanguageModelSettings()))
+    told = []
+    while not (told and isinstance(told[-1], Ready)):
+        told.append(endless.told.get(timeout=10))
+    assert [each.text for each in told if isinstance(each, Loading)] == [
+        "Loading llama",
+        "Trying",
+        "Loading skills",
+    ]
+    assert not [each for each in told if isinstance(each, PartFailed)]
+
+
+def test_loading_is_not_given_up_for_what_applies_live() -> None:
+    told: list[Fact | Event] = []
+    model = FakeLanguageModel("Yes.")
+    settings = LanguageModelSettings(engine="llama")
+    warmer = replace(settings, temperature=1.5)
+
+    def load(_: LanguageModelSettings, progress):
+        thinker.post(LoadLanguageModel(warmer))
+        progress("Still loading", None)
+        return model
+
+    parts = replace(Stage().parts(), language_model=load)
+    thinker = Thinker(parts, told.append, lambda order: None, lambda: None)
+    thinker.post(LoadLanguageModel(settings))
+    for chosen in (settings, warmer):
+        thinker._handle(LoadLanguageModel(chosen))
+        thinker._load_wanted()
+    assert model.settings == warmer
+    assert len([each for each in told if isinstance(each, Loading)]) == 2  # of one load
+    assert not [each for each in told if isinstance(each, PartFailed)]
+
+
+def test_a_changed_system_prompt_is_made_ready_for() -> None:
+    mind = Mind()
+    mind.rest()
+    prompted = LanguageModelSettings(system_prompt="Be brief.")
+    mind.thinker._handle(LoadLanguageModel(prompted))
+    mind.rest()
+    assert mind.model.settings == prompted
+    assert len(mind.model.warmed) == 6
+
+
+def test_loading_does_not_keep_the_thread_from_ending(endless) -> None:
+    assert endless.thinker.stop(10)

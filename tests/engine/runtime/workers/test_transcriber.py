@@ -1,0 +1,152 @@
+"""Drafts of an utterance and what becomes of them, on a transcriber run by hand."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from engine.asr.base import Recogniser, Transcript
+from engine.asr.completeness import Completeness
+from engine.messages import Event
+from engine.runtime.turn.facts import Drafted, Fact, Glanced, PartialHeard, Transcribed
+from engine.runtime.turn.orders import CloseUtterance, DropUtterance, JoinUtterance, OpenUtterance
+from engine.runtime.workers import transcriber as transcriber_module
+from engine.runtime.workers.transcriber import (
+    DraftUtterance,
+    HearAudio,
+    LoadRecogniser,
+    ResumeUtterance,
+    Transcriber,
+)
+from engine.settings import RecogniserSettings
+from tests.engine.runtime.turn.test_replies import HandWorker
+from tests.fakes import Stage
+
+
+class Scribe:
+    def __init__(self) -> None:
+        self.stage = Stage()
+        self.told: list[Fact | Event] = []
+        self.transcriber = Transcriber(self.stage.parts(), self.told.append)
+        self.do(LoadRecogniser(RecogniserSettings()), OpenUtterance(1, None))
+        self.hear(1)
+        self.told.clear()
+
+    def do(self, *jobs: object) -> None:
+        for job in jobs:
+            self.transcriber.post(job)
+        self.transcriber._worker.run()
+
+    def hear(self, turn: int) -> None:
+        self.do(HearAudio(turn, np.ones(1_600, np.float32)))
+
+    def of(self, kind: type) -> list:
+        return [event for event in self.told if isinstance(event, kind)]
+
+
+@pytest.fixture(autouse=True)
+def _by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transcriber_module, "Worker", HandWorker)
+
+
+def test_what_was_said_into_a_reply_is_heard_as_an_aside() -> None:
+    scribe = Scribe()
+    scribe.stage.recogniser.aside = "wait"
+    scribe.do(CloseUtterance(1, aside=True))
+    assert [told.transcript.text for told in scribe.of(Transcribed)] == ["wait"]
+
+
+def test_the_draft_of_the_last_pause_is_the_transcript() -> None:
+    scribe = Scribe()
+    scribe.do(DraftUtterance(1, 800))
+    draft = scribe.of(Drafted)[0]
+    scribe.stage.recogniser.text = "something else"
+    scribe.do(CloseUtterance(1))
+    assert (draft.turn, draft.pause, draft.transcript.text) == (1, 800, "hello there")
+    assert scribe.of(Transcribed) == [Transcribed(1, draft.transcript, draft.at)]
+
+
+def test_speech_that_goes_on_makes_a_draft_worthless() -> None:
+    scribe = Scribe()
+    scribe.do(DraftUtterance(1, 800), ResumeUtterance(1))
+    scribe.stage.recogniser.text = "hello there you"
+    scribe.do(CloseUtterance(1))
+    assert scribe.of(Transcribed)[0].transcript.text == "hello there you"
+
+
+def test_a_draft_that_is_overtaken_by_speech_is_not_told() -> None:
+    scribe = Scribe()
+    scribe.do(DraftUtterance(1, 800), ResumeUtterance(1), DraftUtterance(1, 2_400))
+    assert [draft.pause for draft in scribe.of(Drafted)] == [2_400]
+
+
+def test_an_utterance_that_goes_on_as_another_turn_keeps_what_was_heard() -> None:
+    scribe = Scribe()
+    scribe.do(CloseUtterance(1), JoinUtterance(1, 2))
+    scribe.hear(2)
+    scribe.do(CloseUtterance(2))
+    assert [said.turn for said in scribe.of(Transcribed)] == [1, 2]
+    assert scribe.stage.recogniser.samples == 3_200
+
+
+def test_what_cannot_go_on_begins_anew() -> None:
+    scribe = Scribe()
+    scribe.do(DropUtterance(1), JoinUtterance(1, 2))
+    scribe.hear(2)
+    scribe.do(CloseUtterance(2))
+    assert scribe.stage.recogniser.samples == 1_600
+    assert len(scribe.of(Transcribed)) == 1
+
+
+def test_after_the_end_no_text_so_far_is_told() -> None:
+    scribe = Scribe()
+    scribe.do(CloseUtterance(1))
+    scribe.told.clear()
+    scribe.stage.recogniser.text = "other words"
+    scribe.transcriber._tick()
+    assert scribe.of(PartialHeard) == []
+
+
+def test_another_language_applies_without_loading() -> None:
+    loads: list[RecogniserSettings] = []
+    stage = Stage()
+    parts = stage.parts()
+
+    def load(settings: RecogniserSettings, phrases: Sequence[str]) -> Recogniser:
+        loads.append(settings)
+        return parts.recogniser(settings, phrases)
+
+    judged: list[str] = []
+
+    def completeness(settings: RecogniserSettings) -> Callable[[str], Completeness]:
+        judged.append(settings.language)
+        return parts.completeness(settings)
+
+    parts_counted = replace(parts, recogniser=load, completeness=completeness)
+    transcriber = Transcriber(parts_counted, lambda told: None)
+    whisper = RecogniserSettings(engine="whisper", model="a folder")
+    for settings in (whisper, replace(whisper, language="de")):
+        transcriber.post(LoadRecogniser(settings))
+        transcriber._worker.run()
+    assert loads == [whisper]
+    assert stage.recogniser.language == "de"
+    assert judged == ["en", "de"]
+
+
+def test_a_glance_is_told_before_the_text_so_far() -> None:
+    scribe = Scribe()
+    scribe.stage.recogniser.text = "stop it"
+    scribe.do(OpenUtterance(2, None))
+    scribe.told.clear()
+    scribe.hear(2)
+    assert scribe.told == [Glanced(2, "stop"), PartialHeard(2, "stop")]
+
+
+def test_rules_of_english_do_not_judge_another_language() -> None:
+    scribe = Scribe()
+    scribe.transcriber._judge = lambda text: Completeness.OPEN
+    german = Transcript("wie spät ist es und", 0.9, "whisper", "de")
+    assert scribe.transcriber._completeness(german) is Completeness.UNSURE
+    english = Transcript("what time is it and", 0.9, "whisper", "en")
+    assert scribe.transcriber._completeness(english) is Completeness.OPEN
