@@ -2,7 +2,7 @@
 ends once, quiet returns, the next question is answered, and nothing is left over.
 
 The engine's own code runs, every thread's share in turn, on a clock that is stepped by hand, so an
-example that fails fails again. The same commands then go to real threads.
+example that fails fails again.
 """
 
 from collections import Counter
