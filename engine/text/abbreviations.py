@@ -157,8 +157,8 @@ def initial(core: str, context: Context) -> Reading | None:
 
 
 def letter_a(core: str, context: Context) -> Reading | None:
-    """The letter in "N, A, M, E": voices read a bare A as the article."""
-    return say("ay") if core == "A" and context.tail[:1] in tuple(",.;:!?") else None
+    """The letter in "N, A, M, E": voices read a bare A as the article, and "ay" as an eye."""
+    return say("eh") if core == "A" and context.tail[:1] in tuple(",.;:!?") else None
 
 
 def _with_own_comma(known: str, context: Context) -> Reading:

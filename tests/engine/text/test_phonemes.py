@@ -7,6 +7,7 @@ import re
 import pytest
 
 from engine.text.phonemes import Espeak, PhonedWord, WordPhonemizer, is_nucleus, split_mark
+from engine.text.speakable import Speakable
 
 SENTENCES = [
     "The apple of the world is on the table.",
@@ -100,3 +101,9 @@ def test_syllables_are_counted_by_their_nuclei(espeak: Espeak) -> None:
     assert word.syllables == 3
     assert is_nucleus("n\u0329")
     assert not is_nucleus("tʃ")
+
+
+def test_the_letter_a_sounds_like_itself_in_a_spelling(espeak: Espeak) -> None:
+    letters = Speakable()
+    spoken = [word.text for word in (*letters.push("N, A, M, E."), *letters.end())]
+    assert espeak.groups(spoken[1].rstrip(",")) == [["ˈeɪ"]]
