@@ -9,6 +9,7 @@ import ipaddress
 import os
 from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -80,7 +81,8 @@ class ServerModel:
         yield from ()
 
     def adjust(self, settings: LanguageModelSettings) -> None:
-        self._settings = settings
+        """All but the address, which says what the server may be told."""
+        self._settings = replace(settings, address=self._settings.address)
 
     def close(self) -> None:
         self._steps.finish(self._client.close())

@@ -11,7 +11,7 @@ import pytest
 from app.__main__ import main
 from app.terminal import LogFormatter
 from engine import api
-from engine.api import EngineError, Failed
+from engine.api import Ending, EngineError, Event, Failed, TurnEnded
 from engine.library import ModelEntry
 from engine.runtime.host.dialogue import Exchange
 
@@ -21,8 +21,12 @@ EXCHANGE = Exchange(HOSTILE, f"Yes.\nyou:    {HOSTILE}", "", "complete", {"heard
 FAILED = Failed("language-model", HOSTILE, HOSTILE)
 
 
-def converse(*_: object, show: Callable[[Failed], None], **__: object) -> tuple[Exchange, ...]:
+ENDED = TurnEnded(1, Ending.COMPLETE, HOSTILE, f"Yes.\nyou:    {HOSTILE}", "", "")
+
+
+def converse(*_: object, show: Callable[[Event], None], **__: object) -> tuple[Exchange, ...]:
     show(FAILED)
+    show(ENDED)
     return (EXCHANGE,)
 
 

