@@ -1,7 +1,7 @@
 """Who has the floor: pure rules from what happened to what must be done.
 
-Invariant: advance() is a function of its arguments; it reads no clock and owns nothing. A happening
-of another turn changes nothing. Every turn that begins ends exactly once.
+Invariant: advance() is a function of its arguments; it reads no clock and owns nothing. A fact of
+another turn changes nothing. Every turn that begins ends exactly once.
 """
 
 from collections.abc import Callable
