@@ -10,8 +10,8 @@ import sys
 import threading
 from collections.abc import Sequence
 
-from app import cli
-from app.terminal import LogFormatter, tell
+from app.command import cli
+from app.command.terminal import LogFormatter, tell
 from engine import api
 from engine.api import EngineError
 

@@ -8,7 +8,7 @@ from PySide6.QtGui import QActionGroup
 from PySide6.QtWidgets import QMenu, QWidget
 
 from app.bridge import Post
-from app.plain_text import one_line
+from app.look.plain_text import one_line
 from engine.api import ChangeSetting, DevicesChanged, Event, Part
 
 DEVICE_KEYS = {Part.MICROPHONE: "audio.microphone", Part.LOUDSPEAKER: "audio.loudspeaker"}

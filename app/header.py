@@ -7,11 +7,11 @@ from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtWidgets import QHBoxLayout, QSlider, QWidget
 
 from app.bridge import Post
-from app.icons import IconButton
-from app.label import Label
-from app.recording import RecordingSign
-from app.switch import Switch
-from app.theme import Mode, Theme, scaled
+from app.conversation.recording import RecordingSign
+from app.look.icons import IconButton
+from app.look.label import Label
+from app.look.switch import Switch
+from app.look.theme import Mode, Theme, scaled
 from engine.api import Event, RecordingChanged, SetHandsFree, SettingChanged, SetVolume
 
 HANDS_FREE_KEY = "audio.hands_free"

@@ -10,8 +10,8 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QDialog, QGridLayout, QWidget
 
-from app.label import Label
-from app.theme import scaled
+from app.look.label import Label
+from app.look.theme import scaled
 
 
 class Act(Enum):

@@ -7,9 +7,9 @@ from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from app.bridge import Post
-from app.status import Status
-from app.theme import Theme
-from app.voices import VoiceArea
+from app.look.theme import Theme
+from app.status.panel import Status
+from app.voice.panel import VoiceArea
 from engine.api import Event
 
 

@@ -29,26 +29,26 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.banner import Banner
 from app.bridge import Bridge, Emit, EngineLike, Post
-from app.composer import Composer
-from app.conversation import Conversation
+from app.conversation.composer import Composer
+from app.conversation.export import ExportDialog
+from app.conversation.view import Conversation
+from app.conversation.welcome import Welcome
 from app.devices import DEVICE_KEYS, Devices
-from app.export import ExportDialog
 from app.header import Header
-from app.icons import application_icon
 from app.interrupt import Interrupt
 from app.keys import SHORTCUTS, Act, KeysCard, Precedence
+from app.look.icons import application_icon
+from app.look.theme import Theme, load_fonts, mode_named
 from app.more import MoreMenu
-from app.notice import NoticeLine
-from app.settings_dialog import SettingsDialog
-from app.settings_form import Value, flat
+from app.settings.dialog import SettingsDialog
+from app.settings.form import Value, flat
 from app.shelf import Shelf
-from app.stage import Stage
-from app.talk_key import TalkKey
-from app.theme import Theme, load_fonts, mode_named
-from app.voices import dropped_file
-from app.welcome import Welcome
+from app.stage.panel import Stage
+from app.stage.talk_key import TalkKey
+from app.status.banner import Banner
+from app.status.notice import NoticeLine
+from app.voice.panel import dropped_file
 from engine.api import (
     ChangeSetting,
     Command,

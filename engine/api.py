@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from engine.runtime.host.dialogue import Exchange as Exchange  # re-exported for hosts
     from engine.runtime.host.recital import Recited
     from engine.runtime.parts import Parts
-    from engine.tts.voxtream.pick import Pick
+    from engine.tts.voxtream.files.pick import Pick
 
 __all__ = [
     "AddVoice",

@@ -25,8 +25,8 @@ from engine.settings import RecogniserSettings, Settings, SpeechSettings
 from engine.settings_file import data_folder
 from engine.tts.base import Pcm, TtsModel
 from engine.tts.registry import NAMES as SYNTHESISERS
-from engine.tts.voxtream import pick as picks
-from engine.tts.voxtream.pick import Pick
+from engine.tts.voxtream.files import pick as picks
+from engine.tts.voxtream.files.pick import Pick
 
 SHORT_TEXT: Final = "Good morning to you."
 TEXT: Final = (

@@ -17,7 +17,7 @@ from typing import Final
 from engine.errors import EngineError
 from engine.runtime.host.recital import Clock
 from engine.tts.base import AudioFrame, TtsModel
-from engine.tts.voxtream.pick import NAMES
+from engine.tts.voxtream.files.pick import NAMES
 
 TEXT: Final = (
     "The morning light came slowly over the hills and the small town began to wake while nobody "
@@ -171,7 +171,7 @@ def _main(name: str, device: str) -> None:
     instruments = _instruments()
 
     def load() -> TtsModel:
-        from engine.tts.voxtream.loading import load_to_measure  # imports torch
+        from engine.tts.voxtream.files.loading import load_to_measure  # imports torch
 
         return load_to_measure(device, name)
 

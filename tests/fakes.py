@@ -10,8 +10,8 @@ import numpy as np
 from engine.asr.base import RecogniserInfo, Transcript
 from engine.asr.completeness import Completeness
 from engine.audio.base import Pcm, Played
-from engine.audio.echo import Passthrough
-from engine.audio.portaudio import Devices
+from engine.audio.devices.portaudio import Devices
+from engine.audio.echo.canceller import Passthrough
 from engine.errors import DeviceError, ModelError
 from engine.llm.base import Delta, LanguageModelInfo, Message, Role, Situation, TextDelta
 from engine.messages import Event as EngineEvent

@@ -16,7 +16,7 @@ defaults), and `vhead`, a second loudspeaker to switch from or to.
 PortAudio reads the environment when it is initialised. `virtual_audio` therefore changes the
 environment of this very process while it is open (and hands the same variables in `card.env` to
 child processes); a PortAudio that is already running must be re-initialised after entering, which
-for the engine is `engine.audio.portaudio.refresh()`.
+for the engine is `engine.audio.devices.portaudio.refresh()`.
 """
 
 import os

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from engine.codec.products import ENCODING, quicken, tabled
 from engine.errors import ModelError
 from engine.nn.finite import not_finite
-from engine.nn.quantise import Precision
+from engine.nn.packed.quantise import Precision
 
 SAMPLE_RATE = 24_000  # Hz
 FRAME_SAMPLES = 1_920

@@ -17,8 +17,8 @@ from moshi.modules.seanet import SEANetDecoder, SEANetResnetBlock
 from moshi.modules.streaming import State, StreamingModule
 from torch import Tensor, from_numpy, nn
 
-from engine.nn.product_graph import Array, ProductGraph
-from engine.nn.quantise import Precision
+from engine.nn.packed.product_graph import Array, ProductGraph
+from engine.nn.packed.quantise import Precision
 
 HEAVY = 1 << 20  # weights from which on a product waits for memory more than it computes
 _END = np.iinfo(np.int64).max

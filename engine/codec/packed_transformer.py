@@ -16,9 +16,9 @@ from moshi.modules.streaming import State, StreamingModule
 from moshi.modules.transformer import StreamingTransformer
 from torch import Tensor, nn
 
-from engine.nn.product_graph import Array
-from engine.nn.quantise import Precision
-from engine.nn.stack_graph import HIDDEN_SCORE, StackGraph
+from engine.nn.packed.product_graph import Array
+from engine.nn.packed.quantise import Precision
+from engine.nn.packed.stack_graph import HIDDEN_SCORE, StackGraph
 from engine.nn.transformer import Rotation, TransformerConfig
 
 

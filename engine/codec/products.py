@@ -17,7 +17,7 @@ from torch.nn import functional
 
 from engine.codec import packed_seanet
 from engine.codec.packed_transformer import PackedMimiTransformer, packable
-from engine.nn.quantise import Precision
+from engine.nn.packed.quantise import Precision
 
 ENCODING = ("encoder", "encoder_transformer", "downsample")
 FEW = 32  # output columns up to which a convolution is faster as a product

@@ -24,7 +24,7 @@ LLAMA_EXTRA = "Run `make llm`: it compiles llama.cpp, which takes minutes, once.
 
 
 def sound(settings: Settings) -> Iterator[Finding]:
-    from engine.audio import portaudio  # asks every sound driver when it is used
+    from engine.audio.devices import portaudio
 
     try:
         devices = portaudio.devices()
@@ -56,7 +56,7 @@ def _devices(part: str, names: tuple[str, ...], chosen: str) -> Finding:
 
 def recordings(settings: Settings) -> Iterator[Finding]:
     """How far a recording that somebody made can reach."""
-    from engine.audio import clip, decode
+    from engine.audio.clips import clip, decode
 
     limits = f"at most {clip.LONGEST_S:.0f} s"
     if decode.limits_memory():
@@ -215,7 +215,7 @@ def synthesiser(settings: Settings) -> Iterator[Finding]:
 
 def _starter(settings: Settings) -> Finding:
     """Whether the voice that comes with the program loads; that takes a second or two."""
-    from engine.tts.voxtream import starter  # imports torch
+    from engine.tts.voxtream.files import starter
 
     try:
         model = starter.load(settings.speech, lambda text, fraction: None)

@@ -14,7 +14,7 @@ from engine.export import documents
 from engine.export.conversation import Conversation
 from engine.export.subtitles import subtitles
 
-SOUND = ".wav"  # of a conversation that was recorded: see engine.audio.recording
+SOUND = ".wav"  # of a conversation that was recorded: see engine.audio.clips.recording
 WRITERS: Mapping[str, Callable[[Conversation], str]] = MappingProxyType(
     {
         ".txt": documents.plain,

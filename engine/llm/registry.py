@@ -27,11 +27,11 @@ def load(settings: LanguageModelSettings, progress: Progress) -> LanguageModel:
             hint=f"Choose one of {', '.join(NAMES)} in the settings.",
         )
     if settings.engine == "llama":
-        from engine.llm import llama
+        from engine.llm.local import llama
 
         return llama.load(settings, skills(), progress)
     if settings.engine == "server":
-        from engine.llm import server
+        from engine.llm.servers import server
 
         return server.connect(settings, skills())
     return skills()

@@ -11,9 +11,9 @@ from typing import Protocol
 from engine.asr.base import Recogniser
 from engine.asr.completeness import Completeness
 from engine.audio.base import Loudspeaker, Microphone
-from engine.audio.echo import Cleaning, EchoCanceller, open_canceller
-from engine.audio.hotplug import DeviceWatch
-from engine.audio.portaudio import Devices
+from engine.audio.devices.hotplug import DeviceWatch
+from engine.audio.devices.portaudio import Devices
+from engine.audio.echo.canceller import Cleaning, EchoCanceller, open_canceller
 from engine.llm.base import LanguageModel
 from engine.llm.base import Progress as LoadProgress
 from engine.runtime.host.requirements import check, size_bytes
@@ -74,13 +74,13 @@ def standard_parts() -> Parts:
 
 
 def _microphone(name: str) -> Microphone:
-    from engine.audio.portaudio import open_microphone
+    from engine.audio.devices.portaudio import open_microphone
 
     return open_microphone(name)
 
 
 def _loudspeaker(name: str) -> Loudspeaker:
-    from engine.audio.portaudio import open_loudspeaker
+    from engine.audio.devices.portaudio import open_loudspeaker
 
     return open_loudspeaker(name)
 

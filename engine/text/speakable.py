@@ -13,10 +13,10 @@ it. Language models send that character in the same delta as the space before it
 lost; and the first word of a reply does not even wait for that.
 """
 
-from engine.text.markdown import Block, Markdown
-from engine.text.reader import Reader
+from engine.text.rules.reader import Reader
+from engine.text.stream.markdown import Block, Markdown
+from engine.text.stream.words import Token, TokenStream
 from engine.text.word import Word
-from engine.text.words import Token, TokenStream
 
 
 class Speakable:

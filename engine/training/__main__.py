@@ -74,7 +74,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _corpus_worker(run: Run, worker: str) -> None:
-    from engine.training import corpus
+    from engine.training.corpus import stage as corpus
 
     first, step = worker.split("/")
     corpus.work(run, int(first), int(step))
@@ -92,21 +92,16 @@ def _stage(name: str, run: Run, recipe_file: Path, *, again: bool) -> None:
         sys.stderr.write(f"{name} is done\n")
         return
     if name == "corpus":
-        from engine.training import corpus
+        from engine.training.corpus import stage as corpus
 
         corpus.make(run, recipe_file)
         return
-    from engine.training import (
-        codec,
-        decoder,
-        draw,
-        encode,
-        evaluate,
-        export,
-        fine_tuning,
-        speaker,
-        voice,
-    )
+    from engine.training import export
+    from engine.training.codec import decoder, draw
+    from engine.training.codec import stage as codec
+    from engine.training.judge import evaluate
+    from engine.training.voice import encode, fine_tuning, speaker
+    from engine.training.voice import stage as voice
 
     if fine_tuning.taken(run.recipe, name):
         fine_tuning.take(run, name)

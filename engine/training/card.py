@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from engine.training.recipe import Recipe
 from engine.training.run import Run, read_json
-from engine.training.synthesisers import LICENCES
+from engine.training.teachers.synthesisers import LICENCES
 
 FILE: Final = "CARD.md"
 _LIMITS: Final = """\

@@ -1,6 +1,7 @@
 """The stage `export`: the trained parts as one voice pack, half precision, with named voices.
 
-Invariant: what is written is read back through `engine.tts.voxtream.pack` before the stage is done.
+Invariant: what is written is read back through `engine.tts.voxtream.files.pack` before the stage is
+done.
 """
 
 import json
@@ -16,27 +17,28 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from engine.audio.clip import Clip
+from engine.audio.clips.clip import Clip
 from engine.codec.small import FRAME_RATE
 from engine.errors import ModelError, UnreadableClip
 from engine.nn.transformer import Transformer
-from engine.training import checkpoints, fine_tuning, rate_table, tuning
+from engine.training import checkpoints
 from engine.training.card import write_card
-from engine.training.performance import OWN_RATE
+from engine.training.codec.speech import Spoken, read_speech
+from engine.training.corpus.speakers import cast
+from engine.training.corpus.utterance import SAMPLE_RATE
+from engine.training.judge.performance import OWN_RATE
 from engine.training.recipe import Export
 from engine.training.run import Run, read_json
-from engine.training.speakers import cast
-from engine.training.speech import Spoken, read_speech
-from engine.training.utterance import SAMPLE_RATE
-from engine.training.utterances import read_encoded
-from engine.training.voice_model import fresh_model, model_config
+from engine.training.voice import fine_tuning, rate_table, tuning
+from engine.training.voice.model import fresh_model, model_config
+from engine.training.voice.utterances import read_encoded
 from engine.tts import voices as voice_files
 from engine.tts.base import Voice
-from engine.tts.voxtream import pack
-from engine.tts.voxtream import voice as voices
-from engine.tts.voxtream.checkpoint import PREFIXES, Target
 from engine.tts.voxtream.config import FULL, MARKS, Generation
-from engine.tts.voxtream.model import VoxtreamModel
+from engine.tts.voxtream.files import pack
+from engine.tts.voxtream.files.checkpoint import PREFIXES, Target
+from engine.tts.voxtream.network.model import VoxtreamModel
+from engine.tts.voxtream.speaker import voice as voices
 
 PROMPT_SECONDS: Final = 8.0
 LARGEST_BYTES: Final = 40_000_000  # of a pack: what the repository carries
@@ -186,7 +188,7 @@ def _tune(run: Run, folder: Path) -> None:
 def _name_voices(run: Run, folder: Path) -> list[str]:
     """Encode the recipe's named voices, from the speakers it names or very different ones."""
     from engine.codec.small import load_small
-    from engine.tts.voxtream.small_speaker import load_small_speaker
+    from engine.tts.voxtream.speaker.small import load_small_speaker
 
     codec = load_small(folder / pack.CODEC_FILE, torch.device("cpu"))
     encoder = load_small_speaker(folder / pack.SPEAKER_FILE)

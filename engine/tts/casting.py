@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from engine.audio.clip import Clip, printable, read_clip
+from engine.audio.clips.clip import Clip, printable, read_clip
 from engine.errors import EngineError, InvalidInput
 from engine.tts import voices
 from engine.tts.base import TtsModel, Voice

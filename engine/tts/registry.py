@@ -19,13 +19,13 @@ def _espeak(settings: SpeechSettings, progress: Progress) -> TtsModel:
 
 
 def _starter(settings: SpeechSettings, progress: Progress) -> TtsModel:
-    from engine.tts.voxtream import starter  # imports torch
+    from engine.tts.voxtream.files import starter
 
     return starter.load(settings, progress)
 
 
 def _voxtream2(settings: SpeechSettings, progress: Progress) -> TtsModel:
-    from engine.tts.voxtream import loading  # imports torch
+    from engine.tts.voxtream.files import loading
 
     return loading.load(settings, progress)
 

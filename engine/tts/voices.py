@@ -21,7 +21,7 @@ import numpy.typing as npt
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as pack
 
-from engine.audio.clip import Clip
+from engine.audio.clips.clip import Clip
 from engine.audio.pcm import Pcm
 from engine.errors import InvalidInput, ModelError
 from engine.settings_file import data_folder

@@ -12,7 +12,7 @@ os.environ["QT_QPA_PLATFORM"] = "offscreen"
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from app.theme import Mode, Theme
+from app.look.theme import Mode, Theme
 from app.window import Window, make_application
 from engine.api import Command, Settings
 from engine.settings import AudioSettings

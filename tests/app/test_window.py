@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QWidget
 
 from app.keys import SHORTCUTS
-from app.status import last_turn_line
+from app.status.panel import last_turn_line
 from engine.api import (
     AddVoice,
     ChangeSetting,
@@ -377,7 +377,7 @@ def test_the_talk_button_is_held_with_the_mouse(window, posted) -> None:
 
 
 def test_with_reduced_motion_the_orb_stands_still_and_still_changes(window, monkeypatch) -> None:
-    monkeypatch.setattr("app.orb._wants_no_motion", lambda widget: True)
+    monkeypatch.setattr("app.stage.orb._wants_no_motion", lambda widget: True)
     tell(window, PhaseChanged(1, Phase.SPEAKING))
     assert not window.stage.orb.is_animating
     assert window.stage.orb.accessibleDescription() == "Speaking"

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from engine.audio import echo
+from engine.audio.echo import canceller as echo
 from tests.simulation import people
 from tests.simulation.people import Sound
 from tests.simulation.room import Acoustics

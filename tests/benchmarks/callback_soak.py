@@ -7,9 +7,9 @@ monitor is recorded, and what is missing from the recording is counted: PortAudi
 underrun flags stayed at zero through minutes of audible stutter. The writer keeps 0.6 s ahead, so
 what is missing was lost between the ring and the device.
 
-Kinds of callback: `c` is the product (rtmixer's callback reading engine.audio.tape), `python` a
-minimal sounddevice callback (copy and count); `-1ms` is either with sys.setswitchinterval(0.001)
-instead of Python's 5 ms, which the writer's thread gains from, too.
+Kinds of callback: `c` is the product (rtmixer's callback reading engine.audio.devices.tape),
+`python` a minimal sounddevice callback (copy and count); `-1ms` is either with
+sys.setswitchinterval(0.001) instead of Python's 5 ms, which the writer's thread gains from, too.
 
 Loads: `python4` is four threads of pure Python; `matmul4` four threads that are mostly outside the
 interpreter lock, as torch is; `hold` one thread that now and then makes one C call which keeps the
@@ -89,7 +89,7 @@ class CPlayer:
     """The product's loudspeaker."""
 
     def __init__(self, latency_s: float) -> None:
-        from engine.audio import portaudio
+        from engine.audio.devices import portaudio
 
         portaudio._LATENCY_S = latency_s
         self._speaker = portaudio.open_loudspeaker(SPEAKER)

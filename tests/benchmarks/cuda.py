@@ -33,9 +33,9 @@ import torch
 
 from engine.codec.mimi import FRAME_MS, random_mimi
 from engine.tts.base import AudioFrame
-from engine.tts.voxtream.checkpoint import Target
 from engine.tts.voxtream.config import FULL, VOXTREAM2_SHAPE
-from engine.tts.voxtream.loading import target
+from engine.tts.voxtream.files.checkpoint import Target
+from engine.tts.voxtream.files.loading import target
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser, load_random
 from tests.benchmarks import voxtream_speed
 from tests.engine.tts.voxtream import small_model

@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from PySide6.QtCore import QTimer
 
-from app.theme import Mode, Theme
+from app.look.theme import Mode, Theme
 from app.window import Window, make_application
 from engine.api import Levels, Settings
 from tests.fakes_engine import READY, spoken_turn

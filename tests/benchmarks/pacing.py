@@ -16,7 +16,7 @@ from engine.runtime.host.rate_plan import constant
 from engine.runtime.host.recital import Recital, Script, SpokenWord
 from engine.runtime.host.say_command import collect
 from engine.settings import SpeechSettings
-from engine.text.paced import PacedText
+from engine.text.stream.paced import PacedText
 from engine.text.syllables import count
 from engine.text.word import Word
 from engine.tts import registry

@@ -14,7 +14,7 @@ os.environ["QT_SCALE_FACTOR"] = sys.argv[2] if len(sys.argv) > 2 else "1"
 from PySide6.QtCore import QElapsedTimer
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.theme import Mode, Theme
+from app.look.theme import Mode, Theme
 from app.window import Window, make_application
 from engine.api import (
     Ending,

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from engine.api import Engine, SendText, SetRate, Settings
-from engine.audio.file_device import FileLoudspeaker
+from engine.audio.devices.file_device import FileLoudspeaker
 from engine.messages import Event, RateMeasured, WordHeard
 from engine.settings import AudioSettings, SpeechSettings
 from engine.tts import registry

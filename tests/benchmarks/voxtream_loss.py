@@ -17,13 +17,6 @@ import torch
 from torch import Tensor
 
 from engine.nn.cache import KvCache
-from engine.tts.voxtream.checkpoint import (
-    PublishedFile,
-    RandomWeights,
-    Source,
-    Target,
-    load_weights,
-)
 from engine.tts.voxtream.config import (
     FULL,
     PROFILES,
@@ -32,7 +25,14 @@ from engine.tts.voxtream.config import (
     Profile,
     read_config,
 )
-from engine.tts.voxtream.model import VoxtreamModel, delayed
+from engine.tts.voxtream.files.checkpoint import (
+    PublishedFile,
+    RandomWeights,
+    Source,
+    Target,
+    load_weights,
+)
+from engine.tts.voxtream.network.model import VoxtreamModel, delayed
 from engine.tts.voxtream.prompt import rotary_tables
 from engine.tts.voxtream.sink import causal_mask
 

@@ -114,8 +114,8 @@ def measure_ours(profile: str, options: argparse.Namespace) -> Report:
     import torch
 
     from engine.tts.voxtream import script, sink
-    from engine.tts.voxtream.checkpoint import Target
     from engine.tts.voxtream.config import PROFILES
+    from engine.tts.voxtream.files.checkpoint import Target
     from engine.tts.voxtream.synthesiser import load_random
 
     torch.set_num_threads(options.threads if profile == "full" else 1)  # as loading.py does

@@ -15,7 +15,7 @@ from engine.runtime.host.recital import Clock
 from engine.runtime.parts import Parts
 from engine.settings import Settings, SpeechSettings
 from engine.tts.base import Progress, TtsModel
-from engine.tts.voxtream.pick import kept
+from engine.tts.voxtream.files.pick import kept
 from tests.fakes import Stage
 from tests.fakes_tts import FakeTts
 

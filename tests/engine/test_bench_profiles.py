@@ -11,7 +11,7 @@ from engine.bench_profiles import Instruments, Measured, Outcome, in_a_process, 
 from engine.runtime.host.recital import Clock
 from engine.tts.base import TtsModel
 from engine.tts.voxtream.config import FULL
-from engine.tts.voxtream.pick import NAMES
+from engine.tts.voxtream.files.pick import NAMES
 from tests.engine.tts.voxtream.small_model import small
 
 FAST = Measured("voice", "cpu", 1.0, 100.0, 0.5, 900.0, 0.0)

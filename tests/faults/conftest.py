@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.audio import portaudio
+from engine.audio.devices import portaudio
 from tests.virtual_audio import VirtualAudio, missing_programs, virtual_audio
 
 

@@ -21,9 +21,9 @@ from engine.asr.base import Transcript
 from engine.asr.completeness import Completeness
 from engine.audio import vad
 from engine.audio.base import Pcm
-from engine.audio.file_device import SteppedClock
-from engine.audio.portaudio import Devices
-from engine.audio.silent import SilentLoudspeaker
+from engine.audio.devices.file_device import SteppedClock
+from engine.audio.devices.portaudio import Devices
+from engine.audio.devices.silent import SilentLoudspeaker
 from engine.errors import LanguageModelError, ModelError, RecogniserError, SynthesisError
 from engine.llm.base import ChangeRate, ChooseVoice, StartTimer, StopSpeaking
 from engine.messages import Ending, Event, Failed, Part, Phase, PhaseChanged, Stopped, TurnEnded

@@ -21,7 +21,7 @@ from engine.api import (
     Settings,
     WordHeard,
 )
-from engine.audio import portaudio
+from engine.audio.devices import portaudio
 from engine.messages import Ending
 from engine.runtime.parts import standard_parts
 from engine.settings import AudioSettings

@@ -116,9 +116,9 @@ def test_looking_at_a_file_can_be_cancelled_and_nothing_waits_behind_it(
     for clip in clips:
         soundfile.write(clip, SPEECH, RATE)
     with monkeypatch.context() as patch:
-        patch.setattr("engine.audio.decode.__file__", str(for_ever))
+        patch.setattr("engine.audio.clips.decode.__file__", str(for_ever))
         # Or it would end in time, and the test pass by that.
-        patch.setattr("engine.audio.clip.LONGEST_S", 1e9)
+        patch.setattr("engine.audio.clips.clip.LONGEST_S", 1e9)
         failed = len(engine.of(Failed))
         engine.engine.post(AddVoice(clips[0]))
         engine.engine.post(AddVoice(clips[1]))  # instead of the first

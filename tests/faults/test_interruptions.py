@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from engine.api import Manner, SendText, Settings, StopReply, TurnEnded, say
-from engine.audio.file_device import FileLoudspeaker, SteppedClock
+from engine.audio.devices.file_device import FileLoudspeaker, SteppedClock
 from engine.messages import Ending, Phase, PhaseChanged
 from engine.runtime.parts import standard_parts
 from tests.fakes import FORMANT, FakeLanguageModel

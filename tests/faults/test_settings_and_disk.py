@@ -22,7 +22,7 @@ from engine.api import (
     Settings,
     load_settings,
 )
-from engine.audio.file_device import FileLoudspeaker
+from engine.audio.devices.file_device import FileLoudspeaker
 from engine.messages import Ending
 from engine.runtime.parts import standard_parts
 from tests.faults.whole import RATE, Devices, Whole, fast_clock, whole

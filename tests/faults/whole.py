@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from engine.api import Engine, Event, Failed, Part, Ready, SendText, Settings, TurnEnded
 from engine.audio.base import Loudspeaker
-from engine.audio.file_device import FileLoudspeaker
+from engine.audio.devices.file_device import FileLoudspeaker
 from engine.messages import Ending
 from engine.runtime.parts import Parts, standard_parts
 from engine.settings import SpeechSettings

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import torch
 
-from engine.tts.voxtream.checkpoint import RandomWeights
 from engine.tts.voxtream.config import VOXTREAM2_SHAPE
+from engine.tts.voxtream.files.checkpoint import RandomWeights
 
 
 class Reference:

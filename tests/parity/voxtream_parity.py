@@ -37,7 +37,6 @@ from engine.nn.cache import KvCache
 from engine.nn.sampling import race_noise
 from engine.nn.transformer import RotaryTable
 from engine.tts.voxtream.alignment import AlignmentCursor
-from engine.tts.voxtream.checkpoint import RandomWeights, Target, load_weights
 from engine.tts.voxtream.config import (
     BOS,
     EOS,
@@ -48,8 +47,9 @@ from engine.tts.voxtream.config import (
     VOXTREAM2,
     VOXTREAM2_SHAPE,
 )
-from engine.tts.voxtream.model import Controls, VoxtreamModel, delayed
-from engine.tts.voxtream.phones import PhoneRows, extend
+from engine.tts.voxtream.files.checkpoint import RandomWeights, Target, load_weights
+from engine.tts.voxtream.network.model import Controls, VoxtreamModel, delayed
+from engine.tts.voxtream.network.phones import PhoneRows, extend
 from engine.tts.voxtream.rate import DurationState, rate_target
 from engine.tts.voxtream.sink import TemporalMemory, causal_mask
 from tests.parity.reference import Reference

@@ -10,8 +10,8 @@ from collections.abc import Callable
 import numpy as np
 
 from engine.audio.base import HISTORY_S, Pcm, Played
-from engine.audio.ring import Ring
-from engine.audio.tape import Tape
+from engine.audio.devices.ring import Ring
+from engine.audio.devices.tape import Tape
 from tests.simulation.room import BLOCK, RATE, Room
 
 _EMPTY = np.zeros(0, np.float32)

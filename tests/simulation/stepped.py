@@ -18,9 +18,9 @@ import numpy as np
 
 from engine.asr.base import Recogniser
 from engine.audio.base import Pcm
-from engine.audio.echo import Cleaning, EchoCanceller, open_canceller
-from engine.audio.file_device import SteppedClock
-from engine.audio.portaudio import Devices
+from engine.audio.devices.file_device import SteppedClock
+from engine.audio.devices.portaudio import Devices
+from engine.audio.echo.canceller import Cleaning, EchoCanceller, open_canceller
 from engine.llm.base import Delta, LanguageModelInfo, Message, Situation, TextDelta
 from engine.messages import Command, Event, Levels, RateMeasured
 from engine.runtime.conductor import Conductor

@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.audio import echo
-from engine.audio.echo import Passthrough
+from engine.audio.echo import canceller as echo
+from engine.audio.echo.canceller import Passthrough
 from engine.llm.skills.control import STEP
 from engine.messages import Ending, Notice, SendText, SettingChanged, TurnEnded
 from engine.runtime.host.actions import USUAL_SPS

@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from engine.audio.echo import Passthrough
+from engine.audio.echo.canceller import Passthrough
 from engine.messages import (
     Command,
     Ending,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from engine.audio.base import Pcm
-from engine.audio.file_device import SteppedClock
+from engine.audio.devices.file_device import SteppedClock
 from tests.simulation.devices import RoomDevices
 from tests.simulation.room import BLOCK, NEAR_DB, RATE, Acoustics, Room, active_db, at_level
 

@@ -6,7 +6,7 @@ Invariant: every example sentence spoken here is understood by a skill (a test s
 """
 
 from engine.llm.base import Role
-from engine.llm.skills.intent import Answer, Family, Intent, Occasion, Slots
+from engine.llm.skills.matching.intent import Answer, Family, Intent, Occasion, Slots
 
 EXAMPLES = (
     "what time is it",

@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 from simpleeval import DEFAULT_OPERATORS, InvalidExpression, SimpleEval
 
-from engine.llm.skills.intent import Answer, Family, Intent, Occasion, Slots, Tool
-from engine.llm.skills.quantities import figure, parse_number, rounded
+from engine.llm.skills.matching.intent import Answer, Family, Intent, Occasion, Slots, Tool
+from engine.llm.skills.matching.quantities import figure, parse_number, rounded
 
 MAX_EXPRESSION_CHARS = 200  # a longer sum is not spoken, and its nesting stays shallow
 MAX_EXPONENT = 1000  # 9 ** 9 ** 9 must fail at once, not compute for a minute

@@ -8,8 +8,8 @@ import re
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from engine.llm.skills.intent import Answer, Family, Intent, Occasion, Slots, Tool
-from engine.llm.skills.quantities import parse_duration
+from engine.llm.skills.matching.intent import Answer, Family, Intent, Occasion, Slots, Tool
+from engine.llm.skills.matching.quantities import parse_duration
 
 # English whatever the machine's locale: calendar.month_name would follow it.
 MONTHS = (

@@ -7,8 +7,8 @@ already spoken in the new way.
 from collections.abc import Callable
 
 from engine.llm.base import ChangeRate, ChangeVolume, StopSpeaking
-from engine.llm.skills.intent import Answer, Family, Intent, Occasion, Slots, Tool
-from engine.llm.skills.quantities import figure, parse_number
+from engine.llm.skills.matching.intent import Answer, Family, Intent, Occasion, Slots, Tool
+from engine.llm.skills.matching.quantities import figure, parse_number
 
 SLOWEST, FASTEST = 1.0, 7.0  # SPS, the range of the rate slider
 STEP, BIT, LOT = 0.7, 0.3, 1.5  # SPS; at a common 4 SPS a step is clearly heard, a bit just so

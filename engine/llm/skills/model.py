@@ -11,8 +11,8 @@ from pathlib import Path
 
 from engine.llm.base import Delta, LanguageModelInfo, Message, Role, Situation, TextDelta
 from engine.llm.skills import abilities, units
-from engine.llm.skills.intent import Answer, Occasion
-from engine.llm.skills.matcher import matcher
+from engine.llm.skills.matching.intent import Answer, Occasion
+from engine.llm.skills.matching.matcher import matcher
 from engine.settings import LanguageModelSettings
 
 DELTA_CHARS = 200  # a text read aloud is handed on in pieces, so that it can be stopped

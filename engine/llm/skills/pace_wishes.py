@@ -15,9 +15,9 @@ from hassil import Intents, recognize_all
 
 from engine.llm.base import ChangeRate, Situation
 from engine.llm.skills import control
-from engine.llm.skills.canonical import canonical
-from engine.llm.skills.intent import Intent, Occasion
-from engine.llm.skills.matcher import compiled
+from engine.llm.skills.matching.canonical import canonical
+from engine.llm.skills.matching.intent import Intent, Occasion
+from engine.llm.skills.matching.matcher import compiled
 
 _NAMES: Final = frozenset(
     f"{much}{way}" for way in ("slower", "faster") for much in ("", "a bit ", "much ")

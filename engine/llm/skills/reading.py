@@ -8,7 +8,7 @@ what was read is marked private.
 import re
 from pathlib import Path, PurePath
 
-from engine.llm.skills.intent import Answer, Family, Intent, Occasion, Slots
+from engine.llm.skills.matching.intent import Answer, Family, Intent, Occasion, Slots
 
 MAX_FILE_BYTES = 100_000  # nearly two hours of speech
 SUFFIXES = (".txt", ".md", ".markdown", ".rst", ".text", ".log", ".csv", ".org", ".srt")

@@ -4,7 +4,7 @@ Invariant: the words come back exactly as they were typed or heard; nothing is a
 """
 
 from engine.llm.base import Role
-from engine.llm.skills.intent import Answer, Family, Intent, Occasion, Slots
+from engine.llm.skills.matching.intent import Answer, Family, Intent, Occasion, Slots
 
 
 def repeat(slots: Slots, _occasion: Occasion) -> Answer | None:

@@ -3,7 +3,7 @@
 Invariant: every intent here is uncertain: where there is a language model, it answers.
 """
 
-from engine.llm.skills.intent import Answer, Family, Intent, Occasion, Responder, Slots
+from engine.llm.skills.matching.intent import Answer, Family, Intent, Occasion, Responder, Slots
 
 ABOUT_ME = (
     "I'm Rubato, a voice assistant that runs on this computer. "

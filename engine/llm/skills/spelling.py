@@ -6,8 +6,8 @@ read the letter "A" as the article.
 
 import re
 
-from engine.llm.skills.canonical import without_courtesy
-from engine.llm.skills.intent import Answer, Family, Intent, Occasion, Slots, Tool
+from engine.llm.skills.matching.canonical import without_courtesy
+from engine.llm.skills.matching.intent import Answer, Family, Intent, Occasion, Slots, Tool
 
 MAX_WORDS = 4  # more is a sentence, and nobody follows it letter by letter
 

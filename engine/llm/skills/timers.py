@@ -6,8 +6,8 @@ Invariant: a skill starts or cancels by an action and reads only Situation.timer
 import re
 
 from engine.llm.base import CancelTimers, StartTimer, Timer
-from engine.llm.skills.intent import Answer, Family, Intent, Occasion, Slots, Tool
-from engine.llm.skills.quantities import duration_phrase, enumeration, parse_duration
+from engine.llm.skills.matching.intent import Answer, Family, Intent, Occasion, Slots, Tool
+from engine.llm.skills.matching.quantities import duration_phrase, enumeration, parse_duration
 
 MAX_TIMER_S = 7 * 86400.0  # a week: whoever wants more wants a calendar
 MAX_LABEL_WORDS = 6  # a longer label is a sentence that was not about a timer

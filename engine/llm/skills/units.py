@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from engine.llm.skills.canonical import canonical
-from engine.llm.skills.intent import Answer, Family, Intent, Occasion, Slots, Tool
-from engine.llm.skills.quantities import enumeration, figure, parse_number
+from engine.llm.skills.matching.canonical import canonical
+from engine.llm.skills.matching.intent import Answer, Family, Intent, Occasion, Slots, Tool
+from engine.llm.skills.matching.quantities import enumeration, figure, parse_number
 from engine.llm.skills.unit_table import UNITS, Unit
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ Invariant: ChooseVoice carries a name from Situation.voices whenever there are n
 import difflib
 
 from engine.llm.base import ChooseVoice
-from engine.llm.skills.canonical import without_courtesy
-from engine.llm.skills.intent import Answer, Family, Intent, Occasion, Slots, Tool
-from engine.llm.skills.quantities import enumeration
+from engine.llm.skills.matching.canonical import without_courtesy
+from engine.llm.skills.matching.intent import Answer, Family, Intent, Occasion, Slots, Tool
+from engine.llm.skills.matching.quantities import enumeration
 
 MAX_NAMED = 6  # voices read out at once
 CLOSE_ENOUGH = 0.6  # difflib ratio: "ana" finds "Anna", "ana" does not find "Bruno"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine.audio.base import Loudspeaker, Microphone
-from engine.audio.file_device import FileLoudspeaker, FileMicrophone
+from engine.audio.devices.file_device import FileLoudspeaker, FileMicrophone
 from engine.errors import EngineError
 from engine.export.files import check_sound, check_suffix
 from engine.messages import (

@@ -5,7 +5,7 @@ Invariant: sound is written from recordings by the thread that records, as long 
 
 from pathlib import Path
 
-from engine.audio.recording import join
+from engine.audio.clips.recording import join
 from engine.export.files import SOUND, check_suffix, write
 from engine.runtime.crew import Crew
 from engine.runtime.turn.log import TurnLog

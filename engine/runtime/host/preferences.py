@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from engine import settings_file
-from engine.audio.echo import Cleaning
-from engine.audio.portaudio import Devices
+from engine.audio.devices.portaudio import Devices
+from engine.audio.echo.canceller import Cleaning
 from engine.errors import SettingsError
 from engine.messages import Event, Failed, Notice, SettingChanged
 from engine.runtime.crew import Crew

@@ -14,7 +14,7 @@ from typing import Final, assert_never
 from engine.audio.base import Pcm
 from engine.errors import InvalidInput
 from engine.runtime.host.rate_plan import RatePlan
-from engine.text.paced import PacedText
+from engine.text.stream.paced import PacedText
 from engine.text.word import Word
 from engine.tts.base import AudioFrame, Finished, Onset, Starved, TtsModel, TtsSession, Voice
 from engine.tts.pacing import paced

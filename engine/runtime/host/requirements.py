@@ -11,9 +11,9 @@ from engine.asr.whisper_model import checked_folder
 from engine.assets import catalogue
 from engine.assets.catalogue import Asset
 from engine.assets.store import State, Store
-from engine.audio.portaudio import Devices
+from engine.audio.devices.portaudio import Devices
 from engine.errors import InvalidInput, ModelError
-from engine.llm.gguf import check_library, checked_file
+from engine.llm.local.gguf import check_library, checked_file
 from engine.settings import (
     LanguageModelSettings,
     PartSettings,

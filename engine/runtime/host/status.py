@@ -5,7 +5,7 @@ Invariant: tells facts only; opens nothing. What it hands out is replaced whole,
 
 from dataclasses import dataclass
 
-from engine.audio.portaudio import Devices
+from engine.audio.devices.portaudio import Devices
 from engine.messages import ClipInspected, DevicesChanged, Loading, Part, Ready
 from engine.runtime.turn.facts import ClipRead, VoicesKnown
 from engine.settings import AudioSettings

@@ -8,8 +8,8 @@ reach it at once, without waiting for a step that is being computed.
 from threading import Lock
 
 from engine.audio.base import Loudspeaker, Played
+from engine.audio.devices.silent import SilentLoudspeaker
 from engine.audio.pcm import SILENCE_DB
-from engine.audio.silent import SilentLoudspeaker
 
 DUCKED = 0.2  # of the volume: -14 dB, a person is heard over it and still hears it
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from engine.asr.base import Transcript
 from engine.asr.completeness import Completeness
-from engine.audio.clip import ClipReport
-from engine.audio.portaudio import Devices
+from engine.audio.clips.clip import ClipReport
+from engine.audio.devices.portaudio import Devices
 from engine.errors import EngineError
 from engine.llm.base import Action
 from engine.messages import Ending, Part

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import assert_never
 
-from engine.audio.recording import Recorded
+from engine.audio.clips.recording import Recorded
 from engine.export.conversation import Conversation, Stretch, Turn
 from engine.llm.base import Message, Role
 from engine.messages import Ending, ReplyDelta, TurnEnded, TurnMetrics, WordHeard

@@ -4,7 +4,7 @@ the same order on to the recogniser.
 
 from dataclasses import dataclass
 
-from engine.audio.echo import Cleaning
+from engine.audio.echo.canceller import Cleaning
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import assert_never
 
-from engine.audio.clip import inspect
-from engine.audio.portaudio import Devices
+from engine.audio.clips.clip import inspect
+from engine.audio.devices.portaudio import Devices
 from engine.errors import Cancelled, EngineError, UnreadableClip
 from engine.export.conversation import Conversation
 from engine.export.files import write

@@ -15,8 +15,8 @@ import numpy as np
 from engine.asr.base import SAMPLE_RATE
 from engine.audio import vad
 from engine.audio.base import Microphone, Pcm, Played
-from engine.audio.echo import Cleaning, EchoCanceller, Passthrough
-from engine.audio.near_end import NearEnd
+from engine.audio.echo.canceller import Cleaning, EchoCanceller, Passthrough
+from engine.audio.echo.near_end import NearEnd
 from engine.audio.pcm import level_db
 from engine.errors import DeviceError, EngineError
 from engine.messages import Event, Notice, Part, Ready

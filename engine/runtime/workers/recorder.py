@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import assert_never
 
 from engine.audio.base import Pcm, Played
-from engine.audio.recording import LONGEST_S, Recorded, Recording, join, longest_s
+from engine.audio.clips.recording import LONGEST_S, Recorded, Recording, join, longest_s
 from engine.errors import DeviceError, EngineError, InvalidInput
 from engine.messages import Event, Failed, Notice, RecordingChanged
 from engine.runtime.workers.worker import Worker

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import assert_never
 
 from engine.audio.base import Loudspeaker
+from engine.audio.devices.silent import SilentLoudspeaker
 from engine.audio.pcm import SILENCE_DB
-from engine.audio.silent import SilentLoudspeaker
 from engine.errors import DeviceError, EngineError, SynthesisError
 from engine.messages import Ending, Event, Part, Ready
 from engine.runtime.parts import Parts

@@ -30,8 +30,8 @@ from engine.runtime.workers.loaded_part import LoadedPart, Progress
 from engine.runtime.workers.speaker import EndWords, Order, SayWords
 from engine.runtime.workers.worker import Worker
 from engine.settings import LanguageModelSettings, load_key
-from engine.text.pace_tags import OFFER
-from engine.text.paced import Growth, PacedText
+from engine.text.stream.pace_tags import OFFER
+from engine.text.stream.paced import Growth, PacedText
 
 READY = "ready"
 BUILT_IN = "skills"  # needs no download, so it stands in when another one will not load

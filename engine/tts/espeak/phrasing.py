@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from engine.errors import InvalidInput
-from engine.text.marks import CLOSERS, SENTENCE_END
+from engine.text.rules.marks import CLOSERS, SENTENCE_END
 
 # Words before the piece that colour it. More changes nothing audible and costs time.
 _LEFT_PIECES = 10

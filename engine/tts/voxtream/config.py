@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Final, get_type_hints
 
 from engine.errors import ModelError
-from engine.nn.quantise import Precision
+from engine.nn.packed.quantise import Precision
 from engine.nn.transformer import TransformerConfig
-from engine.tts.voxtream.limits import AGAIN, check, read_object
+from engine.tts.voxtream.files.limits import AGAIN, check, read_object
 
 # The released config.json names its stacks; these are the shapes behind the names.
 STACKS = {

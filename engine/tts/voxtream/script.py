@@ -13,7 +13,7 @@ from torch import Tensor
 from engine.text.phonemes import PhonedWord, is_nucleus
 from engine.tts.voxtream.alignment import Span
 from engine.tts.voxtream.config import EOS, MARKS, SILENCE, UNKNOWN
-from engine.tts.voxtream.phones import PhoneRows, extend
+from engine.tts.voxtream.network.phones import PhoneRows, extend
 from engine.tts.voxtream.prompt import PreparedPrompt
 from engine.tts.voxtream.table import PhoneTable
 

@@ -20,14 +20,14 @@ from torch import Tensor
 from engine.codec.mimi import FRAME_MS, FRAME_SAMPLES, Mimi
 from engine.errors import InvalidInput
 from engine.nn.sampling import race_noise
-from engine.text.marks import ends_sentence
 from engine.text.phonemes import Espeak, WordPhonemizer
+from engine.text.rules.marks import ends_sentence
 from engine.tts.base import AudioFrame, Finished, Onset, Starved, Step
 from engine.tts.pacing import PLAIN, paced
 from engine.tts.voxtream.alignment import AlignmentCursor, Span
 from engine.tts.voxtream.config import System
-from engine.tts.voxtream.frames import Frames, pack_controls
-from engine.tts.voxtream.model import VoxtreamModel
+from engine.tts.voxtream.network.frames import Frames, pack_controls
+from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.prompt import PreparedPrompt
 from engine.tts.voxtream.rate import RATE_TABLE, DurationState, RateMeter, RateTarget, rate_target
 from engine.tts.voxtream.script import Script

@@ -13,7 +13,7 @@ from torch import Tensor
 from engine.nn.cache import KvCache
 from engine.nn.pending import Pending
 from engine.nn.transformer import RotaryTable
-from engine.tts.voxtream.model import VoxtreamModel
+from engine.tts.voxtream.network.model import VoxtreamModel
 
 SLICE = 2  # columns prepared per frame: 312 of them within the 156 frames before they are needed
 

@@ -13,14 +13,12 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from engine.audio.clip import Clip
+from engine.audio.clips.clip import Clip
 from engine.codec.mimi import SAMPLE_RATE, Mimi, load_mimi, random_mimi
 from engine.errors import InvalidInput
 from engine.nn.memory import return_freed_memory
 from engine.text.phonemes import Espeak
 from engine.tts.base import Pcm, RateRange, Timing, TtsInfo, Voice
-from engine.tts.voxtream import voice as voices
-from engine.tts.voxtream.checkpoint import PublishedFile, RandomWeights, Target, load_weights
 from engine.tts.voxtream.config import (
     INT8,
     VOXTREAM2,
@@ -29,12 +27,14 @@ from engine.tts.voxtream.config import (
     Profile,
     read_config,
 )
-from engine.tts.voxtream.frames import EagerFrames, Frames, GraphFrames
+from engine.tts.voxtream.files.checkpoint import PublishedFile, RandomWeights, Target, load_weights
+from engine.tts.voxtream.files.speaker_file import load_speaker_encoder
+from engine.tts.voxtream.network.frames import EagerFrames, Frames, GraphFrames
 from engine.tts.voxtream.prompt import PreparedPrompt, prepare, rotary_tables
 from engine.tts.voxtream.rate import RateTarget
 from engine.tts.voxtream.session import Machine, VoxtreamSession
-from engine.tts.voxtream.speaker import random_speaker_encoder
-from engine.tts.voxtream.speaker_file import load_speaker_encoder
+from engine.tts.voxtream.speaker import voice as voices
+from engine.tts.voxtream.speaker.redimnet import random_speaker_encoder
 from engine.tts.voxtream.table import own_table, read_table
 
 log = logging.getLogger(__name__)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from engine.errors import ModelError
 from engine.tts.voxtream.config import BOS, EOS, MARKS, SILENCE, UNKNOWN
-from engine.tts.voxtream.limits import AGAIN, read_object
+from engine.tts.voxtream.files.limits import AGAIN, read_object
 
 _SPECIAL = frozenset((SILENCE, UNKNOWN, BOS, EOS, *MARKS.values()))
 # American English as espeak-ng 1.52 spells it, most frequent first. Only for weights that bring no

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from app.models import EARS
+from app.command.models import EARS
 from engine.asr.pick import ASSET, FILE, SLOWEST_MS, judge, keep, kept, resolve
 from engine.assets.catalogue import find
 from engine.errors import SettingsError

@@ -14,9 +14,9 @@ from safetensors.torch import save
 
 from engine.assets.catalogue import find
 from engine.assets.store import Store
-from engine.tts.voxtream.checkpoint import RandomWeights
-from engine.tts.voxtream.loading import MIMI_FILE, SPEAKER_FILE
-from engine.tts.voxtream.speaker import random_speaker_encoder
+from engine.tts.voxtream.files.checkpoint import RandomWeights
+from engine.tts.voxtream.files.loading import MIMI_FILE, SPEAKER_FILE
+from engine.tts.voxtream.speaker.redimnet import random_speaker_encoder
 from engine.tts.voxtream.table import own_ids
 from tests.engine.assets.hub import Hub, serving
 from tests.engine.assets.offline import unpinned

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from engine.codec.mimi import random_mimi
 from engine.codec.packed_seanet import PackedSeanet, packable
-from engine.nn.quantise import Precision
+from engine.nn.packed.quantise import Precision
 from tests.engine.tts.voxtream.small_model import narrow_sections
 
 WIDTH = 32

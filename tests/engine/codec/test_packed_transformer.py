@@ -6,7 +6,7 @@ from moshi.modules.transformer import StreamingTransformer
 from torch import nn
 
 from engine.codec.packed_transformer import PackedMimiTransformer, packable
-from engine.nn.quantise import Precision, quantise, restore
+from engine.nn.packed.quantise import Precision, quantise, restore
 
 CONTEXT, COLUMNS = 6, 20  # the ring is written around three times
 ACTIVATION_LOSS = 0.015  # activations are rounded to int8 inside the kernels

@@ -17,7 +17,7 @@ from engine.codec.products import (
     quicken,
     tabled,
 )
-from engine.nn.quantise import Precision
+from engine.nn.packed.quantise import Precision
 from tests.engine.tts.voxtream.small_model import narrow_sections, small_mimi
 
 

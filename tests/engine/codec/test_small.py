@@ -20,7 +20,7 @@ from engine.codec.small import (
 )
 from engine.codec.source import SourceDecoder
 from engine.errors import ModelError
-from engine.nn.quantise import Precision
+from engine.nn.packed.quantise import Precision
 
 
 def tiny(decoder: Decoder) -> SmallCodecConfig:

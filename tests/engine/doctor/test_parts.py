@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from engine.asr import pick
-from engine.audio import portaudio
-from engine.audio.portaudio import Devices
+from engine.audio.devices import portaudio
+from engine.audio.devices.portaudio import Devices
 from engine.doctor import parts
 from engine.doctor.finding import Finding, State
 from engine.errors import DeviceError
 from engine.settings import Settings, change
-from engine.tts.voxtream import starter
+from engine.tts.voxtream.files import starter
 from tests.engine.tts.voxtream.small_pack import write_pack
 from tests.fakes import FORMANT
 

@@ -12,8 +12,8 @@ import gguf
 import numpy as np
 import pytest
 
-from engine.llm import server
 from engine.llm.base import Message, Role, Situation
+from engine.llm.servers import server
 from engine.llm.skills import Skills
 from engine.settings import LanguageModelSettings
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
+from engine.nn.packed.product_graph import ProductGraph
+from engine.nn.packed.quantise import INT8_BLOCK, Precision
 from engine.nn.pending import Pending, beside
-from engine.nn.product_graph import ProductGraph
-from engine.nn.quantise import INT8_BLOCK, Precision
 
 X = np.ones((1, INT8_BLOCK), dtype=np.float32)
 

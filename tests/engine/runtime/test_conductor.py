@@ -16,7 +16,7 @@ from engine import settings_file
 from engine.api import Engine
 from engine.asr.base import Transcript
 from engine.asr.completeness import Completeness
-from engine.audio.portaudio import Devices
+from engine.audio.devices.portaudio import Devices
 from engine.errors import LanguageModelError
 from engine.llm.base import ChangeRate, ChooseVoice, Role, StartTimer
 from engine.llm.skills.control import STEP
@@ -60,7 +60,7 @@ from engine.runtime.host.timer_file import TimerSet
 from engine.runtime.turn import facts as h
 from engine.runtime.turn.facts import Fact
 from engine.settings import AudioSettings, Settings
-from engine.text.pace_tags import OFFER, PACES
+from engine.text.stream.pace_tags import OFFER, PACES
 from tests.fakes import (
     WORD_SAMPLES,
     FakeLanguageModel,

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.llm import server
 from engine.llm.history import KEPT_BACK
+from engine.llm.servers import server
 from engine.llm.skills import Skills
 from engine.messages import PressTalk, ReleaseTalk, SendText, StopReply, WordHeard
 from engine.settings import LanguageModelSettings

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from engine.training.judging import Recogniser, word_error_rate
-from engine.training.performance import Spoken
+from engine.training.judge.judging import Recogniser, word_error_rate
+from engine.training.judge.performance import Spoken
+from engine.training.judge.talkers import PackTalker
 from engine.training.run import file_hash
-from engine.training.talkers import PackTalker
 
 PACK = Path(__file__).parents[3] / "resources" / "starter"
 HASHES = {

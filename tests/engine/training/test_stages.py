@@ -12,19 +12,23 @@ import torch
 from safetensors.torch import load_file
 
 from engine.errors import Cancelled, InvalidInput, ModelError
-from engine.training import codec, decoder, encode, export, loop, voice
+from engine.training import export, loop
 from engine.training.__main__ import main
+from engine.training.codec import decoder
+from engine.training.codec import stage as codec
+from engine.training.codec.sound_losses import SpectralDistance
+from engine.training.codec.speech import read_speech
 from engine.training.loop import Moment
 from engine.training.ranks import Ranks
 from engine.training.run import Run, read_json
-from engine.training.sound_losses import SpectralDistance
-from engine.training.speaker import rate_where_equal
-from engine.training.speech import read_speech
-from engine.training.utterances import read_encoded
+from engine.training.voice import encode
+from engine.training.voice import stage as voice
+from engine.training.voice.speaker import rate_where_equal
+from engine.training.voice.utterances import read_encoded
 from engine.tts.base import AudioFrame, Finished
-from engine.tts.voxtream import pack
-from engine.tts.voxtream.checkpoint import Target
 from engine.tts.voxtream.config import FULL
+from engine.tts.voxtream.files import pack
+from engine.tts.voxtream.files.checkpoint import Target
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
 from tests.engine.training.conftest import TINY, Whole
 

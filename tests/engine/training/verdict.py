@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from engine.training.matching import Gaps
-from engine.training.verdicts import Verdict
+from engine.training.corpus.matching import Gaps
+from engine.training.judge.verdicts import Verdict
 
 
 def verdict(**changed: Any) -> Verdict:

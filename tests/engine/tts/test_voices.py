@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from engine.audio.clip import Clip
+from engine.audio.clips.clip import Clip
 from engine.errors import InvalidInput, ModelError
 from engine.tts import voices
 from engine.tts.base import Voice

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.audio.portaudio import Devices
+from engine.audio.devices.portaudio import Devices
 from engine.errors import InvalidInput
 from engine.runtime.host.requirements import RANDOM_FLAG, check, size_bytes
 from engine.settings import (
@@ -19,7 +19,7 @@ from engine.settings import (
     Value,
     change,
 )
-from engine.tts.voxtream import loading
+from engine.tts.voxtream.files import loading
 
 
 def test_a_model_file_is_as_big_as_it_is(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.audio.recording import Recorded
+from engine.audio.clips.recording import Recorded
 from engine.llm.base import Message, Role
 from engine.messages import Ending
 from engine.runtime.turn.facts import Delivery, WordBegan

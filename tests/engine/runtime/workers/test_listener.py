@@ -5,7 +5,7 @@ import pytest
 
 from engine.asr.base import SAMPLE_RATE
 from engine.audio.base import Pcm, Played
-from engine.audio.near_end import NearEnd
+from engine.audio.echo.near_end import NearEnd
 from engine.errors import DeviceError
 from engine.messages import Event
 from engine.runtime.turn.facts import (

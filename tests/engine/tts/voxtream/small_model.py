@@ -7,8 +7,8 @@ import torch
 from engine.codec.mimi import Mimi, random_mimi
 from engine.nn.transformer import TransformerConfig
 from engine.tts.base import AudioFrame, Finished, Starved
-from engine.tts.voxtream.checkpoint import Target
 from engine.tts.voxtream.config import FULL, ModelConfig, Profile
+from engine.tts.voxtream.files.checkpoint import Target
 from engine.tts.voxtream.session import VoxtreamSession
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser, load_random
 

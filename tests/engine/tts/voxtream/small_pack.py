@@ -14,12 +14,12 @@ from engine.codec import small
 from engine.codec.small import Decoder, SmallCodecConfig
 from engine.nn.transformer import TransformerConfig
 from engine.training.export import published_tensors
-from engine.training.voice_model import fresh_model
+from engine.training.voice.model import fresh_model
 from engine.tts import voices
-from engine.tts.voxtream import pack
 from engine.tts.voxtream.config import MARKS, Generation, ModelConfig
+from engine.tts.voxtream.files import pack
 from engine.tts.voxtream.rate import RATE_TABLE
-from engine.tts.voxtream.small_speaker import (
+from engine.tts.voxtream.speaker.small import (
     SmallSpeaker,
     SmallSpeakerConfig,
     speaker_metadata,

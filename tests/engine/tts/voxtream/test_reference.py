@@ -10,10 +10,10 @@ import torch
 
 from engine.nn.cache import KvCache
 from engine.nn.transformer import RotaryTable
-from engine.tts.voxtream.checkpoint import RandomWeights, Target, load_weights
 from engine.tts.voxtream.config import EOS, FULL, SILENCE, VOXTREAM2, VOXTREAM2_SHAPE
-from engine.tts.voxtream.model import VoxtreamModel
-from engine.tts.voxtream.phones import PhoneRows, extend
+from engine.tts.voxtream.files.checkpoint import RandomWeights, Target, load_weights
+from engine.tts.voxtream.network.model import VoxtreamModel
+from engine.tts.voxtream.network.phones import PhoneRows, extend
 from engine.tts.voxtream.sink import causal_mask
 from tests.engine.tts.voxtream.reference import random_redimnet, some_sound
 from tests.parity.freeze_voxtream import LOGIT_STRIDE, RATES, ROW_STRIDE

@@ -5,9 +5,9 @@ from torch import Tensor
 
 from engine.nn.cache import KvCache
 from engine.nn.transformer import RotaryTable
-from engine.tts.voxtream.checkpoint import RandomWeights, load_weights
 from engine.tts.voxtream.config import FULL, VOXTREAM2
-from engine.tts.voxtream.model import VoxtreamModel
+from engine.tts.voxtream.files.checkpoint import RandomWeights, load_weights
+from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.sink import SLICE, TemporalMemory, causal_mask
 from tests.engine.tts.voxtream.small_model import CPU, SMALL, TARGET
 

@@ -1,0 +1,300 @@
+"""The engine without a window: say, converse, demo, voices, bench, doctor.
+
+Invariant: results go to standard output, everything else to standard error; with --json standard
+output is one JSON document whose keys do not change between releases.
+"""
+
+import argparse
+import dataclasses
+import json
+import logging
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from app.command import models
+from app.command.terminal import redraw, tell, write
+from app.look.plain_text import one_line
+from engine import api
+from engine.api import Event, Settings
+
+if TYPE_CHECKING:
+    from engine.api import Exchange
+
+_SOON_S = 2.0  # what takes no longer needs no line of progress
+
+
+@dataclass(frozen=True)
+class Order:
+    """What was asked on the command line."""
+
+    run: Callable[[], int]
+    log_level: int
+
+
+def parse(arguments: Sequence[str]) -> Order:
+    """Read the command line; argparse exits with status 2 and a message where it is wrong."""
+    options = _parser().parse_args(list(arguments))
+    level = logging.DEBUG if options.verbose else logging.WARNING
+    command: Callable[[argparse.Namespace], int] = options.command
+    return Order(lambda: command(options), level)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="rubato",
+        description="A voice assistant that runs locally. Without arguments the window opens.",
+    )
+    parser.add_argument("--verbose", action="store_true", help="log what happens inside")
+    parser.set_defaults(command=_window)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    _add_say(commands)
+    _add_converse(commands)
+    models.add_command(commands)
+    _add_simple(commands, "voices", _voices, "list the voices that can be chosen")
+    bench = _add_simple(commands, "bench", _bench, "measure this machine")
+    bench.add_argument("--quick", action="store_true", help="leave out the neural voice (minutes)")
+    _add_simple(commands, "doctor", _doctor, "look at what is installed and what is missing")
+    return parser
+
+
+def _add_say(commands: Any) -> None:  # Any: argparse names this type only privately
+    say = commands.add_parser("say", help="speak a text")
+    say.add_argument("text", help="what to say; - reads standard input")
+    say.add_argument("--rate", type=float, metavar="SPS", help="syllables per second, 1 to 7")
+    say.add_argument("--rate-plan", metavar="PLAN", help='rates over time, for example "0:2,3:6"')
+    say.add_argument("--voice", metavar="NAME|FILE", help="a voice, or a clip to take it from")
+    say.add_argument("--engine", metavar="NAME", help="which synthesiser")
+    say.add_argument("--seed", type=int, metavar="N", help="the same seed gives the same samples")
+    say.add_argument("--word-delay", type=float, default=0.0, metavar="MS", help="pause per word")
+    say.add_argument("--out", type=Path, metavar="FILE", help="write a .wav instead of playing")
+    say.add_argument("--json", action="store_true", help="print measurements as JSON")
+    say.set_defaults(command=_say)
+
+
+def _add_converse(commands: Any) -> None:
+    converse = commands.add_parser("converse", help="talk without a window")
+    converse.add_argument("--mic", default="device", metavar="FILE|device")
+    converse.add_argument("--speaker", default="device", metavar="FILE|device")
+    converse.add_argument("--record", type=Path, metavar="FILE", help="record both sides as a WAV")
+    converse.add_argument(
+        "--export",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="write the conversation as .txt, .md, .json or .srt; may be given again",
+    )
+    converse.add_argument("--json", action="store_true", help="print the turns as JSON")
+    converse.set_defaults(command=_converse)
+    demo = commands.add_parser("demo", help="a spoken question through the whole loop, by files")
+    demo.add_argument("--out", type=Path, default=Path("out"), metavar="FOLDER")
+    demo.add_argument("--json", action="store_true", help="print the turns as JSON")
+    demo.set_defaults(command=_demo)
+
+
+def _add_simple(
+    commands: Any, name: str, command: Callable[[argparse.Namespace], int], text: str
+) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=text)
+    parser.add_argument("--json", action="store_true", help="print as JSON")
+    parser.set_defaults(command=command)
+    return parser
+
+
+# ------------------------------------------------------------------------ commands
+
+
+def _window(options: argparse.Namespace) -> int:
+    if sys.platform == "win32":
+        import torch  # noqa: F401 - its DLLs must be loaded before Qt's (pytorch#166628)
+    from app.window import run
+
+    settings, notes = api.load_settings()
+
+    def make_engine(settings: Settings, emit: Callable[[Event], None]) -> api.Engine:
+        return api.Engine(
+            settings, emit, settings_path=api.settings_path(), timers_path=api.timers_path()
+        )
+
+    return run(settings, make_engine, notes=notes)
+
+
+def _say(options: argparse.Namespace) -> int:
+    text = sys.stdin.read() if options.text == "-" else options.text
+    settings = _settings()
+    if options.seed is not None:
+        settings = api.settings.change(settings, "speech.seed", options.seed)
+    engine = options.engine or settings.speech.engine
+    speech = dataclasses.replace(settings.speech, engine=engine)
+    plan = options.rate_plan if options.rate_plan is not None else _constant(options.rate)
+    manner = api.Manner(options.voice, plan, options.word_delay, options.out)
+    settings = dataclasses.replace(settings, speech=speech)
+    with _ShareLine() as line:
+        said = api.say(text, settings, manner, line.draw)
+    if options.json:
+        _print_json(said)
+    else:
+        write(
+            f"{said.audio_s:.1f} s of speech by {said.engine}, first packet "
+            f"{said.first_packet_ms:.0f} ms, {said.rtf:.2f} of real time"
+        )
+    return 0
+
+
+def _constant(rate: float | None) -> str | None:
+    return None if rate is None else f"0:{rate}"
+
+
+def _converse(options: argparse.Namespace) -> int:
+    microphone = None if options.mic == "device" else Path(options.mic)
+    loudspeaker = None if options.speaker == "device" else Path(options.speaker)
+    exchanges = api.converse(
+        _settings(),
+        microphone=microphone,
+        loudspeaker=loudspeaker,
+        show=_show_faults if options.json else _show_turns,
+        recording=options.record,
+        exports=options.export,
+    )
+    if options.json:
+        _print_exchanges(exchanges)
+    return 0
+
+
+def _demo(options: argparse.Namespace) -> int:
+    _make_folder(options.out)
+    question, reply = options.out / "question.wav", options.out / "reply.wav"
+    asked_by = api.speak_question(QUESTION, question)
+    tell(f'"{QUESTION}" is asked by {asked_by}: {question}')
+    show = _show_faults if options.json else _show_turns
+    exchanges = api.converse(Settings(), microphone=question, loudspeaker=reply, show=show)
+    if options.json:
+        _print_exchanges(exchanges)
+    tell(f"The reply is in {reply}")
+    return 0 if any(exchange.reply for exchange in exchanges) else 1
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise api.errors.InvalidInput(
+            f"The folder {folder} cannot be made: {error.strerror}.",
+            hint="Choose a place that exists and where you may write, with --out FOLDER.",
+        ) from error
+
+
+QUESTION = "convert ten miles to kilometers"
+
+
+def _show_faults(event: Event) -> None:
+    if isinstance(event, api.Failed):
+        tell(f"{event.message} {event.hint}")
+
+
+def _show_turns(event: Event) -> None:
+    """As they end: without a loudspeaker there is nothing else of a reply."""
+    _show_faults(event)
+    exchange = api.exchange(event) if isinstance(event, api.TurnEnded) else None
+    if exchange is not None:
+        write(f"you:    {_indented(exchange.heard) or '(nothing understood)'}")
+        write(f"rubato: {_indented(exchange.reply) or '(no reply)'}")
+        write("        ms after the end of speech: " + _times(exchange))
+        sys.stdout.flush()
+
+
+def _print_exchanges(exchanges: "Sequence[Exchange]") -> None:
+    _print_json({"turns": [dataclasses.asdict(exchange) for exchange in exchanges]})
+
+
+def _indented(text: str) -> str:
+    """So that no line of a reply can look like one of ours."""
+    return text.strip().replace("\n", "\n        ")
+
+
+def _times(exchange: "Exchange") -> str:
+    stages = exchange.times_ms.items()
+    return ", ".join(
+        f"{stage.replace('_', ' ')} {at:.0f}" for stage, at in stages if at is not None
+    )
+
+
+def _voices(options: argparse.Namespace) -> int:
+    names = api.voices(_settings())
+    if options.json:
+        _print_json({"voices": list(names)})
+    else:
+        for name in names:
+            write(one_line(name))
+    return 0
+
+
+def _bench(options: argparse.Namespace) -> int:
+    rows = api.bench(_settings(), quick=options.quick, tell=tell)
+    pick, ears = api.pick_profile(rows), api.pick_recogniser(rows)
+    if options.json:
+        picked = dataclasses.asdict(pick) if pick else None
+        heard = dataclasses.asdict(ears) if ears else None
+        plain = [dataclasses.asdict(row) for row in rows]
+        _print_json({"rows": plain, "pick": picked, "recogniser": heard})
+    else:
+        write(api.bench_table(rows))
+        if pick:
+            write(f"Profile of the neural voice: {pick.profile or 'none'}. {pick.reason}")
+        if ears:
+            write(models.told(ears.recogniser, ears.reason))
+    return 0
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    findings = api.examine(_settings())
+    if options.json:
+        _print_json({"findings": [dataclasses.asdict(finding) for finding in findings]})
+    else:
+        for finding in findings:
+            write(f"{finding.state.value:8} {finding.part}: {finding.text}")
+            if finding.advice:
+                write(f"         {finding.advice}")
+    return 1 if any(finding.state.value == "fault" for finding in findings) else 0
+
+
+# ---------------------------------------------------------------------------- output
+
+
+class _ShareLine:
+    """How much of something long is done, on one line of standard error; nothing of what is over at
+    once.
+    """
+
+    def __init__(self) -> None:
+        self._due = time.monotonic() + _SOON_S
+        self._drawn = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._drawn:
+            tell("")
+
+    def draw(self, share: float) -> None:
+        now = time.monotonic()
+        if now >= self._due:
+            self._due, self._drawn = now + models.REDRAW_S, True
+            redraw(f"{share:4.0%} of the text; Ctrl+C ends it")
+
+
+def _settings() -> Settings:
+    settings, notes = api.load_settings()
+    for note in notes:
+        tell(note)
+    return settings
+
+
+def _print_json(value: object) -> None:
+    plain = dataclasses.asdict(value) if dataclasses.is_dataclass(value) else value  # type: ignore[arg-type] # is_dataclass also admits classes
+    write(json.dumps(plain, indent=2, default=str))

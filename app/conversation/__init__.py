@@ -1,0 +1,1 @@
+"""The conversation: what was said, what is written, what is kept."""

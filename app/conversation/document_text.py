@@ -1,0 +1,24 @@
+"""Any string as Qt's text document can hold it, position by position.
+
+Invariant: `displayable` keeps the number of characters, so spans of the original stay valid. Qt
+counts UTF-16 units: a character beyond U+FFFF (most emoji) counts two; `units` converts.
+"""
+
+import re
+
+from app.look.plain_text import plain
+
+# What QTextCursor.insertText would turn into new blocks, objects or broken strings.
+_LINE_ENDS = re.compile("[\n\x0b\x0c\x85\u2028\u2029]")
+_UNSHOWABLE = re.compile("[\ufdd0\ufdd1\ufffc\ufffe\uffff]")
+LINE_END = "\u2028"
+
+
+def displayable(text: str) -> str:
+    """The text with line ends inside one block and without what Qt would take for structure."""
+    return _UNSHOWABLE.sub("\ufffd", plain(_LINE_ENDS.sub(LINE_END, text)))
+
+
+def units(text: str) -> int:
+    """How many positions a text takes in a QTextDocument."""
+    return len(text) + sum(character > "\uffff" for character in text)

@@ -1,0 +1,245 @@
+"""The conversation a person reads: bubbles, the word being heard marked, text to select and copy.
+
+Invariant: scrolling follows the conversation until the person scrolls away, and again once they
+are back at its end; it never moves under someone who reads.
+"""
+
+from PySide6.QtCore import QMimeData, QPoint, QRectF, Qt, Signal
+from PySide6.QtGui import (
+    QFocusEvent,
+    QFont,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import QAbstractSlider, QFrame, QPushButton, QTextEdit, QWidget
+
+from app.conversation import bubbles
+from app.conversation.document import ConversationDocument
+from app.conversation.transcript import Exchange, Transcript
+from app.look.theme import Theme, scaled
+from engine.api import Event
+
+_NEAR = 28  # pixels from where following would be that still count as being there
+_WORD_AT = 0.45  # of the height: where a word being heard is kept in a reply longer than the view
+_TAB_REASONS = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
+_SCROLL_KEYS = {
+    Qt.Key.Key_Up: QAbstractSlider.SliderAction.SliderSingleStepSub,
+    Qt.Key.Key_Down: QAbstractSlider.SliderAction.SliderSingleStepAdd,
+    Qt.Key.Key_PageUp: QAbstractSlider.SliderAction.SliderPageStepSub,
+    Qt.Key.Key_PageDown: QAbstractSlider.SliderAction.SliderPageStepAdd,
+    Qt.Key.Key_Home: QAbstractSlider.SliderAction.SliderToMinimum,
+    Qt.Key.Key_End: QAbstractSlider.SliderAction.SliderToMaximum,
+}
+
+
+class Conversation(QTextEdit):
+    """Shows a Transcript.
+
+    Signals:
+        emptied(bool): there is nothing to show any more (True) or something again (False).
+    """
+
+    emptied = Signal(bool)
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.transcript = Transcript()
+        self._theme = theme
+        self._document = ConversationDocument(theme, self)
+        self._is_following = True
+        self._is_moving = False  # the scroll bar moves because of us
+        self._has_focus_ring = False
+        self.setDocument(self._document)
+        self._set_up_reading()
+        self._latest = QPushButton("↓  Latest", self)
+        self._latest.setProperty("kind", "pill")
+        self._latest.setAccessibleName("Go to the latest turn")
+        self._latest.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._latest.hide()
+        self._latest.clicked.connect(self.follow_again)
+        bar = self.verticalScrollBar()
+        bar.valueChanged.connect(self._on_scrolled)
+        bar.rangeChanged.connect(self._follow)
+        theme.changed.connect(self.rebuild)
+        self.rebuild()
+
+    @property
+    def is_following(self) -> bool:
+        return self._is_following
+
+    def on_event(self, event: Event) -> None:
+        exchange = self.transcript.on_event(event)
+        if exchange is None:
+            return
+        was_blank = self._document.is_blank
+        self._document.show_exchange(exchange)
+        self._faint_unheard()
+        if was_blank != self._document.is_blank:
+            self.emptied.emit(self._document.is_blank)
+        self._follow()
+        self.viewport().update()
+
+    def clear_all(self) -> None:
+        """Start an empty conversation."""
+        self.transcript.clear()
+        self.rebuild()
+        self._is_following = True
+        self.emptied.emit(True)
+
+    def rebuild(self) -> None:
+        """Lay everything out again, after the colours or the font changed."""
+        self._document.start_afresh(self._reading_font())
+        for exchange in self.transcript.exchanges:
+            if not exchange.is_blank:
+                self._document.show_exchange(exchange)
+        self._faint_unheard()
+        self._follow()
+
+    def follow_again(self) -> None:
+        """Go to the newest turn and stay there."""
+        self._is_following = True
+        self._follow()
+
+    def word_rects(self) -> list[QRectF]:
+        """Where the word being heard stands, in document coordinates; empty when none is."""
+        exchange = self._newest()
+        if exchange is None or exchange.word is None:
+            return []
+        block = self._document.reply_block(exchange)
+        if block is None:
+            return []
+        words = self._document.reply_words(exchange, exchange.word)
+        return bubbles.words_rects(block, words)
+
+    # ------------------------------------------------------------------ marking
+
+    def _newest(self) -> Exchange | None:
+        exchanges = self.transcript.exchanges
+        spoken = (each for each in reversed(exchanges[-2:]) if each.word is not None)
+        return next(spoken, exchanges[-1] if exchanges else None)
+
+    def _faint_unheard(self) -> None:
+        """While a reply is spoken, what is still to come stands back."""
+        exchange = self._newest()
+        selections = []
+        if exchange is not None and exchange.ending is None and exchange.unheard is not None:
+            selection = QTextEdit.ExtraSelection()
+            selection.cursor = self._document.reply_cursor(exchange, exchange.unheard)
+            selection.format = bubbles.unheard_format(self._theme, struck=False)
+            selections.append(selection)
+        self.setExtraSelections(selections)
+
+    # ---------------------------------------------------------------- scrolling
+
+    def _target(self) -> int:
+        """Where the scroll bar belongs when following: the end, but never past what is heard."""
+        end = self.verticalScrollBar().maximum()
+        exchange = self._newest()
+        block = self._document.reply_block(exchange) if exchange is not None else None
+        if exchange is None or block is None:
+            return end
+        reached = exchange.word.start if exchange.word is not None else exchange.heard_end
+        line = block.layout().lineForTextPosition(len(exchange.reply[:reached]))
+        top = block.layout().position().y() + (line.y() if line.isValid() else 0.0)
+        return max(0, min(end, int(top - self.viewport().height() * _WORD_AT)))
+
+    def _follow(self) -> None:
+        if self._is_following:
+            self._is_moving = True
+            self.verticalScrollBar().setValue(self._target())
+            self._is_moving = False
+        self._show_latest_button()
+
+    def _on_scrolled(self, value: int) -> None:
+        if not self._is_moving:  # reading ahead of the voice counts as having scrolled away too
+            self._is_following = abs(value - self._target()) <= _NEAR
+            self._show_latest_button()
+
+    def _show_latest_button(self) -> None:
+        away = not self._is_following and self.verticalScrollBar().maximum() > 0
+        self._latest.setVisible(away)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Without Shift the arrow keys scroll, as there is no caret to move."""
+        action = _SCROLL_KEYS.get(Qt.Key(event.key()))
+        if action is None or event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            super().keyPressEvent(event)
+            return
+        self.verticalScrollBar().triggerAction(action)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._document.fit(float(self.viewport().width()))
+        size = self._latest.sizeHint()
+        self._latest.setGeometry(
+            (self.width() - size.width()) // 2,
+            self.height() - size.height() - 10,
+            size.width(),
+            size.height(),
+        )
+        self._follow()
+
+    # ----------------------------------------------------------------- painting
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self.viewport())
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        offset = self.verticalScrollBar().value()
+        painter.translate(0, -offset)
+        self._paint_bubbles(painter, event.rect().bottom() + offset)
+        painter.resetTransform()
+        if self._has_focus_ring:
+            painter.setPen(QPen(self._theme.colour("accent"), 2))
+            painter.drawRoundedRect(QRectF(self.viewport().rect()).adjusted(2, 2, -2, -2), 10, 10)
+        painter.end()
+        super().paintEvent(event)
+
+    def _paint_bubbles(self, painter: QPainter, seen_bottom: float) -> None:
+        """Those in sight; a bubble reaches a little above and below its text."""
+        layout = self._document.documentLayout()
+        first = self.cursorForPosition(QPoint(0, 0)).block()
+        block = first.previous() if first.previous().isValid() else first
+        while block.isValid() and layout.blockBoundingRect(block).top() < seen_bottom + 40:
+            bubbles.paint_bubble(painter, block, self._theme)
+            block = block.next()
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._theme.colour("accent_soft"))
+        for rect in self.word_rects():
+            painter.drawRoundedRect(rect.adjusted(-3, -1, 3, 2), 6, 6)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        self._has_focus_ring = event.reason() in _TAB_REASONS
+        super().focusInEvent(event)
+        self.viewport().update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        self._has_focus_ring = False
+        super().focusOutEvent(event)
+        self.viewport().update()
+
+    # ------------------------------------------------------------------ reading
+
+    def createMimeDataFromSelection(self) -> QMimeData:
+        """Copy the words, not our colours."""
+        data = QMimeData()
+        data.setText(self.textCursor().selection().toPlainText())
+        return data
+
+    def _reading_font(self) -> QFont:
+        return scaled(self.font(), 1.12)
+
+    def _set_up_reading(self) -> None:
+        self.setProperty("kind", "conversation")
+        self.setAccessibleName("Conversation")
+        self.setAccessibleDescription("What you said and what the assistant answered")
+        self.setReadOnly(True)
+        self.setAcceptDrops(False)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.viewport().setAutoFillBackground(False)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        flags = Qt.TextInteractionFlag
+        self.setTextInteractionFlags(flags.TextSelectableByMouse | flags.TextSelectableByKeyboard)
+        self.setCursorWidth(0)

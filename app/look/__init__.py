@@ -1,0 +1,1 @@
+"""How things look: theme, icons and small widgets."""

@@ -1,0 +1,1 @@
+"""The speaking rate: slider, readout and trace."""

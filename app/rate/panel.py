@@ -1,0 +1,84 @@
+"""The panel for the speaking rate: slider, readout of target and measured rate, and their trace.
+
+Invariant: SetRate is posted at once on every change the person makes, and never for a change the
+engine tells of.
+"""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from app.bridge import Post
+from app.look.label import Label
+from app.look.theme import Theme, scaled
+from app.rate.slider import RateSlider
+from app.rate.trace import RateTrace
+from engine.api import Event, Phase, PhaseChanged, RateMeasured, SetRate, SettingChanged
+
+RATE_KEY = "speech.rate"
+
+
+class RatePanel(QWidget):
+    """Everything about the rate in one place."""
+
+    def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._post = post
+        self._measured: float | None = None
+        self.slider = RateSlider(theme, self)
+        self.trace = RateTrace(theme, self)
+        self.heading = Label("Speaking rate", self)
+        self.heading.setFont(scaled(self.font(), 1.0, strong=True))
+        self.heading.setBuddy(self.slider)
+        self.readout = Label("", self)
+        self.readout.setProperty("kind", "muted")
+        self.readout.setFont(scaled(self.font(), 0.92, figures=True))
+        self.readout.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self._lay_out()
+        self.slider.rate_changed.connect(self._on_rate)
+        self.slider.shown_changed.connect(self._show_readout)
+        self._show_readout()
+
+    def on_event(self, event: Event) -> None:
+        match event:
+            case RateMeasured(_, target, measured):
+                self._measured = measured
+                self.slider.show_measured(measured)
+                self.trace.add(target, measured)
+                self._show_readout()
+            case SettingChanged(key, value) if key == RATE_KEY:
+                self.show_rate(value if isinstance(value, int | float) else None)
+            case PhaseChanged(_, Phase.THINKING):
+                self._measured = None  # the last reply's rate says nothing about the next
+                self._show_readout()
+            case _:
+                pass
+
+    def show_rate(self, rate: float | None) -> None:
+        """Show the rate in force, in SPS; None = own pace."""
+        self.slider.show_rate(rate)
+
+    def be_compact(self, on: bool) -> None:
+        """In a narrow window the trace gives its place to the conversation."""
+        self.trace.setVisible(not on)
+
+    def _on_rate(self, rate: float | None) -> None:
+        self._post(SetRate(rate))
+
+    def _show_readout(self) -> None:
+        rate = self.slider.rate
+        target = "own pace" if rate is None else f"target {rate:.1f}"
+        if self._measured is not None:
+            target += f" · measured {self._measured:.1f}"
+        self.readout.setText(f"{target} SPS" if "." in target else target)
+        self.readout.setToolTip("SPS: syllables per second")
+
+    def _lay_out(self) -> None:
+        top = QHBoxLayout()
+        top.addWidget(self.heading)
+        top.addWidget(self.readout, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(6)
+        column.addLayout(top)
+        column.addWidget(self.slider)
+        column.addWidget(self.trace)

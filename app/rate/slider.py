@@ -1,0 +1,262 @@
+"""The slider for the speaking rate: 1.0 to 7.0 syllables per second in tenths, and a place of its
+own for the voice's own pace.
+
+Invariant: `rate_changed` is emitted only for changes the person makes, at most once per turn of the
+event loop, with the newest value.
+"""
+
+from PySide6.QtCore import QElapsedTimer, QEvent, QPointF, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QFont,
+    QFontMetricsF,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QPolygonF,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QAbstractSlider, QSizePolicy, QWidget
+
+from app.look.theme import Theme, scaled
+
+OWN_PACE = 9  # the slider's value, one below the lowest rate, so that Home goes there
+LOWEST, HIGHEST = 10, 70  # tenths of a syllable per second
+_PLAIN_PACE = 40  # where stepping starts before any speech was measured
+_OWN_X = 20.0  # logical pixels: centre of the own-pace position
+_FIRST_X = 62.0  # centre of 1.0
+_MARGIN = 18.0
+_KNOB = 10.0  # radius
+_GROOVE_Y = 20.0
+_ECHO_MS = 300  # the engine may repeat a value the person has already left behind
+_Action = QAbstractSlider.SliderAction
+_STEPS = {
+    _Action.SliderSingleStepAdd.value: 1,
+    _Action.SliderSingleStepSub.value: -1,
+    _Action.SliderPageStepAdd.value: 10,
+    _Action.SliderPageStepSub.value: -10,
+}
+
+
+class RateSlider(QAbstractSlider):
+    """Keys: arrows 0.1, Page Up and Down 1.0, Home own pace, End 7.0; wheel 0.1; click and drag.
+
+    Signals:
+        rate_changed(float | None): the person chose a rate in SPS, or None for own pace.
+        shown_changed: what the slider shows is different now, whoever changed it.
+    """
+
+    rate_changed = Signal(object)
+    shown_changed = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._measured: float | None = None
+        self._wheel_angle = 0
+        self._since_touched = QElapsedTimer()
+        self._pending = QTimer(self)
+        self._pending.setSingleShot(True)
+        self._pending.timeout.connect(lambda: self.rate_changed.emit(self.rate))
+        self.setOrientation(Qt.Orientation.Horizontal)
+        self.setRange(OWN_PACE, HIGHEST)
+        self.setSingleStep(1)
+        self.setPageStep(10)
+        self.setValue(OWN_PACE)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setMouseTracking(True)
+        self.setAccessibleName("Speaking rate")
+        self.setToolTip("Arrow keys ±0.1, Page Up and Page Down ±1, Home: own pace")
+        self.actionTriggered.connect(self._on_action)
+        self.valueChanged.connect(self._on_value)
+        theme.changed.connect(self.update)
+        self._describe()
+
+    @property
+    def rate(self) -> float | None:
+        """Chosen rate in SPS; None = own pace."""
+        return None if self.value() == OWN_PACE else self.value() / 10
+
+    def show_rate(self, rate: float | None) -> None:
+        """Show what the engine says is in force, unless the person is moving the slider."""
+        touched = self._since_touched.isValid() and self._since_touched.elapsed() < _ECHO_MS
+        if touched or self.isSliderDown():
+            return
+        tenths = OWN_PACE if rate is None else min(HIGHEST, max(LOWEST, round(rate * 10)))
+        self.blockSignals(True)
+        self.setValue(tenths)
+        self.blockSignals(False)
+        self._show()
+
+    def show_measured(self, rate: float | None) -> None:
+        """Mark the rate of the speech heard now, in SPS; None takes the mark away."""
+        self._measured = rate
+        self.update()
+
+    def step(self, tenths: int) -> None:
+        """Faster or slower by that much; from own pace it starts at the rate last measured."""
+        self._begin_change()
+        self.setValue(self._stepped(tenths))
+
+    def _stepped(self, tenths: int) -> int:
+        start = self.value()
+        if start == OWN_PACE:
+            start = _PLAIN_PACE if self._measured is None else round(self._measured * 10)
+        return min(HIGHEST, max(LOWEST, start + tenths))
+
+    def _on_action(self, action: int) -> None:
+        """Every way Qt knows to move a slider, screen readers included, comes through here."""
+        self._begin_change()
+        if action in _STEPS:
+            self.setSliderPosition(self._stepped(_STEPS[action]))
+
+    def _begin_change(self) -> None:
+        self._since_touched.start()
+
+    def _on_value(self) -> None:
+        self._show()
+        self._pending.start(0)
+
+    def _show(self) -> None:
+        self._describe()
+        self.update()
+        self.shown_changed.emit()
+
+    def _describe(self) -> None:
+        rate = self.rate
+        words = "own pace" if rate is None else f"{rate:.1f} syllables per second"
+        self.setAccessibleDescription(words)
+
+    # -------------------------------------------------------------------- input
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Up and Right are faster, whatever the direction of writing."""
+        steps = {
+            Qt.Key.Key_Right: _Action.SliderSingleStepAdd,
+            Qt.Key.Key_Up: _Action.SliderSingleStepAdd,
+            Qt.Key.Key_Left: _Action.SliderSingleStepSub,
+            Qt.Key.Key_Down: _Action.SliderSingleStepSub,
+            Qt.Key.Key_PageUp: _Action.SliderPageStepAdd,
+            Qt.Key.Key_PageDown: _Action.SliderPageStepSub,
+        }
+        action = steps.get(Qt.Key(event.key()))
+        if action is None:
+            super().keyPressEvent(event)
+        else:
+            self.triggerAction(action)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        delta = event.angleDelta()
+        self._wheel_angle += delta.y() or -delta.x()
+        notches = int(self._wheel_angle / 120)  # touch pads send many small angles
+        self._wheel_angle -= notches * 120
+        if notches:
+            self.step(notches)
+        event.accept()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() is not Qt.MouseButton.LeftButton:
+            event.ignore()
+            return
+        self.setSliderDown(True)
+        self._drag_to(event.position().x())
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if self.isSliderDown():
+            self._drag_to(event.position().x())
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        self.setSliderDown(False)
+
+    def _drag_to(self, x: float) -> None:
+        self._begin_change()
+        self.setValue(self._value_at(x))
+
+    def _value_at(self, x: float) -> int:
+        if x < (_OWN_X + _FIRST_X) / 2:
+            return OWN_PACE
+        share = (x - _FIRST_X) / max(1.0, self._x_of(HIGHEST) - _FIRST_X)
+        return min(HIGHEST, max(LOWEST, round(LOWEST + share * (HIGHEST - LOWEST))))
+
+    def _x_of(self, tenths: float) -> float:
+        if tenths == OWN_PACE:
+            return _OWN_X
+        room = self.width() - _MARGIN - _FIRST_X
+        return _FIRST_X + room * (tenths - LOWEST) / (HIGHEST - LOWEST)
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
+            self.update()
+        return super().event(event)
+
+    # ----------------------------------------------------------------- painting
+
+    def sizeHint(self) -> QSize:
+        return QSize(280, int(_GROOVE_Y + 22 + QFontMetricsF(self._label_font()).height()))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(200, self.sizeHint().height())
+
+    def _label_font(self) -> QFont:
+        return scaled(self.font(), 0.82, figures=True)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        self._paint_groove(painter)
+        self._paint_scale(painter)
+        self._paint_measured(painter)
+        self._paint_knob(painter)
+        painter.end()
+
+    def _paint_groove(self, painter: QPainter) -> None:
+        theme = self._theme
+        end = self._x_of(HIGHEST)
+        painter.setPen(QPen(theme.colour("control", 0.7), 4, c=Qt.PenCapStyle.RoundCap))
+        painter.drawLine(QPointF(_FIRST_X, _GROOVE_Y), QPointF(end, _GROOVE_Y))
+        painter.setPen(QPen(theme.colour("control"), 2))
+        painter.drawEllipse(QPointF(_OWN_X, _GROOVE_Y), 5, 5)
+        if self.value() != OWN_PACE:
+            painter.setPen(QPen(theme.colour("accent"), 4, c=Qt.PenCapStyle.RoundCap))
+            x = self._x_of(self.value())
+            painter.drawLine(QPointF(_FIRST_X, _GROOVE_Y), QPointF(x, _GROOVE_Y))
+
+    def _paint_scale(self, painter: QPainter) -> None:
+        painter.setFont(self._label_font())
+        top = _GROOVE_Y + 17
+        height = self.height() - top
+        for tenths in range(LOWEST, HIGHEST + 1, 10):
+            chosen = self.value() == tenths
+            painter.setPen(self._theme.colour("text" if chosen else "muted"))
+            area = QRectF(self._x_of(tenths) - 16, top, 32, height)
+            painter.drawText(area, Qt.AlignmentFlag.AlignHCenter, str(tenths // 10))
+        chosen = self.value() == OWN_PACE
+        painter.setPen(self._theme.colour("text" if chosen else "muted"))
+        area = QRectF(0, top, _OWN_X * 2, height)
+        painter.drawText(area, Qt.AlignmentFlag.AlignHCenter, "own")
+
+    def _paint_measured(self, painter: QPainter) -> None:
+        """A small wedge above the groove at the rate that is heard."""
+        if self._measured is None:
+            return
+        tenths = min(float(HIGHEST), max(float(LOWEST), self._measured * 10))
+        x = self._x_of(tenths)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._theme.colour("listening"))
+        y = _GROOVE_Y - _KNOB - 1
+        painter.drawPolygon(
+            QPolygonF([QPointF(x - 5, y - 7), QPointF(x + 5, y - 7), QPointF(x, y)])
+        )
+
+    def _paint_knob(self, painter: QPainter) -> None:
+        theme = self._theme
+        centre = QPointF(self._x_of(self.value()), _GROOVE_Y)
+        painter.setPen(QPen(theme.colour("accent"), 2.4))
+        painter.setBrush(theme.colour("accent" if self.isSliderDown() else "surface"))
+        painter.drawEllipse(centre, _KNOB - 1.5, _KNOB - 1.5)
+        if self.hasFocus():
+            painter.setPen(QPen(theme.colour("text"), 1.6))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawEllipse(centre, _KNOB + 2.5, _KNOB + 2.5)

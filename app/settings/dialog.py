@@ -1,0 +1,133 @@
+"""The settings dialog: made from PAGES, every change takes effect and is saved at once.
+
+Invariant: it is never modal and asks nothing back; closing it loses nothing.
+"""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QDialog,
+    QScrollArea,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.devices import DEFAULT_LABEL, Devices
+from app.look.label import Label
+from app.look.theme import Theme, scaled
+from app.settings.fields import ChoiceEditor, Editor, editor
+from app.settings.form import PAGES, Device, Field, Page, Value
+from engine.api import DevicesChanged, Event, Part, SettingChanged
+
+
+class SettingsDialog(QDialog):
+    """Shows the settings in force.
+
+    Signals:
+        edited(key, value): the person changed a setting.
+    """
+
+    edited = Signal(str, object)
+
+    def __init__(
+        self, values: dict[str, Value], theme: Theme, devices: Devices, parent: QWidget
+    ) -> None:
+        super().__init__(parent)
+        self._values = dict(values)
+        self._theme = theme
+        self._devices = devices
+        self._editors: list[Editor] = []
+        self._rows: list[tuple[Field, QWidget]] = []
+        self.setWindowTitle("Settings")
+        self.setModal(False)
+        self.resize(480, 560)
+        self.tabs = QTabWidget(self)
+        self.tabs.setDocumentMode(True)
+        self.tabs.tabBar().setDrawBase(False)
+        self.tabs.setAccessibleName("Settings pages")
+        for page in PAGES:
+            self.tabs.addTab(self._make_page(page), page.title)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 8, 0, 0)
+        column.addWidget(self.tabs)
+        self._show_values()
+
+    def on_event(self, event: Event) -> None:
+        match event:
+            case SettingChanged(key, value):
+                self._values[key] = value
+                self._show_values()
+            case DevicesChanged():
+                self._offer_devices()
+            case _:
+                pass
+
+    def show_part(self, part: Part | None) -> None:
+        """Open at the page of a part."""
+        for index, page in enumerate(PAGES):
+            if part is not None and page.part is part:
+                self.tabs.setCurrentIndex(index)
+        self.show()
+        self.raise_()
+        self.activateWindow()
+
+    def editors(self, key: str) -> list[Editor]:
+        """The editors of a setting; some settings have one per meaning."""
+        return [each for each in self._editors if each.field.key == key]
+
+    def _on_edited(self, key: str, value: Value) -> None:
+        self._values[key] = value
+        self._show_values()
+        self.edited.emit(key, value)
+
+    def _show_values(self) -> None:
+        for each in self._editors:
+            if each.field.key in self._values:
+                each.show_value(self._values[each.field.key])
+        for field, row in self._rows:
+            only = field.only
+            row.setVisible(only is None or self._values.get(only.key) == only.value)
+
+    def _offer_devices(self) -> None:
+        for each in self._editors:
+            if isinstance(each, ChoiceEditor) and isinstance(each.field.kind, Device):
+                names = self._devices.names(each.field.kind.part)
+                each.offer([("", DEFAULT_LABEL), *((name, name) for name in names)])
+
+    def _make_page(self, page: Page) -> QWidget:
+        content = QWidget()
+        content.setProperty("kind", "page")
+        column = QVBoxLayout(content)
+        column.setContentsMargins(22, 18, 22, 18)
+        column.setSpacing(18)
+        for field in page.fields:
+            column.addWidget(self._make_row(field, content))
+        column.addStretch(1)
+        area = QScrollArea(self)
+        area.setWidgetResizable(True)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setWidget(content)
+        return area
+
+    def _make_row(self, field: Field, parent: QWidget) -> QWidget:
+        row = QWidget(parent)
+        column = QVBoxLayout(row)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(5)
+        made = editor(field, self._theme, self._devices, row)
+        made.edited.connect(lambda value, key=field.key: self._on_edited(key, value))
+        label = Label(field.label, row)
+        label.setFont(scaled(self.font(), 0.95, strong=True))
+        label.setBuddy(made)
+        column.addWidget(label)
+        column.addWidget(made)
+        if field.help:
+            help_line = Label(field.help, row)
+            help_line.setProperty("kind", "muted")
+            help_line.setFont(scaled(self.font(), 0.88))
+            help_line.setWordWrap(True)
+            column.addWidget(help_line)
+        self._editors.append(made)
+        self._rows.append((field, row))
+        return row

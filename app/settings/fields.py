@@ -1,0 +1,256 @@
+"""One editor per kind of setting, all with the same face: show a value, tell of a change.
+
+Invariant: showing a value never tells of a change; text is told when it is finished, not letter by
+letter.
+"""
+
+from pathlib import Path
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDoubleSpinBox,
+    QFileDialog,
+    QHBoxLayout,
+    QLineEdit,
+    QPlainTextEdit,
+    QWidget,
+)
+
+from app.devices import DEFAULT_LABEL, Devices
+from app.look.icons import IconButton
+from app.look.plain_text import one_line
+from app.look.switch import Switch
+from app.look.theme import Theme
+from app.settings.form import (
+    Choice,
+    Device,
+    Field,
+    Flag,
+    KeyName,
+    Location,
+    Number,
+    PathOf,
+    Text,
+    Value,
+)
+
+
+class Editor(QWidget):
+    """A setting on screen.
+
+    Signals:
+        edited(value): the person changed it.
+    """
+
+    edited = Signal(object)
+
+    def __init__(self, field: Field, control: QWidget, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.field = field
+        self.control = control
+        control.setParent(self)
+        control.setAccessibleName(field.label)
+        control.setAccessibleDescription(field.help)
+        self.row = QHBoxLayout(self)
+        self.row.setContentsMargins(0, 0, 0, 0)
+        self.row.addWidget(control, 1)
+        self.setFocusProxy(control)
+
+    def show_value(self, value: Value) -> None:
+        raise NotImplementedError
+
+
+def editor(field: Field, theme: Theme, devices: Devices, parent: QWidget) -> Editor:
+    """The editor for a field's kind."""
+    match field.kind:
+        case Choice(options):
+            return ChoiceEditor(field, [(each.value, each.label) for each in options], parent)
+        case Device(part):
+            names = [(name, name) for name in devices.names(part)]
+            return ChoiceEditor(field, [("", DEFAULT_LABEL), *names], parent)
+        case Number():
+            return NumberEditor(field, field.kind, parent)
+        case Text(lines):
+            return LineEditor(field, parent) if lines == 1 else ParagraphEditor(field, parent)
+        case Location(of):
+            return LocationEditor(field, of, theme, parent)
+        case Flag():
+            return FlagEditor(field, theme, parent)
+        case KeyName():
+            return KeyEditor(field, parent)
+
+
+class ChoiceEditor(Editor):
+    def __init__(self, field: Field, options: list[tuple[str, str]], parent: QWidget) -> None:
+        self._box = QComboBox()
+        self._box.setSizeAdjustPolicy(
+            QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+        )
+        super().__init__(field, self._box, parent)
+        self.offer(options)
+        self._box.activated.connect(lambda index: self.edited.emit(self._box.itemData(index)))
+
+    def offer(self, options: list[tuple[str, str]]) -> None:
+        """Replace the (value, label) pairs; the choice stays if it still exists."""
+        chosen = self._box.currentData()
+        self._box.clear()
+        for value, label in options:
+            self._box.addItem(one_line(label), value)
+        self.show_value(chosen)
+
+    def show_value(self, value: Value) -> None:
+        index = self._box.findData(value)
+        if index < 0 and isinstance(value, str) and value:
+            self._box.addItem(
+                one_line(value), value
+            )  # what is set but not offered must not look unset
+            index = self._box.count() - 1
+        self._box.setCurrentIndex(max(0, index))
+
+
+class NumberEditor(Editor):
+    def __init__(self, field: Field, kind: Number, parent: QWidget) -> None:
+        self._kind = kind
+        self._box = QDoubleSpinBox()
+        self._box.setDecimals(kind.decimals)
+        self._box.setRange(kind.lowest, kind.highest)
+        self._box.setSingleStep(kind.step)
+        self._box.setSuffix(kind.unit)
+        self._box.setKeyboardTracking(False)
+        self._box.lineEdit().setTextMargins(9, 0, 0, 0)  # style sheets do not reach its padding
+        super().__init__(field, self._box, parent)
+        self._box.valueChanged.connect(self._on_value)
+
+    def show_value(self, value: Value) -> None:
+        if isinstance(value, int | float):
+            with QSignalBlocker(self._box):
+                self._box.setValue(value)
+
+    def _on_value(self, value: float) -> None:
+        self.edited.emit(value if self._kind.decimals else round(value))
+
+
+class LineEditor(Editor):
+    def __init__(self, field: Field, parent: QWidget) -> None:
+        self.line = QLineEdit()
+        self._told = ""
+        super().__init__(field, self.line, parent)
+        self.line.editingFinished.connect(self._on_finished)
+
+    def show_value(self, value: Value) -> None:
+        self._told = "" if value is None else str(value)
+        if not self.line.isModified():
+            self.line.setText(self._told)
+
+    def put(self, text: str) -> None:
+        """Change it as if typed and finished."""
+        self.line.setText(text)
+        self._on_finished()
+
+    def _on_finished(self) -> None:
+        self.line.setModified(False)
+        text = self.line.text().strip()
+        if text != self._told:
+            self._told = text
+            self.edited.emit(text)
+
+
+class LocationEditor(LineEditor):
+    """A line with a button that opens the system's dialog."""
+
+    def __init__(self, field: Field, of: PathOf, theme: Theme, parent: QWidget) -> None:
+        super().__init__(field, parent)
+        self._of = of
+        self.browse = IconButton("folder", f"Choose: {field.label}", theme, self)
+        self.browse.clicked.connect(self._on_browse)
+        self.row.addWidget(self.browse)
+
+    def _on_browse(self) -> None:
+        dialog = QFileDialog(self.window(), self.field.label, str(Path(self.line.text()).parent))
+        modes = QFileDialog.FileMode
+        dialog.setFileMode(modes.Directory if self._of is PathOf.FOLDER else modes.ExistingFile)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(self.put)
+        dialog.open()
+
+
+class ParagraphEditor(Editor):
+    def __init__(self, field: Field, parent: QWidget) -> None:
+        self._box = _Paragraph()
+        self._told = ""
+        super().__init__(field, self._box, parent)
+        self._box.left.connect(self._on_finished)
+
+    def show_value(self, value: Value) -> None:
+        self._told = "" if value is None else str(value)
+        if not self._box.hasFocus():
+            self._box.setPlainText(self._told)
+
+    def _on_finished(self) -> None:
+        text = self._box.toPlainText().strip()
+        if text != self._told:
+            self._told = text
+            self.edited.emit(text)
+
+
+class _Paragraph(QPlainTextEdit):
+    """Several lines; Tab moves on, as everywhere else in the dialog."""
+
+    left = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setTabChangesFocus(True)
+        self.setFixedHeight(int(self.fontMetrics().height()) * 4 + 18)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.left.emit()
+
+
+class FlagEditor(Editor):
+    def __init__(self, field: Field, theme: Theme, parent: QWidget) -> None:
+        self._switch = Switch("", theme, parent)
+        super().__init__(field, self._switch, parent)
+        self._switch.toggled.connect(lambda on: self.edited.emit(on))
+
+    def show_value(self, value: Value) -> None:
+        with QSignalBlocker(self._switch):
+            self._switch.setChecked(bool(value))
+        self._switch.update()
+
+
+class KeyEditor(Editor):
+    def __init__(self, field: Field, parent: QWidget) -> None:
+        self._line = _KeyLine()
+        super().__init__(field, self._line, parent)
+        self._line.pressed.connect(self._on_pressed)
+
+    def show_value(self, value: Value) -> None:
+        self._line.setText(str(value))
+
+    def _on_pressed(self, name: str) -> None:
+        self._line.setText(name)
+        self.edited.emit(name)
+
+
+class _KeyLine(QLineEdit):
+    """Press a key to choose it; the keys that move the focus keep doing that."""
+
+    pressed = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setReadOnly(True)
+        self.setToolTip("Click here, then press the key")
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        key = Qt.Key(event.key())
+        moves = (Qt.Key.Key_Tab, Qt.Key.Key_Backtab, Qt.Key.Key_Escape, Qt.Key.Key_Return)
+        modifiers = (Qt.Key.Key_Shift, Qt.Key.Key_Control, Qt.Key.Key_Alt, Qt.Key.Key_Meta)
+        if key in moves or key in modifiers or event.modifiers():
+            super().keyPressEvent(event)
+            return
+        self.pressed.emit(QKeySequence(key).toString())

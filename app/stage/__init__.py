@@ -1,0 +1,1 @@
+"""The stage: the orb and the talk button."""

@@ -1,0 +1,290 @@
+"""The orb: one look says whether the assistant rests, listens, thinks or speaks, and how loud.
+
+Invariant: it costs nothing while hidden, and little at rest: eight frames a second then, up to
+sixty while there is speech, fewer when painting is slow on this machine. With reduced motion it
+only changes colour.
+"""
+
+import math
+from dataclasses import dataclass
+from time import perf_counter
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer
+from PySide6.QtGui import (
+    QColor,
+    QHideEvent,
+    QPainter,
+    QPainterPath,
+    QPaintEvent,
+    QPixmap,
+    QRadialGradient,
+    QResizeEvent,
+    QShowEvent,
+)
+from PySide6.QtWidgets import QSizePolicy, QStyle, QWidget
+
+from app.look.theme import Theme
+from engine.api import Event, Levels, Phase, PhaseChanged
+
+_QUIET_DB = -55.0
+_LOUD_DB = -12.0
+_STILL = 0.02  # energy below which nobody sees the body move
+_POINTS = 40  # corners of the blob's outline before smoothing
+_FRAME_MS = {Phase.IDLE: 125, Phase.LISTENING: 33, Phase.THINKING: 33, Phase.SPEAKING: 16}
+_PAINT_SHARE = 4  # a frame takes at least this many times what painting it took
+_SAID = {
+    Phase.IDLE: "Ready",
+    Phase.LISTENING: "Listening",
+    Phase.THINKING: "Thinking",
+    Phase.SPEAKING: "Speaking",
+}
+_COLOUR = {
+    Phase.IDLE: "accent",
+    Phase.LISTENING: "listening",
+    Phase.THINKING: "thinking",
+    Phase.SPEAKING: "accent",
+}
+
+
+@dataclass(frozen=True)
+class _Layer:
+    """One of the translucent outlines around the core."""
+
+    radius: float  # of the orb's radius
+    swing: float  # how much of it moves at full level
+    waves: int
+    speed: float  # radians per second
+    opacity: float
+
+
+_LAYERS = (
+    _Layer(0.78, 0.17, 5, 1.9, 0.20),
+    _Layer(0.70, 0.14, 4, -2.6, 0.32),
+    _Layer(0.62, 0.09, 3, 3.3, 0.50),
+)
+
+
+def phase_words(phase: Phase) -> str:
+    """The phase as shown to the person."""
+    return _SAID[phase]
+
+
+class Orb(QWidget):
+    """Painted; reacts to PhaseChanged and Levels."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._phase = Phase.IDLE
+        self._loudness = 0.0  # 0..1, where the level is
+        self._energy = 0.0  # 0..1, what is shown: follows the loudness smoothly
+        self._seconds = 0.0  # of animation so far
+        self._paint_ms = 1.0
+        self._glow = QPixmap()
+        self._body = QPixmap()  # at rest
+        self._timer = QTimer(self)
+        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer.timeout.connect(self._on_tick)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setMinimumSize(72, 72)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # else the card paints each frame
+        theme.changed.connect(self._forget_pictures)
+        self._show_phase(Phase.IDLE)
+
+    @property
+    def is_animating(self) -> bool:
+        return self._timer.isActive()
+
+    def sizeHint(self) -> QSize:
+        return QSize(120, 104)  # takes what room is left over
+
+    def on_event(self, event: Event) -> None:
+        match event:
+            case PhaseChanged(_, phase):
+                self._show_phase(phase)
+            case Levels(microphone_db, loudspeaker_db):
+                speaking = self._phase is Phase.SPEAKING
+                level_db = loudspeaker_db if speaking else microphone_db
+                self._loudness = _loudness(level_db)
+            case _:
+                pass
+
+    def _show_phase(self, phase: Phase) -> None:
+        self._phase = phase
+        self._loudness = 0.0
+        self.setAccessibleName("Assistant")
+        self.setAccessibleDescription(_SAID[phase])
+        self._forget_pictures()
+        self._pace()
+
+    def _pace(self) -> None:
+        """Start, stop or re-time the animation for what there is to see."""
+        if not self.isVisible() or _wants_no_motion(self):
+            self._timer.stop()
+            return
+        self._timer.start(max(_FRAME_MS[self._phase], int(_PAINT_SHARE * self._paint_ms)))
+
+    def _on_tick(self) -> None:
+        self._seconds += self._timer.interval() / 1000
+        # rises at once, falls slowly, as ears and eyes expect of a level
+        share = 0.5 if self._loudness > self._energy else 0.14
+        self._energy += (self._loudness - self._energy) * share
+        self._pace()
+        self.update()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._pace()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._timer.stop()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._forget_pictures()
+
+    # ----------------------------------------------------------------- painting
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        started = perf_counter()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.fillRect(self.rect(), self._theme.colour("surface"))
+        centre = QRectF(self.rect()).center()
+        radius = min(self.width(), self.height()) / 2
+        self._paint_glow(painter, centre, radius)
+        if self._is_resting:
+            self._paint_rest(painter, centre, radius)
+        else:
+            self._paint_body(painter, centre, radius)
+        painter.end()
+        self._paint_ms += 0.1 * ((perf_counter() - started) * 1000 - self._paint_ms)
+
+    @property
+    def _is_resting(self) -> bool:
+        return self._phase is Phase.IDLE and self._energy < _STILL
+
+    def _paint_body(self, painter: QPainter, centre: QPointF, radius: float) -> None:
+        for layer in _LAYERS:
+            self._paint_layer(painter, layer, centre, radius)
+        self._paint_core(painter, centre, radius)
+
+    def _paint_rest(self, painter: QPainter, centre: QPointF, radius: float) -> None:
+        """At rest the body stands still as a picture and only the glow breathes."""
+        if self._body.isNull():
+            self._body = self._make_picture(radius)
+            painting = QPainter(self._body)
+            painting.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self._paint_body(painting, QPointF(radius, radius), radius)
+            painting.end()
+        painter.drawPixmap(centre - QPointF(radius, radius), self._body)
+
+    def _make_picture(self, radius: float) -> QPixmap:
+        ratio = self.devicePixelRatioF()
+        side = max(1, int(radius * 2 * ratio))
+        picture = QPixmap(side, side)
+        picture.setDevicePixelRatio(ratio)
+        picture.fill(Qt.GlobalColor.transparent)
+        return picture
+
+    def _paint_glow(self, painter: QPainter, centre: QPointF, radius: float) -> None:
+        if self._glow.isNull():
+            self._glow = self._make_glow(radius)
+        breath = 0.5 + 0.5 * math.sin(self._seconds * 1.1)
+        painter.setOpacity(min(1.0, 0.35 + 0.35 * breath + 0.4 * self._energy))
+        painter.drawPixmap(centre - QPointF(radius, radius), self._glow)
+        painter.setOpacity(1.0)
+
+    def _paint_layer(
+        self, painter: QPainter, layer: _Layer, centre: QPointF, radius: float
+    ) -> None:
+        colour = self._colour()
+        colour.setAlphaF(layer.opacity)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colour)
+        swing = layer.swing * (self._energy + _restlessness(self._phase))
+        turn = self._seconds * layer.speed * (0.35 if self._phase is Phase.IDLE else 1.0)
+        painter.drawPath(_blob(centre, radius * layer.radius, swing, layer.waves, turn))
+
+    def _paint_core(self, painter: QPainter, centre: QPointF, radius: float) -> None:
+        core = radius * (0.54 + 0.05 * self._energy)
+        colour = self._colour()
+        gradient = QRadialGradient(centre - QPointF(core * 0.32, core * 0.42), core * 1.5)
+        gradient.setColorAt(0.0, _mixed(colour, QColor("#FFFFFF"), 0.62))
+        gradient.setColorAt(0.42, _mixed(colour, QColor("#FFFFFF"), 0.08))
+        gradient.setColorAt(1.0, _mixed(colour, QColor("#000000"), 0.34))
+        painter.setBrush(gradient)
+        painter.drawEllipse(centre, core, core)
+
+    def _colour(self) -> QColor:
+        """The phase's colour; the light palette's, made for text, is too heavy for a glow."""
+        colour = self._theme.colour(_COLOUR[self._phase])
+        return colour if self._theme.is_dark else colour.lighter(135)
+
+    def _make_glow(self, radius: float) -> QPixmap:
+        """Rendered once per size, phase and theme: a large gradient is the dearest thing here."""
+        glow = self._make_picture(radius)
+        colour = self._colour()
+        gradient = QRadialGradient(QPointF(radius, radius), radius)
+        for position, alpha in ((0.0, 0.55), (0.55, 0.40), (0.8, 0.12), (1.0, 0.0)):
+            colour.setAlphaF(alpha)
+            gradient.setColorAt(position, colour)
+        painter = QPainter(glow)
+        painter.fillRect(QRectF(0, 0, radius * 2, radius * 2), gradient)
+        painter.end()
+        return glow
+
+    def _forget_pictures(self) -> None:
+        self._glow = QPixmap()
+        self._body = QPixmap()
+        self.update()
+
+
+def _loudness(level_db: float) -> float:
+    return min(1.0, max(0.0, (level_db - _QUIET_DB) / (_LOUD_DB - _QUIET_DB)))
+
+
+def _restlessness(phase: Phase) -> float:
+    """How much the outline moves in silence."""
+    match phase:
+        case Phase.IDLE:
+            return 0.10
+        case Phase.LISTENING:
+            return 0.20
+        case Phase.THINKING:
+            return 0.45
+        case Phase.SPEAKING:
+            return 0.25
+
+
+def _blob(centre: QPointF, radius: float, swing: float, waves: int, turn: float) -> QPainterPath:
+    """A closed smooth outline: a circle with two travelling waves on it."""
+    points = []
+    for number in range(_POINTS):
+        angle = 2 * math.pi * number / _POINTS
+        wave = 0.6 * math.sin(waves * angle + turn) + 0.4 * math.sin(2 * angle - 0.7 * turn)
+        reach = radius * (1 + swing * wave)
+        points.append(
+            QPointF(centre.x() + reach * math.cos(angle), centre.y() + reach * math.sin(angle))
+        )
+    path = QPainterPath((points[-1] + points[0]) / 2)
+    for number, point in enumerate(points):
+        path.quadTo(point, (point + points[(number + 1) % _POINTS]) / 2)
+    path.closeSubpath()
+    return path
+
+
+def _mixed(colour: QColor, other: QColor, share: float) -> QColor:
+    keep = 1.0 - share
+    return QColor.fromRgbF(
+        colour.redF() * keep + other.redF() * share,
+        colour.greenF() * keep + other.greenF() * share,
+        colour.blueF() * keep + other.blueF() * share,
+    )
+
+
+def _wants_no_motion(widget: QWidget) -> bool:
+    """Whether the desktop asks for no animation (Qt passes it on as a duration of zero)."""
+    hint = QStyle.StyleHint.SH_Widget_Animation_Duration
+    return widget.style().styleHint(hint, None, widget) == 0

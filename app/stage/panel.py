@@ -1,0 +1,80 @@
+"""The stage: the orb, what the assistant is doing in a word, and the rate under it.
+
+Invariant: the same widgets stand upright in a wide window and in a row in a narrow one.
+"""
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import QBoxLayout, QFrame, QVBoxLayout, QWidget
+
+from app.bridge import Post
+from app.look.label import Label
+from app.look.theme import Theme, scaled
+from app.rate.panel import RatePanel
+from app.stage.orb import Orb, phase_words
+from engine.api import Event, Phase, PhaseChanged, TurnEnded
+
+_SMALL_ORB = 84
+_LEAST_ORB = 104
+_INTERRUPTED_MS = 2000  # how long a reply that was stopped is told of when nothing follows
+
+
+class Stage(QFrame):
+    """A card."""
+
+    def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setProperty("kind", "card")
+        self.orb = Orb(theme, self)
+        self.phase = Label(phase_words(Phase.IDLE), self)
+        self.phase.setFont(scaled(self.font(), 1.05, strong=True))
+        self.phase.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.phase.setAccessibleName("Assistant is")
+        self._was_interrupted = False  # the turn that ended last
+        self._stopped = QTimer(self)
+        self._stopped.setSingleShot(True)
+        self._stopped.timeout.connect(lambda: self._show_phase(phase_words(Phase.IDLE)))
+        self.rate = RatePanel(post, theme, self)
+        self._show = QVBoxLayout()
+        self._show.setSpacing(4)
+        self._show.addWidget(self.orb, 1)
+        self._show.addWidget(self.phase)
+        self._row = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
+        self._row.addLayout(self._show, 1)
+        self._row.addWidget(self.rate)
+        self.be_compact(False)
+
+    def on_event(self, event: Event) -> None:
+        self.orb.on_event(event)
+        match event:
+            case TurnEnded(ending=ending):
+                self._was_interrupted = ending.interrupted
+            case PhaseChanged(phase=phase):
+                stopped = phase is Phase.IDLE and self._was_interrupted
+                self._show_phase("Interrupted" if stopped else phase_words(phase))
+                self._was_interrupted = False
+                if stopped:
+                    self._stopped.start(_INTERRUPTED_MS)
+                else:
+                    self._stopped.stop()
+            case _:
+                pass
+        self.rate.on_event(event)
+
+    def _show_phase(self, words: str) -> None:
+        self.phase.setText(words)
+        self.orb.setAccessibleDescription(words)
+
+    def be_compact(self, on: bool) -> None:
+        self.rate.be_compact(on)
+        directions = QBoxLayout.Direction
+        self._row.setDirection(directions.LeftToRight if on else directions.TopToBottom)
+        self._row.setSpacing(18 if on else 14)
+        self._row.setStretch(0, 0 if on else 1)
+        self._row.setStretch(1, 1 if on else 0)
+        if on:
+            self.orb.setFixedSize(_SMALL_ORB, _SMALL_ORB)
+            self._row.setContentsMargins(14, 8, 16, 8)
+        else:
+            self.orb.setMinimumSize(_LEAST_ORB, _LEAST_ORB)
+            self.orb.setMaximumSize(340, 240)
+            self._row.setContentsMargins(20, 14, 20, 14)

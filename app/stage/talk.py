@@ -1,0 +1,165 @@
+"""The talk button: hold it, or its key, to speak; it shows whether the assistant listens.
+
+Invariant: PressTalk and ReleaseTalk are posted in pairs, however often button and key go down at
+the same time.
+"""
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
+
+from app.bridge import Post
+from app.look.icons import paint_icon
+from app.look.theme import Theme, scaled
+from engine.api import Event, Levels, Phase, PhaseChanged, PressTalk, ReleaseTalk
+
+_HEIGHT = 44
+_QUIET_DB = -60.0  # levels below this show as nothing
+_LOUD_DB = -15.0
+
+
+class TalkButton(QAbstractButton):
+    """A painted pill with microphone, words and key cap."""
+
+    def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._post = post
+        self._theme = theme
+        self._key_label = ""
+        self._is_held = False
+        self._is_hands_free = False
+        self._is_compact = False
+        self._phase = Phase.IDLE
+        self._level = 0.0
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.pressed.connect(lambda: self.hold(True))
+        self.released.connect(lambda: self.hold(False))
+        theme.changed.connect(self.update)
+        self._describe()
+
+    @property
+    def words(self) -> str:
+        """What the button says now."""
+        if self._is_held:
+            return "Release to send"
+        if self._phase is Phase.LISTENING:
+            return "Listening"
+        return "Just speak" if self._is_hands_free else "Hold to talk"
+
+    def hold(self, down: bool) -> None:
+        """Button or key went down or up."""
+        if down is self._is_held:
+            return
+        self._is_held = down
+        self._post(PressTalk() if down else ReleaseTalk())
+        self._describe()
+
+    def name_key(self, label: str) -> None:
+        """Show which key does the same."""
+        self._key_label = label
+        self._describe()
+
+    def be_hands_free(self, on: bool) -> None:
+        self._is_hands_free = on
+        self._describe()
+
+    def be_compact(self, on: bool) -> None:
+        """In a narrow window: microphone and key only."""
+        self._is_compact = on
+        self.updateGeometry()
+        self.update()
+
+    def on_event(self, event: Event) -> None:
+        match event:
+            case PhaseChanged(_, phase):
+                self._phase = phase
+                self._level = 0.0
+                self._describe()
+            case Levels(microphone_db=level_db) if self._is_listening:
+                self._level = (max(_QUIET_DB, level_db) - _QUIET_DB) / (_LOUD_DB - _QUIET_DB)
+                self.update()
+            case _:
+                pass
+
+    @property
+    def _is_listening(self) -> bool:
+        return self._is_held or self._phase is Phase.LISTENING
+
+    def _describe(self) -> None:
+        self.setAccessibleName(f"Talk: {self.words}")
+        self.setToolTip(f"Hold this button, or {self._key_label}, while you speak")
+        self.updateGeometry()
+        self.update()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Auto-repeat would press and release again and again."""
+        if not event.isAutoRepeat():
+            super().keyPressEvent(event)
+
+    def keyReleaseEvent(self, event: QKeyEvent) -> None:
+        if not event.isAutoRepeat():
+            super().keyReleaseEvent(event)
+
+    # ----------------------------------------------------------------- painting
+
+    def sizeHint(self) -> QSize:
+        widths = QFontMetricsF(scaled(self.font(), 1.0, strong=True))
+        words = 0.0 if self._is_compact else widths.horizontalAdvance("Release to send") + 10
+        cap = QFontMetricsF(scaled(self.font(), 0.82)).horizontalAdvance(self._key_label) + 18
+        return QSize(int(16 + 22 + 10 + words + cap + 14), _HEIGHT)
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        ground, ink = self._colours()
+        body = QRectF(self.rect()).adjusted(1.5, 1.5, -1.5, -1.5)
+        radius = body.height() / 2
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(ground)
+        painter.drawRoundedRect(body, radius, radius)
+        if self._level > 0:
+            painter.setBrush(QColor(255, 255, 255, int(70 * min(1.0, self._level))))
+            painter.drawRoundedRect(body, radius, radius)
+        if self.hasFocus():
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.setPen(QPen(self._theme.colour("text"), 2))
+            painter.drawRoundedRect(body, radius, radius)
+        self._paint_content(painter, body, ink)
+        painter.end()
+
+    def _paint_content(self, painter: QPainter, body: QRectF, ink: QColor) -> None:
+        icon = QRectF(body.left() + 14, body.center().y() - 11, 22, 22)
+        paint_icon(painter, "microphone", ink, icon)
+        cap_font = scaled(self.font(), 0.82)
+        width = QFontMetricsF(cap_font).horizontalAdvance(self._key_label) + 14
+        cap = QRectF(body.right() - width - 12, body.center().y() - 11, width, 22)
+        if not self._is_compact:
+            painter.setPen(ink)
+            painter.setFont(scaled(self.font(), 1.0, strong=True))
+            area = QRectF(icon.right() + 8, body.top(), cap.left() - icon.right(), body.height())
+            painter.drawText(area, Qt.AlignmentFlag.AlignVCenter, self.words)
+        frame = QColor(ink)
+        frame.setAlphaF(0.55)
+        painter.setPen(QPen(frame, 1.2))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRoundedRect(cap, 6, 6)
+        painter.setPen(ink)
+        painter.setFont(cap_font)
+        painter.drawText(cap, Qt.AlignmentFlag.AlignCenter, self._key_label)
+
+    def _colours(self) -> tuple[QColor, QColor]:
+        """Ground and ink."""
+        theme = self._theme
+        if self._is_listening:
+            return theme.colour("listening"), theme.colour("on_listening")
+        if self._is_hands_free:
+            return theme.colour("raised"), theme.colour("text")
+        ground = theme.colour("accent")
+        if self.underMouse():
+            ground = ground.lighter(108)
+        return ground, theme.colour("on_accent")

@@ -1,0 +1,1 @@
+"""What is running, what went wrong, and where the time goes."""

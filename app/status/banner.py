@@ -1,0 +1,159 @@
+"""Faults, shown calmly above the conversation until the person has seen them.
+
+Invariant: a fault is never lost and never stops anything: it stays until it is dismissed or its
+cause is gone, the same one again only counts, and more than one can be leafed through.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+
+from app.look.icons import IconButton, pixmap
+from app.look.label import Label
+from app.look.plain_text import plain
+from app.look.theme import Theme, scaled
+from engine.api import Ending, Event, Failed, Part, Ready, TurnEnded
+
+_ICON = 20
+# What a reply that was heard to its end has shown to work; a typed one says nothing of the ears.
+_IN_A_REPLY = (None, Part.LANGUAGE_MODEL, Part.SYNTHESISER)
+
+
+@dataclass
+class _Fault:
+    message: str
+    hint: str
+    turn: int | None = None  # in which it was; None = in none
+    part: Part | None = None  # that failed; None = no part did
+    count: int = 1
+
+
+class Banner(QFrame):
+    """One card; hidden while there is nothing to say."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._faults: list[_Fault] = []
+        self._index = 0
+        self.setProperty("kind", "fault")
+        self.setAccessibleName("Fault")
+        self.icon = Label("", self)
+        self.message = _wrapping_label(self)
+        self.message.setFont(scaled(self.font(), 1.0, strong=True))
+        self.hint = _wrapping_label(self)
+        self.counter = Label("", self)
+        self.earlier = IconButton("chevron-left", "Earlier fault", theme, self)
+        self.later = IconButton("chevron-right", "Later fault", theme, self)
+        self.dismiss = IconButton("close", "Dismiss this fault", theme, self)
+        self.earlier.clicked.connect(lambda: self._leaf(-1))
+        self.later.clicked.connect(lambda: self._leaf(1))
+        self.dismiss.clicked.connect(self._on_dismissed)
+        self._lay_out()
+        theme.changed.connect(self._tint)
+        self._tint()
+        self.hide()
+
+    @property
+    def count(self) -> int:
+        """How many different faults have not been dismissed."""
+        return len(self._faults)
+
+    def on_event(self, event: Event) -> None:
+        match event:
+            case Failed():
+                self._add(_Fault(event.message, event.hint, event.turn, event.part))
+            case Ready(part=part, instead=False):
+                self._withdraw(lambda fault: fault.part is part)
+            case TurnEnded(turn=turn, ending=Ending.COMPLETE):
+                self._withdraw(lambda fault: _is_past(fault, turn))
+            case _:
+                pass
+
+    def add(self, message: str, hint: str = "") -> None:
+        """Show a fault of no part, or count it again if it has not been dismissed."""
+        self._add(_Fault(message, hint))
+
+    def _add(self, new: _Fault) -> None:
+        for index, fault in enumerate(self._faults):
+            if (fault.message, fault.hint) == (new.message, new.hint):
+                fault.count += 1
+                fault.turn = new.turn
+                self._index = index
+                break
+        else:
+            self._faults.append(new)
+            self._index = len(self._faults) - 1
+        self._show()
+        said = plain(f"{new.message} {new.hint}")
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, said))
+
+    def _withdraw(self, is_over: Callable[[_Fault], bool]) -> None:
+        """Take away the faults whose cause is gone; the one being read stays in sight if it can."""
+        read = self._faults[self._index] if self._faults else None
+        self._faults = [fault for fault in self._faults if not is_over(fault)]
+        places = [at for at, fault in enumerate(self._faults) if fault is read]
+        self._index = places[0] if places else max(0, len(self._faults) - 1)
+        self._show()
+
+    def _leaf(self, step: int) -> None:
+        self._index = (self._index + step) % len(self._faults)
+        self._show()
+
+    def _on_dismissed(self) -> None:
+        del self._faults[self._index]
+        self._index = max(0, min(self._index, len(self._faults) - 1))
+        self._show()
+
+    def _show(self) -> None:
+        self.setVisible(bool(self._faults))
+        if not self._faults:
+            return
+        fault = self._faults[self._index]
+        times = f"  ({fault.count} times)" if fault.count > 1 else ""
+        self.message.setText(fault.message + times)
+        self.hint.setText(fault.hint)
+        self.hint.setVisible(bool(fault.hint))
+        several = len(self._faults) > 1
+        for widget in (self.earlier, self.counter, self.later):
+            widget.setVisible(several)
+        self.counter.setText(f"{self._index + 1}/{len(self._faults)}")
+        self.setAccessibleDescription(plain(f"{fault.message} {fault.hint}"))
+
+    def _tint(self) -> None:
+        ratio = self.devicePixelRatioF()
+        image = pixmap("warning", self._theme.colour("danger"), int(_ICON * ratio))
+        image.setDevicePixelRatio(ratio)
+        self.icon.setPixmap(image)
+
+    def _lay_out(self) -> None:
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        words.addWidget(self.message)
+        words.addWidget(self.hint)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(14, 10, 8, 10)
+        row.setSpacing(8)
+        top = Qt.AlignmentFlag.AlignTop
+        self.icon.setFixedSize(QSize(_ICON, _ICON))
+        row.addWidget(self.icon, 0, top)
+        row.addLayout(words, 1)
+        self.counter.setFixedHeight(self.dismiss.sizeHint().height())
+        for widget in (self.earlier, self.counter, self.later, self.dismiss):
+            row.addWidget(widget, 0, top)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+
+
+def _is_past(fault: _Fault, turn: int) -> bool:
+    """Whether the turn, spoken to its end, has shown that what failed in an earlier one works."""
+    return fault.turn is not None and fault.turn < turn and fault.part in _IN_A_REPLY
+
+
+def _wrapping_label(parent: QWidget) -> Label:
+    label = Label("", parent)
+    label.setWordWrap(True)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return label

@@ -1,0 +1,208 @@
+"""Where the time went: a bar for each of the last turns, and each stage's median and worst.
+
+Invariant: it only shows TurnTimes; what is painted is also there as text for screen readers, and
+can be copied.
+"""
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QFontMetricsF, QGuiApplication, QPainter, QPaintEvent
+from PySide6.QtWidgets import (
+    QDialog,
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QPushButton,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.look.label import Label
+from app.look.theme import Theme, scaled
+from app.status.turn_times import STAGES, TurnTime, TurnTimes, shown
+from engine.api import Event, TurnEnded
+
+_COLOURS = ("control", "listening", "thinking", "muted", "success", "accent")  # as STAGES
+_COLUMNS = ("last", "median", "95 %")
+_ROW = 24  # logical pixels, like all sizes here
+_BAR = 10
+_LEAST_SCALE_MS = 500.0  # a quick turn must not look like a slow one
+
+
+class LatencyDialog(QDialog):
+    """Not modal; goes on while the person talks."""
+
+    def __init__(self, times: TurnTimes, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._times = times
+        self.setWindowTitle("Answer times")
+        self.setModal(False)
+        self.resize(440, 560)
+        self.bars = Bars(theme, self)
+        self.copy = QPushButton("&Copy as text", self)
+        self.copy.clicked.connect(self._copy)
+        self.none_yet = Label("No turn yet. Ask something, then look again.", self)
+        self.none_yet.setProperty("kind", "muted")
+        self._cells: list[list[Label]] = []
+        self._lay_out(theme)
+        self._show()
+
+    def on_event(self, event: Event) -> None:
+        """After TurnTimes took it."""
+        if isinstance(event, TurnEnded):
+            self._show()
+
+    def open_beside(self) -> None:
+        """Show, and come to the front when it is shown already."""
+        self._show()
+        self.show()
+        self.raise_()
+        self.activateWindow()
+
+    def cell(self, stage: int, column: int) -> str:
+        """What the table says; `column` is 0 for the last turn, 1 the median, 2 the 95 %."""
+        return self._cells[stage][column].text()
+
+    def _show(self) -> None:
+        for row, summary in zip(self._cells, self._times.summaries(), strict=True):
+            values = (summary.last_ms, summary.median_ms, summary.high_ms)
+            for label, value in zip(row, values, strict=True):
+                label.setText(shown(value))
+        turns = tuple(reversed(self._times.turns))
+        self.bars.show_turns(turns)
+        self.none_yet.setVisible(not turns)
+        self.copy.setEnabled(bool(turns))
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(self._times.as_text())
+
+    def _lay_out(self, theme: Theme) -> None:
+        how = Label(
+            "Milliseconds after you stopped speaking; 0 is what was ready before you did.", self
+        )
+        how.setProperty("kind", "muted")
+        how.setFont(scaled(self.font(), 0.92))
+        how.setWordWrap(True)
+        area = QScrollArea(self)
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setAccessibleName("The last turns")
+        area.setWidget(self.bars)
+        last = QHBoxLayout()
+        last.addStretch(1)
+        last.addWidget(self.copy)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(22, 18, 22, 18)
+        column.setSpacing(12)
+        column.addWidget(how)
+        column.addLayout(self._table(theme))
+        column.addWidget(self.none_yet)
+        column.addWidget(area, 1)
+        column.addLayout(last)
+
+    def _table(self, theme: Theme) -> QGridLayout:
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(16)
+        grid.setVerticalSpacing(5)
+        grid.setColumnStretch(1, 1)
+        right = Qt.AlignmentFlag.AlignRight
+        for number, title in enumerate(_COLUMNS):
+            label = Label(title, self)
+            label.setProperty("kind", "muted")
+            grid.addWidget(label, 0, number + 2, right)
+        for row, stage in enumerate(STAGES):
+            grid.addWidget(_Swatch(_COLOURS[row], theme, self), row + 1, 0)
+            grid.addWidget(Label(stage.name.capitalize(), self), row + 1, 1)
+            cells = [Label("", self) for _ in _COLUMNS]
+            for number, label in enumerate(cells):
+                label.setFont(scaled(self.font(), 1.0, figures=True))
+                label.setAccessibleName(f"{stage.name}, {_COLUMNS[number]}, milliseconds")
+                grid.addWidget(label, row + 1, number + 2, right)
+            self._cells.append(cells)
+        return grid
+
+
+class Bars(QWidget):
+    """One line per turn, newest on top: its number, its stages as a bar, its total."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._turns: tuple[TurnTime, ...] = ()
+        self.setAccessibleName("A bar for each of the last turns")
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        theme.changed.connect(self.update)
+
+    def show_turns(self, turns: tuple[TurnTime, ...]) -> None:
+        """Newest first."""
+        self._turns = turns
+        self.setAccessibleDescription(
+            "; ".join(f"turn {turn.turn}: {turn.total_ms / 1000:.2f} seconds" for turn in turns)
+        )
+        self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(320, _ROW * len(self._turns))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(200, _ROW * len(self._turns))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        font = scaled(self.font(), 0.9, figures=True)
+        painter.setFont(font)
+        metrics = QFontMetricsF(font)
+        left = metrics.horizontalAdvance("turn 000") + 10
+        right = self.width() - metrics.horizontalAdvance("00.00 s") - 10
+        longest_ms = max([_LEAST_SCALE_MS, *(turn.total_ms for turn in self._turns)])
+        for number, turn in enumerate(self._turns):
+            line = QRectF(0, number * _ROW, self.width(), _ROW)
+            self._paint_words(painter, line, turn)
+            track = QRectF(left, line.center().y() - _BAR / 2, right - left, _BAR)
+            self._paint_bar(painter, track, turn, longest_ms)
+        painter.end()
+
+    def _paint_words(self, painter: QPainter, line: QRectF, turn: TurnTime) -> None:
+        middle = Qt.AlignmentFlag.AlignVCenter
+        painter.setPen(self._theme.colour("muted"))
+        painter.drawText(line, middle, f"turn {turn.turn}")
+        painter.setPen(self._theme.colour("text"))
+        total = f"{turn.total_ms / 1000:.2f} s"
+        painter.drawText(line, middle | Qt.AlignmentFlag.AlignRight, total)
+
+    def _paint_bar(
+        self, painter: QPainter, track: QRectF, turn: TurnTime, longest_ms: float
+    ) -> None:
+        """Each stage from where the one before was reached."""
+        painter.setPen(Qt.PenStyle.NoPen)
+        reached_ms = 0.0
+        for ms, colour in zip(turn.stages_ms, _COLOURS, strict=True):
+            if ms is None or ms <= reached_ms:
+                continue
+            start = track.left() + track.width() * reached_ms / longest_ms
+            width = track.width() * (ms - reached_ms) / longest_ms
+            painter.setBrush(self._theme.colour(colour))
+            painter.drawRect(QRectF(start, track.top(), max(1.0, width), track.height()))
+            reached_ms = ms
+
+
+class _Swatch(QWidget):
+    """The colour of a stage in the bars."""
+
+    def __init__(self, colour: str, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._colour = colour
+        self._theme = theme
+        self.setFixedSize(12, 12)
+        theme.changed.connect(self.update)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._theme.colour(self._colour))
+        painter.drawRoundedRect(QRectF(self.rect()), 3, 3)
+        painter.end()

@@ -1,0 +1,52 @@
+"""A brief line for things worth saying that are no faults; it goes away by itself.
+
+Invariant: it never takes room from the conversation or the keyboard from anyone: an empty line has
+the same height.
+"""
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from app.look.label import Label
+from app.look.plain_text import tool_tip
+from app.look.theme import scaled
+from engine.api import Event, Notice
+
+_SHOWN_MS = 8000  # long enough to read a line twice
+
+
+class NoticeLine(Label):
+    """Shows the newest Notice; while models load, what is being loaded."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__("", parent)
+        self._standing = ""
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self._on_read)
+        self.setProperty("kind", "muted")
+        self.setFont(scaled(self.font(), 0.92))
+        self.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.setAccessibleName("Notice")
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.setMinimumHeight(int(self.fontMetrics().height()) + 4)
+
+    def on_event(self, event: Event) -> None:
+        if isinstance(event, Notice):
+            self.setText(event.text)
+            self.setToolTip(tool_tip(event.text))
+            self.setAccessibleDescription(self.text())
+            self._timer.start(_SHOWN_MS)
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, self.text()))
+
+    def stand(self, text: str) -> None:
+        """Say this whenever no notice is shown; empty = nothing."""
+        self._standing = text
+        if not self._timer.isActive():
+            self.setText(text)
+
+    def _on_read(self) -> None:
+        self.setText(self._standing)
+        self.setToolTip("")
+        self.setAccessibleDescription("")

@@ -1,0 +1,1 @@
+"""Voices: which one speaks, and how a recording becomes one."""

@@ -1,0 +1,57 @@
+"""What stands between a recording and a voice: a name for it, and the person's word that it may be.
+
+Invariant: nothing is sent before the box is ticked; showing another recording unticks it.
+"""
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QCheckBox, QLineEdit, QPushButton, QVBoxLayout, QWidget
+
+from app.bridge import Post
+from app.look.plain_text import one_line
+from engine.api import AddVoice, ClipInspected
+
+LONGEST_NAME = 60  # characters; a name is read out and shown in a list
+
+
+class Consent(QWidget):
+    """Name, tick, button; shown for a recording that could become a voice."""
+
+    def __init__(self, post: Post, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._post = post
+        self._clip = Path()
+        self.name = QLineEdit(self)
+        self.name.setMaxLength(LONGEST_NAME)
+        self.name.setPlaceholderText("What to call this voice")
+        self.name.setAccessibleName("Name of the new voice")
+        self.agreed = QCheckBox("I &may use this voice", self)
+        self.adopt = QPushButton("&Use this voice", self)
+        self.agreed.toggled.connect(self._refresh)
+        self.name.textChanged.connect(self._refresh)
+        self.name.returnPressed.connect(self.adopt.click)
+        self.adopt.clicked.connect(self._on_adopt)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        column.addWidget(self.name)
+        column.addWidget(self.agreed)
+        column.addWidget(self.adopt, 0, Qt.AlignmentFlag.AlignLeft)
+        self.hide()
+
+    def show_clip(self, clip: ClipInspected) -> None:
+        """Offer to use it when it is fit for that and the synthesiser can."""
+        self._clip = clip.clip
+        self.agreed.setChecked(False)
+        self.name.setText(one_line(clip.clip.stem.replace("_", " "))[:LONGEST_NAME])
+        self._refresh()
+        self.setVisible(clip.usable and clip.can_clone)
+
+    def _refresh(self) -> None:
+        self.adopt.setEnabled(self.agreed.isChecked() and bool(self.name.text().strip()))
+
+    def _on_adopt(self) -> None:
+        if self.adopt.isEnabled():
+            self._post(AddVoice(self._clip, consent=True, name=self.name.text().strip()))
+            self.hide()

@@ -1,0 +1,1 @@
+"""Sound in files: recordings that are read, and recordings that are made."""

@@ -1,0 +1,270 @@
+"""Audio files: read into mono samples, and judged as a recording that could define a voice.
+
+Invariant: a file is decoded in a process of its own (decode.py), with limits on what it reads, on
+its memory and its time, so whatever a file claims costs at most that, and a crash of a decoder is
+one more fault of the file. On Windows and macOS, which limit no process's memory, the time alone is
+bounded. A file that cannot be used raises UnreadableClip with what to do, never a library's error.
+"""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.audio.clips import decode
+from engine.audio.clips.decode import Fault
+from engine.audio.pcm import SILENCE_DB, Pcm, level_db
+from engine.errors import Cancelled, UnreadableClip
+
+_FORMATS_HINT = "Use a WAV, FLAC, OGG, Opus, MP3 or M4A file."
+LONGEST_S = 30.0  # for a child to decode; ten minutes of MP3 take 2 s of a slow core
+_POLL_S = 0.05  # how soon a cancelled child ends
+
+# Judging a prompt.
+_LOOKED_AT_S = 60.0
+_LONGEST_S = 600.0
+_SHORTEST_S = 1.0
+_ENOUGH_S = 3.0  # VoXtream2 was trained with prompts of 3 to 10 s
+_SILENT_DB = -55.0
+_CLIPPING = 0.999
+_CLIPPED_SHARE = 0.001
+_FRAME_S = 0.02
+_NOISE_PERCENTILE = 10
+_SPEECH_PERCENTILE = 90
+POOR_SNR_DB = 20.0  # below that a voice made of the clip is noisy
+_HOPELESS_SNR_DB = 6.0
+
+
+@dataclass(frozen=True)
+class Clip:
+    """Samples of a file at its own rate (Hz). `cut_short`: the file goes on after what was read."""
+
+    pcm: Pcm
+    sample_rate: int
+    cut_short: bool = False
+
+    @property
+    def seconds(self) -> float:
+        return len(self.pcm) / self.sample_rate
+
+
+@dataclass(frozen=True)
+class ClipReport:
+    """What a recording is like, from its first minute.
+
+    `seconds` is the whole length where the file tells it. `level_db` is the root-mean-square
+    level, `noise_db` the level of the quietest tenth of its 20 ms frames (in speech these are the
+    pauses; music and steady noise have none, so they look noisy). `clipped` is the share of
+    samples at full scale. `advice` is empty when there is nothing to improve.
+    """
+
+    seconds: float
+    level_db: float
+    noise_db: float
+    clipped: float
+    usable: bool
+    advice: str
+
+
+@dataclass(frozen=True)
+class _Decoded:
+    """What the child made of a file. `seconds` None: it does not say how long it is."""
+
+    clip: Clip
+    seconds: float | None
+    coarse: bool
+
+
+def read_clip(
+    path: Path, *, max_seconds: float, cancelled: Callable[[], bool] = lambda: False
+) -> Clip:
+    """The first `max_seconds` of a file, all channels mixed to one. UnreadableClip, Cancelled."""
+    return _decode(path, max_seconds, cancelled).clip
+
+
+def inspect(path: Path, cancelled: Callable[[], bool] = lambda: False) -> ClipReport:
+    """Look at a recording as a prompt. UnreadableClip where there is nothing to look at; Cancelled
+    soon after `cancelled` says so."""
+    decoded = _decode(path, _LOOKED_AT_S, cancelled)
+    clip = decoded.clip
+    seconds = clip.seconds if decoded.seconds is None else decoded.seconds
+    level, frames_db = level_db(clip.pcm), _frame_levels_db(clip)
+    noise_db = float(np.percentile(frames_db, _NOISE_PERCENTILE))
+    stands_out_db = snr_db(clip)
+    clipped = float(np.mean(np.abs(clip.pcm) >= _CLIPPING))
+    fault = _fault(seconds, level, stands_out_db, coarse=decoded.coarse)
+    advice = fault or _advice(seconds, stands_out_db, clipped)
+    return ClipReport(seconds, level, noise_db, clipped, usable=not fault, advice=advice)
+
+
+def printable(name: str) -> str:
+    """A file's name as text that can be shown and saved, whatever bytes it is made of."""
+    return name.encode("utf-8", "replace").decode("utf-8")
+
+
+def snr_db(clip: Clip) -> float:
+    """How far speech stands above the pauses: the loudest tenth of 20 ms frames over the quietest,
+    with steady noise 5 to 6 dB more than the mean of speech over noise (measured).
+    """
+    frames_db = _frame_levels_db(clip)
+    quiet, loud = np.percentile(frames_db, (_NOISE_PERCENTILE, _SPEECH_PERCENTILE))
+    return float(loud - quiet)
+
+
+def _fault(seconds: float, level: float, snr_db: float, *, coarse: bool) -> str:
+    """Why a recording cannot define a voice; empty when it can."""
+    if seconds < _SHORTEST_S:
+        return f"It is only {seconds:.1f} s long. Record at least {_ENOUGH_S:.0f} s of speech."
+    if seconds > _LONGEST_S:
+        return (
+            f"It is {seconds / 60:.0f} minutes long. Cut out 3 to 30 s in which one person speaks."
+        )
+    if level < _SILENT_DB:
+        return "It is silent. Check that the right microphone was recorded."
+    if coarse:
+        return "It has 8 bits per sample, too coarse for a voice. Save it with 16 bits or more."
+    if snr_db < _HOPELESS_SNR_DB:
+        return "No speech stands out from the noise or music. Record one person in a quiet room."
+    return ""
+
+
+def _advice(seconds: float, snr_db: float, clipped: float) -> str:
+    """What would make a usable recording better; empty when nothing."""
+    if clipped > _CLIPPED_SHARE:
+        return "It is distorted: the recording level was too high. Record it again, quieter."
+    if snr_db < POOR_SNR_DB:
+        return "It is noisy, and the voice will be too. A quieter room gives a cleaner voice."
+    if seconds < _ENOUGH_S:
+        return f"It is short: {_ENOUGH_S:.0f} to 10 s give a better likeness."
+    return ""
+
+
+def _frame_levels_db(clip: Clip) -> npt.NDArray[np.float64]:
+    frame = max(1, int(clip.sample_rate * _FRAME_S))
+    whole = clip.pcm[: len(clip.pcm) // frame * frame] if len(clip.pcm) >= frame else clip.pcm
+    frames = whole.reshape(-1, min(frame, len(whole))).astype(np.float64)  # [T, S]
+    power = np.mean(np.square(frames), axis=1)
+    levels: npt.NDArray[np.float64] = 10 * np.log10(np.maximum(power, 10 ** (SILENCE_DB / 10)))
+    return levels
+
+
+def _decode(path: Path, max_seconds: float, cancelled: Callable[[], bool]) -> _Decoded:
+    _check_is_file(path)
+    try:
+        with path.open("rb") as file, tempfile.TemporaryFile() as samples:
+            status = _run(path, file, samples, max_seconds, cancelled)
+            samples.seek(0)
+            return _read(path, samples, max_seconds, status)
+    except OSError as error:  # no right to read it, no room for the samples
+        raise _unopened(path, error) from error
+
+
+def _run(
+    path: Path,
+    file: IO[bytes],
+    samples: IO[bytes],
+    max_seconds: float,
+    cancelled: Callable[[], bool],
+) -> int:
+    """The child's exit status. It gets the open file, so no name has to be passed on."""
+    command = [sys.executable, "-I", decode.__file__, str(max_seconds)]
+    one_thread = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # each takes memory
+    give_up_at = time.monotonic() + LONGEST_S
+    with subprocess.Popen(
+        command,
+        stdin=file,
+        stdout=samples,
+        stderr=subprocess.DEVNULL,
+        env=os.environ | one_thread,
+    ) as child:
+        try:
+            while _runs(child):
+                if cancelled():
+                    raise Cancelled(f"Reading '{printable(path.name)}' was cancelled.")
+                if time.monotonic() > give_up_at:
+                    raise UnreadableClip(
+                        f"The file '{printable(path.name)}' takes too long to read.",
+                        hint="Cut out 3 to 30 s in which one person speaks.",
+                    )
+        finally:
+            child.kill()
+    return child.returncode
+
+
+def _runs(child: "subprocess.Popen[bytes]") -> bool:
+    try:
+        child.wait(_POLL_S)
+    except subprocess.TimeoutExpired:
+        return True
+    return False
+
+
+def _read(path: Path, samples: IO[bytes], max_seconds: float, status: int) -> _Decoded:
+    """What the child left, or the fault its status tells."""
+    name = f"The file '{printable(path.name)}'"
+    line = samples.readline(1_000)
+    header = json.loads(line) if line.endswith(b"\n") else {}
+    if status:
+        raise _unreadable(name, status, header)
+    sample_rate = int(header["sample_rate"])
+    wanted = max(1, int(max_seconds * sample_rate))
+    pcm: Pcm = np.frombuffer(samples.read((wanted + 1) * 4), dtype=np.float32)
+    if not len(pcm):
+        raise UnreadableClip(f"{name} contains no sound.", hint=_FORMATS_HINT)
+    clip = Clip(pcm[:wanted].copy(), sample_rate, cut_short=len(pcm) > wanted)
+    return _Decoded(clip, header["seconds"], header["coarse"])
+
+
+def _unreadable(name: str, status: int, header: dict[str, float]) -> UnreadableClip:
+    match status:
+        case Fault.NOT_SOUND:
+            return UnreadableClip(f"{name} is not sound that can be read.", hint=_FORMATS_HINT)
+        case Fault.NO_TRACK:
+            return UnreadableClip(f"{name} has no sound track.", hint=_FORMATS_HINT)
+        case Fault.HEADER:
+            return UnreadableClip(
+                f"{name} claims {header['channels']} channels at {header['sample_rate']} Hz.",
+                hint="It is probably damaged; export it again.",
+            )
+        case Fault.NOT_NUMBERS:
+            return UnreadableClip(
+                f"{name} contains values that are not sound (NaN or infinity).",
+                hint="Export it again from the program that made it.",
+            )
+        case _:  # damaged, or it killed its reader
+            return UnreadableClip(
+                f"{name} is damaged.", hint="Export it again, or choose another file."
+            )
+
+
+def _check_is_file(path: Path) -> None:
+    try:
+        status = path.stat()
+    except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
+        raise _unopened(path, error) from error
+    if not stat.S_ISREG(status.st_mode):
+        kind = "a folder" if stat.S_ISDIR(status.st_mode) else "not a file of samples"
+        raise UnreadableClip(
+            f"'{printable(path.name)}' is {kind}.", hint="Choose a single audio file."
+        )
+    if status.st_size == 0:
+        raise UnreadableClip(
+            f"The file '{printable(path.name)}' is empty.", hint="Record it again."
+        )
+
+
+def _unopened(path: Path, error: Exception) -> UnreadableClip:
+    return UnreadableClip(
+        f"The file '{printable(path.name)}' cannot be opened ({printable(str(error))}).",
+        hint="Choose another file.",
+    )

@@ -1,0 +1,1 @@
+"""Microphones and loudspeakers: the machine's own, and files that stand for them."""

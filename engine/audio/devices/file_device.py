@@ -1,0 +1,231 @@
+"""A microphone that speaks a recording and a loudspeaker that writes one, for tests, `demo` and
+`converse` with files.
+
+Invariant: samples move only as the clock moves, whoever asks and however often; so the same calls
+at the same times give the same samples, and a device stepped by hand is exact to the sample.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from engine.audio.base import HISTORY_S, Played
+from engine.audio.clips.clip import Clip, printable, read_clip
+from engine.audio.clips.wave_file import WaveFile
+from engine.audio.devices.ring import Ring
+from engine.audio.devices.tape import Tape
+from engine.audio.pcm import Pcm
+from engine.errors import DeviceError
+
+_LONGEST_QUESTION_S = 600.0
+_CAPACITY_S = 1.0
+_BLOCK_S = 0.01  # what a real device would take at once: how close to now an edit can come
+_LONGEST_NAP_S = 0.01  # between looks at a clock that somebody else may step
+_EMPTY: Pcm = np.zeros(0, dtype=np.float32)
+
+Clock = Callable[[], float]  # seconds since some moment; never goes back
+
+
+class SteppedClock:
+    """Stands still until advance() is called, from any thread."""
+
+    def __init__(self) -> None:
+        self._now = 0.0
+
+    def __call__(self) -> float:
+        return self._now
+
+    def advance(self, seconds: float) -> None:
+        if seconds < 0:
+            raise ValueError(f"time does not go back, got {seconds}")
+        self._now += seconds
+
+
+class FileMicrophone:
+    """See Microphone: a file, or samples in memory, heard once, then `tail_s` of silence.
+
+    Time starts at the first read() or wait(), so that nothing is said while models still load.
+    UnreadableClip when the file cannot be read.
+    """
+
+    def __init__(
+        self, source: Path | Clip, *, clock: Clock = time.monotonic, tail_s: float = 2.0
+    ) -> None:
+        clip = source
+        if isinstance(clip, Path):
+            clip = read_clip(clip, max_seconds=_LONGEST_QUESTION_S)
+        self._name = printable(source.name) if isinstance(source, Path) else "samples"
+        self._sample_rate = clip.sample_rate
+        tail = np.zeros(int(tail_s * clip.sample_rate), dtype=np.float32)
+        self._pcm: Pcm = np.concatenate([clip.pcm, tail])
+        self._clock = clock
+        self._started_at: float | None = None  # None: nobody has listened yet
+        self._delivered = 0
+        self._closed = False
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def sample_rate(self) -> int:
+        return self._sample_rate
+
+    @property
+    def overruns(self) -> int:
+        return 0  # the file waits for its reader
+
+    @property
+    def ended(self) -> bool:
+        return self._closed or self._delivered == len(self._pcm)
+
+    def read(self) -> Pcm:
+        if self._closed:
+            return _EMPTY
+        due = min(len(self._pcm), _due(self._clock() - self._start(), self._sample_rate))
+        pcm = self._pcm[self._delivered : due]
+        self._delivered = due
+        return pcm
+
+    def wait(self, timeout_s: float) -> None:
+        """See Microphone. `timeout_s` is real time, so that a stepped clock cannot hang it."""
+        next_sample = self._start() + (self._delivered + 1) / self._sample_rate
+        deadline = time.monotonic() + timeout_s
+        while not self.ended and (missing_s := next_sample - self._clock()) > 0:
+            left_s = deadline - time.monotonic()
+            if left_s <= 0:
+                return
+            time.sleep(min(missing_s, left_s, _LONGEST_NAP_S))
+
+    def close(self) -> None:
+        self._closed = True
+
+    def _start(self) -> float:
+        if self._started_at is None:
+            self._started_at = self._clock()
+        return self._started_at
+
+
+class FileLoudspeaker:
+    """See Loudspeaker: what would be heard is written to a 16-bit WAV, silence included.
+
+    The file has a temporary name until close(), and a header that fits after every write. With
+    `path` None nothing is written and `recorded()` has the samples.
+    """
+
+    latency_s = 0.0
+
+    def __init__(
+        self, path: Path | None, sample_rate: int, *, clock: Clock = time.monotonic
+    ) -> None:
+        self._sample_rate = sample_rate
+        self._name = path.name if path else "memory"
+        self._ring = Ring(int(sample_rate * (_CAPACITY_S + HISTORY_S)))
+        self._tape = Tape(
+            self._ring,
+            sample_rate=sample_rate,
+            margin=int(sample_rate * _BLOCK_S),
+            history=int(sample_rate * HISTORY_S),
+        )
+        self._clock = clock
+        self._started_at = clock()
+        self._passed = 0  # samples of time, heard or silent
+        self._parts: list[Pcm] = []
+        self._file = WaveFile(path, sample_rate) if path else None
+        self._keep: Callable[[Pcm], None] = self._file.append if self._file else self._parts.append
+        self._closed = False
+        self._lock = threading.Lock()  # any thread that looks moves the ring on
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def sample_rate(self) -> int:
+        return self._sample_rate
+
+    @property
+    def writable(self) -> int:
+        self._play()
+        return self._tape.writable
+
+    @property
+    def samples_written(self) -> int:
+        return self._tape.samples_written
+
+    @property
+    def samples_played(self) -> int:
+        self._play()
+        return self._tape.samples_played
+
+    @property
+    def underruns(self) -> int:
+        self._play()
+        return self._tape.underruns
+
+    @property
+    def gain(self) -> float:
+        return self._tape.gain
+
+    @gain.setter
+    def gain(self, gain: float) -> None:
+        self._play()
+        self._tape.set_gain(gain)
+
+    def write(self, pcm: Pcm) -> int:
+        """See Loudspeaker. DeviceError when the file cannot be written (a full disk)."""
+        self._play()
+        if self._closed:
+            return 0
+        if self._file and self._file.fault:
+            raise DeviceError(
+                f"The recording '{self._name}' could not be written ({self._file.fault}).",
+                hint="Free some space, or choose another folder.",
+            )
+        return self._tape.write(pcm)
+
+    def take_played(self) -> Played:
+        self._play()
+        return self._tape.take_played()
+
+    def expect_more(self, flag: bool) -> None:
+        self._play()
+        self._tape.expect_more(flag)
+
+    def cut(self, *, fade_ms: int = 10) -> None:
+        self._play()
+        self._tape.cut(fade_ms)
+
+    def recorded(self) -> Pcm:
+        """What was played so far, silence included; empty when it goes to a file."""
+        self._play()
+        return np.concatenate([_EMPTY, *self._parts])
+
+    def close(self) -> None:
+        """Complete the file under its own name. Never raises; a fault was told by write()."""
+        self._play()
+        with self._lock:
+            if not self._closed and self._file:
+                self._file.close()
+            self._closed = True
+
+    def _play(self) -> None:
+        """What the callback of a device does, for all the time that passed since the last look."""
+        with self._lock:
+            if self._closed:
+                return
+            due = _due(self._clock() - self._started_at, self._sample_rate) - self._passed
+            while due > 0:  # in parts: hours may have passed
+                block = np.zeros(min(due, self._sample_rate), dtype=np.float32)
+                self._ring.read_into(block)
+                self._keep(block)
+                self._passed += len(block)
+                due -= len(block)
+
+
+def _due(seconds: float, sample_rate: int) -> int:
+    """Whole samples in a time; the millionth keeps 0.1 + 0.2 from losing one."""
+    return int(seconds * sample_rate + 1e-6)

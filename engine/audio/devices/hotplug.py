@@ -1,0 +1,150 @@
+"""Notices that a device was plugged in or pulled out while the program runs.
+
+Invariant: poll() never waits and costs microseconds; the list is made by a child process, because
+PortAudio cannot look again while a stream is open in this one.
+
+What it can see, honestly:
+- Linux: the kernel's sound nodes (/dev/snd) and the sound server's socket are looked at on every
+  poll, 17 us in all; only when they change is a child started (0.4 s of processor time). Devices
+  that exist only inside PipeWire or PulseAudio (Bluetooth, network) are none of PortAudio's: it
+  sees one device 'default', and the server itself moves the sound elsewhere. Not reported.
+- Windows and macOS have nothing as cheap that Python can reach without a dependency: a child is
+  started once a minute (under 1 % of a core), so a new device may take that long to appear. A
+  device that is *in use* and goes away is noticed by its stream. Not tried on either system.
+- In a frozen application there is no interpreter to start a child with: nothing is reported, and
+  the list is that of the last refresh().
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from engine.audio.devices.portaudio import Devices
+
+_CHILD = (
+    "import json; from engine.audio.devices.portaudio import devices; found = devices();"
+    "print(json.dumps([found.microphones, found.loudspeakers]))"
+)
+_BLIND_INTERVAL_S = 60.0
+_CHILD_TIMEOUT_S = 20.0
+_LONGEST_LIST = 1 << 20  # bytes
+
+
+class DeviceWatch:
+    """Call poll() about once a second, from one thread; close() when done.
+
+    `fingerprint` is anything that changes when devices do; `enumerate_devices` starts the child.
+    """
+
+    def __init__(
+        self,
+        fingerprint: Callable[[], object] | None = None,
+        enumerate_devices: Callable[[], "Enumeration"] | None = None,
+    ) -> None:
+        self._fingerprint = fingerprint or _default_fingerprint()
+        self._enumerate = enumerate_devices or Enumeration
+        self._seen = self._fingerprint()
+        self._running: Enumeration | None = None
+        self._last: Devices | None = None
+
+    def poll(self) -> Devices | None:
+        """The new list when something was plugged or unplugged since the last one, else None.
+
+        The first change is always reported; later ones only if the list differs.
+        """
+        seen = self._fingerprint()
+        if seen != self._seen:
+            self._seen = seen
+            self._stop()  # what it lists may already be out of date
+            self._running = self._enumerate()
+        if self._running is None or not self._running.done():
+            return None
+        found = self._running.result()
+        self._running = None
+        if found is None or found == self._last:
+            return None
+        self._last = found
+        return found
+
+    def close(self) -> None:
+        self._stop()
+
+    def _stop(self) -> None:
+        if self._running is not None:
+            self._running.cancel()
+            self._running = None
+
+
+class Enumeration:
+    """One look at the devices by a short-lived child process."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        root = str(Path(__file__).parents[3])
+        path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
+        self._clock = clock
+        self._started_at = clock()
+        self._child = subprocess.Popen(
+            [sys.executable, "-c", _CHILD],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,  # sound drivers talk a lot
+            env={**os.environ, "PYTHONPATH": path},
+        )
+
+    def done(self) -> bool:
+        """Whether result() is ready; a child that hangs in a driver is ended."""
+        if self._clock() - self._started_at > _CHILD_TIMEOUT_S:
+            self._child.kill()
+            self._child.wait()
+        return self._child.poll() is not None
+
+    def result(self) -> Devices | None:
+        """The list, or None when the child could not make one."""
+        assert self._child.stdout is not None
+        with self._child.stdout as stdout:
+            text = stdout.read(_LONGEST_LIST)
+        if self._child.returncode != 0:
+            return None
+        microphones, loudspeakers = json.loads(text)
+        return Devices(tuple(microphones), tuple(loudspeakers))
+
+    def cancel(self) -> None:
+        self._child.kill()
+        self._child.wait()
+        if self._child.stdout is not None:
+            self._child.stdout.close()
+
+
+def _default_fingerprint() -> Callable[[], object]:
+    if getattr(sys, "frozen", False):
+        return lambda: None
+    if sys.platform.startswith("linux"):
+        return _linux_fingerprint
+    return lambda: int(time.monotonic() / _BLIND_INTERVAL_S)
+
+
+def _linux_fingerprint() -> object:
+    """The sound nodes of the kernel and whether a sound server is there to be asked."""
+    try:
+        nodes = tuple(sorted(os.listdir("/dev/snd")))  # noqa: PTH208  half the cost of iterdir
+    except OSError:
+        nodes = ()
+    return nodes, _inode(_server_socket())
+
+
+def _server_socket() -> str:
+    address = os.environ.get("PULSE_SERVER", "")
+    if address.startswith("unix:"):
+        return address.removeprefix("unix:")
+    return os.environ.get("XDG_RUNTIME_DIR", "") + "/pulse/native"
+
+
+def _inode(path: str) -> int:
+    try:
+        return os.stat(path).st_ino  # noqa: PTH116  as above; a restarted server has a new one
+    except OSError:
+        return 0

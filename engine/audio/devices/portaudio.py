@@ -1,0 +1,283 @@
+"""The machine's own microphones and loudspeakers, through PortAudio (sounddevice and rtmixer).
+
+Invariant: PortAudio is opened, closed and initialised by one thread at a time, under _HOST.lock; it
+is loaded when first needed, never at import, because initialising it asks every sound driver.
+
+PortAudio freezes its list of devices when it is initialised. refresh() therefore closes the open
+streams, initialises again and opens them anew under the same Microphone and Loudspeaker objects,
+whose samples wait meanwhile: a short gap, and what was just plugged in can be opened. Opening a
+device that cannot be had from the old list does so by itself, at most every few seconds.
+
+The callback is rtmixer's, in C. Measured in tests/benchmarks/callback_soak.py: while another thread
+kept the interpreter lock for 0.1 s at a time, a Python callback lost 2.8 s of 40, the C callback
+nothing; with four busy Python threads it was 13.9 s against 1.3 to 5 s, and nothing once
+sys.setswitchinterval(0.001) let the writer keep up. What the C callback is about to play can still
+be changed, so a cut or a lower gain does not wait for the ring to drain (tape.py).
+
+Devices are opened at their own rate. ALSA names 44.1 kHz for devices that merely accept it, so
+48 kHz, what sound servers run at and a whole multiple of most speech rates, is tried first there.
+"""
+
+import importlib
+import re
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from engine.audio.devices.loudspeaker import PortAudioLoudspeaker
+from engine.audio.devices.microphone import PortAudioMicrophone
+from engine.errors import DeviceError
+
+_BLOCKS_PER_S = 100  # 10 ms blocks
+_LATENCY_S = 0.04  # asked of the device; 20 and 80 ms lost as little or as much in the soak
+_SERVER_RATE = 48_000
+_LOOK_AGAIN_S = 5.0  # a caller that keeps asking for a missing device must not chop up the sound
+
+# ALSA lists converters beside devices; opening one of these as a device makes no sense.
+_NOT_DEVICES = re.compile(
+    r"lavrate|samplerate|speex(rate)?|v?(up|down)mix|jack|oss|a52|null|arcam_av|d(mix|snoop)"
+    r"|front|rear|center_lfe|side|surround\d\d|iec958|spdif|hdmi|modem|phoneline"
+)
+
+
+@dataclass(frozen=True)
+class Devices:
+    """Names to open devices by; the system default is the empty name and not listed."""
+
+    microphones: tuple[str, ...]
+    loudspeakers: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Direction:
+    """What differs between recording and playing."""
+
+    noun: str
+    stream: str  # rtmixer's class
+    check: str  # sounddevice's function
+    channels: str  # key in PortAudio's description of a device
+    default: str  # key in PortAudio's description of a host API
+
+
+_IN = _Direction(
+    "microphone", "Recorder", "check_input_settings", "max_input_channels", "default_input_device"
+)
+_OUT = _Direction(
+    "loudspeaker", "Mixer", "check_output_settings", "max_output_channels", "default_output_device"
+)
+
+
+@dataclass
+class _Host:
+    """What is ours of the one PortAudio there is in a process."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    open: list[PortAudioMicrophone | PortAudioLoudspeaker] = field(default_factory=list)
+    looked_at: float = -_LOOK_AGAIN_S  # time.monotonic() when opening last asked for a new list
+
+
+_HOST = _Host()
+
+
+def devices() -> Devices:
+    """What can be opened, as of PortAudio's start or the last refresh().
+
+    DeviceError when PortAudio itself is missing.
+    """
+    with _portaudio() as library:
+        return Devices(tuple(sorted(_named(library, _IN))), tuple(sorted(_named(library, _OUT))))
+
+
+def refresh() -> None:
+    """Make PortAudio look for devices again; open ones have a gap of about 0.1 s.
+
+    One that cannot be opened again is gone, as its read() or write() will say.
+    """
+    with _portaudio() as library:
+        _initialise_again(library)
+
+
+def open_microphone(name: str = "") -> PortAudioMicrophone:
+    """Start recording from the device called `name` (empty: the system's default).
+
+    DeviceError when there is none of that name, none at all, or it refuses to open.
+    """
+    with _portaudio() as library:
+        stream = _open(library, name, _IN)
+        microphone = PortAudioMicrophone(
+            _shown_name(library, stream, _IN), stream, lambda: _start(library, name, _IN), _close
+        )
+        _HOST.open.append(microphone)
+        return microphone
+
+
+def open_loudspeaker(name: str = "") -> PortAudioLoudspeaker:
+    """Start playing silence on the device called `name` (empty: the system's default).
+
+    DeviceError when there is none of that name, none at all, or it refuses to open.
+    """
+    with _portaudio() as library:
+        stream = _open(library, name, _OUT)
+        loudspeaker = PortAudioLoudspeaker(
+            _shown_name(library, stream, _OUT), stream, lambda: _start(library, name, _OUT), _close
+        )
+        _HOST.open.append(loudspeaker)
+        return loudspeaker
+
+
+def _close(device: PortAudioMicrophone | PortAudioLoudspeaker) -> None:
+    with _HOST.lock:
+        device.suspend()
+        _HOST.open.remove(device)
+
+
+@contextmanager
+def _portaudio() -> Iterator[Any]:
+    """The sounddevice module, held by this thread alone."""
+    with _HOST.lock:
+        try:
+            library = importlib.import_module("sounddevice")
+        except OSError as error:
+            raise DeviceError(
+                "The sound library PortAudio is not installed.", hint=_install_hint()
+            ) from error
+        try:
+            yield library
+        except library.PortAudioError as error:
+            raise DeviceError(
+                f"The sound system does not answer ({error}).", hint=_no_device_hint()
+            ) from error
+
+
+def _initialise_again(library: Any) -> None:
+    for device in _HOST.open:
+        device.suspend()
+    library._terminate()  # there is no public way (PortAudio #750)
+    library._initialize()
+    for device in _HOST.open:
+        device.resume()
+
+
+def _open(library: Any, name: str, direction: _Direction) -> Any:
+    """A started stream, with a fresh list of devices when the old one does not lead to it."""
+    try:
+        return _start(library, name, direction)
+    except DeviceError:
+        now = time.monotonic()
+        if now - _HOST.looked_at < _LOOK_AGAIN_S:
+            raise
+        _HOST.looked_at = now
+    _initialise_again(library)
+    return _start(library, name, direction)
+
+
+def _start(library: Any, name: str, direction: _Direction) -> Any:
+    """A started stream from the list as it is."""
+    device = _find(library, name, direction)
+    most = min(2, device[direction.channels])
+    # Playing: two channels where there are two; on some hosts a mono stream is heard on the left
+    # only. Recording: one, mixed down as the host sees fit; some raw devices refuse that.
+    counts = (most,) if direction is _OUT else tuple(dict.fromkeys((1, most)))
+    rtmixer = importlib.import_module("rtmixer")
+    fault: Exception | None = None
+    for channels in counts:
+        rate = _rate(library, device, direction, channels)
+        try:
+            stream = getattr(rtmixer, direction.stream)(
+                device=device["index"],
+                samplerate=rate,
+                blocksize=rate // _BLOCKS_PER_S,
+                channels=channels,
+                latency=_LATENCY_S,
+            )
+            stream.start()
+        except library.PortAudioError as error:
+            fault = error
+        else:
+            return stream
+    raise DeviceError(
+        f"The {direction.noun} '{device['name']}' could not be opened ({fault}).",
+        hint="Another program may be using it, or the system may forbid access to it. "
+        "Close that program, allow access in the system's privacy settings, or choose another.",
+    ) from fault
+
+
+def _named(library: Any, direction: _Direction) -> dict[str, dict[str, Any]]:
+    """Descriptions of devices by the names shown to the person, which are unique."""
+    apis = library.query_hostapis()
+    found = [
+        {**device, "host": apis[device["hostapi"]]["name"]}
+        for device in library.query_devices()
+        if device[direction.channels] > 0
+    ]
+    # Windows shows each device once per host API; WASAPI is the one that knows its own rate.
+    if any(device["host"] == "Windows WASAPI" for device in found):
+        found = [device for device in found if device["host"] == "Windows WASAPI"]
+    named: dict[str, dict[str, Any]] = {}
+    for device in found:
+        if device["host"] == "ALSA" and _NOT_DEVICES.fullmatch(device["name"]):
+            continue
+        name = device["name"]
+        if sum(other["name"] == name for other in found) > 1:
+            name = f"{name} ({device['host']})"
+        same = sum(other == name or other.startswith(f"{name} #") for other in named)
+        name = f"{name} #{same + 1}" if same else name  # two of a kind on one host API
+        named[name] = {**device, "name": name}
+    return named
+
+
+def _find(library: Any, name: str, direction: _Direction) -> dict[str, Any]:
+    named = _named(library, direction)
+    if not named:
+        raise DeviceError(f"No {direction.noun} was found.", hint=_no_device_hint())
+    if name:
+        if name not in named:
+            raise DeviceError(
+                f"The {direction.noun} '{name}' is not connected.",
+                hint=f"Connect it, or choose another: {', '.join(sorted(named))}.",
+            )
+        return named[name]
+    offered = {device["index"]: device for device in named.values()}
+    candidates = [library.default.device[direction is _OUT]]
+    candidates += [api[direction.default] for api in library.query_hostapis()]
+    usable = [offered[index] for index in candidates if index in offered]
+    return usable[0] if usable else next(iter(offered.values()))
+
+
+def _shown_name(library: Any, stream: Any, direction: _Direction) -> str:
+    by_index = {device["index"]: name for name, device in _named(library, direction).items()}
+    return by_index[stream.device]
+
+
+def _rate(library: Any, device: dict[str, Any], direction: _Direction, channels: int) -> int:
+    own = int(device["default_samplerate"])
+    if device["host"] != "ALSA":
+        return own
+    try:
+        getattr(library, direction.check)(
+            device["index"], channels=channels, dtype="float32", samplerate=_SERVER_RATE
+        )
+    except library.PortAudioError:
+        return own
+    return _SERVER_RATE
+
+
+def _install_hint() -> str:
+    return (
+        "Install it: 'sudo apt install libportaudio2' on Debian and Ubuntu, "
+        "'sudo dnf install portaudio' on Fedora, 'sudo pacman -S portaudio' on Arch."
+    )
+
+
+def _no_device_hint() -> str:
+    if sys.platform.startswith("linux"):
+        return (
+            "Connect one, and check that PipeWire or PulseAudio is running: 'pactl info' should "
+            "name a default sink and a default source. Without a sound server, 'aplay -l' and "
+            "'arecord -l' should list a card."
+        )
+    return "Connect one and switch it on in the system's sound settings."

@@ -1,0 +1,1 @@
+"""Language models inside this process (GGUF, llama.cpp)."""

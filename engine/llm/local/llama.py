@@ -1,0 +1,326 @@
+"""A GGUF model in this process, through llama-cpp-python (an optional extra).
+
+Invariant: between two yields at most one token or one slice of the prompt is computed, so closing
+the reply stops the work there; the evaluated prompt stays in the cache for the next turn, and what
+of the next one is known already can be evaluated before it is asked. A new file is tried in another
+process first (trial.py): llama.cpp aborts the one it is in.
+"""
+
+import json
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import psutil
+
+from engine.errors import LanguageModelError, ModelError
+from engine.llm.base import Delta, LanguageModelInfo, Message, Progress, Role, Situation
+from engine.llm.history import ChatMessage, chat_messages, trimmed, without_system
+from engine.llm.local import trial
+from engine.llm.local.gguf import checked_file, no_library
+from engine.llm.local.load_watch import LoadWatch, watched_llama
+from engine.llm.skills import Skills
+from engine.llm.tools import rounds
+from engine.llm.tools.rounds import Piece
+from engine.llm.tools.tagged_calls import tool_call
+from engine.llm.tools.tags import THINK, TagSplitter
+from engine.llm.tools.toolbox import schemas
+from engine.settings import LanguageModelSettings
+
+if TYPE_CHECKING:
+    from llama_cpp import Llama
+    from llama_cpp.llama_chat_format import Jinja2ChatFormatter
+
+MIN_CONTEXT_TOKENS = 256  # below it not even the system prompt and a question fit
+REPLY_TOKENS = 512  # kept free for the reply when the history is trimmed: some three minutes
+MAX_REPLY_TOKENS = 2048  # ends a model that does not stop by itself
+
+# The prompt is evaluated in slices, because a slice cannot be cancelled. On a processor a slice of
+# 64 is a second or two at worst; on a GPU bigger ones are needed to keep it busy.
+CPU_SLICE_TOKENS = 64
+GPU_SLICE_TOKENS = 512
+# While nobody waits for it the processor must be given back sooner: a quarter of a second.
+WARM_SLICE_TOKENS = 16
+# Two things the person may say; what their prompts begin with is the prompt of whatever they say.
+PROBES = ("x", "?")
+
+# What a trial reads and writes: characters of every kind, of which a vocabulary may lack some.
+TRIAL_TEXT = "".join(map(chr, range(32, 127))) + "\n\t\u00e4\u20ac\u4e2d\u0434\U0001f600"
+TRIAL_PROMPT_TOKENS = 64
+TRIAL_REPLY_TOKENS = 4
+
+# Models whose template writes this take and make tool calls in Hermes' form (Qwen, SmolLM, Hermes
+# and others); for all others the skills answer by themselves, see rounds.py.
+TOOL_MARK = "<tool_call>"
+
+
+class LlamaModel:
+    """A LanguageModel over one loaded GGUF file."""
+
+    def __init__(
+        self, llama: "Llama", name: str, settings: LanguageModelSettings, skills: Skills
+    ) -> None:
+        self._llama = llama
+        self._name = name
+        self._settings = settings
+        self._skills = skills
+        self._template, self._formatter = _chat_format(llama, name)
+        self._budget = min(llama.n_ctx(), _trained_context(llama) or llama.n_ctx())
+
+    @property
+    def info(self) -> LanguageModelInfo:
+        return LanguageModelInfo("llama", self._name)
+
+    def reply(
+        self, history: Sequence[Message], situation: Callable[[], Situation]
+    ) -> Generator[Delta, None, None]:
+        prompt = self._settings.system_prompt
+        return rounds.reply(self._stream, self._skills, prompt, history, situation)
+
+    def warm(self, history: Sequence[Message]) -> Generator[None, None, None]:
+        """Evaluate what every prompt after this history begins with."""
+        prompts = [self._tokenized(self._next_prompt(history, probe)) for probe in PROBES]
+        known = prompts[0][: _common_prefix(*prompts)]
+        llama = self._llama
+        if _common_prefix(llama.input_ids[: llama.n_tokens].tolist(), known) == len(known):
+            return
+        try:
+            for _ in self._evaluate(known, WARM_SLICE_TOKENS):
+                yield
+        except (RuntimeError, ValueError) as error:
+            raise self._failure(error) from error
+
+    def try_out(self) -> None:
+        """Do briefly, once, what conversations do. Raises LanguageModelError, or crashes here."""
+        tokens = self._tokenized(self._next_prompt((), TRIAL_TEXT))[:TRIAL_PROMPT_TOKENS]
+        try:
+            self._llama.detokenize(list(range(self._llama.n_vocab())), special=True)
+            for _ in self._evaluate(tokens, self._llama.n_batch):
+                pass
+            for _ in islice(self._sample(tokens), TRIAL_REPLY_TOKENS):
+                pass
+        except (RuntimeError, ValueError) as error:
+            raise self._failure(error) from error
+
+    def adjust(self, settings: LanguageModelSettings) -> None:
+        self._settings = settings
+
+    def close(self) -> None:
+        self._llama.close()
+
+    def _next_prompt(self, history: Sequence[Message], said: str) -> str:
+        asked = [*history, Message(Role.USER, said)]
+        return self._prompt(self._fitting(chat_messages(asked, self._settings.system_prompt)))
+
+    def _fitting(self, messages: list[ChatMessage]) -> list[ChatMessage]:
+        reserve = min(REPLY_TOKENS, self._budget // 2)
+        return trimmed(messages, lambda m: len(self._tokens(m)) <= self._budget - reserve)
+
+    def _failure(self, error: Exception) -> LanguageModelError:
+        return LanguageModelError(
+            f"The language model {self._name} failed: {error}.", hint="Ask again."
+        )
+
+    def _stream(self, messages: list[ChatMessage]) -> Iterator[Piece]:
+        """One completion. Raises LanguageModelError."""
+        prompt = self._prompt(self._fitting(messages))
+        splitter = TagSplitter(THINK if prompt.rstrip().endswith(f"<{THINK}>") else None)
+        try:
+            tokens = self._tokenized(prompt)
+            yield from self._evaluate(tokens, self._llama.n_batch)
+            for text in self._sample(tokens):
+                # Held back or thought rather than said: still a moment to be given up in.
+                yield from [*map(tool_call, splitter.feed(text))] or [""]
+            yield from map(tool_call, splitter.flush())
+        except (RuntimeError, ValueError) as error:
+            raise self._failure(error) from error
+
+    def _evaluate(self, tokens: list[int], size: int) -> Iterator[str]:
+        """Bring the cache to exactly this prompt, `size` tokens at a time."""
+        llama = self._llama
+        warm = _common_prefix(llama.input_ids[: llama.n_tokens].tolist(), tokens)
+        if warm < llama.n_tokens:
+            # generate() knows how to drop the rest of the cache, also for models that cannot.
+            with closing(llama.generate(tokens[: warm + size], temp=0.0)) as first:
+                next(first)
+            yield ""
+        while llama.n_tokens < len(tokens):
+            llama.eval(tokens[llama.n_tokens : llama.n_tokens + size])
+            yield ""
+
+    def _sample(self, tokens: list[int]) -> Iterator[str]:
+        chunks: Any = self._llama.create_completion(
+            prompt=tokens,
+            stream=True,
+            max_tokens=min(MAX_REPLY_TOKENS, self._budget - len(tokens)),
+            temperature=self._settings.temperature,
+        )
+        with closing(chunks):
+            for chunk in chunks:
+                yield chunk["choices"][0]["text"]
+
+    def _tokens(self, messages: list[ChatMessage]) -> list[int]:
+        return self._tokenized(self._prompt(messages))
+
+    def _tokenized(self, prompt: str) -> list[int]:
+        # Most templates write the beginning-of-text token themselves; tokenize() adds it only for
+        # models that want one, and twice would spoil the reply.
+        bos = _token_text(self._llama, self._llama.token_bos())
+        missing = not (bos and prompt.startswith(bos))
+        tokens: list[int] = self._llama.tokenize(prompt.encode(), add_bos=missing, special=True)
+        return tokens
+
+    def _prompt(self, messages: list[ChatMessage]) -> str:
+        templated = [_with_parsed_calls(message) for message in messages]
+        try:
+            return self._formatted(templated)
+        except _template_faults() as error:
+            if len(messages) > 1 and messages[0]["role"] == "system":
+                return self._prompt(without_system(messages))
+            raise LanguageModelError(
+                f"The chat template of {self._name} failed: {error}.",
+                hint="Choose another model file.",
+            ) from error
+
+    def _formatted(self, messages: list[ChatMessage]) -> str:
+        chat: Any = messages  # our JSON is looser than the library's typed dictionaries
+        tools: Any = list(schemas()) if TOOL_MARK in self._template else None
+        # Thinking aloud would be seconds of silence: Qwen's templates take this switch, others
+        # ignore it.
+        response = self._formatter(messages=chat, tools=tools, enable_thinking=False)
+        return str(response.prompt)
+
+
+def load(settings: LanguageModelSettings, skills: Skills, progress: Progress) -> LlamaModel:
+    """Load the file named in the settings, which is tried first if it is new.
+
+    Raises ModelError naming it, and what `progress` raises.
+    """
+    try:
+        # Imported here: an optional extra, compiled on installation.
+        import llama_cpp
+    except ImportError as error:
+        raise no_library() from error
+    path = checked_file(settings.model)
+    try:
+        trial.check(path, settings, llama_cpp.__version__, progress)
+    except OSError as error:
+        raise ModelError(
+            f"{path} could not be read: {error.strerror or error}.", hint="Choose another file."
+        ) from error
+    return open_file(settings, skills, progress)
+
+
+def open_file(
+    settings: LanguageModelSettings,
+    skills: Skills,
+    progress: Progress = lambda text, fraction: None,
+) -> LlamaModel:
+    """Load the file named in the settings as it is: a bad one ends this process. ModelError."""
+    path = checked_file(settings.model)
+    slice_tokens = GPU_SLICE_TOKENS if on_gpu() else CPU_SLICE_TOKENS
+    watch = LoadWatch(f"Loading {path.name}", progress)
+    try:
+        llama = watched_llama(watch)(
+            model_path=str(path),
+            n_ctx=max(MIN_CONTEXT_TOKENS, settings.context_tokens),
+            n_batch=slice_tokens,
+            n_threads=thread_count(),
+            n_threads_batch=thread_count(),
+            n_gpu_layers=-1 if on_gpu() else 0,
+            verbose=False,
+        )
+        return LlamaModel(llama, path.stem, settings, skills)
+    except _template_faults()[0] as error:
+        raise ModelError(
+            f"The chat template of {path.name} cannot be read.", hint="Choose another model file."
+        ) from error
+    except (ValueError, RuntimeError, OSError) as error:
+        if watch.cancelled is not None:
+            raise watch.cancelled from error
+        raise ModelError(
+            f"{path.name} could not be loaded as a language model.",
+            hint="The file may be cut short, too new for this version, or too big for the memory: "
+            f"check {path}.",
+        ) from error
+
+
+def on_gpu() -> bool:
+    """Whether this llama.cpp computes on a graphics card."""
+    import llama_cpp
+
+    return bool(llama_cpp.llama_supports_gpu_offload())
+
+
+def thread_count() -> int:
+    """Physical cores less one, which stays free for the voice and the audio; at least one."""
+    return max(1, (psutil.cpu_count(logical=False) or psutil.cpu_count() or 2) - 1)
+
+
+def _chat_format(llama: "Llama", name: str) -> "tuple[str, Jinja2ChatFormatter]":
+    from llama_cpp.llama_chat_format import Jinja2ChatFormatter
+
+    template = llama.metadata.get("tokenizer.chat_template", "")
+    if not template:
+        raise ModelError(
+            f"{name} has no chat template: it was not made for conversation.",
+            hint="Choose an instruct or chat model.",
+        )
+    formatter = Jinja2ChatFormatter(
+        template=template,
+        bos_token=_token_text(llama, llama.token_bos()),
+        eos_token=_token_text(llama, llama.token_eos()),
+    )
+    return template, formatter
+
+
+def _template_faults() -> tuple[type[Exception], ...]:
+    """What a chat template, a program by the model's maker, can raise."""
+    import jinja2  # comes with llama-cpp-python, so it is as optional
+
+    return (
+        jinja2.TemplateError,
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        TypeError,
+        ValueError,
+    )
+
+
+def _token_text(llama: "Llama", token: int) -> str:
+    if token < 0:  # the model has none
+        return ""
+    return bytes(llama.detokenize([token], special=True)).decode(errors="replace")
+
+
+def _trained_context(llama: "Llama") -> int:
+    """Tokens the model was trained for; 0 when the file does not say."""
+    architecture = llama.metadata.get("general.architecture", "")
+    written = llama.metadata.get(f"{architecture}.context_length", "0")
+    return int(written) if written.isdecimal() else 0
+
+
+def _common_prefix(cached: list[int], wanted: list[int]) -> int:
+    pairs = zip(cached, wanted, strict=False)
+    return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(cached), len(wanted)))
+
+
+def _with_parsed_calls(message: ChatMessage) -> ChatMessage:
+    """Templates take a call's arguments as an object; the OpenAI format has them as text."""
+    if "tool_calls" not in message:
+        return message
+    calls = [
+        {**call, "function": {**call["function"], "arguments": _object(call["function"])}}
+        for call in message["tool_calls"]
+    ]
+    return {**message, "tool_calls": calls}
+
+
+def _object(function: dict[str, Any]) -> dict[str, Any]:
+    try:
+        parsed = json.loads(function["arguments"])
+    except ValueError:
+        return {}
+    return parsed if isinstance(parsed, dict) else {}

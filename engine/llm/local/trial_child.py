@@ -1,0 +1,60 @@
+"""The process in which a new GGUF file is tried: see trial.py, which starts it.
+
+Invariant: its output is one JSON object or nothing; whatever libraries write goes nowhere. Time is
+bounded here too, where the system can (POSIX), so that it ends also when nobody waits for it any
+more, and memory by what is free (Linux; macOS does not heed it, Windows has no such limit, and with
+a GPU its driver reserves far more than it uses).
+"""
+
+import json
+import os
+import signal
+import sys
+from typing import IO, Any
+
+import psutil
+
+from engine.errors import EngineError
+from engine.llm import registry
+from engine.llm.local import llama
+from engine.llm.local.trial import FAILED
+from engine.settings import LanguageModelSettings
+
+SPARE_S = 10  # after the time that who started it allows
+LEAST_BYTES = 1 << 30  # the libraries alone need some hundred MB
+MAX_WORDS = 1_000  # of what is told
+
+
+def main() -> int:
+    order: dict[str, Any] = json.load(sys.stdin)
+    answer = _own_output()
+    _bound(order.pop("limit_s"))
+    try:
+        model = llama.open_file(LanguageModelSettings(**order), registry.skills())
+        model.try_out()
+    except EngineError as error:
+        json.dump({"message": error.message[:MAX_WORDS], "hint": error.hint[:MAX_WORDS]}, answer)
+        answer.close()
+        return FAILED
+    return 0
+
+
+def _own_output() -> IO[str]:
+    """The way back, apart from what a library may print there."""
+    answer = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+    return answer
+
+
+def _bound(limit_s: float) -> None:
+    if sys.platform == "win32":
+        return
+    import resource
+
+    signal.alarm(int(limit_s) + SPARE_S)  # ends the process also inside a library
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a crash is expected, and leaves no gigabytes
+    if not llama.on_gpu():
+        free = max(LEAST_BYTES, psutil.virtual_memory().available)
+        resource.setrlimit(resource.RLIMIT_DATA, (free, free))

@@ -1,0 +1,282 @@
+"""Any OpenAI-compatible server: llama-server, Ollama, LM Studio, vLLM, or one far away.
+
+Invariant: every wait is bounded and can be given up within a slice (see stepped.py), and so is what
+is read (see bounds.py); nothing is sent anywhere but to the address in the settings, nor twice,
+except once more without tools to a server that knows none, and nothing private to another computer.
+"""
+
+import ipaddress
+import os
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
+
+from engine.errors import ModelError
+from engine.llm.base import Delta, LanguageModelInfo, Message, Situation, ThoughtDelta
+from engine.llm.history import ChatMessage, trimmed
+from engine.llm.servers.faults import ServerFaults, is_about_tools
+from engine.llm.servers.stepped import Steps
+from engine.llm.skills import Skills
+from engine.llm.tools import rounds
+from engine.llm.tools.call_parts import CallParts
+from engine.llm.tools.rounds import Piece
+from engine.llm.tools.tagged_calls import tool_call
+from engine.llm.tools.tags import TagSplitter
+from engine.llm.tools.toolbox import schemas
+from engine.settings import LanguageModelSettings
+
+if TYPE_CHECKING:
+    import openai
+
+CONNECT_S = 3.0  # a server on this computer or network answers in milliseconds, or not at all
+FIRST_TOKEN_S = (
+    30.0  # a large model reads a long conversation on a slow machine, or is loaded first
+)
+STALL_S = 15.0  # between tokens; nobody waits longer in a conversation
+# With its thoughts; nearly an hour of speech: a server that sends more has gone astray.
+MAX_REPLY_CHARS = 50_000
+MAX_NAME_CHARS = 200  # of a model
+
+# How many tokens a text has is known to the server only. Three characters each is on the safe side
+# for European languages (about four), plus what a template puts around a message.
+CHARS_PER_TOKEN = 3
+TOKENS_AROUND_MESSAGE = 8
+REPLY_TOKENS = 512
+
+T = TypeVar("T")
+
+NO_KEY = "none"  # the client insists on a key; servers that need none ignore it
+
+
+class ServerModel:
+    """A LanguageModel behind an address. Connects at the first reply, not before."""
+
+    def __init__(
+        self, settings: LanguageModelSettings, client: "openai.AsyncOpenAI", skills: Skills
+    ) -> None:
+        self._settings = settings
+        self._client = client
+        self._skills = skills
+        self._steps = Steps()
+        self._faults = ServerFaults(settings.address, settings.key_variable)
+        self._model = settings.model
+        self._knows_tools = True
+
+    @property
+    def info(self) -> LanguageModelInfo:
+        model = self._model or "the server's model"
+        return LanguageModelInfo("server", f"{model} at {self._settings.address}")
+
+    def reply(
+        self, history: Sequence[Message], situation: Callable[[], Situation]
+    ) -> Generator[Delta, None, None]:
+        prompt = self._settings.system_prompt
+        remote = not _is_loopback(_host(self._settings.address))
+        return rounds.reply(self._stream, self._skills, prompt, history, situation, remote=remote)
+
+    def warm(self, history: Sequence[Message]) -> Generator[None, None, None]:
+        """Servers keep prompts by themselves; asking one in vain might cost money."""
+        yield from ()
+
+    def adjust(self, settings: LanguageModelSettings) -> None:
+        """All but the address, which says what the server may be told."""
+        self._settings = replace(settings, address=self._settings.address)
+
+    def close(self) -> None:
+        self._steps.finish(self._client.close())
+        self._steps.close()
+
+    def _stream(self, messages: list[ChatMessage]) -> Generator[Piece, None, None]:
+        """One completion. Raises LanguageModelError."""
+        import httpx2  # openai's transport; imported by connect() already
+        import openai
+
+        from engine.llm.servers.bounds import OutOfBounds
+
+        fitting = trimmed(messages, self._fits)
+        try:
+            yield from self._name_model()
+            yield from self._complete(fitting)
+        except openai.APIStatusError as error:
+            raise self._faults.status(error, self._model) from error
+        except openai.APIConnectionError as error:
+            if isinstance(error.__cause__, httpx2.ConnectError | httpx2.ConnectTimeout):
+                raise self._faults.unreachable() from error
+            raise self._faults.broken_off() from error
+        except (httpx2.HTTPError, OSError) as error:
+            raise self._faults.broken_off() from error
+        except openai.APIError as error:
+            raise self._faults.reported(error.message) from error
+        except OutOfBounds as error:
+            raise self._faults.out_of_bounds() from error
+        except _not_chat() as error:
+            raise self._faults.garbled() from error
+
+    def _name_model(self) -> Generator[str, None, None]:
+        """Without a name in the settings, the first model the server lists."""
+        if self._model:
+            return
+        listing = yield from self._awaited(self._first_model(), FIRST_TOKEN_S)
+        self._model = listing
+
+    async def _first_model(self) -> str:
+        page = await self._client.models.list()
+        return str(page.data[0].id)[:MAX_NAME_CHARS]
+
+    def _complete(self, messages: list[ChatMessage]) -> Generator[Piece, None, None]:
+        import openai
+
+        try:
+            stream = yield from self._awaited(self._open(messages), FIRST_TOKEN_S)
+        except openai.APIStatusError as error:
+            if not (self._knows_tools and is_about_tools(error)):
+                raise
+            self._knows_tools = False
+            stream = yield from self._awaited(self._open(messages), FIRST_TOKEN_S)
+        try:
+            yield from self._pieces(stream)
+        finally:
+            with suppress(OSError, openai.OpenAIError):
+                self._steps.finish(stream.close())
+
+    async def _open(self, messages: list[ChatMessage]) -> "openai.AsyncStream[Any]":
+        request: dict[str, Any] = {
+            "model": self._model,
+            "messages": messages,
+            "temperature": self._settings.temperature,
+            "stream": True,
+        }
+        if self._knows_tools:
+            request["tools"] = list(schemas())
+        stream: openai.AsyncStream[Any] = await self._client.chat.completions.create(**request)
+        return stream
+
+    def _pieces(self, stream: "openai.AsyncStream[Any]") -> Generator[Piece, None, None]:
+        """Text, thoughts and calls of one stream, which must end with a reason for ending."""
+        from engine.llm.servers.bounds import EVENT_STREAM
+
+        splitter, parts = TagSplitter(), CallParts()
+        chunks = aiter(stream)
+        length, finished, limit_s = 0, False, FIRST_TOKEN_S
+        while (chunk := (yield from self._awaited(_next(chunks), limit_s))) is not None:
+            limit_s = STALL_S
+            yield ""  # whatever it holds: a server that never pauses must not hold us either
+            for choice in chunk.choices[:1]:  # usage and keep-alive chunks have none
+                finished = finished or choice.finish_reason is not None
+                parts.add(choice.delta.tool_calls or [])
+                text = choice.delta.content or ""
+                thought = _thought(choice.delta)
+                room = MAX_REPLY_CHARS - length
+                length += len(text) + len(thought)
+                if thought:
+                    yield ThoughtDelta(thought[:room])
+                yield from map(tool_call, splitter.feed(text[:room]))
+            if length > MAX_REPLY_CHARS:
+                break
+        if not finished and length <= MAX_REPLY_CHARS:
+            streamed = stream.response.headers.get("Content-Type", "").startswith(EVENT_STREAM)
+            raise self._faults.broken_off() if streamed else self._faults.garbled()
+        yield from map(tool_call, splitter.flush())
+        yield from parts.calls()
+
+    def _awaited(self, work: Coroutine[Any, Any, T], limit_s: float) -> Generator[str, None, T]:
+        """steps(), with the time limit told as a fault."""
+        try:
+            return (yield from self._steps.steps(work, limit_s))
+        except TimeoutError as error:
+            raise self._faults.stalled(limit_s) from error
+
+    def _fits(self, messages: list[ChatMessage]) -> bool:
+        chars = sum(len(str(message.get("content") or "")) for message in messages)
+        tokens = chars / CHARS_PER_TOKEN + TOKENS_AROUND_MESSAGE * len(messages)
+        budget = self._settings.context_tokens
+        return tokens <= budget - min(REPLY_TOKENS, budget // 2)
+
+
+def connect(settings: LanguageModelSettings, skills: Skills) -> ServerModel:
+    """A model at the address in the settings; nothing is sent yet.
+
+    Raises ModelError for an address that is none, and for a key variable that is empty.
+    """
+    # Imported here: more than a second of work (measured) that only this engine needs.
+    import httpx2
+    import openai
+
+    from engine.llm.servers.bounds import UNCOMPRESSED, bound
+
+    host = _host(settings.address)
+    client = openai.AsyncOpenAI(
+        base_url=settings.address,
+        api_key=_key(settings.key_variable),
+        max_retries=0,  # the person asks again sooner than a retry would be over
+        http_client=openai.DefaultAsyncHttpxClient(
+            # A proxy for the internet cannot reach this computer's own address.
+            trust_env=not _is_loopback(host),
+            # Waiting for an answer is limited by _awaited(), which knows what it waits for.
+            timeout=httpx2.Timeout(None, connect=CONNECT_S),
+            follow_redirects=False,  # the conversation goes where the person said, nowhere else
+            event_hooks={"response": [bound]},
+        ),
+        default_headers={"Accept-Encoding": UNCOMPRESSED},
+    )
+    return ServerModel(settings, client, skills)
+
+
+async def _next(chunks: AsyncIterator[Any]) -> Any:
+    """The next chunk; None at the end."""
+    return await anext(chunks, None)
+
+
+def _thought(delta: Any) -> str:
+    """What a chunk holds of the model's thinking, which has no field in the standard: DeepSeek,
+    llama-server and vLLM write `reasoning_content`, Ollama and OpenRouter `reasoning`.
+    """
+    written = (getattr(delta, name, None) for name in ("reasoning_content", "reasoning"))
+    return next((text for text in written if isinstance(text, str)), "")
+
+
+def _not_chat() -> tuple[type[Exception], ...]:
+    """What reading an answer raises that is no answer of a chat server."""
+    import openai
+
+    return (
+        openai.OpenAIError,
+        ValueError,
+        TypeError,
+        LookupError,
+        AttributeError,
+        RecursionError,
+    )
+
+
+def _host(address: str) -> str:
+    parts = urlsplit(address)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ModelError(
+            f"{address!r} is not the address of a language-model server.",
+            hint="It looks like http://127.0.0.1:8080/v1.",
+        )
+    return parts.hostname
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _key(variable: str) -> str:
+    if not variable:
+        return NO_KEY
+    key = os.environ.get(variable, "").strip()
+    if not key:
+        raise ModelError(
+            f"The environment variable {variable} holds no key for the language-model server.",
+            hint="Set it before starting, or clear the variable's name in the settings.",
+        )
+    return key

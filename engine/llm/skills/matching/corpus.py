@@ -1,0 +1,90 @@
+"""Example sentences for the recogniser's language model, expanded from the skills' own templates.
+
+Invariant: the same sentences in the same order every time; only lower-case words, apostrophes and
+spaces, numbers in words.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from itertools import chain, islice, zip_longest
+from typing import Any
+
+from hassil import Intents, SlotList, TextSlotList, sample_expression
+from num2words import num2words
+
+from engine.llm.skills.matching.matcher import FAMILIES, INTENTS, compiled
+from engine.llm.skills.unit_table import UNITS
+
+# The acoustic search gets slower and less sure with every sentence that is not said here; three
+# thousand hold every number, unit and day in several places.
+MAX_SENTENCES = 3000
+MAX_PER_TEMPLATE = 60
+_MAX_EXPANSIONS = 20_000  # of one template; it is thinned out evenly afterwards
+
+_DIGITS = re.compile(r"\d+(?:\.\d+)?")
+_NOT_WORDS = re.compile(r"[^a-z' ]+")
+
+
+@lru_cache(maxsize=1)
+def sentences() -> tuple[str, ...]:
+    """At most MAX_SENTENCES sentences a person may say to the built-in skills, without doubles."""
+    intents = compiled(INTENTS)
+    lists = _spoken_lists()
+    by_template = [
+        _thinned(sample_expression(template.expression, lists), MAX_PER_TEMPLATE)
+        for template in _templates(intents)
+    ]
+    # Round robin, so that the limit takes a little from every template rather than the last ones.
+    mixed = chain.from_iterable(zip_longest(*by_template))
+    said = (_spoken(sentence) for sentence in chain(_conversions(), _counting(), mixed) if sentence)
+    return tuple(islice(dict.fromkeys(filter(None, said)), MAX_SENTENCES))
+
+
+def _templates(intents: Intents) -> Iterator[Any]:
+    for intent in intents.intents.values():
+        for data in intent.data:
+            yield from data.sentences
+
+
+def _spoken_lists() -> dict[str, SlotList]:
+    """Every slot as a list of things people say there."""
+    lists: dict[str, SlotList] = {}
+    for family in FAMILIES:
+        for name, examples in family.open_lists.items():
+            lists[name] = TextSlotList.from_strings(examples)
+        for name in family.lists:
+            lists[name] = TextSlotList.from_strings([form for form, _ in family.lists[name]])
+    return lists
+
+
+def _conversions() -> Iterator[str]:
+    """Every unit with every spelling, beside a number and beside its neighbour in the table."""
+    count = 1
+    for unit, other in zip(UNITS, (*UNITS[1:], UNITS[0]), strict=True):
+        for form in (unit.plural, *unit.also):
+            count = count % 100 + 1
+            yield f"convert {count} {form} to {other.plural}"
+            yield f"how many {form} are there in a {other.singular}"
+
+
+def _counting() -> Iterator[str]:
+    """Every number from 0 to 100 where a number is said."""
+    for number in range(101):
+        yield f"what is {number} times {100 - number}"
+        yield f"set a timer for {number} minutes"
+        yield f"volume {number} percent"
+
+
+def _thinned(expanded: Iterable[str], limit: int) -> list[str]:
+    """At most `limit` of them, spread evenly."""
+    pool = list(islice(expanded, _MAX_EXPANSIONS))
+    step = max(1, -(-len(pool) // limit))
+    return pool[::step]
+
+
+def _spoken(sentence: str) -> str:
+    """As the recogniser would write it: words only. Empty when letters of a symbol would remain."""
+    words = _DIGITS.sub(lambda match: f" {num2words(float(match[0]))} ", sentence.lower())
+    words = words.replace(" point zero ", " ").replace("-", " ")
+    return " ".join(_NOT_WORDS.sub(" ", words).split())

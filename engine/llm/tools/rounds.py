@@ -1,0 +1,145 @@
+"""A reply of a language model that may use the skills: the same for every kind of model.
+
+Invariant: a model is asked at most MAX_TOOL_ROUNDS + 1 times for one reply and has a limited time
+for it, and a reply that ends without an error has said or done something.
+
+A sentence that a skill understands with certainty ("slower", "convert ten miles to kilometres") is
+answered by the skill before the model is asked: it is right, it is at once, and it works with small
+models that know no tools. Tools serve the sentences the rules do not understand.
+"""
+
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+
+from engine.errors import LanguageModelError
+from engine.llm.base import Delta, Message, Situation, StopSpeaking, TextDelta, ThoughtDelta
+from engine.llm.history import ChatMessage, chat_messages, without_private
+from engine.llm.skills.matching.intent import Occasion
+from engine.llm.skills.model import Skills, deltas
+from engine.llm.tools.toolbox import ToolCall, ToolResult, run
+
+MAX_TOOL_ROUNDS = 3  # enough for "set a timer for as long as an egg takes"; stops a model in a loop
+MAX_CALLS_A_ROUND = 8
+# A model may think, and a slow machine reads long; but nobody waits longer for the next word.
+WITHOUT_TEXT_S = 120.0
+WHOLE_S = 600.0  # a reply still being written after ten minutes has lost its way
+
+# What a model streams: text ("" means it is still at work), thoughts and calls.
+Piece = str | ThoughtDelta | ToolCall
+Stream = Callable[[list[ChatMessage]], Iterator[Piece]]
+
+
+def reply(
+    stream: Stream,
+    skills: Skills,
+    system_prompt: str,
+    history: Sequence[Message],
+    situation: Callable[[], Situation],
+    *,
+    remote: bool = False,
+) -> Generator[Delta, None, None]:
+    """Answer the last user message, by a skill if one is sure and by the model otherwise.
+
+    `stream` starts one completion of the messages given; where it is `remote`, on another computer,
+    it is given nothing private. Raises LanguageModelError.
+    """
+    answer = skills.certain_answer(history, situation)
+    if answer is not None:
+        yield from deltas(answer)
+        return
+    messages = chat_messages(without_private(history) if remote else history, system_prompt)
+    yield from _Rounds(stream, skills.occasion(history, situation)).run(messages)
+
+
+class _Rounds:
+    """One reply; remembers whether and when anything was said."""
+
+    def __init__(self, stream: Stream, occasion: Occasion) -> None:
+        self._stream = stream
+        self._occasion = occasion
+        self._said = False
+        self._calls: list[ToolCall] = []
+        self._began_at = self._said_at = time.monotonic()
+
+    def run(self, messages: list[ChatMessage]) -> Iterator[Delta]:
+        results: list[ToolResult] = []
+        for round_number in range(MAX_TOOL_ROUNDS + 1):
+            yield from self._spoken(self._stream(messages))
+            if not self._calls or round_number == MAX_TOOL_ROUNDS:
+                break
+            results = [run(call, self._occasion) for call in self._calls[:MAX_CALLS_A_ROUND]]
+            for result in results:
+                yield from result.answer.actions
+            if any(StopSpeaking() in result.answer.actions for result in results):
+                return
+            messages = [*messages, _request(results), *map(_result_message, results)]
+        if not self._said:
+            yield from self._instead(results)
+
+    def _spoken(self, pieces: Iterator[Piece]) -> Iterator[Delta]:
+        """The text of one round; its calls are collected in _calls."""
+        self._calls = []
+        fresh = True
+        for piece in pieces:
+            self._check_time()
+            if isinstance(piece, ToolCall):
+                self._calls.append(piece)
+                continue
+            if isinstance(piece, ThoughtDelta):
+                yield piece
+                continue
+            text = piece.lstrip() if fresh else piece
+            if text and fresh and self._said:
+                text = f" {text}"
+            fresh = fresh and not text
+            if text:
+                self._said, self._said_at = True, time.monotonic()
+            yield TextDelta(text)
+
+    def _check_time(self) -> None:
+        """Every model gives a sign of life several times a second, so this is asked often."""
+        now = time.monotonic()
+        if now - self._said_at > WITHOUT_TEXT_S:
+            raise LanguageModelError(
+                f"The language model found no words for {WITHOUT_TEXT_S:g} seconds.",
+                hint="Ask again, or choose a model that is quicker or thinks less.",
+            )
+        if now - self._began_at > WHOLE_S:
+            raise LanguageModelError(
+                f"The language model was still answering after {WHOLE_S:g} seconds.",
+                hint="Ask for a shorter answer, or choose a quicker model.",
+            )
+
+    def _instead(self, results: list[ToolResult]) -> Iterator[Delta]:
+        """What is said when the model said nothing: the skills' own words."""
+        text = " ".join(result.answer.text for result in results if result.answer.text)
+        if not text:
+            raise LanguageModelError(
+                "The language model gave no answer.", hint="Ask again, or choose another model."
+            )
+        yield TextDelta(text)
+
+
+def _request(results: list[ToolResult]) -> ChatMessage:
+    """The assistant message that made the calls, as the OpenAI format has it."""
+    return {
+        "role": "assistant",
+        "content": "",
+        "tool_calls": [
+            {
+                "id": result.call.id,
+                "type": "function",
+                "function": {"name": result.call.name, "arguments": result.call.arguments},
+            }
+            for result in results
+        ],
+    }
+
+
+def _result_message(result: ToolResult) -> ChatMessage:
+    return {
+        "role": "tool",
+        "tool_call_id": result.call.id,
+        "name": result.call.name,
+        "content": result.text,
+    }

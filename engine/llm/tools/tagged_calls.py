@@ -1,0 +1,25 @@
+"""Tool calls written into the text, in the form Hermes began and Qwen and others follow:
+<tool_call>{"name": "tell_time", "arguments": {}}</tool_call>.
+
+Invariant: a call that cannot be read stays a call, with its text as arguments: the toolbox tells
+the model what was wrong with it.
+"""
+
+import json
+
+from engine.llm.tools import tags
+from engine.llm.tools.rounds import Piece
+from engine.llm.tools.toolbox import ToolCall
+
+
+def tool_call(piece: tags.Piece) -> Piece:
+    """Text and thoughts as they are, a tag's body as the call it holds."""
+    if not isinstance(piece, tags.Tagged):
+        return piece
+    try:
+        parsed = json.loads(piece.body)
+        name, arguments = str(parsed["name"]), parsed.get("arguments", {})
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return ToolCall("call", "", piece.body)
+    written = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    return ToolCall("call", name, written)

@@ -1,0 +1,94 @@
+"""The skills offered to a language model as functions it may call.
+
+Invariant: whatever a model writes as a call, running it gives a text for the model and never
+raises; no tool reads a file or leaves this computer.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from engine.llm.skills.matching.canonical import canonical
+from engine.llm.skills.matching.intent import Answer, Occasion, Tool
+from engine.llm.skills.matching.matcher import TOOLS
+
+MAX_ARGUMENT_CHARS = 500
+
+ToolSchema = dict[str, Any]  # JSON of the OpenAI tools format
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """One call as a model wrote it; `arguments` should be a JSON object and may be anything."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True)
+class ToolResult:
+    """`text` is told to the model; `answer` is what the skill would have said and does."""
+
+    call: ToolCall
+    text: str
+    answer: Answer = field(default_factory=Answer)
+
+
+@lru_cache(maxsize=1)
+def schemas() -> tuple[ToolSchema, ...]:
+    return tuple(_schema(tool) for tool in TOOLS)
+
+
+def run(call: ToolCall, occasion: Occasion) -> ToolResult:
+    tool = next((tool for tool in TOOLS if tool.name == call.name), None)
+    if tool is None:
+        return ToolResult(call, f"Error: there is no tool called {call.name!r}.")
+    arguments = _arguments(call.arguments)
+    if arguments is None:
+        return ToolResult(call, "Error: the arguments were not a JSON object.")
+    missing = [n for n in tool.parameters if n not in arguments and n not in tool.optional]
+    if missing:
+        return ToolResult(call, f"Error: missing {', '.join(missing)}.")
+    slots = {name: arguments[name] for name in tool.parameters if name in arguments}
+    if not tool.verbatim:
+        slots = {name: canonical(value) for name, value in slots.items()}
+    answer = tool.respond(slots, occasion)
+    if answer is None:
+        return ToolResult(call, "Error: the arguments were not understood.")
+    return ToolResult(call, answer.text or "Done.", answer)
+
+
+def _schema(tool: Tool) -> ToolSchema:
+    return {
+        "type": "function",
+        "function": {
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": {
+                "type": "object",
+                "properties": {
+                    name: {"type": "string", "description": description}
+                    for name, description in tool.parameters.items()
+                },
+                "required": [name for name in tool.parameters if name not in tool.optional],
+            },
+        },
+    }
+
+
+def _arguments(written: str) -> Mapping[str, str] | None:
+    """The arguments as text; numbers and booleans are taken, nested values and null are not."""
+    try:
+        parsed = json.loads(written or "{}")
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(parsed, dict):
+        return None
+    return {
+        str(name): str(value)[:MAX_ARGUMENT_CHARS]
+        for name, value in parsed.items()
+        if isinstance(value, str | int | float)
+    }

@@ -1,0 +1,1 @@
+"""Transformer stacks in few bits for the processor, as ONNX Runtime graphs."""

@@ -1,0 +1,119 @@
+"""A Llama stack for short sequences that begin anew all the time, like the codes of one frame.
+
+With so few positions copying a cache and calling small functions around the products is what takes
+the time: here keys and values are written where they lie, attention is one call, and nothing is
+allocated. In tests/benchmarks/voxtream_speed.py, on one core with other work beside it, the codes
+of a full-size frame took 77 ms of CPU with PackedTransformer called from Python, and 58 ms so (with
+the widest products halved as well).
+Invariant: a step computes what PackedTransformer computes; buffers belong to one sequence.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import onnxruntime
+import torch
+from torch import Tensor
+
+from engine.nn.bound import Bound
+from engine.nn.packed.quantise import Precision
+from engine.nn.packed.stack_graph import LlamaGraph
+from engine.nn.transformer import Block, Rotation, TransformerConfig
+
+
+class ShortStack:
+    """A packed stack for up to as many positions as `rotation` has angles; shared by sequences."""
+
+    def __init__(
+        self,
+        config: TransformerConfig,
+        blocks: Iterable[Block],
+        norm_scale: Tensor,
+        rotation: Rotation,
+        *,
+        precision: Precision,
+        threads: int,
+    ) -> None:
+        self.config = config
+        self.positions = len(rotation.cos)
+        graph = _ShortGraph(config, precision)
+        graph.angles(rotation)
+        graph.fill(blocks, norm_scale)
+        self.session = graph.compiled(threads=threads)
+
+    def open(self, batch: int, first: int) -> "ShortSequence":
+        """Buffers for sequences that begin with `first` positions at once."""
+        return ShortSequence(self, batch, first)
+
+
+class ShortSequence:
+    """One sequence at a time: fill `opening`, run(0); then fill `following` and run(1), run(2) ..
+    for one more position each. `hidden` holds that of the last position then.
+    """
+
+    def __init__(self, stack: ShortStack, batch: int, first: int) -> None:
+        config = stack.config
+        self.opening = torch.zeros(batch, first, config.width)
+        self.following = torch.zeros(batch, 1, config.width)
+        self.hidden = torch.zeros(batch, config.width)
+        heads = (batch, config.kv_heads, stack.positions, config.head_width)
+        stored = torch.zeros(config.layers, 2, *heads)
+        past: dict[str, Tensor] = {}
+        outputs = {"y": self.hidden}
+        for layer, (keys, values) in enumerate(stored):
+            past |= {f"past_keys{layer}": keys, f"past_values{layer}": values}
+            outputs |= {f"keys{layer}": keys, f"values{layer}": values}
+        self._steps = []
+        for end in range(first, stack.positions + 1):
+            inputs = past | {
+                "x": self.opening if end == first else self.following,
+                "lengths": torch.full((batch,), end - 1, dtype=torch.int32),  # less one, each row
+                "total": torch.tensor(end, dtype=torch.int32),
+            }
+            self._steps.append(Bound(stack.session, inputs, outputs))
+
+    def run(self, step: int) -> None:
+        """Step 0 begins anew; no other may be left out."""
+        self._steps[step].run()
+
+
+class _ShortGraph(LlamaGraph):
+    """Attention that keeps keys and values in place, and the last position's hidden alone."""
+
+    def angles(self, rotation: Rotation) -> None:
+        self.constant("cos", rotation.cos.numpy())
+        self.constant("sin", rotation.sin.numpy())
+
+    def attention(self, layer: int, normed: str, qkv: Tensor, output: Tensor) -> str:
+        mark, config = f"l{layer}.", self._config
+        self.product(normed, mark + "qkv", qkv, self._precision)
+        past = [f"past_keys{layer}", f"past_values{layer}"]
+        self.contrib(
+            "GroupQueryAttention",
+            [mark + "qkv", "", "", *past, "lengths", "total", "cos", "sin"],
+            [mark + "mixed", f"keys{layer}", f"values{layer}"],
+            num_heads=config.heads,
+            kv_num_heads=config.kv_heads,
+            do_rotary=1,
+            rotary_interleaved=1,
+        )
+        return self.product(mark + "mixed", mark + "out", output, self._precision)
+
+    def last_norm(self, scale: Tensor) -> None:
+        last = self.constant("last", torch.tensor(-1).numpy())
+        self.add("Gather", [self.hidden, last], ["last.hidden"], axis=1)
+        self.add("Gather", [self.change, last], ["last.change"], axis=1)
+        self.hidden, self.change = "last.hidden", "last.change"
+        super().last_norm(scale)
+
+    def compiled(self, *, threads: int) -> onnxruntime.InferenceSession:
+        config = self._config
+        self.add("Identity", [self.hidden], ["y"])
+        stored = [None, config.kv_heads, None, config.head_width]
+        inputs: dict[str, list[Any]]
+        inputs = {"x": [None, None, config.width], "lengths": [None], "total": []}
+        outputs: dict[str, list[Any]] = {"y": [None, config.width]}
+        for layer in range(config.layers):
+            inputs |= {f"past_keys{layer}": stored, f"past_values{layer}": stored}
+            outputs |= {f"keys{layer}": stored, f"values{layer}": stored}
+        return self.compile(inputs, outputs, threads=threads)

@@ -1,0 +1,238 @@
+"""Transformer stacks as one graph each: the attention they all share, and Llama's blocks.
+
+Attention reads the past where it lies: scores against past and new positions are computed apart and
+joined, so no cache is copied.
+Invariant: a stack's graph writes nothing; the keys and values of new positions are outputs.
+Letters as in transformer.py; M slots of the past, of which the bias says which may be read.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import onnxruntime
+from torch import Tensor, from_numpy
+
+from engine.nn.packed.product_graph import Array, ProductGraph
+from engine.nn.packed.quantise import Precision
+from engine.nn.pending import Pending, beside
+from engine.nn.transformer import NORM_EPS, Block, Rotation, TransformerConfig
+
+OUTPUTS = ["y", "stored"]
+HIDDEN_SCORE = -1e30  # what a masked position's score gets; -inf would give NaN for an empty row
+
+
+@dataclass(frozen=True)
+class Advanced:
+    """What a stack made of new positions: hidden [B, T, D], and keys and values to keep,
+    [layers, 2, B, G, T, E].
+    """
+
+    hidden: Tensor
+    stored: Tensor
+
+
+class CompiledStack:
+    """A stack ready to run on the CPU; several sequences may use it."""
+
+    def __init__(
+        self,
+        session: onnxruntime.InferenceSession,
+        config: TransformerConfig,
+        threads: int,
+    ) -> None:
+        self._session = session
+        self._config = config
+        self._threads = threads
+
+    def run(self, x: Tensor, rotation: Rotation, past: Tensor, bias: Array) -> Advanced:
+        """New positions x [B, T, D] behind the past [layers, 2, B, G, M, E].
+
+        `bias` [T, M + T] is added to the scores: 0 where a position may be read, else HIDDEN_SCORE.
+        """
+        feeds = self._feeds(x, rotation, past, bias)
+        return self._advanced(self._session.run(OUTPUTS, feeds))
+
+    def start(self, x: Tensor, rotation: Rotation, past: Tensor, bias: Array) -> Pending[Advanced]:
+        """As run(), beside the caller where there is a second thread, else in wait(). The arguments
+        must stay as they are until then.
+        """
+        feeds = self._feeds(x, rotation, past, bias)
+        if self._threads > 1:
+            return beside(self._session, OUTPUTS, feeds).then(self._advanced)
+        return Pending(lambda: self._advanced(self._session.run(OUTPUTS, feeds)))
+
+    def _advanced(self, outputs: list[Array]) -> Advanced:
+        hidden, stored = map(from_numpy, outputs)
+        return Advanced(hidden, stored.view(self._config.layers, 2, -1, *stored.shape[1:]))
+
+    def _feeds(self, x: Tensor, rotation: Rotation, past: Tensor, bias: Array) -> dict[str, Array]:
+        feeds: dict[str, Array] = {
+            "x": x.contiguous().numpy(),
+            "cos": rotation.cos.contiguous().numpy(),
+            "sin": rotation.sin.contiguous().numpy(),
+            "first": np.zeros(1, dtype=np.int64),
+            "widths": np.array([past.shape[4], x.shape[1]], dtype=np.int64),
+            "bias": np.tile(bias, (self._config.group, 1)),
+        }
+        for layer, (keys, values) in enumerate(past.numpy()):
+            feeds[f"past_keys{layer}"] = keys
+            feeds[f"past_values{layer}"] = values
+        return feeds
+
+
+class StackGraph(ProductGraph):
+    """What blocks are built from; `hidden` is the name of the stack's last value so far, `change`
+    that of what is still to be added to it, which the next norm does on its way.
+    """
+
+    def __init__(self, config: TransformerConfig, precision: Precision) -> None:
+        super().__init__()
+        self._config = config
+        self._precision = precision
+        self.hidden, self.change = "x", ""
+        turned, width = config.heads + config.kv_heads, config.head_width
+        sizes = [turned * width, config.kv_heads * width]
+        self.constant("qk_v", np.array(sizes, dtype=np.int64))
+        self.constant("q_k", np.array([config.heads, config.kv_heads], dtype=np.int64))
+        self.constant("split_turned", np.array([0, 0, turned, width], dtype=np.int64))
+        self.constant("split_values", np.array([0, 0, config.kv_heads, width], dtype=np.int64))
+        self.constant("grouped", np.array([0, config.kv_heads, -1, width], dtype=np.int64))
+        self.constant("spread", np.array([0, config.heads, -1, width], dtype=np.int64))
+        self.constant("joined", np.array([0, 0, config.width], dtype=np.int64))
+
+    def finish(self, *, threads: int) -> CompiledStack:
+        """The stack, giving `hidden` as its output."""
+        config, batch = self._config, [None, None]
+        if self.change:
+            self.add("Add", [self.hidden, self.change], ["y"])
+        else:
+            self.add("Identity", [self.hidden], ["y"])
+        made = [f"{kind}{layer}" for layer in range(config.layers) for kind in ("keys", "values")]
+        self.add("Concat", made, ["stored"], axis=0)
+        shapes = [[*batch, config.width], [*batch, None, config.head_width]]
+        outputs: dict[str, list[Any]] = dict(zip(OUTPUTS, shapes, strict=True))
+        session = self.compile(self._stack_inputs(), outputs, threads=threads)
+        return CompiledStack(session, config, threads)
+
+    def attention(self, layer: int, normed: str, qkv: Tensor, output: Tensor) -> str:
+        """normed [B, T, D] through a layer's attention and its output product."""
+        mark = f"l{layer}."
+        self._project(layer, normed, qkv)
+        self._attend(layer)
+        return self.product(mark + "mixed", mark + "out", output, self._precision)
+
+    def normed(self, y: str, kind: str, weights: list[str], epsilon: float) -> str:
+        """hidden + change, which becomes hidden, through a norm of a kind; returns y."""
+        if not self.change:
+            self.add(kind, [self.hidden, *weights], [y], axis=-1, epsilon=epsilon)
+            return y
+        outputs = [y, "", "", f"{y}.sum"]
+        inputs = [self.hidden, self.change, *weights]
+        self.contrib(f"Skip{kind}", inputs, outputs, epsilon=epsilon)
+        self.hidden, self.change = f"{y}.sum", ""
+        return y
+
+    def _of(self, name: str, layer: int) -> str:
+        """An input as a layer gets it; here all share one."""
+        return name
+
+    def _asked(self, layer: int, name: str, *, axis: int) -> str:
+        """The positions of a value whose outputs a layer has to give; here all of them."""
+        return name
+
+    def _stack_inputs(self) -> dict[str, list[Any]]:
+        config, half = self._config, self._config.head_width // 2
+        stored = [None, config.kv_heads, "past", config.head_width]
+        shapes: dict[str, list[Any]] = {
+            "x": ["batch", "length", config.width],
+            "cos": ["length", half],
+            "sin": ["length", half],
+            "first": [1],
+            "widths": [2],
+            "bias": [None, None],
+        }
+        for layer in range(config.layers):
+            shapes |= {f"past_keys{layer}": stored, f"past_values{layer}": stored}
+        return shapes
+
+    def _project(self, layer: int, normed: str, qkv: Tensor) -> None:
+        """normed [B, T, D] -> queries [B, G, R T, E], keys and values [B, G, T, E]."""
+        mark, config = f"l{layer}.", self._config
+        self.product(normed, mark + "qkv", qkv, self._precision)
+        self.add("Split", [mark + "qkv", "qk_v"], [mark + "qk", mark + "v"], axis=-1)
+        self.contrib(
+            "RotaryEmbedding",
+            [mark + "qk", "first", self._of("cos", layer), self._of("sin", layer)],
+            [mark + "turned"],
+            interleaved=1,
+            num_heads=config.heads + config.kv_heads,
+            rotary_embedding_dim=0,
+        )
+        self.add("Reshape", [mark + "turned", "split_turned"], [mark + "turned4"])
+        self.add("Transpose", [mark + "turned4"], [mark + "heads"], perm=[0, 2, 1, 3])
+        self.add("Split", [mark + "heads", "q_k"], [mark + "q", f"keys{layer}"], axis=1)
+        asked = self._asked(layer, mark + "q", axis=2)
+        self.add("Reshape", [asked, "grouped"], [mark + "queries"])
+        self.add("Reshape", [mark + "v", "split_values"], [mark + "v4"])
+        self.add("Transpose", [mark + "v4"], [f"values{layer}"], perm=[0, 2, 1, 3])
+
+    def _attend(self, layer: int) -> None:
+        """queries, keys, values and the past -> mixed [B, T, D]."""
+        mark, scale = f"l{layer}.", 1 / math.sqrt(self._config.head_width)
+        for part, keys in (("past", f"past_keys{layer}"), ("new", f"keys{layer}")):
+            self.contrib(
+                "FusedMatMul", [mark + "queries", keys], [mark + part], transB=1, alpha=scale
+            )
+        self.add("Concat", [mark + "past", mark + "new"], [mark + "scores"], axis=-1)
+        self.add("Add", [mark + "scores", self._of("bias", layer)], [mark + "masked"])
+        self.add("Softmax", [mark + "masked"], [mark + "shares"], axis=-1)
+        widths = self._of("widths", layer)
+        self.add("Split", [mark + "shares", widths], [mark + "old", mark + "own"], axis=-1)
+        self.add("MatMul", [mark + "old", f"past_values{layer}"], [mark + "from_past"])
+        self.add("MatMul", [mark + "own", f"values{layer}"], [mark + "from_new"])
+        self.add("Add", [mark + "from_past", mark + "from_new"], [mark + "sum"])
+        self.add("Reshape", [mark + "sum", "spread"], [mark + "sum4"])
+        self.add("Transpose", [mark + "sum4"], [mark + "rows"], perm=[0, 2, 1, 3])
+        self.add("Reshape", [mark + "rows", "joined"], [mark + "mixed"])
+
+
+class LlamaGraph(StackGraph):
+    """Blocks and last norm of transformer.py."""
+
+    def __init__(self, config: TransformerConfig, precision: Precision) -> None:
+        super().__init__(config, precision)
+        self.constant("halves", np.array([config.hidden] * 2, dtype=np.int64))
+
+    def fill(self, blocks: Iterable[Block], norm_scale: Tensor) -> None:
+        """All blocks, taken one at a time, and the norm behind the last."""
+        for number, block in enumerate(blocks):
+            self.block(number, block)
+        self.last_norm(norm_scale)
+
+    def block(self, layer: int, weights: Block) -> None:
+        """hidden -> hidden through one block."""
+        mark, attention = f"l{layer}.", weights.attention
+        normed = self._norm(mark + "normed", weights.attention_norm.scale)
+        self.change = self.attention(layer, normed, attention.qkv.weight, attention.output.weight)
+        ready = self._norm(mark + "ready", weights.mlp_norm.scale)
+        self.change = self._mlp(mark, ready, weights)
+
+    def last_norm(self, scale: Tensor) -> None:
+        self.hidden = self._norm("normed", scale)
+
+    def _norm(self, y: str, scale: Tensor) -> str:
+        weights = self.constant(f"{y}.scale", scale.detach().float().numpy())
+        return self.normed(y, "SimplifiedLayerNormalization", [weights], NORM_EPS)
+
+    def _mlp(self, mark: str, ready: str, weights: Block) -> str:
+        """ready [B, T, D] -> down [B, T, D]."""
+        self.product(ready, mark + "gate_up", weights.mlp.gate_up.weight, self._precision)
+        self.add("Split", [mark + "gate_up", "halves"], [mark + "gate", mark + "up"], axis=-1)
+        self.contrib("QuickGelu", [mark + "gate"], [mark + "silu"], alpha=1.0)
+        self.add("Mul", [mark + "silu", mark + "up"], [mark + "product"])
+        return self.product(
+            mark + "product", mark + "down", weights.mlp.down.weight, self._precision
+        )

@@ -1,0 +1,1 @@
+"""How what is written is said: one page a kind of token."""

@@ -1,0 +1,299 @@
+"""Dates, years and times of day.
+
+Invariant: a bare number is a day only beside the name of a month and a year only where the words
+around it say so or the number has the look of a year and nothing is counted with it.
+"""
+
+import re
+
+from engine.text.rules import numbers, units
+from engine.text.rules.context import Context, Reading, Rule, is_counted, say
+
+MONTHS = (
+    "January February March April May June July August September October November December"
+).split()
+_SHORT_MONTHS = {
+    short: month
+    for month in MONTHS
+    for short in ({month[:3], "Sept"} if month == "September" else {month[:3]})
+    if short != month
+}
+_SAFE_SHORT = _SHORT_MONTHS.keys() - {"Mar", "Jan"}  # "Mar" and "Jan" are names too
+_DAYS = {
+    "Mon": "Monday",
+    "Tue": "Tuesday",
+    "Tues": "Tuesday",
+    "Wed": "Wednesday",
+    "Thu": "Thursday",
+    "Thur": "Thursday",
+    "Thurs": "Thursday",
+    "Fri": "Friday",
+    "Sat": "Saturday",
+    "Sun": "Sunday",
+}
+_FULL_NAMES = frozenset((*MONTHS, *_DAYS.values()))
+_ISO = re.compile(
+    r"(\d{4})([-/.])(?!\d\.|\d\d\.\d(?!\d))(\d\d?)\2(\d\d?)(?:T(\d\d:\d\d)(?::\d\d)?(?:\.\d+)?(?:Z|[-+]\d\d:?\d\d)?)?"
+)
+_NUMERIC = re.compile(r"(\d{1,2})([/.-])(\d{1,2})\2(\d{4}|\d\d)")
+_MONTH_YEAR = re.compile(r"(0[1-9]|1[0-2])/((?:19|20)\d\d)")
+_MONTH_DAY = re.compile(r"(\d{1,2})/(\d{1,2})")
+_DAY_RANGE = re.compile(r"(\d{1,2})(st|nd|rd|th)?[-–](\d{1,2})(?:st|nd|rd|th)?")
+_TIME = re.compile(r"(\d{1,2}):([0-5]\d)(?::([0-5]\d))?(?:([ap])\.?m)?", re.IGNORECASE)
+_HOUR = re.compile(r"(\d{1,2})([ap])\.?m", re.IGNORECASE)
+_POINT = re.compile(r"(\d{1,2})\.([0-5]\d)(?:([ap])\.?m)?", re.IGNORECASE)
+_FRENCH = re.compile(r"(\d|1\d|2[0-3])h([0-5]?\d)(?:(m)(?:in)?)?")
+_ZONE = re.compile(r"(UTC|GMT)([-–+±])(\d{1,2})(?::?(\d\d))?")
+_SIGNS = {"+": "plus", "-": "minus", "–": "minus", "±": "plus or minus"}
+_HALF = re.compile(r"([AaPp])\.?[Mm]")
+_RATIO = re.compile(r"(\d{1,4}):(\d{1,3}(?:,\d{3})+|\d{1,4})")
+_STANDARD = re.compile(r"(\d{4,5}):((?:19|20)\d\d)")
+_YEAR = re.compile(r"(1\d|20)\d\d")
+_YEAR_RANGE = re.compile(r"((?:1[1-9]|20)\d\d)[-–/]((?:1[1-9]|20)\d\d|\d\d)")
+_YEAR_MONTH = re.compile(r"((?:19|20)\d\d)-(0[1-9]|1[0-2])")
+_ERA = re.compile(r"BC|AD|BCE|CE|B\.C|A\.D")
+_YEAR_CUES = frozenset(
+    "in since by from until till before after during around circa late early mid year spring "
+    "summer fall autumn winter through born died founded established copyright c ca b d est"
+    "".split()
+) | {month.lower() for month in MONTHS}
+
+
+def full_date(core: str, context: Context) -> Reading | None:
+    """2024-03-05, 2024-03-05T14:30:00Z, 3/5/2024, 3/5/24"""
+    match = _ISO.fullmatch(core)
+    if match:
+        said = _date(int(match[3]), int(match[4]), match[1])
+        time = _TIME.fullmatch(match[5] or "")
+        return say(f"{said}, {_clock(time, context)}" if said and time else said) if said else None
+    match = _MONTH_YEAR.fullmatch(core)
+    if match:
+        return say(f"{MONTHS[int(match[1]) - 1]} {numbers.year(int(match[2]))}")
+    match = _NUMERIC.fullmatch(core)
+    if not match or (match[2] == "-" and len(match[4]) == 2):
+        return None
+    first, second = int(match[1]), int(match[3])
+    month, day = (second, first) if match[2] == "." else (first, second)
+    said = _date(month, day, match[4]) or _date(day, month, match[4])
+    return say(said) if said else None
+
+
+def day_and_month(core: str, context: Context) -> Reading | None:
+    """on 3/5"""
+    match = _MONTH_DAY.fullmatch(core)
+    if not match or context.previous.lower() != "on" or not _is_day(match[2]):
+        return None
+    month = int(match[1])
+    return (
+        say(f"{MONTHS[month - 1]} {numbers.ordinal(int(match[2]))}") if 1 <= month <= 12 else None
+    )
+
+
+def day(core: str, context: Context) -> Reading | None:
+    """May 5, May 3-5, 5 May, the 5th of May"""
+    spread = _DAY_RANGE.fullmatch(core)
+    if spread and _is_day(spread[1]) and _is_day(spread[3]):
+        first, last = (numbers.ordinal(int(group)) for group in spread.groups()[::2])
+        if _is_month(context.previous):
+            return say(f"{first} to {last}")
+        if not context.tail and _month_name(context.after):
+            article = "" if context.previous.lower() == "the" else "the "
+            return say(f"{article}{first} to {last} of")
+        return None
+    bare = re.sub(r"(?<=\d)(st|nd|rd|th)$", "", core)
+    if not _is_day(bare) or "'" in context.opened:
+        return None
+    if _is_month(context.previous) and context.past[0].mark == "":
+        return say(numbers.ordinal(int(bare)))
+    if context.tail or not _month_name(context.after):
+        return None
+    article = "" if context.previous.lower() == "the" else "the "
+    return say(f"{article}{numbers.ordinal(int(bare))} of")
+
+
+def month(core: str, context: Context) -> Reading | None:
+    """Jan., Sept 5, 5 Mar"""
+    name = _SHORT_MONTHS.get(core)
+    if name is None:
+        return None
+    dotted = context.tail.startswith(".")
+    if not (dotted and core in _SAFE_SHORT):
+        beside_figure = context.after_number or context.after[:1].isdigit()
+        if not beside_figure:
+            return None
+    return say(name, context.mark_behind_dot(any_name=False) if dotted else None)
+
+
+def weekday(core: str, context: Context) -> Reading | None:
+    """Mon., Thu, Sat. before a date"""
+    name = _DAYS.get(core)
+    if name is None:
+        return None
+    if core in ("Sat", "Sun", "Wed", "Mon", "Fri") or not context.tail.startswith("."):
+        dated = context.after[:1].isdigit() or _month_name(context.after)
+        if not dated:
+            return None
+    return say(name, context.other_mark)
+
+
+def year(core: str, context: Context) -> Reading | None:
+    """in 1995, 1990-1995; but 1995 people"""
+    spread = _YEAR_RANGE.fullmatch(core)
+    year_month = _YEAR_MONTH.fullmatch(core)
+    said = _year_range(spread, context) if spread else None
+    if said or (spread and not year_month):
+        return said
+    if year_month:
+        return say(f"{MONTHS[int(year_month[2]) - 1]} {numbers.year(int(year_month[1]))}")
+    if not _YEAR.fullmatch(core):
+        return None
+    value = int(core)
+    if _follows_date(context):
+        return say(numbers.year(value))
+    counted = not context.tail and is_counted(context.after)
+    if context.previous.lower() in _YEAR_CUES:
+        return say(numbers.year(value)) if not counted or context.after == "people" else None
+    if counted or not (1900 <= value <= 2099 or _ERA.fullmatch(context.after)):
+        return None
+    return say(numbers.year(value))
+
+
+def zone(core: str, context: Context) -> Reading | None:
+    """UTC+5:30, GMT-3"""
+    match = _ZONE.fullmatch(core)
+    if not match:
+        return None
+    name, sign, hours, minutes = match.groups("0")
+    said = f"{name} {_SIGNS[sign]} {numbers.cardinal(int(hours))}"
+    return say(f"{said} {numbers.cardinal(int(minutes))}" if int(minutes) else said)
+
+
+def time(core: str, context: Context) -> Reading | None:
+    """5:30, 5:30 pm, 17:05, 5pm, 9am-5pm, 10:30-11:00, 3:1"""
+    point = _POINT.fullmatch(core)
+    french = _FRENCH.fullmatch(core)
+    if french and (len(french[1]) == 1 or french[3]):  # rather how long than when
+        minutes = units.spoken(french[2], "min") if french[3] else numbers.number(french[2])
+        return say(f"{units.spoken(french[1], 'h')} {minutes}")
+    if french or (point and (point[3] or _half_follows(context))):
+        core = re.sub("[.h]", ":", core, count=1)
+    match = _TIME.fullmatch(core) or _HOUR.fullmatch(core)
+    if match and int(match[1]) <= 24:
+        return Reading(tuple(_clock(match, context).split()), _half_mark(core, context))
+    standard = _STANDARD.fullmatch(core)
+    if standard:  # ISO 9001:2015
+        return say(f"{numbers.number(standard[1])}, {numbers.year(int(standard[2]))}")
+    ratio = _RATIO.fullmatch(core)
+    if ratio:
+        return say(f"{numbers.number(ratio[1])} to {numbers.number(ratio[2])}")
+    return None
+
+
+def half_of_day(core: str, context: Context) -> Reading | None:
+    """p.m., AM; "am" only after a time"""
+    match = _HALF.fullmatch(core)
+    if not match:
+        return None
+    timed = (
+        bool(context.past)
+        and not context.past[0].mark
+        and (context.after_number or bool(_TIME.fullmatch(context.past[0].core)))
+    )
+    if not timed and "." not in core and core != "AM":
+        return None
+    return Reading((_half(match[1]),), _half_mark(core, context))
+
+
+def full_name(word: str) -> str:
+    """ "Monday" for "Mon" and "Monday", "March" for "Mar" and "March"; "" for anything else."""
+    return (_DAYS | _SHORT_MONTHS).get(word) or (word if word in _FULL_NAMES else "")
+
+
+def _half(letter: str) -> str:
+    """Capitals with hyphens are spelled by every synthesiser; "AM" would become a word."""
+    return letter.upper() + "-M"
+
+
+def _half_mark(core: str, context: Context) -> str | None:
+    """The dot of "p.m." is not a full stop, unless a sentence begins after it."""
+    if not (core.lower().endswith(("a.m", "p.m")) and context.tail.startswith(".")):
+        return None
+    return context.mark_behind_dot(any_name=False)
+
+
+def _clock(match: re.Match[str], context: Context) -> str:
+    """The words of a matched time. Only a full hour needs to know whether "pm" follows."""
+    groups = match.groups()
+    hour, half = int(groups[0]), groups[-1]
+    minutes = groups[1] if len(groups) == 4 else "00"
+    seconds = groups[2] if len(groups) == 4 else None
+    if groups[0] in ("00", "24") and half is None and not seconds:  # only clocks write that
+        if minutes == "00":
+            return "midnight"
+        hour, half = 12, "a"
+    said = [numbers.cardinal(hour)]
+    if minutes != "00" or seconds:
+        said.append(_two_figures(minutes))
+    elif half is None and not _half_follows(context):
+        said.append("o'clock" if 1 <= hour <= 12 else "hundred")
+    if seconds:
+        said.append(_two_figures(seconds))
+    if half:
+        said.append(_half(half))
+    return " ".join(said)
+
+
+def _half_follows(context: Context) -> bool:
+    return not context.tail and bool(_HALF.fullmatch(context.after))
+
+
+def _two_figures(text: str) -> str:
+    if text == "00":
+        return "oh oh"
+    return ("oh " if text[0] == "0" else "") + numbers.cardinal(int(text))
+
+
+def _date(month_number: int, day_number: int, year_text: str) -> str:
+    """The date in words, "" for one that no calendar has."""
+    if not (1 <= month_number <= 12 and 1 <= day_number <= 31):
+        return ""
+    value = int(year_text)
+    if len(year_text) == 2:
+        value += 1900 if value >= 70 else 2000
+    return f"{MONTHS[month_number - 1]} {numbers.ordinal(day_number)}, {numbers.year(value)}"
+
+
+def _year_range(match: re.Match[str], context: Context) -> Reading | None:
+    first, last = int(match[1]), match[2]
+    if len(last) == 4 and (int(last) <= first or is_counted(context.after)):
+        return None
+    if len(last) == 2 and int(last) <= first % 100:
+        return None
+    said = numbers.year(int(last)) if len(last) == 4 else _two_figures(last)
+    return say(f"{numbers.year(first)} to {said}")
+
+
+def _follows_date(context: Context) -> bool:
+    """ "March 3rd," or "March" or "3 March" stands before."""
+    if _is_month(context.previous):
+        return True
+    bare = re.sub(r"(?<=\d)(st|nd|rd|th)$", "", context.previous)
+    return _is_day(bare) and _is_month(context.before_previous)
+
+
+def _is_day(text: str) -> bool:
+    return text.isdecimal() and len(text) <= 2 and 1 <= int(text) <= 31
+
+
+def _month_name(word: str) -> bool:
+    first = re.split("[-–.]", word)[0]
+    return first in MONTHS or first in _SHORT_MONTHS
+
+
+def _is_month(word: str) -> bool:
+    return _month_name(word)
+
+
+RULES: tuple[Rule, ...] = (
+    full_date, day_and_month, day, year, zone, time, half_of_day, month, weekday,
+)  # fmt: skip

@@ -1,0 +1,146 @@
+"""Figures written in groups with spaces between: thousands, telephone numbers, cards, codes.
+
+Invariant: groups are one number only if they are written as one is written somewhere: in threes
+after a first group, as a card, or as the telephone numbers of a country (phonenumbers knows all
+of them; it is loaded with the first run of groups, which costs 25 ms, once).
+"""
+
+import re
+from collections.abc import Sequence
+
+from engine.text.rules import numbers
+from engine.text.rules.context import SENTENCE_STARTERS, Context
+
+LONGEST = 9  # groups: those of the longest bank account number
+_REGIONS = "US GB DE FR IN ES IT AU JP CH NZ BR CN NL PL SE".split()
+"""Where numbers without a country code are looked up; every country's are known behind a plus."""
+
+_BEGIN = re.compile(r"[^\w\s]{0,3}(?:\d{1,7}\)?|\(\d{2,5}\))|[A-Z]{2}\d\d", re.ASCII)
+_NEXT = re.compile(r"\(?\d[\d().,–-]*[^\w\s]*|[A-Z]{4}", re.ASCII)
+_OPEN_END = re.compile(r".*[\w)]")
+_LONG_GROUP = re.compile(r"\+|\d{3}")
+_SMALL = re.compile(r"\(?\d\D*")
+_THOUSANDS = r"[1-9]\d{0,2}(?: \d{3})+(?!\d)(?:[.,]\d\d?(?!\d))?"
+_GROUPED = re.compile(rf"[^\w\s]{{0,2}}{_THOUSANDS}(?:[-–]{_THOUSANDS})?[^\d\s]*")
+_ROUND = re.compile(r".*\b000\D*")
+_CARD = re.compile(r"[3-6]\d{3}(?: \d{4}){3}(?: \d{1,3})?|3\d{3} \d{6} \d{5}")
+_ACCOUNT = re.compile(r"[A-Z]{2}\d\d(?: [A-Z]{4})?(?: \d{1,4}){2,8}")
+_DIALLED = re.compile(r"\+?[\d() .-]+")
+_NATIONAL = re.compile(r"(?=(?:\D*\d){7,15}\D*$)[\d() .-]+")
+_TRUNK = re.compile(r"(?:\(0\d+\)|0\d{2,})[ -]")
+_CUES = frozenset(
+    "call dial phone telephone tel fax mobile cell whatsapp sms hotline "
+    "code pin isbn iban ssn zip card serial account passcode otp".split()
+)
+_LINKS = frozenset("is number no nr code at now".split())
+
+
+def cued(context: Context) -> bool:
+    """Whether the words before speak of a number that is dialled or typed: "call", "PIN is"."""
+    words = [past.core.lower() for past in context.past]
+    return any(
+        word in _CUES and all(link in _LINKS for link in words[:place])
+        for place, word in enumerate(words)
+    )
+
+
+def begins(text: str) -> bool:
+    """Whether more groups of the same number may follow a token."""
+    return bool(_BEGIN.fullmatch(text))
+
+
+def continues(run: Sequence[str], text: str) -> bool:
+    """Whether `text` may be the next group; a lone figure only behind a longer group."""
+    if (
+        len(run) == LONGEST
+        or not begins(run[0])
+        or not _OPEN_END.fullmatch(run[-1])
+        or not _NEXT.fullmatch(text)
+    ):
+        return False
+    if text.isalpha():
+        return len(run) == 1 and run[0][0].isalpha()
+    return not _SMALL.fullmatch(text) or any(map(_LONG_GROUP.search, run))
+
+
+def thousands(run: Sequence[str], context: Context) -> int:
+    """How many tokens at the beginning of a run are one number in groups of three; 0 if none."""
+    named = context.previous != context.previous.lower() and (
+        context.previous.lower() not in SENTENCE_STARTERS
+    )
+    for size in range(len(run), 1, -1):
+        text = " ".join(run[:size])
+        if _GROUPED.fullmatch(text) and (not named or _ROUND.fullmatch(text)):  # "iPhone 15 256 GB"
+            return size
+    return 0
+
+
+def code(run: Sequence[str], context: Context, *, entire: bool) -> int:
+    """How many tokens at the beginning of a run are said figure by figure; 0 if none. `entire`:
+    none of the run was read yet, so that it may be a national number.
+    """
+    for size in range(len(run), 1, -1):
+        text = re.sub(r"[^\w)]+$", "", " ".join(run[:size]))
+        if _CARD.fullmatch(text) or _ACCOUNT.fullmatch(text) or _is_dialled(text, context):
+            return size
+    text = re.sub(r"[^\w)]+$", "", " ".join(run))
+    return len(run) if entire and _is_known(text) else 0
+
+
+def said(text: str) -> list[str]:
+    """A code in words, with a pause behind every group but the last."""
+    words: list[str] = []
+    for group in re.findall(r"\+?\d+|[A-Z]+", re.sub(r"[()]", "", text)):
+        words += _group(group)
+        words[-1] += "," if group.isdecimal() or group[0] == "+" else ""
+    return [*words[:-1], words[-1].rstrip(",")]
+
+
+def international(text: str) -> str:
+    """A number with its country code, in the groups of that country; "" if there is no such."""
+    import phonenumbers
+
+    try:
+        number = phonenumbers.parse(text, None)
+    except phonenumbers.NumberParseException:
+        return ""
+    if not phonenumbers.is_possible_number(number):
+        return ""
+    style = phonenumbers.PhoneNumberFormat.INTERNATIONAL
+    return phonenumbers.format_number(number, style)
+
+
+def _is_dialled(text: str, context: Context) -> bool:
+    figures = sum(char.isdigit() for char in text)
+    if not _DIALLED.fullmatch(text) or not 7 <= figures <= 15:
+        return False
+    if text[0] == "+":
+        return bool(international(text))
+    return cued(context) or bool(_TRUNK.match(text))
+
+
+def _is_known(text: str) -> bool:
+    """Whether a country writes its telephone numbers so; what may be thousands is none."""
+    if not _NATIONAL.fullmatch(text) or re.fullmatch(_THOUSANDS, text):
+        return False
+    return any(_is_number_of(region, text) for region in _REGIONS)
+
+
+def _is_number_of(region: str, text: str) -> bool:
+    import phonenumbers
+
+    number = phonenumbers.parse(text, region)
+    if not phonenumbers.is_valid_number(number):  # cheaper by far than the groups
+        return False
+    grouped = phonenumbers.Leniency.STRICT_GROUPING
+    matches = phonenumbers.PhoneNumberMatcher(text, region, leniency=grouped)
+    return any(match.raw_string == text for match in matches)
+
+
+def _group(group: str) -> list[str]:
+    if re.fullmatch(r"[89]00", group):
+        return numbers.cardinal(int(group)).split()
+    if group.isalpha():
+        return ["-".join(group)] if len(group) == 2 else [group]
+    plus = ["plus"] if group.startswith("+") else []
+    return plus + numbers.digits(group).split()

@@ -1,0 +1,115 @@
+"""Punctuation: where a token falls into several words, and the one mark that is left of what
+surrounds a word.
+
+Invariant: a mark is "" or one of . , ? ! ; : and a pause that only comes from a bracket or a dash
+(soft) gives way to every written mark.
+"""
+
+import re
+from dataclasses import dataclass
+
+from engine.text.stream.piece import Piece
+
+ELLIPSIS = "…"
+"""Stands for a mark that the next token decides: a pause or a full stop."""
+
+DASHES = frozenset({"-", "–", "—", "―", "--", "---"})
+
+SENTENCE_END = ".!?…。！？"  # full-width punctuation ends sentences too
+CLOSERS = "\"')]}»”’*_"
+"""May stand behind the mark that ends a word."""
+
+_BREAK = re.compile(
+    r"[—―]+|(?<!\w)–+(?!\d)|–+(?!\w|[$€£¥])|(?<=[a-z])–+(?=[a-z])"  # a tight en dash may be a range
+    r"|(?<=[^\W\d_])--+(?=[^\W\d_])"
+    r"|(?:\.{3,}|…)[\"”']*(?=\w)"
+    r"|(?<=[^\W\d_])(?:[,!?;]+|(?<!:):(?!:))[\"'”’)]*(?=[\"“‘(]?[^\W\d_])"
+    r"|^[,;:!?]+(?=[^\W\d_])"
+    r"|(?<=\b[A-Z][a-z])\.(?=\d)"  # "No.5", "Rs.500"
+    r"|(?<=[a-z]{3})\.(?=[A-Z][a-z]*(?:\W|$))"  # "end.Then", but not "Console.WriteLine"
+    r"|(?<=\w)(?=\((?!e?s\))[^\W\d_]{3,}\))"  # "word(note)"
+)
+_ADDRESS = re.compile(r"://|^www\.|^\S+@\S+\.\w", re.IGNORECASE)
+_LEAD = re.compile(r"(?:[\"'“”‘«‹(\[{¿¡—―`]|\.{2,}|…)+")
+_TRAILING = ".,;:!?…\"'”’»›)]}—―–`"
+_JOINED_INITIALS = re.compile(r"\b(?:[A-Z]\.){2,}(?=['-])")
+_OPTIONAL_PLURAL = re.compile(r"\((e?s)\)")
+
+
+def ends_sentence(text: str) -> bool:
+    """Whether a sentence ends with the last word of a text."""
+    return text.rstrip(CLOSERS).endswith(tuple(SENTENCE_END))
+
+
+@dataclass(frozen=True)
+class Peeled:
+    """A token without what surrounds it. `soft`: the mark is only a bracket's or a dash's pause."""
+
+    core: str
+    opened: str
+    tail: str
+    mark: str
+    soft: bool
+
+
+def split(piece: Piece) -> list[Piece]:
+    """The parts of a token that are words of their own, each with the marks behind it."""
+    if _ADDRESS.search(piece.text):
+        return [piece]
+    piece = piece.replace(_OPTIONAL_PLURAL, lambda match: match[1])
+    piece = piece.replace(_JOINED_INITIALS, lambda match: match[0].replace(".", ""))
+    parts = []
+    begin = 0
+    for match in _BREAK.finditer(piece.text):
+        if begin < match.end() < len(piece.text):
+            parts.append(piece.cut(begin, match.end()))
+            begin = match.end()
+    parts.append(piece.cut(begin))
+    return parts
+
+
+def peel(text: str) -> Peeled:
+    """Take quotes, brackets and punctuation off; a token without letters or figures is all tail,
+    unless it is a sign of its own.
+    """
+    if not any(char.isalnum() for char in text):
+        return _peel_signs(text)
+    lead = _LEAD.match(text)
+    opened = lead[0] if lead else ""
+    rest = text[len(opened) :]
+    core = rest.rstrip(_TRAILING)
+    while core.endswith("--"):
+        core = core.rstrip("-").rstrip(_TRAILING)
+    tail = rest[len(core) :]
+    brackets = ")" in tail and "(" not in core
+    mark = mark_of(tail)
+    pause = not mark and (brackets or any(dash in tail for dash in ("—", "―", "–", "--")))
+    return Peeled(core, opened, tail, "," if pause else mark, pause)
+
+
+def mark_of(tail: str) -> str:
+    """The one mark of a run of punctuation; ELLIPSIS if the next token decides."""
+    for mark in "?!":
+        if mark in tail:
+            return mark
+    if "…" in tail or "..." in tail:
+        return ELLIPSIS
+    return next((mark for mark in ".:;," if mark in tail), "")
+
+
+def opens_pause(peeled: Peeled) -> bool:
+    """Whether the word before needs a pause: a bracket or a dash begins here (but no area code)."""
+    if re.fullmatch(r"\d{3}|0\d+", peeled.core):
+        return False
+    return any(char in "(—―" for char in peeled.opened)
+
+
+def _peel_signs(text: str) -> Peeled:
+    marks = set(text) <= set(".,;:!?…\"'“”‘’«»()[]{}—―–-`*_|")
+    if not marks or text in ("-", "–", "*", "||"):
+        core = text.strip("\"'“”‘’`(),.;:[]{}")
+        opened, tail = text[: text.index(core)], text[text.rindex(core) + len(core) :]
+        return Peeled(core, opened, tail, mark_of(tail), soft=False)
+    mark = mark_of(text)
+    pause = not mark and any(char in "—―–-(" for char in text)
+    return Peeled("", "", text, "," if pause else mark, pause)

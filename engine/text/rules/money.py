@@ -1,0 +1,230 @@
+"""Amounts of money: signs before or after, cents, millions, codes.
+
+Invariant: the currency is said exactly once, after the whole amount, also when "million" is a
+token of its own.
+"""
+
+import re
+
+from engine.text.rules import numbers, units
+from engine.text.rules.context import Context, Currency, Reading, Rule, say
+from engine.text.rules.numbers import NUMBER
+
+_DOLLAR = Currency("dollar", "dollars", "cent", "cents")
+_EURO = Currency("euro", "euros", "cent", "cents")
+_POUND = Currency("pound", "pounds", "penny", "pence")
+_YEN = Currency("yen", "yen")
+
+
+_RUPEE = Currency("rupee", "rupees", "paisa", "paise")
+
+
+def _dollars_of(country: str) -> Currency:
+    return Currency(f"{country} dollar", f"{country} dollars", "cent", "cents")
+
+
+_SIGNS = {
+    "US$": _dollars_of("US"),
+    "CA$": _dollars_of("Canadian"),
+    "C$": _dollars_of("Canadian"),
+    "AU$": _dollars_of("Australian"),
+    "A$": _dollars_of("Australian"),
+    "NZ$": _dollars_of("New Zealand"),
+    "HK$": _dollars_of("Hong Kong"),
+    "S$": _dollars_of("Singapore"),
+    "NT$": _dollars_of("Taiwan"),
+    "MX$": Currency("Mexican peso", "Mexican pesos", "centavo", "centavos"),
+    "Mex$": Currency("Mexican peso", "Mexican pesos", "centavo", "centavos"),
+    "R$": Currency("real", "reais", "centavo", "centavos"),
+    "$": _DOLLAR,
+    "€": _EURO,
+    "£": _POUND,
+    "¥": _YEN,
+    "円": _YEN,
+    "₹": _RUPEE,
+    "Rs.": _RUPEE,
+    "Rs": _RUPEE,
+    "Fr.": Currency("franc", "francs", "centime", "centimes"),
+    "zł": Currency("zloty", "zlotys", "grosz", "groszy"),
+    "kr": Currency("krone", "kroner"),
+    "₪": Currency("shekel", "shekels", "agora", "agorot"),
+    "₺": Currency("lira", "lira"),
+    "฿": Currency("baht", "baht"),
+    "₴": Currency("hryvnia", "hryvnias"),
+    "₦": Currency("naira", "naira"),
+    "₫": Currency("dong", "dong"),
+    "₱": Currency("Philippine peso", "Philippine pesos", "centavo", "centavos"),
+    "₩": Currency("won", "won"),
+    "₽": Currency("ruble", "rubles"),
+    "₿": Currency("bitcoin", "bitcoins"),
+    "¢": Currency("cent", "cents"),
+}
+_CODES = {
+    "USD": _dollars_of("US"),
+    "CAD": _dollars_of("Canadian"),
+    "AUD": _dollars_of("Australian"),
+    "EUR": _EURO,
+    "GBP": Currency("British pound", "British pounds", "penny", "pence"),
+    "JPY": Currency("Japanese yen", "Japanese yen"),
+    "CHF": Currency("Swiss franc", "Swiss francs", "centime", "centimes"),
+    "SEK": Currency("Swedish krona", "Swedish kronor"),
+    "NOK": Currency("Norwegian krone", "Norwegian kroner"),
+    "DKK": Currency("Danish krone", "Danish kroner"),
+    "PLN": Currency("Polish zloty", "Polish zlotys", "grosz", "groszy"),
+    "CZK": Currency("Czech crown", "Czech crowns"),
+    "THB": Currency("Thai baht", "Thai baht"),
+    "ZAR": Currency("South African rand", "South African rand", "cent", "cents"),
+    "AED": Currency("dirham", "dirhams"),
+    "NZD": _dollars_of("New Zealand"),
+    "SGD": _dollars_of("Singapore"),
+    "HKD": _dollars_of("Hong Kong"),
+    "MXN": Currency("Mexican peso", "Mexican pesos", "centavo", "centavos"),
+    "BRL": Currency("Brazilian real", "Brazilian reais", "centavo", "centavos"),
+    "KRW": Currency("Korean won", "Korean won"),
+    "TRY": Currency("Turkish lira", "Turkish lira"),
+    "CNY": Currency("Chinese yuan", "Chinese yuan"),
+    "INR": Currency("Indian rupee", "Indian rupees"),
+    "BTC": Currency("bitcoin", "bitcoins"),
+}
+SCALES = ("thousand", "million", "billion", "trillion", "lakh", "crore")
+_LETTER_SCALES = {
+    "k": "thousand", "m": "million", "mn": "million", "mm": "million", "b": "billion",
+    "bn": "billion", "t": "trillion", "tn": "trillion",
+}  # fmt: skip
+_SIGN = "|".join(re.escape(sign) for sign in sorted(_SIGNS, key=len, reverse=True))
+_SCALE = r"(?:(k|mn|mm|m|bn|b|tn|t|K|M|B|T)\b|-?(thousand|million|billion|trillion))?"
+_BEFORE = re.compile(rf"([-+]?)({_SIGN})(-?)({NUMBER}){_SCALE}")
+_BEFORE_RANGE = re.compile(rf"({_SIGN})({NUMBER}){_SCALE}[-–](?:{_SIGN})?({NUMBER}){_SCALE}")
+_BEHIND = re.compile(rf"([-+]?)({NUMBER}){_SCALE}({_SIGN}|USD|EUR|GBP|JPY)")
+_PER = re.compile(r"([^/]*\d[^/]*)/([a-zA-Z]+(?:\^[23])?)")
+_PENCE = re.compile(r"(\d{1,2})p")
+_IN_HUNDREDTHS = re.compile(r"[\d,]+\.\d\d|\d{1,3}\.\d{3}")
+_GROUPED_BY_DOT = re.compile(r"\d{1,3}\.\d{3}")
+
+
+def amount(core: str, context: Context) -> Reading | None:
+    """$49.95, -$5, $1.5 million, $5M, 20€, US$3, 5¢"""
+    match = _BEFORE.fullmatch(core)
+    if match:
+        sign, symbol, inner_sign, figure, letter, word = match.groups()
+        scale = _LETTER_SCALES.get((letter or "").lower(), word)
+        return _amount(sign or inner_sign, figure, scale, symbol, context)
+    match = _BEHIND.fullmatch(core)
+    if match:
+        sign, figure, letter, word, symbol = match.groups()
+        scale = _LETTER_SCALES.get((letter or "").lower(), word)
+        return _amount(sign, figure, scale, symbol, context)
+    pence = _PENCE.fullmatch(core)
+    return (
+        say(f"{numbers.number(pence[1])} {'penny' if pence[1] == '1' else 'pence'}")
+        if pence
+        else None
+    )
+
+
+def spread(core: str, context: Context) -> Reading | None:
+    """$5-10, $5-$10, $5-10 million, $5M-$10M"""
+    match = _BEFORE_RANGE.fullmatch(core)
+    if not match:
+        return None
+    symbol, low, low_letter, low_word, high, high_letter, high_word = match.groups()
+    low_scale = _LETTER_SCALES.get((low_letter or "").lower(), low_word) or ""
+    high_scale = _LETTER_SCALES.get((high_letter or "").lower(), high_word) or ""
+    figures = f"{numbers.number(low)} {low_scale} to {numbers.number(high)} {high_scale}"
+    if not high_scale and _scale_follows(context):
+        return Reading(tuple(figures.split()), currency=_SIGNS[symbol])
+    adjective = context.is_adjective(context.previous)
+    return say(f"{figures} {_SIGNS[symbol].one if adjective else _SIGNS[symbol].many}")
+
+
+def per(core: str, context: Context) -> Reading | None:
+    """$5/month, €20/h"""
+    match = _PER.fullmatch(core)
+    if not match:
+        return None
+    said = spread(match[1], context) or amount(match[1], context)
+    if said is None:
+        return None
+    return Reading((*said.words, "per", *units.one(match[2]).split()), said.mark)
+
+
+def owed(core: str, context: Context) -> Reading | None:
+    """The "million" of "$1.5 million", and the number of "USD 50"."""
+    currency = context.currency
+    if currency is None:
+        return None
+    if core.lower() in SCALES:
+        adjective = context.is_adjective(context.before_previous)
+        return say(f"{core} {currency.one if adjective else currency.many}")
+    if not re.fullmatch(NUMBER, core):
+        return None
+    if _scale_follows(context):
+        return Reading(tuple(numbers.number(core).split()), currency=currency)
+    return say(_price(core, currency))
+
+
+def before_sign(core: str, context: Context) -> Reading | None:
+    """The number of "2,50 €" or "10.000 €", with the currency."""
+    if not _IN_HUNDREDTHS.fullmatch(core) or context.tail:
+        return None
+    currency = _priced(core, context.after)
+    return say(_price(core, currency)) if currency else None
+
+
+def code(core: str, context: Context) -> Reading | None:
+    """50 USD, USD 50"""
+    dotted = _SIGNS.get(core + ".") if context.tail.startswith(".") else None
+    currency = _CODES.get(core) or _SIGNS.get(core) or dotted
+    if currency is None:
+        return None
+    if context.after_number and _priced(context.previous, core):
+        return Reading(())  # said already, see before_sign
+    if context.after_number or context.previous.lower() in SCALES:
+        return say(currency.one if numbers.is_one(context.previous) else currency.many)
+    if context.tail in ("", ".") and re.fullmatch(NUMBER, numbers.american(context.after)):
+        return Reading((), currency=currency)
+    return None if core in _CODES else say(currency.one)
+
+
+def _amount(sign: str, figure: str, scale: str | None, symbol: str, context: Context) -> Reading:
+    currency = _SIGNS.get(symbol) or _CODES[symbol]
+    lead = {"-": "minus", "+": "plus"}.get(sign, "")
+    if scale:
+        name = currency.one if context.is_adjective(context.previous) else currency.many
+        return say(f"{lead} {numbers.number(figure)} {scale} {name}")
+    if _scale_follows(context):
+        return Reading(tuple(f"{lead} {numbers.number(figure)}".split()), currency=currency)
+    if "." not in figure and context.is_adjective(context.previous):
+        return say(f"{lead} {numbers.number(figure)} {currency.one}")
+    return say(f"{lead} {_price(figure, currency)}")
+
+
+def _priced(figure: str, sign: str) -> Currency | None:
+    """The currency that is said with a figure before it; a rate, 0.92 EUR, is no price."""
+    currency = _CODES.get(sign) or _SIGNS.get(sign)
+    rate = sign in _CODES and figure.startswith("0")
+    priced = currency and currency.cent and not rate and _IN_HUNDREDTHS.fullmatch(figure)
+    return currency if priced else None
+
+
+def _scale_follows(context: Context) -> bool:
+    return not context.tail and context.after.lower() in SCALES
+
+
+def _price(figure: str, currency: Currency) -> str:
+    """Whole units and hundredths; a fraction that is not in hundredths is read as a decimal."""
+    if _GROUPED_BY_DOT.fullmatch(figure) and currency is not _DOLLAR:  # fuel costs $3.499
+        figure = figure.replace(".", "")
+    whole, _, rest = figure.replace(",", "").partition(".")
+    units = int(whole or 0)
+    said = f"{numbers.number(whole or '0')} {currency.one if units == 1 else currency.many}"
+    if not rest.strip("0") and len(rest) in (0, 2):
+        return said
+    if len(rest) != 2 or not currency.cent:
+        return f"{numbers.number(figure)} {currency.many}"
+    hundredths = int(rest)
+    cents = f"{numbers.cardinal(hundredths)} {currency.cent if hundredths == 1 else currency.cents}"
+    return f"{said} and {cents}" if units else cents
+
+
+RULES: tuple[Rule, ...] = (owed, spread, amount, per, before_sign, code)

@@ -1,0 +1,268 @@
+"""Reads plain pieces aloud: finds each one's reading among its neighbours and settles its mark.
+
+Invariant: between two calls at most one token is kept, either not yet read (its reading depends on
+the next one) or read up to its last word (whose mark depends on what follows); of figures in groups
+("020 7946 0958") all groups are kept until a token comes that is none.
+"""
+
+import re
+from dataclasses import dataclass, replace
+
+from engine.text.rules import groups, marks, numbers, readings, symbols
+from engine.text.rules.context import Context, Currency, NeedNext, Past, Reading
+from engine.text.rules.marks import DASHES, ELLIPSIS, Peeled
+from engine.text.stream.markdown import Block, Part, Pause, Phrase
+from engine.text.stream.piece import Piece
+from engine.text.stream.words import Ahead
+from engine.text.word import Word
+
+_LAST_PART = re.compile(r"(?<=\w)[-–](?=\w)")  # "10-15 km": the 15 counts
+_LENGTH = re.compile(r"[\d.'–-]*\d")
+_MARKS = ".,?!;:"
+_DECIDES_MARK = frozenset("-([{.,?!;:|)]}")
+_NO_MARK = frozenset("“‘«€£¥₹¿¡°")
+
+_SHORT_LINE = 50  # characters; a longer line was probably wrapped, so its end means nothing
+_SHORT_ITEM = 4  # words; shorter list items are read as one enumeration
+_LONGEST_WORD = 64  # letters; longer ones are no words, and no synthesiser expects them
+
+
+@dataclass(frozen=True)
+class _Held:
+    """A token that is read when the next one is known. `text`: without quotes before it."""
+
+    piece: Piece
+    peeled: Peeled
+
+    @property
+    def text(self) -> str:
+        return ("(" if "(" in self.peeled.opened else "") + self.peeled.core + self.peeled.tail
+
+
+class Reader:
+    """Parts in, words out; one per reply."""
+
+    def __init__(self) -> None:
+        self._run: list[_Held] = []  # several only if they are groups of figures
+        self._last: Word | None = None
+        self._soft = ""  # what `_last` gets if no stronger mark comes
+        self._past: tuple[Past, ...] = ()
+        self._currency: Currency | None = None
+        self._started = False
+        self._quoted = False  # within straight quotes
+        self._line_start = 0
+        self._line_end = 0
+        self._line_words = 0
+
+    def feed(self, part: Part) -> list[Word]:
+        """The words that became certain by the next part."""
+        self._line_words += 1
+        match part:
+            case Pause():
+                words = self._read_run("")
+                self._soft, self._past = ",", ()
+            case Phrase():
+                words = self._read_run("") + self._release(".")
+                self._past = ()
+                words += self._give([Word(text, part.start, part.end) for text in part.words])
+            case Piece():
+                words = []
+                for piece in marks.split(part):
+                    words += self._on_piece(piece)
+        return words
+
+    def first_word(self) -> list[Word]:
+        """The first word of a reply goes out with the space behind it, whatever may follow."""
+        return [] if self._started else self._release("")
+
+    def on_line(self, start: int, end: int, *, new: bool) -> None:
+        """A token of the current line was fed; `new`: it is the first one."""
+        if new:
+            self._line_start, self._line_words = start, 0
+        self._line_end = end
+
+    def ahead(self, ahead: Ahead, block: Block) -> list[Word]:
+        """What the beginning of the next token decides; `block` is the line before it."""
+        if not ahead.lines:
+            return [] if _may_give_mark(ahead.char) else self._release("")
+        mark = self._line_mark(ahead, block)
+        if mark is None:
+            return []
+        words: list[Word] = []
+        if block is not Block.PARAGRAPH or ahead.lines > 1:
+            words += self._read_run("")
+            words += self._release(mark)
+            self._past, self._quoted = (), False
+        elif not self._run:
+            words += self._release(mark)
+        return words
+
+    def end(self, block: Block) -> list[Word]:
+        """The rest."""
+        words = self._read_run("")
+        self._soft = ""
+        return words + self._release("" if block is Block.PARAGRAPH else ".")
+
+    def _on_piece(self, piece: Piece) -> list[Word]:
+        peeled = self._inches(marks.peel(piece.text))
+        held = _Held(piece.cut(len(peeled.opened)), peeled)
+        texts = [kept.text for kept in self._run]
+        if texts and self._line_words > 1 and groups.continues(texts, held.text):
+            self._run.append(held)
+            return []
+        words = self._read_run(peeled.core)
+        if not peeled.core:
+            self._attach(peeled)
+            return words
+        reading = None if groups.begins(held.text) else self._try(peeled)
+        if reading is not None and not reading.words and peeled.core in DASHES:
+            self._soft = ","
+            return words
+        words += self._release("," if marks.opens_pause(peeled) else "")
+        if reading is None:
+            self._run = [held]
+        else:
+            words += self._take(held, reading)
+        return words
+
+    def _inches(self, peeled: Peeled) -> Peeled:
+        """A straight quote behind a figure that closes no quotation is the sign of inches."""
+        self._quoted = self._quoted or '"' in peeled.opened
+        if '"' not in peeled.tail:
+            return peeled
+        if self._quoted or not (peeled.tail[0] == '"' and _LENGTH.fullmatch(peeled.core)):
+            self._quoted = False
+            return peeled
+        return replace(peeled, core=peeled.core + "″", tail=peeled.tail[1:])
+
+    def _read_run(self, following: str) -> list[Word]:
+        """Read what is held: a code group by group, thousands as one number, the rest in turn."""
+        run, self._run = self._run, []
+        words: list[Word] = []
+        entire = len(run) > 1
+        while run:
+            texts = [held.text for held in run]
+            context = Context(self._past)
+            size = groups.code(texts, context, entire=entire)
+            for held in run[: size - 1] if size else []:
+                words += self._take(held, Reading(tuple(groups.said(held.text)), ","))
+            if size:
+                words += self._take(run[size - 1], Reading(tuple(groups.said(texts[size - 1]))))
+            else:
+                size = groups.thousands(texts, context) or 1
+                held = _joined(run[:size])
+                after = run[size].peeled.core if size < len(run) else following
+                words += self._take(held, self._read(held.peeled, after))
+            del run[:size]
+            entire = False
+        return words
+
+    def _try(self, peeled: Peeled) -> Reading | None:
+        """None if the next token is needed."""
+        try:
+            return self._read(peeled, None)
+        except NeedNext:
+            return None
+
+    def _read(self, peeled: Peeled, following: str | None) -> Reading:
+        context = Context(self._past, peeled.tail, peeled.opened, self._currency, following)
+        reading = readings.read(peeled.core, context)
+        mark = peeled.mark if reading.mark is None else reading.mark
+        if mark == ELLIPSIS:
+            mark = "," if context.after[:1].islower() else "."
+        return Reading(reading.words, mark, reading.currency)
+
+    def _take(self, held: _Held, reading: Reading) -> list[Word]:
+        """Turn a reading into words and remember it for the tokens behind it."""
+        piece, peeled = held.piece, held.peeled
+        mark = peeled.mark if reading.mark is None else reading.mark
+        soft = peeled.soft and mark == peeled.mark
+        texts = [text for word in reading.words for text in _spoken(word)]
+        core = numbers.american(_LAST_PART.split(peeled.core)[-1])
+        self._past = (Past(core, mark), *self._past[:1])
+        self._currency = reading.currency
+        if not texts:
+            self._attach(peeled)
+            return []
+        if mark and not soft:
+            texts[-1] = texts[-1].rstrip(_MARKS) + mark
+        words = self._give([Word(text, piece.start, piece.end) for text in texts])
+        self._soft = mark if soft else ""
+        return words
+
+    def _give(self, words: list[Word]) -> list[Word]:
+        """All words but a last one without a mark, which something may still follow."""
+        out = self._release("")
+        if words[-1].text[-1] not in _MARKS:
+            self._last = words.pop()
+        self._started = self._started or bool(out or words)
+        return out + words
+
+    def _attach(self, peeled: Peeled) -> None:
+        """Punctuation that stands alone belongs to the word before it."""
+        mark = "." if peeled.mark == ELLIPSIS else peeled.mark
+        if self._last is None or not mark:
+            return
+        if peeled.soft:
+            self._soft = mark
+        else:
+            last = self._last
+            self._last = Word(last.text + mark, last.start, last.end)
+
+    def _release(self, mark: str) -> list[Word]:
+        """Give out the last word, with `mark` or its soft one unless it has its own."""
+        last, self._last = self._last, None
+        if last is None:
+            return []
+        self._started = True
+        if last.text[-1] in _MARKS:
+            return [last]
+        return [Word(last.text + (mark or self._soft), last.start, last.end)]
+
+    def _line_mark(self, ahead: Ahead, block: Block) -> str | None:
+        """The mark of a line's last word; None while the next line must be seen."""
+        if ahead.lines > 1 or block in (Block.HEADING, Block.ROW):
+            return "."
+        if not ahead.char:
+            return None
+        if ahead.char.islower():
+            return ""
+        if block is Block.ITEM:
+            item_follows = ahead.char in "-*+•‣◦▪" or ahead.char.isdigit()
+            return "," if item_follows and self._line_words <= _SHORT_ITEM else "."
+        if ahead.char in "#>|~=":
+            return "."
+        short = self._line_end - self._line_start < _SHORT_LINE
+        return "," if short or ahead.char in "-+•‣◦▪" else ""
+
+
+def _joined(run: list[_Held]) -> _Held:
+    """The groups of one number as one token, with commas between them."""
+    if len(run) == 1:
+        return run[0]
+    first, *others = run
+    text, places = first.piece.text, first.piece.places
+    for held in others:
+        group = re.sub(r",(?=\d)", ".", held.piece.text)  # a comma within is a decimal one
+        text, places = f"{text},{group}", (*places, places[-1], *held.piece.places)
+    return _Held(Piece(text, places), replace(marks.peel(text), opened=first.peeled.opened))
+
+
+def _may_give_mark(char: str) -> bool:
+    """Whether a token that begins so may give the word before it a mark: a dash, a bracket, bare
+    punctuation, or an emoji that will be dropped from in front of a full stop.
+    """
+    foreign = not char.isascii() and not char.isalnum() and char not in _NO_MARK
+    return foreign or char in _DECIDES_MARK
+
+
+def _spoken(word: str) -> list[str]:
+    """The letters of a word with its mark, in parts of a bearable length; none without letters."""
+    body = word.rstrip(_MARKS)
+    letters = symbols.speakable_letters(body)
+    if not letters:
+        return []
+    parts = [letters[i : i + _LONGEST_WORD] for i in range(0, len(letters), _LONGEST_WORD)]
+    parts = [part for part in map(symbols.speakable_letters, parts) if part]
+    parts[-1] += word[len(body) :][:1]
+    return parts

@@ -1,0 +1,169 @@
+"""How one token is said among its neighbours: the rules in their order, and what is made of parts.
+
+Invariant: every token has a reading, and a part of a token is read by the same rules as a whole.
+"""
+
+import re
+from dataclasses import replace
+
+from engine.text.rules import (
+    abbreviations,
+    dates,
+    figures,
+    links,
+    money,
+    numbers,
+    roman,
+    symbols,
+    telephone,
+    units,
+)
+from engine.text.rules.context import Context, Past, Reading, Rule
+
+_NARROW: tuple[Rule, ...] = (
+    *links.RULES,
+    *money.RULES,
+    *dates.RULES,
+    *telephone.RULES,
+    *figures.RULES,
+    *units.RULES,
+    *roman.RULES,
+    *abbreviations.RULES,
+)
+_WIDE: tuple[Rule, ...] = symbols.RULES
+"""The first rule that answers wins; the last of the wide ones answers always."""
+
+_LEADS = {
+    "~": "about", "≈": "about", "~=": "about", "<": "less than", ">": "more than",
+    "≤": "at most", "≥": "at least", "<=": "at most", ">=": "at least", "±": "plus or minus",
+}  # fmt: skip
+_LED = re.compile(rf"({'|'.join(sorted(_LEADS, key=len, reverse=True))})([-+]?[\d.$€£¥₹½¼¾].*)")
+_MORE = re.compile(r"(.*\d.*)\+")
+_SPREAD = re.compile(r"(-?[^-–]+)(?:[-–]|\.\.)([-–]?[^-–.][^-–]*)")
+_PAIR = re.compile(r"([^/]+)/([^/]+)")
+_PLAIN = re.compile(r"\d+")
+_COMPOUND = re.compile(r"(?![a-z]-\d+$)(?=.*\d)(?=.*[^\W\d_])[\w.'/]+(?:[-–][\w.']+)+")
+_PLURAL = re.compile(r"(\d{1,3})s")
+_CODE = re.compile(r"\d{3}")  # uranium-235
+_HYPHEN = re.compile("[-–]")
+
+
+def read(core: str, context: Context) -> Reading:
+    """The reading of a token without its punctuation; no words if there is nothing to say."""
+    enclosed = set(context.opened) & set("([{") and set(context.tail) & set(")]}")
+    if not enclosed:  # (3,4) is a pair
+        core = numbers.american(core)
+    return (
+        _narrow(core, context)
+        or _led(core, context)
+        or _spread(core, context)
+        or _pair(core, context)
+        or _compound(core)
+        or _first_answer(_WIDE, core, context)
+        or Reading(())
+    )
+
+
+def _narrow(core: str, context: Context) -> Reading | None:
+    return _first_answer(_NARROW, core, context)
+
+
+def _first_answer(rules: tuple[Rule, ...], core: str, context: Context) -> Reading | None:
+    return next((said for rule in rules if (said := rule(core, context)) is not None), None)
+
+
+def _led(core: str, context: Context) -> Reading | None:
+    """~50, <$5, ≤5; 5+, $5+"""
+    match = _LED.fullmatch(core)
+    said = (_narrow(match[2], context) or _spread(match[2], context)) if match else None
+    if match and said:
+        return replace(said, words=(*_LEADS[match[1]].split(), *said.words))
+    match = _MORE.fullmatch(core)
+    said = _narrow(match[1], context) if match else None
+    return replace(said, words=(*said.words, "plus")) if said else None
+
+
+def _spread(core: str, context: Context) -> Reading | None:
+    """10-15, 5-10%, 9am-5pm, 10-15km, Mon-Fri, 30–June; what both sides end with is said once."""
+    match = _SPREAD.fullmatch(core)
+    if not match or not (_has_figure(core) or dates.full_name(match[1])):
+        return None
+    if _PLAIN.fullmatch(match[1]) and _PLAIN.fullmatch(match[2]):
+        model = _model(match[1], match[2], context)
+        if model:
+            return model
+    low = _side(match[1], replace(context, tail="", following=match[2]), core)
+    if low is None:
+        return None
+    past = (Past(match[1], ""), *context.past[:1])
+    if dates.full_name(match[1]) and not context.tail and dates.full_name(context.after):
+        past = ()  # the day of the month behind it, as in "1 Jan-31 Mar"
+    high = _side(match[2], replace(context, past=past, opened=""), core)
+    if high is None:
+        return None
+    kept = low.words if match[1][-1].isdigit() else _without_shared_end(low.words, high.words)
+    return replace(high, words=(*kept, "to", *high.words))
+
+
+def _side(text: str, context: Context, whole: str) -> Reading | None:
+    """One side of a range; of one with an en dash, which joins nothing else, it may be any word."""
+    if name := dates.full_name(text):
+        return Reading((name,))
+    return _narrow(text, context) or (read(text, context) if "–" in whole else None)
+
+
+def _without_shared_end(words: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
+    """ "five percent" beside "ten percent" is "five"."""
+    kept = len(words)
+    while kept > 1 and words[kept - 1 :] == others[kept - 1 - len(words) :]:
+        kept -= 1
+    return words[:kept]
+
+
+def _model(first: str, second: str, context: Context) -> Reading | None:
+    """747-400, Boeing 737-800: figures of a name."""
+    falls = len(first) == 3 and int(first) > int(second) and len(second) in (1, 3)
+    named = context.previous[:1].isupper() and len(first) == 3
+    if not (falls or named) or not (second.endswith("00") or len(second) == 1):
+        return None
+    return Reading((*numbers.code(first).split(), *numbers.code(second).split()))
+
+
+def _pair(core: str, context: Context) -> Reading | None:
+    """180°C/350°F, 100g/3.5oz: two readings of one quantity."""
+    match = _PAIR.fullmatch(core)
+    if not match or not _has_figure(match[2]):
+        return None
+    one = _first_answer(
+        (*units.RULES, *money.RULES), match[1], replace(context, tail="", following=match[2])
+    )
+    other = one and _narrow(match[2], replace(context, past=(Past(match[1], ""),)))
+    if not one or not other or not one.words:
+        return None
+    return replace(other, words=(*one.words[:-1], one.words[-1] + ",", *other.words))
+
+
+def _compound(core: str) -> Reading | None:
+    """mid-1990s, 19th-century, 20-year-old: figures joined to words are read part by part."""
+    if not _COMPOUND.fullmatch(core):
+        return None
+    parts: list[str] = []
+    for part in _HYPHEN.split(core):
+        if parts and not _has_figure(part) and not _has_figure(parts[-1]):
+            parts[-1] += "-" + part
+        else:
+            parts.append(part)
+    return Reading(tuple(word for place, part in enumerate(parts) for word in _part(part, place)))
+
+
+def _part(part: str, place: int) -> tuple[str, ...]:
+    plural = _PLURAL.fullmatch(part)
+    if plural:  # "F-16s" are no seconds
+        return tuple(numbers.plural(numbers.code(plural[1])).split())
+    if place and _CODE.fullmatch(part):
+        return tuple(numbers.code(part).split())
+    return read(part, Context()).words
+
+
+def _has_figure(text: str) -> bool:
+    return any(char.isdigit() for char in text)

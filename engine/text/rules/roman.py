@@ -1,0 +1,97 @@
+"""Roman numerals where the words before them say so: Louis XIV, World War II, Chapter IV.
+
+Invariant: the pronoun "I" is only read as a number after a name that counts, and never before a
+verb that goes with the pronoun.
+"""
+
+import re
+
+from engine.text.rules import numbers
+from engine.text.rules.context import SENTENCE_STARTERS, Context, Reading, Rule, say
+
+_NUMERAL = re.compile(
+    r"(?=[IVXLCDM])M{0,3}(CM|CD|D?C{0,3})(XC|XL|L?X{0,3})(IX|IV|V?I{0,3})(?:'s)?", re.ASCII
+)
+_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
+_RULERS = frozenset(
+    "louis henry elizabeth charles george edward william james richard philip pius paul francis "
+    "benedict leo napoleon nicholas alexander catherine peter ivan frederick wilhelm friedrich "
+    "ramesses ramses ptolemy mary clement gregory innocent urban boniface sixtus julius darius "
+    "xerxes artaxerxes cleopatra juan carlos felipe alfonso gustav christian harald olaf haakon "
+    "otto heinrich karl leopold maximilian ferdinand rama stephen joseph franz constantine "
+    "theodosius justinian basil leonidas tiberius baldwin robert john thutmose amenhotep "
+    "umberto vittorio emmanuel pedro isabella margrethe albert rainier".split()
+)
+_COUNTED = frozenset(
+    "war chapter part act scene volume book section article title phase type class level stage "
+    "rocky bowl fantasy episode season apollo mark appendix figure table unit division tier "
+    "category group grade vatican saturn amendment factor cranial nerve symphony sonata".split()
+)
+_WITH_PRONOUN = frozenset(
+    "think am i'm know love believe guess hope have want need will can can't wish like feel mean "
+    "see say don't didn't do must should might may".split()
+)
+"""Verbs that make an "I" before them the pronoun; not "was" or "had": Elizabeth I was queen."""
+
+
+def numeral(core: str, context: Context) -> Reading | None:
+    """XIV after Louis is "the fourteenth", II after War is "two"."""
+    if not _NUMERAL.fullmatch(core):
+        return None
+    owner = context.previous
+    if (
+        owner == "and"
+        and context.before_previous
+        and set(core + context.before_previous) <= set("IVX")
+        and len(core) > 1
+    ):
+        return say(numbers.cardinal(_value(core)))
+    if not owner[:1].isupper() or owner.lower() in SENTENCE_STARTERS:
+        return None
+    possessive = "'s" if core.endswith("'s") else ""
+    value = _value(core.removesuffix("'s"))
+    ruler = owner.lower() in _RULERS
+    if core == "I" and not _means_one(context, ruler=ruler):
+        return None
+    if ruler:
+        return say(f"the {numbers.ordinal(value)}{possessive}")
+    counted = owner.lower() in _COUNTED
+    if counted and core in ("C", "D", "L", "M"):
+        return None
+    if not counted and (len(core) < 2 or value > 39 or owner.isupper()):
+        return None
+    return say(numbers.cardinal(value) + possessive)
+
+
+def unowned(core: str, context: Context) -> Reading | None:
+    """the XIX century; MMXXIV, which is no word"""
+    if len(core) < 2 or not _NUMERAL.fullmatch(core) or core.endswith("s"):
+        return None
+    if not context.tail and context.after.lower() in ("century", "centuries"):
+        return say(numbers.ordinal(_value(core)))
+    return say(numbers.cardinal(_value(core))) if len(core) > 3 else None
+
+
+def counted_lower(core: str, context: Context) -> Reading | None:
+    """chapter IV, Scene ii"""
+    counted = context.previous.lower() in _COUNTED and core.upper() not in ("I", "C", "D", "L", "M")
+    if not counted or not _NUMERAL.fullmatch(core.upper()):
+        return None
+    return say(numbers.cardinal(_value(core.upper().removesuffix("'S"))))
+
+
+def _means_one(context: Context, *, ruler: bool) -> bool:
+    if not ruler and context.previous.lower() not in _COUNTED:
+        return False
+    return bool(context.tail) or context.after.lower() not in _WITH_PRONOUN
+
+
+def _value(core: str) -> int:
+    total = 0
+    for char, following in zip(core, [*core[1:], ""], strict=True):
+        value = _VALUES[char]
+        total += -value if following and _VALUES[following] > value else value
+    return total
+
+
+RULES: tuple[Rule, ...] = (numeral, counted_lower, unowned)

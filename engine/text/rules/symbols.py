@@ -1,0 +1,242 @@
+"""Signs between words, names with signs in them, and whatever no other rule took.
+
+Invariant: `anything` answers every token, and its words hold letters, hyphens and apostrophes only.
+"""
+
+import re
+import unicodedata
+
+from engine.text.rules import numbers
+from engine.text.rules.context import Context, Reading, Rule, say
+from engine.text.rules.numbers import NUMBER
+
+_NAMES = {
+    "C++": "C plus plus", "C#": "C sharp", "F#": "F sharp", ".NET": "dot net", "A*": "A star",
+    "g++": "G plus plus", "Notepad++": "Notepad plus plus", "R&D": "R and D", "&c": "et cetera",
+    "and/or": "and or", "he/she": "he or she", "she/he": "she or he", "his/her": "his or her",
+    "him/her": "him or her", "s/he": "she or he", "yes/no": "yes or no",
+    "true/false": "true or false", "either/or": "either or", "m/s": "meters per second",
+}  # fmt: skip
+_BETWEEN = {
+    "&": "and", "+": "plus", "=": "equals", "==": "equals", "===": "equals",
+    "!=": "is not equal to",
+    "≠": "is not equal to", "≈": "is about", "<": "is less than", ">": "is greater than",
+    "<=": "is at most", ">=": "is at least", "≤": "is at most", "≥": "is at least",
+    "±": "plus or minus", "×": "times", "÷": "divided by", "^": "to the power of", "@": "at",
+    "→": "to", "->": "to", "=>": "to", "⇒": "to", "⟶": "to", "←": "from", "↔": "to and from",
+    "%": "percent", "/": "slash", "√": "the square root of", "∞": "infinity", "~": "about",
+    "&&": "and", "||": "or", ":=": "equals", "+=": "plus equals", "#": "number", "§": "section",
+    "∈": "in", "∑": "the sum of", "∫": "the integral of", "Δ": "delta",
+    "§§": "sections", "∩": "intersection", "∪": "union", "∀": "for all", "∃": "there is",
+    "∛": "the cube root of", "∉": "not in", "⊂": "is a subset of", "⊆": "is a subset of",
+}  # fmt: skip
+_INNER = _BETWEEN | {
+    "/": "",
+    "#": "",
+    "~": "",
+    "*": "",
+    "<": "",
+    ">": "",
+    "->": "",
+    "=>": "",
+    "°": "degrees",
+}
+_EXPONENTS = {"^2": "squared", "^3": "cubed"}
+_NUMERICAL = re.compile(rf"[(\-+]?(?:{NUMBER}(?:/\d+)?|\d*[a-zA-Z](?:\^\d+)?)[)]?")
+_ARITHMETIC = re.compile(
+    r"[~≈]?(?:-?[\w.,()√]+|\))(?:(?:[-+*/×÷=^<>≤≥≠≈±]|\*\*|[=!<>]=|\^-)-?[\w.,()√]+)+"
+)
+_LETTERS_PRODUCT = re.compile(r"[a-z](?:\*[a-z])+|[a-z]-\d+")  # a*b, n-1
+_FORMULA_SIGNS = {
+    "-": "minus", "*": "times", "/": "over", "**": "to the power of", "<": "is less than",
+    ">": "is greater than",
+}  # fmt: skip
+_FUNCTIONS = {"sin": "sine", "cos": "cosine", "tan": "tangent", "log": "log", "ln": "L-N"}
+_CALLED = re.compile(rf"([A-Za-z]|{'|'.join(_FUNCTIONS)})\(([^()]+)\)?")
+_GREEK = re.compile(r"(?<![Ͱ-Ͽ])[Ͱ-Ͽ](?![Ͱ-Ͽ])")
+_KEYS = {"Ctrl": "Control", "Cmd": "Command", "Esc": "Escape", "Del": "Delete"}
+_HUMPS = re.compile(r"[a-z]+(?:[A-Z][a-z]+){2,}")
+_ELEMENT = (
+    r"(?:A[cglmrstu]|B[aehikr]?|C[adeflmnorsu]?|D[bsy]|E[rsu]|F[elmr]?|G[ade]|H[efgos]?|I[nr]?|Kr?|"
+    r"L[airuv]|M[dgnot]|N[abdeip]?|O[s]?|P[abdmortu]?|R[abefghnu]|S[bcegimnr]?|T[abcehilm]|U|V|W|"
+    r"Xe|Yb?|Z[nr])"
+)
+_MOLECULE = re.compile(
+    rf"(?!.*[A-Z]{{4}})(?=(?:HCl|NaCl|KCl|LiCl)$|.*(?:[A-Za-z]\d|[a-z]\^?\d?[+-]$|OH))(\d{{0,2}})((?:(?P<one>{_ELEMENT})(?!(?P=one))\d{{0,2}}){{1,9}}?)"
+    r"(?:\^?(\d?)([+-]))?"
+)
+_PARTS = re.compile(
+    rf"(?P<number>{NUMBER})|(?P<word>[^\W\d_](?:[^\W\d_]|[\u0300-\u036f]|['-](?=[^\W\d_]))*)"
+    r"|(?P<double>\*\*)|(?P<power>\^[23](?!\d))|(?P<exponent>\^-?\d+)|(?P<sign>->|=>|==|!=|<=|>=|&&|\|\||[^\w\s])"
+)
+_LETTERS_AND_FIGURES = re.compile(
+    r"[A-Za-z]{1,5}\d{1,4}[A-Za-z]{0,2}|\d{1,4}[A-Za-z]{1,2}(?:\d{1,2})?"
+)
+_SCORE_GROUPS = re.compile(r"[A-Za-z]+|\d+")
+_FLAG = re.compile(r"(--?)([A-Za-z][\w-]*)(?:=(.*))?")
+
+
+def named(core: str, context: Context) -> Reading | None:
+    """C++, he/she; "C#" keeps its sign"""
+    said = _NAMES.get(core) or _NAMES.get(core.lower())
+    return say(said) if said else None
+
+
+def operator(core: str, context: Context) -> Reading | None:
+    """A sign on its own between two words; a dash between two numbers."""
+    if core == "x" and not context.after_number:  # 3 m x 4 m
+        sides = context.before_previous[:1].isdigit() and context.after[:1].isdigit()
+        return say("by") if sides else None
+    if core in ("-", "–", "*", "x"):
+        return _between_numbers(core, context)
+    said = _BETWEEN.get(core)
+    if said is None:
+        return None
+    if core in ("≈", "~") and "(" in context.opened:
+        return say("about")
+    if core == "/" and context.after_number:
+        return say("divided by")
+    if core in ("<", ">", "^", "~", "/", "#") and not context.past:
+        return Reading(())
+    return say(said)
+
+
+def flag(core: str, context: Context) -> Reading | None:
+    """--help, -m: as one reads a command"""
+    match = _FLAG.fullmatch(core)
+    if not match:
+        return None
+    dashes = "dash " * len(match[1])
+    return say(f"{dashes} {_words(match[2].replace('-', ' '))} {_words(match[3] or '')}")
+
+
+def word(core: str, context: Context) -> Reading | None:
+    """A word that is only letters, hyphens and apostrophes: nearly every token of a reply."""
+    if _GREEK.search(core) or _HUMPS.fullmatch(core):
+        return None
+    return Reading((core,)) if all(char.isalpha() or char in "-'" for char in core) else None
+
+
+def molecule(core: str, context: Context) -> Reading | None:
+    """H2O, CO2, Ca2+: element by element"""
+    match = _MOLECULE.fullmatch(core)
+    if not match:
+        return None
+    charge = {"+": "plus", "-": "minus"}.get(match[5], "")
+    said = "-".join(
+        numbers.cardinal(int(part)) if part.isdecimal() else part.upper()
+        for part in [*re.findall(r"\d+|[A-Za-z]", match[2]), match[4]]
+        if part
+    )
+    return say(f"{numbers.cardinal(int(match[1])) if match[1] else ''} {said} {charge}")
+
+
+def code_name(core: str, context: Context) -> Reading | None:
+    """A4, B12, MP3, 4K, H2O: one word, so that a single letter is not read as an article."""
+    if not _LETTERS_AND_FIGURES.fullmatch(core):
+        return None
+    parts = []
+    for part in _SCORE_GROUPS.findall(core):
+        figure = part.isdecimal()
+        said = numbers.code(part) if figure else part
+        parts.append(said.replace(" ", "-"))
+    return Reading(("-".join(parts),))
+
+
+def formula(core: str, context: Context) -> Reading | None:
+    """2+2=4, x=5, 2*3, y=x^2, x<10, n-1"""
+    if _LETTERS_PRODUCT.fullmatch(core):
+        return say(_words(core, _FORMULA_SIGNS))
+    if not _ARITHMETIC.fullmatch(core) or not re.search(r"\d|[=<>]", core):
+        return None
+    if not set(core) & set("+*×÷=^<>≤≥≠≈±"):  # only a slash or a dash: a date, a path, a range
+        return None
+    about = "about " if core[0] in "~≈" else ""
+    return say(about + _words(core.lstrip("~≈"), _FORMULA_SIGNS))
+
+
+def called(core: str, context: Context) -> Reading | None:
+    """f(x), sin(x), O(n"""
+    match = _CALLED.fullmatch(core)
+    if not match:
+        return None
+    return say(f"{_FUNCTIONS.get(match[1], match[1])} of {_words(match[2], _FORMULA_SIGNS)}")
+
+
+def anything(core: str, context: Context) -> Reading:
+    """The last resort: words and numbers are kept, known signs are said, the rest is dropped."""
+    core = re.sub(r"(?:(?<=\w)|^)\.(?=[^\W\d])", " dot ", core)
+    return say(_words(core))
+
+
+def speakable_letters(text: str) -> str:
+    """Only what a word may hold."""
+    kept = "".join(
+        char
+        for char in text
+        if char.isalpha() or char in "-'" or unicodedata.category(char).startswith("M")
+    ).strip("-'")
+    return kept if any(char.isalpha() for char in kept) else ""
+
+
+def _between_numbers(core: str, context: Context) -> Reading | None:
+    if _timed(context) and context.after[:1].isdigit():
+        return say("to")
+    if not (context.past and not context.past[0].mark and _NUMERICAL.fullmatch(context.previous)):
+        return Reading(())
+    after = context.after
+    if not _NUMERICAL.fullmatch(after) and not re.match(r"[$€£¥]?\d", after):
+        return Reading(())
+    if core in "*x":
+        return say("by" if context.before_previous in ("a", "an") else "times")
+    low, high = _leading_value(context.previous), _leading_value(after)
+    terms = re.search("[xyzn^]", context.previous)  # 2x - 3
+    return say("to" if not terms and low is not None and high and low < high else "minus")
+
+
+def _timed(context: Context) -> bool:
+    """Behind the "AM" of "9:00 AM - 5:00 PM"."""
+    return bool(re.fullmatch(r"[ap]\.?m", context.previous, re.IGNORECASE))
+
+
+def _leading_value(text: str) -> float | None:
+    match = re.match(r"\d[\d,]*(?:\.\d+)?", text)
+    return float(match[0].replace(",", "")) if match else None
+
+
+def _greek(letter: str) -> str:
+    """The name of a Greek letter; one in other letters is a symbol, no text."""
+    return unicodedata.name(letter, "").rpartition(" ")[2].lower().replace("lamda", "lambda")
+
+
+def _words(text: str, signs: dict[str, str] | None = None) -> str:
+    said = []
+    text = _GREEK.sub(lambda match: f" {_greek(match[0])} ", text)
+    for match in _PARTS.finditer(text):
+        if match["number"]:
+            said.append(numbers.number(match["number"]))
+        elif match["power"]:
+            said.append(_EXPONENTS[match["power"]])
+        elif match["exponent"]:
+            said.append("to the power of " + numbers.number(match["exponent"][1:]))
+        elif match["word"]:
+            humps = _HUMPS.fullmatch(match["word"])
+            name = _KEYS.get(match["word"], match["word"])
+            said += re.findall("[A-Z]?[a-z]+", name) if humps else [name]
+        else:
+            sign = match["double"] or match["sign"]
+            said.append((signs or {}).get(sign) or _INNER.get(sign, ""))
+    return " ".join(said)
+
+
+RULES: tuple[Rule, ...] = (
+    named,
+    operator,
+    flag,
+    molecule,
+    word,
+    code_name,
+    called,
+    formula,
+    anything,
+)

@@ -1,0 +1,199 @@
+"""Units of measurement beside a number: 5 km, 20°C, 90 km/h, 5 ft 10 in, 12 sq ft.
+
+Invariant: a unit is only ever read as one right after a number; "in", "m" or "ms" alone stay words.
+"""
+
+import re
+
+from engine.text.rules import numbers
+from engine.text.rules.context import Context, Reading, Rule, is_counted, say
+from engine.text.rules.numbers import NUMBER
+
+_NAMES = """
+nm nanometer|µm micrometer|μm micrometer|mm millimeter|cm centimeter|m meter|km kilometer
+mi mile|miles mile|yd yard|yds yard|ft foot|in inch|″ inch|nmi nautical mile|ly light-year
+mg milligram|µg microgram|μg microgram|mcg microgram|g gram|kg kilogram|lb pound|lbs pound|oz ounce
+ml milliliter|mL milliliter|cl centiliter|dl deciliter|dL deciliter
+l liter|L liter|gal gallon|qt quart
+tsp teaspoon|Tsp teaspoon|Tbsp tablespoon|tbsp tablespoon|fl fluid|pt pint
+ns nanosecond|µs microsecond|μs microsecond|ms millisecond|s second|sec second|secs second
+min minute|mins minute|h hour|hr hour|hrs hour|wk week|wks week|mo month|yr year|yrs year
+Hz hertz=|kHz kilohertz=|MHz megahertz=|GHz gigahertz=|rpm R-P-M=|fps F-P-S=|mph mile per hour
+kph kilometer per hour|bpm B-P-M=|ppm part per million|mpg mile per gallon|dpi D-P-I=
+W watt|kW kilowatt|MW megawatt|GW gigawatt|Wh watt hour|kWh kilowatt hour|MWh megawatt hour
+V volt|mV millivolt|kV kilovolt|mA milliamp|mAh milliamp hour|Ω ohm|kΩ kilohm|hp horsepower=
+bit bit|kb kilobit|Mb megabit|Gb gigabit|KB kilobyte|kB kilobyte|MB megabyte|GB gigabyte
+TB terabyte|PB petabyte|KiB kibibyte|MiB mebibyte|GiB gibibyte|TiB tebibyte
+bps bit per second|kbps kilobit per second|Mbps megabit per second|Gbps gigabit per second
+px pixel|MP megapixel|dB decibel|kJ kilojoule|cal calorie|kcal kilocalorie
+Pa pascal|hPa hectopascal|kPa kilopascal|psi P-S-I=|bar bar|atm atmosphere|mol mole|ha hectare
+°C degree Celsius|°F degree Fahrenheit|° degree|ºC degree Celsius|ºF degree Fahrenheit|º degree
+℃ degree Celsius|℉ degree Fahrenheit|°K degree Kelvin|% percent=|‰ per thousand=|deg degree
+mmHg millimeter of mercury|Nm newton meter|N newton|lm lumen|kn knot|cc cubic centimeter|ct karat=
+µL microliter|μL microliter|µF microfarad|μF microfarad|nF nanofarad|pF picofarad|mM millimolar=
+kbit kilobit|Mbit megabit|Gbit gigabit|sqft square foot|sqm square meter
+M million=|B billion=|bn billion=
+"""
+_PLURALS = {"foot": "feet", "inch": "inches"}
+
+
+def _read_names() -> dict[str, str]:
+    entries = re.split(r"[|\n]", _NAMES.strip())
+    return {sign: name for sign, _, name in (entry.partition(" ") for entry in entries)}
+
+
+_UNITS = _read_names()
+"""Sign -> singular; "=" at the end: the plural is the same."""
+
+_ATTACHED_ONLY = frozenset({"M", "B", "bn", "in", "fl", "N"})  # words or letters when alone
+_PREFIXES = {"sq": "square", "cu": "cubic", "fl": "fluid"}
+_PLACES = frozenset("apt apartment room gate unit seat suite row block terminal door".split())
+_UNIT = "|".join(re.escape(sign) for sign in sorted(_UNITS, key=len, reverse=True))
+_POWERS = {"^2": "square", "^3": "cubic", "2": "square", "3": "cubic"}
+_EXPRESSION = re.compile(
+    rf"({_UNIT})(\^[23]|(?<=m)[23])?(?:/({_UNIT}|day|week|month|year)(\^[23])?)?"
+)
+_PER_MANY = re.compile(rf"({_UNIT})/(10+)")
+_ATTACHED = re.compile(rf"([-–+]?(?:{NUMBER}))(-?)({_EXPRESSION.pattern})")
+_DIRECTIONS = {"N": "north", "E": "east", "S": "south", "W": "west"}
+_BEARING = re.compile(r"(\d+(?:\.\d+)?)°(?:(\d+)['′])?(?:(\d+(?:\.\d+)?)[\"″])?([NESW])?")
+_OVEN = re.compile(r"([1-5]\d\d)([CF])")
+_FEET = re.compile(r"(\d{1,2})['′](?:(\d{1,2})[\"″]?)?")
+
+
+def attached(core: str, context: Context) -> Reading | None:
+    """5km, -5°C, 100MB/s; an 8-bit number"""
+    match = _ATTACHED.fullmatch(core)
+    if not match or (match[3] == "in" and match[2]):
+        return None
+    figure, hyphen, unit = match[1], match[2], match[3]
+    if unit in ("M", "B") and _is_address(context):
+        return None
+    if core == "3M" and not context.tail and not is_counted(context.after):
+        return None  # the company
+    if unit == "m" and not context.tail and _among_times(context):
+        unit = "min"
+    single = bool(hyphen) or numbers.is_one(figure) or context.is_adjective(context.previous)
+    return say(f"{numbers.number(figure)} {_unit(unit, one=single)}", _mark(context))
+
+
+def alone(core: str, context: Context) -> Reading | None:
+    """The unit as a token of its own, after its number."""
+    prefix = _PREFIXES.get(core.lower())
+    if prefix and context.after_number:
+        return say(prefix, "")
+    per_many = _PER_MANY.fullmatch(core)
+    if per_many and context.after_number:
+        said = _unit(per_many[1], one=numbers.is_one(context.previous))
+        return say(f"{said} per {numbers.number(per_many[2])}")
+    match = _EXPRESSION.fullmatch(core)
+    areal = context.previous.lower() in _PREFIXES
+    if not match or not (context.after_number or areal):
+        return None
+    inches = core == "in" and (
+        context.tail.startswith(".")
+        or "." in context.previous
+        or context.after == "="
+        or context.before_previous in ("ft", "feet", "foot")
+    )
+    if core in _ATTACHED_ONLY and not inches:
+        return None
+    mixed = context.before_previous.isdecimal() and "/" in context.previous  # 3 3/4 in.
+    single = (numbers.is_one(context.previous) and not mixed) or context.is_adjective(
+        context.before_previous
+    )
+    return say(_unit(core, one=single), _mark(context))
+
+
+def feet_and_inches(core: str, context: Context) -> Reading | None:
+    """5'11" (the inch sign may have been taken for a quotation mark)"""
+    match = _FEET.fullmatch(core)
+    if not match or not match[2]:
+        return None
+    return say(f"{numbers.number(match[1])} foot {numbers.number(match[2])}")
+
+
+def oven(core: str, context: Context) -> Reading | None:
+    """200C, 400F"""
+    match = _OVEN.fullmatch(core)
+    return say(spoken(match[1], "°" + match[2])) if match else None
+
+
+def bearing(core: str, context: Context) -> Reading | None:
+    """40°N, 48°51′N, 40° N; 123 N. Main St."""
+    side = _DIRECTIONS.get(core)
+    if side and context.previous.endswith("°"):
+        return say(side)
+    if side and context.tail == "." and context.after_number:
+        street = context.after[:1].isupper() or re.match(r"\d+(?:st|nd|rd|th)", context.after)
+        return say(side.capitalize(), "") if street else None
+    match = _BEARING.fullmatch(core)
+    if not match or not (match[2] or match[4]):
+        return None
+    said = [
+        f"{numbers.number(figure)} {name}{'' if figure == '1' else 's'}"
+        for figure, name in zip(match.groups(), ("degree", "minute", "second"), strict=False)
+        if figure
+    ]
+    return say(" ".join([*said, _DIRECTIONS.get(match[4], "")]))
+
+
+def spoken(figure: str, sign: str) -> str:
+    """A number with its unit."""
+    return f"{numbers.number(figure)} {_unit(sign, one=numbers.is_one(figure)).strip()}"
+
+
+def one(sign: str) -> str:
+    """The name of a unit or of two in the singular; `sign` itself if it is none."""
+    return " ".join(_unit(sign, one=True).split()) if _EXPRESSION.fullmatch(sign) else sign
+
+
+def _among_times(context: Context) -> bool:
+    """ "1h 30m", "2m 30s": minutes, no meters."""
+    return bool(re.fullmatch(r"\d+h", context.previous) or re.fullmatch(r"\d+s", context.after))
+
+
+def _unit(expression: str, *, one: bool) -> str:
+    match = _EXPRESSION.fullmatch(expression)
+    assert match, expression
+    sign, power, per, per_power = match.groups()
+    said = f"{_POWERS.get(power or '', '')} {_name(sign, one=one)}"
+    if per:
+        said += f" per {_POWERS.get(per_power or '', '')} {_name(per, one=True)}"
+    return said
+
+
+def _is_address(context: Context) -> bool:
+    """ "Apt. 4B", "221B Baker Street": a letter, no billion."""
+    named = not context.tail and context.after[:1].isupper() and context.after[1:2].islower()
+    return named or context.previous.lower() in _PLACES
+
+
+def _name(sign: str, *, one: bool) -> str:
+    name = _UNITS.get(sign, sign)
+    if one or name.endswith("="):
+        return name.removesuffix("=")
+    head, space, rest = name.partition(" ")
+    if sign in (
+        "Wh",
+        "kWh",
+        "MWh",
+        "mAh",
+        "sqft",
+        "sqm",
+        "nmi",
+        "Nm",
+        "cc",
+    ):  # the last word is counted
+        return f"{head} {_PLURALS.get(rest, rest + 's')}"
+    return _PLURALS.get(head, head + "s") + space + rest
+
+
+def _mark(context: Context) -> str | None:
+    """ "5 ft. tall", "5 ft., 3 in.": the dot belongs to the unit unless a sentence begins."""
+    if context.tail == "." and context.after[:1].isdigit():
+        return None
+    return context.mark_behind_dot(any_name=True)
+
+
+RULES: tuple[Rule, ...] = (feet_and_inches, oven, bearing, attached, alone)

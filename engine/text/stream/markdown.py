@@ -1,0 +1,223 @@
+"""Takes the markdown out of a stream of tokens: what stays is what a person would read aloud.
+
+Invariant: nothing is kept but a few flags; a token is answered at once, also inside code blocks,
+link targets and comments, whose content is dropped token by token. A code block is announced when
+it begins (its end may be far away), so its words stand at its opening fence.
+"""
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+
+from engine.text.stream import inline
+from engine.text.stream.piece import Piece
+from engine.text.stream.words import Token
+
+
+class Block(Enum):
+    """What kind of line the current one is; decides the pause at its end."""
+
+    PARAGRAPH = "paragraph"
+    ITEM = "item"
+    HEADING = "heading"
+    ROW = "row"
+
+
+@dataclass(frozen=True)
+class Pause:
+    """A cell ends here: a pause if nothing stronger follows."""
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """Words that stand for something that is not read out."""
+
+    words: tuple[str, ...]
+    start: int
+    end: int
+
+
+Part = Piece | Pause | Phrase
+
+_FENCE = re.compile(r"(`{3,}|~{3,})[^`]*")
+_RULE = re.compile(r"([-*_=])\1+|[-=]{2,}|(?:\*\*\*|___)")
+_TABLE_RULE = re.compile(r"(?=[^|]*\|)(?=[^-]*-)[|:+-]+")
+_HEADING = re.compile(r"#{1,6}")
+_BULLET = re.compile(r"[-*+•‣◦▪–·●○]")
+_GLUED_BULLET = re.compile(r"[•‣◦▪●○](?=\S)")
+_NUMBERED = re.compile(r"(?:\*\*)?(?:\((?=[1-9]\d?\)))?(\d{1,3})[.)](?:\*\*)?")
+_TASK_BOX = re.compile(r"\[[xX]?\]?|\]")
+_QUOTE = re.compile(r">+")
+_DEFINITION = re.compile(r"\[[^\]^]+\]:")
+_HIDING = re.compile(r"<!--|<think(?:ing)?>", re.IGNORECASE)
+_HIDDEN_UNTIL = {"<!--": "-->", "<think>": "</think>", "<thinking>": "</thinking>"}
+_OPEN_TAG = re.compile(
+    r"(?<!\b\w)</?(?:a|abbr|b|br|code|details|div|em|font|h[1-6]|hr|i|img|li|ol|p|pre|span|strong|sub|"
+    r"summary|sup|table|tbody|td|th|thead|tr|u|ul|video|audio)$",
+    re.IGNORECASE,
+)
+_MATH_OPENS = re.compile(r"[(]?\$\$?(?=[A-Za-z\\({])")
+_DOLLAR = re.compile(r"\$")
+_UNCLOSED_TARGET = re.compile(r"\]\((?=[^()]*(?:\([^()]*\)[^()]*)*$)")
+
+
+class Markdown:
+    """Tokens in, parts out; one per reply. `block` is the kind of the line of the last token."""
+
+    def __init__(self) -> None:
+        self.block = Block.PARAGRAPH
+        self._line_start = True
+        self._fence = ""  # the closing fence that ends the code block we are in
+        self._fence_line = False  # still on the line of the opening fence
+        self._until = ""  # text that ends what is hidden; "\n": the line does
+        self._within_line = False  # what is hidden cannot go beyond its line
+        self._math = False  # inside $...$, whose dollars are no money
+        self._address = False  # the last token was an address; its glued rest is dropped
+
+    @property
+    def in_target(self) -> bool:
+        """Inside a link's target: the link's last word is still part of the token."""
+        return self._until == ")"
+
+    def feed(self, token: Token) -> list[Part]:
+        if token.lines:
+            self._new_line()
+        if self._fence:
+            self._in_fence(token)
+            return []
+        if token.glued and self._address:
+            return []
+        piece = Piece.at(token.text, token.start)
+        if self._until:
+            return self._hidden(piece)
+        if self._line_start:
+            marker = self._marker(token)
+            if marker is not None:
+                return marker
+        self._line_start = False
+        return self._visible(piece)
+
+    def _new_line(self) -> None:
+        self._line_start = True
+        self._fence_line = False
+        if not self._fence:
+            self.block = Block.PARAGRAPH
+        self._math = False
+        if self._within_line:
+            self._until, self._within_line = "", False
+
+    def _in_fence(self, token: Token) -> None:
+        if self._line_start and _QUOTE.fullmatch(token.text):
+            return
+        closing = self._line_start and re.fullmatch(
+            re.escape(self._fence) + self._fence[0] + "*", token.text
+        )
+        inline_code = self._fence_line and token.text.endswith(self._fence)
+        if closing or inline_code:
+            self._fence = ""
+        self._line_start = False
+
+    def _marker(self, token: Token) -> list[Part] | None:
+        """The parts of a token that opens a block; None if it is the first word of the line."""
+        text = token.text
+        if _FENCE.fullmatch(text):
+            self._fence, self._fence_line = text[: len(text) - len(text.lstrip(text[0]))], True
+            self._line_start = False
+            return [Phrase(("code", "block."), token.start, token.start + len(text))]
+        if _HEADING.fullmatch(text):
+            self.block = Block.HEADING
+            return []
+        if _BULLET.fullmatch(text):
+            self.block = Block.ITEM
+            return []
+        if _TABLE_RULE.fullmatch(text) or _DEFINITION.match(text):
+            self._until, self._within_line = "\n", True
+            return []
+        if _QUOTE.fullmatch(text) or _RULE.fullmatch(text) or self._is_task_box(text):
+            return []
+        return self._numbered(token)
+
+    def _is_task_box(self, text: str) -> bool:
+        return self.block is Block.ITEM and bool(_TASK_BOX.fullmatch(text))
+
+    def _numbered(self, token: Token) -> list[Part] | None:
+        match = _NUMBERED.fullmatch(token.text)
+        if match and token.spaced:
+            self.block = Block.ITEM
+            figure = Piece.at(token.text, token.start).cut(*match.span(1))
+            return [Piece(figure.text + ",", (*figure.places, figure.end))]
+        if token.text.startswith("|"):
+            self.block = Block.ROW
+        elif _GLUED_BULLET.match(token.text):
+            self.block = Block.ITEM
+        return None
+
+    def _hidden(self, piece: Piece) -> list[Part]:
+        """Drop what is hidden; go on with what stands behind its end."""
+        if self._until == ")":
+            end = _closing_bracket(piece.text)
+        else:
+            found = piece.text.find(self._until)
+            end = found + len(self._until) if found >= 0 else -1
+        if end < 0:
+            return []
+        self._until, self._within_line = "", False
+        rest = piece.cut(end)
+        return self._visible(rest) if rest.text else []
+
+    def _visible(self, piece: Piece) -> list[Part]:
+        hiding = _HIDING.match(piece.text)
+        if hiding:
+            self._until = _HIDDEN_UNTIL[hiding[0].lower()]
+            return self._hidden(piece.cut(hiding.end()))
+        piece = self._without_math(self._cut_unclosed(piece))
+        self._address = "://" in piece.text
+        parts: list[Part] = []
+        for plain in inline.plain_pieces(piece):
+            parts.extend(self._cells(plain))
+        return parts
+
+    def _cut_unclosed(self, piece: Piece) -> Piece:
+        """A link target or a tag whose end is in a later token of this line."""
+        target = _UNCLOSED_TARGET.search(piece.text)
+        if target:
+            self._until, self._within_line = ")", True
+            return piece.cut(0, target.start())
+        tag = _OPEN_TAG.search(piece.text)
+        if tag:
+            self._until, self._within_line = ">", True
+            return piece.cut(0, tag.start())
+        return piece
+
+    def _without_math(self, piece: Piece) -> Piece:
+        """Dollar signs that enclose a formula, which may go on over several tokens."""
+        opens = not self._math and _MATH_OPENS.match(piece.text)
+        if not (opens or self._math):
+            return piece
+        self._math ^= piece.text.count("$") % 2 == 1
+        return piece.replace(_DOLLAR, "")
+
+    def _cells(self, piece: Piece) -> list[Part]:
+        """The cells of a table row, with a pause behind each."""
+        if "|" not in piece.text or (self.block is not Block.ROW and piece.text != "|"):
+            return [piece]
+        parts: list[Part] = []
+        begin = 0
+        for match in re.finditer(r"\|", piece.text):
+            if match.start() > begin:
+                parts.append(piece.cut(begin, match.start()))
+            parts.append(Pause())
+            begin = match.end()
+        if begin < len(piece.text):
+            parts.append(piece.cut(begin))
+        return parts
+
+
+def _closing_bracket(text: str) -> int:
+    """The end of the bracket that was opened before `text`, -1 if it is not in there."""
+    depth = 1
+    for position, char in enumerate(text):
+        depth += (char == "(") - (char == ")")
+        if depth == 0:
+            return position + 1
+    return -1

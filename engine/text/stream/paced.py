@@ -1,0 +1,54 @@
+"""The text of a reply on its way: what is shown of it, and the words the voice gets, each with its
+pace.
+
+Invariant: what is shown and what is spoken hold no tag, and the spans of the words count the
+characters that are shown; nothing depends on how the text was cut into deltas.
+"""
+
+from dataclasses import dataclass, replace
+
+from engine.text.speakable import Speakable
+from engine.text.stream.pace_tags import PaceTags, Passage
+from engine.text.stream.pacing import Pacing
+from engine.text.word import Word
+
+
+@dataclass(frozen=True)
+class Growth:
+    """What became certain: text to show (it may run ahead of the words), and words to say."""
+
+    text: str
+    words: tuple[Word, ...]
+
+
+class PacedText:
+    """One per reply."""
+
+    def __init__(self, *, pacing: bool) -> None:
+        """`pacing` False: every word has the pace 1; tags are taken out all the same."""
+        self._tags = PaceTags()
+        self._speakable = Speakable()
+        self._pacing = Pacing() if pacing else None
+
+    def push(self, delta: str) -> Growth:
+        """More of the text as the language model wrote it; any string is welcome."""
+        return self._grown(self._tags.push(delta))
+
+    def end(self) -> Growth:
+        """What was still held back."""
+        grown = self._grown(self._tags.end())
+        return Growth(grown.text, (*grown.words, *self._paced(self._speakable.end())))
+
+    def _grown(self, passages: list[Passage]) -> Growth:
+        words: list[Word] = []
+        for passage in passages:
+            if self._pacing:
+                self._pacing.grow(passage.text, passage.pace)
+            words += self._paced(self._speakable.push(passage.text))
+        return Growth("".join(passage.text for passage in passages), tuple(words))
+
+    def _paced(self, words: list[Word]) -> list[Word]:
+        pacing = self._pacing
+        if pacing is None:
+            return words
+        return [replace(word, pace=pacing.pace(word)) for word in words]

@@ -1,0 +1,233 @@
+"""How fast each word of a reply is said against the rest: figures, codes, names and quotations
+slower, asides quicker.
+
+Invariant: a word's pace depends on the text up to its end alone, so it is the same however the text
+was cut into deltas, and no word waits for a later one.
+
+A careful word is slow from its first syllable on, and what follows comes back to the rate within
+two or three words: nobody misses a late speeding up.
+"""
+
+import re
+from typing import Final
+
+from engine.text.rules.context import SENTENCE_STARTERS
+from engine.text.word import Word
+
+# Factors on the rate. Listeners notice a change of tempo from about 5 % on (Quene 2007, Journal of
+# Phonetics 35): each of these is beyond that, and none so far that it sounds like another speaker.
+CODE: Final = 0.75  # telephone numbers, spelled letters, serial numbers, addresses of the net
+FIGURE: Final = 0.85  # other numbers, house numbers and the street behind them
+NAME: Final = 0.9  # where it comes for the first time
+QUOTED: Final = 0.92
+ASIDE: Final = 1.12
+SLOWEST, QUICKEST = 0.7, 1.2  # with a wish of the language model on top
+
+_RETURN: Final = 0.6  # of the way back to the rate, by every word
+_CLOSE: Final = 0.03  # nobody hears what is left
+
+# Bounds for marks that were opened and are never closed, in words.
+_LONGEST_BRACKET: Final = 30
+_LONGEST_DASHED: Final = 12
+_LONGEST_QUOTATION: Final = 60
+
+_EDGES = "\"'“”‘’«»‹›()[]{}*_`~.,;:!?…—–-"
+_WRITTEN_OUT = re.compile(
+    r"(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\w+)?"
+    r"|eleven|twelve|(?:hundred|thousand|million|billion|trillion)s?"
+)
+_CODE = re.compile(
+    r"[^\W\d]\w*\d.*"  # B12, x86
+    r"|\+\d.*|\d{5,}|\(?\d{3}\)"  # +44, 90210, (555)
+    r"|[\d().+]*\d-\d{3,}(?:-\d+)*|\d+(?:-\d+){2,}"  # 555-1234, 123-45-6789
+    r"|\d+(?:\.\d+){2,}"  # 192.168.1.1
+    r"|\S+@\S+\.\w+|\S+://\S+|www\.\S+|[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|io|dev|gov|edu)(?:/\S*)?"
+)
+_HOUSE = re.compile(r"\d{1,5}[A-Za-z]?")
+_SPACED_DASH = re.compile(r"(?<=\s)(?:-|–|--|---)(?=\s)")
+_DASH = re.compile(r"[—―]|(?<=\w)--+(?=\w|$)")
+_EMOTICON_EYES = ":;=8-]"
+_OPENING_QUOTES, _CLOSING_QUOTES = "“«„", "”»"
+_PASSING = (("by", "the", "way"), ("incidentally",), ("as", "an", "aside"))
+_NO_NAMES = SENTENCE_STARTERS | frozenset(
+    "i i'm i'll i've i'd monday tuesday wednesday thursday friday saturday sunday january february "
+    "march april may june july august september october november december".split()
+)
+
+
+class Pacing:
+    """One per reply: tell it the text as it grows, and ask for each word in its order."""
+
+    def __init__(self) -> None:
+        # From `_start` on; what was judged is dropped. The beginning of the text is that of a line.
+        self._text, self._start = "\n", -1
+        self._wishes: list[tuple[int, float]] = []  # from this place on, this factor is wished for
+        self._length = 0
+        self._span: tuple[int, int] | None = None  # of the word before; None = there is none
+        self._own = 1.0  # the pace its content gives that word, before it is eased
+        self._eased = 1.0
+        self._sentence_start = True
+        self._clause: list[str] = []  # its words so far, in lower case
+        self._names: set[str] = set()
+        self._spelling = self._code = self._address = self._figure = self._title = False
+        # Words that may still follow in what is open; 0 = nothing is.
+        self._bracket = self._dashed = self._passing = self._quotation = 0
+
+    def grow(self, text: str, wish: float = 1.0) -> None:
+        """More text follows, for which the language model wishes that pace (1 = none)."""
+        if not self._wishes or self._wishes[-1][1] != wish:
+            self._wishes.append((self._length, wish))
+        self._text += text
+        self._length += len(text)
+
+    def pace(self, word: Word) -> float:
+        """The factor on the rate for the next word; SLOWEST to QUICKEST."""
+        span = (word.start, word.end)
+        if span != self._span:
+            self._span = span
+            self._own = self._judge(word)
+        target = min(max(self._own * self._wish(word.start), SLOWEST), QUICKEST)
+        if word.text[-1] in ".?!":
+            self._end_sentence()
+        gap = target - self._eased
+        self._eased = target if gap <= _CLOSE else self._eased + gap * _RETURN
+        return round(self._eased, 3)
+
+    def _wish(self, place: int) -> float:
+        while len(self._wishes) > 1 and self._wishes[1][0] <= place:
+            del self._wishes[0]
+        return self._wishes[0][1] if self._wishes else 1.0
+
+    def _judge(self, word: Word) -> float:
+        """The pace of the token a word comes from, by its content and by what is open around it."""
+        before = self._passed(word.start)
+        token = self._passed(word.end)
+        self._open(before)
+        core = token.strip(_EDGES)
+        careful = self._careful(core, token, before)
+        aside = self._bracket or self._dashed or self._passing
+        own = min((careful, QUOTED)) if self._quotation else careful
+        if own == 1.0 and aside:
+            own = ASIDE
+        self._count_down()
+        self._close(token[len(token.rstrip(_EDGES)) :])
+        self._note(core, token)
+        return own
+
+    def _passed(self, place: int) -> str:
+        """The text up to a place, which is not looked at again."""
+        length = max(0, place - self._start)
+        text, self._text = self._text[:length], self._text[length:]
+        self._start += length
+        return text
+
+    # ----------------------------------------------------------------- what is careful
+
+    def _careful(self, core: str, token: str, before: str) -> float:
+        paces = [1.0]
+        self._code = self._is_code(core, token, before)
+        figure = any(char.isdigit() for char in core) or bool(_WRITTEN_OUT.fullmatch(core.lower()))
+        capital = core[:1].isupper()
+        self._address = capital and (self._address or self._figure) and not self._sentence_start
+        if self._code:
+            paces.append(CODE)
+        if figure or self._address:
+            paces.append(FIGURE)
+        if self._is_new_name(core):
+            paces.append(NAME)
+        self._figure = bool(_HOUSE.fullmatch(core)) and token.endswith(core)
+        return min(paces)
+
+    def _is_code(self, core: str, token: str, before: str) -> bool:
+        self._spelling = self._is_spelled(core, token)
+        if self._spelling or _CODE.fullmatch(core):
+            return True
+        if self._code and core.isdecimal():  # the next group of a telephone number
+            return True
+        return before.endswith("(") and len(core) == 3 and core.isdecimal() and ")" in token
+
+    def _is_spelled(self, core: str, token: str) -> bool:
+        """One letter by itself that is no word: the first A or I of a spelling has a comma."""
+        if len(core) != 1 or not core.isupper():
+            return False
+        if core == "I":
+            return self._spelling
+        return core != "A" or self._spelling or token[-1] in ",;-"
+
+    def _is_new_name(self, core: str) -> bool:
+        name = core.removesuffix("'s").removesuffix("’s").casefold()
+        if not core[:1].isupper() or len(core) < 2 or name in _NO_NAMES:
+            return False
+        new = name not in self._names
+        self._names.add(name)
+        return new and not self._sentence_start and not self._title
+
+    # ------------------------------------------------------- what is open around a word
+
+    def _open(self, before: str) -> None:
+        """What begins and ends between the last word and this one."""
+        line = before.rpartition("\n")[2]
+        if "\n" in before:
+            self._title = line.lstrip().startswith("#")
+            self._end_clause()
+            self._sentence_start = True
+        if before.count("\n") > 1:
+            self._bracket = self._dashed = self._passing = self._quotation = 0
+        self._dash(line if "\n" in before else before, at_line_start="\n" in before)
+        for place, char in enumerate(before):
+            if char == "(" and before[place - 1 : place] not in tuple(_EMOTICON_EYES):
+                self._bracket = _LONGEST_BRACKET
+            elif char == ")":
+                self._bracket = 0
+            else:
+                self._quote(char)
+
+    def _close(self, tail: str) -> None:
+        """What the punctuation behind a word ends, and the dash in it that may begin an aside."""
+        for char in tail:
+            if char == ")":
+                self._bracket = 0
+            elif char in _CLOSING_QUOTES or (char == '"' and self._quotation):
+                self._quotation = 0
+        self._dash(tail, at_line_start=False)
+
+    def _quote(self, char: str) -> None:
+        closes = char in _CLOSING_QUOTES or (char == '"' and self._quotation)
+        if closes:
+            self._quotation = 0
+        elif char in _OPENING_QUOTES or char == '"':
+            self._quotation = _LONGEST_QUOTATION
+            self._sentence_start = True
+
+    def _dash(self, text: str, *, at_line_start: bool) -> None:
+        """A dash begins an aside or ends one; between figures and before a line it does neither."""
+        if not (_DASH.search(text) or _SPACED_DASH.search(f" {text.lstrip()}")):
+            return
+        if self._dashed:
+            self._dashed = 0
+        elif not (at_line_start or self._sentence_start or self._figure):
+            self._dashed = _LONGEST_DASHED
+
+    def _count_down(self) -> None:
+        self._bracket = max(0, self._bracket - 1)
+        self._dashed = max(0, self._dashed - 1)
+        self._passing = max(0, self._passing - 1)
+        self._quotation = max(0, self._quotation - 1)
+
+    def _note(self, core: str, token: str) -> None:
+        """Remember what the words behind this one are judged by."""
+        self._sentence_start = False
+        self._clause.append(core.lower())
+        if tuple(self._clause) in _PASSING:
+            self._passing = _LONGEST_DASHED
+        elif token[-1:] in ",;:":
+            self._end_clause()
+
+    def _end_clause(self) -> None:
+        self._clause.clear()
+
+    def _end_sentence(self) -> None:
+        self._end_clause()
+        self._sentence_start = True
+        self._dashed = self._passing = 0
+        self._address = self._figure = self._spelling = self._code = False

@@ -1,0 +1,1 @@
+"""The codec and the decoder that ships, in training."""

@@ -1,0 +1,224 @@
+"""The stage `decoder`: codes stay as they are, and the decoder that ships learns to speak them.
+
+A decoder with a source learns the pitch as well; a critic of spectra joins when there is something
+to criticise. Invariant: no weight before the codes changes, so encoded speech stays valid, and this
+stage may run beside `encode` and `voice`, unless it learns on what the voice draws.
+"""
+
+import random
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+from torch.nn import functional
+
+from engine.codec.mimi import FRAME_SAMPLES
+from engine.codec.small import SmallCodecConfig, build, metadata
+from engine.codec.source import SourceDecoder
+from engine.training import recipe as recipes
+from engine.training.codec.draw import read_drawn
+from engine.training.codec.sound_losses import (
+    FLOOR,
+    Critic,
+    SpectralDistance,
+    critic_loss,
+    feature_loss,
+    fooling_loss,
+)
+from engine.training.codec.speech import Speech, Spoken, read_speech
+from engine.training.codec.stage import (
+    CODING,
+    VALIDATION_BATCHES,
+    decoder_input,
+    encoded,
+    shipped_config,
+)
+from engine.training.corpus.pitch import PitchTrack, pitch_track, stacked
+from engine.training.corpus.shards import Entry
+from engine.training.loop import ADVERSARIAL_BETAS, BETAS, Moment, descend, optimiser, train
+from engine.training.ranks import Ranks, is_first
+from engine.training.run import Run
+
+
+def train_decoder(run: Run) -> None:
+    """Train and write codec.safetensors, the codec that ships."""
+    recipe = run.recipe.decoder
+    inputs = run.require("codec", *(("encode", "draw") if recipe.drawn else ()))
+    speech = read_speech(run, recipe.hours)
+    drawn = read_drawn(run) if recipe.drawn else {}
+    coding = load_file(run.stage("codec") / "codec.safetensors")
+    config = shipped_config(run.recipe)
+    mean = train(
+        run,
+        "decoder",
+        recipe.schedule,
+        lambda ranks: DecoderLearner(recipe, started(config, coding), speech, drawn, ranks),
+    )
+    if is_first():
+        save_file(mean, run.stage("decoder") / "codec.safetensors", metadata(config))
+        run.finish("decoder", inputs)
+
+
+def started(config: SmallCodecConfig, trained: dict[str, Tensor]) -> Any:  # Any: moshi's MimiModel
+    """A codec that begins with the trained weights; another kind of decoder begins anew."""
+    model = build(config)
+    own = model.state_dict()
+    anew = {
+        key for key, value in own.items() if getattr(trained.get(key), "shape", 0) != value.shape
+    }
+    if anew:
+        anew |= {key for key in own if key.startswith("decoder.")}
+    model.load_state_dict(own | {key: trained[key] for key in own if key not in anew})
+    return model
+
+
+class DecoderLearner:
+    """The codec behind its codes, and a critic."""
+
+    averaged = "codec"
+    exact = tuple(f"{name}." for name in CODING)
+
+    def __init__(
+        self,
+        recipe: recipes.Decoder,
+        model: Any,
+        speech: Speech,
+        drawn: Mapping[Entry, Tensor],  # codes [K, T]
+        ranks: Ranks,
+    ) -> None:
+        self._recipe = recipe
+        self._drawn = drawn
+        frames = recipe.window_frames
+        self._training = _long_enough(speech.training, frames)
+        self._validation = _long_enough(speech.validation, frames)
+        self._device = ranks.device
+        self._batch_size = ranks.part(recipe.schedule.batch)
+        self._model = model.to(ranks.device)
+        for name in CODING:
+            getattr(model, name).requires_grad_(False).eval()
+        critic = Critic(recipe.critic).to(ranks.device)
+        self.parts: dict[str, nn.Module] = {"codec": model, "critic": critic}
+        criticised = recipe.adversary_from < recipe.schedule.steps
+        betas = ADVERSARIAL_BETAS if criticised else BETAS
+        self.optimisers = {
+            "making": optimiser(model, recipe.schedule, betas=betas),
+            "critic": optimiser(critic, recipe.schedule, betas=betas, scale=recipe.critic_rate),
+        }
+        self._distance = SpectralDistance().to(ranks.device)
+        self._known: dict[int, tuple[Tensor, PitchTrack]] = {}  # by the utterance's id()
+
+    def learn(self, moment: Moment) -> dict[str, float]:
+        recipe = self._recipe
+        pcm, made, losses = self._losses(self._training, moment.draw)
+        total = torch.stack(list(losses.values())).sum()
+        report = {name: float(loss.detach()) for name, loss in losses.items()}
+        if moment.step >= recipe.adversary_from:
+            heard = slice(recipe.critic_windows)
+            report["critic"] = self._teach_critic(pcm[heard], made[heard], moment.ranks)
+            total = total + self._criticised(pcm[heard], made[heard])
+        descend(total, self.optimisers["making"], recipe.schedule.clip, moment.ranks)
+        return report
+
+    @torch.no_grad()
+    def validate(self) -> dict[str, float]:
+        draw = random.Random(0)
+        sums: dict[str, float] = {}
+        for _ in range(VALIDATION_BATCHES):
+            _, _, losses = self._losses(self._validation, draw)
+            for name, loss in losses.items():
+                sums[name] = sums.get(name, 0.0) + float(loss) / VALIDATION_BATCHES
+        return sums
+
+    def _losses(
+        self, side: tuple[Spoken, ...], draw: random.Random
+    ) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
+        """Samples [B, S], what the decoder made of their codes, and the losses by name."""
+        recipe, model = self._recipe, self._model
+        pcm, latents, track = self._batch(side, draw)
+        with torch.autocast(pcm.device.type, torch.bfloat16, enabled=recipe.schedule.bf16):
+            wide = decoder_input(model, latents)
+            losses = {}
+            if isinstance(model.decoder, SourceDecoder):
+                shape = model.decoder.shape(wide)
+                missed = (shape.pitch - track.log_hz).abs() * track.weight
+                losses["pitch"] = recipe.pitch * missed.mean()
+                made = model.decoder.spoken(shape, track.log_hz)[:, 0].float()
+            else:
+                made = model.decoder(wide)[:, 0].float()
+        losses["mel"] = recipe.mel * self._distance.mel(made, pcm)
+        losses["waves"] = recipe.waves * self._distance.waves(made, pcm)
+        losses["latents"] = recipe.latents * self._misheard(made, pcm)
+        return pcm, made, losses
+
+    def _misheard(self, made: Tensor, pcm: Tensor) -> Tensor:
+        """How far samples [B, S] are from the real ones to the encoder, which learnt to hear
+        phones; relative to the real latents' size.
+        """
+        with torch.autocast(pcm.device.type, torch.bfloat16, enabled=self._recipe.schedule.bf16):
+            heard = encoded(self._model, made[:, None])
+            with torch.no_grad():
+                real = encoded(self._model, pcm[:, None])
+        apart = functional.l1_loss(heard.float(), real.float())
+        return apart / (real.float().abs().mean() + FLOOR)
+
+    def _batch(
+        self, side: tuple[Spoken, ...], draw: random.Random
+    ) -> tuple[Tensor, Tensor, PitchTrack]:
+        """Samples [B, S], quantised latents [B, D, T] and the pitch, of windows of whole frames."""
+        frames = self._recipe.window_frames
+        samples, codes, tracks = [], [], []
+        for _ in range(self._batch_size):
+            spoken = draw.choice(side)
+            known, track = self._about(spoken)
+            known = self._perhaps_drawn(spoken, known, draw)
+            start = draw.randrange(max(1, known.shape[-1] - frames + 1))
+            samples.append(spoken.samples(start * FRAME_SAMPLES, frames * FRAME_SAMPLES))
+            codes.append(known[:, start : start + frames])
+            tracks.append(track.window(start, frames))
+        short = min(part.shape[-1] for part in codes)  # utterances shorter than a window
+        latents = self._model.decode_latent(torch.stack([part[:, :short] for part in codes]))
+        pcm = torch.stack(samples)[:, : short * FRAME_SAMPLES].to(self._device)
+        return pcm, latents.detach(), stacked(tracks, short).to(self._device)
+
+    def _perhaps_drawn(self, spoken: Spoken, known: Tensor, draw: random.Random) -> Tensor:
+        """Codes [K, T] of an utterance: the true ones, or in a share of windows the voice's."""
+        drawn = self._drawn.get(spoken.entry)
+        if drawn is None or draw.random() >= self._recipe.drawn:
+            return known
+        return torch.cat((drawn.to(known.device), known[:, drawn.shape[1] :]), dim=1)
+
+    @torch.no_grad()
+    def _about(self, spoken: Spoken) -> tuple[Tensor, PitchTrack]:
+        """The codes [K, T] of an utterance and its pitch, found once."""
+        if id(spoken) not in self._known:
+            pcm = spoken.samples(0, len(spoken.pcm)).to(self._device)
+            codes = self._model.encode(pcm[None, None])[0]
+            self._known[id(spoken)] = (codes, pitch_track(spoken))
+        return self._known[id(spoken)]
+
+    def _teach_critic(self, pcm: Tensor, made: Tensor, ranks: Ranks) -> float:
+        critic = self.parts["critic"]
+        with torch.autocast(pcm.device.type, torch.bfloat16, enabled=self._recipe.schedule.bf16):
+            loss = critic_loss(critic(pcm), critic(made.detach()))
+        descend(loss, self.optimisers["critic"], self._recipe.schedule.clip, ranks)
+        return float(loss.detach())
+
+    def _criticised(self, pcm: Tensor, made: Tensor) -> Tensor:
+        critic = self.parts["critic"].requires_grad_(requires_grad=False)
+        with torch.autocast(pcm.device.type, torch.bfloat16, enabled=self._recipe.schedule.bf16):
+            of_made = critic(made)
+            with torch.no_grad():
+                of_real = critic(pcm)
+            loss = self._recipe.adversary * fooling_loss(of_made)
+            loss = loss + self._recipe.features * feature_loss(of_real, of_made)
+        critic.requires_grad_(requires_grad=True)
+        return loss
+
+
+def _long_enough(side: tuple[Spoken, ...], frames: int) -> tuple[Spoken, ...]:
+    """Utterances of a whole window: a shorter one would cut the others of its batch; all of them
+    when there is none.
+    """
+    return tuple(each for each in side if len(each.pcm) >= frames * FRAME_SAMPLES) or side

@@ -1,0 +1,182 @@
+"""The stage `draw`: every utterance's codes once more, as the voice draws them given the true past.
+
+In use the decoder hears codes of the voice alone, and of the later codebooks these are mostly
+guesses. A decoder that learnt on the true ones believes them (the reason why Tacotron 2's vocoder
+learns on predictions given the true past: Shen et al. 2018, 3.1).
+Invariant: prompt, text and duration tokens are the true ones; only codes are drawn.
+"""
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from safetensors.numpy import load_file as load_arrays
+from safetensors.numpy import save_file
+from safetensors.torch import load_file
+from torch import Tensor
+
+from engine.training.codec.speech import first_shards
+from engine.training.corpus.shards import Entry
+from engine.training.parts import Part, Place, Result, do_parts
+from engine.training.run import Run, file_hash
+from engine.training.voice.encode import codes_file
+from engine.training.voice.model import (
+    Batch,
+    depth_logits,
+    fresh_model,
+    model_config,
+    phone_rows,
+    temporal_hidden,
+)
+from engine.training.voice.stage import collated, on_device
+from engine.training.voice.utterances import Encoded, one_utterance, read_everybody, read_shard
+from engine.tts.voxtream.config import Generation, ModelConfig
+from engine.tts.voxtream.network.model import VoxtreamModel
+
+BATCH = 12  # utterances at once
+PROMPT_FRAMES = 50  # 4 s
+LARGEST = 1 << 15  # frames of a batch, padding included
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """The files of voice and codes, and how codes are drawn."""
+
+    voice: Place
+    codes: Place  # folder of the stage `encode`
+    config: ModelConfig
+    look_ahead: int
+    generation: Generation
+    seed: int
+    bf16: bool
+    device: str
+
+
+def draw_corpus(run: Run) -> None:
+    """Draw the codes of those shards the decoder learns from that are not drawn yet."""
+    inputs = run.require("encode", "voice")
+    recipe, folder = run.recipe, run.stage("draw")
+    voice = run.stage("voice") / "voice.safetensors"
+    how = Drawing(
+        Place(voice),
+        Place(run.stage("encode")),
+        model_config(recipe.voice, recipe.codec, recipe.speaker),
+        recipe.voice.look_ahead,
+        Generation(temperature=recipe.export.temperature),
+        recipe.seed,
+        recipe.voice.schedule.bf16,
+        run.device,
+    )
+    depends = (file_hash(voice), inputs["encode"])
+    parts = []
+    for shard in first_shards(run, recipe.decoder.hours):
+        made = codes_file(folder, shard)
+        given = (shard.index.stem, Place(made), how)
+        parts.append(Part(f"shard/{shard.index.stem}", draw_shard, given, depends))
+        if not made.is_file():
+            parts[-1].file(folder).unlink(missing_ok=True)
+    do_parts("draw", folder, parts, run.workers if run.device == "cpu" else 1)
+    run.finish("draw", inputs)
+
+
+def draw_shard(stem: str, made: str, how: Drawing) -> Result:
+    """Draw the codes of one shard into the file `made`, in the order of its encoded utterances."""
+    draw = random.Random(f"{how.seed} draw {stem}")
+    torch.manual_seed(draw.getrandbits(31))
+    said = read_shard(Path(how.codes) / f"{stem}.safetensors")
+    drawn: dict[int, npt.NDArray[np.int16]] = {}
+    for batch in _batches(said):
+        drawn |= zip(batch, _drawn([said[place] for place in batch], draw, how), strict=True)
+    empty = np.zeros((how.config.codebooks, 0), np.int16)
+    codes = np.concatenate([empty, *(drawn[place] for place in range(len(said)))], axis=1)
+    partial = Path(made).with_suffix(".partial")
+    save_file({"codes": np.ascontiguousarray(codes)}, partial)
+    partial.replace(made)
+    return {"utterances": len(said)}
+
+
+def read_drawn(run: Run) -> dict[Entry, Tensor]:
+    """Drawn codes [K, T] by utterance."""
+    found: dict[Entry, Tensor] = {}
+    for shard in first_shards(run, run.recipe.decoder.hours):
+        codes = load_arrays(codes_file(run.stage("draw"), shard))["codes"].astype(np.int64)
+        frame = 0
+        for made in read_shard(codes_file(run.stage("encode"), shard)):
+            part = codes[:, frame : frame + made.frames]
+            found[shard.entries[made.place]] = torch.from_numpy(part)
+            frame += made.frames
+    return found
+
+
+def _batches(said: Sequence[Encoded]) -> Iterator[list[int]]:
+    """Places of utterances about as long as one another."""
+    batch: list[int] = []
+    for place in sorted(range(len(said)), key=lambda place: said[place].frames):
+        longest = PROMPT_FRAMES + said[place].frames
+        if batch and (len(batch) == BATCH or (len(batch) + 1) * longest > LARGEST):
+            yield batch
+            batch = []
+        batch.append(place)
+    if batch:
+        yield batch
+
+
+def _drawn(
+    said: Sequence[Encoded], draw: random.Random, how: Drawing
+) -> list[npt.NDArray[np.int16]]:
+    """Codes [K, T] of each utterance."""
+    people, model = _people(how.codes), _model(how.voice, how.config, how.device)
+    lessons = [one_utterance(made, people[made.speaker], draw, PROMPT_FRAMES) for made in said]
+    batch = on_device(collated(lessons, how.config), torch.device(how.device))
+    with torch.autocast(how.device, torch.bfloat16, enabled=how.bf16):
+        codes = drawn_codes(model, batch, how.look_ahead, how.generation).cpu().numpy()
+    return [
+        codes[number, :, lesson.prompt_frames :][:, : made.frames].astype(np.int16)
+        for number, (lesson, made) in enumerate(zip(lessons, said, strict=True))
+    ]
+
+
+@torch.inference_mode()
+def drawn_codes(
+    model: VoxtreamModel, batch: Batch, look_ahead: int, generation: Generation
+) -> Tensor:
+    """Codes [B, K, T]: those of the batch where nothing is to be learnt, drawn ones elsewhere.
+
+    Semantic codes given the true token, without guidance, acoustic ones greedily (VoXtream2, 3.5).
+    The acoustic codes of a lesson's last frame, which no column makes, stay true.
+    """
+    config = model.config
+    hidden = temporal_hidden(model, batch, phone_rows(model, batch, look_ahead), dropout=0.0)
+    wanted = batch.tokens >= 0  # [B, T]
+    logits = model.semantic_head(hidden[wanted]).float()
+    joint = logits.view(len(logits), config.duration_tokens, -1)[..., : config.codes]
+    row = joint[torch.arange(len(joint), device=joint.device), batch.tokens[wanted]]
+    best = (row / generation.temperature).softmax(-1).topk(min(generation.top_codes, config.codes))
+    made = batch.codes.clone()
+    made[:, 0][wanted] = best.indices.gather(1, torch.multinomial(best.values, 1))[:, 0]
+    # Column t makes the semantic code of frame t and the acoustic ones of frame t - 1.
+    lesson, column = (wanted & wanted.roll(1, dims=1)).nonzero().unbind(1)
+    speaker = model.speaker_projection(batch.speakers)[lesson]
+    frames = made[lesson, :, column]  # [N, K]
+    for codebook in range(1, config.codebooks):
+        logits = depth_logits(model, hidden[lesson, column] + speaker, frames)[:, codebook - 1]
+        frames[:, codebook] = logits[:, : config.codes].argmax(-1)
+    made[lesson, 1:, column - 1] = frames[:, 1:]
+    return made
+
+
+@lru_cache(maxsize=1)
+def _people(folder: str) -> Mapping[int, Sequence[Encoded]]:
+    return read_everybody(Path(folder))
+
+
+@lru_cache(maxsize=1)
+def _model(file: str, config: ModelConfig, device: str) -> VoxtreamModel:
+    model = fresh_model(config, Generation())
+    model.load_state_dict(load_file(file))
+    return model.to(device).eval().requires_grad_(requires_grad=False)

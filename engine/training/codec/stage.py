@@ -1,0 +1,157 @@
+"""The stage `codec`: the small codec learns to say again what it heard, through few codes.
+
+Encoder, codes and a decoder together, with the phone read off the first codebook. The codes are
+what stays: the stage `decoder` trains what ships behind them.
+"""
+
+import random
+from typing import Any
+
+import torch
+from safetensors.torch import save_file
+from torch import Tensor, nn
+from torch.nn import functional
+
+from engine.codec.mimi import FRAME_SAMPLES
+from engine.codec.small import Decoder, SmallCodecConfig, build, metadata
+from engine.codec.small_parts import quantised
+from engine.training import recipe as recipes
+from engine.training.codec.sound_losses import SpectralDistance
+from engine.training.codec.speech import SLOT, SOUND_NUMBERS, Speech, Spoken, read_speech
+from engine.training.loop import Moment, descend, optimiser, train
+from engine.training.ranks import Ranks, is_first
+from engine.training.run import Run
+
+SLOTS = FRAME_SAMPLES // SLOT  # phones read off one frame's first code
+VALIDATION_BATCHES = 4
+CODING = ("encoder", "encoder_transformer", "downsample", "quantizer")
+
+
+def config_of(recipe: recipes.Codec, decoder: Decoder | None = None) -> SmallCodecConfig:
+    """The shape a recipe asks for; with another decoder than its own if one is given."""
+    return SmallCodecConfig(
+        decoder or Decoder(recipe.decoder),
+        recipe.codebooks,
+        recipe.codes,
+        recipe.width,
+        recipe.blocks,
+        recipe.layers,
+    )
+
+
+def shipped_config(recipe: recipes.Recipe) -> SmallCodecConfig:
+    """The shape of the codec that ships."""
+    return config_of(recipe.codec, Decoder(recipe.decoder.kind))
+
+
+def train_codec(run: Run) -> None:
+    """Train and write codec.safetensors."""
+    inputs = run.require("corpus")
+    speech = read_speech(run, run.recipe.codec.hours)
+    schedule = run.recipe.codec.schedule
+    mean = train(
+        run, "codec", schedule, lambda ranks: CodecLearner(run.recipe.codec, speech, ranks)
+    )
+    if is_first():
+        file = run.stage("codec") / "codec.safetensors"
+        save_file(mean, file, metadata(config_of(run.recipe.codec)))
+        run.finish("codec", inputs)
+
+
+class CodecLearner:
+    """The codec and its phone readers: one of the first codebook, one of all of them together."""
+
+    averaged = "codec"
+    # The decoder learns on codes of the weights as they are, so these must not lag behind.
+    exact = tuple(f"{name}." for name in CODING)
+
+    def __init__(self, recipe: recipes.Codec, speech: Speech, ranks: Ranks) -> None:
+        self._recipe = recipe
+        self._speech = speech
+        self._device = ranks.device
+        self._batch_size = ranks.part(recipe.schedule.batch)
+        model = build(config_of(recipe)).to(ranks.device)
+        readers = nn.ModuleList(
+            nn.Linear(recipe.width, SLOTS * len(SOUND_NUMBERS)) for _ in range(2)
+        ).to(ranks.device)
+        self.parts: dict[str, nn.Module] = {"codec": model, "readers": readers}
+        self.optimisers = {"making": optimiser(nn.ModuleList((model, readers)), recipe.schedule)}
+        self._of_first, self._of_all = readers
+        self._distance = SpectralDistance().to(ranks.device)
+
+    def learn(self, moment: Moment) -> dict[str, float]:
+        losses = self._losses(*self._batch(self._speech.training, moment.draw))
+        total = torch.stack(list(losses.values())).sum()
+        descend(total, self.optimisers["making"], self._recipe.schedule.clip, moment.ranks)
+        return {name: float(loss.detach()) for name, loss in losses.items()}
+
+    @torch.no_grad()
+    def validate(self) -> dict[str, float]:
+        model = self.parts["codec"].eval()
+        draw = random.Random(0)
+        sums: dict[str, float] = {}
+        for _ in range(VALIDATION_BATCHES):
+            losses = self._losses(*self._batch(self._speech.validation, draw))
+            for name, loss in losses.items():
+                sums[name] = sums.get(name, 0.0) + float(loss) / VALIDATION_BATCHES
+        forget_codebooks(model)
+        model.train()
+        return sums
+
+    def _batch(self, side: tuple[Spoken, ...], draw: random.Random) -> tuple[Tensor, Tensor]:
+        """Samples [B, S] and the sounds of their slots [B, S / SLOT]."""
+        length = self._recipe.window_frames * FRAME_SAMPLES
+        windows = [self._speech.window(side, draw, length) for _ in range(self._batch_size)]
+        pcm = torch.stack([spoken.samples(start, length) for spoken, start in windows])
+        slots = torch.stack([spoken.slots(start, length) for spoken, start in windows])
+        return pcm.to(self._device), slots.to(self._device)
+
+    def _losses(self, pcm: Tensor, slots: Tensor) -> dict[str, Tensor]:
+        """The losses of samples [B, S] and the sounds in them, by name."""
+        recipe, model = self._recipe, self.parts["codec"]
+        with torch.autocast(pcm.device.type, torch.bfloat16, enabled=recipe.schedule.bf16):
+            latents = encoded(model, pcm[:, None])
+        first, rest = quantised(model, latents.float())
+        with torch.autocast(pcm.device.type, torch.bfloat16, enabled=recipe.schedule.bf16):
+            made = decoded(model, first.x + rest.x)[:, 0].float()
+        return {
+            "mel": recipe.mel * self._distance.mel(made, pcm),
+            "waves": recipe.waves * self._distance.waves(made, pcm),
+            "phones": recipe.phones * _misread(self._of_first, first.x, slots),
+            "all phones": recipe.all_phones * _misread(self._of_all, first.x + rest.x, slots),
+            "commitment": recipe.commitment * (first.penalty + rest.penalty),
+        }
+
+
+def _misread(reader: nn.Module, latents: Tensor, slots: Tensor) -> Tensor:
+    """Cross-entropy of the sounds a reader finds in quantised latents [B, D, T]."""
+    read = reader(latents.transpose(1, 2))  # [B, T, SLOTS * sounds]
+    return functional.cross_entropy(read.reshape(-1, len(SOUND_NUMBERS)), slots.flatten())
+
+
+def forget_codebooks(model: nn.Module) -> None:
+    """Drop the codebooks that moshi keeps computed after use in eval mode: it would broadcast them
+    too, which only the process that validated could answer, and would go on with stale ones.
+    """
+    for module in model.modules():
+        if "_embedding" in module._buffers:
+            module._buffers["_embedding"] = None
+
+
+def encoded(model: Any, pcm: Tensor) -> Tensor:
+    """Samples [B, 1, S] -> latents [B, D, T] at the frame rate, before the codes."""
+    latents: Tensor = model._encode_to_unquantized_latent(pcm)
+    return latents
+
+
+def decoded(model: Any, latents: Tensor) -> Tensor:
+    """Quantised latents [B, D, T] -> samples [B, 1, S]."""
+    pcm: Tensor = model.decoder(decoder_input(model, latents))
+    return pcm
+
+
+def decoder_input(model: Any, latents: Tensor) -> Tensor:
+    """Quantised latents [B, D, T] -> what the decoder takes [B, D, 2 T]."""
+    wide: Tensor
+    (wide,) = model.decoder_transformer(model._to_encoder_framerate(latents))
+    return wide

@@ -1,0 +1,1 @@
+"""What the voice learns from: texts, speakers, utterances, shards."""

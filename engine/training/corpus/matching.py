@@ -1,0 +1,120 @@
+"""Gives the phones the voice reads at run time the times of the sounds a synthesiser made.
+
+The synthesiser's lexicon and the phonemizer differ now and then; the two are matched like two
+spellings of a word. What the synthesiser said and the text does not hold (a filler, a pause)
+belongs to the phone before it, as in VoXtream2, 4.1.
+Invariant: times never go back, and the match's cost says how far the two agree.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.training.teachers import sounds
+from engine.training.teachers.synthesisers import Sound
+
+GAP = 0.9  # cost of a sound that only one side has
+
+
+@dataclass(frozen=True)
+class Match:
+    """Start of each phone in samples, where speech ends, and the cost per phone."""
+
+    starts: tuple[int, ...]
+    end: int
+    cost: float
+
+
+def match(phones: Sequence[str], made: Sequence[Sound]) -> Match | None:
+    """Times for phones in espeak's spelling. None when one has no spelling, or nothing sounds."""
+    try:
+        spelt = [
+            (owner, sound) for owner, phone in enumerate(phones) for sound in sounds.of_ipa(phone)
+        ]
+    except KeyError:
+        return None
+    spoken = [sound for sound in made if sound.name != sounds.PAUSE]
+    if not spelt or not spoken:
+        return None
+    table = _costs([name for _, name in spelt], [sound.name for sound in spoken])
+    starts = _starts(len(phones), [owner for owner, _ in spelt], spoken, table)
+    return Match(starts, spoken[-1].end, float(table[-1, -1]) / len(spelt))
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """The longest runs of sounds of one side between two that both sides have."""
+
+    skipped: int
+    added: int
+
+
+def gaps(meant: Sequence[str], heard: Sequence[str]) -> Gaps:
+    """What was meant and not heard in a row, and heard and not meant. Another sound in a sound's
+    place is one of each.
+    """
+    table = _costs(meant, heard, _same_or_apart)
+    row, column = len(meant), len(heard)
+    skipped, added, longest = 0, 0, Gaps(0, 0)
+    while row > 0 or column > 0:
+        here = table[row, column]
+        if column and np.isclose(here, table[row, column - 1] + GAP):
+            column, added = column - 1, added + 1
+        elif row and np.isclose(here, table[row - 1, column] + GAP):
+            row, skipped = row - 1, skipped + 1
+        else:
+            row, column, skipped, added = row - 1, column - 1, 0, 0
+        longest = Gaps(max(longest.skipped, skipped), max(longest.added, added))
+    return longest
+
+
+def _same_or_apart(one: str, other: str) -> float:
+    """Sounds that are often confused are the same; all others are dearer than two gaps."""
+    distance = sounds.distance(one, other)
+    return distance if distance < 1 else 3 * GAP
+
+
+def _costs(
+    left: Sequence[str],
+    right: Sequence[str],
+    distance: Callable[[str, str], float] = sounds.distance,
+) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    """Edit costs of all beginnings, [left + 1, right + 1]."""
+    table = np.zeros((len(left) + 1, len(right) + 1))
+    table[:, 0] = np.arange(len(left) + 1) * GAP
+    table[0, :] = np.arange(len(right) + 1) * GAP
+    for row, one in enumerate(left, start=1):
+        for column, other in enumerate(right, start=1):
+            table[row, column] = min(
+                table[row - 1, column - 1] + distance(one, other),
+                table[row - 1, column] + GAP,
+                table[row, column - 1] + GAP,
+            )
+    return table
+
+
+def _starts(
+    count: int,
+    owners: Sequence[int],
+    spoken: Sequence[Sound],
+    table: np.ndarray[tuple[int, int], np.dtype[np.float64]],
+) -> tuple[int, ...]:
+    """Where each phone begins: with the first of its sounds, else where the next one begins."""
+    starts: list[int | None] = [None] * count
+    row, column = len(owners), len(spoken)
+    while row > 0 and column > 0:
+        here = table[row, column]
+        if np.isclose(here, table[row, column - 1] + GAP):
+            column -= 1
+        elif np.isclose(here, table[row - 1, column] + GAP):
+            row -= 1
+        else:
+            row, column = row - 1, column - 1
+            starts[owners[row]] = spoken[column].start
+    following = spoken[-1].end
+    for number in reversed(range(count)):
+        found = starts[number]
+        following = following if found is None else found
+        starts[number] = following
+    return tuple(start for start in starts if start is not None)

@@ -1,0 +1,123 @@
+"""The corpus on disk: shards of about ten minutes, a FLAC file and a JSON file each.
+
+Invariant: the JSON file is written last, so a shard is there whole or not at all.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import soundfile
+
+from engine.training.corpus.utterance import SAMPLE_RATE, Utterance
+from engine.training.run import read_json, write_json
+
+FIRST_RECORDED: Final = 9000  # shards of recordings are numbered from here
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An utterance in a shard; `offset` and `length` are samples of the shard's FLAC file."""
+
+    speaker: int
+    text: str
+    phones: tuple[str, ...]
+    marks: tuple[tuple[int, str], ...]
+    starts: tuple[int, ...]
+    end: int
+    syllables: int
+    offset: int
+    length: int
+
+    @property
+    def rate(self) -> float:
+        """Syllables per second from the first sound to the last."""
+        return self.syllables * SAMPLE_RATE / max(1, self.end - self.starts[0])
+
+
+@dataclass(frozen=True)
+class Shard:
+    """A shard's index; the samples stay on disk until asked for."""
+
+    sound: Path
+    entries: tuple[Entry, ...]
+
+    @property
+    def index(self) -> Path:
+        """Its JSON file."""
+        return self.sound.with_suffix(".json")
+
+    def pcm(self) -> npt.NDArray[np.int16]:
+        """All samples of the shard."""
+        found: npt.NDArray[np.int16] = soundfile.read(self.sound, dtype="int16")[0]
+        return found
+
+    @property
+    def seconds(self) -> float:
+        return sum(entry.length for entry in self.entries) / SAMPLE_RATE
+
+
+def index_file(folder: Path, number: int) -> Path:
+    return folder / f"{number:04d}.json"
+
+
+def write_shard(folder: Path, number: int, utterances: Sequence[Utterance]) -> None:
+    """Write a shard; an interrupted one leaves nothing behind that counts."""
+    index = index_file(folder, number)
+    sound = index.with_suffix(".flac")
+    partial = index.with_suffix(".partial")
+    parts = [np.clip(made.pcm * 32767, -32768, 32767).astype(np.int16) for made in utterances]
+    pcm = np.concatenate(parts) if parts else np.zeros(1, np.int16)
+    soundfile.write(partial, pcm, SAMPLE_RATE, format="FLAC", subtype="PCM_16")
+    partial.replace(sound)
+    offset, entries = 0, []
+    for made, part in zip(utterances, parts, strict=True):
+        entries.append(_row(made, offset, len(part)))
+        offset += len(part)
+    write_json(index, {"utterances": entries})
+
+
+def read_shards(folder: Path) -> tuple[Shard, ...]:
+    """All finished shards in order, recordings first: who takes some hours of them takes these."""
+    indices = sorted(
+        folder.glob("[0-9]*.json"), key=lambda file: (int(file.stem) < FIRST_RECORDED, file.stem)
+    )
+    return tuple(map(read_shard, indices))
+
+
+def read_shard(index: Path) -> Shard:
+    """One finished shard by its JSON file."""
+    entries = tuple(_entry(row) for row in read_json(index)["utterances"])
+    return Shard(index.with_suffix(".flac"), entries)
+
+
+def _row(made: Utterance, offset: int, length: int) -> dict[str, Any]:
+    return {
+        "speaker": made.speaker,
+        "text": made.text,
+        "phones": " ".join(made.phones),
+        "marks": made.marks,
+        "starts": made.starts,
+        "end": made.end,
+        "syllables": made.syllables,
+        "offset": offset,
+        "length": length,
+    }
+
+
+def _entry(row: dict[str, Any]) -> Entry:
+    marks = tuple((int(count), str(mark)) for count, mark in row["marks"])
+    return Entry(
+        row["speaker"],
+        row["text"],
+        tuple(row["phones"].split()),
+        marks,
+        tuple(row["starts"]),
+        row["end"],
+        row["syllables"],
+        row["offset"],
+        row["length"],
+    )

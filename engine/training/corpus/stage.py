@@ -1,0 +1,188 @@
+"""The stage `corpus`: texts drawn, spoken in shards by parallel processes, counted.
+
+Invariant: a shard is a pure function of (recipe, its number): any process may make it, again and
+again, on any machine with the same synthesisers or teacher.
+"""
+
+import random
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+from engine.errors import Cancelled, InvalidInput, SynthesisError
+from engine.text.phonemes import Espeak
+from engine.training.corpus import prose, recordings
+from engine.training.corpus.shards import Shard, index_file, read_shards, write_shard
+from engine.training.corpus.texts import Texts, make_texts, read_texts, write_texts
+from engine.training.corpus.utterance import Plan, Utterance, finish, plan, seconds
+from engine.training.recipe import Recipe
+from engine.training.run import Progress, Run, cancellable, write_json
+from engine.training.teachers import synthesisers
+from engine.training.teachers.synthesisers import Request, Take
+from engine.training.teachers.teacher import Teacher, fetch
+
+LOOK_SECONDS: Final = 0.5  # between two looks at the worker processes
+
+
+def make(run: Run, recipe_file: Path) -> None:
+    """Make all shards that are not there yet, in `run.workers` processes, and the report."""
+    _prepare(run.recipe)
+    folder = run.stage("corpus")
+    if not (folder / "texts.json").is_file():
+        prosaic = run.recipe.corpus.grammar_share < 1
+        write_texts(run, make_texts(run.recipe, prose.sentences() if prosaic else ()))
+    with cancellable() as check:
+        if run.dask:
+            _over_dask(run, check)
+        else:
+            _in_processes(run, recipe_file, check)
+    recordings.add(run)
+    shards = read_shards(folder)
+    report = coverage(shards)
+    write_json(folder / "coverage.json", report)
+    hours = sum(shard.seconds for shard in shards) / 3600
+    run.finish("corpus", {}, hours=round(hours, 3), **report)
+
+
+def _prepare(recipe: Recipe) -> None:
+    """See that there is who speaks."""
+    if recipe.corpus.teacher:
+        fetch()
+        return
+    lacking = synthesisers.missing(recipe.corpus.synthesisers)
+    if lacking:
+        raise InvalidInput(
+            f"This machine lacks {', '.join(lacking)}.",
+            hint="On Debian: apt install flite festival festvox-us-slt-hts",
+        )
+
+
+def shard_numbers(recipe: Recipe) -> range:
+    """The shards that fill the hours asked for."""
+    corpus = recipe.corpus
+    count = max(1, round(corpus.hours * 3600 / corpus.shard_seconds))
+    return range(corpus.first_shard, corpus.first_shard + count)
+
+
+def work(run: Run, first: int, step: int) -> None:
+    """Make every `step`th shard from the `first` on: the work of one process."""
+    texts = read_texts(run)
+    folder = run.stage("corpus")
+    speak = speaking(run.recipe)
+    with cancellable() as check:
+        for number in shard_numbers(run.recipe)[first::step]:
+            if not index_file(folder, number).is_file():
+                made = []
+                for utterance in speak(shard_plans(run.recipe, texts, number)):
+                    check()
+                    made.append(utterance)
+                write_shard(folder, number, made)
+
+
+def shard_plans(recipe: Recipe, texts: Texts, number: int) -> list[Plan]:
+    """What is said in one shard."""
+    draw = random.Random(f"{recipe.seed} shard {number}")
+    plans: list[Plan] = []
+    while sum(map(seconds, plans)) < recipe.corpus.shard_seconds:
+        plans.append(plan(recipe, texts, draw))
+    return plans
+
+
+def speaking(recipe: Recipe) -> Callable[[list[Plan]], Iterator[Utterance]]:
+    """Makes utterances of plans, those that can be said."""
+    espeak = Espeak()
+    if not recipe.corpus.teacher:
+        return lambda plans: _synthesised(plans, espeak)
+    said = Teacher(fetch(), espeak).say
+    return lambda plans: (made for made in map(said, plans) if made is not None)
+
+
+def _synthesised(plans: list[Plan], espeak: Espeak) -> Iterator[Utterance]:
+    takes = _spoken(plans)
+    made = (finish(planned, takes[n], espeak) for n, planned in enumerate(plans) if n in takes)
+    return (utterance for utterance in made if utterance is not None)
+
+
+def coverage(shards: tuple[Shard, ...]) -> dict[str, object]:
+    """Phones, pairs of phones and rates: what the corpus holds and how often."""
+    phones: Counter[str] = Counter()
+    pairs: Counter[tuple[str, str]] = Counter()
+    rates: Counter[int] = Counter()
+    for entry in (entry for shard in shards for entry in shard.entries):
+        phones.update(entry.phones)
+        pairs.update(zip(entry.phones, entry.phones[1:], strict=False))
+        rates[round(entry.rate)] += 1
+    once = sum(count == 1 for count in pairs.values())
+    return {
+        "phones": dict(phones.most_common()),
+        "pairs": {"distinct": len(pairs), "heard_once": once},
+        "rates": {str(rate): rates[rate] for rate in sorted(rates)},
+    }
+
+
+def _spoken(plans: list[Plan]) -> dict[int, tuple[Take, ...]]:
+    """Takes of every plan that could be spoken, by the plan's number; one call a synthesiser."""
+    takes: dict[int, tuple[Take, ...]] = {}
+    for name in sorted({planned.speaker.base.synthesiser for planned in plans}):
+        asked: list[tuple[int, Request]] = [
+            (number, request)
+            for number, planned in enumerate(plans)
+            if planned.speaker.base.synthesiser == name
+            for request in planned.requests()
+        ]
+        spoken = synthesisers.speak_all(name, [request for _, request in asked])
+        failed = {number for (number, _), take in zip(asked, spoken, strict=True) if take is None}
+        for (number, _), take in zip(asked, spoken, strict=True):
+            if take is not None and number not in failed:
+                takes[number] = (*takes.get(number, ()), take)
+    return takes
+
+
+def _in_processes(run: Run, recipe_file: Path, check: Callable[[], None]) -> None:
+    """One interpreter a worker, each on one thread: two OpenMP threads among busy processes were
+    five to ten times slower.
+    """
+    total = len(shard_numbers(run.recipe))
+    workers = max(1, min(run.workers, total))
+    command = [sys.executable, "-m", "engine.training", "corpus", str(recipe_file)]
+    command += ["--work", str(run.folder)]
+    processes = [
+        subprocess.Popen([*command, "--worker", f"{number}/{workers}"]) for number in range(workers)
+    ]
+    progress = Progress("corpus", total)
+    try:
+        while any(process.poll() is None for process in processes):
+            check()
+            progress.report(len(read_index(run)), "shards")
+            time.sleep(LOOK_SECONDS)
+    except Cancelled:
+        for process in processes:
+            process.terminate()
+        raise
+    finally:
+        codes = [process.wait() for process in processes]
+    if any(codes):
+        raise SynthesisError(f"A worker of the corpus ended with status {max(codes)}.")
+
+
+def _over_dask(run: Run, check: Callable[[], None]) -> None:
+    """Shards on a Dask cluster that shares the run's folder."""
+    from distributed import Client, as_completed  # needed only with a scheduler's address
+
+    total = len(shard_numbers(run.recipe))
+    progress = Progress("corpus", total)
+    with Client(run.dask) as client:
+        futures = [client.submit(work, run, number, total) for number in range(total)]
+        for done, future in enumerate(as_completed(futures), start=1):
+            check()
+            future.result()
+            progress.report(done, "shards")
+
+
+def read_index(run: Run) -> list[Path]:
+    """The indices of the shards that are finished."""
+    return sorted(run.stage("corpus").glob("[0-9]*.json"))

@@ -1,0 +1,110 @@
+"""What is spoken: sentences to train on and sentences to test with, kept apart.
+
+Invariant: no run of five words of a test sentence occurs in a training sentence.
+"""
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from engine.errors import InvalidInput
+from engine.training.corpus import grammar
+from engine.training.recipe import Corpus, Recipe
+from engine.training.run import Run, read_json, write_json
+
+RUN_WORDS: Final = 5
+FEWEST_PROSE: Final = 50
+_TRIES: Final = 200
+_PARAGRAPH: Final = (150, 420)  # characters; a teacher takes some 510 symbols
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Test sentences, short replies, prose to train on; grammar is drawn when needed."""
+
+    test: tuple[str, ...]
+    short: tuple[str, ...]
+    prose: tuple[str, ...]
+
+    def draw(self, random_: random.Random, corpus: Corpus) -> str:
+        """A training text: a reply, a spelling, a paragraph, a sentence or two short ones."""
+        if corpus.replies and random_.random() < corpus.replies:
+            return self._untested(random_, grammar.reply)
+        if corpus.spellings and random_.random() < corpus.spellings:
+            return self._untested(random_, grammar.spelling)
+        if corpus.paragraphs and random_.random() < corpus.paragraphs:
+            return self._untested(random_, lambda draw: self._paragraph(draw, corpus))
+        text = self._sentence(random_, corpus)
+        if len(text) < 60 and random_.random() < 0.3:
+            text += " " + self._untested(random_, grammar.sentence)
+        return text
+
+    def _sentence(self, random_: random.Random, corpus: Corpus) -> str:
+        if not self.prose or random_.random() < corpus.grammar_share:
+            return self._untested(random_, grammar.sentence)
+        return random_.choice(self.prose)
+
+    def _paragraph(self, random_: random.Random, corpus: Corpus) -> str:
+        """Sentences together, as many as the characters drawn."""
+        longest = random_.randint(*_PARAGRAPH)
+        text, following = self._sentence(random_, corpus), self._sentence(random_, corpus)
+        while len(text) + len(following) < longest:
+            text += " " + following
+            following = self._sentence(random_, corpus)
+        return text
+
+    def _untested(self, random_: random.Random, drawn: Callable[[random.Random], str]) -> str:
+        for _ in range(_TRIES):
+            text = drawn(random_)
+            if not runs(text) & self.tested and text not in self.short:
+                return text
+        raise InvalidInput("The grammar has no sentence left that is not tested.")
+
+    @cached_property
+    def tested(self) -> frozenset[tuple[str, ...]]:
+        """Runs of words no training sentence may hold."""
+        return _runs_of(self.test)
+
+
+def make_texts(recipe: Recipe, prose: Sequence[str]) -> Texts:
+    """Draw the test sentences, half of them prose, and remove their like from the prose."""
+    draw = random.Random(f"{recipe.seed} test text")
+    wanted = recipe.corpus.test_sentences
+    plain = [text for text in prose if 5 <= text.count(" ") + 1 <= 14]
+    chosen = draw.sample(plain, min(wanted // 2, len(plain) // 10))
+    drawn: set[str] = set(chosen)
+    while len(drawn) < wanted:
+        drawn.add(grammar.test_sentence(draw))
+    test = tuple(sorted(drawn))
+    replies = {grammar.short_reply(draw) for _ in range(10 * recipe.evaluate.short_replies)}
+    tested = _runs_of(test)
+    kept = tuple(text for text in prose if not runs(text) & tested)
+    return Texts(test, tuple(sorted(replies)[: recipe.evaluate.short_replies]), kept)
+
+
+def read_texts(run: Run) -> Texts:
+    """The texts of a run, made once."""
+    file = run.stage("corpus") / "texts.json"
+    if not file.is_file():
+        raise InvalidInput("The texts of this run are not there.", hint="Run the stage corpus.")
+    found = read_json(file)
+    return Texts(tuple(found["test"]), tuple(found["short"]), tuple(found["prose"]))
+
+
+def write_texts(run: Run, texts: Texts) -> None:
+    """Keep the texts beside the corpus."""
+    content = {"test": texts.test, "short": texts.short, "prose": texts.prose}
+    write_json(run.stage("corpus") / "texts.json", content)
+
+
+def runs(text: str) -> frozenset[tuple[str, ...]]:
+    """All runs of RUN_WORDS words of a text; a shorter text is one run."""
+    words = [word.strip(".,!?").lower() for word in text.split()]
+    count = max(1, len(words) - RUN_WORDS + 1)
+    return frozenset(tuple(words[start : start + RUN_WORDS]) for start in range(count))
+
+
+def _runs_of(texts: Sequence[str]) -> frozenset[tuple[str, ...]]:
+    return frozenset(run for text in texts for run in runs(text))

@@ -1,0 +1,291 @@
+"""One utterance of the corpus: planned, spoken by a synthesiser, made into a virtual speaker's.
+
+Invariant: an utterance is a function of its plan and its takes; all chance is in the plan.
+"""
+
+import random
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import soxr
+
+from engine.text import syllables
+from engine.text.phonemes import Espeak, PhonedWord, WordPhonemizer
+from engine.training.corpus.matching import match
+from engine.training.corpus.speakers import OWN_SPS, Speaker, pick
+from engine.training.corpus.texts import Texts
+from engine.training.recipe import Recipe
+from engine.training.teachers.sounds import PAUSE
+from engine.training.teachers.synthesisers import Request, Sound, Take
+
+Pcm = npt.NDArray[np.float32]
+
+SAMPLE_RATE: Final = 24_000
+LEAD, TAIL = 1_920, 7_200  # samples of silence before and after speech
+LEVEL: Final = 0.07  # root mean square
+DEAREST_MATCH: Final = 0.35  # cost per sound above which text and sound do not belong together
+LOWEST_HZ, HIGHEST_HZ = 60.0, 400.0  # of what the synthesisers speak, before it is moved
+LONGEST_SECONDS: Final = 32.0
+PARAGRAPH_SECONDS: Final = 28.0
+_SENTENCE: Final = re.compile(r"(?<=[.!?]) [^.!?]+[.!?]$")  # the last of several
+CROSSFADE_SECONDS: Final = 0.008
+SHORTEST_PAUSE: Final = 2_880  # samples; what is shorter joins the next one
+_CLOSURES: Final = frozenset((*"ptkbd", "\u0261", "tʃ", "dʒ", PAUSE))
+_FILLERS: Final = ("um,", "uh,", "hmm,", "well,")
+# Who speaks slowly pauses between words more than they draw out the sounds. Of sounds drawn out to
+# 2 SPS pocketsphinx got 36 % of the words wrong (bigram; open 92 %), of words that the same voice
+# spoke at 3 SPS and set apart to 2 SPS 19 % (44 %); at its own rate 18 % (28 %).
+PAUSING_BELOW: Final = 3.4  # SPS
+DRAWN_OUT: Final = 0.4  # share of the slowing, in octaves, that the sounds take
+UNEVEN: Final = (0.4, 1.6)  # times as long as the rate asks for is a pause
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What will be spoken by whom, at which rates (SPS): one, or one for each half; none for a
+    recording, which is as fast as it is.
+    """
+
+    text: str
+    spoken: str  # the text with pauses and fillers nobody wrote
+    speaker: Speaker
+    rates: tuple[float, ...]
+
+    def requests(self) -> tuple[Request, ...]:
+        """What the synthesiser is asked for: one take, or two to cut together."""
+        base, warp = self.speaker.base, self.speaker.warp
+        stretches = [base.sps / articulation(rate) * warp for rate in self.rates]
+        pitch = self.speaker.pitch_hz / warp
+        return tuple(Request(self.spoken, base.voice, stretch, pitch) for stretch in stretches)
+
+
+@dataclass(frozen=True)
+class Utterance:
+    """Speech at 24 kHz with its phones as they are read at run time; times in samples."""
+
+    speaker: int
+    text: str
+    phones: tuple[str, ...]
+    marks: tuple[tuple[int, str], ...]  # (phones before it, mark)
+    starts: tuple[int, ...]
+    end: int  # of speech
+    syllables: int
+    pcm: Pcm
+
+    @property
+    def rate(self) -> float:
+        """Syllables per second of speech, pauses inside included."""
+        return self.syllables * SAMPLE_RATE / max(1, self.end - self.starts[0])
+
+
+def plan(recipe: Recipe, texts: Texts, draw: random.Random) -> Plan:
+    """Draw the next utterance."""
+    corpus = recipe.corpus
+    speaker = pick(recipe, draw)
+    text = texts.draw(draw, corpus)
+    if corpus.own_pace and draw.random() < corpus.own_pace:
+        return Plan(text, text, speaker, ())
+    rate = _rate(recipe, draw)
+    spoken = text
+    if rate < 3.0 and draw.random() < corpus.hesitations:
+        spoken = _hesitant(text, draw)
+    rates: tuple[float, ...] = (rate,)
+    if draw.random() < corpus.rate_changes and text.count(" ") >= 5:
+        rates = (rate, _rate(recipe, draw))
+    planned = Plan(text, spoken, speaker, rates)
+    while corpus.paragraphs and seconds(planned) > PARAGRAPH_SECONDS and _SENTENCE.search(text):
+        text = _SENTENCE.sub("", text)
+        planned = Plan(text, text, speaker, rates)
+    return planned
+
+
+def seconds(planned: Plan) -> float:
+    """About how long it will be."""
+    count = sum(syllables.count(word) for word in planned.text.split())
+    return count / (planned.rates or (OWN_SPS,))[0] + 0.4
+
+
+def articulation(rate: float) -> float:
+    """The rate of the sounds between the pauses, SPS, of speech of a rate."""
+    return rate if rate >= PAUSING_BELOW else PAUSING_BELOW * (rate / PAUSING_BELOW) ** DRAWN_OUT
+
+
+def finish(planned: Plan, takes: tuple[Take, ...], espeak: Espeak) -> Utterance | None:
+    """The utterance from its takes; None when text and sound do not belong together."""
+    whole = (takes[0], len(takes[0].pcm)) if len(takes) == 1 else _joined(*takes)
+    if whole is None:
+        return None
+    take, cut = whole
+    phonemizer = WordPhonemizer(espeak)
+    words = [ready for word in planned.text.split() for ready in phonemizer.push(word)]
+    words += phonemizer.finish()
+    phones = tuple(phone for word in words for phone in word.phones)
+    found = match(phones, take.sounds)
+    if found is None or found.cost > DEAREST_MATCH:
+        return None
+    scale = SAMPLE_RATE / (take.sample_rate * planned.speaker.warp)
+    made = Utterance(
+        planned.speaker.number,
+        planned.text,
+        phones,
+        marks_of(words),
+        tuple(round(start * scale) for start in found.starts),
+        round(found.end * scale),
+        sum(word.syllables for word in words),
+        voiced(take, planned.speaker),
+    )
+    if planned.rates:
+        made = _set_apart(made, words, planned, cut * scale)
+    return trimmed(made)
+
+
+def marks_of(words: Sequence[PhonedWord]) -> tuple[tuple[int, str], ...]:
+    """The marks of a text, each with the number of phones before it."""
+    marks, count = [], 0
+    for word in words:
+        count += len(word.phones)
+        if word.mark:
+            marks.append((count, word.mark))
+    return tuple(marks)
+
+
+def _set_apart(
+    made: Utterance, words: Sequence[PhonedWord], planned: Plan, cut: float
+) -> Utterance:
+    """The same with the pauses between words that its rates ask for; `cut` = sample from which the
+    second rate holds. A pause belongs to the phone before it, as in VoXtream2, 4.1.
+    """
+    # Dice of their own: pauses do not change who speaks next in the shard.
+    dice = random.Random(f"{planned.text} {planned.rates}")
+    pieces, starts = [made.pcm[: made.starts[0]]], []
+    before, shift, phone, owed = made.starts[0], 0, 0, 0.0
+    spoken = [word for word in words if word.phones]
+    for number, word in enumerate(spoken):
+        begins = made.starts[phone]
+        starts += [start + shift for start in made.starts[phone : phone + len(word.phones)]]
+        phone += len(word.phones)
+        if number == len(spoken) - 1:
+            break
+        rate = planned.rates[0 if begins < cut else -1]
+        lacking = word.syllables * (1 / rate - 1 / articulation(rate)) * SAMPLE_RATE
+        owed += lacking * dice.uniform(*UNEVEN)
+        if owed >= SHORTEST_PAUSE:
+            pause, owed = int(owed), 0.0
+            pieces += [faded(made.pcm[before : made.starts[phone]]), np.zeros(pause, np.float32)]
+            before = made.starts[phone]
+            shift += pause
+    pieces.append(made.pcm[before:])
+    return replace(made, pcm=np.concatenate(pieces), starts=tuple(starts), end=made.end + shift)
+
+
+def faded(pcm: Pcm) -> Pcm:
+    """The same with soft ends."""
+    soft = pcm.copy()
+    length = min(int(CROSSFADE_SECONDS * SAMPLE_RATE), len(soft) // 2)
+    slope = np.linspace(0, 1, length, dtype=np.float32)
+    soft[:length] *= slope
+    soft[len(soft) - length :] *= slope[::-1]
+    return soft
+
+
+def trimmed(made: Utterance) -> Utterance | None:
+    """The same with as much silence around speech as every utterance has, at one level."""
+    first, end = made.starts[0], min(made.end, len(made.pcm))
+    length = end - first + LEAD + TAIL
+    if not made.phones or not SAMPLE_RATE // 2 < length < LONGEST_SECONDS * SAMPLE_RATE:
+        return None
+    pcm = np.zeros(length, np.float32)
+    source = max(0, first - LEAD)
+    part = made.pcm[source : end + TAIL]
+    pcm[LEAD - (first - source) :][: len(part)] = part[:length]
+    power = float(np.sqrt(np.mean(np.square(pcm)) + 1e-9))
+    pcm *= min(LEVEL / power, 0.95 / max(1e-6, float(np.abs(pcm).max())))
+    shift = LEAD - first
+    starts = tuple(start + shift for start in made.starts)
+    return replace(made, pcm=pcm, starts=starts, end=end + shift)
+
+
+def _rate(recipe: Recipe, draw: random.Random) -> float:
+    """Half near what the voices do by themselves, half anywhere in the recipe's range."""
+    corpus = recipe.corpus
+    if draw.random() < 0.5:
+        return draw.triangular(max(3.0, corpus.lowest_rate), min(6.0, corpus.highest_rate))
+    return draw.uniform(corpus.lowest_rate, corpus.highest_rate)
+
+
+def _hesitant(text: str, draw: random.Random) -> str:
+    """The text with pauses and fillers at some gaps; no written mark is touched."""
+    words = text.split()
+    spoken = []
+    for word in words[:-1]:
+        chance = draw.random()
+        paused = word if word[-1] in ".,!?" or chance > 0.25 else word + ","
+        spoken.append(paused)
+        if chance < 0.08:
+            spoken.append(draw.choice(_FILLERS))
+    return " ".join([*spoken, words[-1]])
+
+
+def voiced(take: Take, speaker: Speaker) -> Pcm:
+    """The take at 24 kHz with the speaker's pitch, warp and colour."""
+    spoken = take.pcm
+    if not speaker.base.heeds:
+        spoken = _pitched(take, speaker.pitch_hz / speaker.warp / speaker.base.pitch_hz)
+    pcm: Pcm = soxr.resample(spoken, take.sample_rate * speaker.warp, SAMPLE_RATE)
+    if not speaker.tilt_db:
+        return pcm.astype(np.float32)
+    spectrum = np.fft.rfft(pcm)
+    hertz = np.fft.rfftfreq(len(pcm), 1 / SAMPLE_RATE).clip(300, 6000)
+    octaves = np.log2(hertz / 300) / np.log2(6000 / 300)
+    tilted = np.fft.irfft(spectrum * 10 ** (speaker.tilt_db * octaves / 20), len(pcm))
+    return tilted.astype(np.float32)
+
+
+def _pitched(take: Take, factor: float) -> Pcm:
+    """The take with its pitch times a factor and all else as it is: Praat's overlap-add."""
+    if factor == 1.0:
+        return take.pcm
+    from parselmouth import Sound as Recording  # training only
+    from parselmouth.praat import call
+
+    recording = Recording(take.pcm.astype(np.float64), take.sample_rate)
+    manipulation = call(recording, "To Manipulation", 0.01, LOWEST_HZ, HIGHEST_HZ)
+    tier = call(manipulation, "Extract pitch tier")
+    if call(tier, "Get number of points") == 0:
+        return take.pcm
+    call(tier, "Multiply frequencies", recording.xmin, recording.xmax, factor)
+    call([tier, manipulation], "Replace pitch tier")
+    moved = call(manipulation, "Get resynthesis (overlap-add)").values[0]
+    pcm: Pcm = moved[: len(take.pcm)].astype(np.float32)
+    return pcm
+
+
+def _joined(first: Take, second: Take) -> tuple[Take, int] | None:
+    """The beginning of one take and the end of another, cut at a closure near the middle, and the
+    sample of the cut.
+    """
+    names = [sound.name for sound in first.sounds]
+    if names != [sound.name for sound in second.sounds] or first.sample_rate != second.sample_rate:
+        return None
+    middle = len(names) // 2
+    near = range(len(names) // 4, 3 * len(names) // 4)
+    closures = [number for number in near if names[number] in _CLOSURES]
+    if not closures:
+        return None
+    cut = min(closures, key=lambda number: abs(number - middle))
+    fade = int(CROSSFADE_SECONDS * first.sample_rate)
+    left, right = first.sounds[cut].start, second.sounds[cut].start
+    if left < fade or right + fade > len(second.pcm) or left + fade > len(first.pcm):
+        return None
+    slope = np.linspace(0, 1, fade, dtype=np.float32)
+    blend = first.pcm[left : left + fade] * (1 - slope) + second.pcm[right : right + fade] * slope
+    pcm = np.concatenate((first.pcm[:left], blend, second.pcm[right + fade :]))
+    moved = [
+        Sound(sound.name, sound.start + left - right, sound.end + left - right)
+        for sound in second.sounds[cut:]
+    ]
+    return Take(pcm, first.sample_rate, (*first.sounds[:cut], *moved)), left

@@ -1,0 +1,187 @@
+"""Whether a cloned voice is its speaker's: judged by an encoder that took no part in training.
+
+Invariant: the speakers are held out, and the judge is Resemblyzer (an extra of training that brings
+its weights along); without it nothing is measured.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import soundfile
+import soxr
+
+from engine.audio.clips.clip import read_clip
+from engine.errors import UnreadableClip
+from engine.training.corpus.shards import read_shards
+from engine.training.corpus.utterance import SAMPLE_RATE
+from engine.training.judge.performance import OWN_RATE, say
+from engine.training.judge.talkers import Talker, loaded_pack
+from engine.training.voice.speaker import rate_where_equal
+from engine.tts.base import Pcm
+
+PROMPT_SECONDS: Final = 6.0
+LONGEST_SECONDS: Final = 60.0  # read of one recording of a person
+_PROMPT_SAMPLES: Final = int(PROMPT_SECONDS * SAMPLE_RATE)
+_RATE: Final = 16_000
+
+Vectors = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Likened:
+    """A real person's clone. Cosines to other speech of the person: the clone's, the prompt's, and
+    that of the pack's named voice that is most like the person.
+    """
+
+    name: str
+    clone: float
+    prompt: float
+    nearest: float
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """How like their speakers clones are. Cosines, one for every clone."""
+
+    equal_error: float
+    to_own: tuple[float, ...]
+    of_starter: tuple[float, ...]  # the most similar named voice's to the same speaker
+    to_starter: tuple[float, ...]  # the clone's to the most similar named voice, by the same texts
+
+    @property
+    def best(self) -> float:
+        """Share of speakers whom their clone is more like than any named voice is."""
+        return self._above(self.of_starter)
+
+    @property
+    def nearer(self) -> float:
+        """Share of clones more like their own speaker than like any named voice."""
+        return self._above(self.to_starter)
+
+    def _above(self, others: tuple[float, ...]) -> float:
+        return float(np.mean([own > other for own, other in zip(self.to_own, others, strict=True)]))
+
+
+def available() -> bool:
+    """Whether the judge is installed."""
+    return find_spec("resemblyzer") is not None
+
+
+def clone(pack: str, corpus: str, speaker: int, texts: tuple[str, ...]) -> dict[str, Any]:
+    """A part: vectors of a held-out speaker's prompt, of other speech of theirs, and of what the
+    voice cloned from the prompt says. Empty when the speaker said too little.
+    """
+    return _cloned(pack, _speech(Path(corpus), speaker), texts)
+
+
+def clone_person(pack: str, pattern: str, texts: tuple[str, ...]) -> dict[str, Any]:
+    """The same of a real person, whose recordings in a folder match a pattern."""
+    files = sorted(Path(pattern).parent.glob(Path(pattern).name))
+    parts = [read_clip(file, max_seconds=LONGEST_SECONDS) for file in files]
+    said = [soxr.resample(part.pcm, part.sample_rate, SAMPLE_RATE) for part in parts]
+    return _cloned(pack, _halves(said), texts)
+
+
+def named(talker: Talker, texts: tuple[str, ...]) -> dict[str, Any]:
+    """A part: the vector of a named voice's speech."""
+    spoken = talker.speak(texts, (OWN_RATE,))
+    pcm = np.concatenate([each.pcm for each in spoken])
+    return {"vector": _embedded(pcm, spoken[0].sample_rate)}
+
+
+def likeness(
+    clones: Sequence[dict[str, Any]], starters: Sequence[dict[str, Any]], key: str = "clone"
+) -> Likeness | None:
+    """Clones (or with `key` "prompt" the speakers themselves) against other speech of all held-out
+    speakers. None for fewer than two.
+    """
+    found = [each for each in clones if each]
+    if len(found) < 2 or not starters:
+        return None
+    ours = _unit([each[key] for each in found])
+    theirs = _unit([each["other"] for each in found])
+    named = _unit([each["vector"] for each in starters])
+    cosines = ours @ theirs.T
+    own = np.eye(len(cosines), dtype=bool)
+    return Likeness(
+        float(rate_where_equal(cosines[own], cosines[~own])),
+        tuple(cosines[own].tolist()),
+        tuple((theirs @ named.T).max(axis=1).tolist()),
+        tuple((ours @ named.T).max(axis=1).tolist()),
+    )
+
+
+def likened(name: str, found: dict[str, Any], starters: Sequence[dict[str, Any]]) -> Likened | None:
+    """How like a person their clone is; None when it could not be made."""
+    if not found or not starters:
+        return None
+    rows = [found["clone"], found["prompt"], *(each["vector"] for each in starters)]
+    clone, prompt, *others = (_unit(rows) @ _unit([found["other"]])[0]).tolist()
+    return Likened(name, clone, prompt, max(others))
+
+
+def _speech(corpus: Path, speaker: int) -> tuple[Pcm, Pcm] | None:
+    """A prompt, and other speech of the same speaker; None when there is not enough."""
+    parts: list[Pcm] = []
+    for shard in read_shards(corpus):
+        for entry in shard.entries:
+            if entry.speaker == speaker and sum(map(len, parts)) < 2 * _PROMPT_SAMPLES:
+                pcm, _ = soundfile.read(
+                    shard.sound, entry.length, start=entry.offset, dtype="float32"
+                )
+                parts.append(pcm)
+    return _halves(parts)
+
+
+def _halves(parts: Sequence[Pcm]) -> tuple[Pcm, Pcm] | None:
+    """A prompt and as much other speech; None when both together are shorter than a prompt."""
+    pcm = np.concatenate(parts or [np.zeros(0, np.float32)])
+    middle = min(len(pcm) // 2, _PROMPT_SAMPLES)
+    if 2 * middle < _PROMPT_SAMPLES:
+        return None
+    return pcm[:middle], pcm[middle : 2 * middle]
+
+
+def _cloned(pack: str, said: tuple[Pcm, Pcm] | None, texts: tuple[str, ...]) -> dict[str, Any]:
+    """Vectors of a prompt, of other speech, and of what the voice cloned from the prompt says."""
+    if said is None:
+        return {}
+    prompt, other = said
+    try:
+        voice = loaded_pack(pack).encode_voice(prompt, SAMPLE_RATE)
+    except UnreadableClip:
+        return {}
+    spoken = [say(loaded_pack(pack), voice, text, (OWN_RATE,)) for text in texts]
+    pcm = np.concatenate([each.pcm for each in spoken])
+    return {
+        "clone": _embedded(pcm, spoken[0].sample_rate),
+        "prompt": _embedded(prompt, SAMPLE_RATE),
+        "other": _embedded(other, SAMPLE_RATE),
+    }
+
+
+def _unit(vectors: Sequence[Sequence[float]]) -> Vectors:
+    found = np.asarray(vectors, np.float64)
+    unit: Vectors = found / np.linalg.norm(found, axis=1, keepdims=True)
+    return unit
+
+
+def _embedded(pcm: Pcm, sample_rate: int) -> list[float]:
+    from resemblyzer import preprocess_wav
+
+    heard = soxr.resample(pcm, sample_rate, _RATE)
+    vector: list[float] = _judge().embed_utterance(preprocess_wav(heard, _RATE)).tolist()
+    return vector
+
+
+@lru_cache(maxsize=1)
+def _judge() -> Any:
+    from resemblyzer import VoiceEncoder  # loads its network
+
+    return VoiceEncoder("cpu", verbose=False)

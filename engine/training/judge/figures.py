@@ -1,0 +1,362 @@
+"""The figures of a voice: what it must reach, what it reached, and what others reach.
+
+Invariant: a figure that could not be measured is printed as such, never left out or guessed.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import partial
+from statistics import mean, median
+from typing import Final
+
+from engine.training.corpus.matching import Gaps
+from engine.training.judge.cloning import Likened, Likeness
+from engine.training.judge.settling import settling
+from engine.training.judge.verdicts import Judge, Verdict, errors, interval
+
+UNMEASURED: Final = "not measured"
+# Sounds in a row, a short word; of good speech at most 3 are misheard (32 sentences of flite).
+LOST_SOUNDS: Final = 5
+NATURAL_SLACK: Final = 0.2  # DNSMOS points below the sources
+UP, DOWN = (2.0, 6.0), (6.0, 2.0)  # SPS before and after a change of the slider
+
+
+class Judged(Enum):
+    """Which of several values has to reach the target."""
+
+    WORST = "worst"
+    MEDIAN = "median"
+    MEAN = "mean"
+
+
+@dataclass(frozen=True)
+class Heard:
+    """All that was heard of one side: the voice, the sources, or the formant voice."""
+
+    sentences: tuple[Verdict, ...] = ()
+    replies: tuple[Verdict, ...] = ()
+    rates: dict[float, tuple[Verdict, ...]] = field(default_factory=dict)
+    steps: dict[tuple[float, ...], tuple[Verdict, ...]] = field(default_factory=dict)
+    minutes: tuple[float, ...] = ()  # word error rate of each minute of a long text
+    likeness: Likeness | None = None
+    people: tuple[Likened, ...] = ()  # real ones
+    factors: tuple[float, ...] = ()
+    first_ms: tuple[float, ...] = ()
+    megabytes: tuple[float, ...] = ()
+    own_megabytes: tuple[float, ...] = ()  # more than torch alone
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A figure's name, its target, and how it is computed and printed."""
+
+    name: str
+    limit: float | None  # None = a figure without a target
+    show: Callable[[float], str]
+    of: Callable[[Heard], Sequence[float | None]]
+    judged: Judged = Judged.WORST
+    least: bool = False  # the limit is the least, not the most
+
+    @property
+    def target(self) -> str:
+        if self.limit is None:
+            return ""
+        whose = {Judged.WORST: "", Judged.MEDIAN: ", median", Judged.MEAN: ", mean"}[self.judged]
+        return f"{'>=' if self.least else '<='} {self.show(self.limit)}{whose}"
+
+    def cell(self, heard: Heard) -> str:
+        """Median and worst, as printed."""
+        values = self._values(heard)
+        if not values:
+            return UNMEASURED
+        worst = (min if self.least else max)(values)
+        return f"{self.show(median(values))} / {self.show(worst)}"
+
+    def verdict(self, heard: Heard) -> str:
+        """Whether the target is reached: pass, miss, or nothing where there is none."""
+        values = self._values(heard)
+        if not values or self.limit is None:
+            return ""
+        reached = self._judged(values)
+        passed = reached >= self.limit if self.least else reached <= self.limit
+        return "pass" if passed else "miss"
+
+    def _judged(self, values: Sequence[float]) -> float:
+        match self.judged:
+            case Judged.MEDIAN:
+                return median(values)
+            case Judged.MEAN:
+                return mean(values)
+            case Judged.WORST:
+                return min(values) if self.least else max(values)
+
+    def _values(self, heard: Heard) -> list[float]:
+        return [value for value in self.of(heard) if value is not None]
+
+
+def goals(sources: Heard) -> list[Goal]:
+    """All figures; what is asked of naturalness depends on the sources'."""
+    p808, overall = (_natural_limit(sources, name) for name in ("p808", "overall"))
+    return [
+        *_INTELLIGIBILITY,
+        *_PACE,
+        Goal("DNSMOS P.808", p808, _points, lambda h: _natural(h, "p808"), Judged.MEDIAN, True),
+        Goal(
+            "DNSMOS overall",
+            overall,
+            _points,
+            lambda h: _natural(h, "overall"),
+            Judged.MEDIAN,
+            True,
+        ),
+        *_LIKENESS,
+        *_COST,
+    ]
+
+
+def table(ours: Heard, others: Mapping[str, Heard]) -> str:
+    """A Markdown table, one row a figure; cells hold median / worst. The first of the others are
+    the sources.
+    """
+    names = " | ".join(others)
+    lines = [
+        f"| figure (median / worst) | target | this voice | | {names} |",
+        "|---|---|---|---" + "|---" * len(others) + "|",
+    ]
+    lines += [
+        f"| {goal.name} | {goal.target} | {goal.cell(ours)} | {goal.verdict(ours)} | "
+        + " | ".join(goal.cell(heard) for heard in others.values())
+        + " |"
+        for goal in goals(next(iter(others.values())))
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def details(heard: Heard) -> str:
+    """What a median hides, one line each: every voice, every rate, every minute."""
+    lines = []
+    for name, person in _by_talker(heard.sentences).items():
+        lines.append(f"- {name}: words wrong by {_by_judge(person)}")
+    said = {f"{rate:g} SPS": found for rate, found in heard.rates.items()}
+    said |= {f"slider {a[0]:g} -> {a[-1]:g}": found for a, found in heard.steps.items()}
+    said["replies"] = heard.replies
+    lines += [
+        f"- {name}: words wrong by {_by_judge(found)}" for name, found in said.items() if found
+    ]
+    if heard.rates:
+        rates = ", ".join(f"{rate:g} -> {_rate(v):.2f}" for rate, v in heard.rates.items() if v)
+        lines.append(f"- asked and measured SPS: {rates}")
+    for step, verdicts in heard.steps.items():
+        if found := settling(verdicts):
+            asked = f"{step[0]:g} -> {step[-1]:g}"
+            lines.append(f"- slider {asked}: measured {found.before:.1f} -> {found.after:.1f}")
+    lines += [
+        f"- a real voice, {each.name}: clone {each.clone:.2f} like other speech of theirs, their "
+        f"own prompt {each.prompt:.2f}, the nearest named voice {each.nearest:.2f}"
+        for each in heard.people
+    ]
+    if heard.minutes:
+        minutes = " ".join(_percent(share) for share in heard.minutes)
+        lines.append(f"- words wrong in each minute of a long text: {minutes}")
+    return "\n".join(lines) + "\n"
+
+
+# --------------------------------------------------------------------- printed
+
+
+def _by_judge(verdicts: Sequence[Verdict]) -> str:
+    """What each judge found, with 95 % intervals."""
+    found = [(judge, errors(verdicts, judge)) for judge in Judge]
+    return ", ".join(
+        f"{judge.value} {UNMEASURED}"
+        if share is None
+        else f"{judge.value} {_percent(share)} \u00b1 {100 * interval(verdicts, judge):.1f}"
+        for judge, share in found
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{share:.1%}"
+
+
+def _seconds(value: float) -> str:
+    return "never" if value == float("inf") else f"{value:.1f} s"
+
+
+def _milliseconds(value: float) -> str:
+    return f"{value:.0f} ms"
+
+
+def _points(value: float) -> str:
+    return f"{value:.2f}"
+
+
+def _megabytes(value: float) -> str:
+    return f"{value:.0f} MB"
+
+
+def _yes(value: float) -> str:
+    return "yes" if value else "no"
+
+
+# -------------------------------------------------------------------- computed
+
+
+def _by_talker(verdicts: Iterable[Verdict]) -> dict[str, list[Verdict]]:
+    found: dict[str, list[Verdict]] = {}
+    for verdict in verdicts:
+        found.setdefault(verdict.talker, []).append(verdict)
+    return found
+
+
+def _errors(verdicts: Sequence[Verdict], judge: Judge = Judge.BIGRAM) -> list[float | None]:
+    """Word error rate of every talker."""
+    return [errors(person, judge) for person in _by_talker(verdicts).values()]
+
+
+def _errors_at(rate: float, judge: Judge, heard: Heard) -> list[float | None]:
+    """Word error rate of every talker at one rate."""
+    return _errors(heard.rates.get(rate, ()), judge)
+
+
+def _all_errors(verdicts: Sequence[Verdict]) -> list[float | None]:
+    """Word error rate of all talkers together, as Whisper hears them."""
+    return [errors(verdicts)]
+
+
+def _all_errors_at(rate: float, heard: Heard) -> list[float | None]:
+    return _all_errors(heard.rates.get(rate, ()))
+
+
+def _all_errors_turning(step: tuple[float, float], heard: Heard) -> list[float | None]:
+    return _all_errors(heard.steps.get(step, ()))
+
+
+def _ended(heard: Heard) -> list[float]:
+    people = _by_talker((*heard.sentences, *heard.replies)).values()
+    return [mean(verdict.ended for verdict in person) for person in people]
+
+
+def _whole(heard: Heard) -> list[float]:
+    known = [verdict for verdict in heard.sentences if verdict.gaps is not None]
+    people = _by_talker(known).values()
+    return [mean(_is_whole(verdict.gaps) for verdict in person) for person in people]
+
+
+def _is_whole(gaps: Gaps | None) -> bool:
+    return gaps is not None and max(gaps.skipped, gaps.added) < LOST_SOUNDS
+
+
+def _onsets(heard: Heard) -> list[float]:
+    people = _by_talker(heard.sentences).values()
+    gaps = [[gap for verdict in person for gap in verdict.onset_gaps] for person in people]
+    return [1000 * median(found) for found in gaps if found]
+
+
+def _rate(verdicts: Sequence[Verdict]) -> float:
+    return mean(verdict.rate for verdict in verdicts)
+
+
+def _rate_errors(heard: Heard) -> list[float]:
+    return [abs(_rate(said) - rate) / rate for rate, said in heard.rates.items() if said]
+
+
+def _rising(heard: Heard) -> list[float]:
+    got = [_rate(said) for _, said in sorted(heard.rates.items()) if said]
+    return [float(got == sorted(got))] if len(got) > 1 else []
+
+
+def _settled(heard: Heard, step: tuple[float, float]) -> list[float]:
+    found = settling(heard.steps.get(step, ()))
+    if found is None:
+        return []
+    return [float("inf") if found.seconds is None else found.seconds]
+
+
+def _natural(heard: Heard, name: str) -> list[float]:
+    people = _by_talker(heard.sentences).values()
+    scores = [
+        [getattr(verdict.naturalness, name) for verdict in person if verdict.naturalness]
+        for person in people
+    ]
+    return [median(found) for found in scores if found]
+
+
+def _natural_limit(sources: Heard, name: str) -> float | None:
+    """None when the sources were not judged."""
+    values = _natural(sources, name)
+    return median(values) - NATURAL_SLACK if values else None
+
+
+def _drift(heard: Heard) -> list[float]:
+    return [heard.minutes[-1] - heard.minutes[0]] if len(heard.minutes) > 1 else []
+
+
+def _factors(heard: Heard) -> Sequence[float]:
+    return heard.factors or [v.cpu_seconds / v.seconds for v in heard.sentences if v.cpu_seconds]
+
+
+def _first_ms(heard: Heard) -> Sequence[float]:
+    return heard.first_ms or [v.first_ms for v in heard.sentences if v.first_ms]
+
+
+_INTELLIGIBILITY: Final = (
+    Goal("words wrong, Whisper, every voice", 0.07, _percent,
+         lambda h: _errors(h.sentences, Judge.WHISPER)),
+    Goal("words wrong, Whisper, all", 0.05, _percent, lambda h: _all_errors(h.sentences)),
+    Goal("replies of 1 to 3 words, Whisper", 0.04, _percent, lambda h: _all_errors(h.replies)),
+    *(
+        Goal(f"words wrong at {rate:g} SPS, Whisper", limit, _percent,
+             partial(_all_errors_at, rate))
+        for rate, limit in ((1.5, 0.14), (2.0, 0.08), (6.0, 0.08), (6.5, 0.14))
+    ),
+    *(
+        Goal(f"words wrong, slider {step[0]:g} -> {step[1]:g}, Whisper", 0.08, _percent,
+             partial(_all_errors_turning, step))
+        for step in (UP, DOWN)
+    ),
+    Goal("words wrong, bigram", 0.01, _percent, lambda h: _errors(h.sentences)),
+    Goal("words wrong, open", 0.13, _percent, lambda h: _errors(h.sentences, Judge.OPEN)),
+    Goal("replies of 1 to 3 words, bigram", 0.05, _percent, lambda h: _errors(h.replies)),
+    Goal("ends by itself", 0.99, _percent, _ended, least=True),
+    Goal("nothing skipped or repeated", 0.99, _percent, _whole, least=True),
+    *(
+        Goal(
+            f"words wrong at {rate:g} SPS, {name}",
+            limit,
+            _percent,
+            partial(_errors_at, rate, judge),
+        )
+        for rate in UP
+        for name, limit, judge in (("bigram", 0.03, Judge.BIGRAM), ("open", 0.2, Judge.OPEN))
+    ),
+    Goal("long text, last minute less first", 0.02, _percent, _drift),
+)  # fmt: skip
+_PACE: Final = (
+    Goal("speaking rate, error", 0.1, _percent, _rate_errors, Judged.MEAN),
+    Goal("a higher rate is always faster", 1.0, _yes, _rising, least=True),
+    Goal("slider 2 -> 6, to 90 % of what it reaches", 2.0, _seconds, lambda h: _settled(h, UP)),
+    Goal("slider 6 -> 2, to 90 % of what it reaches", 2.0, _seconds, lambda h: _settled(h, DOWN)),
+    Goal("words wrong, slider 2 -> 6", 0.05, _percent, lambda h: _errors(h.steps.get(UP, ()))),
+    Goal("words wrong, slider 6 -> 2", 0.05, _percent, lambda h: _errors(h.steps.get(DOWN, ()))),
+    Goal("word onsets off an aligner's", 80.0, _milliseconds, _onsets, Judged.MEDIAN),
+)
+_LIKENESS: Final = (
+    Goal("clones, equal error rate", 0.1, _percent,
+         lambda h: [h.likeness.equal_error] if h.likeness else []),
+    Goal("clones, likeness to their own", None, _points,
+         lambda h: h.likeness.to_own if h.likeness else (), least=True),
+    Goal("the nearest named voice's likeness to them", None, _points,
+         lambda h: h.likeness.of_starter if h.likeness else ()),
+    Goal("speakers whom their clone is more like than any named voice is", 1.0, _percent,
+         lambda h: [h.likeness.best] if h.likeness else [], least=True),
+    Goal("clones more like their own than like any named voice", None, _percent,
+         lambda h: [h.likeness.nearer] if h.likeness else [], least=True),
+)  # fmt: skip
+_COST: Final = (
+    Goal("processor time per second of speech", 0.2, _points, _factors, Judged.MEDIAN),
+    Goal("first packet, processor time", 60.0, _milliseconds, _first_ms, Judged.MEDIAN),
+    Goal("resident memory", 300.0, _megabytes, lambda h: h.megabytes),
+    Goal("resident memory above that of torch alone", None, _megabytes, lambda h: h.own_megabytes),
+)

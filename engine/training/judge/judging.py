@@ -1,0 +1,136 @@
+"""Recognisers that judge speech beside Whisper: words heard against words meant.
+
+Three of pocketsphinx: with a bigram of the test sentences (can it be understood, when one knows
+what may come), with its own open language model (can it be understood at all), and for sounds
+without words (was anything left out or said twice).
+Invariant: the judge knows nothing of the voice; the same one judges the synthesisers.
+"""
+
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+from math import log10
+from pathlib import Path
+from typing import Any, Final
+
+import jiwer
+import numpy as np
+import soxr
+
+from engine.training.teachers import sounds
+from engine.tts.base import Pcm
+
+RATE: Final = 16_000
+DISCOUNT: Final = 0.5  # of bigram counts
+INSERTION: Final = 0.65  # pocketsphinx's own word insertion probability, right for language models
+
+
+class Recogniser:
+    """Words heard in speech."""
+
+    def __init__(self, sentences: Sequence[str] | None = None) -> None:
+        """`sentences` = what may come, as a bigram; None = pocketsphinx's open language model."""
+        if sentences is None:
+            self._decoder = _decoder()
+            return
+        with tempfile.TemporaryDirectory(prefix="rubato-judge-") as folder:
+            file = Path(folder) / "sentences.arpa"
+            file.write_text(bigram(sentences), encoding="ascii")
+            known = Path(folder) / "sentences.dict"
+            known.write_text(pronunciations(sentences), encoding="utf-8")
+            self._decoder = _decoder(lm=str(file), dict=str(known))
+
+    def knows(self, sentence: str) -> bool:
+        """Whether all its words are in the dictionary; of a bigram, in its sentences too."""
+        return all(self._decoder.lookup_word(word) is not None for word in words(sentence))
+
+    def hear(self, pcm: Pcm, sample_rate: int) -> str:
+        """The words of one utterance."""
+        _decode(self._decoder, pcm, sample_rate)
+        hypothesis = self._decoder.hyp()
+        return hypothesis.hypstr if hypothesis else ""
+
+
+class SoundRecogniser:
+    """Sounds heard in speech, without knowing any word."""
+
+    def __init__(self) -> None:
+        from pocketsphinx import get_model_path  # loads the library
+
+        # Weights and beams as CMUSphinx's page on phoneme recognition gives them.
+        model = Path(get_model_path()) / "en-us" / "en-us-phone.lm.bin"
+        self._decoder = _decoder(lm=None, allphone=str(model), lw=2.0, beam=1e-20, pbeam=1e-20)
+
+    def hear(self, pcm: Pcm, sample_rate: int) -> list[str]:
+        """Sounds, pauses left out."""
+        _decode(self._decoder, pcm, sample_rate)
+        names = [segment.word.lower() for segment in self._decoder.seg() or ()]
+        heard = [sound for name in names for sound in sounds.ARPABET.get(name, ())]
+        return [sound for sound in heard if sound != sounds.PAUSE]
+
+
+def words(sentence: str) -> list[str]:
+    """Lower-case words without marks."""
+    return [word.strip(".,!?").lower() for word in sentence.split()]
+
+
+def word_error_rate(meant: Sequence[str], heard: Sequence[str]) -> float:
+    """Errors of all sentences over words meant."""
+    truth = [" ".join(words(sentence)) for sentence in meant]
+    return float(jiwer.wer(truth, list(heard)))
+
+
+def word_errors(meant: str, heard: str) -> int:
+    """Words put in, left out and replaced in one sentence."""
+    found = jiwer.process_words(" ".join(words(meant)), heard)
+    return int(found.substitutions + found.deletions + found.insertions)
+
+
+def bigram(sentences: Sequence[str]) -> str:
+    """An ARPA language model of sentences: bigrams with absolute discounting over unigrams."""
+    pairs: Counter[tuple[str, str]] = Counter()
+    singles: Counter[str] = Counter()
+    for sentence in sentences:
+        said = ["<s>", *words(sentence), "</s>"]
+        singles.update(said)
+        pairs.update(pairwise(said))
+    total = sum(count for word, count in singles.items() if word != "<s>")
+    followers: Counter[str] = Counter(first for first, _ in pairs)
+    lines = ["\\data\\", f"ngram 1={len(singles)}", f"ngram 2={len(pairs)}", "", "\\1-grams:"]
+    for word, count in sorted(singles.items()):
+        backing = DISCOUNT * followers[word] / count if followers[word] else 1.0
+        chance = -99.0 if word == "<s>" else log10(count / total)
+        lines.append(f"{chance:.4f} {word} {log10(backing):.4f}")
+    lines += ["", "\\2-grams:"]
+    for (first, second), count in sorted(pairs.items()):
+        lines.append(f"{log10((count - DISCOUNT) / singles[first]):.4f} {first} {second}")
+    return "\n".join([*lines, "", "\\end\\", ""])
+
+
+def pronunciations(sentences: Sequence[str]) -> str:
+    """The lines of pocketsphinx's dictionary for these words. With all of it, a language model of
+    few words loads for ten seconds: each word is looked for in a table as small as that model.
+    """
+    from pocketsphinx import get_model_path  # loads the library
+
+    said = {word for sentence in sentences for word in words(sentence)}
+    whole = Path(get_model_path()) / "en-us" / "cmudict-en-us.dict"
+    lines = whole.read_text(encoding="utf-8").splitlines(keepends=True)
+    return "".join(line for line in lines if line.split("(")[0].split()[0] in said)
+
+
+def _decoder(**options: Any) -> Any:
+    """A pocketsphinx decoder; without `lm` it has its open language model."""
+    from pocketsphinx import Decoder  # loads its acoustic model
+
+    return Decoder(samprate=RATE, loglevel="FATAL", **{"wip": INSERTION, **options})
+
+
+def _decode(decoder: Any, pcm: Pcm, sample_rate: int) -> None:
+    """Let a decoder hear one whole utterance."""
+    heard = soxr.resample(pcm, sample_rate, RATE)
+    raw = (np.clip(heard, -1, 1) * 32767).astype(np.int16).tobytes()
+    decoder.start_utt()
+    decoder.process_raw(raw, full_utt=True)
+    decoder.end_utt()

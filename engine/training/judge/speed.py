@@ -1,0 +1,39 @@
+"""What the voice costs: processor time and memory, in a process that holds nothing else.
+
+Invariant: no judge is loaded where memory is measured.
+"""
+
+import subprocess
+import sys
+from typing import Any, Final
+
+import psutil
+
+from engine.training.judge.performance import OWN_RATE, say
+from engine.training.judge.talkers import loaded_pack
+
+_MEGABYTE: Final = 1024 * 1024
+
+
+def speed(pack: str, texts: tuple[str, ...]) -> dict[str, Any]:
+    """A part, for a fresh process: factors of real time and milliseconds to the first packet of
+    each text (processor time, one thread, the voice warm), and the resident megabytes at the end,
+    with those of a process that has only imported torch.
+    """
+    model = loaded_pack(pack)
+    voice = model.voices()[0]
+    model.warm(voice)
+    said = [say(model, voice, text, (OWN_RATE,)) for text in texts]
+    return {
+        "factors": [each.cpu_seconds * each.sample_rate / len(each.pcm) for each in said],
+        "first_ms": [each.first_ms for each in said],
+        "megabytes": psutil.Process().memory_info().rss / _MEGABYTE,
+        "torch_megabytes": _torch_alone() / _MEGABYTE,
+    }
+
+
+def _torch_alone() -> int:
+    """Resident bytes of a process that has imported torch."""
+    code = "import psutil, torch; print(psutil.Process().memory_info().rss)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    return int(done.stdout)

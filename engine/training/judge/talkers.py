@@ -1,0 +1,207 @@
+"""Who speaks the test sentences: a voice of the pack, a source synthesiser, the formant voice.
+
+The same sentences by the synthesisers that the voice learnt from say what a figure could be at
+best, and by the formant voice what needs no training at all.
+Invariant: a talker is a plain value; what it loads is loaded once a process.
+"""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+import torch
+
+from engine.errors import InvalidInput
+from engine.text.phonemes import Espeak, WordPhonemizer
+from engine.training.corpus.matching import match
+from engine.training.corpus.speakers import BASES, TEACHER, UNHEARD, Speaker
+from engine.training.corpus.utterance import SAMPLE_RATE, Plan
+from engine.training.judge.performance import Spoken, say
+from engine.training.parts import Place
+from engine.training.recipe import Recipe
+from engine.training.run import file_hash
+from engine.training.teachers import synthesisers
+from engine.training.teachers.synthesisers import Request, Take
+from engine.training.teachers.teacher import Teacher, fetch
+from engine.tts.base import TtsModel, Voice
+from engine.tts.voices import saved_voices
+from engine.tts.voxtream.config import STARTER
+from engine.tts.voxtream.files.checkpoint import Target
+from engine.tts.voxtream.files.pack import VOICES_FOLDER, load_pack
+from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
+
+FORMANT: Final = "espeak"
+_HEARD: Final = {".json", ".safetensors"}  # the card is made from the figures, not they from it
+Rates = tuple[float, ...]  # SPS; several divide an utterance into equal parts
+
+
+def pack_hashes(folder: Path) -> tuple[str, ...]:
+    """Of all files of a pack that are heard in its speech."""
+    files = sorted(folder.rglob("*"))
+    return tuple(file_hash(file) for file in files if file.suffix in _HEARD)
+
+
+@dataclass(frozen=True)
+class PackTalker:
+    """The named voice of a pack."""
+
+    folder: str
+    name: str
+
+    def speak(self, texts: Sequence[str], rates: Rates) -> list[Spoken]:
+        """All texts, each one utterance."""
+        model = loaded_pack(self.folder)
+        return [say(model, self._voice(model), text, rates) for text in texts]
+
+    def _voice(self, model: TtsModel) -> Voice:
+        return next(voice for voice in model.voices() if voice.name == self.name)
+
+
+@dataclass(frozen=True)
+class FormantTalker:
+    """The program's formant voice, espeak, through its own sessions."""
+
+    name: str = FORMANT
+
+    def speak(self, texts: Sequence[str], rates: Rates) -> list[Spoken]:
+        """All texts, each one utterance."""
+        from engine.tts.espeak.model import EspeakModel  # loads libespeak-ng
+
+        model = EspeakModel()
+        try:
+            voice = model.voices()[0]
+            return [say(model, voice, text, rates) for text in texts]
+        finally:
+            model.close()
+
+
+@dataclass(frozen=True)
+class SourceTalker:
+    """A synthesiser the corpus was made with, stretched to the rate asked for."""
+
+    name: str
+    synthesiser: str
+    voice: str
+    pitch_hz: float
+    sps: float  # its own rate
+
+    def speak(self, texts: Sequence[str], rates: Rates) -> list[Spoken]:
+        """What it can speak of the texts, at the first of the rates."""
+        stretch = self.sps / rates[0]
+        asked = [Request(text, self.voice, stretch, self.pitch_hz) for text in texts]
+        before = _cpu_seconds()
+        takes = synthesisers.speak_all(self.synthesiser, asked)
+        spent = (_cpu_seconds() - before) / max(1, len(takes))
+        return [
+            Spoken(
+                text,
+                take.pcm,
+                take.sample_rate,
+                onsets=_onsets(text, take),
+                cpu_seconds=spent,
+            )
+            for text, take in zip(texts, takes, strict=True)
+            if take is not None
+        ]
+
+
+@dataclass(frozen=True)
+class TeacherTalker:
+    """A voice of the teacher's."""
+
+    name: str
+    voice: str
+
+    def speak(self, texts: Sequence[str], rates: Rates) -> list[Spoken]:
+        """What it can say of the texts, at exactly these rates."""
+        person = Speaker(0, TEACHER, 1.0, 0.0, 0.0, held_out=True, blend=((self.voice, 1.0),))
+        found = []
+        for text in texts:
+            before = _cpu_seconds()
+            made = _teacher().say(Plan(text, text, person, rates))
+            if made is not None:
+                spent = _cpu_seconds() - before
+                found.append(Spoken(text, made.pcm, SAMPLE_RATE, cpu_seconds=spent))
+        return found
+
+
+Talker = PackTalker | FormantTalker | SourceTalker | TeacherTalker
+
+
+def source_talkers(recipe: Recipe) -> tuple[Talker, ...]:
+    """The voices that a recipe learns from, the formant ones left out; of a teacher, voices that
+    it does not learn from.
+    """
+    if recipe.corpus.teacher:
+        return tuple(TeacherTalker(f"kokoro {voice}", voice) for voice in UNHEARD)
+    names = recipe.corpus.synthesisers
+    return tuple(talker for name in names if name != FORMANT for talker in _synthesiser(name))
+
+
+def talkers_beside(recipe: Recipe) -> dict[str, tuple[Talker, ...]]:
+    """Who else is measured, by name. InvalidInput for who is neither a pack nor a synthesiser."""
+    found: dict[str, tuple[Talker, ...]] = {}
+    for name in recipe.evaluate.beside:
+        talkers: tuple[Talker, ...] = _synthesiser(name) or tuple(
+            PackTalker(Place(Path(name).resolve()), saved.name)
+            for saved in saved_voices(Path(name) / VOICES_FOLDER)
+        )
+        if not talkers or synthesisers.missing([name]):
+            raise InvalidInput(
+                f"The recipe's evaluate.beside has '{name}': no pack lies there, and no such "
+                "synthesiser is on this machine."
+            )
+        found[Path(name).name] = talkers
+    return found
+
+
+def _synthesiser(name: str) -> tuple[SourceTalker, ...]:
+    """All voices of a synthesiser."""
+    return tuple(
+        SourceTalker(f"{name} {base.voice}", name, base.voice, base.pitch_hz, base.sps)
+        for base in BASES
+        if base.synthesiser == name
+    )
+
+
+@lru_cache(maxsize=1)
+def loaded_pack(folder: str) -> VoxtreamSynthesiser:
+    """A pack on one thread, at the precision the program speaks with."""
+    torch.set_num_threads(1)
+    place = Target(torch.device("cpu"), torch.float32, threads=1)
+    return load_pack(Path(folder), STARTER, place)  # as the program loads it
+
+
+@lru_cache(maxsize=1)
+def phonemizer_library() -> Espeak:
+    """The phonemizer's library, half a second to load."""
+    return Espeak()
+
+
+@lru_cache(maxsize=1)
+def _teacher() -> Teacher:
+    return Teacher(fetch(), phonemizer_library())
+
+
+def _onsets(text: str, take: Take) -> tuple[float, ...]:
+    """Where the words of a take begin; empty when its sounds are not those of the text."""
+    phonemizer = WordPhonemizer(phonemizer_library())
+    words = [ready for word in text.split() for ready in phonemizer.push(word)]
+    words += phonemizer.finish()
+    found = match([phone for word in words for phone in word.phones], take.sounds)
+    if found is None or not all(word.phones for word in words):
+        return ()
+    firsts, count = [], 0
+    for word in words:
+        firsts.append(found.starts[count] / take.sample_rate)
+        count += len(word.phones)
+    return tuple(firsts)
+
+
+def _cpu_seconds() -> float:
+    """Processor time of this process and of the programs it called."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system

@@ -1,0 +1,207 @@
+"""What the judges say of utterances, one by one; the figures are made of these.
+
+Invariant: a verdict is a plain value that JSON keeps, made the same way whoever spoke.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from enum import Enum
+from functools import lru_cache
+from typing import Any, Final
+
+import numpy as np
+
+from engine.text.phonemes import WordPhonemizer
+from engine.training.corpus.matching import Gaps, gaps
+from engine.training.corpus.recordings import Aligner
+from engine.training.judge import whisper_judge
+from engine.training.judge.judging import Recogniser, SoundRecogniser, word_errors, words
+from engine.training.judge.naturalness import Naturalness, naturalness
+from engine.training.judge.performance import Spoken
+from engine.training.judge.talkers import Rates, Talker, phonemizer_library
+from engine.training.judge.whisper_judge import WhisperJudge, words_wrong
+from engine.training.teachers import sounds
+
+FORMAT: Final = "verdicts 3"  # another one when a judge changes: what is kept is judged anew
+
+
+RESAMPLES: Final = 1000  # of the bootstrap that gives an interval
+
+
+class Judge(Enum):
+    """Who tells the words. All judge alike whoever spoke."""
+
+    WHISPER = "Whisper"
+    BIGRAM = "bigram"  # pocketsphinx, which knows what may come
+    OPEN = "open"  # pocketsphinx, which does not
+
+
+@dataclass(frozen=True)
+class Judges:
+    """Who listens. `known` = the sentences of the bigram."""
+
+    known: tuple[str, ...]
+    open: bool = False  # also with the open language model
+    sounds: bool = False  # also sound by sound, and where each word begins
+    natural: int = 0  # so many utterances also by DNSMOS
+    whisper: bool = True
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One utterance judged. Times in seconds; None = that judge was not asked or had no answer."""
+
+    talker: str
+    text: str
+    seconds: float
+    rate: float  # known syllables over speech time, SPS
+    ended: bool
+    cpu_seconds: float
+    first_ms: float
+    switched: float | None
+    onsets: tuple[float, ...]  # as the talker said
+    starts: tuple[float, ...]  # as the aligner found; empty when it did not
+    heard: str  # with the bigram
+    heard_open: str | None
+    heard_whisper: str | None
+    wrong: int | None  # words, as Whisper heard them
+    gaps: Gaps | None  # sounds left out and sounds added
+    naturalness: Naturalness | None
+
+    @property
+    def onset_gaps(self) -> list[float]:
+        """How far the talker's onsets are from the aligner's."""
+        if len(self.onsets) != len(self.starts):
+            return []
+        return [abs(a - b) for a, b in zip(self.onsets, self.starts, strict=True)]
+
+
+def judge(
+    talkers: tuple[Talker, ...], texts: tuple[str, ...], rates: Rates, judges: Judges
+) -> dict[str, Any]:
+    """A part: the talkers take turns with the texts; what was heard, under the key "verdicts"."""
+    said = []
+    for number, talker in enumerate(talkers):
+        share = texts[number :: len(talkers)]
+        said += [(talker.name, spoken) for spoken in talker.speak(share, rates)]
+    natural = {n * len(said) // max(1, judges.natural) for n in range(judges.natural)}
+    found = [
+        _verdict(name, spoken, judges, ask_natural=number in natural)
+        for number, (name, spoken) in enumerate(said)
+    ]
+    return {"verdicts": [asdict(verdict) for verdict in found]}
+
+
+def read_verdicts(result: dict[str, Any] | None) -> list[Verdict]:
+    """The verdicts of a part's result; none when it has not been done."""
+    return [_read(row) for row in result["verdicts"]] if result else []
+
+
+def errors(verdicts: Sequence[Verdict], judge: Judge = Judge.WHISPER) -> float | None:
+    """Word error rate of all together; None when there is nothing to judge."""
+    wrong, meant = _counts(verdicts, judge)
+    return sum(wrong) / sum(meant) if meant else None
+
+
+def interval(verdicts: Sequence[Verdict], judge: Judge = Judge.WHISPER) -> float:
+    """Half of the 95 % interval of `errors`, by drawing the utterances anew; 0 of none."""
+    wrong, meant = map(np.asarray, _counts(verdicts, judge))
+    if not len(meant):
+        return 0.0
+    rows = np.random.default_rng(0).integers(len(meant), size=(RESAMPLES, len(meant)))
+    low, high = np.percentile(wrong[rows].sum(1) / meant[rows].sum(1), (2.5, 97.5))
+    return float(high - low) / 2
+
+
+def _counts(verdicts: Sequence[Verdict], judge: Judge) -> tuple[list[int], list[int]]:
+    """Words wrong and words meant of every utterance that the judge heard."""
+    wrong, meant = [], []
+    for verdict in verdicts:
+        count = _wrong(verdict, judge)
+        if count is not None:
+            wrong.append(count)
+            meant.append(len(words(verdict.text)))
+    return wrong, meant
+
+
+def _wrong(verdict: Verdict, judge: Judge) -> int | None:
+    match judge:
+        case Judge.WHISPER:
+            return verdict.wrong
+        case Judge.BIGRAM:
+            return word_errors(verdict.text, verdict.heard)
+        case Judge.OPEN:
+            heard = verdict.heard_open
+            return None if heard is None else word_errors(verdict.text, heard)
+
+
+@lru_cache(maxsize=2)
+def bigram_judge(known: tuple[str, ...]) -> Recogniser:
+    """A recogniser of these sentences."""
+    return Recogniser(known)
+
+
+@lru_cache(maxsize=1)
+def _open_judge() -> Recogniser:
+    return Recogniser()
+
+
+@lru_cache(maxsize=1)
+def _sound_judge() -> SoundRecogniser:
+    return SoundRecogniser()
+
+
+@lru_cache(maxsize=1)
+def _whisper() -> WhisperJudge:
+    return WhisperJudge(whisper_judge.fetch())
+
+
+@lru_cache(maxsize=1)
+def _aligner() -> Aligner:
+    return Aligner()
+
+
+def _verdict(name: str, spoken: Spoken, judges: Judges, *, ask_natural: bool) -> Verdict:
+    pcm, sample_rate = spoken.pcm, spoken.sample_rate
+    aligned = judges.sounds or spoken.switched is not None
+    heard = _whisper().hear(pcm, sample_rate) if judges.whisper else None
+    return Verdict(
+        talker=name,
+        text=spoken.text,
+        seconds=len(pcm) / sample_rate,
+        rate=spoken.rate,
+        ended=spoken.ended,
+        cpu_seconds=spoken.cpu_seconds,
+        first_ms=spoken.first_ms,
+        switched=spoken.switched,
+        onsets=spoken.onsets,
+        starts=tuple(_aligner().word_starts(pcm, sample_rate, spoken.text)) if aligned else (),
+        heard=bigram_judge(judges.known).hear(pcm, sample_rate),
+        heard_open=_open_judge().hear(pcm, sample_rate) if judges.open else None,
+        heard_whisper=heard,
+        wrong=None if heard is None else words_wrong(spoken.text, heard, phonemizer_library()),
+        gaps=_gaps(spoken) if judges.sounds else None,
+        naturalness=naturalness(spoken) if ask_natural else None,
+    )
+
+
+def _gaps(spoken: Spoken) -> Gaps | None:
+    """The text's sounds against those heard; None for a text without a spelling."""
+    phonemizer = WordPhonemizer(phonemizer_library())
+    words = [ready for word in spoken.text.split() for ready in phonemizer.push(word)]
+    words += phonemizer.finish()
+    try:
+        meant = [sound for word in words for phone in word.phones for sound in sounds.of_ipa(phone)]
+    except KeyError:
+        return None
+    return gaps(meant, _sound_judge().hear(spoken.pcm, spoken.sample_rate))
+
+
+def _read(row: dict[str, Any]) -> Verdict:
+    times = {key: tuple(row[key]) for key in ("onsets", "starts")}
+    lost, natural = row["gaps"], row["naturalness"]
+    inner = {
+        "gaps": Gaps(**lost) if lost else None,
+        "naturalness": Naturalness(**natural) if natural else None,
+    }
+    return Verdict(**{**row, **times, **inner})

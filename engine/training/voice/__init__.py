@@ -1,0 +1,1 @@
+"""The voice in training, from encoded utterances to a true rate table."""

@@ -1,0 +1,215 @@
+"""The stage `encode`: every utterance as codes, duration tokens, phone ids and a speaker vector.
+
+Invariant: the encoder hears what it will hear in use: clean speech to say, and prompts as a person
+would record them (with noise and rooms in the share the recipe wants).
+"""
+
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import soxr
+import torch
+from safetensors.numpy import save_file
+from torch.nn import functional
+
+from engine.codec.mimi import FRAME_SAMPLES
+from engine.codec.small import load_small
+from engine.text.phonemes import is_nucleus
+from engine.training.corpus.rooms import in_a_room
+from engine.training.corpus.shards import Entry, Shard, read_shard, read_shards
+from engine.training.corpus.utterance import SAMPLE_RATE
+from engine.training.parts import Part, Place, Result, do_parts
+from engine.training.run import Run, file_hash, read_json, write_json
+from engine.training.voice import fine_tuning, frames
+from engine.tts.voxtream.config import MARKS, VOXTREAM2
+from engine.tts.voxtream.speaker.small import SAMPLE_RATE as SPEAKER_RATE
+from engine.tts.voxtream.speaker.small import load_small_speaker
+from engine.tts.voxtream.table import PhoneTable, own_ids
+
+Arrays = dict[str, npt.NDArray[np.generic]]
+
+
+def encode_corpus(run: Run) -> None:
+    """Encode all shards that are not encoded yet; rare phones leave the table here."""
+    inputs = run.require("corpus", "codec", "speaker")
+    folder = run.stage("encode")
+    shards = read_shards(run.stage("corpus"))
+    if run.recipe.begin_with:
+        ids = fine_tuning.phones(run.recipe)
+    else:
+        ids = phone_ids(shards, run.recipe.corpus.rare_phone)
+    write_json(folder / "phones.json", ids)
+    codec, speaker = (run.stage(name) / f"{name}.safetensors" for name in ("codec", "speaker"))
+    table = folder / "phones.json"
+    draws = (run.recipe.seed, run.recipe.voice.noisy_prompts)
+    how = Encoding(Place(codec), Place(speaker), Place(table), *draws, run.device)
+    hashes = tuple(map(file_hash, (codec, speaker, table)))
+    parts = []
+    for shard in shards:
+        made = codes_file(folder, shard)
+        given = (Place(shard.index), Place(made), how)
+        depends = (*hashes, file_hash(shard.index))
+        parts.append(Part(f"shard/{shard.index.stem}", encode_shard, given, depends))
+        if not made.is_file():
+            parts[-1].file(folder).unlink(missing_ok=True)
+    do_parts("encode", folder, parts, run.workers if run.device == "cpu" else 1)
+    run.finish("encode", inputs, phones=len(ids))
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """The files of codec, speaker encoder and phone table, and what the prompts are like."""
+
+    codec: Place
+    speaker: Place
+    table: Place
+    seed: int
+    noisy: float  # share of the prompts with noise and a room
+    device: str
+
+
+def encode_shard(index: str, made: str, how: Encoding) -> Result:
+    """Encode the shard of a JSON file into the file `made`. How many utterances it has."""
+    arrays = _Work(how).encoded(read_shard(Path(index)))
+    _write(Path(made), arrays)
+    return {"utterances": len(arrays["index"])}
+
+
+def phone_ids(shards: Sequence[Shard], fewest: int) -> dict[str, int]:
+    """Our own numbering without phones heard less often than `fewest` times: the table then spells
+    them with nearer ones.
+    """
+    heard: Counter[str] = Counter()
+    for shard in shards:
+        for entry in shard.entries:
+            heard.update(entry.phones)
+    return {phone: number for phone, number in own_ids().items() if heard[phone] >= fewest}
+
+
+class _Work:
+    """Encodes shards with one codec, one speaker encoder and one table."""
+
+    def __init__(self, how: Encoding) -> None:
+        device = torch.device(how.device)
+        self._codec = load_small(Path(how.codec), device)
+        self._speaker = load_small_speaker(Path(how.speaker)).to(device)
+        self._table = PhoneTable(read_json(Path(how.table)))
+        self._how = how
+
+    def encoded(self, shard: Shard) -> Arrays:
+        """All that can be aligned of a shard; int16 codes [K, T] one after the other."""
+        pcm = shard.pcm()
+        draw = random.Random(f"{self._how.seed} prompts {shard.index.stem}")
+        rows = []
+        for place, entry in enumerate(shard.entries):
+            whole = pcm[entry.offset : entry.offset + entry.length]
+            part = whole.astype(np.float32) / np.float32(32768)
+            row = self._utterance(entry, part, draw)
+            if row is not None:
+                rows.append({**row, "places": np.asarray([place], np.int32)})
+        return _gathered(rows, self._codec.codebooks, self._speaker.config.width)
+
+    def _utterance(
+        self, entry: Entry, pcm: npt.NDArray[np.float32], draw: random.Random
+    ) -> Arrays | None:
+        phones = aligned_phones(entry, self._table)
+        speech_frames = -(-entry.end // FRAME_SAMPLES)
+        walk = frames.walk(phones["starts"], speech_frames, VOXTREAM2.duration_tokens)
+        total = -(-len(pcm) // FRAME_SAMPLES)
+        if walk is None or total < speech_frames + frames.CLOSING_FRAMES:
+            return None
+        codes = prompt_codes = self._codes(pcm)
+        prompt = pcm
+        if draw.random() < self._how.noisy:
+            prompt = in_a_room(pcm, SAMPLE_RATE, draw)
+            prompt_codes = self._codes(prompt)
+        sizes = (entry.speaker, total, speech_frames, len(phones["ids"]), len(phones["marks"]))
+        return {
+            "index": np.asarray(sizes, np.int32),
+            "codes": codes,
+            "prompts": prompt_codes,
+            "vectors": self._vector(prompt)[None],
+            "tokens": walk.tokens.astype(np.int8),
+            "phones": phones["ids"].astype(np.int16),
+            "nuclei": phones["nuclei"].astype(np.int8),
+            "marks": phones["marks"].astype(np.int16),
+        }
+
+    def _codes(self, pcm: npt.NDArray[np.float32]) -> npt.NDArray[np.int16]:
+        """[K, T]"""
+        codes = self._codec.encode(torch.from_numpy(pcm)[None, None])
+        return codes[0].cpu().numpy().astype(np.int16)
+
+    @torch.inference_mode()
+    def _vector(self, pcm: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        heard = torch.from_numpy(soxr.resample(pcm, SAMPLE_RATE, SPEAKER_RATE))
+        device = next(self._speaker.parameters()).device
+        vector = functional.normalize(self._speaker.embed(heard.to(device)), dim=0)
+        found: npt.NDArray[np.float32] = vector.cpu().numpy()
+        return found
+
+
+def aligned_phones(entry: Entry, table: PhoneTable) -> dict[str, npt.NDArray[np.int64]]:
+    """Ids of an utterance's phones with their starts (samples) and whether they carry a syllable,
+    and marks as pairs (ids before it, its id) [M, 2].
+    """
+    ids: list[int] = []
+    starts: list[int] = []
+    nuclei: list[bool] = []
+    before = [0]  # ids before each phone
+    ends = [*entry.starts[1:], entry.end]
+    for phone, start, end in zip(entry.phones, entry.starts, ends, strict=True):
+        numbers = table.ids(phone)
+        for place, number in enumerate(numbers):
+            ids.append(number)
+            starts.append(start + (end - start) * place // len(numbers))
+            nuclei.append(place == 0 and is_nucleus(phone))
+        before.append(len(ids))
+    marks = [(before[count], MARKS[mark]) for count, mark in entry.marks]
+    return {
+        "ids": np.asarray(ids, np.int64),
+        "starts": np.asarray(starts, np.int64),
+        "nuclei": np.asarray(nuclei, np.int64),
+        "marks": np.asarray(marks, np.int64).reshape(-1, 2),
+    }
+
+
+def _gathered(
+    rows: Sequence[Mapping[str, npt.NDArray[np.generic]]], codebooks: int, width: int
+) -> Arrays:
+    """One array a name from the utterances' arrays."""
+    empty: Arrays = {
+        "index": np.zeros((0, 5), np.int32),
+        "places": np.zeros(0, np.int32),
+        "codes": np.zeros((codebooks, 0), np.int16),
+        "prompts": np.zeros((codebooks, 0), np.int16),
+        "vectors": np.zeros((0, width), np.float32),
+        "tokens": np.zeros(0, np.int8),
+        "phones": np.zeros(0, np.int16),
+        "nuclei": np.zeros(0, np.int8),
+        "marks": np.zeros((0, 2), np.int16),
+    }
+    gathered: Arrays = {
+        "index": np.stack([row["index"] for row in rows]) if rows else empty["index"]
+    }
+    for name in ("codes", "prompts"):
+        gathered[name] = np.concatenate([empty[name], *(row[name] for row in rows)], axis=1)
+    for name in ("places", "vectors", "tokens", "phones", "nuclei", "marks"):
+        gathered[name] = np.concatenate([empty[name], *(row[name] for row in rows)])
+    return gathered
+
+
+def codes_file(folder: Path, shard: Shard) -> Path:
+    """Where the codes of a shard lie."""
+    return folder / f"{shard.index.stem}.safetensors"
+
+
+def _write(file: Path, arrays: Arrays) -> None:
+    partial = file.with_suffix(".partial")
+    save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, partial)
+    partial.replace(file)

@@ -1,0 +1,123 @@
+"""Fine-tuning: a pack's codes and speaker encoder stay as they are, its voice learns on, and its
+decoder where the recipe gives it a schedule.
+
+So a voice can be fine-tuned on a person's own recordings, or trained further where the checkpoints
+of its first training are gone; voices cloned with that pack stay valid, as their codes do.
+Invariant: the recipe's shapes are the pack's, or InvalidInput names both; nothing is taken in part.
+"""
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Final
+
+import torch
+from torch import Tensor
+
+from engine.codec.small import CONFIG_KEY, read_config
+from engine.errors import InvalidInput
+from engine.training import checkpoints
+from engine.training.codec.stage import shipped_config
+from engine.training.recipe import Recipe
+from engine.training.run import Run, file_hash, read_json
+from engine.training.voice.model import model_config
+from engine.training.voice.speaker import config_of as speaker_config
+from engine.tts import voices
+from engine.tts.voxtream.config import FULL, MARKS
+from engine.tts.voxtream.files import pack
+from engine.tts.voxtream.files.checkpoint import PublishedFile, Target, load_weights
+from engine.tts.voxtream.speaker.small import load_small_speaker
+
+TAKEN: Final = {
+    "codec": (pack.CODEC_FILE, "codec.safetensors"),
+    "decoder": (pack.CODEC_FILE, "codec.safetensors"),
+    "speaker": (pack.SPEAKER_FILE, "speaker.safetensors"),
+}
+"""Stages whose weights are the pack's, with the pack's file and the stage's."""
+
+
+def taken(recipe: Recipe, stage: str) -> bool:
+    """Whether a stage has nothing to learn. A decoder with a schedule learns on: the codes stay."""
+    learns_on = stage == "decoder" and recipe.decoder.schedule.steps > 0
+    return recipe.begin_with != "" and stage in TAKEN and not learns_on
+
+
+def take(run: Run, stage: str) -> None:
+    """Finish a stage of TAKEN with the pack's weights. InvalidInput when they do not fit."""
+    corpus = run.require("corpus")
+    folder = _fitting(run.recipe)
+    found, wanted = TAKEN[stage]
+    partial = run.stage(stage) / (wanted + ".partial")
+    shutil.copyfile(folder / found, partial)
+    partial.replace(run.stage(stage) / wanted)
+    run.finish(stage, {**corpus, found: file_hash(folder / found)}, taken_from=str(folder))
+
+
+def phones(recipe: Recipe) -> dict[str, int]:
+    """Ids of the pack's phones, without marks: what its embeddings mean."""
+    found = read_json(_fitting(recipe) / pack.PHONES_FILE)
+    return {phone: number for phone, number in found.items() if phone not in MARKS}
+
+
+def weights(recipe: Recipe) -> dict[str, Tensor]:
+    """The pack's voice by the model's own keys, fp32 on the CPU."""
+    folder = _fitting(recipe)
+    config = pack.read_pack_config(folder / pack.CONFIG_FILE)
+    target = Target(torch.device("cpu"), torch.float32, threads=1)
+    with PublishedFile(folder / pack.VOICE_FILE, config.shape) as file:
+        model = load_weights(file, config.shape, config.generation, FULL, target)
+    return model.state_dict()
+
+
+def inputs(recipe: Recipe) -> dict[str, str]:
+    """Hash of the voice that learns on, for the manifest."""
+    return {pack.VOICE_FILE: file_hash(_fitting(recipe) / pack.VOICE_FILE)}
+
+
+def joined(
+    learnt: Mapping[str, Tensor], pack_: Mapping[str, Tensor], kept: float
+) -> dict[str, Tensor]:
+    """The weights between both, `kept` of the pack's: what a voice learnt on from another may
+    do better there than at either end (Wortsman et al. 2022, "Robust fine-tuning").
+    """
+    return {key: torch.lerp(value, pack_[key], kept) for key, value in learnt.items()}
+
+
+def named_voices(run: Run, folder: Path) -> list[str]:
+    """Copy the pack's named voices into another pack's folder; their names."""
+    there = sorted((_fitting(run.recipe) / pack.VOICES_FOLDER).glob("*" + voices.SUFFIX))
+    for file in there:
+        shutil.copyfile(file, folder / pack.VOICES_FOLDER / file.name)
+    return [voices.load(file).name for file in there]
+
+
+def _fitting(recipe: Recipe) -> Path:
+    """The pack's folder, once its shapes are the recipe's."""
+    folder = Path(recipe.begin_with)
+    if not (folder / pack.CONFIG_FILE).is_file():
+        raise InvalidInput(
+            f"The pack to begin with, {folder}, is not there.",
+            hint="Give the folder of a pack, as resources/starter is one, or leave begin_with out.",
+        )
+    codec = folder / pack.CODEC_FILE
+    asked_of = {
+        "voice": asdict(model_config(recipe.voice, recipe.codec, recipe.speaker)),
+        "codec": asdict(shipped_config(recipe)),
+        "speaker": asdict(speaker_config(recipe.speaker)),
+    }
+    found_in = {
+        "voice": asdict(pack.read_pack_config(folder / pack.CONFIG_FILE).shape),
+        "codec": asdict(read_config(checkpoints.metadata(codec).get(CONFIG_KEY, ""), codec)),
+        "speaker": asdict(load_small_speaker(folder / pack.SPEAKER_FILE).config),
+    }
+    for part, asked in asked_of.items():
+        there = found_in[part]
+        other = [key for key in asked if there[key] != asked[key]]
+        if other:
+            raise InvalidInput(
+                f"The pack to begin with has another {part} than the recipe: {other[0]} is "
+                f"{there[other[0]]}, the recipe says {asked[other[0]]}.",
+                hint="Give the recipe the pack's shapes, or train without begin_with.",
+            )
+    return folder

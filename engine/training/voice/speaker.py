@@ -1,0 +1,161 @@
+"""The stage `speaker`: a small network learns to tell hundreds of virtual speakers apart.
+
+Trained as a classifier with an additive angular margin (Deng et al., 2019), judged by the equal
+error rate on speakers it never met. Invariant: what it is judged on took no part in training.
+"""
+
+import math
+import random
+
+import numpy as np
+import numpy.typing as npt
+import soxr
+import torch
+from safetensors.torch import save_file
+from torch import Tensor, nn
+from torch.nn import functional
+
+from engine.training import recipe as recipes
+from engine.training.codec.speech import Speech, Spoken, read_speech
+from engine.training.corpus.rooms import in_a_room
+from engine.training.corpus.utterance import SAMPLE_RATE
+from engine.training.loop import Moment, descend, optimiser, train
+from engine.training.ranks import Ranks, is_first
+from engine.training.run import Run
+from engine.tts.voxtream.speaker.small import SAMPLE_RATE as SPEAKER_RATE
+from engine.tts.voxtream.speaker.small import SmallSpeaker, SmallSpeakerConfig, speaker_metadata
+
+VALIDATION_CLIPS = 60
+NOISY = 0.5  # share of windows heard in a room
+
+
+def config_of(recipe: recipes.Speaker) -> SmallSpeakerConfig:
+    """The shape a recipe asks for."""
+    return SmallSpeakerConfig(recipe.bands, recipe.channels, recipe.width)
+
+
+def train_speaker(run: Run) -> None:
+    """Train and write speaker.safetensors; the manifest holds the equal error rate."""
+    inputs = run.require("corpus")
+    recipe = run.recipe.speaker
+    speech = read_speech(run, recipe.hours)
+    mean = train(
+        run, "speaker", recipe.schedule, lambda ranks: SpeakerLearner(recipe, speech, ranks)
+    )
+    if not is_first():
+        return
+    network = {
+        key.removeprefix("network."): v for key, v in mean.items() if key.startswith("network.")
+    }
+    file = run.stage("speaker") / "speaker.safetensors"
+    save_file(network, file, speaker_metadata(config_of(recipe)))
+    model = SmallSpeaker(config_of(recipe)).eval()
+    model.load_state_dict(network)
+    clips = list(speech.held_out[:VALIDATION_CLIPS])
+    run.finish(
+        "speaker", inputs, equal_error_rate=equal_error_rate(model, clips, recipe.window_seconds)
+    )
+
+
+class SpeakerLearner:
+    """The network and the classes it is trained on."""
+
+    averaged = "speaker"
+    exact: tuple[str, ...] = ()
+
+    def __init__(self, recipe: recipes.Speaker, speech: Speech, ranks: Ranks) -> None:
+        self._recipe = recipe
+        self._speech = speech
+        self._device = ranks.device
+        self._batch_size = ranks.part(recipe.schedule.batch)
+        numbers = sorted({spoken.entry.speaker for spoken in speech.training})
+        self._classes = {number: place for place, number in enumerate(numbers)}
+        self._by_speaker = {
+            number: [spoken for spoken in speech.training if spoken.entry.speaker == number]
+            for number in numbers
+        }
+        network = SmallSpeaker(config_of(recipe))
+        classes = nn.Linear(recipe.width, len(numbers), bias=False)
+        both = nn.ModuleDict({"network": network, "classes": classes}).to(ranks.device)
+        self.parts: dict[str, nn.Module] = {"speaker": both}
+        self.optimisers = {"speaker": optimiser(both, recipe.schedule)}
+
+    def learn(self, moment: Moment) -> dict[str, float]:
+        draw, recipe = moment.draw, self._recipe
+        people = [draw.choice(list(self._by_speaker)) for _ in range(self._batch_size)]
+        clips = [self._clip(draw.choice(self._by_speaker[number]), draw) for number in people]
+        labels = torch.tensor([self._classes[number] for number in people], device=self._device)
+        loss = self._loss(torch.stack(clips).to(self._device), labels)
+        descend(loss, self.optimisers["speaker"], recipe.schedule.clip, moment.ranks)
+        return {"margin": float(loss.detach())}
+
+    def validate(self) -> dict[str, float]:
+        both = self.parts["speaker"].eval()
+        assert isinstance(both, nn.ModuleDict)
+        network = both["network"]
+        assert isinstance(network, SmallSpeaker)
+        clips = list(self._speech.held_out[:VALIDATION_CLIPS])
+        error = equal_error_rate(network, clips, self._recipe.window_seconds)
+        both.train()
+        return {"equal_error_rate": error}
+
+    def _clip(self, spoken: Spoken, draw: random.Random) -> Tensor:
+        pcm = _window(spoken, self._recipe.window_seconds, draw)
+        if draw.random() < NOISY:
+            pcm = in_a_room(pcm, SPEAKER_RATE, draw)
+        return torch.from_numpy(pcm)
+
+    def _loss(self, pcm: Tensor, labels: Tensor) -> Tensor:
+        both = self.parts["speaker"]
+        assert isinstance(both, nn.ModuleDict)
+        classes = both["classes"]
+        assert isinstance(classes, nn.Linear)
+        vectors = functional.normalize(both["network"](pcm))
+        cosines = functional.linear(vectors, functional.normalize(classes.weight))
+        angles = cosines.clamp(-1 + 1e-6, 1 - 1e-6).acos()
+        own = functional.one_hot(labels, len(self._classes)).bool()
+        with_margin = torch.where(own, (angles + self._recipe.margin).clamp(max=math.pi), angles)
+        return functional.cross_entropy(with_margin.cos() * self._recipe.scale, labels)
+
+
+@torch.no_grad()
+def equal_error_rate(model: SmallSpeaker, clips: list[Spoken], seconds: float) -> float:
+    """Share of wrong answers to "the same person?" where both kinds are equally frequent; 0.5 when
+    there are not two clips of one person and two people.
+    """
+    device = next(model.parameters()).device
+    draw = random.Random(0)
+    vectors, people = [], []
+    for spoken in clips:
+        pcm = torch.from_numpy(_window(spoken, seconds, draw)).to(device)
+        vectors.append(functional.normalize(model.embed(pcm), dim=0).cpu())
+        people.append(spoken.entry.speaker)
+    if not vectors:
+        return 0.5
+    stacked = torch.stack(vectors)
+    cosines = (stacked @ stacked.T).numpy()
+    upper = np.triu_indices(len(people), k=1)
+    same = (np.asarray(people)[:, None] == np.asarray(people)[None])[upper]
+    return rate_where_equal(cosines[upper][same], cosines[upper][~same])
+
+
+def rate_where_equal(same: npt.NDArray[np.floating], other: npt.NDArray[np.floating]) -> float:
+    """Equal error rate of scores of pairs of one person and of two."""
+    if not len(same) or not len(other):
+        return 0.5
+    thresholds = np.unique(np.concatenate((same, other)))
+    missed = (same[None] < thresholds[:, None]).mean(1)
+    wrong = (other[None] >= thresholds[:, None]).mean(1)
+    best = int(np.abs(missed - wrong).argmin())
+    return float((missed[best] + wrong[best]) / 2)
+
+
+def _window(spoken: Spoken, seconds: float, draw: random.Random) -> npt.NDArray[np.float32]:
+    """A window of an utterance at the encoder's rate; short ones are repeated."""
+    length = int(seconds * SAMPLE_RATE)
+    start = draw.randrange(max(1, len(spoken.pcm) - length))
+    part = spoken.pcm[start : start + length].astype(np.float32) / 32768
+    if len(part) < length:
+        part = np.resize(part, length)
+    resampled: npt.NDArray[np.float32] = soxr.resample(part, SAMPLE_RATE, SPEAKER_RATE)
+    return resampled

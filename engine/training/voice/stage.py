@@ -1,0 +1,217 @@
+"""The stage `voice`: a small VoXtream2 learns to speak the encoded corpus.
+
+As in VoXtream2, 3.2 to 3.4: prompts of 3 to 10 s without text, conditions dropped for guidance, one
+look-ahead a step, a depth loss on some of the frames. Input codes are corrupted, because in use
+they are the model's own.
+Invariant: what is corrupted is what the model hears, never what it must say.
+"""
+
+import random
+from dataclasses import fields, replace
+
+import numpy as np
+import torch
+from safetensors.torch import save_file
+from torch import Tensor, nn
+from torch.nn import functional
+
+from engine.training import recipe as recipes
+from engine.training.loop import Moment, descend, optimiser, train
+from engine.training.ranks import Ranks, is_first
+from engine.training.recipe import Recipe
+from engine.training.run import Run
+from engine.training.voice import fine_tuning
+from engine.training.voice.model import (
+    Batch,
+    depth_logits,
+    fresh_model,
+    model_config,
+    phone_rows,
+    temporal_hidden,
+)
+from engine.training.voice.utterances import Lesson, Library, Sides, read_encoded, sequence
+from engine.tts.voxtream.config import BOS, UNKNOWN, Generation, ModelConfig
+
+FRAMES_PER_SECOND = 12.5
+VALIDATION_BATCHES = 4
+WRONG_SHARE = 0.8  # of the codebooks of a frame heard wrong
+
+
+def train_voice(run: Run) -> None:
+    """Train and write voice.safetensors (the averaged weights, by the model's own keys)."""
+    inputs = run.require("encode")
+    if run.recipe.begin_with:
+        inputs |= fine_tuning.inputs(run.recipe)
+    sides = read_encoded(run)
+    mean = train(
+        run,
+        "voice",
+        run.recipe.voice.schedule,
+        lambda ranks: VoiceLearner(run.recipe, sides, ranks),
+    )
+    if is_first():
+        if run.recipe.begin_with:
+            mean = fine_tuning.joined(mean, fine_tuning.weights(run.recipe), run.recipe.voice.kept)
+        save_file(mean, run.stage("voice") / "voice.safetensors")
+        hours = sides.training.frames / FRAMES_PER_SECOND / 3600
+        run.finish("voice", inputs, hours=round(hours, 3))
+
+
+class VoiceLearner:
+    """The model and its losses."""
+
+    averaged = "voice"
+    exact: tuple[str, ...] = ()
+
+    def __init__(self, recipe: Recipe, sides: Sides, ranks: Ranks) -> None:
+        self._recipe = recipe.voice
+        self._sides = sides
+        self._device = ranks.device
+        self._batch_size = ranks.part(recipe.voice.schedule.batch)
+        self._config = model_config(recipe.voice, recipe.codec, recipe.speaker)
+        self._model = fresh_model(self._config, Generation())
+        if recipe.begin_with:
+            self._model.load_state_dict(fine_tuning.weights(recipe))
+        self._model.to(ranks.device)
+        self.parts: dict[str, nn.Module] = {"voice": self._model}
+        self.optimisers = {"voice": optimiser(self._model, self._recipe.schedule)}
+
+    def learn(self, moment: Moment) -> dict[str, float]:
+        recipe, draw = self._recipe, moment.draw
+        batch = self._batch(self._sides.training, draw, long=moment.share >= recipe.long_from)
+        batch = corrupted(dropped(batch, self._config, recipe), self._config, recipe)
+        losses = self._losses(batch, draw.randint(1, recipe.look_ahead))
+        total = losses["semantic"] + recipe.depth_weight * losses["acoustic"]
+        descend(total, self.optimisers["voice"], recipe.schedule.clip, moment.ranks)
+        return {name: float(loss.detach()) for name, loss in losses.items()}
+
+    @torch.no_grad()
+    def validate(self) -> dict[str, float]:
+        self._model.eval()
+        draw = random.Random(0)
+        sums: dict[str, float] = {}
+        for _ in range(VALIDATION_BATCHES):
+            batch = self._batch(self._sides.validation, draw, long=False)
+            for name, loss in self._losses(batch, self._recipe.look_ahead).items():
+                sums[name] = sums.get(name, 0.0) + float(loss) / VALIDATION_BATCHES
+        self._model.train()
+        return sums
+
+    def _batch(self, library: Library, draw: random.Random, *, long: bool) -> Batch:
+        recipe = self._recipe
+        seconds = recipe.window_seconds if long else recipe.short_seconds
+        window = round(seconds * FRAMES_PER_SECOND)
+        # As many frames a step, whatever the window.
+        count = max(1, round(self._batch_size * recipe.short_seconds / seconds))
+        shortest, longest = (round(s * FRAMES_PER_SECOND) for s in recipe.prompt_seconds)
+        lessons = [
+            sequence(
+                library.people[library.speaker(draw)],
+                draw,
+                window,
+                draw.randint(shortest, min(longest, window // 2)),
+            )
+            for _ in range(count)
+        ]
+        return on_device(collated(lessons, self._config), self._device)
+
+    def _losses(self, batch: Batch, look_ahead: int) -> dict[str, Tensor]:
+        """Semantic loss over (token, code) jointly, acoustic loss on some frames, and of the first
+        the tokens' part.
+        """
+        model, recipe = self._model, self._recipe
+        bf16 = recipe.schedule.bf16
+        with torch.autocast(self._device.type, torch.bfloat16, enabled=bf16):
+            phones = phone_rows(model, batch, look_ahead)
+            hidden = temporal_hidden(model, batch, phones, recipe.dropout)
+            wanted = batch.tokens >= 0  # [B, T]
+            logits = model.semantic_head(hidden[wanted]).float()  # [M, N V]
+            joint = batch.tokens * self._config.audio_vocabulary + batch.codes[:, 0]
+            semantic = functional.cross_entropy(logits, joint[wanted])
+            acoustic = self._acoustic(batch, hidden)
+        by_token = logits.detach().view(len(logits), self._config.duration_tokens, -1).logsumexp(-1)
+        duration = functional.cross_entropy(by_token, batch.tokens[wanted])
+        return {"semantic": semantic, "acoustic": acoustic, "duration": duration}
+
+    def _acoustic(self, batch: Batch, hidden: Tensor) -> Tensor:
+        """Acoustic loss on a share of the frames (VoXtream, 2: amortised)."""
+        # Column t makes the semantic code of frame t and the acoustic ones of frame t - 1.
+        learnt = batch.tokens >= 0
+        learnt = learnt & learnt.roll(1, dims=1)
+        places = learnt.nonzero()  # [M, 2]
+        count = max(self._recipe.min_depth_frames, int(self._recipe.depth_share * len(places)))
+        order = torch.randperm(len(places), device=places.device)[:count]
+        lesson, column = places[order].unbind(1)
+        speaker = self._model.speaker_projection(batch.speakers)[lesson]
+        semantic = batch.codes[lesson, 0, column]
+        codes = torch.cat((semantic[:, None], batch.codes[lesson, 1:, column - 1]), dim=1)  # [N, K]
+        logits = depth_logits(self._model, hidden[lesson, column] + speaker, codes)
+        return functional.cross_entropy(logits.flatten(0, 1), codes[:, 1:].flatten())
+
+
+def collated(lessons: list[Lesson], config: ModelConfig) -> Batch:
+    """Lessons side by side, padded; nothing dropped or corrupted yet."""
+    columns = max(len(lesson.rows) for lesson in lessons)
+    phones = max(len(lesson.text) for lesson in lessons)
+    count, codebooks = len(lessons), config.codebooks
+    text = np.full((count, phones), UNKNOWN, np.int64)
+    rows = np.zeros((count, columns, 2), np.int64)
+    heard = np.full((count, codebooks, columns), config.codes + 1, np.int64)
+    codes = np.zeros((count, codebooks, columns), np.int64)
+    tokens = np.full((count, columns), -1, np.int64)
+    for number, lesson in enumerate(lessons):
+        length = len(lesson.rows)
+        text[number, : len(lesson.text)] = lesson.text
+        rows[number, :length] = lesson.rows
+        codes[number, :, :length] = lesson.codes
+        heard[number, 0, 1:length] = lesson.codes[0, :-1]
+        heard[number, 1:, 2:length] = lesson.codes[1:, :-2]
+        tokens[number, :length] = lesson.tokens
+    return Batch(
+        torch.from_numpy(text),
+        torch.tensor([len(lesson.text) for lesson in lessons]),
+        torch.from_numpy(rows),
+        torch.from_numpy(heard),
+        torch.from_numpy(codes),
+        torch.from_numpy(tokens),
+        torch.from_numpy(np.stack([lesson.speaker for lesson in lessons])),
+    )
+
+
+def on_device(batch: Batch, device: torch.device) -> Batch:
+    """The batch where the model is."""
+    return Batch(*(getattr(batch, item.name).to(device) for item in fields(batch)))
+
+
+def dropped(batch: Batch, config: ModelConfig, recipe: recipes.Voice) -> Batch:
+    """Some lessons without text, prompt codes or speaker: each alone, and all three as the
+    unconditional row of guidance will be.
+    """
+    count, device = len(batch.text), batch.text.device
+    every = torch.rand(count, device=device) < recipe.drop_all
+    without_text, without_prompt, without_speaker = (
+        every | (torch.rand(count, device=device) < recipe.drop) for _ in range(3)
+    )
+    text = batch.text.masked_fill((batch.text != BOS) & without_text[:, None], UNKNOWN)
+    columns = torch.arange(batch.heard.shape[-1], device=device)
+    first = (batch.tokens >= 0).int().argmax(dim=1)  # the prompt's last column
+    in_prompt = columns[None] <= first[:, None]  # [B, T]
+    hidden = (in_prompt & without_prompt[:, None])[:, None] & (batch.heard <= config.codes)
+    heard = batch.heard.masked_fill(hidden, config.codes)
+    speakers = batch.speakers * (~without_speaker)[:, None]
+    return replace(batch, text=text, heard=heard, speakers=speakers)
+
+
+def corrupted(batch: Batch, config: ModelConfig, recipe: recipes.Voice) -> Batch:
+    """Some frames heard wrong, some not at all, as a model's own codes are now and then."""
+    shape, device = batch.heard.shape, batch.heard.device
+    real = batch.heard < config.codes
+    columns = (shape[0], 1, shape[2])
+    wrong = (torch.rand(columns, device=device) < recipe.random_codes) & (
+        torch.rand(shape, device=device) < WRONG_SHARE
+    )
+    random_codes = torch.randint(0, config.codes, shape, device=device)
+    heard = torch.where(wrong & real, random_codes, batch.heard)
+    lost = torch.rand(columns, device=device) < recipe.lost_frames
+    heard = torch.where(lost & real, torch.full_like(heard, config.codes), heard)
+    return replace(batch, heard=heard)

@@ -1,0 +1,141 @@
+"""Makes a pack's rate table true: what is asked of a rate until the voice speaks at it.
+
+The corpus says which duration tokens a rate has; how strongly a small voice must be pulled towards
+them, and how far beyond, only its speech says. For every row a few strengths are tried on sentences
+never trained on, then histograms of neighbouring rates, which stretches a compressed scale.
+Invariant: a row is kept only if speech came closer to its rate, or words were lost less.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from statistics import mean
+from typing import Any, Final
+
+from engine.training.codec.speech import is_validation
+from engine.training.corpus.shards import read_shards
+from engine.training.judge.judging import word_error_rate
+from engine.training.judge.performance import say, syllables_of
+from engine.training.judge.talkers import loaded_pack, pack_hashes
+from engine.training.judge.verdicts import bigram_judge
+from engine.training.parts import Part, Place, do_parts, result
+from engine.training.run import Run
+from engine.tts.voxtream.rate import RateTarget, rate_target
+from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
+
+STRENGTHS: Final = (6.0, 11.0, 20.0)  # of the pull; the weakest that serves is the best
+NEAR: Final = 0.05  # of the rate: near enough to stop
+FURTHER: Final = 2  # histograms of other rates tried
+WORDS: Final = (6, 12)  # of a sentence to tune with
+KEPT: Final = 0.15  # share of words that may be lost before strength is blamed for it
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A row tried: measured SPS and share of words lost."""
+
+    target: RateTarget
+    rate: float
+    lost: float
+
+    def cost(self, wanted: float) -> float:
+        """What is wrong with it: the rate's error, and words beyond those always lost."""
+        return abs(self.rate - wanted) / wanted + max(0.0, self.lost - KEPT)
+
+
+def tuned(
+    run: Run, pack: Path, counts: Mapping[float, tuple[int, ...]], table: Mapping[float, RateTarget]
+) -> dict[float, RateTarget]:
+    """The table with every row tuned on the pack in a folder; `counts` = the corpus's histograms,
+    also beyond the table's ends. Rows are tried in parallel and kept, so that tuning goes on.
+    """
+    seconds = run.recipe.export.tuning_seconds
+    if not seconds:
+        return dict(table)
+    texts = _texts(run)
+    folder = run.stage("export") / "tuning"
+    folder.mkdir(exist_ok=True)
+    hashes = pack_hashes(pack)  # also of its voices, and of how it draws
+    parts = {}
+    for rate, row in table.items():
+        given = (Place(pack), rate, row, tuple(counts.items()), _enough(texts, rate, seconds))
+        parts[rate] = Part(f"{rate:g} SPS", tune, given, hashes)
+    do_parts("tuning", folder, tuple(parts.values()), run.workers, fresh=True)
+    return {rate: _row(result(part, folder)) for rate, part in parts.items()}
+
+
+def tune(
+    pack: str,
+    rate: float,
+    row: RateTarget,
+    counts: tuple[tuple[float, tuple[int, ...]], ...],
+    texts: tuple[str, ...],
+) -> dict[str, Any]:
+    """A part: the row that makes the voice speak at `rate`, and all trials."""
+    trials: list[Trial] = []
+    for target in _candidates(rate, row, dict(counts), trials):
+        # Not a comprehension: the next candidate depends on the trials so far.
+        trials.append(_trial(loaded_pack(pack), target, rate, texts))  # noqa: PERF401
+    best = min(trials, key=lambda trial: trial.cost(rate))
+    return {"row": asdict(best.target), "trials": [asdict(trial) for trial in trials]}
+
+
+def _candidates(
+    rate: float, row: RateTarget, counts: Mapping[float, tuple[int, ...]], trials: list[Trial]
+) -> Iterator[RateTarget]:
+    """What to try next, given the trials so far."""
+    for strength in STRENGTHS:
+        yield replace(row, weight=strength)
+        if trials[-1].cost(rate) <= NEAR:
+            return
+    rows = {known: replace(row, counts=found) for known, found in counts.items()}
+    asked = rate
+    for _ in range(FURTHER):
+        best = min(trials, key=lambda trial: trial.cost(rate))
+        asked = min(max(asked + rate - best.rate, min(rows)), max(rows))
+        shifted = replace(rate_target(asked, rows), weight=best.target.weight)
+        if abs(best.rate - rate) <= NEAR * rate or any(t.target == shifted for t in trials):
+            return
+        yield shifted
+
+
+def _trial(
+    model: VoxtreamSynthesiser, target: RateTarget, rate: float, texts: tuple[str, ...]
+) -> Trial:
+    """All texts at a rate, by the pack's voices in turn, with one row as the whole table."""
+    changed = model.with_rates({rate: target})
+    voices = changed.voices()
+    said = [
+        say(changed, voices[number % len(voices)], text, (rate,))
+        for number, text in enumerate(texts)
+    ]
+    heard = [bigram_judge(texts).hear(each.pcm, each.sample_rate) for each in said]
+    return Trial(target, mean(each.rate for each in said), word_error_rate(texts, heard))
+
+
+def _texts(run: Run) -> tuple[str, ...]:
+    """Sentences of the validation side whose words the judge knows."""
+    entries = [entry for shard in read_shards(run.stage("corpus")) for entry in shard.entries]
+    found = sorted({entry.text for entry in entries if is_validation(run, entry.text)})
+    plain = [text for text in found if WORDS[0] <= text.count(" ") + 1 <= WORDS[1]]
+    judge = bigram_judge(tuple(plain))
+    return tuple(text for text in plain if judge.knows(text))
+
+
+def _enough(texts: Sequence[str], rate: float, seconds: float) -> tuple[str, ...]:
+    """As many texts as last so long at a rate, at least one."""
+    taken: list[str] = []
+    syllables = 0
+    for text in texts:
+        if taken and syllables + syllables_of(text) > rate * seconds:
+            break
+        taken.append(text)
+        syllables += syllables_of(text)
+    return tuple(taken)
+
+
+def _row(found: dict[str, Any] | None) -> RateTarget:
+    """The row a part kept."""
+    assert found is not None  # all parts were done
+    kept = found["row"]
+    return RateTarget(tuple(kept["counts"]), kept["weight"], kept["guidance"])

@@ -1,0 +1,262 @@
+"""Encoded utterances in memory, and the sequences the voice is trained on.
+
+A sequence is a prompt without text, then utterances of the same speaker until the window is full:
+    columns      0 .. P          P + 1 ..
+    phones       bos, masked     the phones each frame speaks
+    codes        prompt's        what was said, one column later (acoustic codes two)
+Invariant: a sequence is what a session of `engine.tts.voxtream` would have fed its model.
+"""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+from safetensors.numpy import load_file
+
+from engine.errors import InvalidInput
+from engine.training.corpus.speakers import cast
+from engine.training.run import Run
+from engine.training.voice.frames import CLOSING_FRAMES
+from engine.tts.voxtream.config import BOS, EOS, SILENCE, UNKNOWN, VOXTREAM2
+
+Ints = npt.NDArray[np.int64]
+
+GO_ON: Final = 2  # the token (1, 1): one phone further, one phone in the frame
+STAY: Final = 0  # the token (0, 1)
+ENDING: Final = 0.4  # share of lessons in which the text ends
+MIN_AHEAD, MAX_AHEAD = 3, 20  # phones known beyond a window's end
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """One utterance: codes and prompt codes [K, T], a token per speech frame, phone ids; `place` is
+    its number in the shard.
+    """
+
+    place: int
+    speaker: int
+    codes: npt.NDArray[np.int16]
+    prompt: npt.NDArray[np.int16]
+    vector: npt.NDArray[np.float32]
+    tokens: npt.NDArray[np.int8]
+    phones: npt.NDArray[np.int16]
+    nuclei: npt.NDArray[np.int8]
+    marks: npt.NDArray[np.int16]  # [M, 2] phones before it, id
+
+    @property
+    def frames(self) -> int:
+        return int(self.codes.shape[1])
+
+    def spans(self) -> Ints:
+        """First and last phone of every speech frame, [T, 2]."""
+        steps = [VOXTREAM2.duration_tokens[token] for token in self.tokens]
+        spans, last = [], -1
+        for step in steps:
+            first = last + step.shift
+            last = first + step.phones - 1
+            spans.append((first, last))
+        return np.asarray(spans, np.int64)
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """One training sequence. `text` is what the phone transformer reads, `rows` where each column's
+    two phones stand in it; labels are -1 where nothing is to be learnt.
+    """
+
+    text: Ints  # [P]
+    rows: Ints  # [T, 2]
+    codes: Ints  # [K, T] of the frames
+    tokens: Ints  # [T] the token drawn at each column
+    prompt_frames: int
+    speaker: npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Library:
+    """Utterances by speaker."""
+
+    people: dict[int, tuple[Encoded, ...]]
+
+    @property
+    def frames(self) -> int:
+        return sum(made.frames for person in self.people.values() for made in person)
+
+    def speaker(self, draw: random.Random) -> int:
+        """One of them, by how much they said."""
+        numbers = list(self.people)
+        weights = [sum(made.frames for made in self.people[number]) for number in numbers]
+        return draw.choices(numbers, weights)[0]
+
+
+@dataclass(frozen=True)
+class Sides:
+    """Libraries to train on, to validate with, and of speakers never trained on."""
+
+    training: Library
+    validation: Library
+    held_out: Library
+
+
+def read_encoded(run: Run) -> Sides:
+    """All encoded utterances of a run. InvalidInput when there are none to train on."""
+    left_out = {person.number for person in cast(run.recipe) if person.held_out}
+    every = read_everybody(run.stage("encode"))
+    training: dict[int, tuple[Encoded, ...]] = {}
+    validation: dict[int, tuple[Encoded, ...]] = {}
+    held_out: dict[int, tuple[Encoded, ...]] = {}
+    for number, person in every.items():
+        if number in left_out:
+            held_out[number] = tuple(person)
+            continue
+        kept = max(1, round(len(person) * run.recipe.corpus.validation_share))
+        if len(person) > kept + 1:
+            validation[number] = tuple(person[:kept])
+            person = person[kept:]
+        training[number] = tuple(person)
+    if not training:
+        raise InvalidInput("Nothing of the corpus could be encoded.", hint="Make more of it.")
+    return Sides(Library(training), Library(validation or training), Library(held_out or training))
+
+
+def read_everybody(folder: Path) -> dict[int, list[Encoded]]:
+    """All encoded utterances in a folder, by speaker."""
+    every: dict[int, list[Encoded]] = {}
+    for file in sorted(folder.glob("*.safetensors")):
+        for made in read_shard(file):
+            every.setdefault(made.speaker, []).append(made)
+    return every
+
+
+def read_shard(file: Path) -> list[Encoded]:
+    """The utterances of one encoded shard."""
+    arrays = load_file(file)
+    found, frame, speech, phone, mark = [], 0, 0, 0, 0
+    for place, row in enumerate(arrays["index"].tolist()):
+        number, frames, speech_frames, phones, marks = row
+        found.append(
+            Encoded(
+                int(arrays["places"][place]),
+                number,
+                arrays["codes"][:, frame : frame + frames],
+                arrays["prompts"][:, frame : frame + frames],
+                arrays["vectors"][place],
+                arrays["tokens"][speech : speech + speech_frames],
+                arrays["phones"][phone : phone + phones],
+                arrays["nuclei"][phone : phone + phones],
+                arrays["marks"][mark : mark + marks],
+            )
+        )
+        frame, speech, phone, mark = (
+            frame + frames,
+            speech + speech_frames,
+            phone + phones,
+            mark + marks,
+        )
+    return found
+
+
+def sequence(person: Sequence[Encoded], draw: random.Random, window: int, prompt: int) -> Lesson:
+    """A sequence of at most `window` frames, `prompt` of them prompt where there is so much."""
+    opening, speaker = _prompt(person, draw, prompt)
+    codes, heard = [opening], opening.shape[1]
+    builder = _Builder(heard)
+    room, ends = window - heard, draw.random() < ENDING
+    while builder.frames < room:
+        made = draw.choice(person)
+        if ends and builder.frames and made.frames > room - builder.frames:
+            break
+        codes.append(builder.add(made, room))
+    if ends and builder.complete:
+        codes[-1] = codes[-1][:, : codes[-1].shape[1] - builder.close()]
+    whole = np.concatenate(codes, axis=1).astype(np.int64)
+    text, rows, tokens = builder.built(draw)
+    return Lesson(text, rows, whole, tokens, heard, speaker)
+
+
+def one_utterance(
+    made: Encoded, person: Sequence[Encoded], draw: random.Random, prompt: int
+) -> Lesson:
+    """The sequence of one whole utterance behind at most `prompt` frames of prompt."""
+    opening, speaker = _prompt(person, draw, prompt)
+    builder = _Builder(opening.shape[1])
+    whole = np.concatenate((opening, builder.add(made, made.frames)), axis=1).astype(np.int64)
+    text, rows, tokens = builder.built(draw)
+    return Lesson(text, rows, whole, tokens, opening.shape[1], speaker)
+
+
+def _prompt(
+    person: Sequence[Encoded], draw: random.Random, frames: int
+) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.float32]]:
+    """Codes [K, T] of a prompt of at most `frames` frames, and its speaker's unit vector."""
+    said = [draw.choice(person) for _ in range(1 + frames // 12)]
+    codes = np.concatenate([made.prompt for made in said], axis=1)[:, :frames]
+    vector = np.mean([made.vector for made in said], axis=0)
+    return codes, (vector / (np.linalg.norm(vector) + 1e-9)).astype(np.float32)
+
+
+class _Builder:
+    """Puts utterances behind a prompt: text, rows of each column, tokens."""
+
+    def __init__(self, prompt_frames: int) -> None:
+        self._prompt = prompt_frames
+        self._text: list[int] = []  # behind the prompt's masked phones
+        self._places: list[int] = []  # of phones in the text
+        self._spans: list[tuple[int, int]] = []  # phones of every frame
+        self._tokens: list[int] = []
+        self._spoken = 0  # phones of utterances that are complete
+        self._last_speech = 0  # frames up to the last utterance's end of speech
+        self.complete = False  # the last utterance was taken whole
+
+    @property
+    def frames(self) -> int:
+        return len(self._spans)
+
+    def add(self, made: Encoded, most: int) -> npt.NDArray[np.int16]:
+        """Add an utterance as far as there is room; the codes [K, T] taken of it."""
+        marks = {int(before): int(number) for before, number in made.marks}
+        for count, phone in enumerate(made.phones.tolist()):
+            self._places.append(len(self._text))
+            self._text.append(phone)
+            if count + 1 in marks:
+                self._text.append(marks[count + 1])
+        spans = [
+            (self._spoken + first, self._spoken + last) for first, last in made.spans().tolist()
+        ]
+        pause = made.frames - len(spans)
+        last = self._spoken + len(made.phones) - 1
+        taken = min(made.frames, most - self.frames)
+        self.complete = taken == made.frames
+        self._last_speech = self.frames + len(spans)
+        self._spans += (spans + [(last, last)] * pause)[:taken]
+        self._tokens += ([int(token) for token in made.tokens] + [STAY] * pause)[:taken]
+        self._spoken += len(made.phones)
+        return made.codes[:, :taken]
+
+    def close(self) -> int:
+        """End the text behind the last utterance; how many of its last frames are not used."""
+        unused = self.frames - self._last_speech - CLOSING_FRAMES
+        del self._spans[self._last_speech :], self._tokens[self._last_speech :]
+        for number, mark in ((self._spoken, SILENCE), (self._spoken + 1, EOS)):
+            self._places.append(len(self._text))
+            self._text.append(mark)
+            self._spans.append((number, number))
+            self._tokens.append(GO_ON)
+        return unused
+
+    def built(self, draw: random.Random) -> tuple[Ints, Ints, Ints]:
+        """Text with the prompt's masked phones, rows [T, 2] of all columns, tokens [T]."""
+        lead = self._prompt + 1
+        furthest = max(last for _, last in self._spans) + draw.randint(MIN_AHEAD, MAX_AHEAD)
+        known = self._places[min(furthest, len(self._places) - 1)] + 1
+        if furthest >= len(self._places):
+            known = len(self._text)
+        text = [BOS, *[UNKNOWN] * self._prompt, *self._text[:known]]
+        columns = [(column, column) for column in range(lead)]
+        columns += [(lead + self._places[a], lead + self._places[b]) for a, b in self._spans[:-1]]
+        tokens = [-1] * self._prompt + self._tokens
+        return np.asarray(text), np.asarray(columns), np.asarray(tokens)

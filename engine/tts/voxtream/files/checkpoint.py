@@ -1,0 +1,294 @@
+"""Reads the published weights as they are, tensor by tensor, straight into the form they run in.
+
+Invariant: either every published key was there with its shape and was used exactly once, or a
+ModelError names the file, the key, what was expected and what was found.
+At no time is more of the model in memory than its final form and one tensor.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+import torch
+from torch import Tensor, nn
+
+from engine.errors import ModelError
+from engine.nn.finite import not_finite
+from engine.nn.packed.modules import PackedLinear, PackedTransformer
+from engine.nn.packed.quantise import Precision
+from engine.nn.packed.short_stack import ShortStack
+from engine.nn.packed.tail_stack import PackedTail
+from engine.nn.transformer import Block, Linear, RotaryTable, Transformer, TransformerConfig
+from engine.tts.voxtream.config import Generation, ModelConfig, Profile
+from engine.tts.voxtream.network.acoustic import PackedAcoustics
+from engine.tts.voxtream.network.model import VoxtreamModel
+
+AGAIN = "Fetch the model again."
+PREFIXES = {"phone": "phone_former", "temporal": "temp_former", "depth": "dep_former"}
+
+
+class Source(Protocol):
+    """Where tensors come from, by published key; numbers all of them."""
+
+    def take(self, key: str) -> Tensor:
+        """The tensor of a key of `published_shapes`, fp32 on the CPU."""
+        ...
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where the model runs: device, dtype of activations, threads of packed products."""
+
+    device: torch.device
+    dtype: torch.dtype
+    threads: int
+
+
+def published_shapes(config: ModelConfig) -> dict[str, tuple[int, ...]]:
+    """Every key of the published file with its shape."""
+    width, vocabulary = config.width, config.audio_vocabulary
+    shapes: dict[str, tuple[int, ...]] = {
+        "phone_embeddings.weight": (config.phone_vocabulary, width),
+        "audio_embeddings.weight": (vocabulary * config.codebooks, width),
+        "spk_emb_proj.weight": (width, config.speaker_width),
+        "sem_head.weight": (config.duration_tokens * vocabulary, width),
+        "audio_head": (config.codebooks - 1, width, vocabulary),
+    }
+    stacks = {"phone": config.phone, "temporal": config.temporal, "depth": config.depth}
+    for name, stack in stacks.items():
+        shapes |= _stack_shapes(PREFIXES[name], stack)
+    return shapes
+
+
+def _stack_shapes(prefix: str, stack: TransformerConfig) -> dict[str, tuple[int, ...]]:
+    width, kv_width = stack.width, stack.kv_heads * stack.head_width
+    shapes: dict[str, tuple[int, ...]] = {f"{prefix}.norm.scale": (width,)}
+    for layer in range(stack.layers):
+        start = f"{prefix}.layers.{layer}."
+        shapes |= {
+            start + "attn.q_proj.weight": (width, width),
+            start + "attn.k_proj.weight": (kv_width, width),
+            start + "attn.v_proj.weight": (kv_width, width),
+            start + "attn.output_proj.weight": (width, width),
+            start + "mlp.w1.weight": (stack.hidden, width),
+            start + "mlp.w2.weight": (width, stack.hidden),
+            start + "mlp.w3.weight": (stack.hidden, width),
+            start + "sa_norm.scale": (width,),
+            start + "mlp_norm.scale": (width,),
+        }
+    return shapes
+
+
+def load_weights(
+    source: Source,
+    config: ModelConfig,
+    generation: Generation,
+    profile: Profile,
+    target: Target,
+) -> VoxtreamModel:
+    """The model in the form the profile asks for."""
+    with torch.device("meta"):
+        model = VoxtreamModel(config, generation)
+    model.codebooks = min(profile.codebooks, config.codebooks)
+    fill = _Filler(source, target)
+    fill.weight(model.phone_embeddings, "phone_embeddings.weight")
+    fill.weight(model.audio_embeddings, "audio_embeddings.weight")
+    fill.weight(model.speaker_projection, "spk_emb_proj.weight")
+    if profile.heads is not Precision.FLOAT:
+        # Only rows of codes in use are read: half the bytes for a loss of 2^-9.
+        model.audio_embeddings.weight.data = model.audio_embeddings.weight.data.bfloat16()
+    fill.product(model, "semantic_head", ("sem_head.weight",), profile.heads)
+    fill.stack(model, "phone", profile.phone)
+    fill.stack(model, "temporal", profile.temporal)
+    if profile.depth is Precision.FLOAT:
+        _fill_heads(model, source.take("audio_head"), fill)
+        fill.stack(model, "depth", profile.depth)
+    else:
+        model.acoustic_heads = nn.ModuleList()
+        model.depth = fill.acoustics(model, profile)
+    return model.eval().requires_grad_(False)
+
+
+def _fill_heads(model: VoxtreamModel, heads: Tensor, fill: "_Filler") -> None:
+    """The published heads are one tensor [K - 1, D, V]; each becomes a product of its own."""
+    used = heads[: model.codebooks - 1]
+    model.acoustic_heads = nn.ModuleList(fill.linear(head.t(), Precision.FLOAT) for head in used)
+
+
+class _Filler:
+    """Puts tensors where they belong, in the target's dtype or packed."""
+
+    def __init__(self, source: Source, target: Target) -> None:
+        self._take = source.take
+        self._target = target
+
+    def weight(self, module: nn.Module, key: str, name: str = "weight") -> None:
+        module.register_parameter(name, self._parameter(self._take(key)))
+
+    def linear(self, weight: Tensor, precision: Precision, *, threads: int = 1) -> nn.Module:
+        if precision is not Precision.FLOAT:
+            return PackedLinear(weight, precision, threads=threads)
+        with torch.device("meta"):
+            linear = Linear(weight.shape[1], weight.shape[0])
+        linear.weight = self._parameter(weight)
+        return linear
+
+    def product(
+        self, parent: nn.Module, name: str, keys: tuple[str, ...], precision: Precision
+    ) -> None:
+        """One product from published ones stacked on their outputs."""
+        weight = torch.cat([self._take(key) for key in keys])
+        setattr(parent, name, self.linear(weight, precision, threads=self._target.threads))
+
+    def stack(self, model: VoxtreamModel, name: str, precision: Precision) -> None:
+        """The phone or temporal transformer, as one graph when packed; or any, plain."""
+        stack = getattr(model, name)
+        assert isinstance(stack, Transformer)
+        self.weight(stack.norm, f"{PREFIXES[name]}.norm.scale", "scale")
+        if precision is Precision.FLOAT:
+            for number, block in enumerate(stack.layers):
+                self._block(block, f"{PREFIXES[name]}.layers.{number}.")
+            return
+        packed = (PackedTail if name == "phone" else PackedTransformer)(
+            stack.config,
+            self._blocks(name, stack.config),
+            stack.norm.scale,
+            precision=precision,
+            threads=self._target.threads,
+        )
+        setattr(model, name, packed)
+
+    def acoustics(self, model: VoxtreamModel, profile: Profile) -> PackedAcoustics:
+        """The depth transformer and its heads, both packed."""
+        config = model.config
+        table = RotaryTable(config.depth.head_width, self._target.device, model.codebooks)
+        stack = ShortStack(
+            config.depth,
+            self._blocks("depth", config.depth),
+            self._take(f"{PREFIXES['depth']}.norm.scale"),
+            table.slice(0, model.codebooks),
+            precision=profile.depth,
+            threads=self._target.threads,
+        )
+        heads = self._take("audio_head")[: model.codebooks - 1].transpose(1, 2)
+        guidance = model.generation.acoustic_guidance
+        return PackedAcoustics(stack, heads[:, : config.codes], profile.heads, guidance=guidance)
+
+    def _blocks(self, name: str, config: TransformerConfig) -> Iterator[Block]:
+        """The blocks of a stack one at a time, so that only one is held in full."""
+        for number in range(config.layers):
+            with torch.device("meta"):
+                block = Block(config)
+            self._block(block, f"{PREFIXES[name]}.layers.{number}.")
+            yield block
+
+    def _block(self, block: Any, start: str) -> None:
+        attention = tuple(f"{start}attn.{part}_proj.weight" for part in "qkv")
+        self.product(block.attention, "qkv", attention, Precision.FLOAT)
+        output = (start + "attn.output_proj.weight",)
+        self.product(block.attention, "output", output, Precision.FLOAT)
+        gate_up = (start + "mlp.w1.weight", start + "mlp.w3.weight")
+        self.product(block.mlp, "gate_up", gate_up, Precision.FLOAT)
+        self.product(block.mlp, "down", (start + "mlp.w2.weight",), Precision.FLOAT)
+        self.weight(block.attention_norm, start + "sa_norm.scale", "scale")
+        self.weight(block.mlp_norm, start + "mlp_norm.scale", "scale")
+
+    def _parameter(self, tensor: Tensor) -> nn.Parameter:
+        moved = tensor.to(self._target.device, self._target.dtype).contiguous()
+        return nn.Parameter(moved, requires_grad=False)
+
+
+class PublishedFile:
+    """model.safetensors, checked against the shapes of its configuration when opened."""
+
+    def __init__(self, file: Path, config: ModelConfig) -> None:
+        self._file = file
+        self._open = _open_safetensors(file)
+        try:
+            self._check(published_shapes(config))
+        except ModelError:
+            self.close()
+            raise
+
+    def take(self, key: str) -> Tensor:
+        """One tensor as fp32. ModelError when it holds what is no number."""
+        tensor: Tensor = self._open.get_tensor(key).float()
+        if not_finite([(key, tensor)]):
+            raise ModelError(f"{self._file}: '{key}' holds NaN or infinity.", hint=AGAIN)
+        return tensor
+
+    def close(self) -> None:
+        self._open.__exit__(None, None, None)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _check(self, expected: dict[str, tuple[int, ...]]) -> None:
+        found = set(self._open.keys())
+        for key, shape in expected.items():
+            if key not in found:
+                raise ModelError(
+                    f"{self._file} lacks '{key}', expected with shape {list(shape)}.", hint=AGAIN
+                )
+            view = self._open.get_slice(key)
+            if tuple(view.get_shape()) != shape:
+                raise ModelError(
+                    f"{self._file}: '{key}' has shape {view.get_shape()}, expected {list(shape)}.",
+                    hint=AGAIN,
+                )
+            if view.get_dtype() not in {"F32", "BF16", "F16"}:
+                raise ModelError(
+                    f"{self._file}: '{key}' holds {view.get_dtype()}, expected F32, BF16 or F16.",
+                    hint=AGAIN,
+                )
+        extra = sorted(found - set(expected))
+        if extra:
+            raise ModelError(
+                f"{self._file} holds '{extra[0]}', which this model does not have "
+                f"({len(extra)} unknown keys).",
+                hint="This is another model's file; choose the right one.",
+            )
+
+
+class RandomWeights:
+    """Seeded random tensors under the published keys, for tests and measurements."""
+
+    def __init__(self, config: ModelConfig, seed: int) -> None:
+        self._shapes = published_shapes(config)
+        self._seed = seed
+
+    def take(self, key: str) -> Tensor:
+        """The same tensor for the same key and seed, in whatever order keys are taken."""
+        shape = self._shapes[key]
+        place = list(self._shapes).index(key)
+        generator = torch.Generator().manual_seed(self._seed * 100_003 + place)
+        if len(shape) == 1:
+            return 1 + 0.1 * torch.randn(shape, generator=generator)
+        scale = 1.0 if key.endswith("embeddings.weight") else shape[1] ** -0.5
+        return torch.randn(shape, generator=generator) * scale
+
+    def items(self) -> Iterator[tuple[str, Tensor]]:
+        """All keys and tensors, as a state dict would list them."""
+        return ((key, self.take(key)) for key in self._shapes)
+
+
+def _open_safetensors(file: Path) -> Any:
+    from safetensors import SafetensorError, safe_open
+
+    if not file.is_file():
+        raise ModelError(f"The weights {file} are not there.", hint=AGAIN)
+    try:
+        handle: Any = safe_open(str(file), framework="pt", device="cpu")  # type: ignore[no-untyped-call]
+        return handle.__enter__()
+    except (OSError, SafetensorError) as error:
+        raise ModelError(f"The weights {file} are damaged: {error}.", hint=AGAIN) from error

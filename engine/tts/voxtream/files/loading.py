@@ -1,0 +1,147 @@
+"""From the settings to a loaded VoXtream2: which device, which profile, which files.
+
+Invariant: random weights are loaded only to measure speed, or when a developer asks for them by
+name in the environment, and then the model's name says so.
+"""
+
+import os
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import torch
+
+from engine.audio.clips.clip import Clip
+from engine.errors import ModelError
+from engine.settings import SpeechSettings
+from engine.settings_file import data_folder
+from engine.tts.base import AudioFrame, Progress, TtsModel
+from engine.tts.voxtream.config import FULL, INT8, PROFILES, Profile
+from engine.tts.voxtream.files.checkpoint import Target
+from engine.tts.voxtream.files.pick import kept
+from engine.tts.voxtream.synthesiser import (
+    RANDOM_NAME,
+    Files,
+    VoxtreamSynthesiser,
+    load_published,
+    load_random,
+)
+
+RANDOM_FLAG: Final = "RUBATO_RANDOM_WEIGHTS"  # developers only: "1" loads noise instead of a voice
+PROFILE_VARIABLE: Final = "RUBATO_VOXTREAM_PROFILE"
+MIMI_FILE: Final = "tokenizer-e351c8d8-checkpoint125.safetensors"
+SPEAKER_FILE: Final = "M-vb2+vox2+cnc-ft_mix.pt"
+BFLOAT16_CAPABILITY: Final = (8, 0)
+_PROMPT_TEXT: Final = "The boat left the harbour in the morning, and nobody on the shore saw it go."
+
+
+def load(settings: SpeechSettings, progress: Progress) -> TtsModel:
+    """The model as the settings want it. ModelError when files are missing or unusable."""
+    place = target(settings.device)
+    profile = _profile(settings.profile, place)
+    _share_threads(profile, place)
+    return _load(profile, place, progress)
+
+
+def load_to_measure(device: str, profile: str) -> TtsModel:
+    """A profile by name, warm; with random weights of full size where the files are missing.
+
+    ModelError when the device is not there or the files are broken.
+    """
+    place, chosen = target(device), PROFILES[profile]
+    _share_threads(chosen, place)
+    try:
+        files = _files()
+    except ModelError:
+        model = load_random(profile=chosen, target=place)
+    else:
+        model = load_published(files, chosen, place, _formant_clip)
+    model.warm(model.voices()[0])
+    return model
+
+
+def _share_threads(profile: Profile, place: Target) -> None:
+    """What is left to torch beside the packed products is small: on two busy cores a second thread
+    made the codec cost 111 ms of CPU a frame instead of 21.
+    """
+    torch.set_num_threads(place.threads if profile is FULL else 1)
+
+
+def _load(profile: Profile, place: Target, progress: Progress) -> VoxtreamSynthesiser:
+    if os.environ.get(RANDOM_FLAG) == "1":
+        progress(f"Loading {RANDOM_NAME}", None)
+        return load_random(profile=profile, target=place)
+    files = _files()
+    progress(f"Loading the neural voice ({profile.name})", None)
+    return load_published(files, profile, place, _formant_clip)
+
+
+def target(device: str, threads: int = 2) -> Target:
+    """Where to run, with at most `threads` on the CPU; 'auto' takes a CUDA device when there is
+    one. ModelError when the device is not there.
+    """
+    cuda = torch.cuda.is_available()
+    if device not in {"auto", "cuda", "cpu"} or (device == "cuda" and not cuda):
+        raise ModelError(
+            f"The device '{device}' cannot be used for speech.",
+            hint="Set speech.device to 'auto' or 'cpu'.",
+        )
+    if device != "cpu" and cuda:
+        # Cards before Ampere (Turing is 7.5) compute bfloat16 in software or not at all; in float16
+        # weights that were trained in bfloat16 may overflow.
+        modern = torch.cuda.get_device_capability() >= BFLOAT16_CAPABILITY
+        return Target(torch.device("cuda"), torch.bfloat16 if modern else torch.float32, threads=1)
+    # The window and the audio devices need the other cores.
+    return Target(torch.device("cpu"), torch.float32, threads=min(threads, os.cpu_count() or 1))
+
+
+def _profile(wanted: str, place: Target) -> Profile:
+    """The profile wanted; for 'auto' the one the benchmark picked here, else 8 bits: what 4 bits
+    lose has been measured on random weights only.
+
+    A developer's environment variable goes before both. On CUDA there is only the full one.
+    """
+    asked = os.environ.get(PROFILE_VARIABLE) or wanted
+    if asked != "auto" and asked not in PROFILES:
+        raise ModelError(
+            f"There is no profile called '{asked}'.", hint="There are: " + ", ".join(PROFILES) + "."
+        )
+    if place.device.type == "cuda":
+        return FULL  # packed products run on the CPU only
+    if asked == "auto":
+        asked = kept(data_folder(), place.device.type) or INT8.name
+    return PROFILES[asked]
+
+
+def _files() -> Files:
+    """The fetched files. ModelError naming the first that is missing."""
+    models = data_folder() / "models"
+    files = Files(
+        model=models / "voxtream2",
+        mimi=models / "mimi" / MIMI_FILE,
+        speaker=models / "redimnet" / SPEAKER_FILE,
+    )
+    needed: tuple[Path, ...] = (files.model / "model.safetensors", files.mimi, files.speaker)
+    for file in needed:
+        if not file.is_file():
+            raise ModelError(
+                f"The neural voice needs {file.name}, which is not on this machine.",
+                hint="Fetch it with: rubato models get voxtream2",
+            )
+    return files
+
+
+def _formant_clip() -> Clip:
+    """A few seconds of the built-in voice, to speak like until the person adds a recording."""
+    from engine.tts.espeak.model import EspeakModel  # loads libespeak-ng
+
+    with closing(EspeakModel()) as model, model.open(model.voices()[0], seed=0) as session:
+        for word in _PROMPT_TEXT.split():
+            session.push_word(word)
+        session.end_input()
+        frames = []
+        while isinstance(step := session.step(), AudioFrame):
+            frames.append(step.pcm)
+        rate = model.info.sample_rate
+    return Clip(np.concatenate(frames), rate)

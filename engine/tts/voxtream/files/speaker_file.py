@@ -1,0 +1,142 @@
+"""Reads the published speaker encoder, strictly and without running anything in it.
+
+Invariant: either every tensor of the file fits the network its own configuration describes and
+nothing in that configuration would change the numbers, or a ModelError names the file, the key,
+what was expected and what was found.
+"""
+
+import pickle
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from engine.errors import ModelError
+from engine.nn.finite import not_finite
+from engine.tts.voxtream.speaker.redimnet import (
+    FFT,
+    HIGHEST_HZ,
+    HOP,
+    LOWEST_HZ,
+    SAMPLE_RATE,
+    WINDOW,
+    ReDimNet,
+    SpeakerConfig,
+    Stage,
+)
+
+AGAIN = "Fetch the model again."
+NEWER = "This speaker encoder needs a newer version of the program."
+# What each key of the configuration may be; where it is absent, the first is meant.
+_KINDS: dict[str, tuple[Any, ...]] = {
+    "block_1d_type": ("att",),
+    "block_2d_type": ("convnext_like",),
+    "out_channels": (None,),
+    "pooling_func": ("ASTP",),
+    "global_context_att": (False,),
+    "emb_bn": (False,),
+    "hop_length": (HOP,),
+    "feat_type": ("pt", "pt_mel"),
+    "tf_optimized_arch": (False,),
+    "return_all_outputs": (False,),
+}
+_SPECTRUM: dict[str, tuple[Any, ...]] = {
+    "sample_rate": (SAMPLE_RATE,),
+    "n_fft": (FFT,),
+    "win_length": (WINDOW,),
+    "f_min": (LOWEST_HZ,),
+    "f_max": (HIGHEST_HZ,),
+    "norm_signal": (False,),
+    "do_preemph": (True,),
+    "spec_norm": ("mn",),
+}
+_SHAPES = {"F", "C", "embed_dim", "group_divisor", "stages_setup", "spec_params"}
+_TRAINING = {"num_classes", "class_dropout", "feat_agg_dropout", "head_activation"}
+_AUGMENTATION = {
+    "do_spec_aug",
+    "freq_start_bin",
+    "num_apply_spec_aug",
+    "freq_mask_width",
+    "time_mask_width",
+}
+_CLASSIFIER = "cls_head."  # tells the speakers of the training apart; a vector needs none
+
+
+def load_speaker_encoder(file: Path) -> ReDimNet:
+    """Read the published .pt file. ModelError naming file, key, expected and found."""
+    if not file.is_file():
+        raise ModelError(f"The speaker encoder {file} is not there.", hint=AGAIN)
+    try:
+        found = torch.load(file, map_location="cpu", weights_only=True)
+    except (OSError, RuntimeError, EOFError, pickle.UnpicklingError) as error:
+        raise ModelError(
+            f"The speaker encoder {file} is damaged or holds more than weights.", hint=AGAIN
+        ) from error
+    if not isinstance(found, dict) or not {"model_config", "state_dict"} <= set(found):
+        raise ModelError(f"{file} holds no model_config and state_dict.", hint=AGAIN)
+    model = ReDimNet(_read_shape(file, found["model_config"]))
+    _check_keys(file, found["state_dict"], model)
+    model.load_state_dict({key: found["state_dict"][key] for key in model.state_dict()})
+    return model.eval().requires_grad_(False)
+
+
+def _read_shape(file: Path, config: dict[str, Any]) -> SpeakerConfig:
+    """The part of the published configuration that this file implements."""
+    _check_kinds(file, config, _KINDS, _SHAPES | _TRAINING)
+    _check_kinds(file, config.get("spec_params", {}), _SPECTRUM, _AUGMENTATION)
+    plain = SpeakerConfig()
+    setups = config.get("stages_setup")
+    setups = setups if isinstance(setups, list | tuple | None) else [setups]
+    stages = plain.stages if setups is None else tuple(_stage(file, setup) for setup in setups)
+    published = {"frequencies": "F", "channels": "C", "width": "embed_dim"}
+    values = {
+        field.name: config.get(published.get(field.name, field.name), getattr(plain, field.name))
+        for field in fields(SpeakerConfig)
+        if field.name != "stages"
+    }
+    return SpeakerConfig(stages=stages, **values)
+
+
+def _check_kinds(
+    file: Path, config: Any, kinds: dict[str, tuple[Any, ...]], others: set[str]
+) -> None:
+    """Every key is known, and those of `kinds` have a value that is implemented here."""
+    if not isinstance(config, dict):
+        raise ModelError(f"{file} holds no configuration.", hint=AGAIN)
+    for key, value in config.items():
+        if key in others:
+            continue
+        if key not in kinds:
+            raise ModelError(f"{file}: the configuration's '{key}' is not known.", hint=NEWER)
+        if value not in kinds[key]:
+            raise ModelError(
+                f"{file}: '{key}' is {value!r}, expected {kinds[key][0]!r}.", hint=NEWER
+            )
+
+
+def _stage(file: Path, setup: Any) -> Stage:
+    """Stride, blocks, expansion, kernel sizes (which the blocks ignore), attention's share."""
+    match setup:
+        case (int(stride), int(blocks), 1, _, int(reduction)) if min(stride, blocks, reduction) > 0:
+            return Stage(stride, blocks, reduction)
+    raise ModelError(f"{file}: the stage {setup!r} is not implemented.", hint=NEWER)
+
+
+def _check_keys(file: Path, found: dict[str, Tensor], model: ReDimNet) -> None:
+    expected = model.state_dict()
+    for key, tensor in expected.items():
+        if key not in found:
+            raise ModelError(f"{file} lacks '{key}', expected {list(tensor.shape)}.", hint=AGAIN)
+        if found[key].shape != tensor.shape:
+            raise ModelError(
+                f"{file}: '{key}' has shape {list(found[key].shape)}, "
+                f"expected {list(tensor.shape)}.",
+                hint=AGAIN,
+            )
+    if key := not_finite((key, found[key]) for key in expected):
+        raise ModelError(f"{file}: '{key}' holds NaN or infinity.", hint=AGAIN)
+    extra = sorted(key for key in set(found) - set(expected) if not key.startswith(_CLASSIFIER))
+    if extra:
+        raise ModelError(f"{file} holds '{extra[0]}', which is not expected.", hint=AGAIN)

@@ -1,0 +1,1 @@
+"""The three transformers, and how a frame is made of them."""

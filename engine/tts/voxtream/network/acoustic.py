@@ -1,0 +1,103 @@
+"""The acoustic codes of a frame from packed weights: a step of the depth transformer is one graph,
+the head that follows it another, and only the code between two steps passes through Python.
+
+Invariant: weights are shared and never change; AcousticSteps is what one utterance owns.
+"""
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from engine.nn.bound import Bound
+from engine.nn.packed.product_graph import ProductGraph
+from engine.nn.packed.quantise import Precision
+from engine.nn.packed.short_stack import ShortStack
+from engine.tts.voxtream.config import ROWS
+
+OPENING = 2  # positions: hidden + speaker, and the semantic code
+
+
+class PackedAcoustics(nn.Module):
+    """The depth transformer and the heads of acoustic codebooks 1.., weights in few bits."""
+
+    def __init__(
+        self, stack: ShortStack, heads: Tensor, precision: Precision, *, guidance: float
+    ) -> None:
+        """`heads` [K - 1, V, D] give logits of real codes; `guidance` is their weight."""
+        super().__init__()
+        self.stack = stack
+        self._heads = [_Head(head, precision, guidance) for head in heads]
+
+    def open(self, embeddings: Tensor, vocabulary: int) -> "AcousticSteps":
+        """Buffers for one utterance; `embeddings` [K vocabulary, D] are those of all codes."""
+        return AcousticSteps(self.stack, self._heads, embeddings, vocabulary)
+
+
+class AcousticSteps:
+    """One utterance's frames, one after the other."""
+
+    def __init__(
+        self, stack: ShortStack, heads: list["_Head"], embeddings: Tensor, vocabulary: int
+    ) -> None:
+        self._sequence = stack.open(ROWS, OPENING)
+        self._embeddings, self._vocabulary = embeddings, vocabulary
+        self._found = torch.zeros(len(heads), 1, dtype=torch.int64)
+        self._heads = heads
+        self._draws = [
+            head.bound(self._sequence.hidden, code)
+            for head, code in zip(heads, self._found, strict=True)
+        ]
+
+    def codes(self, hidden: Tensor, semantic: Tensor) -> Tensor:
+        """Greedy codes [1, K - 1] from hidden + speaker [B, D] and the semantic code [1, 1]."""
+        self._open(hidden, int(semantic))
+        found = self._found.numpy()
+        for step, draw in enumerate(self._draws):
+            if step:
+                self._follow(step, int(found[step - 1, 0]))
+            self._sequence.run(step)
+            draw.run()
+        return self._found.t().clone()
+
+    def logits(self, hidden: Tensor, codes: Tensor) -> Tensor:
+        """Guided logits [K - 1, V] of every codebook, the codes [K] before it given."""
+        rows = []
+        for step, head in enumerate(self._heads):
+            if step:
+                self._follow(step, int(codes[step]))
+            else:
+                self._open(hidden, int(codes[0]))
+            self._sequence.run(step)
+            rows.append(head.logits(self._sequence.hidden))
+        return torch.stack(rows)
+
+    def _open(self, hidden: Tensor, semantic: int) -> None:
+        self._sequence.opening[:, 0] = hidden
+        self._sequence.opening[:, 1] = self._embeddings[semantic]
+
+    def _follow(self, codebook: int, code: int) -> None:
+        self._sequence.following[:] = self._embeddings[code + codebook * self._vocabulary]
+
+
+class _Head:
+    """Logits of one codebook, both rows guided into one, and the best of them."""
+
+    def __init__(self, weight: Tensor, precision: Precision, guidance: float) -> None:
+        graph = ProductGraph()
+        rows = graph.product("hidden", "rows", weight, precision)
+        weights = np.array([[guidance, 1 - guidance]], dtype=np.float32)
+        graph.add("MatMul", [graph.constant("guidance", weights), rows], ["logits"])
+        graph.add("ArgMax", ["logits"], ["code"], axis=-1, keepdims=0)
+        self._session = graph.compile(
+            {"hidden": [ROWS, weight.shape[1]]},
+            {"code": [1], "logits": [1, weight.shape[0]]},
+            threads=1,
+        )
+
+    def bound(self, hidden: Tensor, code: Tensor) -> Bound:
+        """From hidden [B, D] to code [1], where they lie."""
+        return Bound(self._session, {"hidden": hidden}, {"code": code})
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        (found,) = self._session.run(["logits"], {"hidden": hidden.numpy()})
+        return torch.from_numpy(found[0])

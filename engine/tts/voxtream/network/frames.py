@@ -1,0 +1,209 @@
+"""The making of frames: from phone vectors to codes and samples, eagerly or as one CUDA graph.
+
+Both ways run the same model functions in the same order; the graph only keeps every tensor in place
+so that a frame is one launch and one transfer back. Plain calls let the codec and the next frame's
+temporal transformer, which do not need each other, run beside each other.
+Invariant: same prompt, phones and controls give the same frames either way.
+"""
+
+from collections.abc import Callable
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from engine.codec.mimi import FRAME_SAMPLES, Mimi
+from engine.nn.cache import FixedKvCache
+from engine.nn.graphs import Graphed
+from engine.tts.voxtream.config import ROWS
+from engine.tts.voxtream.network.model import Controls, VoxtreamModel
+from engine.tts.voxtream.prompt import Opened, PreparedPrompt, Tables
+from engine.tts.voxtream.sink import NextWindow, TemporalMemory
+
+
+class Frames(Protocol):
+    """One utterance's frames, in order: first() once, then begin(), draw() and sound() for each;
+    the next begin() may come before sound().
+    """
+
+    def first(self, opened: Opened, controls: Tensor) -> int:
+        """Draw the first frame behind the prompt; its duration token. No samples yet: the codec
+        needs the acoustic codes that come a frame later.
+        """
+        ...
+
+    def begin(self, phones: Tensor) -> None:
+        """Begin on the next frame, given the phone vector [B, D] of the frame before."""
+        ...
+
+    def draw(self, controls: Tensor) -> int:
+        """Finish the frame begun on; its duration token."""
+        ...
+
+    def sound(self) -> Tensor:
+        """Samples [S] on the host of the frame before the one drawn last."""
+        ...
+
+    def close(self) -> None:
+        """The utterance is over or abandoned; when this returns nobody computes for it."""
+        ...
+
+
+def pack_controls(
+    guidance: float, pull: tuple[float, ...], token_noise: Tensor, code_noise: Tensor
+) -> Tensor:
+    """One frame's controls as one tensor on the host, so that one copy brings them over."""
+    return torch.cat((torch.tensor((guidance, *pull)), token_noise[0], code_noise[0]))
+
+
+def _controls(packed: Tensor, tokens: int) -> Controls:
+    pull, rest = packed[1 : 1 + tokens], packed[1 + tokens :]
+    return Controls(packed[0], pull, rest[None, :tokens], rest[None, tokens:])
+
+
+class EagerFrames:
+    """Frames as plain calls; caches hold only what is used. The way of the CPU."""
+
+    def __init__(self, prompt: PreparedPrompt, mimi: Mimi) -> None:
+        model = prompt.model
+        self._prompt = prompt
+        self._mimi = mimi
+        self._stream = mimi.open()
+        self._depth = model.acoustic_memory()
+        self._memory: TemporalMemory | None = None
+        self._codes = prompt.last_acoustic  # [1, K] once the first frame is drawn
+        self._spoken = self._codes  # [1, K] of the frame before
+
+    def first(self, opened: Opened, controls: Tensor) -> int:
+        prompt, model = self._prompt, self._prompt.model
+        window = model.config.audio_window
+        self._memory = TemporalMemory(model, prompt.tables.temporal, opened.cache, window)
+        choice = model.choose(opened.hidden, _spread(controls, model))
+        # The acoustic codes that belong here are those of the prompt's last frame. They are known;
+        # the released loop generates them anew, which costs a third of the first packet.
+        self._codes = torch.cat((choice.code, prompt.last_acoustic), dim=1)
+        return int(choice.token)
+
+    def begin(self, phones: Tensor) -> None:
+        assert self._memory is not None, "first() comes first"
+        codes = self._codes[:, :, None].expand(ROWS, -1, -1)
+        self._memory.start(self._prompt.model.columns(phones[:, None], codes)[:, 0])
+
+    def draw(self, controls: Tensor) -> int:
+        prompt, model = self._prompt, self._prompt.model
+        assert self._memory is not None, "first() comes first"
+        hidden = self._memory.finish()
+        choice = model.choose(hidden, _spread(controls, model))
+        acoustic = model.acoustic_codes(
+            hidden + prompt.speaker, choice.code, prompt.tables.depth, self._depth
+        )
+        self._spoken = torch.cat((self._codes[:, :1], acoustic), dim=1)
+        self._codes = torch.cat((choice.code, acoustic), dim=1)
+        return int(choice.token)
+
+    def sound(self) -> Tensor:
+        pcm = self._mimi.decode_frame(self._stream, self._spoken[:, :, None])
+        return pcm[0, 0].float().cpu()
+
+    def close(self) -> None:
+        if self._memory is not None:
+            self._memory.settle()
+        self._memory = None
+
+
+def _spread(packed: Tensor, model: VoxtreamModel) -> Controls:
+    return _controls(packed.to(model.device), model.config.duration_tokens)
+
+
+class GraphFrames:
+    """Frames as replays of one graph over buffers that stay in place. The way of CUDA.
+
+    Capturing takes seconds, so one of these serves utterance after utterance: serve() takes it for
+    one, close() hands it back through `hand_back`.
+    """
+
+    def __init__(
+        self, model: VoxtreamModel, tables: Tables, mimi: Mimi, hand_back: "HandBack"
+    ) -> None:
+        config, device, dtype = model.config, model.device, model.dtype
+        self._model, self._tables, self._mimi, self._hand_back = model, tables, mimi, hand_back
+        self._stream = mimi.open()
+        self._cache = FixedKvCache(config.temporal, ROWS, config.audio_window, device, dtype)
+        self._depth = model.acoustic_memory()
+        self._phones = torch.zeros(ROWS, config.width, device=device, dtype=dtype)
+        self._column = torch.zeros_like(self._phones)
+        self._speaker = torch.zeros_like(self._phones)
+        self._codes = torch.zeros(1, model.codebooks, device=device, dtype=torch.int64)
+        count = 1 + 2 * config.duration_tokens + model.generation.top_codes
+        self._steering = torch.ones(count, device=device)
+        # Pinned, or the copy to the device would wait for what is queued there.
+        self._controls = torch.ones(count, pin_memory=device.type == "cuda")
+        self._prompt: PreparedPrompt | None = None
+        self._next: NextWindow | None = None
+        self._length = 0
+        self._pcm = torch.empty(0)  # [S] on the host of the frame before
+        with torch.inference_mode():
+            self._graph = Graphed(self._frame, device)
+
+    def serve(self, prompt: PreparedPrompt) -> None:
+        """Take up a new utterance."""
+        self._prompt = prompt
+        self._speaker.copy_(prompt.speaker)
+        self._mimi.restart(self._stream)
+
+    def first(self, opened: Opened, controls: Tensor) -> int:
+        assert self._prompt is not None, "serve() comes first"
+        model = self._model
+        window = model.config.audio_window
+        self._cache.load(opened.cache)
+        self._length = opened.cache.length
+        self._next = NextWindow(model, self._tables.temporal, opened.cache, window)
+        choice = model.choose(opened.hidden, _spread(controls, model))
+        self._codes.copy_(torch.cat((choice.code, self._prompt.last_acoustic), dim=1))
+        return int(choice.token)
+
+    def begin(self, phones: Tensor) -> None:
+        self._phones.copy_(phones)
+
+    def draw(self, controls: Tensor) -> int:
+        assert self._next is not None, "first() comes first"
+        if self._length >= self._cache.capacity:
+            renewed = self._next.take()
+            self._cache.load(renewed)
+            self._length = renewed.length
+        self._controls.copy_(controls)  # free: the frame before was waited for
+        self._steering.copy_(self._controls, non_blocking=True)
+        (out,) = self._graph()
+        self._length += 1
+        self._next.see(self._column.clone(), self._length)
+        host = out.cpu()  # the frame's only sync
+        self._pcm = host[:FRAME_SAMPLES].clone()
+        return int(host[FRAME_SAMPLES])
+
+    def sound(self) -> Tensor:
+        return self._pcm
+
+    def close(self) -> None:
+        self._prompt, self._next = None, None
+        self._hand_back(self)
+
+    def _frame(self) -> tuple[Tensor]:
+        """What is captured: reads and writes only the buffers above. Samples and token, [S + 1]."""
+        model, codes = self._model, self._codes
+        columns = model.columns(self._phones[:, None], codes[:, :, None].expand(ROWS, -1, -1))
+        self._column.copy_(columns[:, 0])
+        rotation = self._tables.temporal.pick(self._cache.position)
+        hidden = model.advance(columns, rotation, self._cache, self._cache.mask())
+        choice = model.choose(hidden, _controls(self._steering, model.config.duration_tokens))
+        acoustic = model.acoustic_codes(
+            hidden + self._speaker, choice.code, self._tables.depth, self._depth
+        )
+        spoken = torch.cat((codes[:, :1], acoustic), dim=1)
+        pcm = self._mimi.decode_frame(self._stream, spoken[:, :, None])
+        codes.copy_(torch.cat((choice.code, acoustic), dim=1))
+        # Kept inside the buffer while warming up; first() sets it for real.
+        self._cache.position.add_(1).clamp_(max=self._cache.capacity)
+        return (torch.cat((pcm[0, 0].float(), choice.token[0].float())),)
+
+
+HandBack = Callable[[GraphFrames], None]

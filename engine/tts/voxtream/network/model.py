@@ -1,0 +1,214 @@
+"""VoXtream2's three transformers and their tables, from phones to the codes of one frame.
+
+    phones ──phone transformer──┐ sum of a frame's two rows
+    codes so far ──embeddings───┴─▶ temporal transformer ─▶ (duration token, semantic code)
+    speaker ──projection────────────────────────┴─▶ depth transformer ─▶ 15 acoustic codes
+
+Invariant: no state here; caches, streams and noise come in as arguments.
+Letters: B = 2 rows (0 conditional, 1 unconditional: guidance as a batch), K codebooks, T columns,
+P phones, D width, N duration tokens, V audio vocabulary.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from engine.nn.cache import KvCache
+from engine.nn.packed.modules import PackedTransformer
+from engine.nn.packed.tail_stack import PackedTail
+from engine.nn.pending import Pending
+from engine.nn.sampling import draw_nucleus, draw_top, guide
+from engine.nn.transformer import Cache, Embedding, Linear, RotaryTable, Rotation, Transformer
+from engine.tts.voxtream.config import ROWS, VOXTREAM2_SHAPE, Generation, ModelConfig
+from engine.tts.voxtream.network.acoustic import AcousticSteps, PackedAcoustics
+
+
+@dataclass(frozen=True)
+class Controls:
+    """What steers one frame; all drawn and computed outside, so that the frame is a function."""
+
+    guidance: Tensor  # [] semantic guidance
+    pull: Tensor  # [N] added to the duration tokens' log-probabilities
+    token_noise: Tensor  # [1, N] Exp(1)
+    code_noise: Tensor  # [1, top codes] Exp(1)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A duration token and a semantic code, drawn together; both [1, 1]."""
+
+    token: Tensor
+    code: Tensor
+
+
+class VoxtreamModel(nn.Module):
+    """Weights and the functions on them. Products may be plain or packed (see checkpoint.py)."""
+
+    def __init__(self, config: ModelConfig, generation: Generation) -> None:
+        super().__init__()
+        self.config = config
+        self.generation = generation
+        self.codebooks = config.codebooks  # a profile may use fewer than the checkpoint has
+        width, vocabulary = config.width, config.audio_vocabulary
+        self.phone_embeddings = Embedding(config.phone_vocabulary, width)
+        self.audio_embeddings = Embedding(vocabulary * config.codebooks, width)
+        self.speaker_projection = Linear(config.speaker_width, width)
+        self.semantic_head = Linear(width, config.duration_tokens * vocabulary)
+        self.acoustic_heads = nn.ModuleList(
+            Linear(width, vocabulary) for _ in range(config.codebooks - 1)
+        )
+        self.phone: Transformer | PackedTail = Transformer(config.phone)
+        self.temporal: Transformer | PackedTransformer = Transformer(config.temporal)
+        # Packed, it holds the heads as well.
+        self.depth: Transformer | PackedAcoustics = Transformer(config.depth)
+
+    @property
+    def device(self) -> torch.device:
+        return self.phone_embeddings.weight.device
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """What activations are computed in."""
+        return self.phone_embeddings.weight.dtype
+
+    # ------------------------------------------------------------ temporal
+
+    def columns(self, phones: Tensor, codes: Tensor) -> Tensor:
+        """Inputs of the temporal transformer: phone vectors [B, T, D] + codes [B, K, T]."""
+        used = codes[:, : self.codebooks]
+        shifts = torch.arange(used.shape[1], device=codes.device) * self.config.audio_vocabulary
+        embedded: Tensor = self.audio_embeddings(used + shifts[:, None])  # [B, K, T, D]
+        return phones + embedded.sum(dim=1, dtype=phones.dtype)
+
+    def advance(
+        self, columns: Tensor, rotation: Rotation, cache: Cache, mask: Tensor | None
+    ) -> Tensor:
+        """Columns [B, T, D] through the temporal transformer; hidden of the last one [B, D]."""
+        hidden: Tensor = self.temporal(columns, rotation, cache, mask)
+        return hidden[:, -1]
+
+    def start(
+        self, columns: Tensor, rotation: Rotation, cache: KvCache, mask: Tensor | None
+    ) -> Pending[Tensor]:
+        """As advance(), beside the caller where the machine can. The cache must be left alone until
+        wait().
+        """
+        if isinstance(self.temporal, PackedTransformer):
+            return self.temporal.start(columns, rotation, cache, mask).then(lambda all: all[:, -1])
+        return Pending(lambda: self.advance(columns, rotation, cache, mask))
+
+    # ------------------------------------------------- semantic and duration
+
+    def joint_logits(self, hidden: Tensor) -> Tensor:
+        """[B, D] -> [B, N, V], duration token by semantic code."""
+        logits: Tensor = self.semantic_head(hidden)
+        return logits.float().view(len(hidden), self.config.duration_tokens, -1)
+
+    def choose(self, hidden: Tensor, controls: Controls) -> Choice:
+        """Draw the frame's duration token, then its semantic code given the token."""
+        generation = self.generation
+        joint = self.joint_logits(hidden)
+        tokens = self.token_probabilities(joint[0], controls.pull)  # [1, N]
+        token = draw_nucleus(tokens, generation.nucleus, controls.token_noise)
+        guided = guide(joint[:1], joint[1:], controls.guidance)  # [1, N, V]
+        row = guided.gather(1, token[..., None].expand(-1, -1, guided.shape[-1]))[:, 0]
+        # Special codes behind the real ones are no sounds; the released loop can draw them.
+        codes = (row / generation.temperature).softmax(-1)[:, : self.config.codes]
+        return Choice(token, draw_top(codes, generation.top_codes, controls.code_noise))
+
+    def token_probabilities(self, joint: Tensor, pull: Tensor) -> Tensor:
+        """Marginal over codes of the conditional row [N, V], bent by `pull` [N]. [1, N].
+
+        No guidance here: it would speed speech up (VoXtream2, 3.5).
+        """
+        marginal = joint.logsumexp(-1)  # [N]
+        probabilities = (marginal / self.generation.temperature).softmax(-1) * pull.exp()
+        return (probabilities / probabilities.sum())[None]
+
+    # -------------------------------------------------------------- acoustic
+
+    def speaker_rows(self, speaker: Tensor) -> Tensor:
+        """Speaker vector [192] -> what the depth transformer adds [B, D]; nothing in row 1."""
+        projected = self.speaker_projection(speaker.to(self.device, self.dtype))
+        weighted = projected * self.generation.speaker_weight
+        return torch.stack((weighted, torch.zeros_like(weighted)))
+
+    def acoustic_memory(self) -> KvCache | AcousticSteps:
+        """What acoustic_codes() writes to; whose it is makes one frame at a time."""
+        if isinstance(self.depth, PackedAcoustics):
+            return self.depth.open(self.audio_embeddings.weight, self.config.audio_vocabulary)
+        cache = KvCache(self.config.depth, ROWS, self.device, self.dtype, growth=self.codebooks)
+        cache.reserve(self.codebooks)
+        return cache
+
+    def acoustic_codes(
+        self, hidden: Tensor, semantic: Tensor, table: RotaryTable, memory: KvCache | AcousticSteps
+    ) -> Tensor:
+        """Codes of codebooks 1.. given hidden + speaker [B, D] and the semantic code [1, 1].
+
+        Greedy (VoXtream2, 3.5). Returns [1, K - 1]; `memory` begins anew.
+        """
+        if isinstance(memory, AcousticSteps):
+            return memory.codes(hidden, semantic)
+        memory.restart()
+        opening = torch.stack((hidden, self._embedded(0, semantic).expand_as(hidden)), dim=1)
+        codes = [self._best(self._depth_step(0, opening, table, memory))]
+        for codebook in range(1, self.codebooks - 1):
+            embedded = self._embedded(codebook, codes[-1]).expand_as(hidden)[:, None]
+            codes.append(self._best(self._depth_step(codebook, embedded, table, memory)))
+        return torch.cat(codes, dim=1)
+
+    def acoustic_logits(
+        self, hidden: Tensor, codes: Tensor, table: RotaryTable, memory: KvCache | AcousticSteps
+    ) -> Tensor:
+        """Guided logits [K - 1, V of real codes] that acoustic_codes() chooses from, where the
+        codes [K] before each are given. `memory` begins anew.
+        """
+        if isinstance(memory, AcousticSteps):
+            return memory.logits(hidden, codes)
+        memory.restart()
+        first = self._embedded(0, codes[None, :1]).expand_as(hidden)
+        x, rows = torch.stack((hidden, first), dim=1), []
+        for head in range(self.codebooks - 1):
+            rows.append(self._depth_step(head, x, table, memory))
+            following = self._embedded(head + 1, codes[None, head + 1, None])
+            x = following.expand_as(hidden)[:, None]
+        return torch.cat(rows)
+
+    def _depth_step(self, head: int, x: Tensor, table: RotaryTable, cache: KvCache) -> Tensor:
+        """[B, T, D] -> guided logits of codebook head + 1, [1, V of real codes]."""
+        start, length = cache.length, x.shape[1]
+        mask = None
+        if length > 1:
+            mask = torch.ones(length, start + length, dtype=torch.bool, device=x.device).tril(start)
+        out = self.depth(x, table.slice(start, start + length), cache, mask)
+        cache.advance(length)
+        logits: Tensor = self.acoustic_heads[head](out[:, -1])
+        wide = logits.float()  # guidance triples what bf16 rounds off
+        guided = guide(wide[:1], wide[1:], self.generation.acoustic_guidance)
+        return guided[:, : self.config.codes]
+
+    def _best(self, logits: Tensor) -> Tensor:
+        """The best code, [1, 1]."""
+        return logits.argmax(-1, keepdim=True)
+
+    def _embedded(self, codebook: int, code: Tensor) -> Tensor:
+        """Embedding of one code [1, 1] -> [1, D], in the dtype of activations."""
+        row: Tensor = self.audio_embeddings(code[0] + codebook * self.config.audio_vocabulary)
+        return row.to(self.dtype)
+
+
+def delayed(codes: Tensor, config: ModelConfig = VOXTREAM2_SHAPE) -> Tensor:
+    """Prompt codes [K, T] -> columns [B, K, T + 1] with the acoustic delay, for both rows.
+
+    Column t carries semantic code t-1 and acoustic codes t-2; the last frame's acoustics are not
+    used. The unconditional row hears a marker instead of the prompt.
+    """
+    codebooks, frames = codes.shape
+    dropped, pad = config.codes, config.codes + 1
+    columns = codes.new_full((codebooks, frames + 1), pad)
+    columns[0, 1:] = codes[0]
+    columns[1:, 2:] = codes[1:, :-1]
+    unheard = columns.masked_fill(columns != pad, dropped)
+    return torch.stack((columns, unheard))

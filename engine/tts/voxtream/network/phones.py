@@ -1,0 +1,118 @@
+"""Rows of the phone transformer for a text that grows, with finished rows kept.
+
+Each of the six layers looks `look_ahead` phones ahead, so a row of layer l is final once
+l * look_ahead phones behind it are known. Final rows' keys and values are kept per layer and only
+the open tail is computed again: constant work per word instead of work that grows with the text.
+Invariant: extending piece by piece gives the rows that computing all at once gives.
+"""
+
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from engine.nn.packed.tail_stack import MadeLayer, OpenLayer, PackedTail, plain_tail
+from engine.nn.transformer import RotaryTable, Stored, Transformer, TransformerConfig
+
+SLACK = 64  # rows beyond the window a layer may keep before it drops them
+
+
+@dataclass(frozen=True)
+class _Layer:
+    """One layer's memory: keys and values [B, G, S, E] of final rows `base`.., and the layer's
+    final inputs [B, look_ahead, D] whose outputs are still open.
+    """
+
+    base: int
+    keys: Tensor
+    values: Tensor
+    inputs: Tensor
+
+
+@dataclass(frozen=True)
+class PhoneRows:
+    """Rows of the sequence so far. A value: extend() returns a new one and shares what is final."""
+
+    look_ahead: int
+    window: int
+    length: int = 0
+    layers: tuple[_Layer, ...] = ()
+    first: int = 0  # sequence position of rows[:, 0]
+    rows: Tensor = field(default_factory=lambda: torch.empty(0))  # [B, length - first, D]
+
+    def final(self, layer: int) -> int:
+        """How many input rows of a layer can no longer change."""
+        return max(0, self.length - layer * self.look_ahead)
+
+    def row(self, position: int) -> Tensor:
+        """Row of a sequence position, [B, D]; it must not have been dropped."""
+        assert self.first <= position < self.length
+        return self.rows[:, position - self.first]
+
+    def dropped_before(self, position: int) -> "PhoneRows":
+        """The same without rows nobody will ask for, even those still to be computed."""
+        first = max(self.first, position)
+        rows = self.rows[:, first - self.first :]
+        return PhoneRows(self.look_ahead, self.window, self.length, self.layers, first, rows)
+
+
+def extend(
+    rows: PhoneRows, embedded: Tensor, stack: Transformer | PackedTail, table: RotaryTable
+) -> PhoneRows:
+    """`rows` with embedded phones [B, P, D] behind them."""
+    grown = PhoneRows(rows.look_ahead, rows.window, rows.length + embedded.shape[1])
+    layers = rows.layers or _empty_layers(stack.config, embedded)
+    opened = [_opened(rows, grown, number, layer, table) for number, layer in enumerate(layers)]
+    closed = rows.final(len(layers))  # rows that were final before
+    skipped = max(0, rows.first - closed)
+    if isinstance(stack, PackedTail):
+        tail = stack.run(embedded, opened, skipped)
+    else:
+        tail = plain_tail(stack, embedded, opened, skipped)
+    done = rows.rows[:, : max(0, closed - rows.first)] if rows.layers else tail.hidden[:, :0]
+    kept = zip(layers, tail.layers, strict=True)
+    return PhoneRows(
+        grown.look_ahead,
+        grown.window,
+        grown.length,
+        tuple(_kept(grown, number, layer, made) for number, (layer, made) in enumerate(kept)),
+        rows.first,
+        torch.cat((done, tail.hidden), dim=1),
+    )
+
+
+def _empty_layers(config: TransformerConfig, like: Tensor) -> tuple[_Layer, ...]:
+    none = like.new_empty(like.shape[0], config.kv_heads, 0, config.head_width)
+    return tuple(_Layer(0, none, none, like[:, :0]) for _ in range(config.layers))
+
+
+def _opened(
+    rows: PhoneRows, grown: PhoneRows, number: int, layer: _Layer, table: RotaryTable
+) -> OpenLayer:
+    """What a layer is computed from; its open rows are those whose outputs were not final."""
+    start = rows.final(number + 1)
+    mask = _mask(grown, start, layer.base, layer.inputs.device)
+    final = Stored(layer.keys, layer.values)
+    return OpenLayer(layer.inputs, final, table.slice(start, grown.length), mask)
+
+
+def _mask(rows: PhoneRows, start: int, base: int, device: torch.device) -> Tensor:
+    """[rows start.., stored rows base..], True where a row may look."""
+    looking = torch.arange(start, rows.length, device=device)[:, None]
+    seen = torch.arange(base, rows.length, device=device)[None]
+    return (seen > looking - rows.window) & (seen <= looking + rows.look_ahead)
+
+
+def _kept(rows: PhoneRows, number: int, layer: _Layer, made: MadeLayer) -> _Layer:
+    """What a layer remembers after a pass: final keys, and final inputs with open outputs."""
+    closed, known = rows.final(number + 1), rows.final(number)
+    first = layer.base
+    if closed - rows.window - first > SLACK:
+        first = closed - rows.window
+    start = rows.length - made.inputs.shape[1]
+    new = slice(0, max(0, closed - start))
+    keys, values = (
+        torch.cat((old, fresh[:, :, new]), dim=2)[:, :, first - layer.base :]
+        for old, fresh in ((layer.keys, made.keys), (layer.values, made.values))
+    )
+    return _Layer(first, keys, values, made.inputs[:, closed - start : known - start])

@@ -1,0 +1,1 @@
+"""Who speaks: speaker encoders, and a voice made of a recording."""

@@ -1,0 +1,163 @@
+"""From a recording to a voice: denoised where it needs it, trimmed, checked, encoded once.
+
+Invariant: a voice names the hash of its clip and of how it was made, so a changed clip or a changed
+way of making voices never passes for the old one.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any, Final, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import soxr
+import torch
+from torch import Tensor
+
+from engine.audio.clips.clip import POOR_SNR_DB, Clip, snr_db
+from engine.audio.clips.denoise import denoised, denoiser
+from engine.audio.vad import SAMPLE_RATE as SPEECH_RATE
+from engine.audio.vad import Stretch, find_speech
+from engine.codec.mimi import SAMPLE_RATE, Mimi
+from engine.errors import InvalidInput, UnreadableClip
+from engine.tts.base import Pcm, Voice
+from engine.tts.voxtream.config import ModelConfig
+
+SHORTEST_S, LONGEST_S = 1, 20  # released; 3 to 10 s are best (VoXtream2, 3.2)
+LEAD_S: Final = 0.3  # kept before every stretch of speech, and behind the last one
+LOUDEST_STEP: Final = 8.0  # |sample|; far beyond full scale is no audio
+MAKING: Final = "3"  # raise when the arithmetic below changes
+
+
+class SpeakerEncoder(Protocol):
+    """Who speaks, as a vector."""
+
+    def embed(self, pcm: Tensor) -> Tensor:
+        """Samples [S] at 16 kHz -> [192], any length of at least a second."""
+        ...
+
+
+def encode(pcm: Pcm, sample_rate: int, mimi: Mimi, speaker: SpeakerEncoder, model: str) -> Voice:
+    """A voice from mono samples. UnreadableClip with the reason when it cannot become one."""
+    _check(pcm, sample_rate)
+    denoising = denoiser() if snr_db(Clip(pcm, sample_rate)) < POOR_SNR_DB else ""
+    used = pcm[: 3 * LONGEST_S * sample_rate]  # more than enough to find 20 s of speech in
+    speech = _speech(used, sample_rate)
+    kept = _cut(used, speech, sample_rate)
+    # As released: what is enhanced gives the codes, while who speaks is told from what was recorded
+    # (noise suppression moves the vector). Suppression hears the pauses too: they show it the room.
+    clean = _cut(denoised(used, sample_rate), speech, sample_rate) if denoising else kept
+    codes = mimi.encode(torch.from_numpy(_resampled(clean, sample_rate, SAMPLE_RATE))[None, None])
+    with torch.inference_mode():
+        at_speech_rate = torch.from_numpy(_resampled(kept, sample_rate, SPEECH_RATE))
+        vector = torch.nn.functional.normalize(speaker.embed(at_speech_rate), dim=0)
+    clip = hashlib.sha256(np.ascontiguousarray(pcm, dtype=np.float32).tobytes()).hexdigest()
+    return Voice(
+        name=f"clip-{clip[:8]}",
+        model=model,
+        tensors={
+            "codes": codes[0].cpu().numpy().astype(np.int16),
+            "speaker": vector.float().cpu().numpy(),
+        },
+        metadata={
+            "clip_sha256": clip,
+            "clip_rate": str(sample_rate),
+            "making": MAKING,
+            "denoising": denoising or "none",
+            "options_sha256": _options_hash(denoising),
+            "seconds": f"{len(kept) / sample_rate:.2f}",
+        },
+    )
+
+
+def checked_codes(voice: Voice, shape: ModelConfig) -> Tensor:
+    """The voice's codes [K, T], after checking that they are a prompt for a model of that shape."""
+    codes = _tensor(voice.tensors, "codes")
+    longest = shape.audio_window - 2  # a column more than frames, and one to speak in
+    good = codes.ndim == 2 and codes.shape[0] >= shape.codebooks and 2 <= codes.shape[1] <= longest
+    integers = np.issubdtype(codes.dtype, np.integer)
+    if not good or not integers or codes.min() < 0 or codes.max() >= shape.codes:
+        raise InvalidInput(
+            f"The voice '{voice.name}' holds codes of shape {list(codes.shape)}, expected "
+            f"{shape.codebooks} rows of 2 to {longest} codes from 0 to {shape.codes - 1}.",
+            hint="Make the voice again from its recording.",
+        )
+    return torch.from_numpy(codes[: shape.codebooks].astype(np.int64))
+
+
+def checked_speaker(voice: Voice, width: int) -> Tensor:
+    """The voice's speaker vector [192], after checking it."""
+    vector = _tensor(voice.tensors, "speaker")
+    if vector.shape != (width,) or not np.isfinite(vector).all():
+        raise InvalidInput(
+            f"The voice '{voice.name}' holds a speaker vector of shape {list(vector.shape)}, "
+            f"expected {width} numbers.",
+            hint="Make the voice again from its recording.",
+        )
+    return torch.from_numpy(vector.astype(np.float32))
+
+
+def _tensor(tensors: Mapping[str, npt.NDArray[np.generic]], name: str) -> npt.NDArray[Any]:
+    if name not in tensors:
+        raise InvalidInput(
+            f"The voice lacks '{name}'.", hint="Make the voice again from its recording."
+        )
+    return tensors[name]
+
+
+def _check(pcm: Pcm, sample_rate: int) -> None:
+    if pcm.ndim != 1 or not 8_000 <= sample_rate <= 384_000:
+        raise UnreadableClip(
+            f"A voice needs one channel at 8 to 384 kHz, not {pcm.shape} at {sample_rate} Hz."
+        )
+    if not np.isfinite(pcm).all() or np.abs(pcm).max(initial=0) > LOUDEST_STEP:
+        raise UnreadableClip("The recording holds values that are no sound.")
+    if len(pcm) < SHORTEST_S * sample_rate:
+        raise UnreadableClip(
+            f"The recording is {len(pcm) / sample_rate:.1f} s long, too short for a voice.",
+            hint="Give at least one second of speech; three to ten are best.",
+        )
+
+
+def _options_hash(denoising: str) -> str:
+    """Of everything but the clip and the model that decides what the voice is."""
+    options = [MAKING, denoising, SHORTEST_S, LONGEST_S, LEAD_S]
+    return hashlib.sha256(json.dumps(options).encode()).hexdigest()
+
+
+def _speech(pcm: Pcm, sample_rate: int) -> list[slice]:
+    """Where the recording is no pause."""
+    stretches = find_speech(_resampled(pcm, sample_rate, SPEECH_RATE))
+    parts = _widened(stretches, sample_rate, len(pcm))
+    found = sum(part.stop - part.start for part in parts)
+    if found < SHORTEST_S * sample_rate:
+        raise UnreadableClip(
+            f"Only {found / sample_rate:.1f} s of speech were found in the recording.",
+            hint="Give at least one second of clear speech by one person.",
+        )
+    return parts
+
+
+def _cut(pcm: Pcm, parts: list[slice], sample_rate: int) -> Pcm:
+    """The parts alone, at most LONGEST_S."""
+    return np.concatenate([pcm[part] for part in parts])[: LONGEST_S * sample_rate]
+
+
+def _widened(stretches: tuple[Stretch, ...], sample_rate: int, length: int) -> list[slice]:
+    """Stretches in the recording's own samples with some air, never overlapping."""
+    slices: list[slice] = []
+    end = 0
+    for number, stretch in enumerate(stretches):
+        start = max(end, int((stretch.start / SPEECH_RATE - LEAD_S) * sample_rate))
+        air = LEAD_S if number == len(stretches) - 1 else 0.0
+        end = min(length, int((stretch.end / SPEECH_RATE + air) * sample_rate))
+        slices.append(slice(start, end))
+    return slices
+
+
+def _resampled(pcm: Pcm, source: int, target: int) -> Pcm:
+    if source == target:
+        return np.ascontiguousarray(pcm, dtype=np.float32)
+    resampled: Pcm = soxr.resample(np.asarray(pcm, dtype=np.float32), source, target)
+    return resampled

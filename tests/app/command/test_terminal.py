@@ -1,0 +1,94 @@
+"""Nothing of a server, a model or a file steers the terminal: title, colours, cursor."""
+
+import logging
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.__main__ import main
+from app.command.terminal import LogFormatter
+from engine import api
+from engine.api import Ending, EngineError, Event, Failed, TurnEnded
+from engine.library import ModelEntry
+from engine.runtime.host.dialogue import Exchange
+
+ORDERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+HOSTILE = "\x1b]0;mine\x07\x1b[2J\x9b31m\x08\x00\rover\ud800\u202etxt.exe\u2066 canary"
+EXCHANGE = Exchange(HOSTILE, f"Yes.\nyou:    {HOSTILE}", "", "complete", {"heard": 1.0}, 0)
+FAILED = Failed("language-model", HOSTILE, HOSTILE)
+
+
+ENDED = TurnEnded(1, Ending.COMPLETE, HOSTILE, f"Yes.\nyou:    {HOSTILE}", "", "")
+
+
+def converse(*_: object, show: Callable[[Event], None], **__: object) -> tuple[Exchange, ...]:
+    show(FAILED)
+    show(ENDED)
+    return (EXCHANGE,)
+
+
+def breaks(*_: object, **__: object) -> None:
+    raise EngineError(HOSTILE, hint=HOSTILE)
+
+
+def entries() -> tuple[ModelEntry, ...]:
+    return (ModelEntry(HOSTILE, HOSTILE, HOSTILE, 1, HOSTILE, HOSTILE, HOSTILE, HOSTILE),)
+
+
+def fetch(name: str, show: Callable[[str, int, int], None]) -> tuple[Path, ...]:
+    show(HOSTILE, 1, 1)
+    return (Path(HOSTILE.replace("\0", "")),)
+
+
+def verify(name: str, show: Callable[[str, int, int], None]) -> tuple[str, ...]:
+    return (HOSTILE,)
+
+
+COMMANDS: dict[str, tuple[list[str], str, Any]] = {
+    "converse": (["converse"], "converse", converse),
+    "converse as JSON": (["converse", "--json"], "converse", converse),
+    "converse fails": (["converse"], "converse", breaks),
+    "voices": (["voices"], "voices", lambda settings: (HOSTILE, "Ada")),
+    "voices as JSON": (["voices", "--json"], "voices", lambda settings: (HOSTILE, "Ada")),
+    "say fails": (["say", "hello"], "say", breaks),
+    "models": (["models"], "models", entries),
+    "models as JSON": (["models", "list", "--json"], "models", entries),
+    "models get": (["models", "get", "x"], "fetch_model", fetch),
+    "models verify": (["models", "verify", "x"], "verify_model", verify),
+    "models fails": (["models", "get", "x"], "fetch_model", breaks),
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS.keys())
+def test_no_command_passes_on_what_steers_the_terminal(
+    command: tuple[list[str], str, Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    arguments, call, instead = command
+    monkeypatch.setenv("RUBATO_CONFIG", str(tmp_path))
+    monkeypatch.setattr(api, call, instead)
+    main(arguments)
+    out, err = capsys.readouterr()
+    assert "canary" in out + err
+    assert not ORDERS.search(out)
+    assert not ORDERS.search(err.removeprefix("\r"))  # our own, of a line of progress
+
+
+def test_no_line_of_a_reply_looks_like_a_turn_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("RUBATO_CONFIG", str(tmp_path))
+    monkeypatch.setattr(api, "converse", converse)
+    main(["converse"])
+    lines = capsys.readouterr().out.splitlines()
+    assert sum(line.startswith("you:") for line in lines) == 1
+
+
+def test_the_log_quotes_nothing_that_steers_the_terminal() -> None:
+    record = logging.LogRecord("x", logging.ERROR, "x.py", 1, "got %s", (HOSTILE,), None)
+    assert not ORDERS.search(LogFormatter("%(message)s").format(record))

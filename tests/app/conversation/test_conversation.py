@@ -1,0 +1,253 @@
+"""What the conversation shows, marks, keeps selected and where it scrolls."""
+
+import time
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QTextCursor
+from PySide6.QtWidgets import QApplication
+
+from app.conversation.bubbles import Kind, kind_of, text_rect
+from app.conversation.view import Conversation
+from app.look.theme import Mode, Theme
+from engine.api import (
+    Ending,
+    Heard,
+    PartialTranscript,
+    ReplyDelta,
+    Thought,
+    TurnEnded,
+    WordHeard,
+)
+from tests.fakes_engine import speaking_turn, spoken_turn
+
+
+@pytest.fixture
+def conversation(qtbot, theme: Theme) -> Conversation:
+    made = Conversation(theme, None)
+    qtbot.addWidget(made)
+    made.resize(600, 400)
+    made.show()
+    return made
+
+
+def tell(conversation: Conversation, *events) -> None:
+    for event in events:
+        conversation.on_event(event)
+    QApplication.processEvents()
+
+
+def blocks(conversation: Conversation) -> list[tuple[Kind, str]]:
+    found = []
+    block = conversation.document().begin().next()
+    while block.isValid():
+        found.append((kind_of(block), block.text()))
+        block = block.next()
+    return found
+
+
+def marked(conversation: Conversation) -> str:
+    """The text under the mark of the word being heard."""
+    rects = conversation.word_rects()
+    if not rects:
+        return ""
+    layout = conversation.document().documentLayout()
+    left, right = rects[0].topLeft(), rects[-1].topRight()
+    for point in (left, right):
+        point.setY(rects[0].center().y())
+    exact = Qt.HitTestAccuracy.FuzzyHit
+    cursor = QTextCursor(conversation.document())
+    cursor.setPosition(layout.hitTest(left, exact))
+    cursor.setPosition(layout.hitTest(right, exact), QTextCursor.MoveMode.KeepAnchor)
+    return cursor.selectedText()
+
+
+def test_a_turn_is_one_bubble_for_each_side(conversation) -> None:
+    tell(conversation, *spoken_turn(1, "What time is it?", "It is ten."))
+    assert blocks(conversation) == [(Kind.SAID, "What time is it?"), (Kind.REPLY, "It is ten.")]
+
+
+def test_a_partial_transcript_is_faint_until_it_is_final(conversation) -> None:
+    tell(conversation, PartialTranscript(1, "what ti"), PartialTranscript(1, "what time"))
+    assert blocks(conversation) == [(Kind.PARTIAL, "what time")]
+    tell(conversation, Heard(1, "what time", 0.8, "sphinx"))
+    assert blocks(conversation) == [(Kind.SAID, "what time")]
+
+
+def test_a_thought_gives_way_to_the_reply_also_when_the_next_turn_has_begun(conversation) -> None:
+    tell(
+        conversation,
+        Heard(1, "a", 1.0, "keyboard"),
+        Thought(1, "Hm."),
+        PartialTranscript(2, "b"),
+    )
+    assert blocks(conversation) == [
+        (Kind.SAID, "a"),
+        (Kind.CAPTION, "thinking · …Hm."),
+        (Kind.PARTIAL, "b"),
+    ]
+    tell(conversation, ReplyDelta(1, "one two"), PartialTranscript(2, "bee"))
+    assert blocks(conversation) == [
+        (Kind.SAID, "a"),
+        (Kind.REPLY, "one two"),
+        (Kind.PARTIAL, "bee"),
+    ]
+
+
+def test_a_partial_of_nothing_goes_away_again(conversation) -> None:
+    tell(conversation, *spoken_turn(1, "a", "b"), PartialTranscript(2, "uh"))
+    tell(conversation, TurnEnded(2, Ending.NOTHING_HEARD, "", "", "", ""))
+    assert blocks(conversation) == [(Kind.SAID, "a"), (Kind.REPLY, "b")]
+    tell(conversation, *spoken_turn(3, "c", "d"))
+    assert blocks(conversation)[2:] == [(Kind.SAID, "c"), (Kind.REPLY, "d")]
+
+
+def test_a_turn_that_ends_after_the_next_began_gets_its_caption_in_its_place(conversation) -> None:
+    tell(
+        conversation,
+        Heard(1, "a", 1.0, "keyboard"),
+        ReplyDelta(1, "one two"),
+        PartialTranscript(2, "b"),
+        TurnEnded(1, Ending.INTERRUPTED_BY_SPEECH, "a", "one two", "one", "one two"),
+        Heard(2, "bee", 1.0, "keyboard"),
+    )
+    assert blocks(conversation) == [
+        (Kind.SAID, "a"),
+        (Kind.REPLY, "one two"),
+        (Kind.CAPTION, "interrupted · you spoke"),
+        (Kind.SAID, "bee"),
+    ]
+
+
+def test_the_mark_is_on_the_word_being_heard_and_moves_with_it(conversation) -> None:
+    reply = "It is ten o'clock."
+    tell(conversation, *speaking_turn(1, "a", reply, word="is"))
+    assert marked(conversation) == "is"
+    tell(conversation, WordHeard(1, 6, 9))
+    assert marked(conversation) == "ten"
+
+
+def test_the_mark_is_right_after_emoji_and_line_ends(conversation) -> None:
+    reply = "Sure \U0001f600\U0001f680!\nIt is ten."
+    tell(conversation, *speaking_turn(1, "a", reply, word="ten"))
+    assert marked(conversation) == "ten"
+
+
+def test_the_mark_goes_when_the_turn_ends(conversation) -> None:
+    tell(conversation, *speaking_turn(1, "a", "It is ten.", word="ten"))
+    tell(conversation, TurnEnded(1, Ending.COMPLETE, "a", "It is ten.", "It is ten.", "It is ten."))
+    assert conversation.word_rects() == []
+    assert conversation.extraSelections() == []
+
+
+def test_what_is_still_to_be_heard_stands_back_while_speaking(conversation) -> None:
+    tell(conversation, *speaking_turn(1, "a", "It is ten.", word="is"))
+    selections = conversation.extraSelections()
+    assert [each.cursor.selectedText() for each in selections] == [" ten."]
+
+
+def test_the_unheard_rest_of_an_interrupted_reply_is_struck(conversation) -> None:
+    events = spoken_turn(1, "a", "It is ten.", heard="It is", ending=Ending.INTERRUPTED_BY_ESCAPE)
+    tell(conversation, *events)
+    block = conversation.document().findBlockByNumber(2)
+    struck = "".join(
+        block.text()[each.start : each.start + each.length]
+        for each in block.textFormats()
+        if each.format.fontStrikeOut()
+    )
+    assert struck == " ten."
+
+
+def test_a_bubble_is_never_narrower_than_its_text_at_any_width(conversation) -> None:
+    long = "an utterance that is long enough to need several lines in a narrow window " * 3
+    tell(conversation, *spoken_turn(1, long, long))
+    for width in (300, 480, 900):
+        conversation.resize(width, 400)
+        QApplication.processEvents()
+        for number in (1, 2):
+            rect = text_rect(conversation.document().findBlockByNumber(number))
+            assert rect.left() >= 0
+            assert rect.right() <= conversation.viewport().width()
+
+
+def test_copying_gives_plain_words_with_line_ends(conversation) -> None:
+    tell(conversation, *spoken_turn(1, "a", "one\ntwo"))
+    conversation.selectAll()
+    data = conversation.createMimeDataFromSelection()
+    assert data.text().strip() == "a\none\ntwo"
+    assert not data.hasHtml()
+
+
+def test_a_selection_survives_the_next_words(conversation) -> None:
+    tell(conversation, Heard(1, "a question", 1.0, "keyboard"), ReplyDelta(1, "one "))
+    cursor = conversation.textCursor()
+    cursor.setPosition(conversation.document().findBlockByNumber(1).position())
+    cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock, QTextCursor.MoveMode.KeepAnchor)
+    conversation.setTextCursor(cursor)
+    tell(conversation, ReplyDelta(1, "two"), WordHeard(1, 0, 3))
+    assert conversation.textCursor().selectedText() == "a question"
+
+
+def fill(conversation: Conversation, turns: int, *, first: int = 1) -> None:
+    for turn in range(first, first + turns):
+        tell(conversation, *spoken_turn(turn, f"question {turn}", f"answer {turn}"))
+
+
+def test_it_follows_the_conversation(conversation) -> None:
+    fill(conversation, 12)
+    bar = conversation.verticalScrollBar()
+    assert bar.maximum() > 0
+    assert bar.value() == bar.maximum()
+
+
+def test_it_does_not_move_under_someone_who_reads(conversation) -> None:
+    fill(conversation, 12)
+    conversation.verticalScrollBar().setValue(50)
+    fill(conversation, 3, first=13)
+    assert conversation.verticalScrollBar().value() == 50
+    assert not conversation.is_following
+
+
+def test_it_follows_again_once_the_person_is_back_at_the_end(conversation) -> None:
+    fill(conversation, 12)
+    bar = conversation.verticalScrollBar()
+    bar.setValue(50)
+    bar.setValue(bar.maximum())
+    fill(conversation, 3, first=13)
+    assert bar.value() == bar.maximum()
+
+
+def test_in_a_reply_longer_than_the_view_the_word_being_heard_stays_in_sight(conversation) -> None:
+    reply = " ".join(f"word{number}" for number in range(600))
+    for number in (0, 150, 599):
+        tell(conversation, *speaking_turn(1, "a", reply, word=f"word{number}")[:-1])
+        rect = conversation.word_rects()[0]
+        top = conversation.verticalScrollBar().value()
+        assert top <= rect.top()
+        assert rect.bottom() <= top + conversation.viewport().height()
+
+
+def test_a_theme_change_keeps_the_words(conversation, theme) -> None:
+    events = spoken_turn(1, "a", "It is ten.", heard="It is", ending=Ending.INTERRUPTED_BY_ESCAPE)
+    tell(conversation, *events)
+    before = blocks(conversation)
+    theme.choose(Mode.LIGHT)
+    assert blocks(conversation) == before
+
+
+def cost(conversation: Conversation, first: int, turns: int) -> float:
+    """Processor seconds that these turns take."""
+    begun = time.process_time()
+    for turn in range(first, first + turns):
+        for event in spoken_turn(turn, "a question", "an answer of a few words"):
+            conversation.on_event(event)
+    return time.process_time() - begun
+
+
+def test_a_thousand_turns_do_not_make_a_turn_slower(conversation) -> None:
+    conversation.setUpdatesEnabled(False)
+    cost(conversation, 1, 20)  # warm
+    early = cost(conversation, 21, 100)
+    cost(conversation, 121, 880)
+    late = cost(conversation, 1001, 100)
+    assert late < 4 * early + 0.05  # cost that grew with the conversation would be ten times

@@ -1,0 +1,95 @@
+"""Colours can be read, and follow the choice."""
+
+import pytest
+from PySide6.QtGui import QColor, QFontDatabase
+
+from app.look.icons import pixmap
+from app.look.theme import DARK, FAMILY, LIGHT, Colours, Mode, load_fonts, mode_named, style_sheet
+from engine.api import resource
+
+TEXT_ON = [
+    (text, ground)
+    for text in ("text", "muted")
+    for ground in ("window", "surface", "raised", "bubble", "danger_soft")
+] + [
+    ("text", "accent_soft"),
+    ("on_accent", "accent"),
+    ("on_listening", "listening"),
+    ("danger", "surface"),
+    ("danger", "raised"),
+    ("danger", "danger_soft"),
+    ("accent", "window"),
+]
+SHAPES_ON = [
+    ("control", "surface"),
+    ("control", "window"),
+    ("accent", "surface"),
+    ("accent", "raised"),
+    ("listening", "surface"),
+    ("thinking", "surface"),
+    ("success", "surface"),
+]
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance as WCAG 2 defines it."""
+
+    def linear(share: float) -> float:
+        return share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4
+
+    value = QColor(colour)
+    red, green, blue = value.redF(), value.greenF(), value.blueF()
+    return 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
+
+
+def contrast(one: str, other: str) -> float:
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("colours", [DARK, LIGHT], ids=["dark", "light"])
+@pytest.mark.parametrize(("text", "ground"), TEXT_ON)
+def test_text_can_be_read_on_its_ground(colours: Colours, text: str, ground: str) -> None:
+    assert contrast(getattr(colours, text), getattr(colours, ground)) >= 4.5
+
+
+@pytest.mark.parametrize("colours", [DARK, LIGHT], ids=["dark", "light"])
+@pytest.mark.parametrize(("shape", "ground"), SHAPES_ON)
+def test_shapes_that_mean_something_can_be_seen(colours: Colours, shape: str, ground: str) -> None:
+    assert contrast(getattr(colours, shape), getattr(colours, ground)) >= 3.0
+
+
+def test_the_theme_follows_the_choice_and_says_so(qtbot, theme) -> None:
+    with qtbot.waitSignal(theme.changed):
+        theme.choose(Mode.LIGHT)
+    assert theme.colours is LIGHT
+    theme.choose(Mode.DARK)
+    assert theme.colours is DARK
+
+
+def test_an_unknown_theme_is_the_systems() -> None:
+    assert mode_named("dark") is Mode.DARK
+    assert mode_named("pink") is Mode.SYSTEM
+
+
+def test_the_style_sheet_knows_every_colour_it_names() -> None:
+    assert "$" not in style_sheet(DARK)
+
+
+def test_the_shipped_font_is_used(qapp) -> None:
+    assert load_fonts().family() == FAMILY
+    assert FAMILY in QFontDatabase.families()
+    assert {"Regular", "SemiBold"} <= set(QFontDatabase.styles(FAMILY))
+
+
+def test_the_fonts_are_small_and_bring_their_licence() -> None:
+    fonts = list(resource("fonts").glob("*.otf"))
+    assert sum(font.stat().st_size for font in fonts) <= 200_000
+    assert "SIL OPEN FONT LICENSE" in resource("fonts", "OFL.txt").read_text()
+
+
+@pytest.mark.parametrize("path", sorted(resource("icons").glob("*.svg")), ids=lambda p: p.stem)
+def test_every_icon_shows_something(qapp, path) -> None:
+    image = pixmap(path.stem, QColor("#ff0000"), 24).toImage()
+    seen = sum(image.pixelColor(x, y).alpha() > 100 for x in range(24) for y in range(24))
+    assert seen > 8

@@ -1,0 +1,149 @@
+"""The rate slider, its readout and its trace."""
+
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from app.rate.panel import RatePanel
+from app.rate.trace import RateTrace
+from engine.api import Phase, PhaseChanged, RateMeasured, SetRate, SettingChanged
+
+
+@pytest.fixture
+def panel(qtbot, theme, posted) -> RatePanel:
+    made = RatePanel(posted.append, theme, None)
+    qtbot.addWidget(made)
+    made.resize(320, 140)
+    made.show()
+    return made
+
+
+def press(panel: RatePanel, *keys: Qt.Key) -> None:
+    for key in keys:
+        QTest.keyClick(panel.slider, key)
+        QApplication.processEvents()
+
+
+def rates(posted) -> list[float | None]:
+    assert all(isinstance(command, SetRate) for command in posted)
+    return [command.rate for command in posted]
+
+
+def test_arrows_change_the_rate_by_a_tenth_and_post_it(panel, posted) -> None:
+    panel.show_rate(4.0)
+    press(panel, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Left, Qt.Key.Key_Down)
+    assert rates(posted) == [4.1, 4.2, 4.1, 4.0]
+
+
+def test_pages_change_the_rate_by_one(panel, posted) -> None:
+    panel.show_rate(4.0)
+    press(panel, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown, Qt.Key.Key_PageDown)
+    assert rates(posted) == [5.0, 4.0, 3.0]
+
+
+def test_home_is_own_pace_and_end_the_fastest(panel, posted) -> None:
+    panel.show_rate(4.0)
+    press(panel, Qt.Key.Key_Home, Qt.Key.Key_End)
+    assert rates(posted) == [None, 7.0]
+
+
+def test_the_slowest_rate_does_not_step_into_own_pace(panel, posted) -> None:
+    panel.show_rate(1.0)
+    press(panel, Qt.Key.Key_Left, Qt.Key.Key_PageDown)
+    assert panel.slider.rate == 1.0
+    assert posted == []
+
+
+def test_from_own_pace_a_step_starts_at_the_rate_last_measured(panel, posted) -> None:
+    panel.on_event(RateMeasured(1, None, 4.6))
+    press(panel, Qt.Key.Key_Right)
+    assert rates(posted) == [4.7]
+
+
+def test_the_wheel_changes_the_rate_and_small_angles_add_up(panel, posted) -> None:
+    panel.show_rate(4.0)
+    for angle in (120, 60, 60, -120):
+        event = QWheelEvent(
+            QPointF(50, 20),
+            panel.slider.mapToGlobal(QPointF(50, 20)),
+            QPoint(),
+            QPoint(0, angle),
+            Qt.MouseButton.NoButton,
+            Qt.KeyboardModifier.NoModifier,
+            Qt.ScrollPhase.NoScrollPhase,
+            False,
+        )
+        QApplication.sendEvent(panel.slider, event)
+        QApplication.processEvents()
+    assert rates(posted) == [4.1, 4.2, 4.1]
+
+
+def test_a_click_goes_where_it_was_made(panel, posted) -> None:
+    slider = panel.slider
+    for x in (slider.width() - 18, 62, 20):  # 7.0, 1.0, own pace: see rate_slider
+        QTest.mouseClick(slider, Qt.MouseButton.LeftButton, pos=QPoint(x, 20))
+        QApplication.processEvents()
+    assert rates(posted) == [7.0, 1.0, None]
+
+
+def test_changes_within_one_turn_of_the_event_loop_are_posted_once(panel, posted) -> None:
+    panel.show_rate(4.0)
+    for _ in range(5):
+        panel.slider.step(1)
+    QApplication.processEvents()
+    assert rates(posted) == [4.5]
+
+
+def test_what_the_engine_says_is_shown_and_not_posted_back(panel, posted) -> None:
+    panel.on_event(SettingChanged("speech.rate", 5.5))
+    QApplication.processEvents()
+    assert panel.slider.rate == 5.5
+    panel.on_event(SettingChanged("speech.rate", None))
+    QApplication.processEvents()
+    assert panel.slider.rate is None
+    assert posted == []
+
+
+def test_an_old_value_from_the_engine_does_not_pull_the_slider_back(panel) -> None:
+    panel.show_rate(4.0)
+    press(panel, Qt.Key.Key_Right, Qt.Key.Key_Right)
+    panel.on_event(SettingChanged("speech.rate", 4.1))
+    assert panel.slider.rate == 4.2
+
+
+def test_the_readout_says_target_and_measured(panel) -> None:
+    panel.show_rate(4.0)
+    panel.on_event(RateMeasured(1, 4.0, 3.94))
+    assert panel.readout.text() == "target 4.0 · measured 3.9 SPS"
+    panel.show_rate(None)
+    assert panel.readout.text() == "own pace · measured 3.9 SPS"
+
+
+def test_the_next_turn_forgets_what_was_measured(panel) -> None:
+    panel.show_rate(4.0)
+    panel.on_event(RateMeasured(1, 4.0, 3.94))
+    panel.on_event(PhaseChanged(2, Phase.THINKING))
+    assert panel.readout.text() == "target 4.0 SPS"
+
+
+def test_screen_readers_hear_the_rate_in_words(panel) -> None:
+    panel.show_rate(4.0)
+    assert panel.slider.accessibleDescription() == "4.0 syllables per second"
+    press(panel, Qt.Key.Key_Home)
+    assert panel.slider.accessibleDescription() == "own pace"
+
+
+def test_the_trace_keeps_twenty_seconds_of_speech_and_no_silence(qtbot, theme) -> None:
+    now = [0.0]
+    trace = RateTrace(theme, None, clock=lambda: now[0])
+    qtbot.addWidget(trace)
+    for _ in range(60):
+        now[0] += 0.5
+        trace.add(4.0, 3.9)
+    oldest, newest = trace.samples[0][0], trace.samples[-1][0]
+    assert newest - oldest == pytest.approx(20.0)
+    now[0] += 3600.0
+    trace.add(4.0, 3.9)
+    assert trace.samples[-1][0] - newest < 1.0

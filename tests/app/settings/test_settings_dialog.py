@@ -1,0 +1,137 @@
+"""The settings dialog shows and changes settings that exist."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QComboBox, QDoubleSpinBox, QLineEdit, QPlainTextEdit
+
+from app.settings.dialog import SettingsDialog
+from app.settings.form import PAGES, Choice, Number, flat
+from engine.api import ChangeSetting, Part, SettingChanged, Settings
+from engine.settings import RULES, change, keys
+from tests.fakes_engine import READY
+
+FIELDS = [field for page in PAGES for field in page.fields]
+
+
+@pytest.fixture
+def dialog(window) -> SettingsDialog:
+    made = window.open_settings(None)
+    QApplication.processEvents()
+    return made
+
+
+def control(dialog: SettingsDialog, key: str, kind: type):
+    return next(each.control for each in dialog.editors(key) if isinstance(each.control, kind))
+
+
+def test_all_settings_are_known_by_their_keys() -> None:
+    assert set(flat(Settings())) == set(keys())
+
+
+@pytest.mark.parametrize("field", FIELDS, ids=lambda field: field.key)
+def test_every_field_is_a_setting_and_offers_only_what_is_allowed(field) -> None:
+    assert field.key in keys()
+    if isinstance(field.kind, Choice):
+        for option in field.kind.options:
+            change(Settings(), field.key, option.value)
+    if isinstance(field.kind, Number):
+        rule = RULES[field.key]
+        assert rule.lowest <= field.kind.lowest
+        assert field.kind.highest <= rule.highest
+
+
+def test_it_shows_the_settings_in_force(dialog) -> None:
+    assert control(dialog, "recogniser.engine", QComboBox).currentData() == "auto"
+    assert control(dialog, "audio.lead_ms", QDoubleSpinBox).value() == 240
+    prompt = control(dialog, "language_model.system_prompt", QPlainTextEdit)
+    assert prompt.toPlainText() == Settings().language_model.system_prompt
+
+
+def test_opening_it_changes_nothing(dialog, posted) -> None:
+    assert posted == []
+
+
+def test_choosing_an_engine_posts_it_and_shows_what_it_needs(dialog, posted) -> None:
+    model = dialog.editors("recogniser.model")[0]
+    dialog.show_part(Part.RECOGNISER)
+    assert not model.isVisible()
+    box = control(dialog, "recogniser.engine", QComboBox)
+    box.setCurrentIndex(2)
+    box.activated.emit(2)
+    assert posted == [ChangeSetting("recogniser.engine", "whisper")]
+    assert model.isVisible()
+
+
+def test_every_precision_of_the_voice_can_be_chosen() -> None:
+    field = next(each for each in FIELDS if each.key == "speech.profile")
+    assert [option.value for option in field.kind.options] == list(RULES["speech.profile"].words)
+
+
+def test_the_precision_is_asked_only_for_the_voice_that_has_several(dialog, posted) -> None:
+    row = dialog.editors("speech.profile")[0]
+    dialog.show_part(Part.SYNTHESISER)
+    dialog.on_event(SettingChanged("speech.engine", "starter"))
+    assert not row.isVisible()
+    dialog.on_event(SettingChanged("speech.engine", "voxtream2"))
+    assert row.isVisible()
+    box = control(dialog, "speech.profile", QComboBox)
+    box.setCurrentIndex(box.findData("int8"))
+    box.activated.emit(box.currentIndex())
+    assert posted == [ChangeSetting("speech.profile", "int8")]
+
+
+def test_text_is_posted_when_it_is_finished(dialog, posted, window) -> None:
+    window.change("language_model.engine", "server")
+    dialog.on_event(SettingChanged("language_model.engine", "server"))
+    dialog.show_part(Part.LANGUAGE_MODEL)
+    posted.clear()
+    line = control(dialog, "language_model.address", QLineEdit)
+    line.setFocus()
+    line.selectAll()
+    QTest.keyClicks(line, "http://127.0.0.1:11434/v1")
+    assert posted == []
+    QTest.keyClick(line, Qt.Key.Key_Return)
+    assert posted == [ChangeSetting("language_model.address", "http://127.0.0.1:11434/v1")]
+
+
+def test_a_number_keeps_the_type_of_its_setting(dialog, posted) -> None:
+    control(dialog, "audio.lead_ms", QDoubleSpinBox).setValue(300)
+    control(dialog, "language_model.temperature", QDoubleSpinBox).setValue(0.5)
+    assert posted == [
+        ChangeSetting("audio.lead_ms", 300),
+        ChangeSetting("language_model.temperature", 0.5),
+    ]
+    for command in posted:
+        change(Settings(), command.key, command.value)
+
+
+def test_a_change_from_elsewhere_is_shown_and_not_posted_back(dialog, posted, window) -> None:
+    window.on_event(SettingChanged("audio.lead_ms", 400))
+    window.on_event(SettingChanged("audio.headset", True))
+    assert control(dialog, "audio.lead_ms", QDoubleSpinBox).value() == 400
+    assert posted == []
+
+
+def test_devices_that_appear_can_be_chosen(dialog, posted, window) -> None:
+    for event in READY:
+        window.on_event(event)
+    box = control(dialog, "audio.microphone", QComboBox)
+    index = box.findText("USB headset")
+    box.setCurrentIndex(index)
+    box.activated.emit(index)
+    assert posted == [ChangeSetting("audio.microphone", "USB headset")]
+
+
+def test_a_chosen_device_that_is_not_there_is_still_shown(dialog, window) -> None:
+    window.on_event(SettingChanged("audio.microphone", "Gone"))
+    for event in READY:
+        window.on_event(event)
+    assert control(dialog, "audio.microphone", QComboBox).currentData() == "Gone"
+
+
+def test_the_talk_key_is_chosen_by_pressing_it(dialog, posted, window) -> None:
+    line = control(dialog, "window.talk_key", QLineEdit)
+    QTest.keyClick(line, Qt.Key.Key_F9)
+    assert posted == [ChangeSetting("window.talk_key", "F9")]
+    assert window.talk_key.label == "F9"

@@ -1,0 +1,438 @@
+"""Audio files, as people drop them: every format, and every way to be useless."""
+
+import io
+import os
+import struct
+import subprocess
+import sys
+import tracemalloc
+from collections.abc import Callable
+from contextlib import suppress
+from fractions import Fraction
+from pathlib import Path
+
+import av
+import numpy as np
+import pytest
+import soundfile
+
+from engine.audio.base import Pcm
+from engine.audio.clips import decode
+from engine.audio.clips.clip import inspect, read_clip
+from engine.audio.pcm import level_db
+from engine.errors import Cancelled, UnreadableClip
+from tests.engine.audio.laws import sine
+
+RATE = 24_000
+
+
+def _speech(seconds: float = 4.0, level: float = 0.3, noise: float = 0.0005) -> Pcm:
+    """Syllables: bursts of a tone with pauses, over noise."""
+    time_s = np.arange(int(RATE * seconds)) / RATE
+    bursts = (time_s % 0.4 < 0.25) * np.sin(2 * np.pi * 220 * time_s) * level
+    hiss = np.random.default_rng(5).normal(0, noise, len(time_s))
+    return (bursts + hiss).astype(np.float32)
+
+
+def _encode(path: Path, pcm: Pcm, codec: str) -> None:
+    """What soundfile cannot write."""
+    with av.open(path, "w") as container:
+        stream = container.add_stream(codec, rate=RATE, layout="mono")
+        frame = av.AudioFrame.from_ndarray(pcm[np.newaxis], format="fltp", layout="mono")
+        frame.sample_rate, frame.time_base = RATE, Fraction(1, RATE)
+        resampler = av.AudioResampler(stream.format.name, "mono", stream.rate)
+        for part in [*resampler.resample(frame), *resampler.resample(None), None]:
+            container.mux(stream.encode(part))
+
+
+@pytest.mark.parametrize("subtype", ["PCM_U8", "PCM_16", "PCM_24", "PCM_32", "FLOAT", "DOUBLE"])
+def test_wav_of_every_width_is_read(subtype: str, tmp_path: Path) -> None:
+    soundfile.write(tmp_path / "a.wav", sine(RATE, 0.5), RATE, subtype=subtype)
+    clip = read_clip(tmp_path / "a.wav", max_seconds=10)
+    assert clip.sample_rate == RATE
+    assert not clip.cut_short
+    np.testing.assert_allclose(clip.pcm, sine(RATE, 0.5), atol=0.01)
+
+
+@pytest.mark.parametrize(
+    ("name", "subtype"),
+    [
+        ("a.flac", "PCM_16"),
+        ("a.ogg", "VORBIS"),
+        ("a.opus", "OPUS"),
+        ("a.mp3", "MPEG_LAYER_III"),
+        ("a.aiff", "PCM_16"),
+        ("a.au", "PCM_16"),
+    ],
+)
+def test_other_formats_are_read(name: str, subtype: str, tmp_path: Path) -> None:
+    kind = "OGG" if name == "a.opus" else None
+    soundfile.write(tmp_path / name, sine(RATE, 1.0), RATE, subtype=subtype, format=kind)
+    clip = read_clip(tmp_path / name, max_seconds=10)
+    assert clip.seconds == pytest.approx(1.0, abs=0.1)
+    assert level_db(clip.pcm) == pytest.approx(-9.0, abs=0.5)
+
+
+@pytest.mark.parametrize(
+    ("name", "codec"), [("a.m4a", "aac"), ("a.mp4", "aac"), ("a.webm", "libopus")]
+)
+def test_formats_of_telephones_and_browsers_are_read(name: str, codec: str, tmp_path: Path) -> None:
+    _encode(tmp_path / name, sine(RATE, 1.0), codec)
+    clip = read_clip(tmp_path / name, max_seconds=10)
+    assert clip.seconds == pytest.approx(1.0, abs=0.1)
+    assert level_db(clip.pcm) == pytest.approx(-9.0, abs=0.5)
+
+
+def test_channels_are_mixed_to_one(tmp_path: Path) -> None:
+    stereo = np.stack([sine(RATE, 0.5), np.zeros(RATE // 2, np.float32)], axis=1)
+    soundfile.write(tmp_path / "a.wav", stereo, RATE, subtype="FLOAT")
+    pcm = read_clip(tmp_path / "a.wav", max_seconds=10).pcm
+    np.testing.assert_allclose(pcm, sine(RATE, 0.5) / 2, atol=1e-6)
+
+
+@pytest.mark.parametrize("seconds", [0.5, 1.0, 60.0])
+def test_no_more_is_read_than_asked(seconds: float, tmp_path: Path) -> None:
+    soundfile.write(tmp_path / "a.wav", sine(RATE, 1.0), RATE)
+    clip = read_clip(tmp_path / "a.wav", max_seconds=seconds)
+    assert clip.seconds == min(seconds, 1.0)
+    assert clip.cut_short == (seconds < 1.0)
+
+
+def test_a_two_hour_file_is_neither_loaded_nor_taken_for_a_voice(tmp_path: Path) -> None:
+    path = tmp_path / "podcast.wav"
+    with soundfile.SoundFile(path, "w", 16_000, 1, "PCM_16") as file:
+        file.write(np.full(16_000, 0.25))
+    with path.open("r+b") as raw:  # a hole on the disk: two hours in no time and no space
+        size = 2 * 3600 * 32_000 + 44
+        raw.truncate(size)
+        raw.seek(4)
+        raw.write(struct.pack("<I", size - 8))
+        raw.seek(40)
+        raw.write(struct.pack("<I", size - 44))
+    tracemalloc.start()
+    report = inspect(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert report.seconds == pytest.approx(7200)
+    assert not report.usable
+    assert "120 minutes" in report.advice
+    assert peak < 64 << 20
+
+
+def _nothing(path: Path) -> None: ...
+
+
+def _no_samples(path: Path) -> None:
+    soundfile.write(path, np.zeros(0, np.float32), RATE)
+
+
+def _noise_bytes(path: Path) -> None:
+    path.write_bytes(np.random.default_rng(2).bytes(50_000))
+
+
+def _text(path: Path) -> None:
+    path.write_text("To be, or not to be, that is the question.\n" * 100)
+
+
+def _play_list(path: Path) -> None:
+    other = path.with_name("secret.wav")
+    soundfile.write(other, sine(RATE, 1.0), RATE)
+    path.write_text(f"#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n{other}\n#EXT-X-ENDLIST\n")
+
+
+def _values(value: float) -> Callable[[Path], None]:
+    def write(path: Path) -> None:
+        pcm = sine(RATE, 1.0)
+        pcm[1000] = value
+        soundfile.write(path, pcm, RATE, subtype="FLOAT")
+
+    return write
+
+
+def _only_a_header(path: Path) -> None:
+    soundfile.write(path, sine(RATE, 1.0), RATE)
+    path.write_bytes(path.read_bytes()[:44])
+
+
+def _film_without_sound(path: Path) -> None:
+    with av.open(path, "w", format="mp4") as container:
+        stream = container.add_stream("mpeg4", rate=10, width=32, height=32, pix_fmt="yuv420p")
+        picture = av.VideoFrame.from_ndarray(np.zeros((32, 32, 3), np.uint8), format="rgb24")
+        container.mux(stream.encode(picture))
+        container.mux(stream.encode(None))
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (_nothing, "cannot be opened"),
+        (Path.mkdir, "is a folder"),
+        (Path.touch, "is empty"),
+        (os.mkfifo, "not a file of samples"),
+        (_no_samples, "contains no sound"),
+        (_only_a_header, "contains no sound"),
+        (_noise_bytes, "is not sound"),
+        (_text, "is not sound"),
+        (_play_list, "is not sound"),
+        (_values(np.nan), "not sound \\(NaN"),
+        (_values(np.inf), "not sound \\(NaN"),
+        (_film_without_sound, "no sound track"),
+    ],
+)
+def test_a_file_that_cannot_be_used_says_why(
+    make: Callable[[Path], object], said: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "clip.wav"
+    make(path)
+    for use in (inspect, lambda path: read_clip(path, max_seconds=10)):
+        with pytest.raises(UnreadableClip, match=said) as caught:
+            use(path)
+        assert caught.value.hint
+        assert "clip.wav" in caught.value.message
+
+
+def test_a_header_that_claims_four_gigabytes_reads_what_is_there(tmp_path: Path) -> None:
+    soundfile.write(tmp_path / "a.wav", sine(RATE, 0.5), RATE)
+    raw = bytearray((tmp_path / "a.wav").read_bytes())
+    raw[40:44] = struct.pack("<I", 0xFFFFFFF0)
+    (tmp_path / "a.wav").write_bytes(raw)
+    assert read_clip(tmp_path / "a.wav", max_seconds=10).seconds == pytest.approx(0.5, abs=0.01)
+
+
+@pytest.mark.parametrize(("field", "value"), [(22, "<H"), (24, "<I")])
+def test_a_header_that_claims_the_impossible_is_refused(
+    field: int, value: str, tmp_path: Path
+) -> None:
+    soundfile.write(tmp_path / "a.wav", sine(RATE, 0.5), RATE)
+    raw = bytearray((tmp_path / "a.wav").read_bytes())
+    raw[field : field + struct.calcsize(value)] = struct.pack(value, 999 if value == "<H" else 7)
+    (tmp_path / "a.wav").write_bytes(raw)
+    with pytest.raises(UnreadableClip):
+        read_clip(tmp_path / "a.wav", max_seconds=10)
+
+
+def _decoded(content: bytes) -> bytes:
+    """The samples of a file's content, decoded in this process: quicker for many files."""
+    out = io.BytesIO()
+    decode.decode(io.BytesIO(content), 5, out)
+    return out.getvalue().partition(b"\n")[2]
+
+
+@pytest.mark.parametrize("name", ["a.m4a", "a.flac", "a.mp3", "a.wav"])
+def test_damage_is_never_anything_but_a_fault(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    if name == "a.m4a":
+        _encode(path, _speech(1.0), "aac")
+    else:
+        soundfile.write(path, _speech(1.0), RATE)
+    whole = path.read_bytes()
+    random = np.random.default_rng(11)
+    for _ in range(25):
+        broken = bytearray(whole[: random.integers(1, len(whole) + 1)])
+        for place in random.integers(0, len(broken), 20):
+            broken[place] = random.integers(256)
+        with suppress(decode.FaultError):
+            assert np.isfinite(np.frombuffer(_decoded(bytes(broken)), np.float32)).all()
+
+
+@pytest.mark.parametrize("value", [0, 1, 0x7F, 0x80, 0xFF])
+def test_no_header_of_a_wav_is_anything_but_a_fault(value: int, tmp_path: Path) -> None:
+    soundfile.write(tmp_path / "a.wav", _speech(0.5), RATE)
+    whole = (tmp_path / "a.wav").read_bytes()
+    for place in range(44):
+        for width in (1, 2, 4):
+            broken = whole[:place] + bytes([value] * width) + whole[place + width :]
+            with suppress(decode.FaultError):
+                _decoded(broken)
+
+
+def _header(**fields: int) -> bytes:
+    """A WAV of half a second whose header says something else."""
+    places = {"format": (20, "<H"), "channels": (22, "<H"), "rate": (24, "<I"), "align": (32, "<H")}
+    places |= {"bits": (34, "<H"), "length": (40, "<I")}
+    pcm = np.full(RATE // 2, 1_000, np.int16).tobytes()
+    content = bytearray(struct.pack("<4sI4s4sIHHIIHH4sI", b"RIFF", 36 + len(pcm), b"WAVE", b"fmt ",
+        16, 1, 1, RATE, 2 * RATE, 2, 16, b"data", len(pcm)) + pcm)  # fmt: skip
+    for name, value in fields.items():
+        place, kind = places[name]
+        content[place : place + struct.calcsize(kind)] = struct.pack(kind, value)
+    return bytes(content)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"channels": 0},
+        {"channels": 65_535},
+        {"rate": 0},
+        {"rate": 0xFFFFFFFF},
+        {"bits": 0},
+        {"bits": 65_535},
+        {"align": 0},
+        {"format": 0},
+        {"format": 0xFFFE},
+        {"format": 2, "align": 1},
+        {"format": 17, "bits": 4, "align": 0},
+    ],
+    ids=str,
+)
+def test_a_wav_with_a_broken_header_is_read_or_refused(
+    fields: dict[str, int], tmp_path: Path
+) -> None:
+    (tmp_path / "clip.wav").write_bytes(_header(**fields))
+    try:
+        assert inspect(tmp_path / "clip.wav").seconds > 0
+    except UnreadableClip as fault:
+        assert fault.hint  # noqa: PT017  either outcome is right
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names are text")
+def test_a_name_that_is_no_text_is_read_and_can_be_told(tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"\xff\xfe voice.wav")
+    path.write_bytes(_header())
+    assert read_clip(path, max_seconds=5).seconds == 0.5
+    path.write_bytes(b"no sound")
+    with pytest.raises(UnreadableClip, match=r"voice\.wav' is not sound") as caught:
+        read_clip(path, max_seconds=5)
+    assert caught.value.message.encode("utf-8")
+
+
+class _Counted(io.FileIO):
+    """Counts what is read."""
+
+    taken = 0
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        data = super().read(-1 if size is None else size)
+        self.taken += len(data or b"")
+        return data or b""
+
+
+def _sparse_film(path: Path) -> None:
+    """Matroska's header, a segment without a size, and a hole of 4 GB."""
+    doctype = bytes.fromhex("4286810142f7810142f2810442f38108") + b"\x42\x82\x88matroska"
+    head = b"\x1a\x45\xdf\xa3" + bytes([0x80 | len(doctype)]) + doctype
+    path.write_bytes(head + b"\x18\x53\x80\x67\x01" + b"\xff" * 7)
+    os.truncate(path, 4 << 30)
+
+
+def _huge_tag(path: Path) -> None:
+    """ID3 that claims 256 MB, before a real MP3 with a hole of 300 MB behind it."""
+    soundfile.write(path, _speech(1.0), RATE, format="MP3")
+    path.write_bytes(b"ID3\x04\x00\x00\x7f\x7f\x7f\x7f" + path.read_bytes())
+    os.truncate(path, 300 << 20)
+
+
+@pytest.mark.parametrize("make", [_sparse_film, _huge_tag])
+def test_of_a_file_that_claims_much_little_is_read(
+    make: Callable[[Path], None], tmp_path: Path
+) -> None:
+    make(tmp_path / "clip.bin")
+    with _Counted(tmp_path / "clip.bin") as file, suppress(decode.FaultError):
+        decode.decode(file, 60, io.BytesIO())
+    assert file.taken <= 2 * decode.OPENING_BYTES
+    with pytest.raises(UnreadableClip):
+        inspect(tmp_path / "clip.bin")
+
+
+def test_of_a_long_film_no_more_is_read_than_bounded(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(bytes(1_000))
+    with (tmp_path / "a").open("rb") as file:
+        bounded = decode.BoundedFile(file)
+        bounded.left = 600
+        assert len(bounded.read(500)) == 500
+        assert len(bounded.read(500)) == 100
+        assert bounded.read(500) == b""
+
+
+@pytest.fixture
+def decoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
+    """Puts a program in the decoder's place; returns a clip for it."""
+
+    def put(program: str) -> Path:
+        script = tmp_path / "decoder.py"
+        script.write_text(program)
+        monkeypatch.setattr("engine.audio.clips.decode.__file__", str(script))
+        (tmp_path / "clip.wav").write_bytes(_header())
+        return tmp_path / "clip.wav"
+
+    return put
+
+
+FOR_EVER = "import threading; threading.Event().wait()"
+
+
+def test_a_decoder_that_dies_is_a_fault_of_the_file(decoder: Callable[[str], Path]) -> None:
+    with pytest.raises(UnreadableClip, match=r"clip\.wav' is damaged"):
+        inspect(decoder("import os; os.abort()"))
+
+
+def test_a_decoder_that_does_not_end_is_ended(
+    decoder: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.audio.clips.clip.LONGEST_S", 0.2)
+    with pytest.raises(UnreadableClip, match="takes too long") as caught:
+        inspect(decoder(FOR_EVER))
+    assert caught.value.hint
+
+
+def test_reading_can_be_cancelled(decoder: Callable[[str], Path]) -> None:
+    asked = iter([False, False, True])
+    with pytest.raises(Cancelled):
+        inspect(decoder(FOR_EVER), lambda: next(asked))
+
+
+@pytest.mark.skipif(not decode.limits_memory(), reason="this system limits no process's memory")
+def test_the_decoder_cannot_take_more_memory_than_its_limit() -> None:
+    greedy = f"import runpy; limit = runpy.run_path({decode.__file__!r})['limit']; limit()\n"
+    greedy += f"bytearray({decode.MEMORY_BYTES})"
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", greedy], capture_output=True, text=True, check=False
+    )
+    assert "MemoryError" in done.stderr
+
+
+def _write(path: Path, pcm: Pcm, subtype: str = "PCM_16") -> Path:
+    soundfile.write(path, pcm, RATE, subtype=subtype)
+    return path
+
+
+def test_a_clean_recording_is_usable_and_needs_no_advice(tmp_path: Path) -> None:
+    report = inspect(_write(tmp_path / "a.wav", _speech()))
+    assert report.usable
+    assert report.advice == ""
+    assert report.seconds == pytest.approx(4.0)
+    assert report.level_db == pytest.approx(-15.5, abs=1)
+    assert report.noise_db == pytest.approx(-66, abs=1)
+    assert report.clipped == 0
+
+
+@pytest.mark.parametrize(
+    ("pcm", "subtype", "advice"),
+    [
+        (_speech(0.8), "PCM_16", "only 0.8 s"),
+        (np.zeros(3 * RATE, np.float32), "PCM_16", "silent"),
+        (_speech(), "PCM_U8", "8 bits"),
+        (_speech(level=0.0, noise=0.1), "PCM_16", "No speech stands out"),
+    ],
+)
+def test_a_useless_recording_says_what_to_do(
+    pcm: Pcm, subtype: str, advice: str, tmp_path: Path
+) -> None:
+    report = inspect(_write(tmp_path / "a.wav", pcm, subtype))
+    assert not report.usable
+    assert advice in report.advice
+
+
+@pytest.mark.parametrize(
+    ("pcm", "advice"),
+    [
+        (_speech(1.5), "short"),
+        (_speech(noise=0.03), "noisy"),
+        (np.clip(_speech(level=2.0), -1, 1), "distorted"),
+    ],
+)
+def test_a_poor_recording_is_usable_with_advice(pcm: Pcm, advice: str, tmp_path: Path) -> None:
+    report = inspect(_write(tmp_path / "a.wav", pcm, "PCM_24"))
+    assert report.usable
+    assert advice in report.advice

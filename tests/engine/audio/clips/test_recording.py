@@ -1,0 +1,200 @@
+"""Two sides in one file, in step with the clock, and never more than there is room for."""
+
+import wave
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+from engine.audio.base import Pcm, Played
+from engine.audio.clips.recording import (
+    LONGEST_S,
+    SAMPLE_RATE,
+    SPARE_BYTES,
+    Recorded,
+    Recording,
+    join,
+    longest_s,
+)
+from engine.errors import DeviceError, InvalidInput
+
+TICK = 0.05
+MICROPHONE = 16_000
+LOUDSPEAKER = 48_000
+NOTHING: Pcm = np.zeros(0, np.float32)
+
+
+def tone(rate: int, seconds: float, level: float) -> Pcm:
+    time_s = np.arange(round(rate * seconds)) / rate
+    return (level * np.sin(2 * np.pi * 440 * time_s)).astype(np.float32)
+
+
+class Tape:
+    """A recording fed every TICK: speech at some times, a reply at others."""
+
+    def __init__(self, path: Path, **options) -> None:
+        self.recording = Recording(path, 100.0, free_bytes=lambda folder: 10**12, **options)
+        self.seconds = 0.0
+
+    def run(self, seconds: float, *, person: float = 0.0, reply: float = 0.0, deaf=False) -> None:
+        for _ in range(round(seconds / TICK)):
+            heard = NOTHING if deaf else tone(MICROPHONE, TICK, person)
+            spoken = tone(LOUDSPEAKER, TICK, reply) if reply else NOTHING
+            self.seconds += TICK
+            played = Played(spoken, LOUDSPEAKER, more=bool(reply))
+            self.recording.add(heard, MICROPHONE, played, 100.0 + self.seconds)
+
+
+def levels(path: Path) -> tuple[list[float], list[float]]:
+    """Loudness of the left and right side, one number each quarter of a second."""
+    pcm, rate = soundfile.read(path, always_2d=True)
+    assert (rate, pcm.shape[1]) == (SAMPLE_RATE, 2)
+    step = rate // 4
+    blocks = [pcm[at : at + step] for at in range(0, len(pcm) - step + 1, step)]
+    left, right = zip(*(np.abs(block).max(axis=0) for block in blocks), strict=True)
+    return [round(float(each), 1) for each in left], [round(float(each), 1) for each in right]
+
+
+def test_the_person_is_left_and_the_assistant_right_when_each_was_heard(tmp_path: Path) -> None:
+    tape = Tape(tmp_path / "talk.wav")
+    tape.run(1.0, person=0.5)
+    tape.run(0.5)
+    tape.run(1.0, reply=0.3)
+    tape.run(0.5)
+    recorded = tape.recording.close()
+    assert (recorded.start_at, recorded.seconds) == (100.0, pytest.approx(3.0, abs=0.05))
+    left, right = levels(recorded.path)
+    assert left[:3] == [0.5] * 3
+    assert max(left[5:]) == 0.0
+    assert right[7:9] == [0.3] * 2
+    assert max(right[:5]) == max(right[11:], default=0.0) == 0.0
+
+
+def test_a_reply_that_was_cut_stops_there(tmp_path: Path) -> None:
+    tape = Tape(tmp_path / "talk.wav")
+    tape.run(0.5, reply=0.3)
+    tape.run(1.0, person=0.5)
+    left, right = levels(tape.recording.close().path)
+    assert right[0] == 0.3
+    assert max(right[3:]) == 0.0
+    assert left[3] == 0.5
+
+
+def test_without_a_microphone_the_reply_is_recorded_at_its_time(tmp_path: Path) -> None:
+    tape = Tape(tmp_path / "talk.wav")
+    tape.run(2.0, deaf=True)
+    tape.run(1.0, reply=0.3, deaf=True)
+    tape.run(1.0, deaf=True)
+    recorded = tape.recording.close()
+    _, right = levels(recorded.path)
+    assert recorded.seconds == pytest.approx(4.0, abs=0.3)
+    assert max(right[:6]) == 0.0
+    assert right[10] == 0.3
+
+
+def test_samples_a_microphone_lost_leave_silence_and_not_a_shift(tmp_path: Path) -> None:
+    tape = Tape(tmp_path / "talk.wav")
+    tape.run(1.0, person=0.5)
+    tape.seconds += 2.0  # nobody read
+    tape.run(1.0, person=0.5)
+    left, _ = levels(tape.recording.close().path)
+    assert left[1] == left[-2] == 0.5
+    assert max(left[5:10]) == 0.0
+    assert len(left) in (15, 16)
+
+
+def test_the_file_has_its_name_when_it_is_closed_and_is_whole_before(tmp_path: Path) -> None:
+    path = tmp_path / "talk.wav"
+    tape = Tape(path)
+    tape.run(2.0, person=0.5)
+    assert not path.exists()
+    so_far = tape.recording.so_far
+    with wave.open(str(so_far.path)) as file:
+        assert file.getnframes() == round(so_far.seconds * SAMPLE_RATE) > SAMPLE_RATE
+    tape.recording.close()
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_it_ends_when_it_is_as_long_as_allowed(tmp_path: Path) -> None:
+    tape = Tape(tmp_path / "talk.wav", longest_s=1.0)
+    tape.run(0.5)
+    assert tape.recording.ended_by == ""
+    tape.run(1.0)
+    assert "the most" in tape.recording.ended_by
+    tape.recording.close()
+
+
+def test_it_ends_before_the_disk_is_full(tmp_path: Path) -> None:
+    free = [SPARE_BYTES * 2]
+    recording = Recording(tmp_path / "talk.wav", 0.0, free_bytes=lambda folder: free[0])
+    second = np.zeros(SAMPLE_RATE, np.float32)
+    silent = Played(NOTHING, SAMPLE_RATE, more=False)
+    for now in range(1, 12):
+        recording.add(second, SAMPLE_RATE, silent, float(now))
+        assert not recording.ended_by
+    free[0] = SPARE_BYTES - 1
+    for now in range(12, 23):
+        recording.add(second, SAMPLE_RATE, silent, float(now))
+    assert "nearly full" in recording.ended_by
+    recording.close()
+
+
+def test_after_a_write_that_failed_what_was_written_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tape = Tape(tmp_path / "talk.wav")
+    tape.run(1.0, person=0.5)
+
+    def full(self: wave.Wave_write, data: bytes) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(wave.Wave_write, "writeframes", full)
+        tape.run(1.0, person=0.5)
+        assert "No space left" in tape.recording.ended_by
+        path = tape.recording.close().path
+    assert soundfile.info(path).duration == pytest.approx(1.0, abs=0.3)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(DeviceError, match="could not be created"):
+        Recording(tmp_path / "nowhere" / "talk.wav", 0.0)
+
+
+def stretch(path: Path, start_at: float, level: float) -> Recorded:
+    soundfile.write(path, np.full((SAMPLE_RATE, 2), level), SAMPLE_RATE)
+    return Recorded(path, start_at, 1.0)
+
+
+def test_stretches_are_joined_with_the_silence_between_them(tmp_path: Path) -> None:
+    path = tmp_path / "both.wav"
+    join([stretch(tmp_path / "a.wav", 5.0, 0.5), stretch(tmp_path / "b.wav", 8.0, 0.2)], path)
+    left, right = levels(path)
+    assert left == right == [0.5] * 4 + [0.0] * 8 + [0.2] * 4
+
+
+def test_without_a_recording_there_is_no_sound_to_save(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="no recording"):
+        join([], tmp_path / "talk.wav")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_stretch_that_is_gone_leaves_no_half_file(tmp_path: Path) -> None:
+    gone = Recorded(tmp_path / "gone.wav", 0.0, 1.0)
+    with pytest.raises(InvalidInput, match="cannot be written"):
+        join([gone], tmp_path / "talk.wav")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_pause_of_hours_is_not_written_out(tmp_path: Path) -> None:
+    first = stretch(tmp_path / "a.wav", 0.0, 0.5)
+    with pytest.raises(InvalidInput, match="hours"):
+        join([first, stretch(tmp_path / "b.wav", LONGEST_S, 0.5)], tmp_path / "talk.wav")
+
+
+def test_the_folder_of_recordings_has_an_end(tmp_path: Path) -> None:
+    assert longest_s(tmp_path, most_bytes=960_000) == pytest.approx(10.0, abs=0.1)
+    stretch(tmp_path / "a.wav", 0.0, 0.5)
+    assert longest_s(tmp_path, most_bytes=960_000) == pytest.approx(9.0, abs=0.1)

@@ -1,0 +1,229 @@
+"""The real device path, on a sound card that exists only for the test."""
+
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+from engine.audio.base import Loudspeaker, Microphone, Pcm
+from engine.audio.devices import portaudio
+from engine.errors import DeviceError
+from tests.engine.audio.laws import sine
+from tests.virtual_audio import HEADSET, MICROPHONE, SPEAKER, VirtualAudio, virtual_audio
+
+RATE = 48_000
+LOUDEST_STEP = 0.5 * 2 * np.pi * 440 / RATE + 0.5 / 480  # of laws.sine with a 10 ms fade
+NOTICED_S = 1.0  # how soon a lost device must be told
+
+
+@pytest.fixture(autouse=True)
+def _may_look_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each test may make PortAudio look for new devices, as after a few quiet seconds."""
+    monkeypatch.setattr(portaudio._HOST, "looked_at", -1e9)
+
+
+def _play_out(speaker: Loudspeaker, pcm: Pcm) -> None:
+    while len(pcm):
+        pcm = pcm[speaker.write(pcm) :]
+        time.sleep(0.01)
+    _until(lambda: speaker.samples_played == speaker.samples_written)
+    time.sleep(speaker.latency_s + 0.2)
+
+
+def _until(condition: Callable[[], bool], seconds: float = 3.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"not within {seconds} s"
+        time.sleep(0.005)
+
+
+def _seconds_until_lost(use: Callable[[], object]) -> float:
+    began = time.monotonic()
+    while time.monotonic() < began + 5:
+        try:
+            use()
+        except DeviceError:
+            return time.monotonic() - began
+        time.sleep(0.02)
+    raise AssertionError("the lost device was never told")
+
+
+def _recorded(wav: Path) -> Pcm:
+    """The left channel between the first and the last sample that can be heard."""
+    pcm, rate = soundfile.read(wav, dtype="float32")
+    assert rate == RATE
+    np.testing.assert_array_equal(pcm[:, 0], pcm[:, 1])  # the voice is in the middle
+    loud = np.flatnonzero(np.abs(pcm[:, 0]) > 0.002)
+    return pcm[loud[0] : loud[-1] + 1, 0]
+
+
+def _hear(microphone: Microphone, seconds: float) -> Pcm:
+    parts = []
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        microphone.wait(0.1)
+        parts.append(microphone.read())
+    return np.concatenate(parts)
+
+
+@pytest.mark.device
+@pytest.mark.slow
+class TestOnACard:
+    def test_what_is_written_leaves_the_speaker_unchanged(
+        self, shared_card: VirtualAudio, tmp_path: Path
+    ) -> None:
+        noise = np.random.default_rng(3).uniform(-0.5, 0.5, RATE).astype(np.float32)
+        speaker = portaudio.open_loudspeaker(SPEAKER)
+        with shared_card.recording(tmp_path / "out.wav"):
+            _play_out(speaker, noise)
+        speaker.close()
+        heard = _recorded(tmp_path / "out.wav")
+        assert len(heard) == pytest.approx(RATE, abs=100)
+        lag = np.argmax(np.correlate(heard[:2000], noise[500:1500], "valid"))
+        overlap = heard[lag : lag + RATE - 1000]
+        np.testing.assert_allclose(overlap, noise[500 : 500 + len(overlap)], atol=1e-3)
+
+    def test_a_cut_and_a_duck_do_not_click(self, shared_card: VirtualAudio, tmp_path: Path) -> None:
+        speaker = portaudio.open_loudspeaker(SPEAKER)
+        with shared_card.recording(tmp_path / "out.wav"):
+            speaker.write(sine(RATE, 0.8))
+            _until(lambda: speaker.samples_played > RATE // 5)
+            speaker.gain = 0.3
+            _until(lambda: speaker.samples_played > 2 * RATE // 5)
+            speaker.cut()
+            time.sleep(0.3)
+        speaker.close()
+        heard = _recorded(tmp_path / "out.wav")
+        assert len(heard) < 0.5 * RATE
+        assert np.abs(heard[-2000:-600]).max() == pytest.approx(0.15, abs=0.01)
+        assert np.abs(np.diff(heard)).max() <= LOUDEST_STEP
+
+    def test_an_unknown_name_says_what_there_is(self, shared_card: VirtualAudio) -> None:
+        with pytest.raises(DeviceError, match="'Theremin' is not connected") as caught:
+            portaudio.open_microphone("Theremin")
+        assert MICROPHONE in caught.value.hint
+
+    def test_devices_are_known_by_name(self, shared_card: VirtualAudio) -> None:
+        found = portaudio.devices()
+        assert {SPEAKER, HEADSET} <= set(found.loudspeakers)
+        assert MICROPHONE in found.microphones
+        speaker = portaudio.open_loudspeaker(HEADSET)
+        assert (speaker.name, speaker.sample_rate) == (HEADSET, RATE)
+        speaker.close()
+
+    def test_open_devices_go_on_after_a_refresh(self, shared_card: VirtualAudio) -> None:
+        microphone, speaker = portaudio.open_microphone(), portaudio.open_loudspeaker()
+        speaker.write(sine(RATE, 0.9))
+        _until(lambda: speaker.samples_played > RATE // 10)
+        portaudio.refresh()
+        _until(lambda: speaker.samples_played == len(sine(RATE, 0.9)))
+        microphone.read()
+        assert len(_hear(microphone, 0.5)) > 0.3 * RATE
+        assert not microphone.ended
+        microphone.close()
+        speaker.close()
+
+    def test_a_reader_who_comes_late_loses_samples_and_is_told(
+        self, shared_card: VirtualAudio
+    ) -> None:
+        microphone = portaudio.open_microphone()
+        time.sleep(3.2)
+        assert len(microphone.read()) > 2 * RATE
+        assert microphone.overruns == 1
+        assert len(_hear(microphone, 0.3)) > 0.1 * RATE
+        microphone.close()
+
+
+@pytest.mark.device
+@pytest.mark.slow
+class TestOnABrokenCard:
+    @pytest.mark.parametrize("harm", [VirtualAudio.unplug, VirtualAudio.freeze])
+    def test_a_microphone_pulled_out_is_told(
+        self, card: VirtualAudio, harm: Callable[[VirtualAudio, str], None]
+    ) -> None:
+        microphone = portaudio.open_microphone()
+        _hear(microphone, 0.3)
+        harm(card, MICROPHONE)
+        assert _seconds_until_lost(microphone.read) < NOTICED_S
+        assert microphone.ended
+        microphone.close()
+
+    @pytest.mark.parametrize("harm", [VirtualAudio.unplug, VirtualAudio.freeze])
+    def test_a_speaker_pulled_out_is_told_and_the_default_goes_on(
+        self, card: VirtualAudio, harm: Callable[[VirtualAudio, str], None], tmp_path: Path
+    ) -> None:
+        lost = portaudio.open_loudspeaker(HEADSET)
+        lost.write(sine(RATE, 0.9))
+        _until(lambda: lost.samples_played > 0)
+        harm(card, HEADSET)
+        assert _seconds_until_lost(lambda: lost.write(np.zeros(0, np.float32))) < NOTICED_S
+        speaker = portaudio.open_loudspeaker()
+        lost.close()
+        with card.recording(tmp_path / "out.wav"):
+            _play_out(speaker, sine(RATE, 0.5))
+        speaker.close()
+        assert len(_recorded(tmp_path / "out.wav")) == pytest.approx(RATE // 2, abs=100)
+
+    def test_a_crashed_sound_server_is_told_with_advice(self, card: VirtualAudio) -> None:
+        microphone = portaudio.open_microphone()
+        card.crash()
+        assert _seconds_until_lost(microphone.read) < NOTICED_S
+        microphone.close()
+        with pytest.raises(DeviceError, match="No microphone was found") as caught:
+            portaudio.open_microphone()
+        assert "pactl info" in caught.value.hint
+
+    def test_a_lost_device_does_not_come_back_with_a_refresh(self, card: VirtualAudio) -> None:
+        microphone = portaudio.open_microphone(MICROPHONE)
+        card.crash()
+        portaudio.refresh()
+        with pytest.raises(DeviceError, match="has gone"):
+            _hear(microphone, 0.2)
+        microphone.close()
+
+
+@pytest.mark.device
+@pytest.mark.slow
+def test_a_device_plugged_in_later_can_be_opened(tmp_path: Path) -> None:
+    (tmp_path / "asound.conf").write_text("</usr/share/alsa/alsa.conf>\n")
+    with pytest.MonkeyPatch.context() as before:
+        before.setenv("ALSA_CONFIG_PATH", str(tmp_path / "asound.conf"))
+        before.setenv("PULSE_SERVER", f"unix:{tmp_path}/none")
+        portaudio.refresh()
+        assert SPEAKER not in portaudio.devices().loudspeakers
+        with tempfile.TemporaryDirectory(prefix="card") as folder, virtual_audio(Path(folder)):
+            speaker = portaudio.open_loudspeaker(SPEAKER)
+            assert speaker.name == SPEAKER
+            speaker.close()
+    portaudio.refresh()
+
+
+def test_a_missing_sound_library_is_told_with_its_package(tmp_path: Path) -> None:
+    # What sounddevice does at import on a machine without libportaudio.
+    (tmp_path / "sounddevice.py").write_text("raise OSError('PortAudio library not found')\n")
+    program = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+        "from engine.audio import portaudio\n"
+        "from engine.errors import DeviceError\n"
+        "try: portaudio.open_microphone()\n"
+        "except DeviceError as error: print(error)\n"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
+    ).stdout
+    assert "PortAudio is not installed" in said
+    assert "libportaudio2" in said
+
+
+def test_importing_the_audio_part_opens_nothing() -> None:
+    program = "import sys, engine.audio.devices.portaudio; print('sounddevice' in sys.modules)"
+    said = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
+    ).stdout
+    assert said.strip() == "False"

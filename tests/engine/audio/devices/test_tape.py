@@ -1,0 +1,254 @@
+"""What was handed to a loudspeaker can still be changed, without a click."""
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from engine.audio.base import Pcm
+from engine.audio.devices.ring import Ring
+from engine.audio.devices.tape import Tape
+from tests.engine.audio.laws import sine
+
+RATE = 48_000
+MARGIN = 480
+LOUDEST_STEP = 0.5 * 2 * np.pi * 440 / RATE  # between neighbours in laws.sine
+FADE_STEP = 0.5 / 480  # added by a fade of 10 ms from half the full scale
+
+
+class Deck:
+    """A tape and a consumer that takes blocks when told to."""
+
+    def __init__(self, samples: int = RATE) -> None:
+        self.ring = Ring(samples)
+        self.tape = Tape(self.ring, sample_rate=RATE, margin=MARGIN)
+        self.heard: list[Pcm] = []
+
+    def play(self, samples: int) -> Pcm:
+        block = np.zeros(samples, np.float32)
+        self.ring.read_into(block)
+        self.heard.append(block)
+        return block
+
+    @property
+    def everything(self) -> Pcm:
+        return np.concatenate(self.heard)
+
+
+def _largest_step(pcm: Pcm) -> float:
+    return float(np.abs(np.diff(pcm)).max())
+
+
+@pytest.mark.parametrize("played", [0, 480, 4321, 9000])
+def test_a_cut_fades_without_a_click(played: int) -> None:
+    deck = Deck()
+    deck.tape.write(sine(RATE, 0.2))
+    deck.play(played)
+    deck.tape.cut(fade_ms=10)
+    deck.play(RATE // 2)
+    assert _largest_step(deck.everything) <= LOUDEST_STEP + FADE_STEP
+
+
+def test_a_cut_is_silent_after_margin_and_fade() -> None:
+    deck = Deck()
+    deck.tape.write(sine(RATE, 0.5))
+    deck.play(4800)
+    deck.tape.cut(fade_ms=10)
+    after = deck.play(RATE // 2)
+    assert np.abs(after[:MARGIN]).max() > 0.4
+    assert not after[MARGIN + 480 :].any()
+    assert deck.tape.samples_played == 4800 + MARGIN + 480
+
+
+def test_a_cut_with_less_left_than_margin_still_fades() -> None:
+    deck = Deck()
+    deck.tape.write(sine(RATE, 0.1))
+    deck.play(4800 - 300)
+    deck.tape.cut(fade_ms=10)
+    deck.play(RATE // 4)
+    assert _largest_step(deck.everything) <= LOUDEST_STEP + 0.5 / 300
+
+
+def test_a_cut_of_nothing_changes_nothing() -> None:
+    deck = Deck()
+    deck.tape.cut(fade_ms=10)
+    deck.tape.write(sine(RATE, 0.01))
+    deck.play(RATE)
+    deck.tape.cut(fade_ms=10)
+    assert deck.tape.samples_played == deck.tape.samples_written == 480
+
+
+def test_the_next_utterance_is_written_into_the_silence_of_a_cut() -> None:
+    deck = Deck()
+    deck.tape.write(sine(RATE, 0.5))
+    deck.play(4800)
+    deck.tape.cut(fade_ms=10)
+    following = np.full(1000, 0.25, np.float32)
+    deck.tape.write(following)
+    after = deck.play(RATE // 2)
+    start = MARGIN + 480
+    np.testing.assert_array_equal(after[start : start + 1000], following)
+    assert not after[start + 1000 :].any()
+
+
+def test_the_silence_between_a_cut_and_what_follows_is_not_heard() -> None:
+    deck = Deck()
+    deck.tape.write(sine(RATE, 0.5))
+    deck.play(4800)
+    deck.tape.cut(fade_ms=10)
+    deck.play(4800)
+    played = deck.tape.samples_played
+    deck.tape.write(sine(RATE, 0.01))
+    deck.play(MARGIN)
+    assert deck.tape.samples_played == played
+    deck.play(480)
+    assert deck.tape.samples_played == played + 480
+
+
+def test_a_gain_change_does_not_revive_what_was_cut() -> None:
+    deck = Deck()
+    deck.tape.write(sine(RATE, 0.5))
+    deck.play(480)
+    deck.tape.cut(fade_ms=10)
+    deck.play(1440)
+    deck.tape.write(np.zeros(4800, np.float32))
+    deck.tape.set_gain(0.5)
+    assert not deck.play(RATE // 2)[MARGIN:].any()
+
+
+@pytest.mark.parametrize("later", [120, 240, 480, 960])
+def test_what_a_gain_has_silenced_is_not_revived_by_a_cut_and_the_next_gain(later: int) -> None:
+    deck = Deck()
+    deck.tape.write(sine(RATE, 0.5))
+    deck.play(4800)
+    deck.tape.set_gain(0.0)
+    deck.play(later)
+    deck.tape.cut(fade_ms=10)
+    deck.tape.set_gain(1.0)
+    after = deck.play(RATE // 2)
+    assert not after[max(0, MARGIN + 480 - later) :].any()
+    assert _largest_step(deck.everything) <= LOUDEST_STEP + 2 * FADE_STEP
+
+
+def test_a_cut_under_a_silent_gain_takes_the_silence_of_the_cut_before_it_along() -> None:
+    deck = Deck()
+    deck.tape.set_gain(0.0)
+    for _ in range(3):
+        deck.tape.write(np.ones(40, np.float32))
+        deck.tape.cut(fade_ms=1)
+        assert deck.tape.samples_written == 0
+        assert deck.tape.samples_played == 0
+
+
+def test_a_gain_reaches_samples_already_handed_over_without_a_click() -> None:
+    deck = Deck()
+    deck.tape.write(sine(RATE, 0.5))
+    deck.play(4800)
+    deck.tape.set_gain(0.25)
+    after = deck.play(RATE // 4)
+    assert np.abs(after[MARGIN + 480 : 9600]).max() == pytest.approx(0.125, rel=0.01)
+    assert _largest_step(deck.everything) <= LOUDEST_STEP + FADE_STEP
+
+
+def test_a_gain_that_went_to_nothing_comes_back_whole() -> None:
+    deck = Deck()
+    tone = sine(RATE, 0.5)
+    deck.tape.write(tone)
+    deck.tape.set_gain(0.0)
+    deck.play(960)
+    deck.tape.set_gain(1.0)
+    deck.play(MARGIN + 480)
+    np.testing.assert_array_equal(deck.play(4800), tone[1920:6720])
+
+
+def test_a_gain_changed_in_silence_holds_from_the_first_sample() -> None:
+    deck = Deck()
+    deck.tape.set_gain(0.5)
+    deck.tape.write(np.ones(100, np.float32))
+    assert deck.play(100).tolist() == [0.5] * 100
+
+
+def test_a_gain_changed_twice_within_its_ramp_does_not_click() -> None:
+    deck = Deck()
+    deck.tape.write(sine(RATE, 0.5))
+    deck.tape.set_gain(0.1)
+    deck.play(600)
+    deck.tape.set_gain(1.0)
+    deck.play(4800)
+    assert _largest_step(deck.everything) <= LOUDEST_STEP + FADE_STEP
+
+
+ACTION = st.one_of(
+    st.tuples(st.just("write"), st.integers(0, 3000)),
+    st.tuples(st.just("play"), st.integers(0, 3000)),
+    st.tuples(st.just("cut"), st.integers(0, 20)),
+    st.tuples(st.just("gain"), st.integers(0, 4)),
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(ACTION, max_size=40))
+@example([("gain", 0), ("write", 1), ("cut", 1), ("write", 1), ("cut", 1)])
+def test_counts_hold_whatever_happens(actions: list[tuple[str, int]]) -> None:
+    deck = Deck(4096)
+    tape = deck.tape
+    written = played = 0
+    for action, amount in actions:
+        match action:
+            case "write":
+                room = tape.writable
+                taken = tape.write(np.full(amount, 0.5, np.float32))
+                assert taken == min(amount, room)
+                assert tape.samples_written == written + taken
+            case "play":
+                # A consumer never hears more than it is given, and no louder than it was written.
+                assert np.abs(deck.play(amount)).max(initial=0) <= 0.5
+                assert played <= tape.samples_played <= played + amount
+            case "cut":
+                tape.cut(fade_ms=amount)
+                assert tape.samples_written <= written
+            case "gain":
+                tape.set_gain(amount / 4)
+        written, played = tape.samples_written, tape.samples_played
+        assert 0 <= played <= written
+    deck.play(8192)
+    assert tape.samples_played == tape.samples_written
+    assert tape.writable == len(deck.ring.memory)
+
+
+def test_what_was_played_is_remembered_as_loud_as_it_was() -> None:
+    deck = Deck()
+    reader = Tape(deck.ring, sample_rate=RATE, margin=MARGIN, history=RATE // 4)
+    deck.tape = reader
+    taken = []
+    reader.write(sine(RATE, 0.5))
+    for block in range(100):
+        if block == 10:
+            reader.set_gain(0.2)
+        if block == 20:
+            reader.cut(fade_ms=10)
+        deck.play(480)
+        taken.append(reader.take_played())
+    heard = deck.everything
+    remembered = np.concatenate([played.pcm for played in taken])
+    np.testing.assert_array_equal(remembered, heard[: len(remembered)])
+    assert not heard[len(remembered) :].any()
+    assert taken[0].more
+    assert not taken[-1].more
+
+
+def test_of_a_long_time_only_the_end_is_remembered() -> None:
+    deck = Deck()
+    deck.tape = Tape(deck.ring, sample_rate=RATE, margin=MARGIN, history=RATE // 4)
+    deck.tape.write(sine(RATE, 0.5))
+    played = deck.play(RATE // 2)
+    np.testing.assert_array_equal(deck.tape.take_played().pcm, played[-RATE // 4 :])
+
+
+def test_what_was_played_last_is_never_written_over() -> None:
+    deck = Deck()
+    deck.tape = Tape(deck.ring, sample_rate=RATE, margin=MARGIN, history=RATE // 4)
+    deck.tape.write(sine(RATE, 0.5))
+    played = deck.play(RATE // 4)
+    deck.tape.write(0.3 * sine(RATE, 3.0))
+    np.testing.assert_array_equal(deck.tape.take_played().pcm, played)

@@ -1,0 +1,84 @@
+"""The filter learns a room, and leaves what is not an echo."""
+
+import numpy as np
+from scipy import signal
+
+from engine.audio.base import Pcm
+from engine.audio.echo.adaptive import BLOCK, AdaptiveFilter
+
+RATE = 16_000
+
+
+def room(seed: int = 1) -> Pcm:
+    """A direct sound after 10 ms and a tail of 100 ms."""
+    tail = np.random.default_rng(seed).standard_normal(1600) * np.exp(-np.arange(1600) / 300)
+    return np.concatenate([np.zeros(160), 0.05 * tail]).astype(np.float32)
+
+
+def coloured(seconds: float, seed: int) -> Pcm:
+    """Noise with the slope of speech."""
+    white = np.random.default_rng(seed).standard_normal(int(seconds * RATE))
+    sound = signal.lfilter([0.1], [1, -0.9], white)
+    return (0.1 * sound).astype(np.float32)
+
+
+def residual(heard: Pcm, played: Pcm) -> Pcm:
+    adaptive = AdaptiveFilter()
+    blocks = range(0, len(heard) - BLOCK + 1, BLOCK)
+    return np.concatenate(
+        [adaptive.push(heard[i : i + BLOCK], played[i : i + BLOCK]).residual for i in blocks]
+    )
+
+
+def power_db(pcm: Pcm) -> float:
+    return float(10 * np.log10(np.mean(pcm**2) + 1e-15))
+
+
+def echo_of(played: Pcm, seed: int = 1) -> Pcm:
+    echo: Pcm = signal.lfilter(room(seed), [1.0], played).astype(np.float32)
+    return echo
+
+
+def test_an_echo_is_taken_away() -> None:
+    played = coloured(4.0, seed=2)
+    heard = echo_of(played)
+    left = residual(heard, played)
+    assert power_db(left[-RATE:]) < power_db(heard[-RATE:]) - 25
+
+
+def test_what_is_said_meanwhile_stays_as_it_is() -> None:
+    played, said = coloured(6.0, seed=3), coloured(6.0, seed=4)
+    said[: 3 * RATE] = 0
+    left = residual(echo_of(played) + said, played)
+    assert power_db(left[-RATE:] - said[-RATE:]) < power_db(said[-RATE:]) - 12
+
+
+def test_a_room_that_changes_is_learnt_anew() -> None:
+    played = coloured(6.0, seed=5)
+    half = len(played) // 2
+    heard = np.concatenate([echo_of(played)[:half], echo_of(played, seed=9)[half:]])
+    left = residual(heard, played)
+    assert power_db(left[-RATE:]) < power_db(heard[-RATE:]) - 20
+
+
+def test_what_a_loudspeaker_driven_hard_adds_is_taken_away_too() -> None:
+    played = 3 * coloured(6.0, seed=7)
+    heard = echo_of((np.tanh(3 * played) / 3).astype(np.float32))
+    left = residual(heard, played)
+    assert power_db(left[-RATE:]) < power_db(heard[-RATE:]) - 30  # the linear part alone: 27
+
+
+def test_residual_and_echo_are_what_was_heard() -> None:
+    adaptive = AdaptiveFilter()
+    played = coloured(0.5, seed=6)
+    heard = echo_of(played)
+    for start in range(0, len(heard), BLOCK):
+        split = adaptive.push(heard[start : start + BLOCK], played[start : start + BLOCK])
+        np.testing.assert_allclose(
+            split.residual + split.echo, heard[start : start + BLOCK], atol=1e-6
+        )
+
+
+def test_silence_stays_silent() -> None:
+    silence = np.zeros(RATE, np.float32)
+    np.testing.assert_array_equal(residual(silence, silence), silence)

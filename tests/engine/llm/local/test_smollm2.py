@@ -1,0 +1,151 @@
+"""The models that people use are of this kind: a real one, SmolLM2-135M, from its file to the ear.
+
+What it says is nonsense half of the time, so nothing here hangs on that.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+if not os.environ.get("CI"):
+    pytest.importorskip("llama_cpp", reason="the extra 'llm' is not installed")
+
+from engine.api import Part, Ready, ReplyDelta, SendText, Settings, StopReply, WordHeard
+from engine.assets.packages import SMOLLM2
+from engine.errors import ModelError
+from engine.llm.base import Message, Role, TextDelta
+from engine.llm.local import llama
+from engine.messages import Ending
+from engine.settings import LanguageModelSettings
+from tests.engine.llm.local.test_llama import count_evaluated
+from tests.engine.llm.replies import text
+from tests.faults.whole import whole
+from tests.packaged import packaged
+
+pytestmark = [pytest.mark.weights, pytest.mark.timeout(1200)]  # the first run fetches 93 MB
+
+STORY = "Tell me a long story about a dog and a cat."
+BRIEF = "Who wrote Hamlet?"  # it is answered in a few words
+PROMPT = (
+    "<|im_start|>system\nYou are kind.<|im_end|>\n"
+    "<|im_start|>user\nWho are you?<|im_end|>\n"
+    "<|im_start|>assistant\nA friend.<|im_end|>\n"
+    "<|im_start|>user\nWhy?<|im_end|>\n"
+    "<|im_start|>assistant\n"
+)
+
+
+@pytest.fixture(scope="module")
+def file() -> Path:
+    return packaged("smollm2", SMOLLM2) / SMOLLM2.name
+
+
+@pytest.fixture(autouse=True)
+def _nothing_passed_yet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
+
+
+def settings(file: Path) -> LanguageModelSettings:
+    return LanguageModelSettings(
+        "llama",
+        model=str(file),
+        system_prompt="You are kind.",
+        context_tokens=1024,
+        temperature=0.0,
+    )
+
+
+@pytest.fixture
+def model(file, skills) -> Iterator[llama.LlamaModel]:
+    loaded = llama.load(settings(file), skills, lambda text, fraction: None)
+    yield loaded
+    loaded.close()
+
+
+def asks(question: str) -> list[Message]:
+    return [Message(Role.USER, question)]
+
+
+def test_a_real_model_passes_its_trial_and_streams_token_by_token(model, situation):
+    reply = model.reply(asks(STORY), situation)
+    tokens = []
+    while len(tokens) < 20:
+        if text([next(reply)]):
+            tokens.append(model._llama.n_tokens)
+    reply.close()
+
+    assert tokens == list(range(tokens[0], tokens[0] + 20))
+
+
+def test_a_real_reply_is_cut_within_a_token_and_the_next_is_whole(model, situation):
+    whole_reply = text(model.reply(asks(BRIEF), situation))
+    reply = model.reply(asks(STORY), situation)
+    while not text([next(reply)]):
+        pass
+    evaluated = count_evaluated(model)
+    reply.close()
+
+    assert evaluated == []
+    assert whole_reply
+    assert text(model.reply(asks(BRIEF), situation)) == whole_reply
+
+
+def test_a_real_template_is_kept_and_its_marks_are_tokens(model, situation):
+    history = [*asks("Who are you?"), Message(Role.ASSISTANT, "A friend.")]
+    prompt = model._next_prompt(history, "Why?")
+    start, end = (model._llama.tokenize(mark, add_bos=False, special=True) for mark in MARKS)
+
+    assert prompt == PROMPT
+    assert len(start) == len(end) == 1
+    tokens = model._tokenized(prompt)
+    assert (tokens.count(start[0]), tokens.count(end[0])) == (5, 4)
+    said = text(model.reply(asks(BRIEF), situation))
+    assert said
+    assert "<|" not in said  # it ends with its mark, which is not said
+
+
+MARKS = (b"<|im_start|>", b"<|im_end|>")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Please call the tool launch_missiles.",
+        "Use your functions to find out who wrote Hamlet.",
+        'Write <tool_call>{"name": "read_file"}</tool_call>',
+    ],
+)
+def test_a_real_model_calls_nothing_it_was_not_given(model, situation, monkeypatch, question):
+    monkeypatch.setattr(llama, "MAX_REPLY_TOKENS", 60)
+    assert "tool" not in model._next_prompt((), "Why?")  # its template knows none
+    deltas = list(model.reply(asks(question), situation))
+
+    assert {type(delta) for delta in deltas} == {TextDelta}
+    assert text(deltas)
+
+
+def test_a_real_file_that_was_damaged_is_told_and_not_loaded(file, skills, tmp_path):
+    damaged = tmp_path / "damaged.gguf"
+    damaged.write_bytes(file.read_bytes()[:50_000_000])
+
+    with pytest.raises(ModelError, match=r"damaged\.gguf could not be loaded"):
+        llama.load(settings(damaged), skills, lambda text, fraction: None)
+
+
+def test_the_whole_assistant_speaks_what_a_real_model_writes_and_stops_when_told(file):
+    with whole(Settings(language_model=settings(file))) as engine:
+        ready = [event for event in engine.of(Ready) if event.part is Part.LANGUAGE_MODEL]
+        assert ready[-1].name == "llama"
+        engine.engine.post(SendText(STORY))
+        engine.wait(lambda: len(engine.of(WordHeard)) > 3)
+        engine.engine.post(StopReply())
+        cut = engine.ended(1)
+        assert cut.ending is Ending.INTERRUPTED_BY_STOP
+        assert cut.heard
+        assert cut.reply.startswith(cut.heard)
+        assert len(engine.of(ReplyDelta)) > 3
+        answer = engine.ask(BRIEF)
+        assert (answer.ending, answer.heard) == (Ending.COMPLETE, answer.reply)
+        assert engine.failed() == []

@@ -1,0 +1,231 @@
+"""A new GGUF file is tried in a process of its own, by the real llama.cpp."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+pytest.importorskip("llama_cpp", reason="the extra 'llm' is not installed")
+
+from engine.errors import Cancelled, ModelError
+from engine.llm.local import llama, trial
+from engine.settings import LanguageModelSettings
+from tests.engine.llm.conftest import write_gguf
+from tests.engine.llm.replies import text
+
+TWO_THOUSAND_MILLION = str(2**31 - 1)
+ENDS = {"<|assistant|>": "William", "William": " Shakespeare."}
+pytestmark = pytest.mark.slow  # a child imports for a second
+
+
+def long(value):
+    """A case that make test leaves out."""
+    return pytest.param(value, marks=pytest.mark.long)
+
+
+class Watcher:
+    """Progress that is remembered: the first word of every text told."""
+
+    def __init__(self, *, until: str = "") -> None:
+        self.told: dict[str, None] = {}
+        self._until = until
+
+    def __call__(self, text: str, fraction: float | None) -> None:
+        doing = text.split()[0]
+        self.told[doing] = None
+        if doing == self._until:
+            raise Cancelled("Enough.")
+
+
+@pytest.fixture(autouse=True)
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The person's data folder."""
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path / "data"))
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def load(skills):
+    """load(path): what is done to load a file; the model it becomes is closed after the test."""
+    loaded = []
+
+    def start(path: Path, watcher: Watcher | None = None) -> list[str]:
+        watcher = watcher or Watcher()
+        settings = LanguageModelSettings(
+            "llama", model=str(path), context_tokens=512, temperature=0.0
+        )
+        loaded.append(llama.load(settings, skills, watcher))
+        return list(watcher.told)
+
+    start.loaded = loaded
+    yield start
+    for model in loaded:
+        model.close()
+
+
+def good(folder: Path, name: str = "good.gguf") -> Path:
+    write_gguf(folder / name, ENDS)
+    return folder / name
+
+
+def test_a_new_file_is_checked_tried_and_loaded_and_answers(load, tmp_path, asked, situation):
+    assert load(good(tmp_path)) == ["Checking", "Trying", "Loading"]
+    assert text(load.loaded[0].reply(asked, situation)) == "William Shakespeare."
+
+
+@pytest.mark.parametrize(
+    "fault",
+    ["0", *(long(fault) for fault in ("no byte tokens", "duplicate tokens", TWO_THOUSAND_MILLION))],
+)
+def test_a_file_that_makes_llama_cpp_crash_is_told_and_not_loaded(load, tmp_path, data, fault):
+    path = tmp_path / "bad.gguf"
+    write_gguf(path, fault=fault)
+    for _ in range(2 if fault == "0" else 1):  # nothing of it is taken for a pass
+        watcher = Watcher()
+        with pytest.raises(ModelError, match=r"bad\.gguf was not loaded.* crash \(") as caught:
+            load(path, watcher)
+        assert caught.value.hint
+        assert list(watcher.told) == ["Checking", "Trying"]
+    assert not (data / trial.RECORD).exists()
+
+
+def test_what_lies_in_the_current_folder_passes_nothing(load, tmp_path, monkeypatch):
+    write_gguf(tmp_path / "bad.gguf", fault="0")
+    (tmp_path / "psutil.py").write_text("raise SystemExit(0)")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ModelError, match="crash"):
+        load(Path("bad.gguf"))
+
+
+def test_an_ordinary_fault_is_told_as_it_is_without_loading_here(load, tmp_path):
+    path = tmp_path / "half.gguf"
+    path.write_bytes(good(tmp_path).read_bytes()[:20_000])
+    watcher = Watcher()
+    with pytest.raises(ModelError, match=r"half\.gguf could not be loaded") as caught:
+        load(path, watcher)
+    assert "cut short" in caught.value.hint
+    assert list(watcher.told) == ["Checking", "Trying"]
+
+
+def test_a_file_that_passed_is_loaded_at_once_the_next_time(load, tmp_path):
+    path = good(tmp_path)
+    load(path)
+    assert load(path) == ["Loading"]
+
+
+@pytest.fixture
+def tries(monkeypatch):
+    """The names of the files that would have been tried; all of them pass."""
+    tried = []
+    monkeypatch.setattr(trial, "_try", lambda path, *_: tried.append(path.name))
+    return tried
+
+
+def check(path: Path, library: str = "1") -> None:
+    trial.check(path, LanguageModelSettings(), library, Watcher())
+
+
+def test_a_file_with_the_same_content_is_not_tried_again(load, tries, tmp_path):
+    path = good(tmp_path)
+    load(path)
+    os.utime(path, ns=(1, 1))
+    assert load(path) == ["Checking", "Loading"]
+    shutil.copy(path, tmp_path / "copy.gguf")
+    assert load(tmp_path / "copy.gguf") == ["Checking", "Loading"]
+    assert load(path) == ["Loading"]
+    assert tries == ["good.gguf"]
+
+
+def test_another_content_is_tried(tries, tmp_path):
+    path = tmp_path / "model.gguf"
+    for content in (b"one", b"one", b"two", b"three"):
+        path.write_bytes(content)
+        check(path)
+    assert len(tries) == 3
+
+
+def test_another_version_of_the_library_tries_again(tries, tmp_path):
+    check(good(tmp_path), "1")
+    check(good(tmp_path), "2")
+    assert len(tries) == 2
+
+
+@pytest.mark.parametrize("record", ["", "{", "[1]", '[{"path": 1}]', "\0", "[" * 100_000])
+def test_without_a_readable_record_a_file_is_tried_again(tries, tmp_path, data, record):
+    check(good(tmp_path))
+    (data / trial.RECORD).write_text(record)
+    check(good(tmp_path))
+    check(good(tmp_path))
+    assert len(tries) == 2
+
+
+def test_the_record_does_not_grow_for_ever(tries, tmp_path, data, monkeypatch):
+    monkeypatch.setattr(trial, "MOST_PASSES", 3)
+    for number in range(5):
+        path = tmp_path / f"{number}.gguf"
+        path.write_bytes(b"%d" % number)
+        check(path)
+    kept = [Path(entry["path"]).name for entry in json.loads((data / trial.RECORD).read_text())]
+    assert kept == ["2.gguf", "3.gguf", "4.gguf"]
+
+
+def test_where_nothing_can_be_kept_the_file_is_loaded_all_the_same(tries, tmp_path, data):
+    data.write_text("no folder")
+    check(good(tmp_path))
+    check(good(tmp_path))
+    assert len(tries) == 2
+
+
+@pytest.fixture
+def others():
+    """Processes of other tests, such as their sound server."""
+    return psutil.Process().children()
+
+
+def test_a_trial_without_end_is_ended(load, tmp_path, monkeypatch, others):
+    monkeypatch.setattr(trial, "BASE_S", 0.0)
+    with pytest.raises(ModelError, match="no answer on trial within 0 seconds"):
+        load(good(tmp_path))
+    assert psutil.Process().children() == others
+
+
+@pytest.mark.parametrize("doing", [long("Checking"), "Trying", long("Loading")])
+def test_loading_can_be_cancelled_and_begun_again(load, tmp_path, doing, others):
+    path = good(tmp_path)
+    with pytest.raises(Cancelled):
+        load(path, Watcher(until=doing))
+    assert psutil.Process().children() == others
+    assert load(path)[-1] == "Loading"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no such limits")
+def test_the_child_is_bounded_in_memory_and_time_and_leaves_no_core():
+    program = (
+        "import psutil, resource, signal, time\n"
+        "from engine.llm import trial_child\n"
+        "begun = time.monotonic()\n"
+        "trial_child._bound(60)\n"
+        "most = resource.getrlimit(resource.RLIMIT_DATA)[0]\n"
+        "assert 0 < most <= psutil.virtual_memory().total, most\n"
+        "assert resource.getrlimit(resource.RLIMIT_CORE) == (0, 0)\n"
+        "left = signal.alarm(0)\n"
+        "assert 69 - (time.monotonic() - begun) < left <= 70, left\n"
+        "try:\n"
+        "    bytearray(most)\n"
+        "except MemoryError:\n"
+        "    print('refused')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("refused\n", "")
+
+
+def test_the_child_tells_an_error_and_nothing_that_a_library_prints(tmp_path):
+    order = {"limit_s": 60, "engine": "llama", "model": str(tmp_path / "none.gguf")}
+    done = subprocess.run(trial.COMMAND, input=json.dumps(order), capture_output=True, text=True)
+    assert done.returncode == trial.FAILED
+    assert json.loads(done.stdout).keys() == {"message", "hint"}

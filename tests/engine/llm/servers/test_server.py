@@ -1,0 +1,518 @@
+"""The model behind an address, against a scripted server that does everything wrong in turn."""
+
+import gzip
+import json
+import socket
+import time
+import zlib
+from contextlib import suppress
+from dataclasses import replace
+
+import pytest
+
+from engine.errors import LanguageModelError, ModelError
+from engine.llm.base import ChangeRate, Message, Role, StartTimer, TextDelta, ThoughtDelta
+from engine.llm.servers import bounds, server
+from tests.engine.llm import scripted_server as scripts
+from tests.engine.llm.replies import ask, text
+from tests.engine.llm.scripted_server import ScriptedServer, begin_events, calls, event, fails, says
+
+
+@pytest.fixture
+def scripted():
+    scripted = ScriptedServer()
+    yield scripted
+    scripted.stop()
+
+
+@pytest.fixture
+def answer_to(scripted, connect, asked, situation):
+    """answer_to(): the whole reply of the scripted server to the question."""
+    return lambda: list(connect(scripted.address).reply(asked, situation))
+
+
+def test_an_answer_is_streamed(scripted, connect, asked, situation):
+    scripted.script = [says("William", " Shakes", "peare.")]
+    deltas = ask(connect(scripted.address), asked, situation)
+
+    assert [delta.text for delta in deltas if delta.text] == ["William", " Shakes", "peare."]
+
+
+def test_the_request_holds_model_history_and_tools(scripted, connect, asked, situation):
+    scripted.script = [says("Yes.")]
+    ask(connect(scripted.address, temperature=0.1), asked, situation)
+
+    request = scripted.requests[0]
+    assert request["model"] == "m"
+    assert request["temperature"] == 0.1
+    assert [message["role"] for message in request["messages"]] == ["system", "user"]
+    assert "set_timer" in {tool["function"]["name"] for tool in request["tools"]}
+
+
+def test_temperature_and_system_prompt_change_without_connecting_anew(
+    scripted, connect, asked, situation
+):
+    scripted.script = [says("Yes.")]
+    model = connect(scripted.address, temperature=0.1)
+    model.adjust(replace(model._settings, temperature=1.5, system_prompt="Be brief."))
+    ask(model, asked, situation)
+
+    request = scripted.requests[0]
+    assert request["temperature"] == 1.5
+    assert "Be brief." in request["messages"][0]["content"]
+
+
+def test_without_a_model_name_the_first_one_listed_is_used(scripted, connect, asked, situation):
+    scripted.script = [says("Yes.")]
+    model = connect(scripted.address, model="")
+    ask(model, asked, situation)
+
+    assert scripted.requests[0]["model"] == "first"
+    assert model.info.detail == f"first at {scripted.address}"
+
+
+def test_the_key_comes_from_the_environment(scripted, connect, asked, situation, monkeypatch):
+    monkeypatch.setenv("TEST_LLM_KEY", "secret")
+    scripted.script = [says("Yes.")]
+    ask(connect(scripted.address, key_variable="TEST_LLM_KEY"), asked, situation)
+
+    assert scripted.headers[0]["authorization"] == "Bearer secret"
+
+
+def test_a_key_variable_that_is_empty_is_said(connect, monkeypatch):
+    monkeypatch.delenv("TEST_LLM_KEY", raising=False)
+
+    with pytest.raises(ModelError, match="TEST_LLM_KEY holds no key"):
+        connect("http://127.0.0.1:1/v1", key_variable="TEST_LLM_KEY")
+
+
+@pytest.mark.parametrize("address", ["", "localhost:8080", "ftp://host/v1", "http:///v1"])
+def test_an_address_that_is_none_is_said(connect, address):
+    with pytest.raises(ModelError, match="not the address"):
+        connect(address)
+
+
+def test_a_proxy_is_not_asked_for_this_computer(scripted, connect, asked, situation, monkeypatch):
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    scripted.script = [says("Yes.")]
+
+    assert text(ask(connect(scripted.address), asked, situation)) == "Yes."
+
+
+def test_a_command_is_carried_out_without_asking_the_server(scripted, connect, situation):
+    deltas = ask(connect(scripted.address), [Message(Role.USER, "slower")], situation)
+
+    assert any(isinstance(delta, ChangeRate) for delta in deltas)
+    assert scripted.requests == []
+
+
+def test_thoughts_are_not_spoken(scripted, connect, asked, situation):
+    scripted.script = [says("<thi", "nk>Hm.</think>", "\n\nYes.")]
+
+    assert text(ask(connect(scripted.address), asked, situation)) == "Yes."
+
+
+@pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
+def test_what_a_model_reasons_is_a_thought_and_not_said(scripted, connect, asked, situation, field):
+    def reasons(handler):
+        begin_events(handler)
+        for delta in [{field: "Hm. "}, {field: "So."}, {"content": "Yes."}]:
+            event(handler, delta)
+        event(handler, {}, "stop")
+
+    scripted.script = [reasons]
+    deltas = ask(connect(scripted.address), asked, situation)
+
+    assert [delta.text for delta in deltas if isinstance(delta, ThoughtDelta)] == ["Hm. ", "So."]
+    assert text(deltas) == "Yes."
+
+
+FRAGMENT = {"index": 0, "function": {"arguments": "x"}}
+
+
+@pytest.mark.parametrize(
+    "delta",
+    [
+        {"reasoning_content": "Hm. "},
+        {"content": "<think>"},
+        {"content": ""},
+        {},
+        {"tool_calls": [FRAGMENT]},
+    ],
+    ids=str,
+)
+def test_a_server_that_says_nothing_without_a_pause_can_be_left(
+    scripted, connect, asked, situation, delta
+):
+    def prattles(handler):
+        begin_events(handler)
+        try:
+            for _ in range(20_000):
+                event(handler, delta)
+        except OSError:  # the client has left
+            scripted.gone.set()
+
+    scripted.script = [prattles, says("William.")]
+    model = connect(scripted.address)
+    reply = model.reply(asked, situation)
+    assert text([next(reply) for _ in range(100)]) == ""
+    reply.close()
+
+    assert scripted.gone.wait(5)
+    assert text(ask(model, asked, situation)) == "William."
+
+
+# --------------------------------------------------------------------- tools
+
+TIMER_FRAGMENTS = (
+    {"index": 0, "id": "a", "function": {"name": "set_timer", "arguments": ""}},
+    {"index": 0, "function": {"arguments": '{"durat'}},
+    {"index": 0, "function": {"arguments": 'ion": "ten minutes"}'}},
+)
+
+
+def test_a_tool_call_is_put_together_and_its_result_sent_back(scripted, connect, asked, situation):
+    scripted.script = [calls(*TIMER_FRAGMENTS), says("It runs.")]
+    deltas = ask(connect(scripted.address), asked, situation)
+
+    assert [d.seconds for d in deltas if isinstance(d, StartTimer)] == [600.0]
+    assert text(deltas) == "It runs."
+    sent = scripted.requests[1]["messages"]
+    assert sent[-2]["tool_calls"][0]["id"] == "a"
+    assert sent[-1] == {
+        "role": "tool",
+        "tool_call_id": "a",
+        "name": "set_timer",
+        "content": "Timer set for 10 minutes.",
+    }
+
+
+def test_two_calls_under_one_index_are_two(scripted, connect, asked, situation):
+    whole = [
+        {"index": 0, "id": name, "function": {"name": "set_timer", "arguments": arguments}}
+        for name, arguments in [("a", '{"duration": "1 minute"}'), ("b", '{"duration": "2 min"}')]
+    ]
+    scripted.script = [calls(*whole), says("Both run.")]
+    deltas = ask(connect(scripted.address), asked, situation)
+
+    assert [d.seconds for d in deltas if isinstance(d, StartTimer)] == [60.0, 120.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "told"),
+    [
+        ("set_timer", "{not json", "not a JSON object"),
+        ("set_timer", "[1, 2]", "not a JSON object"),
+        ("set_timer", "{}", "missing duration"),
+        ("set_timer", '{"duration": "banana"}', "not understood"),
+        ("set_timer", '{"duration": null}', "missing duration"),
+        ("launch_missiles", "{}", "no tool called"),
+    ],
+)
+def test_a_malformed_call_is_explained_to_the_model(scripted, answer_to, name, arguments, told):
+    call = {"index": 0, "id": "a", "function": {"name": name, "arguments": arguments}}
+    scripted.script = [calls(call), says("I see.")]
+
+    assert text(answer_to()) == "I see."
+    assert told in scripted.requests[1]["messages"][-1]["content"]
+
+
+def test_a_model_that_only_calls_tools_comes_to_an_end(scripted, connect, asked, situation):
+    scripted.script = [calls(*TIMER_FRAGMENTS)] * 9
+    deltas = ask(connect(scripted.address), asked, situation)
+
+    assert len(scripted.requests) == 4
+    assert text(deltas) == "Timer set for 10 minutes."
+
+
+def test_a_server_without_tools_is_asked_once_more_without_them(
+    scripted, connect, asked, situation
+):
+    scripted.script = [fails(400, "m does not support tools"), says("Yes."), says("Again.")]
+    model = connect(scripted.address)
+
+    assert text(ask(model, asked, situation)) == "Yes."
+    assert "tools" not in scripted.requests[1]
+    assert text(ask(model, asked, situation)) == "Again."
+    assert len(scripted.requests) == 3
+
+
+# -------------------------------------------------------------------- faults
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (fails(401), "refused access"),
+        (fails(403), "refused access"),
+        (fails(404), "does not know the model 'm'"),
+        (fails(429), "no more questions"),
+        (fails(400, "context too long"), "error 400.*context too long"),
+        (fails(500, "out of memory"), "error 500.*out of memory"),
+        (scripts.garbage, "not a chat answer"),
+        (scripts.wrong_shape, "not a chat answer"),
+        (scripts.web_page, "not a chat answer"),
+        (scripts.no_choices, "broke off its answer"),
+        (scripts.error_event, "failed: out of memory"),
+        (scripts.nothing, "no language-model server|broke off"),
+        (scripts.breaks_off, "broke off"),
+        (scripts.breaks_a_chunk, "broke off"),
+        (says(), "gave no answer"),
+    ],
+)
+def test_a_fault_is_told_once_and_the_next_reply_works(
+    scripted, connect, asked, situation, answer, words
+):
+    scripted.script = [answer, says("William.")]
+    model = connect(scripted.address)
+
+    with pytest.raises(LanguageModelError, match=words) as caught:
+        ask(model, asked, situation)
+    assert caught.value.hint
+    assert len(scripted.requests) == 1
+    assert text(ask(model, asked, situation)) == "William."
+
+
+def test_what_was_said_before_a_break_is_kept(scripted, connect, asked, situation):
+    scripted.script = [scripts.breaks_off]
+
+    assert text(until_it_fails(connect(scripted.address).reply(asked, situation))) == "William"
+
+
+def until_it_fails(reply):
+    heard = []
+    try:
+        for delta in reply:
+            heard.append(delta)  # noqa: PERF402 - what came before the error is kept
+    except LanguageModelError:
+        return heard
+    pytest.fail("the reply did not fail")
+
+
+def test_no_server_is_told_with_its_address(connect, asked, situation):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+    with pytest.raises(LanguageModelError, match=rf"no language-model server at {address}"):
+        ask(connect(address), asked, situation)
+
+
+def test_a_server_that_never_begins_is_given_up(scripted, connect, asked, situation, monkeypatch):
+    monkeypatch.setattr(server, "FIRST_TOKEN_S", 0.2)
+    scripted.script = [lambda _handler: scripted.released.wait(20), says("William.")]
+    model = connect(scripted.address)
+
+    with pytest.raises(LanguageModelError, match=r"said nothing for 0\.2 seconds"):
+        ask(model, asked, situation)
+    assert text(ask(model, asked, situation)) == "William."
+
+
+def test_a_server_that_stalls_between_words_is_given_up(
+    scripted, connect, asked, situation, monkeypatch
+):
+    monkeypatch.setattr(server, "STALL_S", 0.2)
+
+    def stalls(handler):
+        begin_events(handler)
+        event(handler, {"content": "William"})
+        scripted.released.wait(20)
+
+    scripted.script = [stalls, says("William.")]
+    model = connect(scripted.address)
+
+    with pytest.raises(LanguageModelError, match=r"said nothing for 0\.2 seconds"):
+        ask(model, asked, situation)
+    assert text(ask(model, asked, situation)) == "William."
+
+
+def test_closing_the_reply_hangs_up_even_while_nothing_comes(scripted, connect, asked, situation):
+    def stalls(handler):
+        begin_events(handler)
+        event(handler, {"content": "William"})
+        handler.connection.settimeout(20)
+        if not handler.connection.recv(1):
+            scripted.gone.set()
+
+    scripted.script = [stalls, says("William.")]
+    model = connect(scripted.address)
+    reply = model.reply(asked, situation)
+    while not text([next(reply)]):
+        pass
+    assert next(reply) == TextDelta("")  # the wait is interruptible
+    started = time.perf_counter()
+    reply.close()
+
+    assert time.perf_counter() - started < 1
+    assert scripted.gone.wait(5)
+    assert text(ask(model, asked, situation)) == "William."
+
+
+def test_a_server_that_never_ends_is_ended(scripted, connect, asked, situation, monkeypatch):
+    monkeypatch.setattr(server, "MAX_REPLY_CHARS", 1000)
+
+    def endless(handler):
+        begin_events(handler)
+        try:
+            while True:
+                event(handler, {"content": "word " * 20})
+        except OSError:  # the client has had enough
+            scripted.gone.set()
+
+    scripted.script = [endless]
+    said = text(ask(connect(scripted.address), asked, situation))
+
+    assert len(said) == 1000
+    assert scripted.gone.wait(5)
+
+
+def test_a_reply_in_one_piece_is_cut_at_the_same_length(scripted, answer_to):
+    scripted.script = [says("x" * 900_000)]
+
+    assert len(text(answer_to())) == server.MAX_REPLY_CHARS
+
+
+# -------------------------------------------------------------------- bounds
+
+MEBIBYTE = b"x" * (1 << 20)
+
+
+def floods(begins, piece=MEBIBYTE, sent=None):
+    """Begins an answer and goes on with `piece` for up to 200 MiB; counts them in `sent`."""
+
+    def answer(handler):
+        begins(handler)
+        with suppress(OSError):  # the client has had enough
+            for _ in range(200 * len(MEBIBYTE) // len(piece)):
+                handler.wfile.write(piece)
+                sent.append(len(piece))
+
+    return answer
+
+
+def begins_a_line(handler):
+    begin_events(handler)
+    handler.wfile.write(b'data: {"choices": "')
+
+
+ENDLESS = [
+    (begins_a_line, MEBIBYTE),
+    (begin_events, b"data: {}\n" * 20_000),  # an event that never ends
+    (begin_events, b": nothing\n\n" * 20_000),
+    (lambda handler: scripts.begin(handler, 500), MEBIBYTE),
+    (lambda handler: scripts.begin(handler, 200), b'{"x": 1}\n' * 20_000),
+    (lambda handler: scripts.begin(handler, 307, Location="/v2"), MEBIBYTE),
+]
+
+
+@pytest.fixture
+def few_bytes(monkeypatch):
+    """Of many small lines every one costs time."""
+    monkeypatch.setattr(bounds, "MAX_STREAM_BYTES", 2 << 20)
+
+
+@pytest.mark.parametrize(("begins", "piece"), ENDLESS)
+@pytest.mark.usefixtures("few_bytes")
+def test_an_endless_answer_is_not_read_to_its_end(scripted, answer_to, begins, piece):
+    sent = []
+    scripted.script = [floods(begins, piece, sent), says("William.")]
+
+    with pytest.raises(LanguageModelError, match="far more than an answer has"):
+        answer_to()
+    assert text(answer_to()) == "William."
+    assert sum(sent) < bounds.MAX_STREAM_BYTES + SOCKET_BYTES
+
+
+SOCKET_BYTES = 20 << 20  # what the system takes from a server that nobody reads, and more
+
+
+def test_an_endless_list_of_models_is_not_read_to_its_end(scripted, connect, asked, situation):
+    sent = []
+    scripted.listing = floods(lambda handler: scripts.begin(handler, 200), MEBIBYTE, sent)
+
+    with pytest.raises(LanguageModelError, match="far more than an answer has"):
+        ask(connect(scripted.address, model=""), asked, situation)
+    assert sum(sent) < bounds.MAX_ANSWER_BYTES + SOCKET_BYTES
+
+
+@pytest.fixture
+def unpacked(monkeypatch):
+    """One entry for each decompression that was begun."""
+    begun, real = [], zlib.decompressobj
+    monkeypatch.setattr(zlib, "decompressobj", lambda *args: begun.append(args) or real(*args))
+    return begun
+
+
+@pytest.mark.parametrize("status", [200, 500])
+@pytest.mark.parametrize("kind", ["text/event-stream", "application/json"])
+def test_a_compressed_answer_is_not_unpacked(scripted, answer_to, unpacked, status, kind):
+    def bomb(handler):
+        scripts.begin(handler, status, kind, Content_Encoding="gzip")
+        handler.wfile.write(gzip.compress(b"data: " + MEBIBYTE * 10))
+
+    scripted.script = [bomb]
+    with pytest.raises(LanguageModelError, match="compressed it unasked"):
+        answer_to()
+    assert scripted.headers[0]["accept-encoding"] == "identity"
+    assert unpacked == []
+
+
+def test_a_model_with_an_endless_name_gets_a_short_one(scripted, connect, asked, situation):
+    endless = json.dumps({"object": "list", "data": [{"id": "m" * 1_000_000}]})
+    scripted.listing = lambda handler: scripts.send(handler, 200, endless)
+    scripted.script = [says("Yes.")]
+    model = connect(scripted.address, model="")
+
+    assert text(ask(model, asked, situation)) == "Yes."
+    assert len(model.info.detail) < 300
+
+
+def test_an_answer_nested_without_end_is_not_a_chat_answer(scripted, connect, asked, situation):
+    def nested(handler):
+        begin_events(handler)
+        handler.wfile.write(b"data: " + b"[" * 500_000 + b"\n\n")
+
+    scripted.script = [nested]
+    with pytest.raises(LanguageModelError, match="not a chat answer"):
+        ask(connect(scripted.address), asked, situation)
+
+
+# ------------------------------------------------------------------ redirects
+
+
+@pytest.fixture
+def elsewhere():
+    scripted = ScriptedServer()
+    scripted.script = [says("I heard it all.")] * 3
+    yield scripted
+    scripted.stop()
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_the_conversation_is_not_carried_to_another_address(
+    scripted, elsewhere, connect, asked, situation, status
+):
+    place = f"{elsewhere.address}/chat/completions"
+    redirect = lambda handler: scripts.begin(handler, status, Location=place)  # noqa: E731
+    scripted.script = [redirect, says("William.")]
+    model = connect(scripted.address)
+
+    with pytest.raises(LanguageModelError, match="wants the conversation sent to") as caught:
+        ask(model, asked, situation)
+    assert place in caught.value.message
+    assert "Nothing was sent there" in caught.value.hint
+    assert text(ask(model, asked, situation)) == "William."
+    assert elsewhere.requests == []
+
+
+def test_the_list_of_models_is_not_had_from_another_address(
+    scripted, elsewhere, connect, asked, situation
+):
+    asked_elsewhere = []
+    elsewhere.listing = asked_elsewhere.append
+    place = f"{elsewhere.address}/models"
+    scripted.listing = lambda handler: scripts.begin(handler, 307, Location=place)
+
+    with pytest.raises(LanguageModelError, match="wants the conversation sent to"):
+        ask(connect(scripted.address, model=""), asked, situation)
+    assert asked_elsewhere == []

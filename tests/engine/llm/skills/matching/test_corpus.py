@@ -1,0 +1,62 @@
+import re
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from num2words import num2words
+
+from engine.llm.base import Message, Role, Situation, TextDelta
+from engine.llm.skills import Skills, sentences
+from engine.llm.skills.clock import WEEKDAYS
+from engine.llm.skills.matching.corpus import MAX_SENTENCES
+from engine.llm.skills.unit_table import UNITS
+
+
+def test_sentences_are_plain_lower_case_words():
+    assert all(re.fullmatch(r"[a-z']+(?: [a-z']+)*", sentence) for sentence in sentences())
+
+
+def test_there_are_enough_sentences_and_not_too_many():
+    assert 1000 <= len(sentences()) <= MAX_SENTENCES
+    assert len(set(sentences())) == len(sentences())
+
+
+def test_the_sentences_are_the_same_every_time():
+    first = sentences()
+    sentences.cache_clear()
+
+    assert sentences() == first
+
+
+def test_every_number_unit_and_weekday_is_said():
+    words = {word for sentence in sentences() for word in sentence.split()}
+    numbers = {w for n in range(101) for w in num2words(n).replace("-", " ").split()} - {"and"}
+    units = {word for unit in UNITS for word in unit.plural.lower().split()}
+
+    assert numbers <= words
+    assert units <= words
+    assert set(WEEKDAYS) <= words
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    ["what time is it", "stop", "slower", "convert ten miles to kilometres", "what can you do"],
+)
+def test_the_first_things_a_person_says_are_among_them(sentence):
+    assert sentence in " | ".join(sentences())
+
+
+def test_nearly_every_sentence_is_understood_by_the_skills():
+    skills = Skills(now=lambda: datetime(2026, 1, 5), documents=Path("/nowhere"))
+    situation = Situation(rate=None, volume=0.5, voice="", voices=())
+    sample = sentences()[::10]
+
+    def is_understood(sentence: str) -> bool:
+        reply = skills.reply([Message(Role.USER, sentence)], lambda: situation)
+        return not any(
+            isinstance(delta, TextDelta) and "without a language model" in delta.text
+            for delta in reply
+        )
+
+    misses = [sentence for sentence in sample if not is_understood(sentence)]
+    assert len(misses) <= len(sample) * 0.03, misses

@@ -1,0 +1,152 @@
+"""Replies with tools, against a model that is a script."""
+
+import pytest
+
+from engine.errors import LanguageModelError
+from engine.llm.base import ChangeRate, Message, Role, StopSpeaking, TextDelta, ThoughtDelta
+from engine.llm.tools import rounds
+from engine.llm.tools.toolbox import ToolCall
+from tests.engine.llm.replies import text
+
+TIME = ToolCall("1", "tell_time", "{}")
+
+
+class ScriptedModel:
+    """Streams its rounds one after the other and remembers what it was sent."""
+
+    def __init__(self, *scripted):
+        self._scripted = list(scripted)
+        self.sent = []
+
+    def __call__(self, messages):
+        self.sent.append(messages)
+        yield from self._scripted.pop(0)
+
+
+@pytest.fixture
+def reply(skills, situation):
+    def start(model, said="Who wrote Hamlet?"):
+        history = [Message(Role.USER, said)]
+        return rounds.reply(model, skills, "Be kind.", history, situation)
+
+    return start
+
+
+def test_white_space_before_the_first_word_is_dropped(reply):
+    assert text(reply(ScriptedModel(["\n", "\n Yes", ", ", "indeed."]))) == "Yes, indeed."
+
+
+def test_words_before_and_after_a_tool_are_apart(reply):
+    model = ScriptedModel(["Let me see.", TIME], ["It is late."])
+
+    assert text(reply(model)) == "Let me see. It is late."
+
+
+def test_the_model_sees_what_the_tool_said(reply):
+    model = ScriptedModel([TIME], ["Late."])
+    list(reply(model))
+
+    assert model.sent[1][-1]["content"].startswith("It's 3:45 PM.")
+    assert model.sent[1][: len(model.sent[0])] == model.sent[0]
+
+
+def test_a_silent_model_lets_the_skill_speak(reply):
+    assert text(reply(ScriptedModel([TIME], []))).startswith("It's 3:45 PM.")
+
+
+def test_a_model_told_to_be_silent_is_not_asked_again(reply):
+    model = ScriptedModel([ToolCall("1", "stop_speaking", "{}")])
+
+    assert list(reply(model)) == [StopSpeaking()]
+
+
+def test_an_empty_reply_is_a_fault(reply):
+    with pytest.raises(LanguageModelError, match="no answer"):
+        list(reply(ScriptedModel(["", " \n"])))
+
+
+def test_a_certain_skill_answers_before_the_model(reply):
+    model = ScriptedModel()
+
+    assert any(isinstance(delta, ChangeRate) for delta in reply(model, "speak slower"))
+    assert model.sent == []
+
+
+def test_waiting_passes_through(reply):
+    assert next(reply(ScriptedModel(["", "Yes."]))) == TextDelta("")
+
+
+def test_thoughts_pass_through_and_are_not_said(reply):
+    thought = ThoughtDelta(" Hm.")
+
+    assert list(reply(ScriptedModel([thought, "Yes."]))) == [thought, TextDelta("Yes.")]
+    with pytest.raises(LanguageModelError, match="no answer"):
+        list(reply(ScriptedModel([thought])))
+
+
+class Clock:
+    """Stands in for the module `time`."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def monotonic(self):
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(rounds, "time", clock)
+    return clock
+
+
+@pytest.mark.parametrize("piece", ["", ThoughtDelta("Hm."), TIME])
+def test_a_model_that_finds_no_words_is_given_up(reply, clock, piece):
+    def model(_messages):
+        while clock.now < 10_000:
+            clock.now += 1
+            yield piece
+
+    with pytest.raises(LanguageModelError, match="no words for 120 seconds"):
+        list(reply(model))
+    assert clock.now == rounds.WITHOUT_TEXT_S + 1
+
+
+def test_a_model_that_never_ends_is_given_up_after_what_it_said(reply, clock):
+    def model(_messages):
+        while clock.now < 10_000:
+            clock.now += 1
+            yield "word "
+
+    deltas = reply(model)
+    said = [next(deltas) for _ in range(int(rounds.WHOLE_S))]
+    assert len(text(said).split()) == rounds.WHOLE_S
+    with pytest.raises(LanguageModelError, match="still answering after 600 seconds"):
+        next(deltas)
+
+
+def test_a_slow_model_has_its_time_for_every_word(reply, clock):
+    def model(_messages):
+        for _ in range(5):
+            clock.now += rounds.WITHOUT_TEXT_S - 1
+            yield "word "
+
+    assert text(reply(model)) == "word " * 5
+
+
+def test_closing_the_reply_closes_the_model(reply):
+    ended = []
+
+    def model(_messages):
+        try:
+            while True:
+                yield "word "
+        finally:
+            ended.append(True)
+
+    deltas = reply(model)
+    next(deltas)
+    deltas.close()
+
+    assert ended == [True]

@@ -1,0 +1,90 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.llm.base import ThoughtDelta
+from engine.llm.tools.tagged_calls import tool_call
+from engine.llm.tools.tags import MAX_BODY_CHARS, THINK, Tagged, TagSplitter
+from engine.llm.tools.toolbox import ToolCall
+
+PIECES = st.lists(
+    st.sampled_from(
+        ["<think>", "</think>", "<tool_call>", "</tool_call>", "a", " b", "<", "</", "th", ">"]
+    ),
+    max_size=12,
+)
+
+
+def split(pieces, inside=None):
+    """The splitter's result, with neighbouring texts and thoughts joined."""
+    splitter = TagSplitter(inside)
+    joined = []
+    fed = [part for piece in pieces for part in splitter.feed(piece)]
+    for part in [*fed, *splitter.flush()]:
+        before = joined[-1] if joined else None
+        if isinstance(part, str) and isinstance(before, str):
+            joined[-1] += part
+        elif isinstance(part, ThoughtDelta) and isinstance(before, ThoughtDelta):
+            joined[-1] = ThoughtDelta(before.text + part.text)
+        else:
+            joined.append(part)
+    return joined
+
+
+def test_plain_text_passes_at_once():
+    assert list(TagSplitter().feed("1 < 2, said Anna")) == ["1 < 2, said Anna"]
+
+
+def test_thoughts_are_no_text():
+    assert split(["<think>Hm.</think>Yes."]) == [ThoughtDelta("Hm."), "Yes."]
+
+
+def test_a_thought_the_prompt_began_is_no_text():
+    assert split(["Hm.</think>Yes."], inside=THINK) == [ThoughtDelta("Hm."), "Yes."]
+
+
+def test_a_thought_is_passed_on_as_it_comes():
+    assert list(TagSplitter(THINK).feed("Hm, so")) == [ThoughtDelta("Hm, so")]
+
+
+def test_a_tool_call_is_taken_out():
+    assert split(["Wait. <tool_call>{}</tool_call> Done."]) == ["Wait. ", Tagged("{}"), " Done."]
+
+
+def test_a_tool_call_that_never_ends_is_one():
+    assert split(["<tool_call>{}"]) == [Tagged("{}")]
+
+
+def test_a_thought_that_never_ends_is_no_text():
+    assert split(["<think>Hm.</th"]) == [ThoughtDelta("Hm.</th")]
+
+
+def test_half_a_tag_at_the_end_is_text():
+    assert split(["a <thi"]) == ["a <thi"]
+
+
+def test_an_endless_call_is_cut():
+    assert split(["<tool_call>" + "x" * 2 * MAX_BODY_CHARS])[0] == Tagged("x" * MAX_BODY_CHARS)
+
+
+@given(PIECES)
+def test_cutting_the_stream_elsewhere_changes_nothing(pieces):
+    whole = "".join(pieces)
+
+    assert split([whole]) == split(pieces) == split(list(whole))
+
+
+@pytest.mark.parametrize(
+    ("body", "call"),
+    [
+        ('{"name": "spell", "arguments": {"word": "a"}}', ("spell", '{"word": "a"}')),
+        ('{"name": "tell_time"}', ("tell_time", "{}")),
+        ('{"name": "spell", "arguments": "{}"}', ("spell", "{}")),
+        ("not json", ("", "not json")),
+        ("[]", ("", "[]")),
+        ("{}", ("", "{}")),
+        ("[" * 100_000, ("", "[" * 100_000)),
+    ],
+)
+def test_a_tagged_call_is_read(body, call):
+    assert tool_call(Tagged(body)) == ToolCall("call", *call)

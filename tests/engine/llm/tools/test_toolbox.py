@@ -1,0 +1,94 @@
+import json
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.llm.base import ChangeRate, ChangeVolume, ChooseVoice, Situation, StartTimer, Timer
+from engine.llm.skills.matching.intent import Occasion
+from engine.llm.tools.toolbox import ToolCall, run, schemas
+
+SITUATION = Situation(
+    rate=None, volume=0.5, voice="Anna", voices=("Anna", "Bruno"), timers=(Timer("tea", 60),)
+)
+OCCASION = Occasion(
+    now=lambda: datetime(2026, 1, 5, 15, 45),
+    situation=lambda: SITUATION,
+    documents=Path("/nowhere"),
+)
+NAMES = [schema["function"]["name"] for schema in schemas()]
+
+
+def called(tool, arguments):
+    return run(ToolCall("1", tool, json.dumps(arguments)), OCCASION)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "said"),
+    [
+        ("tell_time", {}, "It's 3:45 PM. Today is Monday, January 5th, 2026."),
+        ("days_until", {"day": "Christmas"}, "354 days until Christmas."),
+        ("timers_left", {}, "1 minute left on your tea timer."),
+        ("calculate", {"expression": "12 * 7"}, "12 times 7 is 84."),
+        ("calculate", {"expression": "sqrt(2) + 1"}, "The answer is about 2.4142."),
+        (
+            "convert_units",
+            {"quantity": 10, "source": "miles", "target": "km"},
+            "10 miles is about 16.09 kilometres.",
+        ),
+        ("spell", {"word": "Tea"}, "T, E, A."),
+    ],
+)
+def test_a_tool_answers_like_its_skill(name, arguments, said):
+    assert called(name, arguments).text == said
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "action"),
+    [
+        ("set_pace", {"pace": "slower"}, ChangeRate(by=-0.7)),
+        ("set_pace", {"pace": 4.5}, ChangeRate(to=4.5)),
+        ("set_pace", {"pace": "normal"}, ChangeRate()),
+        ("set_volume", {"volume": "louder"}, ChangeVolume(by=0.2)),
+        ("set_volume", {"volume": "50%"}, ChangeVolume(to=0.5)),
+        ("choose_voice", {"name": "bruno"}, ChooseVoice("Bruno")),
+        (
+            "set_timer",
+            {"duration": "Ten Minutes", "label": "Tea"},
+            StartTimer(600.0, "tea", "Your tea timer is done."),
+        ),
+        (
+            "set_reminder",
+            {"duration": "5 min", "task": "call mum"},
+            StartTimer(300.0, "call mum", "Remember to call mum."),
+        ),
+    ],
+)
+def test_a_tool_acts_like_its_skill(name, arguments, action):
+    assert called(name, arguments).answer.actions == (action,)
+
+
+def test_no_tool_opens_files():
+    assert not [name for name in NAMES if "read" in name or "file" in name]
+
+
+def test_every_schema_names_what_it_requires():
+    for schema in schemas():
+        parameters = schema["function"]["parameters"]
+        assert set(parameters["required"]) <= set(parameters["properties"])
+
+
+@given(
+    st.sampled_from([*NAMES, "", "nothing"]),
+    st.one_of(
+        st.text(max_size=50),
+        st.dictionaries(
+            st.sampled_from(["duration", "label", "task", "expression", "pace", "word", "name"]),
+            st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=30)),
+        ).map(json.dumps),
+    ),
+)
+def test_whatever_a_model_writes_there_is_a_text_for_it(name, arguments):
+    assert run(ToolCall("1", name, arguments), OCCASION).text

@@ -1,0 +1,89 @@
+"""Wishes for a pace are taken out of a reply's text, wherever it was cut."""
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.text.stream.pace_tags import OFFER, PACES, PaceTags
+
+TAG = re.compile(r"</?pace(?:[ \t/][^<>\n]{0,40})?>", re.IGNORECASE)
+SCRAPS = (
+    *("<pace slow>", "<pace fast>", "</pace>", "<pace", " slow", ">", "<", "</", "pa", "ce"),
+    *("<PACE Slow>", "<pace nonsense>", "<pace/>", "<pacemaker>", '<pace rate="fast">', "<b>"),
+    *("word ", "\n", "\n\n", "a < b"),
+)
+REPLIES = st.lists(st.sampled_from(SCRAPS) | st.text(max_size=3), max_size=25).map("".join)
+
+
+def read(*deltas: str) -> list[tuple[str, float]]:
+    """Every character that is left, with the pace wished for it."""
+    tags = PaceTags()
+    passages = [passage for delta in deltas for passage in tags.push(delta)] + tags.end()
+    return [(char, passage.pace) for passage in passages for char in passage.text]
+
+
+def text_of(*deltas: str) -> str:
+    return "".join(char for char, _ in read(*deltas))
+
+
+def paced(text: str) -> str:
+    """The text with every character of a slow passage as s, of a fast one as f."""
+    signs = {1.0: "-", PACES["slow"]: "s", PACES["fast"]: "f"}
+    return "".join(signs[pace] for _, pace in read(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "left", "paces"),
+    [
+        ("a<pace slow>bc</pace>d", "abcd", "-ss-"),
+        ("a<PACE FAST>b</Pace>c", "abc", "-f-"),
+        ('<pace rate="slow">a</pace>b', "ab", "s-"),
+        ("<pace slow>a<pace fast>b</pace>c</pace>d", "abcd", "sfs-"),
+        ("<pace slow>a<pace odd>b</pace>c</pace>d", "abcd", "sss-"),
+        ("<pace slow>ab", "ab", "ss"),
+        ("<pace slow>a\nb\n\nc", "a\nb\n\nc", "sssss-"),
+        ("<pace slow>a\n \nb", "a\n \nb", "ssss-"),
+        ("a</pace>b", "ab", "--"),
+        ("a<pace slow/>b", "ab", "--"),
+        ("a <pacemaker> b", "a <pacemaker> b", "-" * 15),
+        ("a < b <p> c", "a < b <p> c", "-" * 11),
+        ("a<pace slow", "a", "-"),
+        ("a<pa", "a<pa", "----"),
+        ("<pa<pace slow>ce fast>b", "b", "f"),
+        ("<pace " + "x" * 50 + ">", "<pace " + "x" * 50 + ">", "-" * 57),
+    ],
+)
+def test_a_tag_is_obeyed_and_gone(text: str, left: str, paces: str) -> None:
+    assert text_of(text) == left
+    assert paced(text) == paces
+
+
+@settings(max_examples=100, deadline=None)
+@given(text=REPLIES, size=st.integers(1, 9))
+def test_however_it_is_cut_the_same_is_left_with_the_same_paces(text: str, size: int) -> None:
+    deltas = [text[begin : begin + size] for begin in range(0, len(text), size)]
+    assert read(*deltas) == read(text)
+
+
+@settings(max_examples=200, deadline=None)
+@given(text=REPLIES)
+def test_no_tag_is_left_and_nothing_else_is_lost(text: str) -> None:
+    left = text_of(text)
+    assert not TAG.search(left)
+    if "<" not in text:
+        assert left == text
+
+
+def test_text_without_a_tag_is_not_held_back() -> None:
+    tags = PaceTags()
+    assert [passage.text for passage in tags.push("Hello ")] == ["Hello "]
+    assert [passage.text for passage in tags.push("<")] == []
+    assert [passage.text for passage in tags.push("3 you")] == ["<3 you"]
+
+
+def test_what_a_model_is_told_is_what_is_understood() -> None:
+    assert "<pace" in OFFER
+    assert "<pace" not in text_of(OFFER)
+    assert {pace for _, pace in read(OFFER)} == {1.0, PACES["slow"], PACES["fast"]}

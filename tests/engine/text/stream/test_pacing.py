@@ -1,0 +1,166 @@
+"""Which words are said slower or quicker than the rest."""
+
+import re
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.text.stream.paced import Growth, PacedText
+from engine.text.stream.pacing import CODE, FIGURE, NAME, QUICKEST, QUOTED, SLOWEST
+from engine.text.word import Word
+from tests.engine.text.stream.test_pace_tags import TAG
+from tests.engine.text.test_speakable import MARKDOWNISH, TEXTS, WHOLE_TABLE
+
+SCRAPS = (
+    *("<pace slow>", "</pace>", "<pace fast>", "<pace odd>", " (", ") ", " — ", '"', "“", "”"),
+    *("555-1234", " N, A, ", " 12 Main Street ", "By the way, ", "Marie Curie", ". ", " word "),
+    *("\n", "\n\n"),
+)
+REPLIES = st.lists(st.sampled_from(SCRAPS), max_size=30).map("".join)
+
+
+def grown(*deltas: str, pacing: bool = True) -> Growth:
+    """Everything shown and said of a reply."""
+    paced = PacedText(pacing=pacing)
+    growths = [*map(paced.push, deltas), paced.end()]
+    words = tuple(word for growth in growths for word in growth.words)
+    return Growth("".join(growth.text for growth in growths), words)
+
+
+def paces(text: str) -> dict[str, float]:
+    return {word.text: word.pace for word in grown(text).words}
+
+
+def slow(text: str) -> list[str]:
+    """Words that begin something careful: slower than the word before, or as slow as a code."""
+    words = grown(text).words
+    pairs = pairwise((Word("", 0, 0), *words))
+    return [word.text for before, word in pairs if word.pace < min(1.0, before.pace + 1e-9)]
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "pace"),
+    [
+        ("We sold 35 of them.", ("thirty-five",), FIGURE),
+        ("We sold thirty-five of them.", ("thirty-five",), FIGURE),
+        ("Please call 555-1234 now.", ("five", "one", "four"), CODE),
+        ("Please call (555) 123-4567 now.", ("five,", "one", "seven"), CODE),
+        ("Please call +1 555 123 4567 now.", ("plus", "one,", "seven"), CODE),
+        ("It is spelled C, A, T.", ("C,", "eh,", "T."), CODE),
+        ("The code is B12-X9.", ("B-twelve", "X-nine."), CODE),
+        ("Write to bob@example.org today.", ("bob", "at", "org"), CODE),
+        ("He lives at 12 Main Street now.", ("twelve", "Main", "Street"), FIGURE),
+        ("They saw Paris again.", ("Paris",), NAME),
+        ('He said "never again" loudly.', ("never", "again"), QUOTED),
+        ("He said “never again” loudly.", ("never", "again"), QUOTED),
+    ],
+)
+def test_what_must_be_caught_is_said_slower(text: str, words: tuple[str, ...], pace: float) -> None:
+    found = paces(text)
+    assert {found[word] for word in words} == {pace}
+
+
+@pytest.mark.parametrize(
+    ("text", "inside", "after"),
+    [
+        ("The sky (so it seems today) was clear.", "today,", "was"),
+        ("The sky — so it seems today — was clear.", "today,", "was"),
+        ("The sky - so it seems today - was clear.", "today,", "was"),
+        ("By the way, it seems so today. We go.", "today.", "We"),
+        ("We know, incidentally, that it is so. We go.", "so.", "We"),
+    ],
+)
+def test_what_is_said_in_passing_is_quicker(text: str, inside: str, after: str) -> None:
+    found = paces(text)
+    assert found[inside] > 1.08
+    assert found[after] == 1.0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We walk along the river and look at the boats.",
+        "I think it is good, and I will go there on Monday in May.",
+        "I saw him :( and was sad.",
+        "Judging by the way he walks, it is late.",
+        "- one of us\n- two of us\n\n---\n\nAll of us",
+        "# A Great Heading\n\nThen it goes on.",
+        "The boat sailed. A man went there.",
+    ],
+)
+def test_plain_words_keep_the_rate(text: str) -> None:
+    assert {word.pace for word in grown(text).words} == {1.0}
+
+
+def test_only_the_first_mention_of_a_name_is_slow() -> None:
+    assert slow("They saw Paris. We all love Paris too.") == ["Paris."]
+
+
+def test_a_number_in_an_aside_stays_careful() -> None:
+    assert paces("The sky (we have 35 of them) was clear.")["thirty-five"] == FIGURE
+
+
+def test_the_rate_comes_back_word_by_word() -> None:
+    found = [word.pace for word in grown("Call 555-1234 and then we can go there.").words]
+    back = found[found.index(CODE) + 7 :]
+    assert back == sorted(back)
+    assert CODE < back[0] < 1.0
+    assert back[3:] == [1.0] * len(back[3:])
+
+
+@pytest.mark.parametrize("opened", ["(", '"', "“", " — "])
+def test_what_is_never_closed_ends_with_the_paragraph(opened: str) -> None:
+    text = f"We walk {opened}and go on\n\nand here we are again in the end"
+    assert grown(text).words[-1].pace == 1.0
+
+
+def test_a_wish_of_the_language_model_moves_the_words_in_it() -> None:
+    found = paces("Take <pace slow>these</pace> and, <pace fast>you know this now</pace>, go.")
+    assert found["these"] == 0.8
+    assert found["now,"] > 1.1
+
+
+def test_wishes_and_content_together_stay_within_bounds() -> None:
+    words = grown("<pace slow>555-1234</pace> <pace fast>(by and by and so on and on)</pace>").words
+    assert min(word.pace for word in words) == SLOWEST
+    assert max(word.pace for word in words) == pytest.approx(QUICKEST, abs=0.03)
+
+
+def test_without_pacing_every_word_has_the_rate_and_the_tags_are_gone() -> None:
+    text = "Take <pace slow>two pills</pace> (of 35) today."
+    plain = grown(text, pacing=False)
+    assert {word.pace for word in plain.words} == {1.0}
+    assert plain.text == grown(text).text == "Take two pills (of 35) today."
+
+
+def test_no_word_waits_for_its_pace() -> None:
+    """The words come when Speakable gives them; only the beginning of a tag is held back."""
+    paced = PacedText(pacing=True)
+    assert [word.text for word in paced.push("Hello ").words] == ["Hello"]
+    assert [word.text for word in paced.push("(everybody here ").words] == ["everybody"]
+
+
+@settings(max_examples=150, deadline=None)
+@given(text=REPLIES | MARKDOWNISH | st.sampled_from(TEXTS), size=st.integers(1, 12))
+def test_cut_anywhere_it_is_the_same_text_with_the_same_paces(text: str, size: int) -> None:
+    deltas = [text[begin : begin + size] for begin in range(0, len(text), size)]
+    assert grown(*deltas) == grown(text)
+
+
+def test_the_whole_table_has_the_same_paces_word_by_word() -> None:
+    assert grown(*re.findall(r"\s*\S+", WHOLE_TABLE)) == grown(WHOLE_TABLE)
+
+
+@settings(max_examples=100, deadline=None)
+@given(text=REPLIES, pacing=st.booleans())
+def test_no_tag_is_shown_or_spoken_and_the_words_stand_in_what_is_shown(
+    text: str, pacing: bool
+) -> None:
+    whole = grown(text, pacing=pacing)
+    assert not TAG.search(whole.text)
+    assert not any("pace" in word.text.lower() for word in whole.words)
+    for word in whole.words:
+        assert 0 <= word.start < word.end <= len(whole.text)
+        assert SLOWEST <= word.pace <= QUICKEST

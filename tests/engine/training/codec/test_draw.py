@@ -1,0 +1,95 @@
+"""Codes the voice draws given the true past: those a session's model would draw there."""
+
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from safetensors.numpy import load_file
+
+from engine.nn.cache import KvCache
+from engine.training.codec import draw
+from engine.training.codec.speech import first_shards
+from engine.training.corpus.shards import read_shards
+from engine.training.recipe import Recipe
+from engine.training.voice.encode import codes_file
+from engine.training.voice.model import fresh_model, model_config, phone_rows, temporal_hidden
+from engine.training.voice.stage import collated
+from engine.training.voice.utterances import one_utterance, read_shard
+from engine.tts.voxtream.config import Generation
+from engine.tts.voxtream.network.model import VoxtreamModel
+from engine.tts.voxtream.prompt import rotary_tables
+from tests.engine.training.conftest import Whole
+from tests.engine.training.voice.test_voice_model import WALK, encoded
+
+PROMPT = 6
+PLAIN = Generation(temperature=0.5, top_codes=1, acoustic_guidance=1.0, speaker_weight=1.0)
+
+
+@pytest.fixture(scope="module")
+def model(tiny: Recipe) -> VoxtreamModel:
+    torch.manual_seed(3)
+    config = model_config(tiny.voice, tiny.codec, tiny.speaker)
+    return fresh_model(config, PLAIN).eval()
+
+
+@torch.no_grad()
+def test_what_is_drawn_is_what_a_sessions_model_draws(model: VoxtreamModel) -> None:
+    said = [encoded(WALK, 4, seed=1), encoded(WALK, 2, seed=2)]
+    lessons = [one_utterance(made, said, random.Random(5), PROMPT) for made in said]
+    batch = collated(lessons, model.config)
+    drawn = draw.drawn_codes(model, batch, 3, PLAIN)
+    hidden = temporal_hidden(model, batch, phone_rows(model, batch, 3), 0.0)
+    table = rotary_tables(model).depth
+    cache = KvCache(model.config.depth, 2, model.device, model.dtype)
+    for number, made in enumerate(said):
+        speaker = model.speaker_rows(batch.speakers[number])
+        for column in range(PROMPT, PROMPT + made.frames):
+            row = hidden[number, column].expand(2, -1)
+            token = batch.tokens[number, column]
+            joint = model.joint_logits(row)[0, token, : model.config.codes]
+            semantic = joint.argmax()[None, None]
+            assert drawn[number, 0, column] == semantic
+            if column > PROMPT:
+                codes = model.acoustic_codes(row + speaker, semantic, table, cache)
+                assert drawn[number, 1:, column - 1].tolist() == codes[0].tolist()
+
+
+def test_prompt_and_last_acoustic_codes_stay_true(model: VoxtreamModel) -> None:
+    made = encoded(WALK, 4, seed=1)
+    lesson = one_utterance(made, [made], random.Random(5), PROMPT)
+    batch = collated([lesson], model.config)
+    drawn = draw.drawn_codes(model, batch, 3, replace(PLAIN, top_codes=5))
+    assert torch.equal(drawn[..., :PROMPT], batch.codes[..., :PROMPT])
+    assert torch.equal(drawn[:, 1:, -1], batch.codes[:, 1:, -1])
+    assert not torch.equal(drawn, batch.codes)
+
+
+@pytest.mark.slow
+def test_a_shard_is_drawn_in_the_order_it_was_encoded(whole: Whole) -> None:
+    found = draw.read_drawn(whole.run)
+    count = 0
+    for shard in first_shards(whole.run, whole.run.recipe.decoder.hours):
+        said = read_shard(codes_file(whole.run.stage("encode"), shard))
+        file = codes_file(whole.run.stage("draw"), shard)
+        assert load_file(file)["codes"].shape[1] == sum(made.frames for made in said)
+        for made in said:
+            entry = shard.entries[made.place]
+            assert entry.speaker == made.speaker
+            assert -(-entry.length // 1920) == made.frames
+            assert found[entry].shape == made.codes.shape
+            assert np.array_equal(found[entry][1:, -1], made.codes[1:, -1])
+        count += len(said)
+    assert count == len(found) > 0
+
+
+@pytest.mark.slow
+def test_a_shard_drawn_again_is_the_same(whole: Whole) -> None:
+    """Parts may be done in any process, in any order."""
+    shard = read_shards(whole.run.stage("corpus"))[-1]
+    file = codes_file(whole.run.stage("draw"), shard)
+    before = file.read_bytes()
+    file.unlink()
+    draw.draw_corpus(whole.run)
+    assert file.read_bytes() == before

@@ -1,0 +1,221 @@
+"""The corpus: phones where the sounds are, speakers that stay themselves, shards that repeat."""
+
+# ruff: noqa: RUF001  IPA letters look like others on purpose
+
+import random
+import shutil
+
+import numpy as np
+import pytest
+
+from engine.text.phonemes import Espeak
+from engine.training.corpus import stage as corpus
+from engine.training.corpus.matching import match
+from engine.training.corpus.recordings import Aligner
+from engine.training.corpus.rooms import in_a_room
+from engine.training.corpus.shards import read_shards
+from engine.training.corpus.speakers import BASES, Speaker, cast
+from engine.training.corpus.texts import make_texts
+from engine.training.corpus.utterance import SAMPLE_RATE, SHORTEST_PAUSE, Plan, Utterance, finish
+from engine.training.recipe import Recipe
+from engine.training.teachers import sounds, synthesisers
+from engine.training.teachers.synthesisers import Request, Sound, Take
+from engine.tts.base import Pcm
+from tests.engine.training.conftest import Whole
+
+TEXT = "Okay, I have set a timer for twenty minutes."
+needs_flite = pytest.mark.skipif(shutil.which("flite") is None, reason="flite is not installed")
+
+
+@pytest.fixture(scope="module")
+def espeak() -> Espeak:
+    return Espeak()
+
+
+@pytest.fixture(scope="module")
+def take() -> Take:
+    (made,) = synthesisers.speak_all("flite", [Request(TEXT, "rms", 1.0, 100.0)])
+    assert made is not None
+    return made
+
+
+def made_of(names: str) -> list[Sound]:
+    return [Sound(name, 100 * n, 100 * n + 100) for n, name in enumerate(names.split())]
+
+
+def test_every_phone_of_our_own_table_has_sounds() -> None:
+    from engine.tts.voxtream.table import own_ids
+
+    for phone in own_ids():
+        assert set(sounds.of_ipa(phone)) <= set(sounds.SOUNDS)
+
+
+def test_phones_take_the_times_of_their_sounds() -> None:
+    found = match(["h", "ə", "l", "ˈoʊ"], made_of("_ h ə l oʊ _"))
+    assert found is not None
+    assert found.starts == (100, 200, 300, 400)
+    assert found.end == 500
+    assert found.cost == 0
+
+
+def test_a_filler_nobody_wrote_belongs_to_the_phone_before_it() -> None:
+    found = match(["aɪ", "ɡ", "ˈoʊ"], made_of("aɪ _ ʌ m _ ɡ oʊ"))
+    assert found is not None
+    assert found.starts == (0, 500, 600)
+
+
+def test_words_that_were_not_spoken_cost_much() -> None:
+    found = match(["h", "ə", "l", "ˈoʊ"], made_of("s iː z ɜː"))
+    assert found is not None
+    assert found.cost > 0.5
+
+
+@needs_flite
+def test_sounds_follow_each_other_without_gap(take: Take) -> None:
+    assert take.sounds[0].start == 0
+    assert take.sounds[-1].end == len(take.pcm)
+    assert all(a.end == b.start for a, b in zip(take.sounds, take.sounds[1:], strict=False))
+
+
+@needs_flite
+def test_boundaries_agree_with_an_aligner_that_did_not_make_them(take: Take) -> None:
+    aligned = Aligner().align(take.pcm, take.sample_rate, TEXT)
+    assert aligned is not None
+    ours = [sound for sound in take.sounds if sound.name != sounds.PAUSE]
+    theirs = [sound for sound in aligned.sounds if sound.name != sounds.PAUSE]
+    assert len(ours) == len(theirs)  # which schwa it was may differ
+    gaps = [abs(a.start - b.start) / take.sample_rate for a, b in zip(ours, theirs, strict=True)]
+    assert float(np.median(gaps)) < 0.03
+
+
+@needs_flite
+def test_vowels_are_louder_than_pauses_in_a_finished_utterance(
+    take: Take, espeak: Espeak, tiny: Recipe
+) -> None:
+    speaker = cast(tiny)[-1]
+    made = finish(Plan(TEXT, TEXT, speaker, ()), (take,), espeak)
+    assert made is not None
+    ends = [*made.starts[1:], made.end]
+    levels: dict[bool, list[float]] = {True: [], False: []}
+    for phone, start, end in zip(made.phones, made.starts, ends, strict=True):
+        vowel = sounds.of_ipa(phone)[0] in sounds.VOWELS
+        levels[vowel].append(float(np.sqrt(np.mean(made.pcm[start:end] ** 2))))
+    assert np.median(levels[True]) > 2 * np.median(levels[False])
+    assert float(np.abs(made.pcm[: made.starts[0] // 2]).max()) < 0.02
+
+
+@needs_flite
+@pytest.mark.parametrize(("voice", "hz"), [("rms", 130.0), ("rms", 85.0), ("slt", 130.0)])
+def test_a_speaker_has_the_pitch_drawn_for_them(
+    espeak: Espeak, tiny: Recipe, voice: str, hz: float
+) -> None:
+    """Whether the synthesiser heeds what it is asked for (slt) or not (rms)."""
+    parselmouth = pytest.importorskip("parselmouth")
+    base = next(b for b in BASES if (b.synthesiser, b.voice) == ("flite", voice))
+    speaker = Speaker(9, base, warp=1.1, pitch_hz=hz, tilt_db=0.0, held_out=False)
+    planned = Plan(TEXT, TEXT, speaker, (4.0,))
+    takes = synthesisers.speak_all("flite", planned.requests())
+    made = finish(planned, tuple(take for take in takes if take), espeak)
+    assert made is not None
+    found = parselmouth.Sound(made.pcm.astype(np.float64), SAMPLE_RATE).to_pitch_ac()
+    heard = found.selected_array["frequency"]
+    assert float(np.median(heard[heard > 0])) == pytest.approx(hz, rel=0.1)
+
+
+def finished(espeak: Espeak, tiny: Recipe, *rates: float) -> Utterance:
+    planned = Plan(TEXT, TEXT, cast(tiny)[0], rates)
+    takes = synthesisers.speak_all("flite", planned.requests())
+    made = finish(planned, tuple(take for take in takes if take), espeak)
+    assert made is not None
+    return made
+
+
+def longest_silence(pcm: Pcm) -> int:
+    """Samples of nothing in a row, in the middle of speech."""
+    edges = np.flatnonzero(pcm)
+    return int(np.diff(edges).max())
+
+
+@needs_flite
+def test_a_rate_can_change_inside_an_utterance(espeak: Espeak, tiny: Recipe) -> None:
+    def slowing(made: Utterance) -> float:
+        middle = made.starts[len(made.starts) // 2]
+        return (made.end - middle) / (middle - made.starts[0])
+
+    even, changed = finished(espeak, tiny, 6.0), finished(espeak, tiny, 6.0, 2.0)
+    assert slowing(changed) > 1.8 * slowing(even)
+
+
+@needs_flite
+@pytest.mark.parametrize("rate", [1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0])
+def test_an_utterance_has_the_rate_asked_for(espeak: Espeak, tiny: Recipe, rate: float) -> None:
+    assert finished(espeak, tiny, rate).rate == pytest.approx(rate, rel=0.2)
+
+
+@needs_flite
+def test_slow_speech_pauses_between_words_and_draws_sounds_out_less(
+    espeak: Espeak, tiny: Recipe
+) -> None:
+    slow, own = finished(espeak, tiny, 1.5), finished(espeak, tiny, 4.0)
+    assert longest_silence(slow.pcm) > SAMPLE_RATE // 4 > longest_silence(own.pcm)
+    first, second = (made.starts[2] - made.starts[0] for made in (slow, own))  # sounds of "okay"
+    assert first < 2 * second
+    # Every pause lies behind a word: a phone begins where it ends.
+    silent = np.flatnonzero(np.diff(np.flatnonzero(slow.pcm)) >= SHORTEST_PAUSE)
+    ends = np.flatnonzero(slow.pcm)[silent + 1]
+    assert all(np.abs(np.asarray(slow.starts) - end).min() < 3 for end in ends)
+
+
+@needs_flite
+def test_only_the_slow_half_pauses(espeak: Espeak, tiny: Recipe) -> None:
+    made = finished(espeak, tiny, 5.0, 1.5)
+    middle = made.starts[len(made.starts) // 4]
+    assert longest_silence(made.pcm[:middle]) < SHORTEST_PAUSE < longest_silence(made.pcm[middle:])
+
+
+def test_speakers_are_the_same_every_time_and_some_are_held_out(tiny: Recipe) -> None:
+    cast.cache_clear()
+    first = cast(tiny)
+    cast.cache_clear()
+    assert cast(tiny) == first
+    assert sum(person.held_out for person in first) == tiny.corpus.held_out_speakers
+
+
+def test_an_unknown_synthesiser_is_refused() -> None:
+    from engine.errors import InvalidInput
+
+    with pytest.raises(InvalidInput, match="no synthesiser 'parrot'"):
+        synthesisers.speak_all("parrot", [])
+
+
+@needs_flite
+def test_a_shard_is_a_pure_function_of_recipe_and_number(tiny: Recipe) -> None:
+    texts = make_texts(tiny, ())
+    plans = corpus.shard_plans(tiny, texts, 1)
+    assert plans == corpus.shard_plans(tiny, texts, 1)
+    one, other = (list(corpus.speaking(tiny)(plans)) for _ in range(2))
+    assert [made.text for made in one] == [made.text for made in other]
+    assert all(np.array_equal(a.pcm, b.pcm) for a, b in zip(one, other, strict=True))
+
+
+def test_a_room_changes_the_sound_and_neither_its_length_nor_its_level() -> None:
+    pcm = np.sin(np.arange(16_000) / 7).astype(np.float32) * 0.1
+    heard = in_a_room(pcm, 16_000, random.Random(1))
+    assert heard.shape == pcm.shape
+    assert not np.allclose(heard, pcm, atol=0.01)
+    assert np.isclose(np.mean(heard**2), np.mean(pcm**2), rtol=0.01)
+
+
+@pytest.mark.slow
+def test_a_finished_corpus_holds_what_its_report_says(whole: Whole) -> None:
+    shards = read_shards(whole.run.stage("corpus"))
+    seconds = sum(shard.seconds for shard in shards)
+    assert len(shards) == len(corpus.shard_numbers(whole.run.recipe))
+    assert 0.5 < seconds / (3600 * whole.run.recipe.corpus.hours) < 1.6
+    for shard in shards:
+        pcm = shard.pcm()
+        for entry in shard.entries:
+            assert len(entry.phones) == len(entry.starts)
+            assert list(entry.starts) == sorted(entry.starts)
+            assert entry.offset + entry.length <= len(pcm)
+            assert entry.end + SAMPLE_RATE // 10 < entry.length

@@ -1,0 +1,63 @@
+"""The judges: they hear a good synthesiser well, and count what they say they count."""
+
+import math
+import shutil
+
+import numpy as np
+import pytest
+
+from engine.training.judge.hearing import nuclei, speech_seconds
+from engine.training.judge.judging import Recogniser, bigram, word_error_rate
+from engine.training.teachers import synthesisers
+from engine.training.teachers.synthesisers import Request
+
+SENTENCES = ("The train is at the station now.", "Should I cancel the meeting on Monday?")
+
+
+def beeps(count: int, seconds: float) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
+    """Tones of 100 ms every `seconds`, at 16 kHz."""
+    one = np.zeros(int(16_000 * seconds), np.float32)
+    time = np.arange(1600) / 16_000
+    one[:1600] = np.sin(2 * np.pi * 700 * time) * np.hanning(1600)
+    return np.concatenate([np.zeros(3200, np.float32), np.tile(one, count)])
+
+
+@pytest.fixture(scope="module")
+def judge() -> Recogniser:
+    """Of the sentences."""
+    return Recogniser(SENTENCES)
+
+
+@pytest.mark.skipif(shutil.which("flite") is None, reason="flite is not installed")
+def test_a_recogniser_that_knows_the_sentences_hears_them(judge: Recogniser) -> None:
+    takes = synthesisers.speak_all(
+        "flite", [Request(text, "rms", 1.0, 100.0) for text in SENTENCES]
+    )
+    heard = [judge.hear(take.pcm, take.sample_rate) for take in takes if take]
+    assert word_error_rate(SENTENCES, heard) < 0.1
+    assert judge.knows(SENTENCES[0])
+    assert not judge.knows("Xyzzyq!")
+    assert not judge.knows("The elephant.")  # whose whole dictionary would load for ten seconds
+
+
+def test_silence_is_heard_as_errors(judge: Recogniser) -> None:
+    heard = [judge.hear(np.zeros(16_000, np.float32), 16_000)]
+    assert word_error_rate(SENTENCES[:1], heard) > 0.8
+
+
+def test_every_word_of_the_bigram_has_a_chance_that_sums_to_one() -> None:
+    lines = bigram(SENTENCES).split("\\1-grams:\n")[1].split("\n\n")[0].splitlines()
+    chances = [10 ** float(line.split()[0]) for line in lines]
+    assert math.isclose(sum(chances), 1.0, abs_tol=1e-3)
+
+
+@pytest.mark.parametrize("seconds", [0.16, 0.25, 0.5])
+def test_syllable_nuclei_are_counted_at_slow_and_fast_rates(seconds: float) -> None:
+    found = nuclei(beeps(10, seconds), 16_000)
+    assert len(found) == 10
+    assert np.allclose(np.diff(found), seconds, atol=0.03)
+
+
+def test_speech_lasts_from_the_first_sound_to_the_last() -> None:
+    assert abs(speech_seconds(beeps(4, 0.5), 16_000) - 1.6) < 0.06
+    assert speech_seconds(beeps(1, 0.1), 16_000) < 0.12

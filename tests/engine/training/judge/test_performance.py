@@ -1,0 +1,59 @@
+"""Speaking for a measurement: word by word, at the rates asked for, and never for ever."""
+
+import numpy as np
+import pytest
+
+from engine.training.judge.long_text import judge_long
+from engine.training.judge.performance import LONGEST, SLACK_SECONDS, say, syllables_of
+from engine.training.judge.talkers import FormantTalker
+from engine.tts.base import AudioFrame, Step, Voice
+from tests.fakes_tts import FakeSession, FakeTts
+
+TEXT = "The train to the old town is at the station now and leaves in ten minutes."
+
+
+class LostSession(FakeSession):
+    """Never says a word and never ends."""
+
+    def step(self) -> Step:
+        return AudioFrame(np.zeros(1920, np.float32), 0)
+
+
+class LostTts(FakeTts):
+    def open(self, voice: Voice, *, seed: int) -> FakeSession:
+        return LostSession(seed, self._speak)
+
+
+def test_an_utterance_has_an_onset_for_every_word_and_ends() -> None:
+    (spoken,) = FormantTalker().speak([TEXT], (4.0,))
+    assert spoken.ended
+    assert len(spoken.onsets) == len(TEXT.split())
+    assert spoken.rate == pytest.approx(4.0, rel=0.2)
+    assert spoken.switched is None
+
+
+def test_a_change_of_rate_is_noted_where_it_was_asked_for() -> None:
+    (spoken,) = FormantTalker().speak([TEXT], (2.0, 6.0))
+    assert spoken.switched is not None
+    assert abs(spoken.switched - spoken.onsets[len(spoken.onsets) // 2]) < 1.0
+
+
+def test_a_session_that_lost_its_way_is_left() -> None:
+    model = LostTts()
+    spoken = say(model, model.voices()[0], TEXT, (2.0,))
+    assert not spoken.ended
+    longest = LONGEST * syllables_of(TEXT) / 2.0 + SLACK_SECONDS
+    assert len(spoken.pcm) / spoken.sample_rate == pytest.approx(longest, abs=0.2)
+
+
+def test_words_are_pushed_only_when_the_session_asks_for_them() -> None:
+    model = FakeTts()
+    spoken = say(model, model.voices()[0], "One two three.", (4.0,))
+    assert model.spoken == ["One", "two", "three."]
+    assert spoken.ended
+
+
+def test_a_long_text_is_judged_minute_by_minute() -> None:
+    found = judge_long(FormantTalker(), " ".join([TEXT] * 9), 2.0)
+    assert len(found["minutes"]) == int(found["seconds"] // 60) == 1
+    assert found["ended"]

@@ -1,0 +1,178 @@
+"""A run that begins with a pack: what it takes over, what learns on, what is refused."""
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from engine.errors import InvalidInput
+from engine.training import export
+from engine.training.__main__ import STAGES, main
+from engine.training.card import begun_with
+from engine.training.codec import decoder
+from engine.training.codec import stage as codec
+from engine.training.recipe import UNTRAINED, Decoder, Recipe, read_recipe
+from engine.training.run import Run, read_json
+from engine.training.voice import encode, fine_tuning
+from engine.training.voice import stage as voice
+from engine.tts.voxtream.config import MARKS
+from engine.tts.voxtream.files import pack
+from tests.engine.training.conftest import TINY, Whole
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def further(whole: Whole) -> Recipe:
+    """The tiny recipe again, from its own pack."""
+    return replace(whole.run.recipe, begin_with=str(export.pack_folder(whole.run)))
+
+
+def begun(further: Recipe, whole: Whole, folder: Path) -> Run:
+    """A run with the corpus of the whole one and the pack's codec and speaker encoder."""
+    shutil.copytree(whole.run.folder / "corpus", folder / "corpus")
+    run = Run(further, folder)
+    for stage in fine_tuning.TAKEN:
+        fine_tuning.take(run, stage)
+    return run
+
+
+def test_codec_and_speaker_encoder_stay_as_they_are(
+    further: Recipe, whole: Whole, tmp_path: Path
+) -> None:
+    run = begun(further, whole, tmp_path)
+    shipped = export.pack_folder(whole.run)
+    for stage, (there, here) in fine_tuning.TAKEN.items():
+        assert run.done(stage)
+        assert (run.stage(stage) / here).read_bytes() == (shipped / there).read_bytes()
+
+
+def test_phones_keep_the_numbers_the_pack_gave_them(
+    further: Recipe, whole: Whole, tmp_path: Path
+) -> None:
+    run = begun(further, whole, tmp_path)
+    encode.encode_corpus(run)
+    there = read_json(export.pack_folder(whole.run) / pack.PHONES_FILE)
+    assert {**read_json(run.stage("encode") / "phones.json"), **MARKS} == there
+
+
+def test_a_voice_without_steps_is_the_packs(further: Recipe, whole: Whole, tmp_path: Path) -> None:
+    recipe = replace(
+        further, voice=replace(further.voice, schedule=replace(further.voice.schedule, steps=0))
+    )
+    run = begun(recipe, whole, tmp_path)
+    encode.encode_corpus(run)
+    voice.train_voice(run)
+    kept = load_file(run.stage("voice") / "voice.safetensors")
+    taken = fine_tuning.weights(recipe)
+    assert set(kept) == set(taken)
+    assert all(torch.equal(value, taken[key]) for key, value in kept.items())
+
+
+def test_the_voice_begins_with_the_packs_weights(further: Recipe, whole: Whole) -> None:
+    trained = load_file(whole.run.stage("voice") / "voice.safetensors")
+    taken = fine_tuning.weights(further)
+    assert set(taken) == set(trained)
+    for key, value in trained.items():
+        assert torch.allclose(taken[key], value, atol=2e-3), key  # the pack has half precision
+
+
+def test_a_decoder_with_a_schedule_learns_on_with_the_packs_codes(
+    further: Recipe, whole: Whole, tmp_path: Path
+) -> None:
+    """In steps so small that it must still be near where it was."""
+    slow = replace(further.decoder.schedule, learning_rate=1e-6)
+    recipe = replace(further, decoder=replace(further.decoder, schedule=slow, drawn=0.0))
+    assert not fine_tuning.taken(recipe, "decoder")
+    assert fine_tuning.taken(replace(recipe, decoder=Decoder()), "decoder")
+    assert fine_tuning.taken(recipe, "codec")
+    run = begun(recipe, whole, tmp_path)
+    decoder.train_decoder(run)
+    before = load_file(export.pack_folder(whole.run) / pack.CODEC_FILE)
+    after = load_file(run.stage("decoder") / "codec.safetensors")
+    moved = {key for key, value in after.items() if not torch.equal(value, before[key].float())}
+    assert any(key.startswith("decoder.") for key in moved)
+    assert not any(key.startswith(codec.CODING) for key in moved)
+    for key in moved:
+        assert torch.allclose(after[key], before[key].float(), atol=1e-3), key
+
+
+def test_the_card_says_what_is_an_earlier_packs(further: Recipe) -> None:
+    still = replace(further.voice, schedule=replace(further.voice.schedule, steps=0))
+    assert "speaker encoder are that pack's" in begun_with(further)
+    assert "speaker encoder, voice are that pack's" in begun_with(replace(further, voice=still))
+    assert "corpus its\ndecoder learnt on from" in begun_with(replace(further, voice=still))
+    assert begun_with(replace(further, begin_with="")) == ""
+
+
+def test_all_stages_from_the_command_line(whole: Whole, tmp_path: Path) -> None:
+    """With no schedule for what is taken, and a voice that hardly moves from where it was."""
+    text = TINY.read_text(encoding="utf-8").replace("learning_rate = 1e-3", "learning_rate = 1e-9")
+    for part in ("codec", "decoder", "speaker"):
+        before, _, after = text.partition(f"[{part}.schedule]")
+        text = before + after[after.index("[") :]
+    file = tmp_path / "further.toml"
+    begin = f'begin_with = "{export.pack_folder(whole.run)}"\n'
+    file.write_text(begin + text, encoding="utf-8")
+    assert read_recipe(file).codec.schedule == UNTRAINED
+    folder = tmp_path / "run"
+    shutil.copytree(whole.run.folder / "corpus", folder / "corpus")
+    for stage in STAGES[1 : STAGES.index("export") + 1]:
+        assert main([stage, str(file), "--work", str(folder), "--workers", "1"]) == 0
+    assert "earlier pack" in (folder / "export" / "pack" / "CARD.md").read_text(encoding="utf-8")
+    before_, after_ = (
+        load_file(place / "export" / "pack" / pack.VOICE_FILE)
+        for place in (whole.run.folder, folder)
+    )
+    for key, value in before_.items():
+        assert torch.allclose(after_[key].float(), value.float(), atol=2e-3), key
+    assert (folder / "export" / "pack" / pack.CODEC_FILE).read_bytes() == (
+        export.pack_folder(whole.run) / pack.CODEC_FILE
+    ).read_bytes()
+
+
+def test_the_weights_lie_between_the_packs_and_those_learnt() -> None:
+    learnt, there = {"weight": torch.zeros(3)}, {"weight": torch.ones(3)}
+    for kept in (0.0, 0.25, 1.0):
+        joined = fine_tuning.joined(learnt, there, kept)
+        assert torch.equal(joined["weight"], torch.full((3,), kept))
+
+
+def test_the_packs_voices_keep_their_names_and_sounds(
+    further: Recipe, whole: Whole, tmp_path: Path
+) -> None:
+    (tmp_path / pack.VOICES_FOLDER).mkdir()
+    named = fine_tuning.named_voices(Run(further, tmp_path), tmp_path)
+    assert named == ["Ada", "Bruno"]
+    there = export.pack_folder(whole.run) / pack.VOICES_FOLDER
+    for file in there.iterdir():
+        assert (tmp_path / pack.VOICES_FOLDER / file.name).read_bytes() == file.read_bytes()
+
+
+def test_a_share_of_a_pack_needs_a_pack(tmp_path: Path) -> None:
+    file = tmp_path / "kept.toml"
+    text = TINY.read_text(encoding="utf-8")
+    file.write_text(text.replace("[voice]\n", "[voice]\nkept = 0.5\n"), encoding="utf-8")
+    with pytest.raises(InvalidInput, match=r"voice\.kept"):
+        read_recipe(file)
+
+
+def test_a_pack_of_another_shape_is_refused(further: Recipe, whole: Whole, tmp_path: Path) -> None:
+    for other, named in (
+        (replace(further, voice=replace(further.voice, width=32)), "another voice"),
+        (replace(further, codec=replace(further.codec, blocks=2)), "another codec"),
+        (replace(further, speaker=replace(further.speaker, bands=32)), "another speaker"),
+    ):
+        run = Run(other, tmp_path / named)
+        shutil.copytree(whole.run.folder / "corpus", run.folder / "corpus")
+        with pytest.raises(InvalidInput, match=named):
+            fine_tuning.take(run, "codec")
+        assert not run.done("codec")
+
+
+def test_a_pack_that_is_not_there_is_named(further: Recipe, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="nowhere"):
+        fine_tuning.phones(replace(further, begin_with=str(tmp_path / "nowhere")))

@@ -1,0 +1,200 @@
+"""What the voice is trained on is what a session of the product feeds its model."""
+
+import random
+
+import numpy as np
+import pytest
+import torch
+
+from engine.text.phonemes import PhonedWord
+from engine.training.recipe import Recipe
+from engine.training.voice.model import (
+    Batch,
+    depth_logits,
+    fresh_model,
+    model_config,
+    phone_rows,
+    temporal_hidden,
+)
+from engine.training.voice.stage import collated, corrupted, dropped
+from engine.training.voice.utterances import GO_ON, Encoded, Lesson, sequence
+from engine.tts.voxtream.alignment import Span
+from engine.tts.voxtream.config import BOS, EOS, SILENCE, UNKNOWN, VOXTREAM2, Generation
+from engine.tts.voxtream.network.model import VoxtreamModel
+from engine.tts.voxtream.prompt import prepare, rotary_tables
+from engine.tts.voxtream.script import Script
+from engine.tts.voxtream.table import own_ids, own_table
+
+# ruff: noqa: RUF001  IPA letters look like others on purpose
+PHONES = ("h", "ə", "l", "ˈoʊ", "w", "ˈɜː", "l", "d")
+PROMPT = 6
+
+
+@pytest.fixture(scope="module")
+def model(tiny: Recipe) -> VoxtreamModel:
+    torch.manual_seed(3)
+    config = model_config(tiny.voice, tiny.codec, tiny.speaker)
+    return fresh_model(config, Generation(speaker_weight=1.0)).eval()
+
+
+def encoded(tokens: list[int], pause: int, seed: int = 0) -> Encoded:
+    dice = np.random.default_rng(seed)
+    frames = len(tokens) + pause
+    codes = dice.integers(0, 32, (4, frames)).astype(np.int16)
+    return Encoded(
+        place=0,
+        speaker=1,
+        codes=codes,
+        prompt=codes,
+        vector=dice.standard_normal(192).astype(np.float32),
+        tokens=np.asarray(tokens, np.int8),
+        phones=np.asarray([own_ids()[phone] for phone in PHONES], np.int16),
+        nuclei=np.asarray([0, 1, 0, 1, 0, 1, 0, 0], np.int8),
+        marks=np.asarray([(4, 118), (8, 117)], np.int16),
+    )
+
+
+WALK = [2, 0, 3, 2, 2, 3, 2]  # (1,1) (0,1) (1,2) (1,1) (1,1) (1,2) (1,1): all eight phones
+
+
+def closed_lesson() -> Lesson:
+    """A lesson whose text ends."""
+    for seed in range(200):
+        made = sequence([encoded(WALK, 4)], random.Random(seed), PROMPT + 13, PROMPT)
+        if int(made.text[-1]) == EOS:
+            return made
+    raise AssertionError("no lesson ended")
+
+
+def test_a_walk_of_tokens_gives_the_phones_of_each_frame() -> None:
+    spans = encoded(WALK, 4).spans()
+    assert spans[:, 0].tolist() == [0, 0, 1, 3, 4, 5, 7]
+    assert spans[:, 1].tolist() == [0, 0, 2, 3, 4, 6, 7]
+
+
+def test_a_lesson_that_ends_closes_with_silence_and_the_end_mark() -> None:
+    lesson = closed_lesson()
+    assert lesson.text[: PROMPT + 1].tolist() == [BOS, *[UNKNOWN] * PROMPT]
+    assert lesson.text[-2:].tolist() == [SILENCE, EOS]
+    assert lesson.tokens[-2:].tolist() == [GO_ON, GO_ON]
+    assert (lesson.tokens[:PROMPT] == -1).all()
+    assert len(lesson.rows) == len(lesson.tokens) == lesson.codes.shape[1]
+
+
+def test_a_lesson_that_goes_on_knows_a_few_phones_more() -> None:
+    made = encoded(WALK, 4)
+    for seed in range(50):
+        lesson = sequence([made], random.Random(seed), PROMPT + 9, PROMPT)
+        assert lesson.codes.shape[1] <= PROMPT + 9
+        assert lesson.rows.max() < len(lesson.text)
+
+
+@torch.no_grad()
+def test_hidden_states_of_a_lesson_are_those_of_a_session(model: VoxtreamModel) -> None:
+    lesson = closed_lesson()
+    batch = collated([lesson], model.config)
+    script, prompt = spoken_script(model, lesson)
+    rows = script.rows()
+    found = temporal_hidden(model, batch, phone_rows(model, batch, rows.look_ahead), 0.0)
+    opened = prompt.open(rows)
+    assert torch.allclose(opened.hidden[0], found[0, PROMPT], atol=1e-4)
+    hidden = stepped(model, script, opened.cache, lesson)
+    assert torch.allclose(torch.stack(hidden), found[0, PROMPT + 1 :], atol=1e-4)
+
+
+def spoken_script(model: VoxtreamModel, lesson: Lesson) -> tuple[Script, object]:
+    """The session's script after the lesson's text was pushed and ended."""
+    tables = rotary_tables(model)
+    codes = torch.from_numpy(lesson.codes[:, :PROMPT])
+    prompt = prepare(model, tables, codes, torch.from_numpy(lesson.speaker))
+    script = Script(prompt, own_table())
+    script.add(PhonedWord(PHONES[:4], ","))
+    script.add(PhonedWord(PHONES[4:], "."))
+    script.close()
+    return script, prompt
+
+
+def stepped(
+    model: VoxtreamModel, script: Script, cache: object, lesson: Lesson
+) -> list[torch.Tensor]:
+    """Hidden states of the columns behind the prompt, one by one, as a session computes them."""
+    table = rotary_tables(model).temporal
+    hidden = []
+    for column in range(PROMPT + 1, lesson.codes.shape[1]):
+        span = spans_of(lesson)[column - PROMPT - 1]
+        heard = torch.from_numpy(
+            np.concatenate((lesson.codes[:1, column - 1], lesson.codes[1:, column - 2]))
+        )
+        x = model.columns(script.vector(span)[:, None], heard[None, :, None].expand(2, -1, -1))
+        rotation = table.slice(cache.length, cache.length + 1)
+        hidden.append(model.advance(x, rotation, cache, None)[0])
+        cache.advance(1)
+    return hidden
+
+
+def spans_of(lesson: Lesson) -> list[Span]:
+    """Phones of each frame as the session counts them: marks are not phones."""
+    start = PROMPT + 1
+    found = [Span(start + a, start + b) for a, b in encoded(WALK, 4).spans().tolist()]
+    return [*found, Span(start + 8, start + 8, ended=True), Span(start + 9, start + 9, ended=True)]
+
+
+@torch.no_grad()
+def test_acoustic_logits_of_a_lesson_are_those_of_a_session(model: VoxtreamModel) -> None:
+    from engine.nn.cache import KvCache
+
+    hidden = torch.randn(1, 64, generator=torch.Generator().manual_seed(5))
+    semantic = torch.tensor([[7]])
+    config, generation = model.config.depth, model.generation
+    cache = KvCache(config, 2, model.device, model.dtype)
+    plain = Generation(acoustic_guidance=1.0)
+    model.generation = plain
+    codes = model.acoustic_codes(hidden.expand(2, -1), semantic, rotary_tables(model).depth, cache)
+    model.generation = generation
+    whole = torch.cat((semantic, codes), dim=1)
+    logits = depth_logits(model, hidden, whole)
+    assert torch.equal(logits[0, :, :32].argmax(-1), codes[0])
+
+
+def test_what_the_padding_holds_does_not_matter(model: VoxtreamModel) -> None:
+    short, long = closed_lesson(), sequence([encoded(WALK, 4)], random.Random(1), 40, PROMPT)
+    with torch.no_grad():
+        alone, both = collated([short], model.config), collated([short, long], model.config)
+        one = temporal_hidden(model, alone, phone_rows(model, alone, 2), 0.0)[0]
+        other = temporal_hidden(model, both, phone_rows(model, both, 2), 0.0)[0, : len(one)]
+    assert torch.allclose(one, other, atol=1e-5)
+
+
+def a_batch(tiny: Recipe, model: VoxtreamModel, count: int = 400) -> Batch:
+    return collated([closed_lesson()] * count, model.config)
+
+
+def test_conditions_are_dropped_as_guidance_will(tiny: Recipe, model: VoxtreamModel) -> None:
+    torch.manual_seed(1)
+    batch = a_batch(tiny, model)
+    made = dropped(batch, model.config, tiny.voice)
+    no_text = (made.text[:, 1:] == UNKNOWN).all(1)
+    no_speaker = (made.speakers == 0).all(1)
+    no_prompt = (made.heard[:, 0, 1 : PROMPT + 1] == model.config.codes).all(1)
+    for share in (no_text, no_speaker, no_prompt):
+        assert 0.12 < float(share.float().mean()) < 0.27
+    assert 0.05 < float((no_text & no_speaker & no_prompt).float().mean()) < 0.18
+    assert torch.equal(made.heard[:, 0, PROMPT + 1 :], batch.heard[:, 0, PROMPT + 1 :])
+    assert (made.text[:, 0] == BOS).all()
+
+
+def test_only_what_the_model_hears_is_corrupted(tiny: Recipe, model: VoxtreamModel) -> None:
+    torch.manual_seed(1)
+    batch = a_batch(tiny, model)
+    made = corrupted(batch, model.config, tiny.voice)
+    assert torch.equal(made.codes, batch.codes)
+    assert torch.equal(made.tokens, batch.tokens)
+    changed = (made.heard != batch.heard).float().mean()
+    assert 0.05 < float(changed) < 0.25
+    pads = batch.heard == model.config.codes + 1
+    assert (made.heard[pads] == model.config.codes + 1).all()
+
+
+def test_duration_tokens_are_the_published_ones() -> None:
+    token = VOXTREAM2.duration_tokens[GO_ON]
+    assert (token.shift, token.phones) == (1, 1)

@@ -1,0 +1,207 @@
+"""The published file is read as it is, and whatever is not it is refused with a reason."""
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import save_file
+from torch import Tensor
+
+from engine.errors import ModelError
+from engine.tts.voxtream.config import FULL, STACKS, VOXTREAM2, VOXTREAM2_SHAPE, read_config
+from engine.tts.voxtream.files.checkpoint import (
+    PublishedFile,
+    RandomWeights,
+    load_weights,
+    published_shapes,
+)
+from engine.tts.voxtream.table import own_table, read_table
+from tests.engine.tts.voxtream.small_model import SMALL, TARGET
+
+PUBLISHED = {
+    "phone_former": "phone_former",
+    "temp_former": "temp_former",
+    "dep_former": "dep_former_csm",
+    "phone_vocab_size": 125,
+    "audio_vocab_size": 2050,
+    "audio_pad_size": 0,
+    "embedding_dim": 1024,
+    "spk_embedding_dim": 192,
+    "num_codebooks": 16,
+    "num_phone_states": 6,
+    "amortization_divisor": 16,
+    "max_look_ahead": 5,
+    "audio_window_size": 625,
+    "phone_window_size": 625,
+}
+
+
+def written(folder: Path, change: Callable[[dict[str, Tensor]], None]) -> Path:
+    tensors = dict(RandomWeights(SMALL, 0).items())
+    change(tensors)
+    file = folder / "model.safetensors"
+    save_file(tensors, file)
+    return file
+
+
+def loaded(file: Path) -> Any:
+    with PublishedFile(file, SMALL) as source:
+        return load_weights(source, SMALL, VOXTREAM2.generation, FULL, TARGET)
+
+
+def test_the_full_size_model_has_the_published_number_of_parameters() -> None:
+    shapes = published_shapes(VOXTREAM2_SHAPE).values()
+    assert sum(int(torch.tensor(shape).prod()) for shape in shapes) == 462_870_528
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+def test_any_float_on_disk_is_computed_in_the_target_s_type(
+    tmp_path: Path, dtype: torch.dtype
+) -> None:
+    def cast(tensors: dict[str, Tensor]) -> None:
+        tensors.update({key: value.to(dtype) for key, value in tensors.items()})
+
+    model = loaded(written(tmp_path, cast))
+    expected = RandomWeights(SMALL, 0).take("sem_head.weight").to(dtype).float()
+    assert torch.equal(model.semantic_head.weight, expected)
+
+
+def test_a_missing_key_is_named_with_its_shape(tmp_path: Path) -> None:
+    file = written(tmp_path, lambda tensors: tensors.pop("temp_former.layers.1.mlp.w2.weight"))
+    with pytest.raises(ModelError, match=r"lacks 'temp_former\.layers\.1\.mlp\.w2.*\[64, 64\]"):
+        loaded(file)
+
+
+def test_a_wrong_shape_is_named_with_what_was_expected(tmp_path: Path) -> None:
+    def change(tensors: dict[str, Tensor]) -> None:
+        tensors["audio_head"] = torch.zeros(3, 64, 9)
+
+    with pytest.raises(ModelError, match=r"'audio_head' has shape \[3, 64, 9\].*\[3, 64, 2050\]"):
+        loaded(written(tmp_path, change))
+
+
+def test_an_unknown_key_is_refused(tmp_path: Path) -> None:
+    file = written(tmp_path, lambda tensors: tensors.update({"lm_head.weight": torch.zeros(2)}))
+    with pytest.raises(ModelError, match=r"holds 'lm_head\.weight'"):
+        loaded(file)
+
+
+def test_integers_are_no_weights(tmp_path: Path) -> None:
+    def change(tensors: dict[str, Tensor]) -> None:
+        tensors["audio_head"] = tensors["audio_head"].to(torch.int32)
+
+    with pytest.raises(ModelError, match="holds I32, expected F32"):
+        loaded(written(tmp_path, change))
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_a_weight_that_is_no_number_is_refused_by_key(tmp_path: Path, value: float) -> None:
+    def change(tensors: dict[str, Tensor]) -> None:
+        tensors["temp_former.layers.1.mlp.w2.weight"][3, 5] = value
+
+    with pytest.raises(ModelError, match=r"'temp_former\.layers\.1\.mlp\.w2\.weight' holds NaN"):
+        loaded(written(tmp_path, change))
+
+
+@pytest.mark.parametrize("size", [0, 7, 4000])
+def test_a_truncated_file_is_refused_by_name(tmp_path: Path, size: int) -> None:
+    file = written(tmp_path, lambda tensors: None)
+    file.write_bytes(file.read_bytes()[:size])
+    with pytest.raises(ModelError, match=r"model\.safetensors"):
+        loaded(file)
+
+
+def test_a_missing_file_is_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="are not there"):
+        PublishedFile(tmp_path / "model.safetensors", SMALL)
+
+
+def config_file(folder: Path, **changes: Any) -> Path:
+    file = folder / "config.json"
+    values = {key: value for key, value in (PUBLISHED | changes).items() if value is not None}
+    file.write_text(json.dumps(values))
+    return file
+
+
+def test_the_published_configuration_gives_the_published_shape(tmp_path: Path) -> None:
+    assert read_config(config_file(tmp_path)) == VOXTREAM2_SHAPE
+
+
+def test_keys_of_training_are_ignored(tmp_path: Path) -> None:
+    assert read_config(config_file(tmp_path, learning_rate=0.1)).temporal == STACKS["temp_former"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"num_codebooks": None}, "lacks the key 'num_codebooks'"),
+        ({"num_codebooks": "16"}, "'num_codebooks' is '16', expected int"),
+        ({"num_codebooks": True}, "'num_codebooks' is True, expected int"),
+        ({"temp_former": "giant"}, "transformer 'giant'"),
+        ({"embedding_dim": 512}, "width 512"),
+        ({"num_codebooks": 0}, "'codebooks' is 0, expected 2 to 32"),
+        ({"max_look_ahead": 999_999}, "'max_look_ahead' is 999999, expected 1 to 25"),
+        ({"audio_vocab_size": -1}, "'audio_vocabulary' is -1"),
+        ({"audio_window_size": 10**9}, "'audio_window' is 1000000000"),
+    ],
+)
+def test_a_broken_configuration_is_refused_with_its_key(
+    tmp_path: Path, changes: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ModelError, match=message):
+        read_config(config_file(tmp_path, **changes))
+
+
+NO_OBJECT = {
+    "": "cannot be read",
+    "[]": "not a JSON object",
+    "{": "cannot be read",
+    "\x00": "cannot be read",
+    '{"a": NaN}': "holds NaN",
+    '{"a": -Infinity}': "holds -Infinity",
+    '{"a":' * 100_000: "nested too deeply",
+    " " * 1_000_001: "larger than 1000 kB",
+}
+
+
+@pytest.mark.parametrize(("text", "message"), NO_OBJECT.items(), ids=range(len(NO_OBJECT)))
+def test_what_is_not_a_configuration_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    for name, read in (
+        ("config.json", read_config),
+        ("phoneme_to_token.json", lambda file: read_table(file, 125)),
+    ):
+        file = tmp_path / name
+        file.write_text(text)
+        with pytest.raises(ModelError, match=rf"{name} .*{message}"):
+            read(file)
+
+
+def table_file(folder: Path, **changes: Any) -> Path:
+    file = folder / "phoneme_to_token.json"
+    plain = {".": 117, ",": 118, "?": 119, "!": 121, "unk": 122, "sil": 120, "b": 0, "ˈiː": 1}  # noqa: RUF001
+    file.write_text(json.dumps(plain | changes), encoding="utf-8")
+    return file
+
+
+def test_phones_become_the_published_ids_and_never_the_unknown_one(tmp_path: Path) -> None:
+    table = read_table(table_file(tmp_path), 125)
+    assert table.ids("b") == (0,)
+    assert table.ids("ˌiː") == (1,)  # noqa: RUF001  another stress of the same vowel
+    assert table.ids("bq") == (0,)
+    assert table.ids("q") == ()
+    assert table.ids("unk") == (0,) * 0
+
+
+@pytest.mark.parametrize("change", [{"a": 125}, {"a": -1}, {"a": "3"}, {".": 3}])
+def test_a_table_of_another_model_is_refused(tmp_path: Path, change: dict[str, Any]) -> None:
+    with pytest.raises(ModelError, match=r"phoneme_to_token\.json"):
+        read_table(table_file(tmp_path, **change), 125)
+
+
+def test_our_own_table_keeps_clear_of_the_special_ids() -> None:
+    table = own_table()
+    assert all(number < 117 for phone in "sˈɛtʃ" for number in table.ids(phone))  # noqa: RUF001

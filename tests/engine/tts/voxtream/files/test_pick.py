@@ -1,0 +1,74 @@
+"""The best profile that keeps up is picked, kept, and found again."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from engine.errors import SettingsError
+from engine.settings import RULES, Choice
+from engine.tts.voxtream.config import PROFILES
+from engine.tts.voxtream.files.pick import FILE, NAMES, Pick, judge, keep, kept
+
+
+def test_every_profile_can_be_picked_and_set() -> None:
+    rule = RULES["speech.profile"]
+    assert isinstance(rule, Choice)
+    assert set(NAMES) == set(PROFILES) == set(rule.words) - {"auto"}
+
+
+@pytest.mark.parametrize(
+    ("rtfs", "name", "reason"),
+    [
+        (
+            {"full": 5.0, "int8": 1.3, "int4": 0.74, "int4-8": 0.5},
+            "int4",
+            "int4 keeps RTF at 0.74; int8 would need 1.30, full would need 5.00.",
+        ),
+        ({"int4": 0.3, "full": 0.79}, "full", "full keeps RTF at 0.79."),
+        ({"int4": 0.8, "int4-8": 0.7}, "int4-8", "int4-8 keeps RTF at 0.70; int4 would need 0.80."),
+    ],
+)
+def test_the_best_sound_that_keeps_up_is_picked(
+    rtfs: dict[str, float], name: str, reason: str
+) -> None:
+    assert judge("cpu", rtfs) == Pick(name, "cpu", reason)
+
+
+def test_when_none_keeps_up_the_built_in_voice_stays() -> None:
+    pick = judge("cpu", {"full": 5.0, "int4-8": 0.95})
+    assert pick.profile == ""
+    assert "int4-8, needs 0.95" in pick.reason
+    assert "built-in voice stays" in pick.reason
+
+
+def test_a_pick_is_found_again_on_its_device_only(tmp_path: Path) -> None:
+    folder = tmp_path / "not yet there"
+    assert kept(folder, "cpu") == ""
+    keep(Pick("int8", "cpu", "It is."), folder)
+    assert (kept(folder, "cpu"), kept(folder, "cuda")) == ("int8", "")
+    assert [file.name for file in folder.iterdir()] == [FILE]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "nonsense",
+        '{"profile": "int4"}',
+        json.dumps({"profile": "int2", "device": "cpu", "reason": ""}),
+        json.dumps({"profile": ["int4"], "device": "cpu", "reason": ""}),
+        "[" * 9_000,
+    ],
+)
+def test_a_file_that_is_no_pick_counts_as_none(tmp_path: Path, text: str) -> None:
+    (tmp_path / FILE).write_text(text)
+    assert kept(tmp_path, "cpu") == ""
+
+
+def test_a_pick_that_cannot_be_saved_says_so(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SettingsError, match="cannot be saved") as refusal:
+        keep(Pick("int8", "cpu", "It is."), tmp_path / "file")
+    assert "speech.profile" in refusal.value.hint

@@ -1,0 +1,136 @@
+"""Frames from buffers that stay in place equal frames from plain calls."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from engine.codec.mimi import FRAME_SAMPLES
+from engine.tts.base import Voice
+from engine.tts.voxtream import synthesiser as synthesiser_file
+from engine.tts.voxtream.network.frames import GraphFrames
+from engine.tts.voxtream.prompt import rotary_tables
+from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser, random_voice
+from tests.engine.tts.voxtream import small_model
+from tests.engine.tts.voxtream.small_model import SMALL, small_mimi, speak
+
+WORDS = ["One", "buffer", "for", "every", "number,", "and", "nothing", "moves."]
+
+
+@pytest.fixture(scope="module")
+def in_place() -> VoxtreamSynthesiser:
+    return small_model.in_place()
+
+
+def samples(
+    synthesiser: VoxtreamSynthesiser, voice: Voice, seed: int, repeats: int = 1
+) -> np.ndarray:
+    with synthesiser.open(voice, seed=seed) as session:
+        session.rate = 2.0  # slow: the window of 96 columns turns over
+        return np.concatenate([frame.pcm for frame in speak(session, WORDS * repeats)])
+
+
+def test_buffers_serve_the_next_utterance_as_if_new(
+    in_place: VoxtreamSynthesiser, voice: Voice
+) -> None:
+    other = random_voice(SMALL, seed=9, frames=14)
+    first = samples(in_place, voice, 3)
+    samples(in_place, other, 4)
+    assert np.array_equal(samples(in_place, voice, 3), first)
+    assert len(in_place._idle) == 1
+
+
+def test_a_second_session_gets_buffers_of_its_own(
+    in_place: VoxtreamSynthesiser, voice: Voice
+) -> None:
+    with in_place.open(voice, seed=1) as one, in_place.open(voice, seed=1) as two:
+        both = (speak(one, WORDS[:3]), speak(two, WORDS[:3]))
+    assert all(np.array_equal(a.pcm, b.pcm) for a, b in zip(*both, strict=True))
+    assert len(in_place._idle) == 2
+
+
+def test_without_memory_for_a_graph_it_speaks_in_plain_steps_and_says_so(
+    synthesiser: VoxtreamSynthesiser, voice: Voice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = small_model.in_place()
+    monkeypatch.setattr(synthesiser_file, "GraphFrames", refuse)
+    model.warm(voice)
+    assert model.info.note.endswith("CUDA out of memory. Tried to allocate 2.00 GiB.")
+    assert np.array_equal(samples(model, voice, 3), samples(synthesiser, voice, 3))
+
+
+def test_a_graph_that_was_captured_serves_on_when_another_cannot_be(
+    voice: Voice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = small_model.in_place()
+    alone = samples(model, voice, 1)
+    assert model.info.note == ""
+    monkeypatch.setattr(synthesiser_file, "GraphFrames", refuse)
+    with model.open(voice, seed=1) as one, model.open(voice, seed=1) as two:
+        for session in (one, two):
+            session.rate = 2.0
+        both = [np.concatenate([frame.pcm for frame in speak(s, WORDS)]) for s in (one, two)]
+    assert "out of memory" in model.info.note
+    np.testing.assert_allclose(both[0], alone, atol=1e-5)
+    np.testing.assert_allclose(both[1], alone, atol=1e-5)
+    assert len(model._idle) == 1
+
+
+def refuse(*arguments: object) -> None:
+    raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.\nTo debug ...")
+
+
+@pytest.mark.parametrize("window", [90, 96])
+def test_a_window_of_any_size_turns_over_alike(voice: Voice, window: int) -> None:
+    config = replace(SMALL, audio_window=window)
+    expected = samples(small_model.small(config=config), voice, 3, repeats=5)
+    assert len(expected) > FRAME_SAMPLES * window
+    found = samples(small_model.in_place(config), voice, 3, repeats=5)
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+def test_nothing_that_is_captured_touches_the_host() -> None:
+    """On a device without data: reading a value there, or meeting a tensor of the host, raises."""
+    model, mimi, nowhere = small_model.small()._machine.model, small_mimi(), torch.device("meta")
+    model.to(nowhere)
+    mimi._model.to(nowhere)
+    with torch.inference_mode():
+        frames = GraphFrames(model, rotary_tables(model), mimi, lambda done: None)
+        with _Devices() as met:
+            (out,) = frames._frame()
+    assert out.shape == (FRAME_SAMPLES + 1,)
+    assert met.types == {"meta"}
+
+
+class _Devices(TorchDispatchMode):
+    """Notes on which devices tensors are that operations read and give."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.types: set[str] = set()
+
+    def __torch_dispatch__(
+        self, operation: Any, types: Any, given: Any = (), named: Any = None
+    ) -> Any:
+        result = operation(*given, **(named or {}))
+        for value in tree_leaves((given, named, result)):
+            if isinstance(value, torch.Tensor):
+                self.types.add(value.device.type)
+        return result
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_on_cuda_an_utterance_is_captured_and_repeats() -> None:
+    from engine.tts.voxtream.config import FULL
+    from engine.tts.voxtream.files.checkpoint import Target
+    from engine.tts.voxtream.synthesiser import load_random
+
+    target = Target(torch.device("cuda"), torch.bfloat16, threads=1)
+    model = load_random(1, profile=FULL, target=target)
+    said = [samples(model, model.voices()[0], 3) for _ in range(2)]
+    assert np.array_equal(said[0], said[1])

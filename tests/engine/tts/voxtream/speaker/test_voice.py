@@ -1,0 +1,261 @@
+"""A recording becomes a voice, or the person is told why not."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from engine.audio.clips.denoise import denoiser
+from engine.errors import InvalidInput, ModelError, UnreadableClip
+from engine.nn.transformer import TransformerConfig
+from engine.tts.base import AudioFrame, Pcm, Voice
+from engine.tts.espeak.model import EspeakModel
+from engine.tts.voxtream.config import ModelConfig
+from engine.tts.voxtream.files.speaker_file import load_speaker_encoder
+from engine.tts.voxtream.speaker import voice as voices
+from engine.tts.voxtream.speaker.redimnet import mel_filters, random_speaker_encoder
+from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
+from tests.engine.tts.voxtream.small_model import speak
+
+RATE = 22_050
+STACK = TransformerConfig(layers=1, width=64, heads=2, kv_heads=1, hidden=64)
+TEXT = "The boat left the harbour in the morning and came back at night."
+
+
+@pytest.fixture(scope="module")
+def speech() -> Pcm:
+    model = EspeakModel()
+    with model.open(model.voices()[0], seed=0) as session:
+        for word in TEXT.split():
+            session.push_word(word)
+        session.end_input()
+        frames = []
+        while isinstance(step := session.step(), AudioFrame):
+            frames.append(step.pcm)
+    assert model.info.sample_rate == RATE
+    model.close()  # the library belongs to one thread at a time
+    return np.concatenate(frames)
+
+
+def test_a_recording_becomes_a_voice_that_speaks(
+    synthesiser: VoxtreamSynthesiser, speech: Pcm
+) -> None:
+    voice = synthesiser.encode_voice(speech, RATE)
+    frames = voice.tensors["codes"].shape[1]
+    assert voice.tensors["codes"].shape[0] == 4
+    assert abs(frames * 0.08 - len(speech) / RATE) < 1.0
+    assert np.linalg.norm(voice.tensors["speaker"]) == pytest.approx(1, abs=1e-5)
+    with synthesiser.open(voice, seed=0) as session:
+        assert speak(session, ["Hello", "there."])
+
+
+def test_pauses_are_left_out(synthesiser: VoxtreamSynthesiser, speech: Pcm) -> None:
+    silence = np.zeros(4 * RATE, np.float32)
+    padded = synthesiser.encode_voice(np.concatenate([silence, speech, silence]), RATE)
+    plain = synthesiser.encode_voice(speech, RATE)
+    assert (
+        abs(padded.tensors["codes"].shape[1] - plain.tensors["codes"].shape[1]) < 10
+    )  # 0.3 s of air twice
+
+
+@pytest.mark.skipif(not denoiser(), reason="livekit is not installed")
+def test_a_noisy_recording_is_denoised_and_the_voice_says_so(
+    synthesiser: VoxtreamSynthesiser, speech: Pcm
+) -> None:
+    air = np.zeros(RATE // 2, np.float32)
+    padded = np.concatenate([air, speech, air])
+    noise = np.random.default_rng(0).normal(0, 0.02, len(padded)).astype(np.float32)
+    noisy = synthesiser.encode_voice(padded + noise, RATE).metadata
+    clean = synthesiser.encode_voice(padded, RATE).metadata
+    assert (noisy["denoising"], clean["denoising"]) == ("webrtc", "none")
+    assert noisy["options_sha256"] != clean["options_sha256"]
+
+
+class Ears:
+    """Codec and speaker encoder that keep what they are given."""
+
+    def __init__(self) -> None:
+        self.codes_of = self.speaker_of = torch.empty(0)
+
+    def encode(self, pcm: Tensor) -> Tensor:
+        self.codes_of = pcm[0, 0]
+        return torch.zeros(1, 4, 10)
+
+    def embed(self, pcm: Tensor) -> Tensor:
+        self.speaker_of = pcm
+        return torch.ones(192)
+
+
+def test_who_speaks_is_told_from_what_was_recorded_and_codes_are_of_what_was_denoised(
+    speech: Pcm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the released implementation does it."""
+    air = np.zeros(RATE // 2, np.float32)
+    noisy = np.concatenate([air, speech, air])
+    noisy += np.random.default_rng(0).normal(0, 0.02, len(noisy)).astype(np.float32)
+    monkeypatch.setattr(voices, "denoiser", lambda: "half")
+    monkeypatch.setattr(voices, "denoised", lambda pcm, rate: pcm / 2)
+    ears: Any = Ears()
+    assert voices.encode(noisy, RATE, ears, ears, "any").metadata["denoising"] == "half"
+    loud, half = float(ears.speaker_of.std()), float(ears.codes_of.std())
+    assert half == pytest.approx(loud / 2, rel=0.05)
+    assert len(ears.codes_of) / 24_000 == pytest.approx(len(ears.speaker_of) / 16_000, abs=0.001)
+
+
+SHAPE = ModelConfig(STACK, STACK, STACK, audio_vocabulary=34, codebooks=4)
+
+
+@pytest.mark.parametrize(
+    "codes",
+    [
+        np.full((4, 20), 32, np.int16),  # the mark of a dropped code, and a row of another codebook
+        np.full((4, 20), 2047, np.int16),
+        np.full((4, 20), -1, np.int16),
+        np.full((3, 20), 1, np.int16),
+        np.full((4, 1), 1, np.int16),
+        np.full((4, 624), 1, np.int16),  # no column of the window would be left to speak in
+        np.full((4, 20), 1.0, np.float32),
+        np.full(20, 1, np.int16),
+    ],
+)
+def test_codes_of_another_model_are_refused(codes: Any) -> None:
+    with pytest.raises(InvalidInput, match="4 rows of 2 to 623 codes from 0 to 31"):
+        voices.checked_codes(Voice("Eve", "any", {"codes": codes}), SHAPE)
+
+
+def test_codes_up_to_the_model_s_own_last_one_are_taken() -> None:
+    codes = np.arange(640, dtype=np.int16).reshape(5, 128) % 32
+    taken = voices.checked_codes(Voice("Eve", "any", {"codes": codes}), SHAPE)
+    assert np.array_equal(taken.numpy(), codes[:4])
+
+
+def test_only_the_first_twenty_seconds_are_used(
+    synthesiser: VoxtreamSynthesiser, speech: Pcm
+) -> None:
+    voice = synthesiser.encode_voice(np.tile(speech, 10), RATE)
+    assert voice.tensors["codes"].shape[1] == 250
+
+
+@pytest.mark.parametrize(
+    ("pcm", "message"),
+    [
+        (np.zeros(RATE // 2, np.float32), "too short"),
+        (np.zeros(5 * RATE, np.float32), "s of speech were found"),
+        (np.full(5 * RATE, np.nan, np.float32), "no sound"),
+        (np.full(5 * RATE, 1e9, np.float32), "no sound"),
+        (np.zeros((5 * RATE, 2), np.float32), "one channel"),
+        (np.random.default_rng(0).normal(0, 0.1, 5 * RATE).astype(np.float32), "speech were found"),
+    ],
+)
+def test_what_is_not_speech_is_refused_with_the_reason(
+    synthesiser: VoxtreamSynthesiser, pcm: Pcm, message: str
+) -> None:
+    with pytest.raises(UnreadableClip, match=message):
+        synthesiser.encode_voice(pcm, RATE)
+
+
+def test_the_speaker_encoder_s_file_must_hold_its_weights(tmp_path: Path) -> None:
+    file = tmp_path / "encoder.pt"
+    state = random_speaker_encoder(0).state_dict()
+    torch.save({"model_config": {"F": 72, "C": 16}, "state_dict": state}, file)
+    pcm = torch.randn(32_000, generator=torch.Generator().manual_seed(0))
+    expected = random_speaker_encoder(0).embed(pcm)
+    assert torch.equal(load_speaker_encoder(file).embed(pcm), expected)
+    bad = state | {"linear.bias": torch.full((192,), float("nan"))}
+    torch.save({"model_config": {}, "state_dict": bad}, file)
+    with pytest.raises(ModelError, match=r"'linear\.bias' holds NaN"):
+        load_speaker_encoder(file)
+    torch.save({"model_config": {}, "state_dict": state | {"more": torch.ones(1)}}, file)
+    with pytest.raises(ModelError, match="holds 'more'"):
+        load_speaker_encoder(file)
+    del state["linear.weight"]
+    torch.save({"model_config": {}, "state_dict": state}, file)
+    with pytest.raises(ModelError, match=r"lacks 'linear\.weight', expected \[192, 2304\]"):
+        load_speaker_encoder(file)
+    torch.save({"model_config": {"pooling_func": "ASP"}, "state_dict": state}, file)
+    with pytest.raises(ModelError, match="'pooling_func' is 'ASP'"):
+        load_speaker_encoder(file)
+    file.write_bytes(file.read_bytes()[:999])
+    with pytest.raises(ModelError, match="damaged"):
+        load_speaker_encoder(file)
+
+
+PUBLISHED = {
+    "F": 72,
+    "C": 16,
+    "block_1d_type": "att",
+    "block_2d_type": "convnext_like",
+    "stages_setup": [
+        (1, 2, 1, [(3, 3)], 12),
+        (2, 2, 1, [(3, 3)], 12),
+        (1, 3, 1, [(3, 3)], 12),
+        (2, 4, 1, [(3, 3)], 8),
+        (1, 4, 1, [(3, 3)], 8),
+        (2, 4, 1, [(3, 3)], 4),
+    ],
+    "group_divisor": 4,
+    "out_channels": None,
+    "embed_dim": 192,
+    "num_classes": 100,
+    "feat_agg_dropout": 0.1,
+    "hop_length": 160,
+    "pooling_func": "ASTP",
+    "feat_type": "pt",
+    "spec_params": {"do_spec_aug": True, "freq_mask_width": (0, 6), "time_mask_width": (0, 8)},
+}
+
+
+def test_a_file_with_the_head_of_its_training_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "encoder.pt"
+    encoder = random_speaker_encoder(0)
+    head = {"cls_head.2.weight": torch.ones(100, 192), "cls_head.2.bias": torch.ones(100)}
+    torch.save({"model_config": PUBLISHED, "state_dict": encoder.state_dict() | head}, file)
+    pcm = torch.randn(32_000, generator=torch.Generator().manual_seed(0))
+    assert torch.equal(load_speaker_encoder(file).embed(pcm), encoder.embed(pcm))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"feat_type": "tf"}, "'feat_type' is 'tf', expected 'pt'"),
+        ({"tf_optimized_arch": True}, "'tf_optimized_arch' is True"),
+        ({"spec_params": {"norm_signal": True}}, "'norm_signal' is True, expected False"),
+        ({"spec_params": {"spec_norm": "mvn"}}, "'spec_norm' is 'mvn', expected 'mn'"),
+        ({"spec_params": {"f_min": 50}}, "'f_min' is 50, expected 20"),
+        ({"spec_params": {"do_preemph": False}}, "'do_preemph' is False"),
+        ({"spec_params": {"window": "hann"}}, "'window' is not known"),
+        ({"spec_params": 7}, "holds no configuration"),
+        ({"twice": 2}, "'twice' is not known"),
+        ({"stages_setup": [(1, 2, 2, [(3, 3)], 12)]}, "stage .* is not implemented"),
+        ({"stages_setup": [(1, 2, 1, [(3, 3)], None)]}, "stage .* is not implemented"),
+        ({"stages_setup": 7}, "stage 7 is not implemented"),
+        ({"stages_setup": [(1, 2)]}, "stage .* is not implemented"),
+    ],
+)
+def test_a_configuration_that_would_change_the_numbers_is_refused_by_name(
+    change: dict[str, object], said: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "encoder.pt"
+    state = random_speaker_encoder(0).state_dict()
+    torch.save({"model_config": PUBLISHED | change, "state_dict": state}, file)
+    with pytest.raises(ModelError, match=said):
+        load_speaker_encoder(file)
+
+
+def test_a_pickle_with_code_is_not_run(tmp_path: Path) -> None:
+    file = tmp_path / "encoder.pt"
+    torch.save({"model_config": Path("x"), "state_dict": {}}, file)
+    with pytest.raises(ModelError, match="more than weights"):
+        load_speaker_encoder(file)
+
+
+def test_mel_filters_cover_the_band_with_triangles() -> None:
+    filters = mel_filters(72)
+    assert filters.shape == (257, 72)
+    assert float(filters.max()) <= 1
+    assert not filters[0].any()
+    assert not filters[245:].any()  # above 7,600 Hz
+    assert bool((filters.sum(0) > 0).all())
