@@ -209,7 +209,7 @@ def test_a_missing_sound_library_is_told_with_its_package(tmp_path: Path) -> Non
     (tmp_path / "sounddevice.py").write_text("raise OSError('PortAudio library not found')\n")
     program = (
         f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
-        "from engine.audio import portaudio\n"
+        "from engine.audio.devices import portaudio\n"
         "from engine.errors import DeviceError\n"
         "try: portaudio.open_microphone()\n"
         "except DeviceError as error: print(error)\n"

@@ -207,7 +207,7 @@ def test_loading_can_be_cancelled_and_begun_again(load, tmp_path, doing, others)
 def test_the_child_is_bounded_in_memory_and_time_and_leaves_no_core():
     program = (
         "import psutil, resource, signal, time\n"
-        "from engine.llm import trial_child\n"
+        "from engine.llm.local import trial_child\n"
         "begun = time.monotonic()\n"
         "trial_child._bound(60)\n"
         "most = resource.getrlimit(resource.RLIMIT_DATA)[0]\n"

@@ -12,7 +12,7 @@ from engine.training.judge.talkers import PackTalker, TeacherTalker, source_talk
 from engine.training.recipe import Recipe, read_recipe
 from tests.engine.training.conftest import TINY
 
-STARTER = Path(__file__).parents[3] / "resources" / "starter"
+STARTER = Path(__file__).parents[4] / "resources" / "starter"
 
 
 def beside(tiny: Recipe, *names: str) -> Recipe:
