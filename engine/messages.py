@@ -197,10 +197,14 @@ class PhaseChanged:
 
 @dataclass(frozen=True)
 class Levels:
-    """Root-mean-square levels in dB full scale (-120..0), about 20 times a second."""
+    """Root-mean-square levels in dB full scale (-120..0), about 20 times a second.
+
+    `raw_db` is the microphone's before the loudspeaker was taken out of it.
+    """
 
     microphone_db: float
     loudspeaker_db: float
+    raw_db: float = -120.0
 
 
 @dataclass(frozen=True)

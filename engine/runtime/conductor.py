@@ -317,7 +317,7 @@ class Conductor:
 
     @_on.register
     def _(self, happened: h.MicrophoneLevel) -> None:
-        self._emit(m.Levels(happened.level_db, self._crew.dials.level_db))
+        self._emit(m.Levels(happened.level_db, self._crew.dials.level_db, happened.raw_db))
 
     @_on.register
     def _(self, happened: h.PartFailed) -> None:

@@ -1,4 +1,4 @@
-"""Notices that a device was plugged in or pulled out while the program runs.
+"""Lists the devices, and notices that one was plugged in or pulled out while the program runs.
 
 Invariant: poll() never waits and costs microseconds; the list is made by a child process, because
 PortAudio cannot look again while a stream is open in this one.
@@ -47,14 +47,13 @@ class DeviceWatch:
     ) -> None:
         self._fingerprint = fingerprint or _default_fingerprint()
         self._enumerate = enumerate_devices or Enumeration
-        self._seen = self._fingerprint()
+        self._seen: object = None  # nothing yet: the first poll looks at what there is
         self._running: Enumeration | None = None
         self._last: Devices | None = None
 
     def poll(self) -> Devices | None:
-        """The new list when something was plugged or unplugged since the last one, else None.
-
-        The first change is always reported; later ones only if the list differs.
+        """The list of what there is at first, and a new one when something was plugged or
+        unplugged since; else None.
         """
         seen = self._fingerprint()
         if seen != self._seen:

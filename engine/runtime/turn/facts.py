@@ -170,6 +170,7 @@ class ReplyEnded:
 @dataclass(frozen=True)
 class MicrophoneLevel:
     level_db: float
+    raw_db: float  # before the loudspeaker was taken out
 
 
 @dataclass(frozen=True)

@@ -265,7 +265,7 @@ class Listener:
                 self._recognise(HearAudio(self._utterance, pcm))
             self._detect(pcm)
             self._mind_length()
-            self._tell_level(pcm)
+            self._tell_level(pcm, heard)
         if self._attending.wary:
             return WARY_READ_S
         return READ_S if self._utterance is not None else IDLE_READ_S
@@ -340,10 +340,10 @@ class Listener:
             case _:
                 assert_never(event)
 
-    def _tell_level(self, pcm: Pcm) -> None:
+    def _tell_level(self, pcm: Pcm, heard: Pcm) -> None:
         if self._position >= self._next_level:
             self._next_level = self._position + int(LEVEL_S * SAMPLE_RATE)
-            self._tell(MicrophoneLevel(level_db(pcm)))
+            self._tell(MicrophoneLevel(level_db(pcm), level_db(heard)))
 
     def _report(self, error: Exception) -> None:
         """A lost microphone is replaced by the default one; the utterance goes on with it."""

@@ -43,7 +43,12 @@ class Room:
         return self.looks[-1]
 
     def watch(self) -> DeviceWatch:
-        return DeviceWatch(lambda: self.fingerprint, self.enumerate)
+        """One that has listed what there is."""
+        watch = DeviceWatch(lambda: self.fingerprint, self.enumerate)
+        watch.poll()
+        self.looks.pop().ready = True
+        assert watch.poll() == self.found
+        return watch
 
     def change(self, found: Devices | None) -> None:
         self.fingerprint += 1
@@ -120,7 +125,7 @@ def test_a_child_that_hangs_is_ended() -> None:
 @pytest.mark.device
 def test_the_sound_server_going_away_is_noticed(card: VirtualAudio) -> None:
     watch = DeviceWatch()
-    assert watch.poll() is None
+    assert _wait_for_change(watch) != Devices((), ())
     card.server.terminate()
     assert _wait_for_change(watch) == Devices((), ())
 
