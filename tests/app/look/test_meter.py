@@ -1,0 +1,35 @@
+"""The bar says how loud it is, to eyes and to screen readers."""
+
+import pytest
+from PySide6.QtWidgets import QWidget
+
+from app.look.meter import LOUD_DB, QUIET_DB, LevelMeter
+from app.look.theme import Theme
+
+
+@pytest.fixture
+def meter(qtbot, theme: Theme) -> LevelMeter:
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    return LevelMeter("Microphone", theme, parent)
+
+
+@pytest.mark.parametrize(
+    ("level_db", "fraction"),
+    [(-120.0, 0.0), (QUIET_DB, 0.0), ((QUIET_DB + LOUD_DB) / 2, 0.5), (LOUD_DB, 1.0), (0.0, 1.0)],
+)
+def test_the_bar_is_as_long_as_it_is_loud(
+    meter: LevelMeter, level_db: float, fraction: float
+) -> None:
+    meter.show_level(level_db)
+    assert meter.fraction == pytest.approx(fraction)
+    assert meter.accessibleName() == f"Microphone: {fraction:.0%}"
+
+
+def test_a_word_can_be_seen_after_it_was_said(meter: LevelMeter) -> None:
+    meter.show_level(LOUD_DB)
+    meter.show_level(QUIET_DB)
+    assert 0.8 < meter.fraction < 1.0
+    for _ in range(20):
+        meter.show_level(QUIET_DB)
+    assert meter.fraction == 0.0
