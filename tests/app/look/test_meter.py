@@ -1,5 +1,7 @@
 """The bar says how loud it is, to eyes and to screen readers."""
 
+from collections.abc import Iterator
+
 import pytest
 from PySide6.QtWidgets import QWidget
 
@@ -8,10 +10,10 @@ from app.look.theme import Theme
 
 
 @pytest.fixture
-def meter(qtbot, theme: Theme) -> LevelMeter:
+def meter(qtbot, theme: Theme) -> Iterator[LevelMeter]:
     parent = QWidget()
     qtbot.addWidget(parent)
-    return LevelMeter("Microphone", theme, parent)
+    yield LevelMeter("Microphone", theme, parent)
 
 
 @pytest.mark.parametrize(
