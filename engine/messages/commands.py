@@ -1,0 +1,115 @@
+"""What a host asks of the engine."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class PressTalk:
+    """The talk key or button went down; stops a reply that is being spoken."""
+
+
+@dataclass(frozen=True)
+class ReleaseTalk:
+    """The talk key or button went up: the utterance is complete."""
+
+
+@dataclass(frozen=True)
+class SetHandsFree:
+    on: bool
+
+
+@dataclass(frozen=True)
+class SendText:
+    """A typed turn."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class StopReply:
+    """Stop speaking now; what was not heard is not kept. `by_escape`: asked with that key."""
+
+    by_escape: bool = False
+
+
+@dataclass(frozen=True)
+class SetRate:
+    """Target speaking rate in SPS, 1 to 7; None is the voice's own pace. Takes effect while
+    speaking.
+    """
+
+    rate: float | None
+
+
+@dataclass(frozen=True)
+class SetVolume:
+    """Loudspeaker gain, 0 (silent) to 1 (unchanged)."""
+
+    gain: float
+
+
+@dataclass(frozen=True)
+class ChangeSetting:
+    """Change one setting by its dotted key, for example 'audio.microphone'; saved at once."""
+
+    key: str
+    value: str | int | float | bool | None
+
+
+@dataclass(frozen=True)
+class AddVoice:
+    """Inspect an audio file; with the person's `consent` ("I may use this voice") and a
+    synthesiser that can clone, make it a voice called `name` (empty: after the file), which speaks
+    the next utterance.
+    """
+
+    clip: Path
+    consent: bool = False
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class CancelClip:
+    """Stop looking at the file of the last AddVoice; nothing more is said of it."""
+
+
+@dataclass(frozen=True)
+class NewConversation:
+    """Forget the history; the next turn starts afresh."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """Record both sides, or end that. `path` is a WAV to make; None = one in the folder of
+    recordings.
+    """
+
+    on: bool
+    path: Path | None = None
+
+
+@dataclass(frozen=True)
+class Export:
+    """Write the conversation to a file; its suffix says how: .txt, .md, .json, .srt, or .wav for
+    what was recorded.
+    """
+
+    path: Path
+
+
+Command = (
+    PressTalk
+    | ReleaseTalk
+    | SetHandsFree
+    | SendText
+    | StopReply
+    | SetRate
+    | SetVolume
+    | ChangeSetting
+    | AddVoice
+    | CancelClip
+    | NewConversation
+    | Record
+    | Export
+)
