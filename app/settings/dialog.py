@@ -13,9 +13,8 @@ from PySide6.QtWidgets import (
 )
 
 from app.devices import DEFAULT_LABEL, Devices
-from app.look.label import Label
-from app.look.theme import Theme, scaled
-from app.settings.fields import ChoiceEditor, Editor, editor
+from app.look.theme import Theme
+from app.settings.fields import ChoiceEditor, Editor, SettingRow
 from app.settings.form import PAGES, Device, Field, Page, Value
 from engine.api import DevicesChanged, Event, Part, SettingChanged
 
@@ -111,23 +110,8 @@ class SettingsDialog(QDialog):
         return area
 
     def _make_row(self, field: Field, parent: QWidget) -> QWidget:
-        row = QWidget(parent)
-        column = QVBoxLayout(row)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(5)
-        made = editor(field, self._theme, self._devices, row)
-        made.edited.connect(lambda value, key=field.key: self._on_edited(key, value))
-        label = Label(field.label, row)
-        label.setFont(scaled(self.font(), 0.95, strong=True))
-        label.setBuddy(made)
-        column.addWidget(label)
-        column.addWidget(made)
-        if field.help:
-            help_line = Label(field.help, row)
-            help_line.setProperty("kind", "muted")
-            help_line.setFont(scaled(self.font(), 0.88))
-            help_line.setWordWrap(True)
-            column.addWidget(help_line)
-        self._editors.append(made)
+        row = SettingRow(field, self._theme, self._devices, parent)
+        row.editor.edited.connect(lambda value, key=field.key: self._on_edited(key, value))
+        self._editors.append(row.editor)
         self._rows.append((field, row))
         return row

@@ -15,14 +15,16 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLineEdit,
     QPlainTextEdit,
+    QVBoxLayout,
     QWidget,
 )
 
 from app.devices import DEFAULT_LABEL, Devices
 from app.look.icons import IconButton
+from app.look.label import Label
 from app.look.plain_text import one_line
 from app.look.switch import Switch
-from app.look.theme import Theme
+from app.look.theme import Theme, scaled
 from app.settings.form import (
     Choice,
     Device,
@@ -254,3 +256,25 @@ class _KeyLine(QLineEdit):
             super().keyPressEvent(event)
             return
         self.pressed.emit(QKeySequence(key).toString())
+
+
+class SettingRow(QWidget):
+    """A setting's label, its editor, and a line of help."""
+
+    def __init__(self, field: Field, theme: Theme, devices: Devices, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.editor = editor(field, theme, devices, self)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(5)
+        label = Label(field.label, self)
+        label.setFont(scaled(self.font(), 0.95, strong=True))
+        label.setBuddy(self.editor)
+        column.addWidget(label)
+        column.addWidget(self.editor)
+        if field.help:
+            line = Label(field.help, self)
+            line.setProperty("kind", "muted")
+            line.setFont(scaled(self.font(), 0.88))
+            line.setWordWrap(True)
+            column.addWidget(line)

@@ -312,6 +312,11 @@ PAGES = (
 )
 
 
+def field_of(key: str) -> Field:
+    """How a setting is shown, wherever it is."""
+    return next(field for page in PAGES for field in page.fields if field.key == key)
+
+
 def flat(settings: Settings) -> dict[str, Value]:
     """All settings by their dotted keys."""
     return {

@@ -14,6 +14,7 @@ def meter(qtbot, theme: Theme) -> Iterator[LevelMeter]:
     parent = QWidget()
     qtbot.addWidget(parent)
     yield LevelMeter("Microphone", theme, parent)
+    parent.close()
 
 
 @pytest.mark.parametrize(
