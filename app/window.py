@@ -4,8 +4,7 @@ Invariant: the first frame is painted before the engine is made; closing hides t
 and lets the engine stop behind it.
 """
 
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import (
@@ -21,7 +20,6 @@ from PySide6.QtGui import (
     QShowEvent,
 )
 from PySide6.QtWidgets import (
-    QApplication,
     QGridLayout,
     QStackedWidget,
     QToolButton,
@@ -29,17 +27,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.bridge import Bridge, Emit, EngineLike, Post
+from app.bridge import Post
 from app.conversation.composer import Composer
 from app.conversation.export import ExportDialog
 from app.conversation.view import Conversation
 from app.conversation.welcome import Welcome
 from app.devices import DEVICE_KEYS, Devices
 from app.header import Header
-from app.interrupt import Interrupt
 from app.keys import SHORTCUTS, Act, KeysCard, Precedence
-from app.look.icons import application_icon
-from app.look.theme import Theme, load_fonts, mode_named
+from app.look.theme import Theme, mode_named
 from app.more import MoreMenu
 from app.settings.dialog import SettingsDialog
 from app.settings.form import Value, flat
@@ -344,45 +340,3 @@ class Window(QWidget):
         self.hide()
         event.accept()
         self.closing.emit()
-
-
-def make_application() -> QApplication:
-    """The QApplication with our name, icon, style and font; the one there is, if there is one."""
-    existing = QApplication.instance()
-    application = existing if isinstance(existing, QApplication) else QApplication(sys.argv[:1])
-    application.setApplicationName("Rubato")
-    application.setDesktopFileName("rubato")
-    application.setStyle("Fusion")  # the same everywhere; native styles ignore parts of the sheet
-    application.setFont(load_fonts())
-    application.setWindowIcon(application_icon())
-    application.setQuitOnLastWindowClosed(False)  # only once the engine has stopped
-    return application
-
-
-def run(
-    settings: Settings,
-    make_engine: Callable[[Settings, Emit], EngineLike],
-    *,
-    notes: Sequence[str] = (),
-) -> int:
-    """Show the window until it is closed and the engine has stopped; the exit status.
-
-    `make_engine` is called after the first frame, off the Qt thread. `notes` are whole sentences to
-    show from the start, for example about a settings file that could not be read.
-    """
-    application = make_application()
-    theme = Theme(mode_named(settings.window.theme), application)
-    bridge = Bridge(lambda emit: make_engine(settings, emit))
-    window = Window(settings, bridge.post, theme)
-    queued = Qt.ConnectionType.QueuedConnection
-    bridge.arrived.connect(window.on_event, queued)
-    bridge.closed.connect(application.quit, queued)
-    window.first_painted.connect(bridge.open)
-    window.closing.connect(bridge.close)
-    for note in notes:
-        window.banner.add(note)
-    interrupt = Interrupt(window.close, window)
-    window.show()
-    status = application.exec()
-    interrupt.restore()
-    return status

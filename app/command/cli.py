@@ -111,7 +111,7 @@ def _add_simple(
 def _window(options: argparse.Namespace) -> int:
     if sys.platform == "win32":
         import torch  # noqa: F401 - its DLLs must be loaded before Qt's (pytorch#166628)
-    from app.window import run
+    from app.program import run
 
     settings, notes = api.load_settings()
 

@@ -13,7 +13,8 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from app.look.theme import Mode, Theme
-from app.window import Window, make_application
+from app.program import make_application
+from app.window import Window
 from engine.api import Command, Settings
 from engine.settings import AudioSettings
 

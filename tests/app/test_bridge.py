@@ -7,7 +7,8 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
 from app.bridge import Bridge
-from app.window import Window, run
+from app.program import run
+from app.window import Window
 from engine.api import (
     EngineError,
     Failed,

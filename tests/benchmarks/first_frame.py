@@ -15,7 +15,8 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from PySide6.QtCore import QTimer
 
 from app.look.theme import Mode, Theme
-from app.window import Window, make_application
+from app.program import make_application
+from app.window import Window
 from engine.api import Levels, Settings
 from tests.fakes_engine import READY, spoken_turn
 

@@ -15,7 +15,8 @@ from PySide6.QtCore import QElapsedTimer
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.look.theme import Mode, Theme
-from app.window import Window, make_application
+from app.program import make_application
+from app.window import Window
 from engine.api import (
     Ending,
     Event,

@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterator, Sequence
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
-from app import window
+from app import program
 from app.__main__ import main as rubato
 from app.bridge import EngineLike
-from app.window import Window, make_application
+from app.program import make_application
+from app.window import Window
 from engine.api import Event, Part, Ready, Settings, TurnEnded
 
 STAY_S = 6.0  # ONNX Runtime first calls home some seconds after it was loaded
@@ -26,7 +27,7 @@ Emit = Callable[[Event], None]
 def main() -> int:
     """The program's exit status."""
     seen: list[Event] = []
-    open_window = window.run
+    open_window = program.run
 
     def watched(
         settings: Settings, make: Callable[[Settings, Emit], EngineLike], *, notes: Sequence[str]
@@ -45,7 +46,7 @@ def main() -> int:
         clock.start()
         return open_window(settings, make_engine, notes=notes)
 
-    window.run = watched
+    program.run = watched
     return rubato([])
 
 

@@ -2,11 +2,10 @@
 
     python -m tests.end_to_end.window_story FOLDER PICTURES
 
-Everything is real: app.window.run, the engine, PortAudio on a virtual sound card; the person's ears
-and mouth are that card, the hands are key presses and a drop. Facts go to FOLDER/facts.json, what
-the loudspeaker played to WAVs beside it.
-
-Invariant: the story judges nothing but whether it can go on; a chapter that waits too long ends it.
+Everything is real: app.program.run, the engine, PortAudio on a virtual sound card; the person's
+ears and mouth are that card, the hands are key presses and a drop. Facts go to FOLDER/facts.json,
+what the loudspeaker played to WAVs beside it. Invariant: the story judges nothing but whether it
+can go on; a chapter that waits too long ends it.
 """
 
 import dataclasses
@@ -24,7 +23,8 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from app.window import Window, make_application, run
+from app.program import make_application, run
+from app.window import Window
 from engine.api import (
     ClipInspected,
     Engine,

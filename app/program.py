@@ -1,0 +1,56 @@
+"""The program with its window: made, shown, and ended when the engine has stopped."""
+
+import sys
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
+
+from app.bridge import Bridge, Emit, EngineLike
+from app.interrupt import Interrupt
+from app.look.icons import application_icon
+from app.look.theme import Theme, load_fonts, mode_named
+from app.window import Window
+from engine.api import Settings
+
+
+def make_application() -> QApplication:
+    """The QApplication with our name, icon, style and font; the one there is, if there is one."""
+    existing = QApplication.instance()
+    application = existing if isinstance(existing, QApplication) else QApplication(sys.argv[:1])
+    application.setApplicationName("Rubato")
+    application.setDesktopFileName("rubato")
+    application.setStyle("Fusion")  # the same everywhere; native styles ignore parts of the sheet
+    application.setFont(load_fonts())
+    application.setWindowIcon(application_icon())
+    application.setQuitOnLastWindowClosed(False)  # only once the engine has stopped
+    return application
+
+
+def run(
+    settings: Settings,
+    make_engine: Callable[[Settings, Emit], EngineLike],
+    *,
+    notes: Sequence[str] = (),
+) -> int:
+    """Show the window until it is closed and the engine has stopped; the exit status.
+
+    `make_engine` is called after the first frame, off the Qt thread. `notes` are whole sentences to
+    show from the start, for example about a settings file that could not be read.
+    """
+    application = make_application()
+    theme = Theme(mode_named(settings.window.theme), application)
+    bridge = Bridge(lambda emit: make_engine(settings, emit))
+    window = Window(settings, bridge.post, theme)
+    queued = Qt.ConnectionType.QueuedConnection
+    bridge.arrived.connect(window.on_event, queued)
+    bridge.closed.connect(application.quit, queued)
+    window.first_painted.connect(bridge.open)
+    window.closing.connect(bridge.close)
+    for note in notes:
+        window.banner.add(note)
+    interrupt = Interrupt(window.close, window)
+    window.show()
+    status = application.exec()
+    interrupt.restore()
+    return status
