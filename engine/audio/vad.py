@@ -88,32 +88,39 @@ class Vad:
         return probabilities
 
 
+# Each at `sample`; `at` is the same moment in seconds, where a clock runs beside the samples.
+
+
 @dataclass(frozen=True)
 class SpeechStarted:
-    """Speech began at `sample`; known only after the shortest speech has passed."""
+    """Speech began; known only after the shortest speech has passed."""
 
     sample: int
+    at: float = 0.0
 
 
 @dataclass(frozen=True)
 class SpeechEnded:
-    """Speech ended at `sample`; known only after the end silence has passed."""
+    """Speech ended; known only after the end silence has passed."""
 
     sample: int
+    at: float = 0.0
 
 
 @dataclass(frozen=True)
 class SpeechPaused:
-    """Speech fell silent at `sample`, for long enough that it may be over."""
+    """Speech fell silent, for long enough that it may be over."""
 
     sample: int
+    at: float = 0.0
 
 
 @dataclass(frozen=True)
 class SpeechResumed:
-    """Speech goes on at `sample`, after a pause that was told."""
+    """Speech goes on after a pause that was told."""
 
     sample: int
+    at: float = 0.0
 
 
 SpeechEvent = SpeechStarted | SpeechPaused | SpeechResumed | SpeechEnded

@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Self
 
+from engine.errors import EngineError
 from engine.messages.words import Ending, Part, Phase
 
 
@@ -150,8 +152,11 @@ class ClipInspected:
 
 @dataclass(frozen=True)
 class VoicesChanged:
+    """`can_clone`: whether a recording can become another one."""
+
     names: tuple[str, ...]
     selected: str
+    can_clone: bool = False
 
 
 @dataclass(frozen=True)
@@ -193,6 +198,11 @@ class Failed:
     hint: str
     turn: int | None = None
     part: Part | None = None
+
+    @classmethod
+    def of(cls, error: EngineError, part: Part | None = None, turn: int | None = None) -> Self:
+        """What is told of `error`."""
+        return cls(error.code, error.message, error.hint, turn, part)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
-"""The conductor: one inbox for commands and happenings, one place where turns are decided.
+"""The conductor: one inbox for commands and facts, one place where turns are decided.
 
-Invariant: rules.advance() decides, this file carries out. Only the conductor emits events, so a
+Invariant: rules.advance() decides, effects.py carries out. Only the conductor emits events, so a
 host receives them one at a time and in order.
 """
 
@@ -11,11 +11,12 @@ from functools import partial, singledispatchmethod
 from pathlib import Path
 
 from engine import messages as m
+from engine.audio.vad import SpeechPaused, SpeechResumed
 from engine.errors import EngineError, InvalidInput
 from engine.llm.base import Situation
-from engine.messages import Command, Event, Part, Phase
+from engine.messages import Command, Event, Phase
 from engine.runtime.crew import assemble
-from engine.runtime.effects import Effects
+from engine.runtime.effects import Effects, heard
 from engine.runtime.host import export
 from engine.runtime.host.actions import Actions
 from engine.runtime.host.preferences import Preferences
@@ -23,8 +24,9 @@ from engine.runtime.host.status import Status
 from engine.runtime.host.timers import Timers
 from engine.runtime.parts import Parts
 from engine.runtime.turn import facts as h
-from engine.runtime.turn import interruption, rules, watchdog
+from engine.runtime.turn import rules, watchdog
 from engine.runtime.turn.facts import Fact
+from engine.runtime.turn.floor import Floor
 from engine.runtime.turn.log import TurnLog
 from engine.runtime.turn.orders import Attend
 from engine.runtime.workers.background import AdoptVoice
@@ -35,9 +37,6 @@ from engine.settings import Settings, Value
 Inbound = Command | Fact | Event
 
 LONGEST_TEXT = 20_000  # characters; a typed turn beyond that is a mistake
-EARS = (Part.MICROPHONE, Part.RECOGNISER)  # a fault of theirs ends what they were heard for
-DEVICES = (Part.MICROPHONE, Part.LOUDSPEAKER)
-REACTION_S = 0.6  # after a sound, and a voice is noticed in 0.1 s: who is sooner was going on
 STOP_S = 2.0  # the conductor itself never waits for anyone, so this is ample
 
 
@@ -72,9 +71,8 @@ class Conductor:
         self._status = Status()
         self._moved_at = time.monotonic()  # when the floor was last decided about
         self._pause: int | None = None  # sample where the person fell silent; None = speaks on
-        self._evidence = interruption.Evidence()  # on the voice that is doubted, if one is
         audio = settings.audio
-        self._floor = rules.Floor(hands_free=audio.hands_free, headset=audio.headset)
+        self._floor = Floor(hands_free=audio.hands_free, headset=audio.headset)
 
     # -------------------------------------------------------------- from any thread
 
@@ -92,7 +90,7 @@ class Conductor:
         """End the turn, save the settings, stop every thread; Stopped is the last event."""
         self._worker.stop(STOP_S)
         self._floor = replace(self._floor, waiting=())  # who quits is told of no timer any more
-        self._worker.guarded(partial(self._decide, rules.StopAsked()))
+        self._worker.guarded(partial(self._decide, m.StopReply()))
         self._worker.guarded(self._preferences.save)
         self._worker.guarded(partial(self._timers.save, self._emit))
         busy = self._crew.stop()
@@ -122,12 +120,12 @@ class Conductor:
         try:
             self._on(message)
         except EngineError as error:
-            self._emit(m.Failed(error.code, error.message, error.hint))
+            self._emit(m.Failed.of(error))
 
     def _tick(self) -> float | None:
         now = time.monotonic()
         for text in self._timers.due():
-            self._decide(rules.TimerRang(text))
+            self._decide(h.TimerRang(text))
         self._timers.save(self._emit)
         waits = (self._timers.wait_s(), self._preferences.save_if_due(now), self._watch(now))
         return min((wait for wait in waits if wait is not None), default=None)
@@ -143,8 +141,7 @@ class Conductor:
         left_s = watchdog.left_s(self._floor.phase, heard, moved_at=self._moved_at, now=now)
         if left_s is None or left_s > 0:
             return left_s
-        self._emit(watchdog.fault(turn, heard))
-        self._decide(rules.TurnBroke(turn))
+        self._on(watchdog.fault(turn, heard))
         return None
 
     def _report(self, error: Exception) -> None:
@@ -158,14 +155,9 @@ class Conductor:
         self._emit(message)  # type: ignore[arg-type] # what has no handler of its own is an Event
 
     @_on.register
-    def _(self, command: m.PressTalk) -> None:
-        self._decide(rules.TalkPressed())
-
-    @_on.register
-    def _(self, command: m.ReleaseTalk) -> None:
-        if self._floor.talk_held:
-            self._log.record(self._floor.turn).speech_ended_at = time.monotonic()
-        self._decide(rules.TalkReleased())
+    def _(self, fact: rules.Deciding) -> None:
+        """To the rules as it is; those that ask for more have a handler of their own below."""
+        self._decide(fact)
 
     @_on.register
     def _(self, command: m.SendText) -> None:
@@ -177,12 +169,7 @@ class Conductor:
             )
         aloud = self._floor.phase is Phase.SPEAKING
         if text and not (aloud and self._actions.grant_said(text)):
-            self._decide(rules.TextSent(text))
-
-    @_on.register
-    def _(self, command: m.StopReply) -> None:
-        escape, stop = m.Ending.INTERRUPTED_BY_ESCAPE, m.Ending.INTERRUPTED_BY_STOP
-        self._decide(rules.StopAsked(escape if command.by_escape else stop))
+            self._decide(m.SendText(text))
 
     @_on.register
     def _(self, command: m.SetHandsFree | m.SetRate | m.SetVolume | m.ChangeSetting) -> None:
@@ -209,7 +196,7 @@ class Conductor:
 
     @_on.register
     def _(self, command: m.NewConversation) -> None:
-        self._decide(rules.StopAsked())
+        self._decide(m.StopReply())
         self._effects.begin_anew()
         self._crew.recorder.post(ChangeTape())
         self._emit(m.Notice("A new conversation."))
@@ -223,163 +210,109 @@ class Conductor:
     def _(self, command: m.Export) -> None:
         export.export(command.path, self._log, self._crew)
 
-    # ----------------------------------------------------------------- happenings
+    # ----------------------------------------------------------------------- facts
 
     @_on.register
-    def _(self, happened: h.SpeechStarted) -> None:
-        record = self._log.find(self._floor.turn)
-        heard_at = record.heard_at if record else None
-        unmoved = heard_at is not None and time.monotonic() - heard_at < REACTION_S
-        self._decide(rules.VoiceBegan(happened.sample, unmoved))
-
-    @_on.register
-    def _(self, happened: h.SpeechGoesOn) -> None:
-        self._weigh(replace(self._evidence, spoken_ms=happened.spoken_ms))
-
-    @_on.register
-    def _(self, happened: h.EchoCancelled) -> None:
-        self._floor = replace(self._floor, cancelling=happened.cancels)
-        self._attend()
-
-    @_on.register
-    def _(self, happened: h.SpeechPaused) -> None:
-        self._pause = happened.sample
-
-    @_on.register
-    def _(self, happened: h.SpeechResumed) -> None:
-        self._pause = None
-        self._effects.drop_rehearsal(self._floor.turn)
-
-    @_on.register
-    def _(self, happened: h.Drafted) -> None:
-        """Settle how long to wait for more, and use the time."""
-        listening = self._floor.phase is Phase.LISTENING and happened.turn == self._floor.turn
-        if not listening or happened.pause != self._pause:
-            return
-        self._effects.rehearse(happened)
-
-    @_on.register
-    def _(self, happened: h.SpeechEnded) -> None:
-        if self._floor.phase is Phase.LISTENING and not self._floor.talk_held:
-            self._log.record(self._floor.turn).speech_ended_at = happened.at
-        self._decide(rules.VoiceStopped())
-
-    @_on.register
-    def _(self, happened: h.PartialHeard) -> None:
-        if happened.turn == self._floor.turn:
-            self._emit(m.PartialTranscript(happened.turn, happened.text))
-
-    @_on.register
-    def _(self, happened: h.Glanced) -> None:
-        if self._doubted(happened.turn):
-            self._weigh(replace(self._evidence, text=happened.text))
-
-    @_on.register
-    def _(self, happened: h.Transcribed) -> None:
-        turn, transcript = happened.turn, happened.transcript
-        if self._doubted(turn):
-            self._weigh(replace(self._evidence, text=transcript.text, final=True))
-        if self._doubted(turn):  # still
-            self._actions.grant_said(transcript.text)
-            self._decide(rules.Understood(turn, ""))
-            return
-        record = self._log.find(turn)
-        known = record is not None or self._log.say_late(turn, transcript.text)
-        if known and transcript.text:
-            self._emit(m.Heard(turn, transcript.text, transcript.confidence, transcript.recogniser))
-        if record is not None:
-            record.transcript_at = happened.at
-            self._decide(rules.Understood(turn, transcript.text))
-
-    @_on.register
-    def _(self, happened: h.Progress) -> None:
-        shown = self._log.note(happened)
+    def _(self, fact: h.Progress) -> None:
+        shown = self._log.note(fact)
         if shown is not None:
             self._emit(shown)
 
     @_on.register
-    def _(self, happened: h.ActionAsked) -> None:
-        if happened.turn == self._floor.turn:
-            self._actions.grant(happened.action, happened.turn)
+    def _(self, fact: h.ReplyAudible) -> None:
+        self._log.note(fact)
+        self._decide(fact)
 
     @_on.register
-    def _(self, happened: h.AudioHeard) -> None:
-        self._log.note(happened)
-        self._decide(rules.ReplyAudible(happened.turn))
+    def _(self, fact: h.Transcribed) -> None:
+        turn, said = fact.turn, fact.transcript
+        late = self._log.find(turn) is None
+        if late and self._log.say_late(turn, said.text) and said.text:
+            self._emit(heard(turn, said))
+        self._log.note(fact)
+        self._decide(fact)
 
     @_on.register
-    def _(self, happened: h.RateHeard) -> None:
-        self._emit(m.RateMeasured(happened.turn, happened.target, happened.measured))
+    def _(self, fact: h.EchoCancelled) -> None:
+        self._decide(fact)
+        self._attend()
 
     @_on.register
-    def _(self, happened: h.ReplyEnded) -> None:
-        self._decide(rules.ReplyOver(happened.turn, happened.ending))
+    def _(self, fact: SpeechPaused) -> None:
+        self._pause = fact.sample
 
     @_on.register
-    def _(self, happened: h.MicrophoneLevel) -> None:
-        self._emit(m.Levels(happened.level_db, self._crew.dials.level_db, happened.raw_db))
+    def _(self, fact: SpeechResumed) -> None:
+        self._pause = None
+        self._effects.drop_rehearsal(self._floor.turn)
 
     @_on.register
-    def _(self, happened: h.PartFailed) -> None:
-        error = happened.error
-        self._status.failed(happened.part)
-        self._emit(m.Failed(error.code, error.message, error.hint, happened.turn, happened.part))
-        if happened.turn is not None and happened.part in EARS:
-            ending = m.Ending.DEVICE_LOST if happened.part in DEVICES else m.Ending.FAILED
-            self._decide(rules.TurnBroke(happened.turn, ending))
-        if happened.part in DEVICES:
-            self._status.broke(happened.part)
+    def _(self, fact: h.Drafted) -> None:
+        listening = self._floor.phase is Phase.LISTENING and fact.turn == self._floor.turn
+        if listening and fact.pause == self._pause:
+            self._effects.rehearse(fact)
 
     @_on.register
-    def _(self, happened: h.VoicesKnown) -> None:
-        self._status.voices_known(happened)
-        self._emit(m.VoicesChanged(happened.names, happened.selected))
+    def _(self, fact: m.PartialTranscript) -> None:
+        if fact.turn == self._floor.turn:
+            self._emit(fact)
 
     @_on.register
-    def _(self, happened: h.VoiceAdopted) -> None:
-        self._change("speech.voice", happened.name)
-        self._emit(m.Notice(f"{happened.name} speaks from the next sentence on."))
+    def _(self, fact: h.ActionAsked) -> None:
+        if fact.turn == self._floor.turn:
+            self._actions.grant(fact.action, fact.turn)
 
     @_on.register
-    def _(self, happened: m.Loading) -> None:
-        self._status.loads(happened)
-        self._emit(happened)
+    def _(self, fact: h.MicrophoneLevel) -> None:
+        self._emit(m.Levels(fact.level_db, self._crew.dials.level_db, fact.raw_db))
 
     @_on.register
-    def _(self, happened: m.Ready) -> None:
-        self._status.runs(happened)
-        self._emit(happened)
+    def _(self, fact: m.Failed) -> None:
+        self._status.failed(fact)
+        self._emit(fact)
+        self._decide(fact)
 
     @_on.register
-    def _(self, happened: h.ClipRead) -> None:
-        self._emit(self._status.inspected(happened))
+    def _(self, fact: m.VoicesChanged) -> None:
+        self._status.voices_known(fact)
+        self._emit(fact)
 
     @_on.register
-    def _(self, happened: h.DevicesFound) -> None:
-        self._preferences.devices = happened.devices
+    def _(self, fact: h.VoiceAdopted) -> None:
+        self._change("speech.voice", fact.name)
+        self._emit(m.Notice(f"{fact.name} speaks from the next sentence on."))
+
+    @_on.register
+    def _(self, fact: m.Loading) -> None:
+        self._status.loads(fact)
+        self._emit(fact)
+
+    @_on.register
+    def _(self, fact: m.Ready) -> None:
+        self._status.runs(fact)
+        self._emit(fact)
+
+    @_on.register
+    def _(self, fact: h.ClipRead) -> None:
+        self._emit(self._status.inspected(fact))
+
+    @_on.register
+    def _(self, fact: h.DevicesFound) -> None:
+        self._preferences.devices = fact.devices
         audio = self._preferences.settings.audio
-        self._emit(self._status.devices_found(happened.devices, audio))
-        self._preferences.reconnect(self._status.reconnection(happened.devices, audio))
+        self._emit(self._status.devices_found(fact.devices, audio))
+        self._preferences.reconnect(self._status.reconnection(fact.devices, audio))
 
     # ------------------------------------------------------------------- decisions
 
-    def _decide(self, happened: rules.Input) -> None:
-        outcome = rules.advance(self._floor, happened)
-        doubted, self._floor = self._floor.doubt, outcome.floor
-        self._moved_at = time.monotonic()
-        if (doubted and doubted.turn) != (self._floor.doubt and self._floor.doubt.turn):
-            self._evidence = interruption.Evidence()
-        for effect in outcome.effects:
-            self._effects.carry_out(effect)
-
-    def _weigh(self, evidence: interruption.Evidence) -> None:
-        """More is known of a voice during the reply."""
-        self._evidence = replace(evidence, own=self._log.own_words(self._floor.turn))
-        if self._floor.doubt and interruption.wants_floor(self._evidence):
-            self._decide(rules.VoiceConfirmed(self._floor.doubt.turn))
-
-    def _doubted(self, turn: int) -> bool:
-        return self._floor.doubt is not None and self._floor.doubt.turn == turn
+    def _decide(self, fact: rules.Deciding) -> None:
+        own = self._log.own_words(self._floor.turn) if self._floor.doubt else frozenset()
+        outcome = rules.advance(self._floor, fact, own)
+        self._floor = outcome.floor
+        if outcome.orders:
+            self._moved_at = time.monotonic()
+        for order in outcome.orders:
+            self._effects.carry_out(order)
 
     def _change(self, key: str, value: Value) -> None:
         try:

@@ -1,4 +1,4 @@
-"""What the turn rules decided, carried out: orders to the crew, entries in the log, events.
+"""What the turn rules decided, carried out: orders to the workers, entries in the log, events.
 
 Invariant: runs on the conductor's thread only, and decides nothing about who has the floor.
 """
@@ -8,21 +8,15 @@ from collections.abc import Callable
 from typing import assert_never
 
 from engine import messages as m
+from engine.asr.base import Transcript
 from engine.llm.base import Message, Role
 from engine.messages import Event
 from engine.runtime.crew import Crew
 from engine.runtime.host.actions import Actions
 from engine.runtime.turn import endpointing, interruption
-from engine.runtime.turn import floor as f
+from engine.runtime.turn import orders as o
 from engine.runtime.turn.facts import Drafted
 from engine.runtime.turn.log import TurnLog
-from engine.runtime.turn.orders import (
-    AwaitSilence,
-    CloseUtterance,
-    DropUtterance,
-    JoinUtterance,
-    OpenUtterance,
-)
 from engine.runtime.turn.replies import Replies
 from engine.runtime.workers.thinker import GetReady, Rest
 from engine.settings import Settings
@@ -56,7 +50,7 @@ class Effects:
         """
         patience = self._settings().recogniser.patience
         silence_ms = endpointing.silence_ms(drafted.completeness, patience)
-        self._crew.listener.post(AwaitSilence(drafted.pause, silence_ms))
+        self._crew.listener.post(o.AwaitSilence(drafted.pause, silence_ms))
         if drafted.transcript.text:
             said = Message(Role.USER, drafted.transcript.text)
             history = (*self._log.history, said)
@@ -71,42 +65,47 @@ class Effects:
         self._log.forget()
         self._crew.thinker.post(GetReady((), self._paced))
 
-    def carry_out(self, effect: f.Effect) -> None:  # noqa: C901, PLR0912, PLR0915 - one case per kind
-        match effect:
-            case OpenUtterance(turn):
-                self._log.record(turn)
-                self._crew.listener.post(effect)
-            case JoinUtterance(before):
-                self._log.rejoin(before)
-                self._actions.undo(before)
-                self._crew.listener.post(effect)
-            case CloseUtterance(turn):
-                self._log.record(turn).end_detected_at = time.monotonic()
-                self._crew.listener.post(effect)
-            case DropUtterance():
-                self.replies.drop()
-                self._crew.listener.post(effect)
-            case f.Think(turn, said):
-                self._think(turn, said)
-            case f.Recite(turn, text):
+    def carry_out(self, order: o.Order) -> None:
+        match order:
+            case o.OpenUtterance() | o.JoinUtterance() | o.CloseUtterance() | o.DropUtterance():
+                self._note(order)
+                self._crew.listener.post(order)
+            case o.Answer(turn, said):
+                self._answer(turn, said)
+            case o.ReadOut(turn, text):
                 self._log.record(turn).speech_ended_at = time.monotonic()
                 self._read_out(turn, text)
-            case f.Pause(turn):
+            case o.Pause(turn):
                 self.replies.pause(turn)
-            case f.Resume(turn):
+            case o.Resume(turn, said):
+                self._actions.grant_said(said)
                 self.replies.resume(turn)
-            case f.DropDoubt(turn):
-                self._crew.listener.post(DropUtterance(turn))
-                self._log.drop(turn)
-            case f.EndTurn(turn, ending):
+            case o.EndTurn(turn, ending):
                 self._log.record(turn).delivery = self.replies.end(turn, ending)
                 self._emit(self._log.end(turn, ending))
-            case f.ShowPhase(turn, phase):
-                self._emit(m.PhaseChanged(turn, phase))
+            case m.PhaseChanged(_, phase):
+                self._emit(order)
                 self._attend()
                 self._use_quiet(phase)
             case _:
-                assert_never(effect)
+                assert_never(order)
+
+    def _note(self, order: o.UtteranceOrder) -> None:
+        """What the log, and who acts in a turn, know of an utterance."""
+        match order:
+            case o.OpenUtterance(turn):
+                self._log.record(turn)
+            case o.JoinUtterance(before):
+                self._log.rejoin(before)
+                self._actions.undo(before)
+            case o.CloseUtterance(turn, ended_at=ended_at):
+                record, now = self._log.record(turn), time.monotonic()
+                record.end_detected_at = now
+                record.speech_ended_at = now if ended_at is None else ended_at
+            case o.DropUtterance(turn, aside=True):
+                self._log.drop(turn)
+            case o.DropUtterance():
+                self.replies.drop()
 
     def _use_quiet(self, phase: m.Phase) -> None:
         """While nobody has the floor the language model gets ready for what comes next."""
@@ -114,18 +113,18 @@ class Effects:
         order = GetReady(self._log.history, self._paced) if idle else Rest()
         self._crew.thinker.post(order)
 
-    def _think(self, turn: int, said: str) -> None:
+    def _answer(self, turn: int, said: Transcript) -> None:
         record = self._log.record(turn)
-        record.said = said
-        if record.speech_ended_at is None:  # typed
+        record.said = said.text
+        if record.speech_ended_at is None:
             record.speech_ended_at = time.monotonic()
             record.typed = True
-            self._emit(m.Heard(turn, said, 1.0, "keyboard"))
+        self._emit(heard(turn, said))
         unsaid = self._log.left_unsaid(turn)
-        if unsaid and self._actions.grant_said(said, turn):
+        if unsaid and self._actions.grant_said(said.text, turn):
             self._log.goes_on(turn)
             self._read_out(turn, unsaid)  # what was wished for is how to go on
-        elif unsaid and interruption.halts(said):
+        elif unsaid and interruption.halts(said.text):
             self._read_out(turn, "")  # what was wished for is silence
         else:
             self.replies.answer(turn, self._log.history, paced=self._paced)
@@ -136,3 +135,8 @@ class Effects:
 
     def _read_out(self, turn: int, text: str) -> None:
         self.replies.read_out(turn, text, paced=self._paced)
+
+
+def heard(turn: int, said: Transcript) -> m.Heard:
+    """What the host is shown of the person's words."""
+    return m.Heard(turn, said.text, said.confidence, said.recogniser)

@@ -260,16 +260,16 @@ HEARD = Transcript("late words", 0.9, "fake")
 REPORTS: tuple[Callable[[int], object], ...] = (
     lambda turn: h.Transcribed(turn, HEARD, 0.0),
     lambda turn: h.Drafted(turn, 0, HEARD, Completeness.WHOLE, 0.0),
-    lambda turn: h.PartialHeard(turn, "late"),
+    lambda turn: m.PartialTranscript(turn, "late"),
     lambda turn: h.Glanced(turn, "stop"),
     lambda turn: h.ReplyGrew(turn, "late ", 0.0),
-    lambda turn: h.AudioHeard(turn, 0.0),
+    lambda turn: h.ReplyAudible(turn, 0.0),
     lambda turn: h.ReplyEnded(turn, Ending.COMPLETE),
     lambda turn: h.ReplyEnded(turn, Ending.FAILED),
-    lambda turn: h.PartFailed(Part.SYNTHESISER, SynthesisError("late"), turn),
-    lambda turn: h.PartFailed(Part.RECOGNISER, RecogniserError("late"), turn),
-    lambda turn: h.SpeechEnded(0.0),
-    lambda turn: h.SpeechResumed(),
+    lambda turn: m.Failed.of(SynthesisError("late"), Part.SYNTHESISER, turn),
+    lambda turn: m.Failed.of(RecogniserError("late"), Part.RECOGNISER, turn),
+    lambda turn: vad.SpeechEnded(0),
+    lambda turn: vad.SpeechResumed(0),
 )
 
 

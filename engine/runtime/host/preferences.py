@@ -99,7 +99,7 @@ class Preferences:
         try:
             notes = settings_file.save(self.settings, self._path, self._saved)
         except SettingsError as error:
-            self._emit(Failed(error.code, error.message, error.hint))
+            self._emit(Failed.of(error))
             return
         self._saved = self.settings
         for note in notes:

@@ -6,10 +6,19 @@ Invariant: tells facts only; opens nothing. What it hands out is replaced whole,
 from dataclasses import dataclass
 
 from engine.audio.devices.portaudio import Devices
-from engine.messages import ClipInspected, DevicesChanged, Loading, Part, Ready
-from engine.runtime.turn.facts import ClipRead, VoicesKnown
+from engine.messages import (
+    ClipInspected,
+    DevicesChanged,
+    Failed,
+    Loading,
+    Part,
+    Ready,
+    VoicesChanged,
+)
+from engine.runtime.turn.facts import ClipRead
 from engine.settings import AudioSettings
 
+DEVICES = (Part.MICROPHONE, Part.LOUDSPEAKER)  # what runs no more once it failed
 CANNOT_CLONE = (
     "The formant voice that is speaking now cannot take on another voice; "
     "a neural voice can, once one is installed."
@@ -37,21 +46,21 @@ class Status:
     def loads(self, loading: Loading) -> None:
         self.loading |= {loading.part}
 
-    def failed(self, part: Part) -> None:
-        self.loading -= {part}
+    def failed(self, fault: Failed) -> None:
+        if fault.part is not None:
+            self.loading -= {fault.part}
+        if fault.part in DEVICES:
+            self.running = {part: n for part, n in self.running.items() if part is not fault.part}
 
     def runs(self, ready: Ready) -> None:
         self.loading -= {ready.part}
         self.running = {**self.running, ready.part: ready.name}
 
-    def broke(self, part: Part) -> None:
-        self.running = {kept: name for kept, name in self.running.items() if kept is not part}
-
     def capabilities(self) -> dict[str, str]:
         """What runs, by the name of the part."""
         return {part.value: name for part, name in self.running.items()}
 
-    def voices_known(self, known: VoicesKnown) -> None:
+    def voices_known(self, known: VoicesChanged) -> None:
         self.voices, self.voice, self._can_clone = known.names, known.selected, known.can_clone
 
     def inspected(self, read: ClipRead) -> ClipInspected:

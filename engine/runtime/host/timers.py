@@ -71,7 +71,7 @@ class Timers:
         try:
             self._saved = timer_file.load(self._path) if self._path else ()
         except InvalidInput as error:
-            tell(Failed(error.code, error.message, error.hint))
+            tell(Failed.of(error))
         self._timers = [*self._timers, *self._saved]
 
     def save(self, tell: Callable[[Event], None]) -> None:
@@ -82,7 +82,7 @@ class Timers:
         try:
             timer_file.save(self._saved, self._path)
         except InvalidInput as error:
-            tell(Failed(error.code, error.message, error.hint))
+            tell(Failed.of(error))
 
 
 def _said(text: str, late_s: float) -> str:

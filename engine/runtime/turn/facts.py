@@ -1,7 +1,9 @@
 """What the engine's threads tell the conductor: one closed union of small values.
 
-Invariant: a happening about speech carries the number of its turn; `at` is seconds on the engine's
-clock. Events of engine.messages may travel the same way and are shown as they are.
+Who speaks when is told in the events of engine.audio.vad, placed on the engine's clock. Commands
+and events of engine.messages travel the same way, and a fault is told as Failed.
+
+Invariant: a fact about a turn carries its number; `at` is seconds on the engine's clock.
 """
 
 from dataclasses import dataclass
@@ -11,17 +13,10 @@ from engine.asr.base import Transcript
 from engine.asr.completeness import Completeness
 from engine.audio.clips.clip import ClipReport
 from engine.audio.devices.portaudio import Devices
-from engine.errors import EngineError
+from engine.audio.vad import SpeechEvent
 from engine.llm.base import Action
-from engine.messages import Ending, Part
+from engine.messages import Ending
 from engine.text.word import Word
-
-
-@dataclass(frozen=True)
-class SpeechStarted:
-    """The person began to speak; `sample` is where, on the listener's 16 kHz count."""
-
-    sample: int
 
 
 @dataclass(frozen=True)
@@ -32,35 +27,10 @@ class SpeechGoesOn:
 
 
 @dataclass(frozen=True)
-class SpeechPaused:
-    """The person has been silent for a moment, from `sample` on: they may have finished."""
-
-    sample: int
-
-
-@dataclass(frozen=True)
-class SpeechResumed:
-    """They had not."""
-
-
-@dataclass(frozen=True)
 class EchoCancelled:
     """Whether the loudspeaker is taken out of the microphone from now on."""
 
     cancels: bool
-
-
-@dataclass(frozen=True)
-class SpeechEnded:
-    """The person fell silent `at` (the last speech, not the moment it was noticed)."""
-
-    at: float
-
-
-@dataclass(frozen=True)
-class PartialHeard:
-    turn: int
-    text: str
 
 
 @dataclass(frozen=True)
@@ -123,7 +93,7 @@ class AudioQueued:
 
 
 @dataclass(frozen=True)
-class AudioHeard:
+class ReplyAudible:
     """The first samples of the reply are in the air."""
 
     turn: int
@@ -137,13 +107,6 @@ class WordBegan:
     turn: int
     word: Word
     at: float
-
-
-@dataclass(frozen=True)
-class RateHeard:
-    turn: int
-    target: float | None
-    measured: float
 
 
 @dataclass(frozen=True)
@@ -174,21 +137,10 @@ class MicrophoneLevel:
 
 
 @dataclass(frozen=True)
-class PartFailed:
-    """A part failed, in a turn if there is one. Of a reply that could not go on for it ReplyEnded
-    follows.
-    """
+class TimerRang:
+    """A timer came due; `text` is what to say of it."""
 
-    part: Part
-    error: EngineError
-    turn: int | None = None
-
-
-@dataclass(frozen=True)
-class VoicesKnown:
-    names: tuple[str, ...]
-    selected: str
-    can_clone: bool
+    text: str
 
 
 @dataclass(frozen=True)
@@ -213,16 +165,13 @@ class DevicesFound:
     devices: Devices
 
 
-Progress = ReplyGrew | WordsReady | AudioQueued | WordBegan  # of a reply: noted in the log
+Progress = ReplyGrew | WordsReady | AudioQueued | WordBegan  # of a reply: no rule is about it
+Noted = Progress | Transcribed | ReplyAudible  # in the log
 
 Fact = (
-    SpeechStarted
+    SpeechEvent
     | SpeechGoesOn
-    | SpeechPaused
-    | SpeechResumed
-    | SpeechEnded
     | EchoCancelled
-    | PartialHeard
     | Glanced
     | Drafted
     | Transcribed
@@ -230,13 +179,11 @@ Fact = (
     | WordsReady
     | ActionAsked
     | AudioQueued
-    | AudioHeard
+    | ReplyAudible
     | WordBegan
-    | RateHeard
     | ReplyEnded
     | MicrophoneLevel
-    | PartFailed
-    | VoicesKnown
+    | TimerRang
     | VoiceAdopted
     | ClipRead
     | DevicesFound

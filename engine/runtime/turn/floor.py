@@ -1,160 +1,13 @@
-"""The words the turn rules are written in: what can happen, what must be done, who has the floor.
+"""Who has the floor, as the turn rules (rules.py) remember it.
 
-Invariant: plain frozen values; the rules that join them are in turns.py.
+Invariant: plain frozen values.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from engine.messages import Ending, Phase
-from engine.runtime.turn.orders import UtteranceOrder
-
-# ------------------------------------------------------------------ what can happen
-
-
-@dataclass(frozen=True)
-class TalkPressed:
-    pass
-
-
-@dataclass(frozen=True)
-class TalkReleased:
-    pass
-
-
-@dataclass(frozen=True)
-class VoiceBegan:
-    """Voice activity; `sample` is where on the listener's count. `unmoved`: too soon after the
-    first sound of a reply to be an answer to it.
-    """
-
-    sample: int
-    unmoved: bool = False
-
-
-@dataclass(frozen=True)
-class VoiceStopped:
-    pass
-
-
-@dataclass(frozen=True)
-class VoiceConfirmed:
-    """What was doubted in `turn` is a person who wants the floor."""
-
-    turn: int
-
-
-@dataclass(frozen=True)
-class TextSent:
-    text: str
-
-
-@dataclass(frozen=True)
-class Understood:
-    """The transcript of the turn is final; empty text means that no words were found."""
-
-    turn: int
-    text: str
-
-
-@dataclass(frozen=True)
-class ReplyAudible:
-    turn: int
-
-
-@dataclass(frozen=True)
-class ReplyOver:
-    """The reply of the turn has ended, and nobody here has ended it."""
-
-    turn: int
-    ending: Ending
-
-
-@dataclass(frozen=True)
-class StopAsked:
-    ending: Ending = Ending.INTERRUPTED_BY_STOP
-
-
-@dataclass(frozen=True)
-class TurnBroke:
-    """Nothing more comes of this turn: what it waits for failed, or stands still."""
-
-    turn: int
-    ending: Ending = Ending.FAILED
-
-
-@dataclass(frozen=True)
-class TimerRang:
-    text: str
-
-
-Input = (
-    TalkPressed
-    | TalkReleased
-    | VoiceBegan
-    | VoiceStopped
-    | VoiceConfirmed
-    | TextSent
-    | Understood
-    | ReplyAudible
-    | ReplyOver
-    | StopAsked
-    | TurnBroke
-    | TimerRang
-)
-
-# ------------------------------------------------------------------ what must be done
-
-
-@dataclass(frozen=True)
-class Think:
-    turn: int
-    said: str
-
-
-@dataclass(frozen=True)
-class Recite:
-    """Speak a text of the assistant's own accord."""
-
-    turn: int
-    text: str
-
-
-@dataclass(frozen=True)
-class Pause:
-    """Stop the reply of this turn for as long as it takes to find out who speaks."""
-
-    turn: int
-
-
-@dataclass(frozen=True)
-class Resume:
-    """Let the reply of this turn go on from where it was paused."""
-
-    turn: int
-
-
-@dataclass(frozen=True)
-class DropDoubt:
-    """Forget what was heard for a turn that never had the floor."""
-
-    turn: int
-
-
-@dataclass(frozen=True)
-class EndTurn:
-    """Stop thinking and speaking in this turn, now: it is over."""
-
-    turn: int
-    ending: Ending
-
-
-@dataclass(frozen=True)
-class ShowPhase:
-    turn: int
-    phase: Phase
-
-
-Effect = UtteranceOrder | Think | Recite | Pause | Resume | DropDoubt | EndTurn | ShowPhase
+from engine.messages import Phase
+from engine.runtime.turn.interruption import Evidence
+from engine.runtime.turn.orders import Order
 
 
 @dataclass(frozen=True)
@@ -165,6 +18,7 @@ class Doubt:
 
     turn: int
     closed: bool = False
+    evidence: Evidence = field(default_factory=Evidence)
 
 
 @dataclass(frozen=True)
@@ -186,10 +40,15 @@ class Floor:
     last: int = 0
     talk_held: bool = False
     spoken: bool = False  # a silence closed the utterance: what the person adds belongs to it
+    audible_at: float = 0.0  # when the reply that is being spoken was first heard
     waiting: tuple[str, ...] = ()
+
+    def doubts(self, turn: int | None) -> bool:
+        """Whether it is not known yet that `turn` wants the floor."""
+        return self.doubt is not None and self.doubt.turn == turn
 
 
 @dataclass(frozen=True)
 class Outcome:
     floor: Floor
-    effects: tuple[Effect, ...] = ()
+    orders: tuple[Order, ...] = ()

@@ -17,11 +17,12 @@ from engine.llm.base import Message, Role
 from engine.messages import Ending, ReplyDelta, TurnEnded, TurnMetrics, WordHeard
 from engine.runtime.turn import interruption, word_times
 from engine.runtime.turn.facts import (
-    AudioHeard,
     AudioQueued,
     Delivery,
-    Progress,
+    Noted,
+    ReplyAudible,
     ReplyGrew,
+    Transcribed,
     WordBegan,
     WordsReady,
 )
@@ -147,16 +148,18 @@ class TurnLog:
         record = self._records.get(turn)
         return record if record is not None and record.ending is None else None
 
-    def note(self, happened: Progress | AudioHeard) -> ReplyDelta | WordHeard | None:
-        """Note how far a reply has come; returns what the host is shown of it, None = nothing."""
-        record = self.find(happened.turn)
+    def note(self, fact: Noted) -> ReplyDelta | WordHeard | None:
+        """Note how far a turn has come; returns what the host is shown of it, None = nothing."""
+        record = self.find(fact.turn)
         if record is None:
             return None
-        at = happened.at
-        match happened:
+        at = fact.at
+        match fact:
+            case Transcribed():
+                record.transcript_at = at
             case ReplyGrew(turn, text):
                 record.reply += text
-                record.private = record.private or happened.private
+                record.private = record.private or fact.private
                 record.first_token_at = record.first_token_at or at
                 return ReplyDelta(turn, text)
             case WordsReady(words=words):
@@ -164,13 +167,13 @@ class TurnLog:
                 record.first_word_at = record.first_word_at or at
             case AudioQueued():
                 record.first_audio_at = at
-            case AudioHeard():
+            case ReplyAudible():
                 record.heard_at = at
             case WordBegan(turn, word):
-                record.began.append(happened)
+                record.began.append(fact)
                 return WordHeard(turn, word.start, word.end)
             case _:
-                assert_never(happened)
+                assert_never(fact)
         return None
 
     def own_words(self, turn: int) -> frozenset[str]:

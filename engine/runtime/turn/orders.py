@@ -1,10 +1,14 @@
-"""What the ears are to do. Of an utterance the rules decide it, the ears do their share and hand
-the same order on to the recogniser.
+"""What is to be done: by the turn rules, and to the ears.
+
+Invariant: an order about a turn carries its number. Those of an utterance go to the ears and on to
+the recogniser as they are.
 """
 
 from dataclasses import dataclass
 
+from engine.asr.base import Transcript
 from engine.audio.echo.canceller import Cleaning
+from engine.messages import Ending, PhaseChanged
 
 
 @dataclass(frozen=True)
@@ -27,18 +31,69 @@ class JoinUtterance:
 
 @dataclass(frozen=True)
 class CloseUtterance:
-    """All was said: write it down. `aside`: it was said into a reply."""
+    """All was said: write it down. `aside`: it was said into a reply. `ended_at` is when the person
+    fell silent; None = just now.
+    """
+
+    turn: int
+    aside: bool = False
+    ended_at: float | None = None
+
+
+@dataclass(frozen=True)
+class DropUtterance:
+    """Forget what was heard. `aside`: in a turn that never had the floor."""
 
     turn: int
     aside: bool = False
 
 
+UtteranceOrder = OpenUtterance | JoinUtterance | CloseUtterance | DropUtterance
+
+
 @dataclass(frozen=True)
-class DropUtterance:
+class Answer:
+    """Reply to what was said, or typed (recogniser 'keyboard')."""
+
+    turn: int
+    said: Transcript
+
+
+@dataclass(frozen=True)
+class ReadOut:
+    """Speak a text of the assistant's own accord."""
+
+    turn: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Pause:
+    """Stop the reply of this turn for as long as it takes to find out who speaks."""
+
     turn: int
 
 
-UtteranceOrder = OpenUtterance | JoinUtterance | CloseUtterance | DropUtterance
+@dataclass(frozen=True)
+class Resume:
+    """Let the reply of this turn go on from where it was paused. What was `said` into it may be a
+    wish about its pace.
+    """
+
+    turn: int
+    said: str = ""
+
+
+@dataclass(frozen=True)
+class EndTurn:
+    """Stop thinking and speaking in this turn, now: it is over."""
+
+    turn: int
+    ending: Ending
+
+
+# What the turn rules may decide. That the phase changed is shown as it is.
+Order = UtteranceOrder | Answer | ReadOut | Pause | Resume | EndTurn | PhaseChanged
 
 
 @dataclass(frozen=True)

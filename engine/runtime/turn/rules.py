@@ -8,97 +8,107 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import assert_never
 
-from engine.messages import Ending, Phase
-from engine.runtime.turn.floor import (
-    Doubt,
-    DropDoubt,
-    Effect,
-    EndTurn,
-    Floor,
-    Input,
-    Outcome,
-    Pause,
-    Recite,
-    ReplyAudible,
-    ReplyOver,
-    Resume,
-    ShowPhase,
-    StopAsked,
-    TalkPressed,
-    TalkReleased,
-    TextSent,
-    Think,
-    TimerRang,
-    TurnBroke,
-    Understood,
-    VoiceBegan,
-    VoiceConfirmed,
-    VoiceStopped,
+from engine.asr.base import Transcript
+from engine.audio.vad import SpeechEnded, SpeechStarted
+from engine.messages import (
+    Ending,
+    Failed,
+    Part,
+    Phase,
+    PhaseChanged,
+    PressTalk,
+    ReleaseTalk,
+    SendText,
+    StopReply,
 )
-from engine.runtime.turn.orders import CloseUtterance, DropUtterance, JoinUtterance, OpenUtterance
+from engine.runtime.turn.facts import (
+    EchoCancelled,
+    Glanced,
+    ReplyAudible,
+    ReplyEnded,
+    SpeechGoesOn,
+    TimerRang,
+    Transcribed,
+)
+from engine.runtime.turn.floor import Doubt, Floor, Outcome
+from engine.runtime.turn.interruption import Evidence, wants_floor
+from engine.runtime.turn.orders import (
+    Answer,
+    CloseUtterance,
+    DropUtterance,
+    EndTurn,
+    JoinUtterance,
+    OpenUtterance,
+    Order,
+    Pause,
+    ReadOut,
+    Resume,
+)
 
-__all__ = [
-    "CloseUtterance",
-    "Doubt",
-    "DropDoubt",
-    "DropUtterance",
-    "Effect",
-    "EndTurn",
-    "Floor",
-    "Input",
-    "JoinUtterance",
-    "OpenUtterance",
-    "Outcome",
-    "Pause",
-    "Recite",
-    "ReplyAudible",
-    "ReplyOver",
-    "Resume",
-    "ShowPhase",
-    "StopAsked",
-    "TalkPressed",
-    "TalkReleased",
-    "TextSent",
-    "Think",
-    "TimerRang",
-    "TurnBroke",
-    "Understood",
-    "VoiceBegan",
-    "VoiceConfirmed",
-    "VoiceStopped",
-    "advance",
-]
+REACTION_S = 0.5  # after a sound: who speaks sooner was going on
+NOT_SAID = frozenset((Part.LANGUAGE_MODEL, Part.SYNTHESISER, Part.LOUDSPEAKER))  # see _failed
+
+Deciding = (  # the facts that the rules are about
+    PressTalk
+    | ReleaseTalk
+    | SendText
+    | StopReply
+    | SpeechStarted
+    | SpeechGoesOn
+    | SpeechEnded
+    | EchoCancelled
+    | Glanced
+    | Transcribed
+    | ReplyAudible
+    | ReplyEnded
+    | TimerRang
+    | Failed
+)
 
 
-def advance(floor: Floor, happened: Input) -> Outcome:  # noqa: C901, PLR0912 - one case per kind
-    """The floor after `happened`, and what must be done, in order."""
-    match happened:
-        case TalkPressed():
+def advance(floor: Floor, fact: Deciding, own: frozenset[str] = frozenset()) -> Outcome:  # noqa: C901, PLR0912 - one case per kind
+    """The floor after `fact`, and what must be done, in order. `own` are the words of the reply
+    that may be heard in the room just now.
+    """
+    match fact:
+        case PressTalk():
             return _talk_pressed(floor)
-        case TalkReleased():
+        case ReleaseTalk():
             return _talk_released(floor)
-        case VoiceBegan():
-            return _voice_began(floor, happened)
-        case VoiceStopped():
-            return _voice_stopped(floor)
-        case VoiceConfirmed(turn):
-            doubted = floor.doubt is not None and floor.doubt.turn == turn
-            return _interrupted(floor) if doubted else Outcome(floor)
-        case TextSent(text):
-            return _begin(floor, lambda turn: Think(turn, text))
+        case SendText(text):
+            typed = Transcript(text, confidence=1.0, recogniser="keyboard")
+            return _begin(floor, lambda turn: Answer(turn, typed))
+        case StopReply() if floor.phase is Phase.IDLE:
+            return Outcome(floor)
+        case StopReply(by_escape):
+            cause = Ending.INTERRUPTED_BY_ESCAPE if by_escape else Ending.INTERRUPTED_BY_STOP
+            return _rest(_end(floor, cause))
+        case SpeechStarted():
+            return _speech_started(floor, fact)
+        case SpeechGoesOn(spoken_ms):
+            return _weigh(floor, lambda known: replace(known, own=own, spoken_ms=spoken_ms))
+        case SpeechEnded(at=at):
+            return _speech_ended(floor, at)
+        case EchoCancelled(cancels):
+            return Outcome(replace(floor, cancelling=cancels))
+        case Glanced(turn, text) if floor.doubts(turn):
+            return _weigh(floor, lambda known: replace(known, own=own, text=text))
+        case Transcribed():
+            return _transcribed(floor, fact, own)
+        case ReplyAudible(turn, at) if _awaits(floor, turn):
+            spoken = replace(floor, phase=Phase.SPEAKING, audible_at=at)
+            return Outcome(spoken, (PhaseChanged(turn, Phase.SPEAKING),))
+        case ReplyEnded(turn, ending) if _awaits(floor, turn):
+            return _reply_ended(floor, ending)
+        case Glanced() | ReplyAudible() | ReplyEnded():
+            return Outcome(floor)
         case TimerRang(text):
             waiting = (*floor.waiting, text)
             return _rest(Outcome(replace(floor, waiting=waiting)))
-        case StopAsked() if floor.phase is Phase.IDLE:
-            return Outcome(floor)
-        case StopAsked(ending):
-            return _rest(_end(floor, ending))
-        case Understood() | TurnBroke() if floor.doubt and happened.turn == floor.doubt.turn:
-            return _doubt_over(floor, happened)
-        case Understood() | ReplyAudible() | ReplyOver() | TurnBroke():
-            return _progress(floor, happened) if _concerns(happened, floor) else Outcome(floor)
+        case Failed():
+            return _failed(floor, fact)
         case _:
-            assert_never(happened)
+            assert_never(fact)
 
 
 def _talk_pressed(floor: Floor) -> Outcome:
@@ -119,21 +129,23 @@ def _talk_released(floor: Floor) -> Outcome:
     released = replace(floor, talk_held=False)
     if not floor.talk_held or floor.phase is not Phase.LISTENING:
         return Outcome(released)
-    return _close_ears(released)
+    return _close(released, ended_at=None)
 
 
-def _voice_began(floor: Floor, voice: VoiceBegan) -> Outcome:
+def _speech_started(floor: Floor, speech: SpeechStarted) -> Outcome:
     """Voice opens a turn when hands are free and the loudspeaker cannot be what was heard."""
     if not floor.hands_free or floor.phase is Phase.LISTENING:
         return Outcome(floor)
-    if floor.phase is Phase.SPEAKING and not floor.headset:
-        return _doubt(floor, voice.sample) if floor.cancelling else Outcome(floor)
+    speaking = floor.phase is Phase.SPEAKING
+    if speaking and not floor.headset:
+        return _doubt(floor, speech.sample) if floor.cancelling else Outcome(floor)
     waiting = floor.phase is Phase.THINKING  # for a reply of which nothing was heard
-    if floor.spoken and (waiting or (floor.phase is Phase.SPEAKING and voice.unmoved)):
+    unmoved = speaking and speech.at - floor.audible_at < REACTION_S
+    if floor.spoken and (waiting or unmoved):
         return _rejoined(floor)
     return _begin(
         floor,
-        lambda turn: OpenUtterance(turn, voice.sample),
+        lambda turn: OpenUtterance(turn, speech.sample),
         phase=Phase.LISTENING,
         cause=Ending.SUPERSEDED if waiting else Ending.INTERRUPTED_BY_SPEECH,
     )
@@ -141,40 +153,63 @@ def _voice_began(floor: Floor, voice: VoiceBegan) -> Outcome:
 
 def _rejoined(floor: Floor) -> Outcome:
     """The end was no end: the person goes on, in a turn of both parts."""
-    *cut, end = _end(floor, Ending.SUPERSEDED).effects
+    *cut, end = _end(floor, Ending.SUPERSEDED).orders
     turn = _next_turn(floor)
     begun = replace(floor, turn=turn, phase=Phase.LISTENING, spoken=False)
-    effects = (*cut, JoinUtterance(floor.turn, turn), end, ShowPhase(turn, Phase.LISTENING))
-    return Outcome(begun, effects)
+    join = JoinUtterance(floor.turn, turn)
+    return Outcome(begun, (*cut, join, end, PhaseChanged(turn, Phase.LISTENING)))
 
 
-def _voice_stopped(floor: Floor) -> Outcome:
+def _speech_ended(floor: Floor, at: float) -> Outcome:
     if floor.doubt is not None and not floor.doubt.closed:
         closed = replace(floor, doubt=replace(floor.doubt, closed=True))
-        return Outcome(closed, (CloseUtterance(floor.doubt.turn, aside=True),))
+        return Outcome(closed, (CloseUtterance(floor.doubt.turn, aside=True, ended_at=at),))
     if floor.phase is not Phase.LISTENING or floor.talk_held:
         return Outcome(floor)
-    return _close_ears(replace(floor, spoken=True))
+    return _close(replace(floor, spoken=True), ended_at=at)
 
 
 def _doubt(floor: Floor, sample: int) -> Outcome:
     """Pause, and listen on: the words will tell. A doubt whose words are awaited makes room."""
     if floor.doubt is not None and not floor.doubt.closed:
         return Outcome(floor)
-    older = (DropDoubt(floor.doubt.turn),) if floor.doubt else ()
+    older = (DropUtterance(floor.doubt.turn, aside=True),) if floor.doubt else ()
     doubt = Doubt(_next_turn(floor))
     doubting = replace(floor, doubt=doubt, last=doubt.turn)
     return Outcome(doubting, (*older, Pause(floor.turn), OpenUtterance(doubt.turn, sample)))
 
 
-def _doubt_over(floor: Floor, happened: Understood | TurnBroke) -> Outcome:
-    """The words of a doubt are there: an interruption, or nothing that ends a reply."""
+def _weigh(floor: Floor, learn: Callable[[Evidence], Evidence]) -> Outcome:
+    """More is known of a voice during the reply: perhaps it wants the floor."""
+    if floor.doubt is None:
+        return Outcome(floor)
+    evidence = learn(floor.doubt.evidence)
+    weighed = replace(floor, doubt=replace(floor.doubt, evidence=evidence))
+    return _interrupted(weighed) if wants_floor(evidence) else Outcome(weighed)
+
+
+def _transcribed(floor: Floor, fact: Transcribed, own: frozenset[str]) -> Outcome:
+    """The words are there: of the turn, or of a doubt, which by them is an interruption or over."""
+    turn, said = fact.turn, fact.transcript
+    before: tuple[Order, ...] = ()
+    if floor.doubts(turn):
+        taken = _weigh(floor, lambda known: replace(known, own=own, text=said.text, final=True))
+        if taken.floor.doubt is not None:
+            return _doubt_over(floor, said.text)
+        floor, before = taken.floor, taken.orders
+    if not _awaits(floor, turn):
+        return Outcome(floor, before)
+    if said.text:
+        return Outcome(floor, (*before, Answer(turn, said)))
+    nothing = _rest(_end(floor, Ending.NOTHING_HEARD))
+    return replace(nothing, orders=before + nothing.orders)
+
+
+def _doubt_over(floor: Floor, said: str = "") -> Outcome:
+    """It was nothing that ends a reply."""
     assert floor.doubt is not None
-    doubt = floor.doubt
-    if isinstance(happened, Understood) and happened.text:
-        taken = _interrupted(floor)
-        return Outcome(taken.floor, (*taken.effects, Think(doubt.turn, happened.text)))
-    return Outcome(replace(floor, doubt=None), (DropDoubt(doubt.turn), Resume(floor.turn)))
+    drop = DropUtterance(floor.doubt.turn, aside=True)
+    return Outcome(replace(floor, doubt=None), (drop, Resume(floor.turn, said)))
 
 
 def _interrupted(floor: Floor) -> Outcome:
@@ -187,43 +222,41 @@ def _hand_over(ended: Outcome, doubt: Doubt) -> Outcome:
     """Nobody has the floor: it goes to who was doubted, whose words are heard already."""
     phase = Phase.THINKING if doubt.closed else Phase.LISTENING
     begun = replace(ended.floor, turn=doubt.turn, phase=phase, doubt=None, spoken=doubt.closed)
-    return Outcome(begun, (*ended.effects, ShowPhase(doubt.turn, phase)))
+    return Outcome(begun, (*ended.orders, PhaseChanged(doubt.turn, phase)))
 
 
 def _next_turn(floor: Floor) -> int:
     return max(floor.turn, floor.last) + 1
 
 
-def _concerns(happened: Understood | ReplyAudible | ReplyOver | TurnBroke, floor: Floor) -> bool:
-    """Whether a report is about the turn that has the floor, and possible in its phase."""
-    if happened.turn != floor.turn or floor.phase is Phase.IDLE:
-        return False
-    return floor.phase is not Phase.LISTENING or isinstance(happened, TurnBroke)
+def _awaits(floor: Floor, turn: int) -> bool:
+    """Whether this turn has the floor, and what comes now of it is for the assistant to give."""
+    return turn == floor.turn and floor.phase in (Phase.THINKING, Phase.SPEAKING)
 
 
-def _progress(floor: Floor, happened: Understood | ReplyAudible | ReplyOver | TurnBroke) -> Outcome:
-    """What the parts report of the turn that has the floor."""
-    match happened:
-        case Understood(turn, text) if text:
-            return Outcome(floor, (Think(turn, text),))
-        case Understood():
-            return _rest(_end(floor, Ending.NOTHING_HEARD))
-        case ReplyAudible(turn):
-            spoken = replace(floor, phase=Phase.SPEAKING)
-            return Outcome(spoken, (ShowPhase(turn, Phase.SPEAKING),))
-        case ReplyOver(ending=ending):
-            idle = replace(floor, phase=Phase.IDLE, spoken=False)
-            over = Outcome(idle, (EndTurn(floor.turn, ending),))
-            return _hand_over(over, floor.doubt) if floor.doubt else _rest(over)
-        case TurnBroke(ending=ending):
-            return _rest(_end(floor, ending))
-        case _:
-            assert_never(happened)
+def _reply_ended(floor: Floor, ending: Ending) -> Outcome:
+    idle = replace(floor, phase=Phase.IDLE, spoken=False)
+    over = Outcome(idle, (EndTurn(floor.turn, ending),))
+    return _hand_over(over, floor.doubt) if floor.doubt else _rest(over)
+
+
+def _failed(floor: Floor, fault: Failed) -> Outcome:
+    """Nothing more comes of a turn whose words cannot be had, or in which nothing moves. Of a fault
+    of what makes the reply ReplyEnded tells, once what there is of it was heard.
+    """
+    if fault.turn is None or fault.part in NOT_SAID:
+        return Outcome(floor)
+    if floor.doubts(fault.turn):
+        return _doubt_over(floor)
+    if fault.turn != floor.turn or floor.phase is Phase.IDLE:
+        return Outcome(floor)
+    lost = fault.part is Part.MICROPHONE
+    return _rest(_end(floor, Ending.DEVICE_LOST if lost else Ending.FAILED))
 
 
 def _begin(
     floor: Floor,
-    effect: Callable[[int], Effect],
+    order: Callable[[int], Order],
     *,
     phase: Phase = Phase.THINKING,
     cause: Ending = Ending.INTERRUPTED_BY_TEXT,
@@ -232,7 +265,7 @@ def _begin(
     before = _end(floor, cause)
     turn = _next_turn(before.floor)
     begun = replace(before.floor, turn=turn, phase=phase)
-    return Outcome(begun, (*before.effects, ShowPhase(turn, phase), effect(turn)))
+    return Outcome(begun, (*before.orders, PhaseChanged(turn, phase), order(turn)))
 
 
 def _end(floor: Floor, ending: Ending) -> Outcome:
@@ -240,7 +273,7 @@ def _end(floor: Floor, ending: Ending) -> Outcome:
     idle = replace(floor, phase=Phase.IDLE, doubt=None, talk_held=False, spoken=False)
     if floor.phase is Phase.IDLE:
         return Outcome(idle)
-    doubted = (DropDoubt(floor.doubt.turn),) if floor.doubt else ()
+    doubted = (DropUtterance(floor.doubt.turn, aside=True),) if floor.doubt else ()
     if floor.phase is Phase.LISTENING:
         faults = (Ending.FAILED, Ending.DEVICE_LOST)
         ending = ending if ending in faults else Ending.NOTHING_HEARD
@@ -254,13 +287,14 @@ def _rest(ended: Outcome) -> Outcome:
     if floor.phase is not Phase.IDLE:
         return ended
     if not floor.waiting:
-        return Outcome(floor, (*ended.effects, ShowPhase(floor.turn, Phase.IDLE)))
+        return Outcome(floor, (*ended.orders, PhaseChanged(floor.turn, Phase.IDLE)))
     text = floor.waiting[0]
-    begun = _begin(replace(floor, waiting=floor.waiting[1:]), lambda turn: Recite(turn, text))
-    return Outcome(begun.floor, ended.effects + begun.effects)
+    begun = _begin(replace(floor, waiting=floor.waiting[1:]), lambda turn: ReadOut(turn, text))
+    return Outcome(begun.floor, ended.orders + begun.orders)
 
 
-def _close_ears(floor: Floor) -> Outcome:
+def _close(floor: Floor, *, ended_at: float | None) -> Outcome:
+    """All was said in the turn that has the floor."""
     closed = replace(floor, phase=Phase.THINKING)
-    effects = (CloseUtterance(floor.turn), ShowPhase(floor.turn, Phase.THINKING))
-    return Outcome(closed, effects)
+    close = CloseUtterance(floor.turn, ended_at=ended_at)
+    return Outcome(closed, (close, PhaseChanged(floor.turn, Phase.THINKING)))

@@ -112,4 +112,4 @@ class Background:
     def _report(self, error: Exception) -> None:
         if not isinstance(error, EngineError):
             error = UnreadableClip(f"The file could not be read: {error}", hint="Try another one.")
-        self._tell(Failed(error.code, error.message, error.hint))
+        self._tell(Failed.of(error))

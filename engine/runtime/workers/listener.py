@@ -8,6 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from typing import assert_never
 
 import numpy as np
@@ -19,18 +20,13 @@ from engine.audio.echo.canceller import Cleaning, EchoCanceller, Passthrough
 from engine.audio.echo.near_end import NearEnd
 from engine.audio.pcm import level_db
 from engine.errors import DeviceError, EngineError
-from engine.messages import Event, Notice, Part, Ready
+from engine.messages import Event, Failed, Notice, Part, Ready
 from engine.runtime.parts import Parts
 from engine.runtime.turn.facts import (
     EchoCancelled,
     Fact,
     MicrophoneLevel,
-    PartFailed,
-    SpeechEnded,
     SpeechGoesOn,
-    SpeechPaused,
-    SpeechResumed,
-    SpeechStarted,
 )
 from engine.runtime.turn.orders import (
     Attend,
@@ -170,7 +166,7 @@ class Listener:
                 microphone = self._parts.microphone(candidate)
             except DeviceError as error:
                 turn = None if candidate else self._give_up()
-                self._tell(PartFailed(Part.MICROPHONE, error, turn))
+                self._tell(Failed.of(error, Part.MICROPHONE, turn))
             else:
                 self._adopt(microphone, instead=instead or candidate != name)
                 return
@@ -193,7 +189,7 @@ class Listener:
     def _forget(self) -> None:
         """Begin to watch anew; whoever was speaking has ended, for nobody follows it further."""
         if self._watch.speaking:
-            self._tell(SpeechEnded(time.monotonic()))
+            self._tell(vad.SpeechEnded(self._position, time.monotonic()))
         self._watch.reset()
 
     def _look_again(self) -> None:
@@ -309,7 +305,7 @@ class Listener:
             return
         plausible = self._ducking.ducking or not (self._attending.wary and self._near.sounding)
         for event in self._watch.push(pcm, self._position, plausible=plausible):
-            self._note(event)
+            self._note(event if isinstance(event, SpeechGoesOn) else self._timed(event))
 
     def _nobody_speaks(self, pcm: Pcm) -> bool:
         """Whether the room is so quiet that the detector, which costs most here, need not look."""
@@ -320,25 +316,27 @@ class Listener:
     def _note(self, event: vad.SpeechEvent | SpeechGoesOn) -> None:
         """Tell of speech; have it written down in a pause, which may be its end."""
         match event:
-            case vad.SpeechStarted(sample):
+            case vad.SpeechStarted():
                 if self._utterance is not None:  # by the key, after a pause as long as an end
                     self._recognise(ResumeUtterance(self._utterance))
-                self._tell(SpeechStarted(sample))
+                self._tell(event)
             case vad.SpeechPaused(sample) if self._utterance is not None:
-                self._tell(SpeechPaused(sample))
+                self._tell(event)
                 self._recognise(DraftUtterance(self._utterance, sample))
             case vad.SpeechResumed() if self._utterance is not None:
                 self._recognise(ResumeUtterance(self._utterance))
-                self._tell(SpeechResumed())
-            case vad.SpeechEnded(sample):
-                silent_s = (self._position - sample) / SAMPLE_RATE
-                self._tell(SpeechEnded(time.monotonic() - silent_s))
-            case SpeechGoesOn():
+                self._tell(event)
+            case vad.SpeechEnded() | SpeechGoesOn():
                 self._tell(event)
             case vad.SpeechPaused() | vad.SpeechResumed():
                 pass  # of somebody nobody listens to
             case _:
                 assert_never(event)
+
+    def _timed(self, event: vad.SpeechEvent) -> vad.SpeechEvent:
+        """The same at its time on the engine's clock."""
+        ago_s = (self._position - event.sample) / SAMPLE_RATE
+        return replace(event, at=time.monotonic() - ago_s)
 
     def _tell_level(self, pcm: Pcm, heard: Pcm) -> None:
         if self._position >= self._next_level:
@@ -350,7 +348,7 @@ class Listener:
         if isinstance(error, DeviceError) and self._microphone:
             relapsed = self._flaps.again(time.monotonic())
             turn = self._give_up() if relapsed else None
-            self._tell(PartFailed(Part.MICROPHONE, error, turn))
+            self._tell(Failed.of(error, Part.MICROPHONE, turn))
             self._lose()
             if not relapsed:
                 self._use("", instead=True)
@@ -358,4 +356,4 @@ class Listener:
         turn = self._give_up()
         if not isinstance(error, EngineError):
             error = DeviceError(f"Listening failed: {error}", hint="Choose another microphone.")
-        self._tell(PartFailed(Part.MICROPHONE, error, turn))
+        self._tell(Failed.of(error, Part.MICROPHONE, turn))

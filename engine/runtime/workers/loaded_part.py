@@ -12,8 +12,8 @@ from typing import Generic, Protocol, TypeVar
 import psutil
 
 from engine.errors import Cancelled, EngineError, ModelError
-from engine.messages import Event, Loading, Notice, Part, Ready
-from engine.runtime.turn.facts import Fact, PartFailed
+from engine.messages import Event, Failed, Loading, Notice, Part, Ready
+from engine.runtime.turn.facts import Fact
 from engine.settings import PartSettings, load_key
 
 logger = logging.getLogger(__name__)
@@ -101,7 +101,7 @@ class LoadedPart(Generic[S, P]):
         except Cancelled:
             raise
         except Exception as error:  # noqa: BLE001 - whatever a library raises, another stands in
-            self._tell(PartFailed(self._part, _unloaded(self._part, error)))
+            self._tell(Failed.of(_unloaded(self._part, error), self._part))
             return False
         self.close()
         self.now, self._settings = part, settings
@@ -122,7 +122,7 @@ class LoadedPart(Generic[S, P]):
         try:
             detail = self._use(part, settings)
         except Exception as error:  # noqa: BLE001 - as above
-            self._tell(PartFailed(self._part, _unloaded(self._part, error)))
+            self._tell(Failed.of(_unloaded(self._part, error), self._part))
             return
         self._settings = settings
         self._tell(Ready(self._part, part.info.name, detail, instead))

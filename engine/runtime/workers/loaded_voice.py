@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from engine.errors import EngineError, ModelError, SynthesisError
-from engine.messages import Event, Loading, Notice, Part, Ready
+from engine.messages import Event, Loading, Notice, Part, Ready, VoicesChanged
 from engine.runtime.parts import Parts
-from engine.runtime.turn.facts import Fact, VoiceAdopted, VoicesKnown
+from engine.runtime.turn.facts import Fact, VoiceAdopted
 from engine.runtime.workers.loaded_part import LoadedPart
 from engine.settings import SpeechSettings
 from engine.tts.base import Progress, TtsModel, TtsSession, Voice
@@ -77,7 +77,7 @@ class LoadedVoice:
         except EngineError as error:
             self._voice = model.voices()[0]
             self._tell(Notice(f"{error} Until then {self._voice.name} speaks."))
-        self._tell(VoicesKnown(voice_names(model), self._voice_name, model.info.can_clone))
+        self._tell(VoicesChanged(voice_names(model), self._voice_name, model.info.can_clone))
 
     def warm(self) -> None:
         """Take from the next reply what it would wait for; slow when the voice is a new one."""

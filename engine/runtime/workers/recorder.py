@@ -188,7 +188,7 @@ class Recorder:
     def _report(self, error: Exception) -> None:
         if not isinstance(error, EngineError):
             error = DeviceError(f"Recording failed: {error}", hint="Switch it on again.")
-        self._tell(Failed(error.code, error.message, error.hint))
+        self._tell(Failed.of(error))
 
 
 def _free_name(folder: Path, name: str) -> Path:

@@ -16,15 +16,13 @@ from engine.audio.base import Loudspeaker
 from engine.audio.devices.silent import SilentLoudspeaker
 from engine.audio.pcm import SILENCE_DB
 from engine.errors import DeviceError, EngineError, SynthesisError
-from engine.messages import Ending, Event, Part, Ready
+from engine.messages import Ending, Event, Failed, Part, RateMeasured, Ready
 from engine.runtime.parts import Parts
 from engine.runtime.turn.dials import Dials
 from engine.runtime.turn.facts import (
-    AudioHeard,
     AudioQueued,
     Fact,
-    PartFailed,
-    RateHeard,
+    ReplyAudible,
     ReplyEnded,
     WordBegan,
 )
@@ -168,7 +166,7 @@ class Speaker:
         try:
             loudspeaker = self._parts.loudspeaker(name)
         except DeviceError as error:
-            self._tell(PartFailed(Part.LOUDSPEAKER, error))
+            self._tell(Failed.of(error, Part.LOUDSPEAKER))
             self._replace_loudspeaker(self._fallback(name), instead=True)
         else:
             self._replace_loudspeaker(loudspeaker)
@@ -274,7 +272,7 @@ class Speaker:
         relapsed = self._flaps.again(time.monotonic())
         instead = self._fallback("" if relapsed else "the one that went away")
         over = isinstance(instead, SilentLoudspeaker) and utterance.playback.audible
-        self._tell(PartFailed(Part.LOUDSPEAKER, error, utterance.reply.turn if over else None))
+        self._tell(Failed.of(error, Part.LOUDSPEAKER, utterance.reply.turn if over else None))
         if over:
             self._end(utterance.reply, Ending.DEVICE_LOST)
         self._replace_loudspeaker(instead, instead=True)
@@ -331,7 +329,7 @@ class Speaker:
         playback, turn = utterance.playback, utterance.reply.turn
         if not utterance.audible and playback.audible:
             utterance.audible = True
-            self._tell(AudioHeard(turn, time.monotonic()))
+            self._tell(ReplyAudible(turn, time.monotonic()))
         for begun in playback.begun_words():
             began_at = time.monotonic() - begun.ago_s
             self._tell(WordBegan(turn, begun.word, began_at))
@@ -339,7 +337,7 @@ class Speaker:
             utterance.reply.move()
             self._dials.level_db = cue.level_db
             if cue.measured is not None:
-                self._tell(RateHeard(turn, cue.target, cue.measured))
+                self._tell(RateMeasured(turn, cue.target, cue.measured))
 
     def _finish(self, utterance: _Utterance) -> None:
         reply = utterance.reply
@@ -353,7 +351,7 @@ class Speaker:
             error = SynthesisError(
                 f"The voice failed: {error}", hint="Ask again; it was restarted."
             )
-        self._tell(PartFailed(Part.SYNTHESISER, error, reply.turn if reply else None))
+        self._tell(Failed.of(error, Part.SYNTHESISER, reply.turn if reply else None))
         if reply is not None:
             self._end(reply, Ending.FAILED)
         self._drop()

@@ -22,9 +22,9 @@ from engine.llm.base import (
     TextDelta,
     ThoughtDelta,
 )
-from engine.messages import Event, Part, Thought
+from engine.messages import Event, Failed, Part, Thought
 from engine.runtime.parts import Parts
-from engine.runtime.turn.facts import ActionAsked, Fact, PartFailed, ReplyGrew, WordsReady
+from engine.runtime.turn.facts import ActionAsked, Fact, ReplyGrew, WordsReady
 from engine.runtime.turn.reply import Reply
 from engine.runtime.workers.loaded_part import LoadedPart, Progress
 from engine.runtime.workers.speaker import EndWords, Order, SayWords
@@ -275,7 +275,7 @@ class Thinker:
                 f"The language model failed: {error}", hint="Ask again, or choose another model."
             )
         turn = None if reply is None or reply.ending is not None else reply.turn
-        failed = partial(self._tell, PartFailed(Part.LANGUAGE_MODEL, error, turn))
+        failed = partial(self._tell, Failed.of(error, Part.LANGUAGE_MODEL, turn))
         if reply is None or turn is None:
             failed()
             return

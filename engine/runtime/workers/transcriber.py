@@ -15,14 +15,12 @@ from engine.asr.completeness import Completeness
 from engine.asr.pick import resolve
 from engine.audio.base import Pcm
 from engine.errors import EngineError, RecogniserError
-from engine.messages import Event, Part
+from engine.messages import Event, Failed, Part, PartialTranscript
 from engine.runtime.parts import Parts
 from engine.runtime.turn.facts import (
     Drafted,
     Fact,
     Glanced,
-    PartFailed,
-    PartialHeard,
     Transcribed,
 )
 from engine.runtime.turn.orders import (
@@ -221,7 +219,7 @@ class Transcriber:
             partial = self._recognition.partial()
             if partial != self._partial:
                 self._partial = partial
-                self._tell(PartialHeard(self._turn, partial))
+                self._tell(PartialTranscript(self._turn, partial))
         return None
 
     def _report(self, error: Exception) -> None:
@@ -231,7 +229,7 @@ class Transcriber:
             error = RecogniserError(
                 f"The speech recogniser failed: {error}", hint="Say it again, or type."
             )
-        self._tell(PartFailed(Part.RECOGNISER, error, turn))
+        self._tell(Failed.of(error, Part.RECOGNISER, turn))
 
 
 def _unjudged(text: str) -> Completeness:

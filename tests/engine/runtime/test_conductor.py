@@ -16,6 +16,7 @@ from engine import settings_file
 from engine.api import Engine
 from engine.asr.base import Transcript
 from engine.asr.completeness import Completeness
+from engine.audio import vad
 from engine.audio.devices.portaudio import Devices
 from engine.errors import LanguageModelError
 from engine.llm.base import ChangeRate, ChooseVoice, Role, StartTimer
@@ -45,6 +46,7 @@ from engine.messages import (
     ReleaseTalk,
     ReplyDelta,
     SendText,
+    SetHandsFree,
     SetRate,
     SettingChanged,
     Stopped,
@@ -53,11 +55,11 @@ from engine.messages import (
     VoicesChanged,
     WordHeard,
 )
-from engine.runtime import conductor as conductor_module
 from engine.runtime.conductor import Conductor
 from engine.runtime.host import requirements, timer_file
 from engine.runtime.host.timer_file import TimerSet
 from engine.runtime.turn import facts as h
+from engine.runtime.turn import rules
 from engine.runtime.turn.facts import Fact
 from engine.settings import AudioSettings, Settings
 from engine.text.stream.pace_tags import OFFER, PACES
@@ -757,7 +759,7 @@ FREE = Settings(audio=AudioSettings(hands_free=True, headset=True))
 
 def fall_silent(host: Host, text: str, *, turn: int = 1, pause: int = 9_000) -> None:
     """The person pauses after these words."""
-    host.post(h.SpeechPaused(pause))
+    host.post(vad.SpeechPaused(pause))
     transcript = Transcript(text, 0.9, "fake")
     draft = h.Drafted(turn, pause, transcript, Completeness.WHOLE, time.monotonic())
     host.post(draft)
@@ -766,14 +768,14 @@ def fall_silent(host: Host, text: str, *, turn: int = 1, pause: int = 9_000) -> 
 def test_a_reply_prepared_in_a_pause_goes_out_when_the_turn_is_over() -> None:
     stage = Stage(model=FakeLanguageModel(*TIMER))
     with hosting(stage, FREE) as host:
-        host.post(h.SpeechStarted(0))
+        host.post(vad.SpeechStarted(0, time.monotonic()))
         ended_at = time.monotonic()
         fall_silent(host, "hello there")
         host.wait(lambda: stage.model.given == len(TIMER))
         assert not host.of(ReplyDelta)
         assert not host.of(SettingChanged)
         prepared_by = time.monotonic()
-        host.post(h.SpeechEnded(ended_at))
+        host.post(vad.SpeechEnded(0, ended_at))
         metrics = host.wait_ended(1).metrics
         assert len(stage.model.histories) == 1
         assert SettingChanged("speech.rate", 3.0) in host.events
@@ -785,12 +787,12 @@ def test_a_reply_prepared_in_a_pause_goes_out_when_the_turn_is_over() -> None:
 def test_a_reply_prepared_in_vain_is_neither_heard_nor_recorded_nor_done() -> None:
     stage = Stage(model=FakeLanguageModel(*TIMER))
     with hosting(stage, FREE) as host:
-        host.post(h.SpeechStarted(0))
+        host.post(vad.SpeechStarted(0, time.monotonic()))
         fall_silent(host, "hello")
         host.wait(lambda: stage.model.given == len(TIMER))
-        host.post(h.SpeechResumed())
+        host.post(vad.SpeechResumed(0))
         stage.model.deltas = ("Good day.",)
-        host.post(h.SpeechEnded(time.monotonic()))
+        host.post(vad.SpeechEnded(0, time.monotonic()))
         ended = host.wait_ended(1)
         assert (ended.said, ended.reply) == ("hello there", "Good day.")
         assert ended.metrics.discarded == 1
@@ -800,16 +802,16 @@ def test_a_reply_prepared_in_vain_is_neither_heard_nor_recorded_nor_done() -> No
 
 def test_a_draft_that_comes_after_the_person_went_on_prepares_nothing() -> None:
     with hosting(None, FREE) as host:
-        host.post(h.SpeechStarted(0))
-        host.post(h.SpeechPaused(9_000))
-        host.post(h.SpeechResumed())
+        host.post(vad.SpeechStarted(0, time.monotonic()))
+        host.post(vad.SpeechPaused(9_000))
+        host.post(vad.SpeechResumed(0))
         fall_silent(host, "hello", pause=20_000)
         host.wait(lambda: bool(host.stage.model.histories))
         late = h.Drafted(
             1, 9_000, Transcript("hel", 0.9, "fake"), Completeness.WHOLE, time.monotonic()
         )
         host.post(late)
-        host.post(h.SpeechEnded(time.monotonic()))
+        host.post(vad.SpeechEnded(0, time.monotonic()))
         host.wait_ended(1)
         assert [said[-1].text for said in host.stage.model.histories] == ["hello", "hello there"]
 
@@ -818,15 +820,15 @@ def test_a_person_who_goes_on_before_the_reply_is_heard_gets_one_answer_to_all_o
     gate = threading.Event()
     stage = Stage(model=FakeLanguageModel(*TIMER[:2], gate, "Set."))
     with hosting(stage, FREE) as host:
-        host.post(h.SpeechStarted(0))
-        host.post(h.SpeechEnded(time.monotonic()))
+        host.post(vad.SpeechStarted(0, time.monotonic()))
+        host.post(vad.SpeechEnded(0, time.monotonic()))
         host.wait(lambda: bool(host.of(SettingChanged)))
-        host.post(h.SpeechStarted(20_000))
+        host.post(vad.SpeechStarted(20_000, time.monotonic()))
         first = host.wait_ended(1)
         assert (first.ending, first.said) == (Ending.SUPERSEDED, "")
         stage.recogniser.text, stage.model.deltas = "hello there you", ("Good day.",)
         gate.set()
-        host.post(h.SpeechEnded(time.monotonic()))
+        host.post(vad.SpeechEnded(0, time.monotonic()))
         second = host.wait_ended(2)
         assert (second.said, second.reply) == ("hello there you", "Good day.")
         assert [message.text for message in stage.model.histories[-1]] == ["hello there you"]
@@ -835,8 +837,8 @@ def test_a_person_who_goes_on_before_the_reply_is_heard_gets_one_answer_to_all_o
 
 def begin_to_answer(host: Host) -> None:
     """A spoken question, and the first sound of its answer."""
-    host.post(h.SpeechStarted(0))
-    host.post(h.SpeechEnded(time.monotonic()))
+    host.post(vad.SpeechStarted(0, time.monotonic()))
+    host.post(vad.SpeechEnded(0, time.monotonic()))
     host.wait(lambda: host.stage.loudspeakers[""].samples_written > WORD_SAMPLES)
     host.stage.loudspeakers[""].play(WORD_SAMPLES)
     host.wait(lambda: any(e.phase is Phase.SPEAKING for e in host.of(PhaseChanged)))
@@ -845,14 +847,14 @@ def begin_to_answer(host: Host) -> None:
 def test_a_person_cut_off_who_just_goes_on_is_answered_to_all_of_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(conductor_module, "REACTION_S", 60.0)  # however slow this machine is
+    monkeypatch.setattr(rules, "REACTION_S", 60.0)  # however slow this machine is
     with hosting(None, FREE) as host:
         begin_to_answer(host)
-        host.post(h.SpeechStarted(20_000))
+        host.post(vad.SpeechStarted(20_000, time.monotonic()))
         first = host.wait_ended(1)
         assert (first.ending, first.said, first.heard) == (Ending.SUPERSEDED, "", "")
         host.stage.recogniser.text = "hello there you"
-        host.post(h.SpeechEnded(time.monotonic()))
+        host.post(vad.SpeechEnded(0, time.monotonic()))
         assert host.wait_ended(2).said == "hello there you"
         assert [message.text for message in host.stage.model.histories[-1]] == ["hello there you"]
 
@@ -860,15 +862,31 @@ def test_a_person_cut_off_who_just_goes_on_is_answered_to_all_of_it(
 def test_a_person_who_has_heard_the_reply_says_something_new(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(conductor_module, "REACTION_S", 0.0)
+    monkeypatch.setattr(rules, "REACTION_S", 0.0)
     with hosting(None, FREE) as host:
         begin_to_answer(host)
-        host.post(h.SpeechStarted(20_000))
+        host.post(vad.SpeechStarted(20_000, time.monotonic()))
         first = host.wait_ended(1)
         assert (first.ending, first.said) == (Ending.INTERRUPTED_BY_SPEECH, "hello there")
 
 
-def test_every_command_and_happening_has_a_handler_of_its_own() -> None:
+def test_what_a_short_interruption_said_is_shown_once_and_as_spoken() -> None:
+    with hosting(Stage(model=FakeLanguageModel(COUNTING))) as host:
+        host.engine.post(SendText("count"))
+        host.post(h.EchoCancelled(True))
+        host.wait(lambda: bool(host.of(WordHeard)), playing=400)
+        host.engine.post(SetHandsFree(True))
+        host.stage.recogniser.text = "stop"
+        host.post(vad.SpeechStarted(0, time.monotonic()))
+        host.post(vad.SpeechEnded(0, time.monotonic()))
+        host.wait_ended(2)
+        assert [(told.text, told.recogniser) for told in host.of(Heard)] == [
+            ("count", "keyboard"),
+            ("stop", "fake"),
+        ]
+
+
+def test_every_command_and_fact_has_a_handler_of_its_own() -> None:
     registered = Conductor.__dict__["_on"].dispatcher.registry
     for kind in (*get_args(Command), *get_args(Fact)):
         assert kind in registered, kind

@@ -6,9 +6,9 @@ import pytest
 
 from engine.errors import LanguageModelError
 from engine.llm.base import ChangeRate, Message, Role
-from engine.messages import Ending, Event
+from engine.messages import Ending, Event, Failed
 from engine.runtime.turn.dials import Dials
-from engine.runtime.turn.facts import ActionAsked, Fact, PartFailed, ReplyGrew
+from engine.runtime.turn.facts import ActionAsked, Fact, ReplyGrew
 from engine.runtime.turn.replies import Replies
 from engine.runtime.workers import thinker as thinker_module
 from engine.runtime.workers.speaker import EndWords, Order, SayWords
@@ -137,7 +137,7 @@ def test_a_fault_during_a_rehearsal_is_told_only_when_it_is_performed() -> None:
     assert mind.told == []
     mind.replies.answer(1, asked("hello"))
     mind.run()
-    assert isinstance(mind.told[0], PartFailed)
+    assert isinstance(mind.told[0], Failed)
     assert [type(order) for order in mind.said] == [EndWords]
 
 

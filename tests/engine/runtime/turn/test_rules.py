@@ -7,63 +7,94 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.messages import Ending, Phase
-from engine.runtime.turn.orders import CloseUtterance, DropUtterance, JoinUtterance, OpenUtterance
-from engine.runtime.turn.rules import (
-    Doubt,
-    DropDoubt,
-    Effect,
-    EndTurn,
-    Floor,
-    Input,
-    Outcome,
-    Pause,
-    Recite,
-    ReplyAudible,
-    ReplyOver,
-    Resume,
-    ShowPhase,
-    StopAsked,
-    TalkPressed,
-    TalkReleased,
-    TextSent,
-    Think,
-    TimerRang,
-    TurnBroke,
-    Understood,
-    VoiceBegan,
-    VoiceConfirmed,
-    VoiceStopped,
-    advance,
+from engine.asr.base import Transcript
+from engine.audio.vad import SpeechEnded, SpeechStarted
+from engine.messages import (
+    Ending,
+    Failed,
+    Part,
+    Phase,
+    PhaseChanged,
+    PressTalk,
+    ReleaseTalk,
+    SendText,
+    StopReply,
 )
+from engine.runtime.turn.facts import (
+    EchoCancelled,
+    Glanced,
+    ReplyAudible,
+    ReplyEnded,
+    SpeechGoesOn,
+    TimerRang,
+    Transcribed,
+)
+from engine.runtime.turn.floor import Doubt, Floor, Outcome
+from engine.runtime.turn.interruption import LONG_MS, Evidence
+from engine.runtime.turn.orders import (
+    Answer,
+    CloseUtterance,
+    DropUtterance,
+    EndTurn,
+    JoinUtterance,
+    OpenUtterance,
+    Order,
+    Pause,
+    ReadOut,
+    Resume,
+)
+from engine.runtime.turn.rules import REACTION_S, Deciding, advance
+
+ENDED = SpeechEnded(16_000, 1.0)
+CONFIRMED = SpeechGoesOn(LONG_MS)  # nobody nods that long
 
 
-def play(*happenings: Input, floor: Floor | None = None) -> Outcome:
-    """All effects of a history, and the floor at its end."""
-
-    def step(so_far: Outcome, happened: Input) -> Outcome:
-        outcome = advance(so_far.floor, happened)
-        return Outcome(outcome.floor, so_far.effects + outcome.effects)
-
-    return reduce(step, happenings, Outcome(floor or Floor()))
+def said(text: str) -> Transcript:
+    return Transcript(text, 0.9, "fake")
 
 
-def without_phases(effects: tuple[Effect, ...]) -> list[Effect]:
-    return [effect for effect in effects if not isinstance(effect, ShowPhase)]
+def typed(text: str) -> Transcript:
+    return Transcript(text, 1.0, "keyboard")
+
+
+def understood(turn: int, text: str) -> Transcribed:
+    return Transcribed(turn, said(text), 1.2)
+
+
+def audible(turn: int) -> ReplyAudible:
+    return ReplyAudible(turn, 2.0)
+
+
+def broke(turn: int, part: Part | None = None) -> Failed:
+    return Failed("fault", "It broke.", "", turn, part)
+
+
+def play(*facts: Deciding, floor: Floor | None = None) -> Outcome:
+    """All orders of a history, and the floor at its end."""
+
+    def step(so_far: Outcome, fact: Deciding) -> Outcome:
+        outcome = advance(so_far.floor, fact)
+        return Outcome(outcome.floor, so_far.orders + outcome.orders)
+
+    return reduce(step, facts, Outcome(floor or Floor()))
+
+
+def without_phases(orders: tuple[Order, ...]) -> list[Order]:
+    return [order for order in orders if not isinstance(order, PhaseChanged)]
 
 
 def test_a_spoken_question_is_heard_thought_about_and_answered() -> None:
     outcome = play(
-        VoiceBegan(800),
-        VoiceStopped(),
-        Understood(1, "hello"),
-        ReplyAudible(1),
-        ReplyOver(1, Ending.COMPLETE),
+        SpeechStarted(800),
+        ENDED,
+        understood(1, "hello"),
+        audible(1),
+        ReplyEnded(1, Ending.COMPLETE),
     )
-    assert without_phases(outcome.effects) == [
+    assert without_phases(outcome.orders) == [
         OpenUtterance(1, 800),
-        CloseUtterance(1),
-        Think(1, "hello"),
+        CloseUtterance(1, ended_at=1.0),
+        Answer(1, said("hello")),
         EndTurn(1, Ending.COMPLETE),
     ]
     assert outcome.floor.phase is Phase.IDLE
@@ -71,105 +102,107 @@ def test_a_spoken_question_is_heard_thought_about_and_answered() -> None:
 
 def test_talk_key_opens_and_closes_the_utterance_and_voice_activity_does_not() -> None:
     outcome = play(
-        TalkPressed(), VoiceBegan(5), VoiceStopped(), TalkReleased(), floor=Floor(hands_free=False)
+        PressTalk(), SpeechStarted(5), ENDED, ReleaseTalk(), floor=Floor(hands_free=False)
     )
-    assert without_phases(outcome.effects) == [OpenUtterance(1, None), CloseUtterance(1)]
+    assert without_phases(outcome.orders) == [OpenUtterance(1, None), CloseUtterance(1)]
 
 
 def test_talk_key_during_a_reply_stops_it() -> None:
-    outcome = play(TextSent("hi"), ReplyAudible(1), TalkPressed())
-    assert EndTurn(1, Ending.INTERRUPTED_BY_TALK_KEY) in outcome.effects
-    assert outcome.effects[-1] == OpenUtterance(2, None)
+    outcome = play(SendText("hi"), audible(1), PressTalk())
+    assert EndTurn(1, Ending.INTERRUPTED_BY_TALK_KEY) in outcome.orders
+    assert outcome.orders[-1] == OpenUtterance(2, None)
 
 
 def test_voice_during_a_reply_is_the_loudspeaker_unless_a_headset_is_worn() -> None:
-    speaking = (TextSent("hi"), ReplyAudible(1), VoiceBegan(9))
+    speaking = (SendText("hi"), audible(1), SpeechStarted(9))
     assert play(*speaking).floor.phase is Phase.SPEAKING
     interrupted = play(*speaking, floor=Floor(headset=True))
-    assert EndTurn(1, Ending.INTERRUPTED_BY_SPEECH) in interrupted.effects
+    assert EndTurn(1, Ending.INTERRUPTED_BY_SPEECH) in interrupted.orders
     assert interrupted.floor.phase is Phase.LISTENING
 
 
 def test_stop_ends_the_reply_and_nobody_has_the_floor() -> None:
-    outcome = play(TextSent("hi"), ReplyAudible(1), StopAsked())
-    assert without_phases(outcome.effects)[1:] == [
+    outcome = play(SendText("hi"), audible(1), StopReply())
+    assert without_phases(outcome.orders)[1:] == [
         EndTurn(1, Ending.INTERRUPTED_BY_STOP),
     ]
     assert outcome.floor.phase is Phase.IDLE
 
 
 def test_who_speaks_on_before_the_reply_is_heard_supersedes_it() -> None:
-    outcome = play(VoiceBegan(0), VoiceStopped(), Understood(1, "and"), VoiceBegan(9))
-    assert EndTurn(1, Ending.SUPERSEDED) in outcome.effects
+    outcome = play(SpeechStarted(0), ENDED, understood(1, "and"), SpeechStarted(9))
+    assert EndTurn(1, Ending.SUPERSEDED) in outcome.orders
 
 
 def test_a_stop_says_what_it_was_asked_with() -> None:
-    outcome = play(TextSent("hi"), StopAsked(Ending.INTERRUPTED_BY_ESCAPE))
-    assert EndTurn(1, Ending.INTERRUPTED_BY_ESCAPE) in outcome.effects
+    outcome = play(SendText("hi"), StopReply(by_escape=True))
+    assert EndTurn(1, Ending.INTERRUPTED_BY_ESCAPE) in outcome.orders
 
 
-@pytest.mark.parametrize("spoken", [(TalkPressed(),), (TalkPressed(), TalkReleased())])
-def test_a_lost_device_ends_the_turn_and_is_named(spoken: tuple[Input, ...]) -> None:
-    outcome = play(*spoken, TurnBroke(1, Ending.DEVICE_LOST))
-    assert EndTurn(1, Ending.DEVICE_LOST) in outcome.effects
+@pytest.mark.parametrize("spoken", [(PressTalk(),), (PressTalk(), ReleaseTalk())])
+def test_a_lost_device_ends_the_turn_and_is_named(spoken: tuple[Deciding, ...]) -> None:
+    outcome = play(*spoken, broke(1, Part.MICROPHONE))
+    assert EndTurn(1, Ending.DEVICE_LOST) in outcome.orders
 
 
 def test_an_utterance_without_words_ends_its_turn() -> None:
-    outcome = play(VoiceBegan(0), VoiceStopped(), Understood(1, ""))
-    assert outcome.effects[-2:] == (EndTurn(1, Ending.NOTHING_HEARD), ShowPhase(1, Phase.IDLE))
+    outcome = play(SpeechStarted(0), ENDED, understood(1, ""))
+    assert outcome.orders[-2:] == (EndTurn(1, Ending.NOTHING_HEARD), PhaseChanged(1, Phase.IDLE))
 
 
 def test_a_new_text_takes_the_floor_from_a_reply() -> None:
-    outcome = play(TextSent("one"), ReplyAudible(1), TextSent("two"))
-    assert without_phases(outcome.effects)[1:] == [
+    outcome = play(SendText("one"), audible(1), SendText("two"))
+    assert without_phases(outcome.orders)[1:] == [
         EndTurn(1, Ending.INTERRUPTED_BY_TEXT),
-        Think(2, "two"),
+        Answer(2, typed("two")),
     ]
 
 
 def test_stop_while_listening_drops_the_utterance() -> None:
-    outcome = play(VoiceBegan(0), StopAsked())
-    assert DropUtterance(1) in outcome.effects
-    assert EndTurn(1, Ending.NOTHING_HEARD) in outcome.effects
+    outcome = play(SpeechStarted(0), StopReply())
+    assert DropUtterance(1) in outcome.orders
+    assert EndTurn(1, Ending.NOTHING_HEARD) in outcome.orders
 
 
 def test_a_reply_that_failed_ends_its_turn_as_failed() -> None:
-    speaking = play(TextSent("hi"), ReplyAudible(1))
-    failed = advance(speaking.floor, ReplyOver(1, Ending.FAILED))
-    assert EndTurn(1, Ending.FAILED) in failed.effects
+    speaking = play(SendText("hi"), audible(1))
+    failed = advance(speaking.floor, ReplyEnded(1, Ending.FAILED))
+    assert EndTurn(1, Ending.FAILED) in failed.orders
 
 
 def test_a_turn_of_which_nothing_more_comes_ends_at_once() -> None:
-    outcome = play(TextSent("hi"), TurnBroke(1))
-    assert EndTurn(1, Ending.FAILED) in outcome.effects
+    outcome = play(SendText("hi"), broke(1))
+    assert EndTurn(1, Ending.FAILED) in outcome.orders
     assert outcome.floor.phase is Phase.IDLE
 
 
 def test_a_timer_waits_until_nobody_has_the_floor() -> None:
-    outcome = play(TextSent("hi"), ReplyAudible(1), TimerRang("tea"), ReplyOver(1, Ending.COMPLETE))
-    assert without_phases(outcome.effects)[1:] == [EndTurn(1, Ending.COMPLETE), Recite(2, "tea")]
+    outcome = play(SendText("hi"), audible(1), TimerRang("tea"), ReplyEnded(1, Ending.COMPLETE))
+    assert without_phases(outcome.orders)[1:] == [EndTurn(1, Ending.COMPLETE), ReadOut(2, "tea")]
 
 
-def test_happenings_of_an_older_turn_change_nothing() -> None:
-    floor = play(TextSent("one"), TextSent("two")).floor
-    for stale in (Understood(1, "x"), ReplyAudible(1), ReplyOver(1, Ending.COMPLETE), TurnBroke(1)):
+def test_facts_of_an_older_turn_change_nothing() -> None:
+    floor = play(SendText("one"), SendText("two")).floor
+    for stale in (understood(1, "x"), audible(1), ReplyEnded(1, Ending.COMPLETE), broke(1)):
         assert advance(floor, stale) == Outcome(floor)
 
 
 turns = st.integers(min_value=0, max_value=6)
-happenings = st.lists(
+facts = st.lists(
     st.one_of(
-        st.just(TalkPressed()),
-        st.just(TalkReleased()),
-        st.builds(VoiceBegan, st.integers(0, 10**6), st.booleans()),
-        st.just(VoiceStopped()),
-        st.builds(VoiceConfirmed, turns),
-        st.builds(TextSent, st.just("text")),
-        st.builds(Understood, turns, st.sampled_from(["", "words"])),
-        st.builds(ReplyAudible, turns),
-        st.builds(ReplyOver, turns, st.sampled_from([Ending.COMPLETE, Ending.FAILED])),
-        st.just(StopAsked()),
-        st.builds(TurnBroke, turns),
+        st.just(PressTalk()),
+        st.just(ReleaseTalk()),
+        st.builds(SpeechStarted, st.integers(0, 10**6), st.floats(0.0, 9.0)),
+        st.just(ENDED),
+        st.builds(SpeechGoesOn, st.sampled_from([32, LONG_MS])),
+        st.builds(Glanced, turns, st.sampled_from(["stop", "mhm"])),
+        st.builds(EchoCancelled, st.booleans()),
+        st.builds(SendText, st.just("text")),
+        st.builds(understood, turns, st.sampled_from(["", "words", "stop", "slower"])),
+        st.builds(audible, turns),
+        st.builds(ReplyEnded, turns, st.sampled_from([Ending.COMPLETE, Ending.FAILED])),
+        st.just(StopReply()),
+        st.builds(broke, turns, st.sampled_from([None, *Part])),
         st.builds(TimerRang, st.just("ring")),
     ),
     max_size=60,
@@ -179,135 +212,175 @@ happenings = st.lists(
 floors = st.builds(Floor, hands_free=st.booleans(), headset=st.booleans(), cancelling=st.booleans())
 
 
-@given(happenings, floors)
-def test_every_turn_that_begins_ends_exactly_once(history: list[Input], floor: Floor) -> None:
+@given(facts, floors)
+def test_every_turn_that_begins_ends_exactly_once(history: list[Deciding], floor: Floor) -> None:
     # Timers that wait speak one after the other, so every one needs a stop of its own.
-    stops = [StopAsked()] * (len(history) + 1)
+    stops = [StopReply()] * (len(history) + 1)
     outcome = play(*history, *stops, floor=floor)
-    ended = [effect.turn for effect in outcome.effects if isinstance(effect, EndTurn)]
-    shown = [effect for effect in outcome.effects if isinstance(effect, ShowPhase)]
-    begun = dict.fromkeys(effect.turn for effect in shown if effect.phase is not Phase.IDLE)
+    ended = [order.turn for order in outcome.orders if isinstance(order, EndTurn)]
+    shown = [order for order in outcome.orders if isinstance(order, PhaseChanged)]
+    begun = dict.fromkeys(order.turn for order in shown if order.phase is not Phase.IDLE)
     assert ended == list(begun)
     assert ended == sorted(ended)
     assert outcome.floor.phase is Phase.IDLE
 
 
-@given(happenings, floors)
-def test_a_reply_that_is_paused_goes_on_or_ends(history: list[Input], floor: Floor) -> None:
-    outcome = play(*history, *[StopAsked()] * (len(history) + 1), floor=floor)
+@given(facts, floors)
+def test_a_reply_that_is_paused_goes_on_or_ends(history: list[Deciding], floor: Floor) -> None:
+    outcome = play(*history, *[StopReply()] * (len(history) + 1), floor=floor)
     paused = set()
-    for effect in outcome.effects:
-        if isinstance(effect, Pause):
-            paused.add(effect.turn)
-        if isinstance(effect, Resume | EndTurn):
-            paused.discard(effect.turn)
+    for order in outcome.orders:
+        if isinstance(order, Pause):
+            paused.add(order.turn)
+        if isinstance(order, Resume | EndTurn):
+            paused.discard(order.turn)
     assert not paused
 
 
-@given(happenings, floors)
+@given(facts, floors)
 def test_whoever_is_doubted_gets_the_floor_or_is_forgotten(
-    history: list[Input], floor: Floor
+    history: list[Deciding], floor: Floor
 ) -> None:
-    outcome = play(*history, *[StopAsked()] * (len(history) + 1), floor=floor)
+    outcome = play(*history, *[StopReply()] * (len(history) + 1), floor=floor)
     opening = OpenUtterance | JoinUtterance
-    ears = [effect for effect in outcome.effects if isinstance(effect, opening)]
-    opened = {effect.turn for effect in ears}
-    dropped = {effect.turn for effect in outcome.effects if isinstance(effect, DropDoubt)}
-    ended = {effect.turn for effect in outcome.effects if isinstance(effect, EndTurn)}
+    ears = [order for order in outcome.orders if isinstance(order, opening)]
+    opened = {order.turn for order in ears}
+    drops = [order for order in outcome.orders if isinstance(order, DropUtterance)]
+    dropped = {order.turn for order in drops if order.aside}
+    ended = {order.turn for order in outcome.orders if isinstance(order, EndTurn)}
     assert opened <= dropped | ended
     assert not dropped & ended
 
 
 def test_who_goes_on_before_the_reply_is_heard_goes_on_with_the_same_utterance() -> None:
-    closed = play(VoiceBegan(800), VoiceStopped(), Understood(1, "what time is it"))
-    outcome = advance(closed.floor, VoiceBegan(9_000))
-    assert outcome.effects == (
+    closed = play(SpeechStarted(800), ENDED, understood(1, "what time is it"))
+    outcome = advance(closed.floor, SpeechStarted(9_000))
+    assert outcome.orders == (
         JoinUtterance(1, 2),
         EndTurn(1, Ending.SUPERSEDED),
-        ShowPhase(2, Phase.LISTENING),
+        PhaseChanged(2, Phase.LISTENING),
     )
-    rest = play(VoiceStopped(), Understood(2, "what time is it in Tokyo"), floor=outcome.floor)
-    assert without_phases(rest.effects) == [CloseUtterance(2), Think(2, "what time is it in Tokyo")]
+    rest = play(ENDED, understood(2, "what time is it in Tokyo"), floor=outcome.floor)
+    assert without_phases(rest.orders) == [
+        CloseUtterance(2, ended_at=1.0),
+        Answer(2, said("what time is it in Tokyo")),
+    ]
 
 
 def test_who_goes_on_twice_is_joined_twice() -> None:
-    outcome = play(*[VoiceBegan(0), VoiceStopped()] * 3)
-    joined = [effect for effect in outcome.effects if isinstance(effect, JoinUtterance)]
+    outcome = play(*[SpeechStarted(0), ENDED] * 3)
+    joined = [order for order in outcome.orders if isinstance(order, JoinUtterance)]
     assert joined == [JoinUtterance(1, 2), JoinUtterance(2, 3)]
 
 
-@pytest.mark.parametrize("first", [TextSent("hi"), TimerRang("tea")])
-def test_what_was_not_ended_by_a_silence_is_not_joined(first: Input) -> None:
-    outcome = play(VoiceBegan(0), VoiceStopped(), StopAsked(), first, VoiceBegan(9_000))
-    assert OpenUtterance(3, 9_000) in outcome.effects
+@pytest.mark.parametrize("first", [SendText("hi"), TimerRang("tea")])
+def test_what_was_not_ended_by_a_silence_is_not_joined(first: Deciding) -> None:
+    outcome = play(SpeechStarted(0), ENDED, StopReply(), first, SpeechStarted(9_000))
+    assert OpenUtterance(3, 9_000) in outcome.orders
 
 
 def test_what_is_said_once_the_reply_is_heard_is_a_turn_of_its_own() -> None:
-    spoken = play(VoiceBegan(0), VoiceStopped(), Understood(1, "hi"), ReplyAudible(1))
-    outcome = advance(replace(spoken.floor, headset=True), VoiceBegan(9_000))
-    assert OpenUtterance(2, 9_000) in outcome.effects
+    spoken = play(SpeechStarted(0), ENDED, understood(1, "hi"), audible(1))
+    late = SpeechStarted(9_000, 2.0 + REACTION_S)
+    outcome = advance(replace(spoken.floor, headset=True), late)
+    assert OpenUtterance(2, 9_000) in outcome.orders
 
 
 def test_who_goes_on_too_soon_to_have_heard_the_reply_loses_nothing_of_what_was_said() -> None:
-    spoken = play(VoiceBegan(0), VoiceStopped(), Understood(1, "hi"), ReplyAudible(1))
-    outcome = advance(replace(spoken.floor, headset=True), VoiceBegan(9_000, unmoved=True))
-    assert without_phases(outcome.effects) == [
+    spoken = play(SpeechStarted(0), ENDED, understood(1, "hi"), audible(1))
+    outcome = advance(
+        replace(spoken.floor, headset=True), SpeechStarted(9_000, 2.0 + REACTION_S / 2)
+    )
+    assert without_phases(outcome.orders) == [
         JoinUtterance(1, 2),
         EndTurn(1, Ending.SUPERSEDED),
     ]
 
 
 def test_a_voice_is_not_joined_to_what_was_typed() -> None:
-    typed = play(TextSent("hi"), ReplyAudible(1), floor=Floor(headset=True))
-    outcome = advance(typed.floor, VoiceBegan(9_000, unmoved=True))
-    assert OpenUtterance(2, 9_000) in outcome.effects
+    spoken = play(SendText("hi"), audible(1), floor=Floor(headset=True))
+    outcome = advance(spoken.floor, SpeechStarted(9_000, 2.0 + REACTION_S / 2))
+    assert OpenUtterance(2, 9_000) in outcome.orders
 
 
-OVER_LOUDSPEAKER = (TextSent("hi"), ReplyAudible(1), VoiceBegan(800))
+OVER_LOUDSPEAKER = (SendText("hi"), audible(1), SpeechStarted(800))
 CANCELLING = Floor(cancelling=True)
 
 
 def test_voice_during_a_cancelled_reply_makes_it_quiet_and_is_listened_to() -> None:
     outcome = play(*OVER_LOUDSPEAKER, floor=CANCELLING)
-    assert outcome.effects[-2:] == (Pause(1), OpenUtterance(2, 800))
+    assert outcome.orders[-2:] == (Pause(1), OpenUtterance(2, 800))
     assert outcome.floor.phase is Phase.SPEAKING
     assert outcome.floor.doubt == Doubt(2)
 
 
 def test_a_confirmed_voice_ends_the_reply_and_is_the_next_turn() -> None:
-    outcome = play(*OVER_LOUDSPEAKER, VoiceConfirmed(2), floor=CANCELLING)
-    assert outcome.effects[-2:] == (
+    outcome = play(*OVER_LOUDSPEAKER, CONFIRMED, floor=CANCELLING)
+    assert outcome.orders[-2:] == (
         EndTurn(1, Ending.INTERRUPTED_BY_SPEECH),
-        ShowPhase(2, Phase.LISTENING),
+        PhaseChanged(2, Phase.LISTENING),
     )
-    rest = play(VoiceStopped(), Understood(2, "stop"), floor=outcome.floor)
-    assert without_phases(rest.effects) == [CloseUtterance(2), Think(2, "stop")]
+    rest = play(ENDED, understood(2, "stop"), floor=outcome.floor)
+    assert without_phases(rest.orders) == [CloseUtterance(2, ended_at=1.0), Answer(2, said("stop"))]
 
 
 def test_a_voice_that_said_nothing_gives_the_reply_its_volume_back() -> None:
-    outcome = play(*OVER_LOUDSPEAKER, VoiceStopped(), Understood(2, ""), floor=CANCELLING)
-    assert outcome.effects[-3:] == (CloseUtterance(2, aside=True), DropDoubt(2), Resume(1))
+    outcome = play(*OVER_LOUDSPEAKER, ENDED, understood(2, ""), floor=CANCELLING)
+    assert outcome.orders[-3:] == (
+        CloseUtterance(2, aside=True, ended_at=1.0),
+        DropUtterance(2, aside=True),
+        Resume(1),
+    )
     assert outcome.floor.phase is Phase.SPEAKING
-    assert advance(outcome.floor, VoiceConfirmed(2)) == Outcome(outcome.floor)
+    assert advance(outcome.floor, CONFIRMED) == Outcome(outcome.floor)
 
 
 def test_a_short_word_that_asks_for_the_floor_gets_an_answer() -> None:
-    outcome = play(*OVER_LOUDSPEAKER, VoiceStopped(), Understood(2, "stop"), floor=CANCELLING)
-    assert without_phases(outcome.effects)[-2:] == [
+    outcome = play(*OVER_LOUDSPEAKER, ENDED, understood(2, "stop"), floor=CANCELLING)
+    assert without_phases(outcome.orders)[-2:] == [
         EndTurn(1, Ending.INTERRUPTED_BY_SPEECH),
-        Think(2, "stop"),
+        Answer(2, said("stop")),
     ]
 
 
 def test_a_reply_that_ends_in_doubt_leaves_the_floor_to_the_voice() -> None:
-    outcome = play(*OVER_LOUDSPEAKER, ReplyOver(1, Ending.COMPLETE), floor=CANCELLING)
-    assert outcome.effects[-2:] == (EndTurn(1, Ending.COMPLETE), ShowPhase(2, Phase.LISTENING))
+    outcome = play(*OVER_LOUDSPEAKER, ReplyEnded(1, Ending.COMPLETE), floor=CANCELLING)
+    assert outcome.orders[-2:] == (EndTurn(1, Ending.COMPLETE), PhaseChanged(2, Phase.LISTENING))
 
 
 def test_a_key_during_doubt_forgets_the_voice() -> None:
-    outcome = play(*OVER_LOUDSPEAKER, TextSent("else"), floor=CANCELLING)
-    assert without_phases(outcome.effects)[-3:] == [
-        DropDoubt(2),
+    outcome = play(*OVER_LOUDSPEAKER, SendText("else"), floor=CANCELLING)
+    assert without_phases(outcome.orders)[-3:] == [
+        DropUtterance(2, aside=True),
         EndTurn(1, Ending.INTERRUPTED_BY_TEXT),
-        Think(3, "else"),
+        Answer(3, typed("else")),
     ]
+
+
+def test_what_is_heard_of_a_voice_is_weighed_while_it_goes_on() -> None:
+    doubting = play(*OVER_LOUDSPEAKER, SpeechGoesOn(300), floor=CANCELLING).floor
+    assert doubting.doubt == Doubt(2, evidence=Evidence(300))
+    assert advance(doubting, Glanced(1, "stop")) == Outcome(doubting)
+    assert advance(doubting, Glanced(2, "stop"), frozenset({"stop"})).floor.turn == 1
+    assert advance(doubting, Glanced(2, "stop")).floor.turn == 2
+
+
+def test_a_wish_about_the_pace_said_into_the_reply_goes_with_it() -> None:
+    outcome = play(*OVER_LOUDSPEAKER, ENDED, understood(2, "slower"), floor=CANCELLING)
+    assert outcome.orders[-1] == Resume(1, "slower")
+
+
+@pytest.mark.parametrize("part", [Part.LANGUAGE_MODEL, Part.SYNTHESISER, Part.LOUDSPEAKER])
+def test_a_fault_of_what_makes_the_reply_leaves_the_end_to_the_reply(part: Part) -> None:
+    outcome = play(SendText("hi"), broke(1, part))
+    assert outcome.floor.phase is Phase.THINKING
+
+
+def test_a_doubt_whose_words_cannot_be_had_is_none() -> None:
+    outcome = play(*OVER_LOUDSPEAKER, broke(2, Part.RECOGNISER), floor=CANCELLING)
+    assert outcome.orders[-2:] == (DropUtterance(2, aside=True), Resume(1))
+
+
+def test_who_is_cancelled_out_is_listened_to_under_the_reply() -> None:
+    assert play(EchoCancelled(True)).floor.cancelling
+    assert not play(EchoCancelled(False), floor=CANCELLING).floor.cancelling

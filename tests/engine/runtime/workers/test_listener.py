@@ -6,14 +6,11 @@ import pytest
 from engine.asr.base import SAMPLE_RATE
 from engine.audio.base import Pcm, Played
 from engine.audio.echo.near_end import NearEnd
+from engine.audio.vad import SpeechEnded, SpeechPaused, SpeechStarted
 from engine.errors import DeviceError
-from engine.messages import Event
+from engine.messages import Event, Failed
 from engine.runtime.turn.facts import (
     Fact,
-    PartFailed,
-    SpeechEnded,
-    SpeechPaused,
-    SpeechStarted,
 )
 from engine.runtime.turn.orders import CloseUtterance, JoinUtterance, OpenUtterance
 from engine.runtime.workers.ducking import Ducking
@@ -193,5 +190,5 @@ def test_a_microphone_that_cannot_be_replaced_ends_the_turn_it_was_heard_for() -
     ears.listener._handle(OpenUtterance(1, None))
     del ears._stage.microphones[""]
     ears.listener._report(DeviceError("The microphone is gone."))
-    failed = [told.turn for told in ears.told if isinstance(told, PartFailed)]
+    failed = [told.turn for told in ears.told if isinstance(told, Failed)]
     assert failed == [None, 1]

@@ -6,8 +6,8 @@ import psutil
 import pytest
 
 from engine.errors import Cancelled, ModelError
-from engine.messages import Event, Loading, Notice, Part, Ready
-from engine.runtime.turn.facts import Fact, PartFailed
+from engine.messages import Event, Failed, Loading, Notice, Part, Ready
+from engine.runtime.turn.facts import Fact
 from engine.runtime.workers.loaded_part import LoadedPart
 from engine.settings import LanguageModelSettings
 
@@ -95,7 +95,7 @@ def test_live_values_that_cannot_be_are_told_and_change_nothing() -> None:
     bench.take("one")
     before = bench.part.now.settings
     bench.take("one", system_prompt="impossible")
-    assert [failed.error.message for failed in bench.of(PartFailed)] == ["That cannot be."]
+    assert [failed.message for failed in bench.of(Failed)] == ["That cannot be."]
     assert bench.part.now.settings == before
 
 
@@ -113,7 +113,7 @@ def test_what_is_chosen_in_vain_leaves_what_runs() -> None:
     bench.refused = {"two"}
     bench.take("two")
     assert (bench.running, len(bench.made), bench.made[0].closed) == ("one", 1, False)
-    assert len(bench.of(PartFailed)) == 1
+    assert len(bench.of(Failed)) == 1
 
 
 def test_where_memory_is_short_the_one_in_use_is_released_first() -> None:
@@ -142,7 +142,7 @@ def test_one_that_was_released_in_vain_is_loaded_again_and_it_is_said() -> None:
     bench.refused = {"two"}
     bench.take("two")
     assert (bench.running, bench.part.now.settings.temperature) == ("one", 0.2)
-    assert [failed.error.message for failed in bench.of(PartFailed)] == ["two does not load."]
+    assert [failed.message for failed in bench.of(Failed)] == ["two does not load."]
     assert bench.of(Ready)[-1].instead  # the fault is still there
     assert [notice.text for notice in bench.of(Notice)] == [
         "The language model from before was loaded again."
@@ -155,7 +155,7 @@ def test_one_that_does_not_load_again_either_is_stood_in_for() -> None:
     bench.refused = {"one", "two"}
     bench.take("two")
     assert bench.running == "skills"
-    assert len(bench.of(PartFailed)) == 2
+    assert len(bench.of(Failed)) == 2
     assert not bench.of(Notice)
 
 

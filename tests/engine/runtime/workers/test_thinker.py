@@ -9,9 +9,9 @@ import pytest
 
 from engine.errors import LanguageModelError
 from engine.llm.base import Message, Role
-from engine.messages import Event, Loading, Ready
+from engine.messages import Event, Failed, Loading, Ready
 from engine.runtime.turn.dials import Dials
-from engine.runtime.turn.facts import Fact, PartFailed
+from engine.runtime.turn.facts import Fact
 from engine.runtime.turn.reply import Reply
 from engine.runtime.workers.speaker import Order
 from engine.runtime.workers.thinker import Answer, GetReady, LoadLanguageModel, Rest, Thinker
@@ -87,7 +87,7 @@ def test_what_fails_while_getting_ready_is_left_for_the_reply_to_tell() -> None:
     mind.model.broken = LanguageModelError("The template failed.")
     mind.rest()
     assert mind.thinker._tick() is None
-    assert not [told for told in mind.told if isinstance(told, PartFailed)]
+    assert not [told for told in mind.told if isinstance(told, Failed)]
 
 
 def loading_until_cancelled(began: threading.Event):
@@ -125,7 +125,7 @@ def test_loading_is_given_up_for_another_model(endless) -> None:
         "Trying",
         "Loading skills",
     ]
-    assert not [each for each in told if isinstance(each, PartFailed)]
+    assert not [each for each in told if isinstance(each, Failed)]
 
 
 def test_loading_is_not_given_up_for_what_applies_live() -> None:
@@ -147,7 +147,7 @@ def test_loading_is_not_given_up_for_what_applies_live() -> None:
         thinker._load_wanted()
     assert model.settings == warmer
     assert len([each for each in told if isinstance(each, Loading)]) == 2  # of one load
-    assert not [each for each in told if isinstance(each, PartFailed)]
+    assert not [each for each in told if isinstance(each, Failed)]
 
 
 def test_a_changed_system_prompt_is_made_ready_for() -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from engine.asr.base import Recogniser, Transcript
 from engine.asr.completeness import Completeness
-from engine.messages import Event
-from engine.runtime.turn.facts import Drafted, Fact, Glanced, PartialHeard, Transcribed
+from engine.messages import Event, PartialTranscript
+from engine.runtime.turn.facts import Drafted, Fact, Glanced, Transcribed
 from engine.runtime.turn.orders import CloseUtterance, DropUtterance, JoinUtterance, OpenUtterance
 from engine.runtime.workers import transcriber as transcriber_module
 from engine.runtime.workers.transcriber import (
@@ -105,7 +105,7 @@ def test_after_the_end_no_text_so_far_is_told() -> None:
     scribe.told.clear()
     scribe.stage.recogniser.text = "other words"
     scribe.transcriber._tick()
-    assert scribe.of(PartialHeard) == []
+    assert scribe.of(PartialTranscript) == []
 
 
 def test_another_language_applies_without_loading() -> None:
@@ -140,7 +140,7 @@ def test_a_glance_is_told_before_the_text_so_far() -> None:
     scribe.do(OpenUtterance(2, None))
     scribe.told.clear()
     scribe.hear(2)
-    assert scribe.told == [Glanced(2, "stop"), PartialHeard(2, "stop")]
+    assert scribe.told == [Glanced(2, "stop"), PartialTranscript(2, "stop")]
 
 
 def test_rules_of_english_do_not_judge_another_language() -> None:
