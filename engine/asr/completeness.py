@@ -15,9 +15,9 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from enum import Enum
-from typing import Any
 
 from engine.asr.phrase_model import PhraseModel
+from engine.asr.sphinx.english import trigrams
 
 OPEN_BELOW = 0.5  # probability that it is whole
 WHOLE_ABOVE = 0.8  # of beginnings one in thirty is above it
@@ -139,13 +139,10 @@ def _opens_clause(words: Sequence[str]) -> bool:
 
 
 def chance_of_end() -> Callable[[Sequence[str]], float]:
-    """The trigram model that comes with pocketsphinx (70 ms, read into memory as it is used)."""
+    """The trigram model that comes with pocketsphinx."""
     import pocketsphinx
 
-    logarithms: Any = pocketsphinx.LogMath()
-    model: Any = pocketsphinx.NGramModel(
-        None, logarithms, pocketsphinx.get_model_path("en-us/en-us.lm.bin")
-    )
+    logarithms, model = pocketsphinx.LogMath(), trigrams()
 
     def chance(words: Sequence[str]) -> float:
         # The model wants the newest word first.

@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 from engine.asr.base import SAMPLE_RATE, RecogniserInfo, Transcript
 from engine.asr.kept import Pcm
-from engine.asr.sphinx import SphinxRecogniser, SphinxRecognition
-from engine.asr.whisper import WhisperRecogniser, WhisperRecognition
+from engine.asr.sphinx.recogniser import SphinxRecogniser, SphinxRecognition
+from engine.asr.whisper.recogniser import WhisperRecogniser, WhisperRecognition
 from engine.settings import RecogniserSettings
 
 ENGLISH = ("", "en")

@@ -15,9 +15,6 @@ ORDER = 3
 DISCOUNT = 0.7  # counts taken off for the unseen: 0.3 to 0.8 differ by less than 1 % of words
 START, END = "<s>", "</s>"
 IMPOSSIBLE = -99.0  # log10: the start is never predicted
-# pocketsphinx sizes a hash table by the vocabulary of the model and then puts its whole dictionary
-# in: 8.7 s for one phrase, 0.9 s for 3000 phrases, 0.1 s with so many words more.
-PADDING = 20_000
 MAX_PHRASES = 20_000
 MAX_WORDS = 30
 
@@ -72,7 +69,7 @@ class PhraseModel:
         return self._back_off(history) + self.log10(word, history[1:])
 
     def write(self, file: Path) -> None:
-        """Write the model as ARPA text, with PADDING words that are never said."""
+        """Write the model as ARPA text."""
         file.write_text("\n".join(self._lines()) + "\n", encoding="ascii")
 
     def _seen(self, said: Sequence[str], place: int) -> bool:
@@ -107,14 +104,13 @@ class PhraseModel:
             for order in range(1, ORDER + 1)
         }
         yield "\\data\\"
-        yield f"ngram 1={1 + len(grams[1]) + PADDING}"
+        yield f"ngram 1={1 + len(grams[1])}"
         for order in range(2, ORDER + 1):
             yield f"ngram {order}={len(grams[order])}"
         for order in range(1, ORDER + 1):
             yield f"\n\\{order}-grams:"
             if order == 1:
                 yield f"{IMPOSSIBLE} {START} {self._weight((START,)):.4f}"
-                yield from (f"{IMPOSSIBLE} <unsaid{n}> 0" for n in range(PADDING))
             for history, word in sorted(grams[order]):
                 entry = f"{self.log10(word, history):.4f} {' '.join((*history, word))}"
                 longer = (*history, word)

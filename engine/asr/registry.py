@@ -25,17 +25,17 @@ def load(settings: RecogniserSettings, phrases: Sequence[str]) -> Recogniser:
     match settings.engine:
         case "sphinx":
             # pocketsphinx brings its model along: only when it is the one in use.
-            from engine.asr.sphinx import SphinxRecogniser
+            from engine.asr.sphinx.recogniser import SphinxRecogniser
 
             check_language(settings.language)
             return SphinxRecogniser(phrases)
         case "whisper":
             # faster-whisper brings ctranslate2, onnxruntime and PyAV: 1.2 s and 54 MB.
             from engine.asr.pair import PairedRecogniser
-            from engine.asr.sphinx import SphinxRecogniser
-            from engine.asr.whisper import load_whisper
+            from engine.asr.sphinx.recogniser import SphinxRecogniser
+            from engine.asr.whisper.recogniser import load_whisper
 
-            whisper, quick = load_whisper(settings), SphinxRecogniser(phrases)
+            whisper, quick = load_whisper(settings), SphinxRecogniser(phrases, any_english=False)
             return PairedRecogniser(whisper, quick, settings.language)
     raise InvalidInput(
         f"There is no recogniser called '{settings.engine}'.",

@@ -71,7 +71,7 @@ def recogniser(settings: Settings) -> Iterator[Finding]:
 
     chosen = pick.resolve(settings.recogniser)
     if chosen.engine == pick.WHISPER:
-        from engine.asr.whisper_model import checked_folder  # no library of Whisper's yet
+        from engine.asr.whisper.model import checked_folder  # no library of Whisper's yet
 
         try:
             folder = checked_folder(chosen.model)

@@ -21,10 +21,11 @@ import numpy as np
 from num2words import num2words
 from scipy import signal
 
-from engine.asr import whisper, whisper_model
 from engine.asr.base import SAMPLE_RATE, Recogniser
 from engine.asr.pick import resolve
 from engine.asr.registry import NAMES, load
+from engine.asr.whisper import model
+from engine.asr.whisper import recogniser as whisper
 from engine.audio.base import Pcm
 from engine.runtime.parts import standard_parts
 from engine.settings import RecogniserSettings
@@ -142,7 +143,7 @@ def _print(*cells: str) -> None:
 def _speeds(settings: RecogniserSettings) -> None:
     """Whisper alone, by beams and threads."""
     for threads in (1, 2):
-        whisper_model.MAX_THREADS = threads
+        model.MAX_THREADS = threads
         recogniser = whisper.load_whisper(resolve(settings))
         for beams in (1, 2, 5):
             whisper.FINAL_BEAMS = beams

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from engine.asr.pick import check_language
-from engine.asr.whisper_model import checked_folder
+from engine.asr.whisper.model import checked_folder
 from engine.assets import catalogue
 from engine.assets.catalogue import Asset
 from engine.assets.store import State, Store

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from engine.asr import asides
+from engine.asr.sphinx import asides
 from engine.llm.skills.pace_wishes import may_become_pace_wish, pace_wish
 
 _WORD = re.compile(r"[a-z']+")

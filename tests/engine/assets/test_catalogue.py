@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from engine.asr.whisper_model import REQUIRED
+from engine.asr.whisper.model import REQUIRED
 from engine.assets.catalogue import HubSource, ReleaseSource, catalogue, find, parse
 from engine.assets.packages import Member, Package
 from engine.errors import AssetError, InvalidInput

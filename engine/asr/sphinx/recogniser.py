@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.asr.base import RecogniserInfo, Transcript
-from engine.asr.decision import Likely
 from engine.asr.kept import Clip, KeptAudio
 from engine.asr.phrase_model import PhraseModel
 from engine.asr.pick import check_language
-from engine.asr.sphinx_decoder import SphinxDecoder
+from engine.asr.sphinx.decision import Likely
+from engine.asr.sphinx.decoder import SphinxDecoder
 from engine.audio.vad import Vad
 from engine.settings import RecogniserSettings
 
@@ -30,11 +30,12 @@ Pcm = npt.NDArray[np.float32]
 class SphinxRecogniser:
     """A loaded decoder with the skills' language model beside the open one."""
 
-    def __init__(self, phrases: Sequence[str]) -> None:
-        """Load in about a second; without usable phrases only the open model is used. ModelError
-        when pocketsphinx or its model is missing.
+    def __init__(self, phrases: Sequence[str], *, any_english: bool = True) -> None:
+        """Load in about a second; without usable phrases only the open model is used. Without
+        `any_english` a Recognition knows only interjection(), command() and the text so far, with
+        a seventh of the memory. ModelError when pocketsphinx or its model is missing.
         """
-        self._decoder = SphinxDecoder(PhraseModel(phrases))
+        self._decoder = SphinxDecoder(PhraseModel(phrases), any_english=any_english)
         self._vad = Vad()
         self._recognition: SphinxRecognition | None = None
 
@@ -100,7 +101,7 @@ class SphinxRecognition:
         return self.interjection() or self._whole()
 
     def interjection(self) -> Transcript | None:
-        """A halt or a nod if it was surely one, see engine/asr/asides.py."""
+        """A halt or a nod if it was surely one, see engine/asr/sphinx/asides.py."""
         return self._draft(self._decoder.decode_aside)
 
     def command(self, wanted: Callable[[], bool]) -> Transcript | None:

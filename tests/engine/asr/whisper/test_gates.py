@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from engine.asr.gates import Believed, Gates, believe, join
+from engine.asr.whisper.gates import Believed, Gates, believe, join
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from engine.asr.base import SAMPLE_RATE
-from engine.asr.sphinx import SphinxRecogniser
-from engine.asr.sphinx_decoder import SphinxDecoder
+from engine.asr.sphinx.recogniser import SphinxRecogniser
+from engine.asr.sphinx.searches import Searches
 from engine.errors import ModelError, RecogniserError
 from engine.settings import RecogniserSettings
 
@@ -285,7 +285,7 @@ def test_a_failure_while_decoding_is_said_and_the_next_utterance_works(
         raise RuntimeError("Failed to end utterance")
 
     with monkeypatch.context() as broken:
-        broken.setattr(SphinxDecoder, "_spectral_mean", failing)
+        broken.setattr(Searches, "mean", failing)
         with pytest.raises(RecogniserError, match="could not decode"):
             pushed(recogniser, say("stop")).finish()
     assert pushed(recogniser, say("stop")).finish().text == "stop"
@@ -299,7 +299,7 @@ def test_a_failure_in_the_middle_of_a_long_utterance_leaves_it_closable(
 
     recognition = recogniser.open()
     with monkeypatch.context() as broken:
-        broken.setattr(SphinxDecoder, "_spectral_mean", failing)
+        broken.setattr(Searches, "mean", failing)
         with pytest.raises(RecogniserError, match="could not decode"):
             recognition.push(np.tile(say("convert ten miles to kilometers"), 6))
     recognition.close()

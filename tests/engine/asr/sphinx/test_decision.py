@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.asr.decision import Heard, Likely, aside, choose, sure
+from engine.asr.sphinx.decision import Heard, Likely, aside, choose, sure
 
 CHANCES = st.floats(0.0, 1.0)
 SCORES = st.floats(-10.0, 0.0)

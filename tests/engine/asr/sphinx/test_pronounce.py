@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.asr.pronounce import pronounce
+from engine.asr.sphinx.pronounce import pronounce
 
 DICTIONARY = {
     "meter": "M IY T ER",

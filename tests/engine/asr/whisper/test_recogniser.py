@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.asr import whisper_model
 from engine.asr.base import SAMPLE_RATE
-from engine.asr.gates import Gates
-from engine.asr.whisper import WhisperRecogniser, load_whisper
-from engine.asr.whisper_model import LoadedWhisper, checked_folder, load_model
+from engine.asr.whisper import model
+from engine.asr.whisper.gates import Gates
+from engine.asr.whisper.model import LoadedWhisper, checked_folder, load_model
+from engine.asr.whisper.recogniser import WhisperRecogniser, load_whisper
 from engine.errors import ModelError, RecogniserError
 from engine.settings import RecogniserSettings
 
@@ -280,7 +280,7 @@ def test_a_gpu_without_its_libraries_gives_way_to_the_cpu_with_a_note(monkeypatc
     if ctranslate2.get_cuda_device_count() == 0:  # the real library then refuses by itself
         monkeypatch.setattr(ctranslate2, "get_cuda_device_count", lambda: 1)
     else:
-        monkeypatch.setattr(whisper_model, "_load", refuse_cuda(whisper_model._load))
+        monkeypatch.setattr(model, "_load", refuse_cuda(model._load))
     loaded = load_model(str(whisper_folder), "en")
     assert "on CPU" in loaded.detail
     assert "the GPU could not be used" in loaded.detail
@@ -291,7 +291,7 @@ def test_torch_and_whisper_compute_in_one_process(whisper_folder):
     """Two OpenMP runtimes in one process crash or abort where they clash."""
     script = (
         "import sys, numpy, torch; torch.ones(512, 512) @ torch.ones(512, 512);"
-        "from engine.asr.whisper_model import load_model;"
+        "from engine.asr.whisper.model import load_model;"
         "model = load_model(sys.argv[1], 'en').model;"
         "list(model.transcribe(numpy.zeros(16000, numpy.float32), language='en')[0]);"
         "torch.ones(512, 512) @ torch.ones(512, 512); print('both')"
@@ -319,7 +319,7 @@ def test_no_more_of_the_window_is_encoded_than_there_is_speech_for(loaded, secon
 
     mel = np.zeros((80, 3000), np.float32)
     mel[:, : seconds * 100] = 1.0
-    whisper_model._encode(encode, mel)
+    model._encode(encode, mel)
     assert encoded == [frames]
 
 

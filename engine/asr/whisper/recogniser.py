@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.asr.base import SAMPLE_RATE, RecogniserInfo, Transcript
-from engine.asr.gates import Believed, Gates, believe, join
 from engine.asr.kept import Clip, KeptAudio
-from engine.asr.whisper_model import LoadedWhisper, in_language, load_model
+from engine.asr.whisper.gates import Believed, Gates, believe, join
+from engine.asr.whisper.model import LoadedWhisper, in_language, load_model
 from engine.audio.vad import Vad
 from engine.errors import RecogniserError
 from engine.settings import RecogniserSettings

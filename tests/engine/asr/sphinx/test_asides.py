@@ -1,6 +1,6 @@
 """The few things people say into a reply, as a grammar."""
 
-from engine.asr.asides import HALTS, NODS, transitions
+from engine.asr.sphinx.asides import HALTS, NODS, transitions
 
 
 def texts() -> set[str]:

@@ -1,0 +1,1 @@
+"""pocketsphinx, which comes with its model, made to expect what the skills understand."""

@@ -1,0 +1,173 @@
+"""Two pocketsphinx decoders: one knows the words of the skills' phrases and of asides, the other
+all of English.
+
+The first has a quick search for the text so far, a careful one, and one for what people say into a
+reply. With a dictionary of some hundred words it takes 12 MB; the other takes 90. Invariant: what a
+clip is decoded to depends on the clip alone, but for the mean that its search begins with.
+"""
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.asr.base import SAMPLE_RATE
+from engine.asr.kept import Clip
+from engine.asr.phrase_model import PhraseModel
+from engine.asr.sphinx.asides import transitions
+from engine.asr.sphinx.decision import Heard, Likely, aside, choose, sure
+from engine.asr.sphinx.english import trigrams, write_dictionary
+from engine.asr.sphinx.searches import ANY_WORD, Searches, always, failure
+
+PAUSE_MS = 1500
+MARGIN_MS = 300  # of silence around speech: the search wants to hear it begin
+ASIDE_S = 1.7  # of speech with those margins: longer ones are sentences
+COMMAND = 0.95  # at least so likely a phrase, to be believed without a better recogniser's opinion
+STRAY_STEPS = 1  # of the text so far: more are other talk pressed into the skills' words
+STREAMING, PHRASES, OPEN, ASIDES = "streaming", "phrases", "open", "asides"
+
+Pcm = npt.NDArray[np.float32]
+
+
+class SphinxDecoder:
+    """Both decoders, and the mean that the next utterance begins with."""
+
+    def __init__(self, phrases: PhraseModel, *, any_english: bool = True) -> None:
+        """Without `any_english`, where there are phrases, only decode_aside() and
+        decode_command() are allowed. ModelError when pocketsphinx or its model is missing.
+        """
+        self.phrases = phrases
+        known = _known(phrases) if phrases.size else None
+        streaming = known is None
+        self._open = _any_english(streaming=streaming) if any_english or streaming else None
+        self._known = known or self._any
+        self._mean = self._known.usual_mean  # of the last utterance with words
+
+    def begin(self) -> None:
+        """Start the streaming pass."""
+        self._known.start(STREAMING, self._mean)
+
+    def feed(self, pcm: Pcm) -> None:
+        """More samples [S] for the streaming pass. RecogniserError when pocketsphinx fails."""
+        self._known.feed(pcm)
+
+    def text(self) -> str:
+        """The streaming pass so far; words that no phrase explains are an ellipsis."""
+        words = self._known.words()
+        if not self.phrases.size:
+            return " ".join(words)
+        shown = self.phrases.likely_start(words, unseen=STRAY_STEPS)
+        return " ".join(words[:shown]) + ("…" if shown < len(words) else "")
+
+    def end(self) -> None:
+        """End the streaming pass."""
+        self._known.end()
+
+    def decode(self, clip: Clip, wanted: Callable[[], bool] = always) -> Likely | None:
+        """What was said in a clip, by whichever language model is the likelier. None: given up, as
+        it was no longer `wanted`.
+        """
+        spoken = clip.spoken(pause_ms=PAUSE_MS, margin_ms=MARGIN_MS)
+        if len(spoken) == 0:
+            return Likely("", 0.0)
+        try:
+            return self._decode(spoken, wanted)
+        except RuntimeError as error:
+            raise failure(error) from error
+
+    def decode_aside(self, clip: Clip) -> Likely | None:
+        """What was said into a reply if it is a halt or a nod, as what is short often is."""
+        spoken = self._short(clip)
+        try:
+            return None if spoken is None else self._aside(spoken)
+        except RuntimeError as error:
+            raise failure(error) from error
+
+    def decode_command(self, clip: Clip, wanted: Callable[[], bool] = always) -> Likely | None:
+        """A short phrase of which its model is sure beyond decode()'s needs."""
+        spoken = self._short(clip)
+        if spoken is None:
+            return None
+        try:
+            mean = self._known.mean(spoken, self._mean)
+            expected = self._search(self._known, PHRASES, mean, spoken, wanted)
+        except RuntimeError as error:
+            raise failure(error) from error
+        certain = sure(expected) if expected is not None and expected.words else None
+        return certain if certain is not None and certain.confidence >= COMMAND else None
+
+    @property
+    def _any(self) -> Searches:
+        assert self._open is not None, "made for all of English"
+        return self._open
+
+    def _short(self, clip: Clip) -> Pcm | None:
+        """What was spoken, if it was hardly more than a word or two."""
+        spoken = clip.spoken(pause_ms=PAUSE_MS, margin_ms=MARGIN_MS)
+        short = 0 < len(spoken) <= ASIDE_S * SAMPLE_RATE and self.phrases.size
+        return spoken if short else None
+
+    def _aside(self, pcm: Pcm) -> Likely | None:
+        mean = self._known.mean(pcm, self._mean)
+        short = self._search(self._known, ASIDES, mean, pcm, always)
+        expected = self._search(self._known, PHRASES, mean, pcm, always)
+        assert short is not None, "wanted to the end"
+        assert expected is not None, "wanted to the end"
+        return aside(short, expected)
+
+    def _decode(self, pcm: Pcm, wanted: Callable[[], bool]) -> Likely | None:
+        expected = None
+        if self.phrases.size:
+            mean = self._known.mean(pcm, self._mean)
+            expected = self._search(self._known, PHRASES, mean, pcm, wanted)
+            if expected is None:
+                return None
+            if not expected.words:
+                return Likely("", 0.0)
+            certain = sure(expected)
+            if certain is not None:
+                return self._remember(mean, certain)
+        mean = self._any.mean(pcm, self._mean)
+        free = self._search(self._any, OPEN, mean, pcm, wanted)
+        return None if free is None else self._remember(mean, choose(expected, free))
+
+    def _remember(self, mean: str, said: Likely) -> Likely:
+        if said.text:
+            self._mean = mean
+        return said
+
+    def _search(
+        self, decoder: Searches, name: str, mean: str, pcm: Pcm, wanted: Callable[[], bool]
+    ) -> Heard | None:
+        """One search over samples [S]; None when it was given up."""
+        found = decoder.search(name, mean, pcm, wanted)
+        if found is None:
+            return None
+        unseen = self.phrases.unseen(found.words) if found.words else 0
+        return Heard(found.words, found.posteriors, unseen, found.score)
+
+
+def _known(phrases: PhraseModel) -> Searches:
+    """A decoder of the words in phrases and asides."""
+    with tempfile.TemporaryDirectory() as folder:
+        dictionary, model = Path(folder, "phrases.dict"), Path(folder, "phrases.lm")
+        asides = [word for *_, word in transitions()]
+        write_dictionary([ANY_WORD, *asides, *phrases.words], dictionary)
+        phrases.write(model)
+        known = Searches(dictionary)
+        known.add_file(PHRASES, model)
+        known.be_quick()
+        known.add_file(STREAMING, model)
+        known.add_grammar(ASIDES, transitions())  # one of few words needs no second pass
+    return known
+
+
+def _any_english(*, streaming: bool) -> Searches:
+    """A decoder of every word; with `streaming` also for the text so far."""
+    any_english = Searches()
+    any_english.add_model(OPEN, trigrams())
+    if streaming:
+        any_english.add_model(STREAMING, trigrams())
+    return any_english

@@ -1,0 +1,1 @@
+"""Whisper, and how much of what it writes to believe."""

@@ -1,0 +1,40 @@
+"""The English that comes with pocketsphinx."""
+
+from pathlib import Path
+
+import pytest
+
+from engine.asr.sphinx.english import trigrams, write_dictionary
+from engine.errors import ModelError
+
+
+def written(tmp_path: Path, *words: str) -> list[str]:
+    file = tmp_path / "some.dict"
+    write_dictionary(words, file)
+    return file.read_text(encoding="ascii").split("\n")[:-1]
+
+
+def test_a_word_has_all_its_pronunciations_and_no_other_word_is_there(tmp_path):
+    assert written(tmp_path, "stop", "a") == ["a AH", "a(2) EY", "stop S T AA P"]
+
+
+def test_a_word_the_dictionary_lacks_is_composed(tmp_path):
+    assert written(tmp_path, "nanometres") == ["nanometres N AE N OW M IY T ER Z"]
+
+
+def test_what_has_no_letters_is_left_out(tmp_path):
+    assert written(tmp_path, "'", "stop") == ["stop S T AA P"]
+
+
+def test_the_trigram_model_is_read_once():
+    assert trigrams() is trigrams()
+    assert trigrams().prob(["the", "of"]) > trigrams().prob(["time", "of"])
+
+
+def test_a_missing_dictionary_is_a_model_error(monkeypatch, tmp_path):
+    import pocketsphinx
+
+    monkeypatch.setattr(pocketsphinx, "get_model_path", lambda name: str(tmp_path / "none"))
+    with pytest.raises(ModelError, match="does not load") as raised:
+        write_dictionary(["stop"], tmp_path / "some.dict")
+    assert "install Rubato again" in raised.value.hint
