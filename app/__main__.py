@@ -4,23 +4,33 @@ thing on the command line.
 Invariant: nothing heavy is imported before it is known to be needed.
 """
 
-import logging
 import os
 import sys
 import threading
 from collections.abc import Sequence
 
-from app.command import cli
-from app.command.terminal import LogFormatter, tell
-from engine import api
-from engine.api import EngineError
+from app.presence import remote
 
 LAST_WAIT_S = 5.0  # for a thread that is still busy after the engine has stopped
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run Rubato; returns the exit status."""
-    order = cli.parse(sys.argv[1:] if arguments is None else arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    message = remote.message_of(words)
+    return remote.tell(message) if message else _main(words)
+
+
+def _main(words: Sequence[str]) -> int:
+    """All that is more than one message to the Rubato that runs."""
+    import logging
+
+    from app.command import cli
+    from app.command.terminal import LogFormatter, tell
+    from engine import api
+    from engine.api import EngineError
+
+    order = cli.parse(words)
     log = logging.StreamHandler()
     log.setFormatter(LogFormatter("%(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(level=order.log_level, handlers=[log])
@@ -46,7 +56,7 @@ def start() -> None:
         if not thread.daemon:
             thread.join(LAST_WAIT_S)
             if thread.is_alive():
-                tell(f"rubato: {thread.name} is still busy; leaving without it.")
+                sys.stderr.write(f"rubato: {thread.name} is still busy; leaving without it.\n")
                 sys.stderr.flush()
                 os._exit(status)
     sys.exit(status)

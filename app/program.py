@@ -1,7 +1,12 @@
-"""The program with its window: made, shown, and ended when the engine has stopped."""
+"""The program with a window: one for each person, an engine behind it, and an end.
+
+Invariant: of two starts at once one becomes the program and the other tells it to show itself; the
+engine is made after the first frame, and the program ends only when it has stopped.
+"""
 
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
@@ -10,8 +15,21 @@ from app.bridge import Bridge, Emit, EngineLike
 from app.interrupt import Interrupt
 from app.look.icons import application_icon
 from app.look.theme import Theme, load_fonts, mode_named
+from app.presence import remote
+from app.presence.desk import Desk
+from app.presence.instance import Claim, Instance
 from app.window import Window
 from engine.api import Settings
+
+
+@dataclass(frozen=True)
+class Start:
+    """How it begins. `hidden`: without a window, as at login. `tray`: an icon where there is one
+    to put it in.
+    """
+
+    hidden: bool = False
+    tray: bool = True
 
 
 def make_application() -> QApplication:
@@ -32,16 +50,25 @@ def run(
     make_engine: Callable[[Settings, Emit], EngineLike],
     *,
     notes: Sequence[str] = (),
+    start: Start | None = None,
 ) -> int:
     """Show the window until it is closed and the engine has stopped; the exit status.
 
     `make_engine` is called after the first frame, off the Qt thread. `notes` are whole sentences to
-    show from the start, for example about a settings file that could not be read.
+    show from the start, for example about a settings file that could not be read. `start` None: the
+    window alone, which nobody else can reach.
     """
     application = make_application()
+    desk = Desk()
+    instance = Instance(desk.on_message)
+    if start is not None and (claim := instance.claim()) is not Claim.OURS:
+        if claim is Claim.TAKEN:
+            return remote.raise_running(hidden=start.hidden) or 0
+        notes = (*notes, f"`rubato talk` and a second start cannot reach this. {instance.fault}")
     theme = Theme(mode_named(settings.window.theme), application)
     bridge = Bridge(lambda emit: make_engine(settings, emit))
     window = Window(settings, bridge.post, theme)
+    desk.serve(window)
     queued = Qt.ConnectionType.QueuedConnection
     bridge.arrived.connect(window.on_event, queued)
     bridge.closed.connect(application.quit, queued)
@@ -52,5 +79,6 @@ def run(
     interrupt = Interrupt(window.close, window)
     window.show()
     status = application.exec()
+    instance.close()
     interrupt.restore()
     return status

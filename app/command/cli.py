@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any, Self
 from app.command import models
 from app.command.terminal import redraw, tell, write
 from app.look.plain_text import one_line
+from app.presence import remote
+from app.presence.remote import Message
 from engine import api
 from engine.api import Event, Settings
 
@@ -49,10 +51,13 @@ def _parser() -> argparse.ArgumentParser:
         description="A voice assistant that runs locally. Without arguments the window opens.",
     )
     parser.add_argument("--verbose", action="store_true", help="log what happens inside")
+    parser.add_argument("--start-hidden", action="store_true", help="begin without the window")
+    parser.add_argument("--no-tray", action="store_true", help="put no icon into the tray")
     parser.set_defaults(command=_window)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     _add_say(commands)
     _add_converse(commands)
+    _add_remote(commands)
     models.add_command(commands)
     _add_simple(commands, "voices", _voices, "list the voices that can be chosen")
     bench = _add_simple(commands, "bench", _bench, "measure this machine")
@@ -72,6 +77,7 @@ def _add_say(commands: Any) -> None:  # Any: argparse names this type only priva
     say.add_argument("--word-delay", type=float, default=0.0, metavar="MS", help="pause per word")
     say.add_argument("--out", type=Path, metavar="FILE", help="write a .wav instead of playing")
     say.add_argument("--json", action="store_true", help="print measurements as JSON")
+    say.add_argument("--in-window", action="store_true", help="let the Rubato that runs say it")
     say.set_defaults(command=_say)
 
 
@@ -96,6 +102,25 @@ def _add_converse(commands: Any) -> None:
     demo.set_defaults(command=_demo)
 
 
+def _add_remote(commands: Any) -> None:
+    """What the Rubato that runs is told. A whole line of it is taken before this parser is made
+    (app/__main__.py); here it is listed, and explained where it is wrong.
+    """
+    talk = commands.add_parser("talk", help="hold or let go the talk key of the running program")
+    talk.add_argument("how", choices=("press", "release", "toggle"))
+    talk.set_defaults(
+        command=lambda options: remote.tell(Message(remote.Order(f"talk {options.how}")))
+    )
+    for order, text in (
+        (remote.Order.STOP, "stop the reply of the running program"),
+        (remote.Order.FASTER, "let the running program speak faster"),
+        (remote.Order.SLOWER, "let the running program speak slower"),
+        (remote.Order.SHOW, "show the window of the running program"),
+    ):
+        parser = commands.add_parser(order.value, help=text)
+        parser.set_defaults(command=lambda _, order=order: remote.tell(Message(order)))
+
+
 def _add_simple(
     commands: Any, name: str, command: Callable[[argparse.Namespace], int], text: str
 ) -> argparse.ArgumentParser:
@@ -111,8 +136,12 @@ def _add_simple(
 def _window(options: argparse.Namespace) -> int:
     if sys.platform == "win32":
         import torch  # noqa: F401 - its DLLs must be loaded before Qt's (pytorch#166628)
-    from app.program import run
+    raised = remote.raise_running(hidden=options.start_hidden)
+    if raised is not None:
+        return raised
+    from app import program
 
+    start = program.Start(hidden=options.start_hidden, tray=not options.no_tray)
     settings, notes = api.load_settings()
 
     def make_engine(settings: Settings, emit: Callable[[Event], None]) -> api.Engine:
@@ -120,11 +149,13 @@ def _window(options: argparse.Namespace) -> int:
             settings, emit, settings_path=api.settings_path(), timers_path=api.timers_path()
         )
 
-    return run(settings, make_engine, notes=notes)
+    return program.run(settings, make_engine, notes=notes, start=start)
 
 
 def _say(options: argparse.Namespace) -> int:
     text = sys.stdin.read() if options.text == "-" else options.text
+    if options.in_window:
+        return _say_in_window(text, options)
     settings = _settings()
     if options.seed is not None:
         settings = api.settings.change(settings, "speech.seed", options.seed)
@@ -143,6 +174,20 @@ def _say(options: argparse.Namespace) -> int:
             f"{said.first_packet_ms:.0f} ms, {said.rtf:.2f} of real time"
         )
     return 0
+
+
+def _say_in_window(text: str, options: argparse.Namespace) -> int:
+    others = (options.rate, options.rate_plan, options.voice, options.engine, options.seed)
+    if (
+        options.json
+        or options.word_delay
+        or any(each is not None for each in (*others, options.out))
+    ):
+        raise api.errors.InvalidInput(
+            "The program that runs speaks with its own voice, and at its own pace.",
+            hint="Give --in-window with a text alone.",
+        )
+    return remote.tell(Message(remote.Order.SAY, text=text))
 
 
 def _constant(rate: float | None) -> str | None:

@@ -48,6 +48,11 @@ class TalkButton(QAbstractButton):
             return "Listening"
         return "Just speak" if self._is_hands_free else "Hold to talk"
 
+    @property
+    def is_held(self) -> bool:
+        """Between PressTalk and ReleaseTalk."""
+        return self._is_held
+
     def hold(self, down: bool) -> None:
         """Button or key went down or up."""
         if down is self._is_held:

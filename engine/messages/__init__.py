@@ -21,6 +21,7 @@ from engine.messages.commands import (
     SetHandsFree,
     SetRate,
     SetVolume,
+    Speak,
     StopReply,
 )
 from engine.messages.events import (
@@ -41,6 +42,7 @@ from engine.messages.events import (
     SettingChanged,
     Stopped,
     Thought,
+    TimerRang,
     TurnEnded,
     TurnMetrics,
     VoicesChanged,
@@ -84,9 +86,11 @@ __all__ = [
     "SetRate",
     "SetVolume",
     "SettingChanged",
+    "Speak",
     "StopReply",
     "Stopped",
     "Thought",
+    "TimerRang",
     "TurnEnded",
     "TurnMetrics",
     "VoicesChanged",

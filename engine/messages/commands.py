@@ -27,6 +27,13 @@ class SendText:
 
 
 @dataclass(frozen=True)
+class Speak:
+    """Say this text, as a timer says its own: now, or after what is being said."""
+
+    text: str
+
+
+@dataclass(frozen=True)
 class StopReply:
     """Stop speaking now; what was not heard is not kept. `by_escape`: asked with that key."""
 
@@ -103,6 +110,7 @@ Command = (
     | ReleaseTalk
     | SetHandsFree
     | SendText
+    | Speak
     | StopReply
     | SetRate
     | SetVolume

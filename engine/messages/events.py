@@ -183,6 +183,13 @@ class RecordingChanged:
 
 
 @dataclass(frozen=True)
+class TimerRang:
+    """A timer's time has come; the text is being said, or will be after what is."""
+
+    text: str
+
+
+@dataclass(frozen=True)
 class Notice:
     """Something worth one line on screen that is not a fault."""
 
@@ -228,6 +235,7 @@ Event = (
     | SettingChanged
     | RecordingChanged
     | Notice
+    | TimerRang
     | Failed
     | Stopped
 )

@@ -36,7 +36,7 @@ from engine.settings import Settings, Value
 
 Inbound = Command | Fact | Event
 
-LONGEST_TEXT = 20_000  # characters; a typed turn beyond that is a mistake
+LONGEST_TEXT = 20_000  # characters; a text beyond that is a mistake
 STOP_S = 2.0  # the conductor itself never waits for anyone, so this is ample
 
 
@@ -125,7 +125,8 @@ class Conductor:
     def _tick(self) -> float | None:
         now = time.monotonic()
         for text in self._timers.due():
-            self._decide(h.TimerRang(text))
+            self._emit(m.TimerRang(text))
+            self._decide(m.Speak(text))
         self._timers.save(self._emit)
         waits = (self._timers.wait_s(), self._preferences.save_if_due(now), self._watch(now))
         return min((wait for wait in waits if wait is not None), default=None)
@@ -160,16 +161,17 @@ class Conductor:
         self._decide(fact)
 
     @_on.register
-    def _(self, command: m.SendText) -> None:
+    def _(self, command: m.SendText | m.Speak) -> None:
         text = command.text.strip()
         if len(text) > LONGEST_TEXT:
             raise InvalidInput(
                 f"That text has {len(text)} characters; {LONGEST_TEXT} is the most.",
                 hint="Send it in parts.",
             )
+        typed = isinstance(command, m.SendText)
         aloud = self._floor.phase is Phase.SPEAKING
-        if text and not (aloud and self._actions.grant_said(text)):
-            self._decide(m.SendText(text))
+        if text and not (typed and aloud and self._actions.grant_said(text)):
+            self._decide(replace(command, text=text))
 
     @_on.register
     def _(self, command: m.SetHandsFree | m.SetRate | m.SetVolume | m.ChangeSetting) -> None:

@@ -30,7 +30,11 @@ def main() -> int:
     open_window = program.run
 
     def watched(
-        settings: Settings, make: Callable[[Settings, Emit], EngineLike], *, notes: Sequence[str]
+        settings: Settings,
+        make: Callable[[Settings, Emit], EngineLike],
+        *,
+        notes: Sequence[str],
+        start: program.Start,
     ) -> int:
         def make_engine(settings: Settings, emit: Emit) -> EngineLike:
             def keep(event: Event) -> None:
@@ -44,7 +48,7 @@ def main() -> int:
         clock = QTimer(application, interval=50)
         clock.timeout.connect(lambda: next(steps, None))
         clock.start()
-        return open_window(settings, make_engine, notes=notes)
+        return open_window(settings, make_engine, notes=notes, start=start)
 
     program.run = watched
     return rubato([])

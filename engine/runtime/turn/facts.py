@@ -137,13 +137,6 @@ class MicrophoneLevel:
 
 
 @dataclass(frozen=True)
-class TimerRang:
-    """A timer came due; `text` is what to say of it."""
-
-    text: str
-
-
-@dataclass(frozen=True)
 class VoiceAdopted:
     """A recording has become a voice called `name`."""
 
@@ -183,7 +176,6 @@ Fact = (
     | WordBegan
     | ReplyEnded
     | MicrophoneLevel
-    | TimerRang
     | VoiceAdopted
     | ClipRead
     | DevicesFound

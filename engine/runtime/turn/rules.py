@@ -19,6 +19,7 @@ from engine.messages import (
     PressTalk,
     ReleaseTalk,
     SendText,
+    Speak,
     StopReply,
 )
 from engine.runtime.turn.facts import (
@@ -27,7 +28,6 @@ from engine.runtime.turn.facts import (
     ReplyAudible,
     ReplyEnded,
     SpeechGoesOn,
-    TimerRang,
     Transcribed,
 )
 from engine.runtime.turn.floor import Doubt, Floor, Outcome
@@ -52,6 +52,7 @@ Deciding = (  # the facts that the rules are about
     PressTalk
     | ReleaseTalk
     | SendText
+    | Speak
     | StopReply
     | SpeechStarted
     | SpeechGoesOn
@@ -61,7 +62,6 @@ Deciding = (  # the facts that the rules are about
     | Transcribed
     | ReplyAudible
     | ReplyEnded
-    | TimerRang
     | Failed
 )
 
@@ -102,7 +102,7 @@ def advance(floor: Floor, fact: Deciding, own: frozenset[str] = frozenset()) -> 
             return _reply_ended(floor, ending)
         case Glanced() | ReplyAudible() | ReplyEnded():
             return Outcome(floor)
-        case TimerRang(text):
+        case Speak(text):
             waiting = (*floor.waiting, text)
             return _rest(Outcome(replace(floor, waiting=waiting)))
         case Failed():

@@ -49,8 +49,10 @@ from engine.messages import (
     SetHandsFree,
     SetRate,
     SettingChanged,
+    Speak,
     Stopped,
     StopReply,
+    TimerRang,
     TurnEnded,
     VoicesChanged,
     WordHeard,
@@ -535,6 +537,16 @@ def test_a_timer_speaks_when_its_time_has_come() -> None:
     with hosting(stage) as host:
         host.ask("timer")
         assert host.wait_ended(2).reply == "Your tea is ready."
+        assert host.of(TimerRang) == [TimerRang("Your tea is ready.")]
+
+
+def test_a_text_is_spoken_though_nobody_asked() -> None:
+    with hosting() as host:
+        host.engine.post(Speak("  The washing is done.  "))
+        assert host.wait_ended(1).heard == "The washing is done."
+        host.engine.post(Speak("a" * 20_001))
+        host.wait(lambda: bool(host.of(Failed)))
+        assert "20000 is the most" in host.of(Failed)[0].message
 
 
 def test_timers_run_on_over_a_quit(tmp_path: Path) -> None:

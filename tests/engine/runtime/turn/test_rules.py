@@ -18,6 +18,7 @@ from engine.messages import (
     PressTalk,
     ReleaseTalk,
     SendText,
+    Speak,
     StopReply,
 )
 from engine.runtime.turn.facts import (
@@ -26,7 +27,6 @@ from engine.runtime.turn.facts import (
     ReplyAudible,
     ReplyEnded,
     SpeechGoesOn,
-    TimerRang,
     Transcribed,
 )
 from engine.runtime.turn.floor import Doubt, Floor, Outcome
@@ -177,7 +177,7 @@ def test_a_turn_of_which_nothing_more_comes_ends_at_once() -> None:
 
 
 def test_a_timer_waits_until_nobody_has_the_floor() -> None:
-    outcome = play(SendText("hi"), audible(1), TimerRang("tea"), ReplyEnded(1, Ending.COMPLETE))
+    outcome = play(SendText("hi"), audible(1), Speak("tea"), ReplyEnded(1, Ending.COMPLETE))
     assert without_phases(outcome.orders)[1:] == [EndTurn(1, Ending.COMPLETE), ReadOut(2, "tea")]
 
 
@@ -203,7 +203,7 @@ facts = st.lists(
         st.builds(ReplyEnded, turns, st.sampled_from([Ending.COMPLETE, Ending.FAILED])),
         st.just(StopReply()),
         st.builds(broke, turns, st.sampled_from([None, *Part])),
-        st.builds(TimerRang, st.just("ring")),
+        st.builds(Speak, st.just("ring")),
     ),
     max_size=60,
 )
@@ -273,7 +273,7 @@ def test_who_goes_on_twice_is_joined_twice() -> None:
     assert joined == [JoinUtterance(1, 2), JoinUtterance(2, 3)]
 
 
-@pytest.mark.parametrize("first", [SendText("hi"), TimerRang("tea")])
+@pytest.mark.parametrize("first", [SendText("hi"), Speak("tea")])
 def test_what_was_not_ended_by_a_silence_is_not_joined(first: Deciding) -> None:
     outcome = play(SpeechStarted(0), ENDED, StopReply(), first, SpeechStarted(9_000))
     assert OpenUtterance(3, 9_000) in outcome.orders

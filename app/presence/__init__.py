@@ -1,0 +1,1 @@
+"""Rubato beyond its window: one instance, the command line, tray, notifications, global keys."""

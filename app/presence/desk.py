@@ -1,0 +1,65 @@
+"""What is asked of the window from outside it, done in it: by the command line, the tray, keys.
+
+Invariant: everything goes the way a button in the window goes, so the window shows what is so.
+"""
+
+import os
+from collections.abc import Callable
+
+from app.presence.remote import Message, Order
+from app.window import Window
+from engine.api import Speak, StopReply
+
+RATE_STEP = 5  # tenths of a syllable per second: enough to be heard at once
+
+
+class Desk:
+    """Serves one window, once it is there."""
+
+    def __init__(self) -> None:
+        self._window: Window | None = None  # None = it is still being made
+
+    def serve(self, window: Window) -> None:
+        self._window = window
+
+    def on_message(self, message: Message) -> str:
+        """Do it; empty, or the sentence why not."""
+        if self._window is None:
+            return "Rubato is just starting. Try again."
+        if message.order is Order.SHOW:
+            self.show(message.token)
+        elif message.order is Order.SAY:
+            self._window.post(Speak(message.text))
+        else:
+            self.do(message.order)
+        return ""
+
+    def do(self, order: Order) -> None:
+        """What needs no more than its name."""
+        window = self._window
+        if window is None:
+            return
+        talk, slider = window.composer.talk, window.stage.rate.slider
+        actions: dict[Order, Callable[[], object]] = {
+            Order.PRESS: lambda: talk.hold(True),
+            Order.RELEASE: lambda: talk.hold(False),
+            Order.TOGGLE: lambda: talk.hold(not talk.is_held),
+            Order.STOP: lambda: window.post(StopReply()),
+            Order.FASTER: lambda: slider.step(RATE_STEP),
+            Order.SLOWER: lambda: slider.step(-RATE_STEP),
+            Order.SHOW: self.show,
+        }
+        if order in actions:
+            actions[order]()
+
+    def show(self, token: str = "") -> None:
+        """Bring the window to the front; `token` is the desktop's leave to do so."""
+        if self._window is None:
+            return
+        if token:
+            os.environ["XDG_ACTIVATION_TOKEN"] = token  # Qt reads it when it asks for the focus
+        if self._window.isMinimized():
+            self._window.showNormal()
+        self._window.show()
+        self._window.raise_()
+        self._window.activateWindow()

@@ -1,0 +1,145 @@
+"""One Rubato for each person: the first start listens, every later one tells it something.
+
+Invariant: a socket that a crash left is removed only under a lock and after nobody answered there.
+What comes in is bounded and checked before it is believed, also from the person's own programs.
+"""
+
+import logging
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from enum import Enum
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+from PySide6.QtCore import QObject, QTimer
+from PySide6.QtNetwork import QLocalServer, QLocalSocket
+
+from app.presence import remote
+from app.presence.remote import LONGEST_MESSAGE, Message
+
+logger = logging.getLogger(__name__)
+
+Handle = Callable[[Message], str]
+
+_AT_ONCE = 8  # connections; nobody has more hands
+_PATIENCE_MS = 3000  # for a message to be complete
+_LOCK_S = 5.0  # another start holds it for milliseconds
+_LOOK_MS = 1000
+
+
+class Claim(Enum):
+    """What became of the wish to be the one."""
+
+    OURS = "ours"
+    TAKEN = "taken"  # another one listens
+    DEAF = "deaf"  # nobody does, and we cannot either: see Instance.fault
+
+
+class Instance(QObject):
+    """`handle` acts on a message and answers with nothing, or with the sentence why not."""
+
+    def __init__(self, handle: Handle, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._handle = handle
+        self._server = QLocalServer(self)
+        self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
+        self._server.setMaxPendingConnections(_AT_ONCE)
+        self._server.newConnection.connect(self._on_connections)
+        self._open: set[QLocalSocket] = set()
+        self.fault = ""  # why it is DEAF
+
+    def claim(self) -> Claim:
+        """Listen where remote.send() looks, unless somebody does."""
+        self.fault = "There is no private folder whose path is short enough for a socket."
+        for address in remote.addresses():
+            folder = _lock_folder(address)
+            if sys.platform != "win32" and not _prepared(folder):
+                continue
+            try:
+                with FileLock(folder / f"{Path(address).name}.lock", timeout=_LOCK_S, mode=0o600):
+                    return self._claim(address)
+            except (OSError, Timeout) as error:
+                self.fault = str(error)
+        return Claim.DEAF
+
+    def close(self) -> None:
+        """Listen no longer; the socket is gone."""
+        self._server.close()
+        for each in list(self._open):
+            each.abort()
+
+    def _claim(self, address: str) -> Claim:
+        if _answers(address):
+            return Claim.TAKEN
+        QLocalServer.removeServer(address)
+        return self._listen(address)
+
+    def _listen(self, address: str) -> Claim:
+        if self._server.listen(address):
+            return Claim.OURS
+        self.fault = self._server.errorString()
+        return Claim.DEAF
+
+    def _on_connections(self) -> None:
+        while self._server.hasPendingConnections():
+            self._receive(self._server.nextPendingConnection())
+
+    def _receive(self, channel: QLocalSocket) -> None:
+        if len(self._open) >= _AT_ONCE:
+            channel.abort()
+            channel.deleteLater()
+            return
+        self._open.add(channel)
+        channel.setReadBufferSize(LONGEST_MESSAGE + 1)
+        channel.readyRead.connect(lambda: self._on_bytes(channel))
+        channel.disconnected.connect(lambda: self._forget(channel))
+        limit = QTimer(channel)
+        limit.setSingleShot(True)
+        limit.timeout.connect(lambda: channel.abort())
+        limit.start(_PATIENCE_MS)
+        self._on_bytes(channel)
+
+    def _on_bytes(self, channel: QLocalSocket) -> None:
+        if channel.canReadLine():
+            self._answer(channel, bytes(channel.readLine().data()))
+        elif channel.bytesAvailable() > LONGEST_MESSAGE:
+            channel.abort()
+
+    def _answer(self, channel: QLocalSocket, line: bytes) -> None:
+        channel.readyRead.disconnect()  # one message is all
+        try:
+            refusal = self._handle(remote.decode(line))
+        except ValueError as error:
+            refusal = str(error)
+        channel.write(refusal.encode("utf-8", "replace") + b"\n")
+        channel.disconnectFromServer()  # once it is written
+
+    def _forget(self, channel: QLocalSocket) -> None:
+        self._open.discard(channel)
+        channel.deleteLater()
+
+
+def _lock_folder(address: str) -> Path:
+    """The folder of the socket; a pipe of Windows is in none."""
+    return Path(tempfile.gettempdir()) if sys.platform == "win32" else Path(address).parent
+
+
+def _prepared(folder: Path) -> bool:
+    """Whether a socket may be there; the folder is made if it is to be one of our own."""
+    if folder.name.startswith("rubato-"):
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            logger.info("no folder for the socket error=%s", error)
+    return remote.is_private(os.fspath(folder))
+
+
+def _answers(address: str) -> bool:
+    """Whether somebody accepts a connection there."""
+    channel = QLocalSocket()
+    channel.connectToServer(address)
+    found = channel.waitForConnected(_LOOK_MS)
+    channel.abort()
+    return found

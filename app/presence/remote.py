@@ -1,0 +1,192 @@
+"""What is told to the Rubato that runs, from a key bound in the desktop or from a terminal.
+
+Invariant: imports only small parts of the standard library, no Qt and no engine: a key that was
+bound to it must act at once. One message a connection, one line of JSON each way.
+"""
+
+import json
+import os
+import socket
+import stat
+import sys
+import zlib
+from collections.abc import Sequence
+from enum import Enum
+from typing import NamedTuple
+
+LONGEST_MESSAGE = 131_072  # bytes; the longest text, with all that JSON escapes
+LONGEST_TEXT = 20_000  # characters, as in the window's own line
+_TOO_LONG = f"The text is too long: {LONGEST_TEXT} characters is the most."
+_LONGEST_TOKEN = 200
+_LONGEST_PATH = 103  # bytes of a socket's address on macOS; Linux has 107
+_PATIENCE_S = 5.0  # a program that is just starting answers after its first frame
+
+
+class Order(Enum):
+    """What can be told; the value is what is written on the command line."""
+
+    PRESS = "talk press"
+    RELEASE = "talk release"
+    TOGGLE = "talk toggle"
+    STOP = "stop"
+    FASTER = "faster"
+    SLOWER = "slower"
+    SAY = "say --in-window"
+    SHOW = "show"  # what a second start tells the first
+    GREET = "greet"  # only asks whether anybody is there
+
+
+class Message(NamedTuple):
+    """`text` is for SAY; `token` is the desktop's leave to take the focus (XDG activation)."""
+
+    order: Order
+    text: str = ""
+    token: str = ""
+
+
+class NotRunning(Exception):
+    """No Rubato of this person runs."""
+
+
+class NoAnswer(Exception):
+    """It runs, but said nothing in time or hung up."""
+
+
+def encode(message: Message) -> bytes:
+    fields = {"order": message.order.value, "text": message.text, "token": message.token}
+    return json.dumps(fields, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+
+
+def decode(line: bytes) -> Message:
+    """ValueError, with a sentence that says what is wrong, for all that encode() would not make."""
+    try:
+        given = json.loads(line)
+        order, text, token = Order(given["order"]), given["text"], given["token"]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ValueError("This Rubato does not know that order.") from error
+    if not isinstance(text, str) or len(text) > LONGEST_TEXT:
+        raise ValueError(_TOO_LONG)
+    if not isinstance(token, str) or len(token) > _LONGEST_TOKEN or not token.isprintable():
+        raise ValueError("The activation token is not one.")
+    return Message(order, text, token)
+
+
+def send(message: Message) -> str:
+    """Tell it to the program that runs. Empty when it was done, else why not, as a sentence.
+    NotRunning when there is none, NoAnswer when it is stuck.
+    """
+    if len(message.text) > LONGEST_TEXT:
+        return _TOO_LONG
+    try:
+        answer = _exchange(encode(message))
+    except (TimeoutError, ConnectionResetError, BrokenPipeError) as error:
+        raise NoAnswer from error
+    if not answer.endswith(b"\n"):
+        raise NoAnswer
+    return answer.decode("utf-8", "replace").strip()
+
+
+def addresses() -> list[str]:
+    """Where it may listen, best first: a socket's path, or on Windows the name of a pipe. Another
+    data folder is another Rubato.
+    """
+    data = os.environ.get("RUBATO_DATA", "")
+    mark = f"-{zlib.crc32(os.path.abspath(data).encode()):08x}" if data else ""
+    if sys.platform == "win32":
+        return [f"rubato-{os.environ.get('USERNAME', '')}{mark}"]
+    paths = [os.path.join(folder, f"rubato{mark}.sock") for folder in _folders()]
+    return [path for path in paths if len(os.fsencode(path)) <= _LONGEST_PATH]
+
+
+def is_private(folder: str) -> bool:
+    """Whether a folder is this person's, and nobody else can put a socket there."""
+    try:
+        found = os.lstat(folder)
+    except OSError:
+        return False
+    own = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
+    return own and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
+def tell(message: Message) -> int:
+    """send() for a terminal: what went wrong goes to standard error; the exit status."""
+    try:
+        refusal = send(message)
+    except NotRunning:
+        refusal = "Rubato is not running.\n  Start it with `rubato`, or `rubato --start-hidden`."
+    except NoAnswer:
+        refusal = "Rubato runs but does not answer.\n  Try again; if it stays so, end and start it."
+    if refusal:
+        sys.stderr.write(f"rubato: {refusal}\n")
+    return 1 if refusal else 0
+
+
+def raise_running(*, hidden: bool = False) -> int | None:
+    """Let the Rubato that runs show its window, unless this start was to be hidden; the exit
+    status, None when none runs.
+    """
+    message = Message(Order.GREET) if hidden else Message(Order.SHOW, token=activation_token())
+    try:
+        _exchange(b"")
+    except NotRunning:
+        return None
+    except OSError:
+        pass  # it is there, and tell() says what is wrong
+    return tell(message)
+
+
+def activation_token() -> str:
+    """The desktop's leave to take the focus; empty where it gave none."""
+    return os.environ.get("XDG_ACTIVATION_TOKEN", "")[:_LONGEST_TOKEN]
+
+
+def message_of(arguments: Sequence[str]) -> Message | None:
+    """The message that a command line is; None when it is none, or wrong."""
+    words = list(arguments)
+    if words[:1] == ["say"] and words.count("--in-window") == 1 and len(words) == 3:
+        words.remove("--in-window")
+        plain = not words[1].startswith("-")  # - is standard input, --voice an option
+        return Message(Order.SAY, text=words[1]) if plain else None
+    orders = {order.value: order for order in Order if order not in (Order.SAY, Order.GREET)}
+    order = orders.get(" ".join(words))
+    if order is None or len(words) != len(order.value.split()):
+        return None
+    return Message(order, token=activation_token() if order is Order.SHOW else "")
+
+
+def _folders() -> list[str]:
+    """The person's runtime folder, else one of our own for temporary files. In /tmp as well,
+    because a path may be too long for a socket.
+    """
+    own = f"rubato-{os.getuid()}"
+    temporary = (os.environ.get("TMPDIR") or "/tmp", "/tmp")
+    folders = [os.environ.get("XDG_RUNTIME_DIR", ""), *(os.path.join(t, own) for t in temporary)]
+    return [folder for folder in dict.fromkeys(folders) if os.path.isabs(folder)]
+
+
+def _exchange(line: bytes) -> bytes:
+    for address in addresses():
+        try:
+            return _over_pipe(address, line) if sys.platform == "win32" else _over(address, line)
+        except (FileNotFoundError, ConnectionRefusedError, NotADirectoryError):
+            continue  # nobody there, or what a crash left
+    raise NotRunning
+
+
+def _over(path: str, line: bytes) -> bytes:
+    if not is_private(os.path.dirname(path)):
+        raise FileNotFoundError(path)
+    with socket.socket(socket.AF_UNIX) as channel:
+        channel.settimeout(_PATIENCE_S)
+        channel.connect(path)
+        channel.sendall(line)
+        answer = b""
+        while (more := channel.recv(4096)) and len(answer) < LONGEST_MESSAGE:
+            answer += more
+        return answer
+
+
+def _over_pipe(name: str, line: bytes) -> bytes:
+    with open(rf"\\.\pipe\{name}", "r+b", buffering=0) as pipe:
+        pipe.write(line)
+        return pipe.read(4096)

@@ -1,0 +1,217 @@
+"""One instance: two starts at once, what a crash leaves, a path too long, and hostile clients."""
+
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from app.presence import remote
+from app.presence.instance import Claim, Instance
+from app.presence.remote import Message, Order
+
+ROOT = Path(__file__).parents[3]
+# A program that claims, says what became of it, and stays until its standard input ends.
+STAYS = """
+import os, sys
+from PySide6.QtCore import QCoreApplication, QSocketNotifier
+from app.presence.instance import Claim, Instance
+application = QCoreApplication([])
+instance = Instance(lambda message: "")
+claim = instance.claim()
+print(claim.value, flush=True)
+end = QSocketNotifier(0, QSocketNotifier.Type.Read)
+end.activated.connect(application.quit)
+if claim is Claim.OURS:
+    application.exec()
+"""
+
+Start = Callable[[], subprocess.Popen[str]]
+
+
+@pytest.fixture
+def start(runtime: Path) -> Iterator[Start]:
+    """Starts a program that claims to be the one."""
+    started: list[subprocess.Popen[str]] = []
+
+    def begin() -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [sys.executable, "-c", STAYS],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        started.append(process)
+        return process
+
+    yield begin
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def claim_of(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+def test_of_two_starts_at_once_one_is_the_program(start: Start) -> None:
+    processes = [start() for _ in range(4)]
+    claims = sorted(claim_of(each) for each in processes)
+    assert claims == ["ours", "taken", "taken", "taken"]
+
+
+def test_after_a_kill_the_next_start_is_the_program(start: Start, runtime: Path) -> None:
+    first = start()
+    assert claim_of(first) == "ours"
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+    assert (runtime / "rubato.sock").exists()  # what the crash left
+    with pytest.raises(remote.NotRunning):
+        remote.send(Message(Order.GREET))
+    assert claim_of(start()) == "ours"
+    assert remote.send(Message(Order.GREET)) == ""
+
+
+def test_a_quit_leaves_no_socket(start: Start, runtime: Path) -> None:
+    process = start()
+    assert claim_of(process) == "ours"
+    process.communicate("")
+    assert not (runtime / "rubato.sock").exists()
+
+
+def test_a_second_start_finds_the_first_where_the_path_is_too_long(
+    start: Start, runtime: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime / ("long" * 40)))
+    first = start()
+    assert claim_of(first) == "ours"
+    assert claim_of(start()) == "taken"
+    assert remote.send(Message(Order.GREET)) == ""
+
+
+@pytest.fixture
+def told() -> list[Message]:
+    """What the listening instance was told."""
+    return []
+
+
+@pytest.fixture
+def instance(qapp, runtime: Path, told: list[Message]) -> Iterator[Instance]:
+    def handle(message: Message) -> str:
+        told.append(message)
+        return "No." if message.text == "refuse" else ""
+
+    made = Instance(handle)
+    assert made.claim() is Claim.OURS
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def channel(instance: Instance, runtime: Path) -> Iterator[socket.socket]:
+    """A client that may write whatever it likes."""
+    with socket.socket(socket.AF_UNIX) as made:
+        made.connect(str(runtime / "rubato.sock"))
+        made.setblocking(False)
+        yield made
+
+
+def answer(qtbot, channel: socket.socket) -> bytes:
+    """All that comes until it hangs up."""
+    parts: list[bytes] = []
+
+    def hung_up() -> bool:
+        with suppress(BlockingIOError):
+            parts.append(channel.recv(4096))
+        return bool(parts) and parts[-1] == b""
+
+    qtbot.waitUntil(hung_up, timeout=10_000)
+    return b"".join(parts)
+
+
+def test_an_order_is_told_and_answered(qtbot, channel, told) -> None:
+    channel.sendall(remote.encode(Message(Order.TOGGLE)))
+    assert answer(qtbot, channel) == b"\n"
+    assert told == [Message(Order.TOGGLE)]
+
+
+def test_why_something_is_refused_is_said(qtbot, channel) -> None:
+    channel.sendall(remote.encode(Message(Order.SAY, "refuse")))
+    assert answer(qtbot, channel) == b"No.\n"
+
+
+def test_an_order_may_come_in_pieces(qtbot, channel, told) -> None:
+    line = remote.encode(Message(Order.SAY, "in pieces"))
+    channel.sendall(line[:10])
+    qtbot.wait(1)
+    channel.sendall(line[10:])
+    assert answer(qtbot, channel) == b"\n"
+    assert told == [Message(Order.SAY, "in pieces")]
+
+
+def test_only_the_first_line_counts(qtbot, channel, told) -> None:
+    channel.sendall(remote.encode(Message(Order.STOP)) * 3)
+    answer(qtbot, channel)
+    assert told == [Message(Order.STOP)]
+
+
+def test_rubbish_is_refused_and_nothing_is_done(qtbot, channel, told) -> None:
+    channel.sendall(b"\xff\x00{}[]\n")
+    assert answer(qtbot, channel).endswith(b".\n")
+    assert told == []
+
+
+def test_a_message_without_end_is_cut_off(qtbot, channel, told) -> None:
+    filling = b"a" * 4096
+
+    def cut_off() -> bool:
+        try:
+            channel.send(filling)
+        except BlockingIOError:
+            return False
+        except (BrokenPipeError, ConnectionResetError):
+            return True
+        return False
+
+    qtbot.waitUntil(cut_off, timeout=10_000)
+    assert told == []
+
+
+def test_who_says_nothing_is_hung_up_on(qtbot, channel, told) -> None:
+    assert answer(qtbot, channel) == b""
+    assert told == []
+
+
+def test_many_silent_clients_do_not_keep_others_out_for_ever(
+    qtbot, instance, runtime, told
+) -> None:
+    silent = [socket.socket(socket.AF_UNIX) for _ in range(12)]
+    try:
+        for each in silent:
+            each.connect(str(runtime / "rubato.sock"))
+            qtbot.wait(1)
+        assert len(instance._open) <= 8
+        qtbot.waitUntil(lambda: not instance._open, timeout=10_000)
+    finally:
+        for each in silent:
+            each.close()
+
+
+def test_only_the_person_may_use_the_socket(instance, runtime: Path) -> None:
+    assert (runtime / "rubato.sock").stat().st_mode & 0o077 == 0
+
+
+def test_a_folder_where_others_may_write_is_not_listened_in(qapp, runtime, monkeypatch) -> None:
+    runtime.chmod(0o777)
+    runtime.parent.chmod(0o500)  # nor can the folder for temporary files be made
+    monkeypatch.setattr(remote, "addresses", lambda: [str(runtime / "rubato.sock")])
+    made = Instance(lambda message: "")
+    assert made.claim() is Claim.DEAF
+    assert made.fault
+    runtime.parent.chmod(0o700)
