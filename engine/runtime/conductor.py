@@ -11,6 +11,7 @@ from functools import partial, singledispatchmethod
 from pathlib import Path
 
 from engine import messages as m
+from engine.audio.devices.portaudio import Devices
 from engine.audio.vad import SpeechPaused, SpeechResumed
 from engine.errors import EngineError, InvalidInput
 from engine.llm.base import Situation
@@ -29,8 +30,6 @@ from engine.runtime.turn.facts import Fact
 from engine.runtime.turn.floor import Floor
 from engine.runtime.turn.log import TurnLog
 from engine.runtime.turn.orders import Attend
-from engine.runtime.workers.background import AdoptVoice
-from engine.runtime.workers.recorder import BeginRecording, ChangeTape, EndRecording
 from engine.runtime.workers.worker import Worker
 from engine.settings import Settings, Value
 
@@ -187,10 +186,7 @@ class Conductor:
 
     @_on.register
     def _(self, command: m.AddVoice) -> None:
-        if command.consent:
-            self._crew.background.post(AdoptVoice(command.clip, command.name))
-        else:
-            self._crew.background.inspect(command.clip)
+        self._crew.background.post(command)
 
     @_on.register
     def _(self, command: m.CancelClip) -> None:
@@ -200,17 +196,16 @@ class Conductor:
     def _(self, command: m.NewConversation) -> None:
         self._decide(m.StopReply())
         self._effects.begin_anew()
-        self._crew.recorder.post(ChangeTape())
+        self._crew.recorder.post(command)
         self._emit(m.Notice("A new conversation."))
 
     @_on.register
     def _(self, command: m.Record) -> None:
-        order = BeginRecording(command.path) if command.on else EndRecording()
-        self._crew.recorder.post(order)
+        self._crew.recorder.post(command)
 
     @_on.register
     def _(self, command: m.Export) -> None:
-        export.export(command.path, self._log, self._crew)
+        export.export(command, self._log, self._crew)
 
     # ----------------------------------------------------------------------- facts
 
@@ -295,15 +290,15 @@ class Conductor:
         self._emit(fact)
 
     @_on.register
-    def _(self, fact: h.ClipRead) -> None:
+    def _(self, fact: m.ClipInspected) -> None:
         self._emit(self._status.inspected(fact))
 
     @_on.register
-    def _(self, fact: h.DevicesFound) -> None:
-        self._preferences.devices = fact.devices
+    def _(self, fact: Devices) -> None:
+        self._preferences.devices = fact
         audio = self._preferences.settings.audio
-        self._emit(self._status.devices_found(fact.devices, audio))
-        self._preferences.reconnect(self._status.reconnection(fact.devices, audio))
+        self._emit(self._status.devices_found(fact, audio))
+        self._preferences.reconnect(self._status.reconnection(fact, audio))
 
     # ------------------------------------------------------------------- decisions
 

@@ -60,7 +60,7 @@ class Crew:
             "thinker": self.thinker,
             "speaker": self.speaker,
             "recorder": self.recorder,
-            "errands": self.background,
+            "background": self.background,
         }
 
 

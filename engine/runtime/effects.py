@@ -77,9 +77,9 @@ class Effects:
                 self._read_out(turn, text)
             case o.Pause(turn):
                 self.replies.pause(turn)
-            case o.Resume(turn, said):
+            case o.Resume(said=said):
                 self._actions.grant_said(said)
-                self.replies.resume(turn)
+                self._crew.speaker.post(order)
             case o.EndTurn(turn, ending):
                 self._log.record(turn).delivery = self.replies.end(turn, ending)
                 self._emit(self._log.end(turn, ending))

@@ -7,20 +7,20 @@ from pathlib import Path
 
 from engine.audio.clips.recording import join
 from engine.export.files import SOUND, check_suffix, write
+from engine.messages import Export
 from engine.runtime.crew import Crew
 from engine.runtime.turn.log import TurnLog
 from engine.runtime.workers.background import WriteConversation
-from engine.runtime.workers.recorder import SaveSound
 
 
-def export(path: Path, log: TurnLog, crew: Crew) -> None:
+def export(command: Export, log: TurnLog, crew: Crew) -> None:
     """Have it written by the crew, who tell how that went. InvalidInput for an unknown suffix."""
-    check_suffix(path)
-    if path.suffix.lower() == SOUND:
-        crew.recorder.post(SaveSound(path))
+    check_suffix(command.path)
+    if command.path.suffix.lower() == SOUND:
+        crew.recorder.post(command)
     else:
         conversation = log.conversation(crew.recorder.recorded)
-        crew.background.post(WriteConversation(conversation, path))
+        crew.background.post(WriteConversation(conversation, command.path))
 
 
 def write_now(path: Path, log: TurnLog, crew: Crew) -> None:

@@ -16,10 +16,8 @@ from engine.messages import Event, Failed, Notice, SettingChanged
 from engine.runtime.crew import Crew
 from engine.runtime.host.status import Reconnection
 from engine.runtime.turn.endpointing import longest_silence_ms
-from engine.runtime.turn.orders import CleanMicrophone, SetEndSilence, UseMicrophone
-from engine.runtime.workers.speaker import LoadSynthesiser, SelectVoice, UseLoudspeaker
-from engine.runtime.workers.thinker import LoadLanguageModel
-from engine.runtime.workers.transcriber import LoadRecogniser
+from engine.runtime.turn.orders import SetEndSilence, UseDevice
+from engine.runtime.workers.speaker import SelectVoice
 from engine.settings import AudioSettings, Settings, Value, change, keys, value_of
 
 logger = logging.getLogger(__name__)
@@ -52,12 +50,12 @@ class Preferences:
     def load_all(self) -> None:
         """Give every thread its part for the first time."""
         crew, settings = self._crew, self.settings
-        crew.speaker.post(UseLoudspeaker(settings.audio.loudspeaker))
-        crew.speaker.post(LoadSynthesiser(settings.speech))
-        crew.listener.post(UseMicrophone(settings.audio.microphone))
-        crew.listener.post(CleanMicrophone(_cleaning(settings.audio)))
-        crew.transcriber.post(LoadRecogniser(settings.recogniser))
-        crew.thinker.post(LoadLanguageModel(settings.language_model))
+        crew.speaker.post(UseDevice(settings.audio.loudspeaker))
+        crew.speaker.post(settings.speech)
+        crew.listener.post(UseDevice(settings.audio.microphone))
+        crew.listener.post(_cleaning(settings.audio))
+        crew.transcriber.post(settings.recogniser)
+        crew.thinker.post(settings.language_model)
 
     def change(self, key: str, value: Value, now: float) -> None:
         """Change one setting and act on it. InvalidInput says what is allowed."""
@@ -78,9 +76,9 @@ class Preferences:
     def reconnect(self, again: Reconnection) -> None:
         """Open devices again that came back."""
         if again.microphone is not None:
-            self._crew.listener.post(UseMicrophone(again.microphone))
+            self._crew.listener.post(UseDevice(again.microphone))
         if again.loudspeaker is not None:
-            self._crew.speaker.post(UseLoudspeaker(again.loudspeaker))
+            self._crew.speaker.post(UseDevice(again.loudspeaker))
 
     def save_if_due(self, now: float) -> float | None:
         """Write the file when it is time; returns seconds left to wait, None = nothing to do."""
@@ -112,20 +110,20 @@ class Preferences:
         crew, settings = self._crew, self.settings
         match key.split("."):
             case ["audio", "microphone"]:
-                crew.listener.post(UseMicrophone(settings.audio.microphone))
+                crew.listener.post(UseDevice(settings.audio.microphone))
             case ["audio", "loudspeaker"]:
-                crew.speaker.post(UseLoudspeaker(settings.audio.loudspeaker))
+                crew.speaker.post(UseDevice(settings.audio.loudspeaker))
             case ["audio", _]:
                 crew.dials.volume = settings.audio.volume
                 crew.dials.lead_ms = settings.audio.lead_ms
-                crew.listener.post(CleanMicrophone(_cleaning(settings.audio)))
+                crew.listener.post(_cleaning(settings.audio))
             case ["recogniser", "patience"]:
                 longest_ms = longest_silence_ms(settings.recogniser.patience)
                 crew.listener.post(SetEndSilence(longest_ms))
             case ["recogniser", _]:
-                crew.transcriber.post(LoadRecogniser(settings.recogniser))
+                crew.transcriber.post(settings.recogniser)
             case ["language_model", _]:
-                crew.thinker.post(LoadLanguageModel(settings.language_model))
+                crew.thinker.post(settings.language_model)
             case ["speech", name]:
                 self._act_on_speech(name)
 
@@ -139,7 +137,7 @@ class Preferences:
             case "voice":
                 speaker.post(SelectVoice(speech.voice))
             case _:
-                speaker.post(LoadSynthesiser(speech))
+                speaker.post(speech)
 
 
 def _cleaning(audio: AudioSettings) -> Cleaning:

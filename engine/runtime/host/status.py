@@ -3,7 +3,7 @@
 Invariant: tells facts only; opens nothing. What it hands out is replaced whole, never changed.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.audio.devices.portaudio import Devices
 from engine.messages import (
@@ -15,7 +15,6 @@ from engine.messages import (
     Ready,
     VoicesChanged,
 )
-from engine.runtime.turn.facts import ClipRead
 from engine.settings import AudioSettings
 
 DEVICES = (Part.MICROPHONE, Part.LOUDSPEAKER)  # what runs no more once it failed
@@ -63,19 +62,11 @@ class Status:
     def voices_known(self, known: VoicesChanged) -> None:
         self.voices, self.voice, self._can_clone = known.names, known.selected, known.can_clone
 
-    def inspected(self, read: ClipRead) -> ClipInspected:
+    def inspected(self, read: ClipInspected) -> ClipInspected:
         """What the person is told of a dropped clip."""
-        report = read.report
-        advice = report.advice if self._can_clone else f"{report.advice} {CANNOT_CLONE}".strip()
-        return ClipInspected(
-            read.clip,
-            report.seconds,
-            report.level_db,
-            report.noise_db,
-            report.usable,
-            advice,
-            self._can_clone,
-        )
+        if self._can_clone:
+            return replace(read, can_clone=True)
+        return replace(read, advice=f"{read.advice} {CANNOT_CLONE}".strip())
 
     def devices_found(self, devices: Devices, audio: AudioSettings) -> DevicesChanged:
         return DevicesChanged(

@@ -7,11 +7,9 @@ Invariant: a fact about a turn carries its number; `at` is seconds on the engine
 """
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from engine.asr.base import Transcript
 from engine.asr.completeness import Completeness
-from engine.audio.clips.clip import ClipReport
 from engine.audio.devices.portaudio import Devices
 from engine.audio.vad import SpeechEvent
 from engine.llm.base import Action
@@ -143,21 +141,6 @@ class VoiceAdopted:
     name: str
 
 
-@dataclass(frozen=True)
-class ClipRead:
-    """A dropped clip was inspected."""
-
-    clip: Path
-    report: ClipReport
-
-
-@dataclass(frozen=True)
-class DevicesFound:
-    """The devices there are now."""
-
-    devices: Devices
-
-
 Progress = ReplyGrew | WordsReady | AudioQueued | WordBegan  # of a reply: no rule is about it
 Noted = Progress | Transcribed | ReplyAudible  # in the log
 
@@ -177,6 +160,5 @@ Fact = (
     | ReplyEnded
     | MicrophoneLevel
     | VoiceAdopted
-    | ClipRead
-    | DevicesFound
+    | Devices
 )

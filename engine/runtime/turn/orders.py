@@ -97,7 +97,9 @@ Order = UtteranceOrder | Answer | ReadOut | Pause | Resume | EndTurn | PhaseChan
 
 
 @dataclass(frozen=True)
-class UseMicrophone:
+class UseDevice:
+    """Hear, or speak, through another device."""
+
     name: str  # empty = the system's default
 
 
@@ -110,11 +112,6 @@ class Attend:
     hands_free: bool
     deaf: bool
     wary: bool = False
-
-
-@dataclass(frozen=True)
-class CleanMicrophone:
-    cleaning: Cleaning  # what to take out of the microphone from now on
 
 
 @dataclass(frozen=True)
@@ -132,4 +129,4 @@ class AwaitSilence:
     milliseconds: int
 
 
-EarOrder = UseMicrophone | Attend | CleanMicrophone | SetEndSilence | AwaitSilence
+EarOrder = UseDevice | Attend | Cleaning | SetEndSilence | AwaitSilence

@@ -11,8 +11,6 @@ from engine.messages import Ending
 from engine.runtime.crew import Crew
 from engine.runtime.turn.facts import Delivery
 from engine.runtime.turn.reply import Reply
-from engine.runtime.workers.speaker import ResumeSaying
-from engine.runtime.workers.thinker import Answer, LetOut, ReadOut
 
 
 class Replies:
@@ -20,26 +18,24 @@ class Replies:
 
     def __init__(self, crew: Crew) -> None:
         self._crew = crew
-        self._history: tuple[Message, ...] = ()  # that the last one answers
         self._last: Reply | None = None  # None = there was none yet
 
     def prepare(self, turn: int, history: tuple[Message, ...], *, paced: bool = True) -> None:
         """Think about the last message of `history`, unheard."""
-        self._history = history
-        self._crew.thinker.post(Answer(self._begin(turn, aloud=False), history, paced))
+        self._begin(Reply(turn, self._crew.dials, asked=history, paced=paced))
 
     def answer(self, turn: int, history: tuple[Message, ...], *, paced: bool = True) -> None:
         """Reply to the last message of `history` aloud, with what was prepared if it fits."""
         ready = self._prepared
-        if ready is not None and (ready.turn, self._history) == (turn, history):
+        if ready is not None and (ready.turn, ready.asked) == (turn, history):
             ready.aloud = True
-            self._crew.thinker.post(LetOut(ready))
+            self._crew.thinker.post(ready)
         else:
-            self._crew.thinker.post(Answer(self._begin(turn, aloud=True), history, paced))
+            self._begin(Reply(turn, self._crew.dials, asked=history, paced=paced, aloud=True))
 
     def read_out(self, turn: int, text: str, *, paced: bool = True) -> None:
         """Say `text` as it is."""
-        self._crew.thinker.post(ReadOut(self._begin(turn, aloud=True), text, paced))
+        self._begin(Reply(turn, self._crew.dials, text=text, paced=paced, aloud=True))
 
     def drop(self) -> bool:
         """Give up what is prepared; whether there was a reply nobody has heard of."""
@@ -55,11 +51,6 @@ class Replies:
         if reply := self.find(turn):
             reply.pause()
 
-    def resume(self, turn: int) -> None:
-        """Let it go on from where it was paused."""
-        if reply := self.find(turn):
-            self._crew.speaker.post(ResumeSaying(reply))
-
     def end(self, turn: int, ending: Ending) -> Delivery:
         """End the reply of `turn`, if it has one; returns what was heard of it."""
         reply = self.find(turn)
@@ -73,8 +64,8 @@ class Replies:
         reply = self._last
         return None if reply is None or reply.aloud or reply.ending is not None else reply
 
-    def _begin(self, turn: int, *, aloud: bool) -> Reply:
+    def _begin(self, reply: Reply) -> None:
         if self._last is not None:
             self._last.end(Ending.SUPERSEDED)
-        self._last = Reply(turn, self._crew.dials, aloud=aloud)
-        return self._last
+        self._last = reply
+        self._crew.thinker.post(reply)

@@ -11,6 +11,7 @@ Invariant: `ending` is set once, and from then on nothing more of the reply is h
 import time
 from threading import Lock
 
+from engine.llm.base import Message
 from engine.messages import Ending
 from engine.runtime.turn.dials import Dials
 from engine.runtime.turn.facts import Delivery
@@ -18,10 +19,24 @@ from engine.runtime.turn.playback import Playback
 
 
 class Reply:
-    """The reply of one turn. Unless `aloud` it is prepared and nobody hears of it yet."""
+    """The reply of one turn, to the last message of `asked`, or the `text` that is read out. Unless
+    `aloud` it is prepared and nobody hears of it yet. `paced`: its words have paces of their own.
+    """
 
-    def __init__(self, turn: int, dials: Dials, *, aloud: bool = False) -> None:
+    def __init__(
+        self,
+        turn: int,
+        dials: Dials,
+        *,
+        asked: tuple[Message, ...] = (),
+        text: str | None = None,
+        paced: bool = True,
+        aloud: bool = False,
+    ) -> None:
         self.turn = turn
+        self.asked = asked
+        self.text = text  # None = the language model writes it
+        self.paced = paced
         self.aloud = aloud  # set by the conductor, read by the thinker
         self.broke = False  # what was written is spoken, but it should have been more
         self.ending: Ending | None = None  # None = it goes on

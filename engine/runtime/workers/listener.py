@@ -31,26 +31,20 @@ from engine.runtime.turn.facts import (
 from engine.runtime.turn.orders import (
     Attend,
     AwaitSilence,
-    CleanMicrophone,
     CloseUtterance,
     DropUtterance,
     EarOrder,
     JoinUtterance,
     OpenUtterance,
     SetEndSilence,
-    UseMicrophone,
+    UseDevice,
     UtteranceOrder,
 )
 from engine.runtime.workers.ducking import Ducking
 from engine.runtime.workers.flap_guard import FlapGuard
 from engine.runtime.workers.recorder import Overhear, Sink
 from engine.runtime.workers.speech_watch import SpeechWatch
-from engine.runtime.workers.transcriber import (
-    DraftUtterance,
-    HearAudio,
-    Job,
-    ResumeUtterance,
-)
+from engine.runtime.workers.transcriber import HearAudio, Job
 from engine.runtime.workers.worker import Worker
 
 ECHO_TAIL_S = 0.3  # the room and the device still sound after the last sample of a reply
@@ -129,12 +123,12 @@ class Listener:
 
     def _handle(self, order: Order) -> None:  # noqa: C901 - one case per kind
         match order:
-            case UseMicrophone(name):
+            case UseDevice(name):
                 self._use(name)
             case Overhear(sink):
                 self._sink = sink
-            case CleanMicrophone(cleaning):
-                self._clean(cleaning)
+            case Cleaning():
+                self._clean(order)
             case Attend():
                 self._attend(order)
             case SetEndSilence(milliseconds):
@@ -316,20 +310,17 @@ class Listener:
     def _note(self, event: vad.SpeechEvent | SpeechGoesOn) -> None:
         """Tell of speech; have it written down in a pause, which may be its end."""
         match event:
+            case vad.SpeechPaused() | vad.SpeechResumed() if self._utterance is None:
+                pass  # of somebody nobody listens to
+            case vad.SpeechPaused() | vad.SpeechResumed():
+                self._tell(event)
+                self._recognise(event)
             case vad.SpeechStarted():
                 if self._utterance is not None:  # by the key, after a pause as long as an end
-                    self._recognise(ResumeUtterance(self._utterance))
-                self._tell(event)
-            case vad.SpeechPaused(sample) if self._utterance is not None:
-                self._tell(event)
-                self._recognise(DraftUtterance(self._utterance, sample))
-            case vad.SpeechResumed() if self._utterance is not None:
-                self._recognise(ResumeUtterance(self._utterance))
+                    self._recognise(event)
                 self._tell(event)
             case vad.SpeechEnded() | SpeechGoesOn():
                 self._tell(event)
-            case vad.SpeechPaused() | vad.SpeechResumed():
-                pass  # of somebody nobody listens to
             case _:
                 assert_never(event)
 

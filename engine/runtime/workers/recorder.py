@@ -1,6 +1,6 @@
 """Records what is heard and played, while the person wants it.
 
-Invariant: nothing is recorded before a BeginRecording and after its end, and RecordingChanged tells
+Invariant: nothing is recorded before it is asked for and after its end, and RecordingChanged tells
 of both. Writing never holds up the ears: what a disk cannot take in time ends the recording.
 """
 
@@ -15,7 +15,15 @@ from typing import assert_never
 from engine.audio.base import Pcm, Played
 from engine.audio.clips.recording import LONGEST_S, Recorded, Recording, join, longest_s
 from engine.errors import DeviceError, EngineError, InvalidInput
-from engine.messages import Event, Failed, Notice, RecordingChanged
+from engine.messages import (
+    Event,
+    Export,
+    Failed,
+    NewConversation,
+    Notice,
+    Record,
+    RecordingChanged,
+)
 from engine.runtime.workers.worker import Worker
 from engine.settings_file import data_folder
 
@@ -34,30 +42,6 @@ class Overhear:
 
 
 @dataclass(frozen=True)
-class BeginRecording:
-    """Record into `path`; None = a new file in the folder of recordings."""
-
-    path: Path | None = None
-
-
-@dataclass(frozen=True)
-class EndRecording:
-    pass
-
-
-@dataclass(frozen=True)
-class ChangeTape:
-    """Another conversation begins: what is recorded from now on belongs to it."""
-
-
-@dataclass(frozen=True)
-class SaveSound:
-    """Write what was recorded of this conversation to `path`."""
-
-    path: Path
-
-
-@dataclass(frozen=True)
 class _Block:
     heard: Pcm
     rate: int
@@ -65,7 +49,7 @@ class _Block:
     at: float
 
 
-Order = BeginRecording | EndRecording | ChangeTape | SaveSound | _Block
+Order = Record | NewConversation | Export | _Block
 
 
 class Recorder:
@@ -117,13 +101,13 @@ class Recorder:
 
     def _handle(self, order: Order) -> None:
         match order:
-            case BeginRecording(path):
+            case Record(on=True, path=path):
                 self._begin(path)
-            case EndRecording():
+            case Record():
                 self._end()
-            case ChangeTape():
+            case NewConversation():
                 self._change_tape()
-            case SaveSound(path):
+            case Export(path):
                 join(self.recorded, path)
                 self._tell(Notice(f"The sound is in {path}."))
             case _Block():
@@ -167,6 +151,7 @@ class Recorder:
         self._tell(Notice(f"Recorded {minutes}:{seconds:02} in {recorded.path}"))
 
     def _change_tape(self) -> None:
+        """What is recorded from now on belongs to another conversation."""
         going_on = self._recording is not None
         self._end()
         self._done = self.recorded = ()

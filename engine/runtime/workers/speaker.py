@@ -26,6 +26,7 @@ from engine.runtime.turn.facts import (
     ReplyEnded,
     WordBegan,
 )
+from engine.runtime.turn.orders import Resume, UseDevice
 from engine.runtime.turn.playback import Playback
 from engine.runtime.turn.reply import Reply
 from engine.runtime.workers.flap_guard import FlapGuard
@@ -42,39 +43,20 @@ TICK_S = 0.01  # while speaking: words are shown and the ring is fed this often
 
 
 @dataclass(frozen=True)
-class LoadSynthesiser:
-    settings: SpeechSettings
-
-
-@dataclass(frozen=True)
 class SelectVoice:
     name: str  # empty = the synthesiser's default
 
 
 @dataclass(frozen=True)
-class UseLoudspeaker:
-    name: str  # empty = the system's default
-
-
-@dataclass(frozen=True)
 class SayWords:
+    """More words of the reply; `last`: there are no others."""
+
     reply: Reply
     words: tuple[Word, ...]
+    last: bool = False
 
 
-@dataclass(frozen=True)
-class EndWords:
-    reply: Reply
-
-
-@dataclass(frozen=True)
-class ResumeSaying:
-    """Go on with the reply, which was paused."""
-
-    reply: Reply
-
-
-Order = LoadSynthesiser | SelectVoice | UseLoudspeaker | SayWords | EndWords | ResumeSaying
+Order = SpeechSettings | SelectVoice | UseDevice | SayWords | Resume
 
 
 @dataclass
@@ -134,18 +116,19 @@ class Speaker:
 
     def _handle(self, order: Order) -> None:
         match order:
-            case LoadSynthesiser(settings):
-                self._wanted = settings
+            case SpeechSettings():
+                self._wanted = order
             case SelectVoice(name):
                 self._select(name)
-            case UseLoudspeaker(name):
+            case UseDevice(name):
                 self._use_loudspeaker(name)
-            case SayWords(reply, words):
-                self._say(reply, words)
-            case EndWords(reply):
-                self._end_words(reply)
-            case ResumeSaying(reply):
-                reply.resume()
+            case SayWords(reply) if reply.ending is None:
+                self._say(self._open(reply), order)
+            case SayWords():
+                pass
+            case Resume(turn):
+                if self._utterance and self._utterance.reply.turn == turn:
+                    self._utterance.reply.resume()
             case _:
                 assert_never(order)
 
@@ -208,21 +191,14 @@ class Speaker:
         utterance.starved = False
         utterance.reply.begin(utterance.playback)
 
-    def _say(self, reply: Reply, words: tuple[Word, ...]) -> None:
-        if reply.ending is not None:
-            return
-        utterance = self._open(reply)
-        for word in words:
+    def _say(self, utterance: _Utterance, more: SayWords) -> None:
+        for word in more.words:
             utterance.words.append(word)
             utterance.session.push_word(word.text, word.pace)
+        if more.last:
+            utterance.session.end_input()
+            utterance.ended = True
         utterance.starved = False
-
-    def _end_words(self, reply: Reply) -> None:
-        if reply.ending is not None:
-            return
-        utterance = self._open(reply)
-        utterance.session.end_input()
-        utterance.ended, utterance.starved = True, False
 
     def _open(self, reply: Reply) -> _Utterance:
         self._reply = reply

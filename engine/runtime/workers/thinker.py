@@ -27,7 +27,7 @@ from engine.runtime.parts import Parts
 from engine.runtime.turn.facts import ActionAsked, Fact, ReplyGrew, WordsReady
 from engine.runtime.turn.reply import Reply
 from engine.runtime.workers.loaded_part import LoadedPart, Progress
-from engine.runtime.workers.speaker import EndWords, Order, SayWords
+from engine.runtime.workers.speaker import Order, SayWords
 from engine.runtime.workers.worker import Worker
 from engine.settings import LanguageModelSettings, load_key
 from engine.text.stream.pace_tags import OFFER
@@ -35,36 +35,6 @@ from engine.text.stream.paced import Growth, PacedText
 
 READY = "ready"
 BUILT_IN = "skills"  # needs no download, so it stands in when another one will not load
-
-
-@dataclass(frozen=True)
-class LoadLanguageModel:
-    settings: LanguageModelSettings
-
-
-@dataclass(frozen=True)
-class Answer:
-    """Reply to the last message of `history`; `paced`: its words have paces of their own."""
-
-    reply: Reply
-    history: tuple[Message, ...]
-    paced: bool = True
-
-
-@dataclass(frozen=True)
-class ReadOut:
-    """Speak `text` as it is: a timer, for example."""
-
-    reply: Reply
-    text: str
-    paced: bool = True
-
-
-@dataclass(frozen=True)
-class LetOut:
-    """Pass on what is held back of a reply that has become `aloud`."""
-
-    reply: Reply
 
 
 @dataclass(frozen=True)
@@ -80,7 +50,8 @@ class Rest:
     """Somebody has the floor, and needs the processor more."""
 
 
-Task = LoadLanguageModel | Answer | ReadOut | LetOut | GetReady | Rest
+# A model to have; a reply to work on, or, the same once more, to pass on since it is `aloud` now.
+Task = LanguageModelSettings | Reply | GetReady | Rest
 
 
 class Thinker:
@@ -124,9 +95,9 @@ class Thinker:
         self._worker.start()
 
     def post(self, task: Task) -> None:
-        if isinstance(task, LoadLanguageModel):
-            self._choices += load_key(task.settings) != load_key(self._chosen)
-            self._chosen = task.settings
+        if isinstance(task, LanguageModelSettings):
+            self._choices += load_key(task) != load_key(self._chosen)
+            self._chosen = task
         self._worker.post(task)
 
     def stop(self, timeout_s: float) -> bool:
@@ -140,23 +111,18 @@ class Thinker:
 
     def _handle(self, task: Task) -> None:
         match task:
-            case LoadLanguageModel(settings):
-                self._wanted = settings
+            case LanguageModelSettings():
+                self._wanted = task
             case GetReady():
                 self._next, self._at_ease = task, True
                 self._get_ready()
             case Rest():
                 self._at_ease = False
                 self._rest()
-            case Answer(reply, history, paced):
-                self._begin(reply, paced=paced)
-                self._answer(reply, _told(history, paced=paced))
-            case ReadOut(reply, text, paced):
-                self._begin(reply, paced=paced)
-                self._pass_on(reply, iter((TextDelta(text),)))
-            case LetOut(reply):
-                if reply is self._reply:
-                    self._let_out()
+            case Reply() if task is self._reply:
+                self._let_out()
+            case Reply():
+                self._begin(task)
             case _:
                 assert_never(task)
 
@@ -203,13 +169,17 @@ class Thinker:
         self._rest()
         return None
 
-    def _begin(self, reply: Reply, *, paced: bool) -> None:
+    def _begin(self, reply: Reply) -> None:
         self._load_wanted()
         self._rest()
         self._reply = self._open = reply
         self._held.clear()
-        self._text = PacedText(pacing=paced)
+        self._text = PacedText(pacing=reply.paced)
         self._private = False
+        if reply.text is None:
+            self._answer(reply, _told(reply.asked, paced=reply.paced))
+        else:
+            self._pass_on(reply, iter((TextDelta(reply.text),)))
 
     def _answer(self, reply: Reply, history: Sequence[Message]) -> None:
         model = self._model.now
@@ -241,11 +211,10 @@ class Thinker:
         self._end_words(reply)
 
     def _end_words(self, reply: Reply) -> None:
-        self._grow(reply, self._text.end())
-        self._hold(partial(self._say, EndWords(reply)))
+        self._grow(reply, self._text.end(), last=True)
         self._open = None
 
-    def _grow(self, reply: Reply, growth: Growth) -> None:
+    def _grow(self, reply: Reply, growth: Growth, *, last: bool = False) -> None:
         """Show and say what became certain of the reply."""
         now = time.monotonic()
         if growth.text:
@@ -253,7 +222,8 @@ class Thinker:
             self._hold(partial(self._tell, grew))
         if growth.words:
             self._hold(partial(self._tell, WordsReady(reply.turn, growth.words, now)))
-            self._hold(partial(self._say, SayWords(reply, growth.words)))
+        if growth.words or last:
+            self._hold(partial(self._say, SayWords(reply, growth.words, last)))
 
     def _hold(self, passing_on: Callable[[], None]) -> None:
         self._held.append(passing_on)

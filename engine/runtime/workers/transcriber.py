@@ -14,6 +14,7 @@ from engine.asr.base import Recogniser, Recognition, Transcript
 from engine.asr.completeness import Completeness
 from engine.asr.pick import resolve
 from engine.audio.base import Pcm
+from engine.audio.vad import SpeechPaused, SpeechResumed, SpeechStarted
 from engine.errors import EngineError, RecogniserError
 from engine.messages import Event, Failed, Part, PartialTranscript
 from engine.runtime.parts import Parts
@@ -38,11 +39,6 @@ BUILT_IN = "sphinx"  # needs no download, so it stands in when another one will 
 
 
 @dataclass(frozen=True)
-class LoadRecogniser:
-    settings: RecogniserSettings
-
-
-@dataclass(frozen=True)
 class HearAudio:
     """More of the utterance, 16 kHz."""
 
@@ -50,24 +46,8 @@ class HearAudio:
     pcm: Pcm
 
 
-@dataclass(frozen=True)
-class DraftUtterance:
-    """The person has paused: say what was heard, as if it were all. `pause` is any number that
-    tells the pauses apart.
-    """
-
-    turn: int
-    pause: int
-
-
-@dataclass(frozen=True)
-class ResumeUtterance:
-    """The person speaks again: no draft is wanted."""
-
-    turn: int
-
-
-Job = LoadRecogniser | UtteranceOrder | HearAudio | DraftUtterance | ResumeUtterance
+# A recogniser to have; what is heard of an utterance, and where the person paused and went on.
+Job = RecogniserSettings | UtteranceOrder | HearAudio | SpeechPaused | SpeechResumed | SpeechStarted
 
 
 class Transcriber:
@@ -101,9 +81,9 @@ class Transcriber:
 
     def post(self, job: Job) -> None:
         """Queue a job; a draft in progress that it makes worthless is given up at once."""
-        if isinstance(job, DraftUtterance):
-            self._pause = job.pause
-        elif isinstance(job, OpenUtterance | ResumeUtterance | DropUtterance):
+        if isinstance(job, SpeechPaused):
+            self._pause = job.sample
+        elif isinstance(job, OpenUtterance | SpeechResumed | SpeechStarted | DropUtterance):
             self._pause = None
         self._worker.post(job)
 
@@ -117,19 +97,18 @@ class Transcriber:
 
     def _handle(self, job: Job) -> None:  # noqa: C901, PLR0912 - one case per kind
         match job:
-            case LoadRecogniser(settings):
-                self._wanted = settings
+            case RecogniserSettings():
+                self._wanted = job
             case OpenUtterance(turn):
                 self._begin(turn)
             case HearAudio(turn, pcm):
                 if turn == self._turn and self._recognition:
                     self._recognition.push(pcm)
-            case DraftUtterance(turn, pause):
-                if turn == self._turn and self._recognition:
-                    self._write_draft(self._recognition, turn, pause)
-            case ResumeUtterance(turn):
-                if turn == self._turn:
-                    self._draft = None
+            case SpeechPaused(pause):
+                if self._turn is not None and self._recognition:
+                    self._write_draft(self._recognition, self._turn, pause)
+            case SpeechResumed() | SpeechStarted():
+                self._draft = None
             case CloseUtterance(turn, aside):
                 self._end(turn, aside=aside)
             case JoinUtterance(before, turn):

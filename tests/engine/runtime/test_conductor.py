@@ -720,7 +720,7 @@ def test_a_setting_that_is_not_allowed_is_refused_and_changes_nothing() -> None:
 
 def test_a_device_that_is_not_connected_is_refused_and_changes_nothing() -> None:
     with hosting(Stage(check=requirements.check)) as host:
-        host.post(h.DevicesFound(Devices(("default microphone",), ("default loudspeaker",))))
+        host.post(Devices(("default microphone",), ("default loudspeaker",)))
         host.engine.post(ChangeSetting("audio.loudspeaker", "Radio"))
         host.wait(lambda: bool(host.of(Failed)))
         assert "'Radio' is not connected" in host.of(Failed)[0].message

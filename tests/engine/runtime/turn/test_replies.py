@@ -11,8 +11,8 @@ from engine.runtime.turn.dials import Dials
 from engine.runtime.turn.facts import ActionAsked, Fact, ReplyGrew
 from engine.runtime.turn.replies import Replies
 from engine.runtime.workers import thinker as thinker_module
-from engine.runtime.workers.speaker import EndWords, Order, SayWords
-from engine.runtime.workers.thinker import LoadLanguageModel, Thinker
+from engine.runtime.workers.speaker import Order, SayWords
+from engine.runtime.workers.thinker import Thinker
 from engine.settings import LanguageModelSettings
 from tests.fakes import FakeLanguageModel, Stage
 
@@ -48,7 +48,7 @@ class Mind:
         self.thinker = Thinker(stage.parts(), self.told.append, self.said.append, lambda: None)
         crew = SimpleNamespace(thinker=self.thinker, dials=Dials(lead_ms=240))
         self.replies = Replies(crew)
-        self.thinker.post(LoadLanguageModel(LanguageModelSettings()))
+        self.thinker.post(LanguageModelSettings())
         self.run()
         self.told.clear()
 
@@ -57,7 +57,7 @@ class Mind:
 
     def ended_words(self) -> int:
         """The turn whose words have come to an end last."""
-        assert isinstance(self.said[-1], EndWords)
+        assert self.said[-1].last
         return self.said[-1].reply.turn
 
 
@@ -127,7 +127,7 @@ def test_a_reply_asked_for_before_the_rehearsal_began_goes_out_word_by_word() ->
     mind.replies.answer(1, asked("count"))
     mind.run()
     assert len(mind.model.histories) == 1
-    assert [type(order) for order in mind.said] == [SayWords, SayWords, EndWords]
+    assert [(len(order.words), order.last) for order in mind.said] == [(1, False), (1, True)]
 
 
 def test_a_fault_during_a_rehearsal_is_told_only_when_it_is_performed() -> None:
@@ -138,7 +138,7 @@ def test_a_fault_during_a_rehearsal_is_told_only_when_it_is_performed() -> None:
     mind.replies.answer(1, asked("hello"))
     mind.run()
     assert isinstance(mind.told[0], Failed)
-    assert [type(order) for order in mind.said] == [EndWords]
+    assert [(order.words, order.last) for order in mind.said] == [((), True)]
 
 
 def test_a_text_that_is_read_out_takes_the_place_of_a_rehearsal() -> None:

@@ -7,15 +7,11 @@ import pytest
 import soundfile
 
 from engine.audio.base import Played
-from engine.messages import Event, Failed, Notice, RecordingChanged
+from engine.messages import Event, Export, Failed, NewConversation, Notice, Record, RecordingChanged
 from engine.runtime.workers import recorder as recorders
 from engine.runtime.workers.recorder import (
-    BeginRecording,
-    ChangeTape,
-    EndRecording,
     Order,
     Recorder,
-    SaveSound,
     Sink,
 )
 
@@ -71,10 +67,10 @@ def test_nothing_is_recorded_until_asked(room: Room) -> None:
 
 
 def test_a_recording_is_told_when_it_begins_and_where_it_is_when_it_ends(room: Room) -> None:
-    room.ask(BeginRecording())
+    room.ask(Record(True))
     assert room.events == [RecordingChanged(True)]
     room.hear(3)
-    room.ask(EndRecording())
+    room.ask(Record(False))
     assert room.sink is None
     (file,) = room.folder.iterdir()
     assert room.events[1:] == [RecordingChanged(False), Notice(f"Recorded 0:03 in {file}")]
@@ -83,18 +79,18 @@ def test_a_recording_is_told_when_it_begins_and_where_it_is_when_it_ends(room: R
 
 
 def test_asked_twice_it_records_once(room: Room) -> None:
-    room.ask(BeginRecording())
-    room.ask(BeginRecording())
-    room.ask(EndRecording())
-    room.ask(EndRecording())
+    room.ask(Record(True))
+    room.ask(Record(True))
+    room.ask(Record(False))
+    room.ask(Record(False))
     assert room.of(RecordingChanged) == [RecordingChanged(True), RecordingChanged(False)]
     assert len(list(room.folder.iterdir())) == 1
 
 
 def test_a_place_can_be_chosen(room: Room, tmp_path: Path) -> None:
-    room.ask(BeginRecording(tmp_path / "mine.wav"))
+    room.ask(Record(True, tmp_path / "mine.wav"))
     room.hear(1)
-    room.ask(EndRecording())
+    room.ask(Record(False))
     assert (tmp_path / "mine.wav").exists()
     assert not room.folder.exists()
 
@@ -102,34 +98,34 @@ def test_a_place_can_be_chosen(room: Room, tmp_path: Path) -> None:
 def test_a_place_that_cannot_be_written_is_told_and_nothing_is_recorded(
     room: Room, tmp_path: Path
 ) -> None:
-    room.ask(BeginRecording(tmp_path / "nowhere" / "mine.wav"))
+    room.ask(Record(True, tmp_path / "nowhere" / "mine.wav"))
     assert room.of(RecordingChanged) == [RecordingChanged(False)]
     assert room.of(Failed)
     assert room.sink is None
 
 
 def test_the_sound_can_be_saved_while_it_is_recorded(room: Room, tmp_path: Path) -> None:
-    room.ask(BeginRecording())
+    room.ask(Record(True))
     room.hear(3)
-    room.ask(SaveSound(tmp_path / "talk.wav"))
+    room.ask(Export(tmp_path / "talk.wav"))
     assert soundfile.info(tmp_path / "talk.wav").duration == pytest.approx(3.0, abs=0.3)
-    room.ask(EndRecording())
+    room.ask(Record(False))
 
 
 def test_sound_that_was_not_recorded_cannot_be_saved(room: Room, tmp_path: Path) -> None:
-    room.ask(SaveSound(tmp_path / "talk.wav"))
+    room.ask(Export(tmp_path / "talk.wav"))
     assert "no recording" in room.of(Failed)[0].message  # type: ignore[attr-defined]
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_new_conversation_has_a_file_of_its_own_even_in_the_same_second(room: Room) -> None:
-    room.ask(BeginRecording())
+    room.ask(Record(True))
     room.hear(1)
-    room.ask(ChangeTape())
+    room.ask(NewConversation())
     assert room.sink is not None
     assert room.recorder.recorded == ()
     room.hear(2)
-    room.ask(EndRecording())
+    room.ask(Record(False))
     lengths = sorted(soundfile.info(file).duration for file in room.folder.iterdir())
     assert lengths == pytest.approx([1.0, 2.0], abs=0.01)
 
@@ -140,7 +136,7 @@ def test_without_room_it_does_not_begin(room: Room, monkeypatch, limit: str) -> 
         monkeypatch.setattr(recorders, "MOST_BYTES", 100_000)
     else:
         monkeypatch.setattr(recorders, "longest_s", lambda folder, most: 1.0)
-    room.ask(BeginRecording())
+    room.ask(Record(True))
     assert room.of(RecordingChanged) == [RecordingChanged(False)]
     assert "no room" in room.of(Failed)[0].message  # type: ignore[attr-defined]
 
@@ -149,7 +145,7 @@ def test_it_ends_by_itself_when_the_room_is_used_up_and_keeps_the_file(
     room: Room, monkeypatch
 ) -> None:
     monkeypatch.setattr(recorders, "longest_s", lambda folder, most: 12.0)
-    room.ask(BeginRecording())
+    room.ask(Record(True))
     room.hear(20)
     assert room.of(RecordingChanged)[-1] == RecordingChanged(False)
     assert room.of(Failed)
@@ -159,7 +155,7 @@ def test_it_ends_by_itself_when_the_room_is_used_up_and_keeps_the_file(
 
 def test_a_disk_that_cannot_keep_up_ends_it_and_not_the_memory(room: Room, monkeypatch) -> None:
     monkeypatch.setattr(recorders, "LATE_BLOCKS", 5)
-    room.ask(BeginRecording())
+    room.ask(Record(True))
     assert room.sink is not None
     for _ in range(50):  # and nothing is written meanwhile
         room.sink(SECOND, RATE, SILENT)
@@ -171,7 +167,7 @@ def test_a_disk_that_cannot_keep_up_ends_it_and_not_the_memory(room: Room, monke
 
 def test_when_the_program_stops_the_file_gets_its_name(room: Room) -> None:
     room.recorder.start()
-    room.recorder.post(BeginRecording())
+    room.recorder.post(Record(True))
     assert room.recorder.stop(5.0)
     (file,) = room.folder.iterdir()
     assert file.suffix == ".wav"

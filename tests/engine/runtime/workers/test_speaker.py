@@ -10,15 +10,12 @@ from engine.messages import Ending, Event
 from engine.runtime.turn import reply as reply_file
 from engine.runtime.turn.dials import DUCKED, Dials
 from engine.runtime.turn.facts import Delivery, Fact, ReplyEnded
+from engine.runtime.turn.orders import Resume, UseDevice
 from engine.runtime.turn.reply import Reply
 from engine.runtime.workers.speaker import (
     LONGEST_PAUSE_S,
-    EndWords,
-    LoadSynthesiser,
-    ResumeSaying,
     SayWords,
     Speaker,
-    UseLoudspeaker,
 )
 from engine.settings import SpeechSettings
 from engine.text.word import Word
@@ -40,10 +37,9 @@ class Mouth:
         self.reply = Reply(1, self.dials, aloud=True)
         self.speaker = Speaker(stage.parts(), self.told.append, self.dials)
         for order in (
-            LoadSynthesiser(SpeechSettings()),
-            UseLoudspeaker(""),
-            SayWords(self.reply, WORDS),
-            EndWords(self.reply),
+            SpeechSettings(),
+            UseDevice(""),
+            SayWords(self.reply, WORDS, last=True),
         ):
             self.speaker._handle(order)
 
@@ -80,7 +76,7 @@ def test_a_paused_reply_is_silent_and_goes_on_without_losing_a_sample() -> None:
     mouth.run(20)
     mouth.reply.pause()
     assert not np.any(mouth.run(50))
-    mouth.speaker._handle(ResumeSaying(mouth.reply))
+    mouth.speaker._handle(Resume(1))
     mouth.run(400)
     np.testing.assert_array_equal(mouth.heard(), undisturbed())
     assert mouth.loudspeaker.underruns == 0
@@ -102,7 +98,7 @@ def test_of_a_reply_that_was_stopped_in_its_pause_nothing_is_heard_any_more() ->
     mouth.reply.pause()
     assert mouth.reply.end(Ending.INTERRUPTED_BY_SPEECH)
     delivery = mouth.reply.delivery
-    mouth.speaker._handle(ResumeSaying(mouth.reply))
+    mouth.speaker._handle(Resume(1))
     assert not np.any(mouth.run(50))
     assert 0 < len(delivery.words) < len(WORDS)
 
@@ -156,7 +152,7 @@ def test_what_is_chosen_during_a_reply_is_loaded_once_and_after_it() -> None:
     mouth.run(20)
     loads = mouth.stage.count_loads()
     for device in ("cuda", "auto", "cpu"):
-        mouth.speaker._handle(LoadSynthesiser(SpeechSettings(device=device)))
+        mouth.speaker._handle(SpeechSettings(device=device))
     mouth.run(20)
     assert loads == []
     mouth.run(400)
@@ -199,13 +195,13 @@ def test_a_loudspeaker_that_goes_before_the_first_sound_leaves_the_reply_to_be_r
 def test_what_is_still_written_where_there_is_no_loudspeaker_is_waited_for() -> None:
     mouth = Mouth()
     mouth.stage.loudspeakers.clear()
-    mouth.speaker._handle(UseLoudspeaker("none"))
+    mouth.speaker._handle(UseDevice("none"))
     reply = Reply(2, mouth.dials, aloud=True)
     mouth.speaker._handle(SayWords(reply, WORDS))
     for _ in range(10):
         mouth.speaker._tick()
     assert reply.ending is None
-    mouth.speaker._handle(EndWords(reply))
+    mouth.speaker._handle(SayWords(reply, (), last=True))
     for _ in range(10):
         mouth.speaker._tick()
     assert reply.ending is Ending.COMPLETE

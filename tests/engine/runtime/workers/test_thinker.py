@@ -14,7 +14,7 @@ from engine.runtime.turn.dials import Dials
 from engine.runtime.turn.facts import Fact
 from engine.runtime.turn.reply import Reply
 from engine.runtime.workers.speaker import Order
-from engine.runtime.workers.thinker import Answer, GetReady, LoadLanguageModel, Rest, Thinker
+from engine.runtime.workers.thinker import GetReady, Rest, Thinker
 from engine.settings import LanguageModelSettings
 from tests.fakes import FakeLanguageModel, Stage
 
@@ -31,7 +31,7 @@ class Mind:
         said: list[Order] = []
         parts = Stage(model=self.model).parts()
         self.thinker = Thinker(parts, self.told.append, said.append, lambda: None)
-        self.thinker._handle(LoadLanguageModel(LanguageModelSettings()))
+        self.thinker._handle(LanguageModelSettings())
         self.thinker._load_wanted()
 
     def rest(self) -> None:
@@ -65,8 +65,8 @@ def test_who_begins_to_speak_waits_for_one_slice_at_most() -> None:
 def test_a_question_is_answered_before_the_model_is_ready() -> None:
     mind = Mind()
     mind.thinker._tick()
-    reply = Reply(1, Dials(lead_ms=240), aloud=True)
-    mind.thinker._handle(Answer(reply, HISTORY[:1], paced=False))
+    dials = Dials(lead_ms=240)
+    mind.thinker._handle(Reply(1, dials, asked=HISTORY[:1], paced=False, aloud=True))
     mind.rest()
     assert len(mind.model.warmed) == 1
     assert mind.model.histories == [HISTORY[:1]]
@@ -77,7 +77,7 @@ def test_another_model_gets_ready_for_the_same_conversation() -> None:
     mind.rest()
     mind.thinker._handle(GetReady(HISTORY))
     mind.thinker._tick()
-    mind.thinker._handle(LoadLanguageModel(LanguageModelSettings()))
+    mind.thinker._handle(LanguageModelSettings())
     mind.rest()
     assert mind.model.warmed[-3:] == [("hello", "Good day.")] * 3
 
@@ -109,14 +109,14 @@ def endless():
     parts = replace(Stage().parts(), language_model=loading_until_cancelled(began))
     thinker = Thinker(parts, told.put, lambda order: None, lambda: None)
     thinker.start()
-    thinker.post(LoadLanguageModel(LanguageModelSettings(engine="llama")))
+    thinker.post(LanguageModelSettings(engine="llama"))
     assert began.wait(10)
     yield SimpleNamespace(thinker=thinker, told=told)
     thinker.stop(10)
 
 
 def test_loading_is_given_up_for_another_model(endless) -> None:
-    endless.thinker.post(LoadLanguageModel(LanguageModelSettings()))
+    endless.thinker.post(LanguageModelSettings())
     told = []
     while not (told and isinstance(told[-1], Ready)):
         told.append(endless.told.get(timeout=10))
@@ -135,15 +135,15 @@ def test_loading_is_not_given_up_for_what_applies_live() -> None:
     warmer = replace(settings, temperature=1.5)
 
     def load(_: LanguageModelSettings, progress):
-        thinker.post(LoadLanguageModel(warmer))
+        thinker.post(warmer)
         progress("Still loading", None)
         return model
 
     parts = replace(Stage().parts(), language_model=load)
     thinker = Thinker(parts, told.append, lambda order: None, lambda: None)
-    thinker.post(LoadLanguageModel(settings))
+    thinker.post(settings)
     for chosen in (settings, warmer):
-        thinker._handle(LoadLanguageModel(chosen))
+        thinker._handle(chosen)
         thinker._load_wanted()
     assert model.settings == warmer
     assert len([each for each in told if isinstance(each, Loading)]) == 2  # of one load
@@ -154,7 +154,7 @@ def test_a_changed_system_prompt_is_made_ready_for() -> None:
     mind = Mind()
     mind.rest()
     prompted = LanguageModelSettings(system_prompt="Be brief.")
-    mind.thinker._handle(LoadLanguageModel(prompted))
+    mind.thinker._handle(prompted)
     mind.rest()
     assert mind.model.settings == prompted
     assert len(mind.model.warmed) == 6

@@ -8,15 +8,13 @@ import pytest
 
 from engine.asr.base import Recogniser, Transcript
 from engine.asr.completeness import Completeness
+from engine.audio.vad import SpeechPaused, SpeechResumed
 from engine.messages import Event, PartialTranscript
 from engine.runtime.turn.facts import Drafted, Fact, Glanced, Transcribed
 from engine.runtime.turn.orders import CloseUtterance, DropUtterance, JoinUtterance, OpenUtterance
 from engine.runtime.workers import transcriber as transcriber_module
 from engine.runtime.workers.transcriber import (
-    DraftUtterance,
     HearAudio,
-    LoadRecogniser,
-    ResumeUtterance,
     Transcriber,
 )
 from engine.settings import RecogniserSettings
@@ -29,7 +27,7 @@ class Scribe:
         self.stage = Stage()
         self.told: list[Fact | Event] = []
         self.transcriber = Transcriber(self.stage.parts(), self.told.append)
-        self.do(LoadRecogniser(RecogniserSettings()), OpenUtterance(1, None))
+        self.do(RecogniserSettings(), OpenUtterance(1, None))
         self.hear(1)
         self.told.clear()
 
@@ -59,7 +57,7 @@ def test_what_was_said_into_a_reply_is_heard_as_an_aside() -> None:
 
 def test_the_draft_of_the_last_pause_is_the_transcript() -> None:
     scribe = Scribe()
-    scribe.do(DraftUtterance(1, 800))
+    scribe.do(SpeechPaused(800))
     draft = scribe.of(Drafted)[0]
     scribe.stage.recogniser.text = "something else"
     scribe.do(CloseUtterance(1))
@@ -69,7 +67,7 @@ def test_the_draft_of_the_last_pause_is_the_transcript() -> None:
 
 def test_speech_that_goes_on_makes_a_draft_worthless() -> None:
     scribe = Scribe()
-    scribe.do(DraftUtterance(1, 800), ResumeUtterance(1))
+    scribe.do(SpeechPaused(800), SpeechResumed(0))
     scribe.stage.recogniser.text = "hello there you"
     scribe.do(CloseUtterance(1))
     assert scribe.of(Transcribed)[0].transcript.text == "hello there you"
@@ -77,7 +75,7 @@ def test_speech_that_goes_on_makes_a_draft_worthless() -> None:
 
 def test_a_draft_that_is_overtaken_by_speech_is_not_told() -> None:
     scribe = Scribe()
-    scribe.do(DraftUtterance(1, 800), ResumeUtterance(1), DraftUtterance(1, 2_400))
+    scribe.do(SpeechPaused(800), SpeechResumed(0), SpeechPaused(2_400))
     assert [draft.pause for draft in scribe.of(Drafted)] == [2_400]
 
 
@@ -127,7 +125,7 @@ def test_another_language_applies_without_loading() -> None:
     transcriber = Transcriber(parts_counted, lambda told: None)
     whisper = RecogniserSettings(engine="whisper", model="a folder")
     for settings in (whisper, replace(whisper, language="de")):
-        transcriber.post(LoadRecogniser(settings))
+        transcriber.post(settings)
         transcriber._worker.run()
     assert loads == [whisper]
     assert stage.recogniser.language == "de"
