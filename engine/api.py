@@ -16,14 +16,20 @@ from engine.messages import (
     CancelClip,
     ChangeSetting,
     ClipInspected,
+    ClipRecording,
     Command,
     DevicesChanged,
+    DiscardVoice,
+    DropClip,
     Ending,
     Event,
     Export,
+    ExportVoice,
     Failed,
     Heard,
+    ImportVoice,
     Levels,
+    ListVoices,
     Loading,
     NewConversation,
     Notice,
@@ -32,25 +38,37 @@ from engine.messages import (
     Phase,
     PhaseChanged,
     PressTalk,
+    PreviewChanged,
+    PreviewState,
+    PreviewVoice,
     RateMeasured,
     Ready,
     Record,
+    RecordClip,
     RecordingChanged,
     ReleaseTalk,
+    RemakeVoice,
+    RemoveVoice,
+    RenameVoice,
     ReplyDelta,
+    RestoreVoice,
     SendText,
     SetHandsFree,
     SetRate,
     SettingChanged,
+    SetVoicePace,
     SetVolume,
     Speak,
     Stopped,
+    StopPreview,
     StopReply,
     Thought,
     TimerRang,
     TurnEnded,
     TurnMetrics,
+    VoiceEntry,
     VoicesChanged,
+    VoicesListed,
     WordHeard,
 )
 from engine.resources import resource
@@ -65,22 +83,29 @@ if TYPE_CHECKING:
     from engine.runtime.host.recital import Recited
     from engine.runtime.parts import Parts
     from engine.tts.voxtream.files.pick import Pick
+    from engine.voice_library import VoiceLibrary as VoiceLibrary
 
 __all__ = [
     "AddVoice",
     "CancelClip",
     "ChangeSetting",
     "ClipInspected",
+    "ClipRecording",
     "Command",
     "DevicesChanged",
+    "DiscardVoice",
+    "DropClip",
     "Ending",
     "Engine",
     "EngineError",
     "Event",
     "Export",
+    "ExportVoice",
     "Failed",
     "Heard",
+    "ImportVoice",
     "Levels",
+    "ListVoices",
     "Loading",
     "Manner",
     "NewConversation",
@@ -90,26 +115,38 @@ __all__ = [
     "Phase",
     "PhaseChanged",
     "PressTalk",
+    "PreviewChanged",
+    "PreviewState",
+    "PreviewVoice",
     "RateMeasured",
     "Ready",
     "Record",
+    "RecordClip",
     "RecordingChanged",
     "ReleaseTalk",
+    "RemakeVoice",
+    "RemoveVoice",
+    "RenameVoice",
     "ReplyDelta",
+    "RestoreVoice",
     "SendText",
     "SetHandsFree",
     "SetRate",
+    "SetVoicePace",
     "SetVolume",
     "SettingChanged",
     "Settings",
     "Speak",
+    "StopPreview",
     "StopReply",
     "Stopped",
     "Thought",
     "TimerRang",
     "TurnEnded",
     "TurnMetrics",
+    "VoiceEntry",
     "VoicesChanged",
+    "VoicesListed",
     "WordHeard",
     "errors",
     "messages",
@@ -200,11 +237,11 @@ def say(
     return say_command.say(text, settings, manner, show)
 
 
-def voices(settings: Settings) -> tuple[str, ...]:
-    """Names of the voices the synthesiser of the settings can speak with."""
-    from engine.runtime.host import say_command
+def voice_library(settings: Settings) -> "VoiceLibrary":
+    """The voices there are for the synthesiser of the settings, which is not loaded."""
+    from engine.voice_library import VoiceLibrary
 
-    return say_command.voices(settings)
+    return VoiceLibrary(settings)
 
 
 def converse(

@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from app.command import models
+from app.command import models, voices
 from app.command.terminal import redraw, tell, write
-from app.look.plain_text import one_line
 from app.presence import remote
 from app.presence.remote import Message
 from engine import api
@@ -59,7 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_converse(commands)
     _add_remote(commands)
     models.add_command(commands)
-    _add_simple(commands, "voices", _voices, "list the voices that can be chosen")
+    voices.add_command(commands)
     bench = _add_simple(commands, "bench", _bench, "measure this machine")
     bench.add_argument("--quick", action="store_true", help="leave out the neural voice (minutes)")
     _add_simple(commands, "doctor", _doctor, "look at what is installed and what is missing")
@@ -266,16 +265,6 @@ def _times(exchange: "Exchange") -> str:
     return ", ".join(
         f"{stage.replace('_', ' ')} {at:.0f}" for stage, at in stages if at is not None
     )
-
-
-def _voices(options: argparse.Namespace) -> int:
-    names = api.voices(_settings())
-    if options.json:
-        _print_json({"voices": list(names)})
-    else:
-        for name in names:
-            write(one_line(name))
-    return 0
 
 
 def _bench(options: argparse.Namespace) -> int:

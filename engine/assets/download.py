@@ -9,11 +9,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import IO
-
-import httpx
+from typing import IO, TYPE_CHECKING
 
 from engine.errors import AssetError
+
+if TYPE_CHECKING:
+    import httpx  # only who fetches waits the half second that its import takes
 
 SILENCE_S = 20.0  # without a byte before the connection counts as lost
 TRIES = 5  # in a row that brought no byte
@@ -47,6 +48,8 @@ def receive(wanted: Download, stream: IO[bytes]) -> None:
     SourceError when the server refuses, lies about the size, or is lost before it sent anything;
     what `stream` holds then is good for going on.
     """
+    import httpx
+
     name, failed, received = wanted.url.rsplit("/", 1)[-1], 0, False
     with httpx.Client(follow_redirects=True, timeout=SILENCE_S) as client:
         while not _is_whole(wanted, stream):
@@ -84,7 +87,7 @@ def _is_whole(wanted: Download, stream: IO[bytes]) -> bool:
     return done == wanted.size
 
 
-def _receive_once(client: httpx.Client, wanted: Download, stream: IO[bytes]) -> None:
+def _receive_once(client: "httpx.Client", wanted: Download, stream: IO[bytes]) -> None:
     done = stream.tell()
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={done}-"} if done else {})
     with client.stream("GET", wanted.url, headers=headers) as response:
@@ -107,14 +110,14 @@ def _receive_once(client: httpx.Client, wanted: Download, stream: IO[bytes]) -> 
         raise _Interruption("The connection was closed too early.")
 
 
-def _continues(response: httpx.Response, done: int) -> bool:
+def _continues(response: "httpx.Response", done: int) -> bool:
     """Whether the server sends the rest; many send the whole instead, and 416 is no content."""
     where = response.headers.get("Content-Range", "")
     busy = response.status_code in BUSY
     return busy or (response.status_code == 206 and where.startswith(f"bytes {done}-"))
 
 
-def _total(response: httpx.Response, done: int) -> int | None:
+def _total(response: "httpx.Response", done: int) -> int | None:
     length = response.headers.get("Content-Length", "")
     plain = length.isascii() and length.isdigit() and "Content-Encoding" not in response.headers
     return done + int(length) if plain else None
@@ -132,6 +135,8 @@ def _absurd(wanted: Download, total: int) -> SourceError:
 @contextmanager
 def _faults(name: str) -> Iterator[None]:
     """What the network did, in a sentence."""
+    import httpx
+
     try:
         yield
     except httpx.HTTPStatusError as error:
@@ -142,7 +147,7 @@ def _faults(name: str) -> Iterator[None]:
         raise SourceError(f"{name} could not be fetched: {error}", hint=OFFLINE) from error
 
 
-def _refusal(name: str, response: httpx.Response) -> SourceError:
+def _refusal(name: str, response: "httpx.Response") -> SourceError:
     host, status = response.url.host, response.status_code
     if status not in BUSY:
         gone = status in {401, 403, 404, 410}

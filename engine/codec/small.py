@@ -6,7 +6,6 @@ Invariant: the file carries its own shape, and either every tensor fits it or a 
 which does not.
 """
 
-import hashlib
 import json
 from dataclasses import asdict, dataclass, fields
 from enum import Enum
@@ -27,7 +26,6 @@ LATENT_RATE: Final = 25.0  # Hz of encoder and decoder; Mimi halves and doubles 
 SEANET_RATIOS: Final = (8, 6, 5, 4)  # 960 samples for each latent column
 CONFIG_KEY: Final = "config"
 AGAIN: Final = "Install the program again."
-_SPEAKING: Final = ("decoder.", "decoder_transformer.", "upsample.")  # the rest makes the codes
 _LARGEST: Final = {
     "codebooks": 32,
     "codes": 2048,
@@ -101,19 +99,6 @@ def load_small(file: Path, device: torch.device) -> Mimi:
 
     model = make()
     return Mimi(model, model.num_codebooks, make)
-
-
-def codes_hash(file: Path) -> str:
-    """sha256 of all in a codec's file that decides its codes: another decoder has the same one."""
-    from safetensors import safe_open
-
-    digest = hashlib.sha256()
-    with safe_open(str(file), framework="pt") as handle:  # type: ignore[no-untyped-call]
-        for name in sorted(handle.keys()):
-            if not name.startswith(_SPEAKING):
-                digest.update(name.encode())
-                digest.update(handle.get_tensor(name).flatten().view(torch.uint8).numpy())
-    return digest.hexdigest()
 
 
 def _read(file: Path, device: torch.device) -> Any:

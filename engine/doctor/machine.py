@@ -7,6 +7,7 @@ import ctypes
 import importlib.util
 import os
 import platform
+import re
 import shutil
 import sys
 from collections.abc import Iterator
@@ -64,25 +65,60 @@ def packages(settings: Settings) -> Iterator[Finding]:
 
 
 def graphics_card(settings: Settings) -> Iterator[Finding]:
-    """What torch can compute on. Imports torch, which takes seconds."""
+    """What torch can compute on. Imports torch, which takes seconds, only where it could be a card:
+    a torch built without CUDA is known by its files, a machine without a driver by its own.
+    """
     part = "graphics card"
     if importlib.util.find_spec("torch") is None:
         yield fault(part, "torch is not installed.", SETUP)
         return
-    import torch
+    version = _version("torch")
+    driver = _has_driver()
+    if driver and _knows_cuda():
+        import torch
 
-    if torch.cuda.is_available():
-        yield from _cuda(f"torch {torch.__version__}, CUDA {torch.version.cuda}")
-    elif shutil.which("nvidia-smi"):
+        if torch.cuda.is_available():
+            yield from _cuda(f"torch {torch.__version__}, CUDA {torch.version.cuda}")
+            return
+    if driver:
         yield warning(
             part,
-            f"There is an NVIDIA driver, but torch {torch.__version__} cannot use it.",
+            f"There is an NVIDIA driver, but torch {version} cannot use it.",
             "Delete .venv/rubato-setup.json and run `make run`: it picks torch for the driver.",
         )
-    else:
-        yield ok(part, f"none; torch {torch.__version__} computes on {os.cpu_count()} CPU cores")
-        if settings.speech.device == "cuda":
-            yield warning(part, "The setting speech.device is 'cuda'.", "Set it to 'auto'.")
+        return
+    yield ok(part, f"none; torch {version} computes on {os.cpu_count()} CPU cores")
+    if settings.speech.device == "cuda":
+        yield warning(part, "The setting speech.device is 'cuda'.", "Set it to 'auto'.")
+
+
+def _has_driver() -> bool:
+    """Whether there is an NVIDIA driver."""
+    library = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
+    try:
+        ctypes.CDLL(library)
+    except OSError:
+        return shutil.which("nvidia-smi") is not None
+    return True
+
+
+def _knows_cuda() -> bool:
+    """Whether torch was built for CUDA; where that cannot be told, torch is to be asked."""
+    spec = importlib.util.find_spec("torch")
+    if spec is None or spec.origin is None:
+        return True
+    try:
+        text = Path(spec.origin).with_name("version.py").read_text(encoding="utf-8")
+    except OSError:
+        return True
+    return re.search(r"^cuda\b.*= None$", text, re.MULTILINE) is None
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "of unknown version"
 
 
 def _cuda(versions: str) -> Iterator[Finding]:

@@ -16,7 +16,7 @@ from engine.assets.store import State as Stored
 from engine.assets.store import Store
 from engine.doctor.finding import Finding, fault, ok, warning
 from engine.errors import EngineError
-from engine.settings import LanguageModelSettings, Settings
+from engine.settings import LanguageModelSettings, Settings, SpeechSettings
 from engine.settings_file import data_folder
 
 SERVER_WAIT_S = 3.0
@@ -214,17 +214,18 @@ def synthesiser(settings: Settings) -> Iterator[Finding]:
 
 
 def _starter(settings: Settings) -> Finding:
-    """Whether the voice that comes with the program loads; that takes a second or two."""
-    from engine.tts.voxtream.files import starter
+    """Whether the files of the voice that comes with the program are whole. It is not loaded: that
+    takes seconds.
+    """
+    from engine.tts.roster import of_settings
 
     try:
-        model = starter.load(settings.speech, lambda text, fraction: None)
+        roster = of_settings(SpeechSettings())
     except EngineError as error:
         report = fault if settings.speech.engine == "starter" else warning
         return report("synthesiser", error.message, error.hint)
-    names = ", ".join(voice.name for voice in model.voices())
-    text = f"starter, built in: {model.info.name} with the voices {names}; it can clone others"
-    model.close()
+    name, names = roster.voice_model.rpartition(" ")[0], ", ".join(roster.own)
+    text = f"starter, built in: {name} with the voices {names}; it can clone others"
     return ok("synthesiser", text)
 
 

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.messages.voices import VoiceCommand
+
 
 @dataclass(frozen=True)
 class PressTalk:
@@ -68,12 +70,14 @@ class ChangeSetting:
 class AddVoice:
     """Inspect an audio file; with the person's `consent` ("I may use this voice") and a
     synthesiser that can clone, make it a voice called `name` (empty: after the file), which speaks
-    the next utterance.
+    the next utterance. `seconds` from `start_s` on are looked at and used; None = to its end.
     """
 
     clip: Path
     consent: bool = False
     name: str = ""
+    start_s: float = 0.0
+    seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -120,4 +124,5 @@ Command = (
     | NewConversation
     | Record
     | Export
+    | VoiceCommand
 )

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Self
 
 from engine.errors import EngineError
+from engine.messages.voices import VoiceEvent
 from engine.messages.words import Ending, Part, Phase
 
 
@@ -138,7 +139,9 @@ class TurnEnded:
 @dataclass(frozen=True)
 class ClipInspected:
     """What a dropped audio file is like. `usable` says whether it could define a voice, `advice`
-    why not; `can_clone` whether the synthesiser that runs can take it on.
+    why not; `can_clone` whether the synthesiser that runs can take it on. `start_s`: only `seconds`
+    from there on were looked at. `better`: a part that would do better, as start and length in
+    seconds; None = none was found, or none is needed.
     """
 
     clip: Path
@@ -148,6 +151,8 @@ class ClipInspected:
     usable: bool
     advice: str
     can_clone: bool = False
+    start_s: float = 0.0
+    better: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -238,4 +243,5 @@ Event = (
     | TimerRang
     | Failed
     | Stopped
+    | VoiceEvent
 )

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as pack
 
-from engine.audio.clips.clip import Clip
+from engine.audio.clips.clip import Clip, snr_db
 from engine.audio.pcm import Pcm
 from engine.errors import InvalidInput, ModelError
 from engine.settings_file import data_folder
@@ -34,20 +34,31 @@ LARGEST_BYTES: Final = 128 * 1024 * 1024
 SUFFIX: Final = ".voice.safetensors"
 _NAME, _MODEL = "rubato.name", "rubato.model"
 _CLIP, _CLIP_RATE = "rubato.clip", "rubato.clip_rate"  # int16 samples, and their rate in Hz
+_CLIP_S, _CLIP_SNR = "rubato.clip_seconds", "rubato.clip_snr_db"
+_PACE = "rubato.pace"  # SPS; in a file that was exported
+_OURS: Final = (_NAME, _MODEL, _CLIP_RATE, _CLIP_S, _CLIP_SNR, _PACE)
 _FULL_SCALE: Final = 32_767
 _LONGEST_NAME: Final = 80
+_LARGEST_HEADER: Final = 1_000_000  # bytes; ours are some hundred
+_MOST_TENSORS: Final = 256
+_LONGEST_CLIP_S: Final = 60.0
+_CLIP_RATES: Final = (4_000, 384_000)  # Hz
 
 
 @dataclass(frozen=True)
 class SavedVoice:
     """A voice in the folder, not loaded. `model` is the TtsInfo.voice_model it was made for;
-    `has_clip`: its recording is in the file too.
+    `has_clip`: its recording is in the file too, which is so long and stands so far above its
+    noise (None = not known). `pace` is the default pace (SPS) it was exported with.
     """
 
     name: str
     model: str
     path: Path
     has_clip: bool = False
+    clip_s: float | None = None
+    snr_db: float | None = None
+    pace: float | None = None
 
 
 def folder() -> Path:
@@ -62,50 +73,66 @@ def save(voice: Voice, into: Path, clip: Clip | None = None) -> SavedVoice:
     InvalidInput for a name that is empty, too long or not printable, or a voice that is too large;
     ModelError when the disk refuses.
     """
-    if not _is_name(voice.name):
-        raise InvalidInput(
-            f"A voice cannot be called {voice.name[:_LONGEST_NAME]!r}.",
-            hint=f"Use one to {_LONGEST_NAME} printable characters.",
-        )
+    return save_as(voice, into / file_name(voice.name, voice.model), clip)
+
+
+def save_as(
+    voice: Voice, path: Path, clip: Clip | None = None, *, pace: float | None = None
+) -> SavedVoice:
+    """As save(), to a file of any name; with a default pace (SPS) to go with it."""
+    check_name(voice.name)
     metadata = {**voice.metadata, _NAME: voice.name, _MODEL: voice.model}
     tensors = {name: np.ascontiguousarray(t) for name, t in voice.tensors.items()}
     if clip is not None:
-        metadata[_CLIP_RATE] = str(clip.sample_rate)
+        metadata |= _about(clip)
         tensors[_CLIP] = np.rint(np.clip(clip.pcm, -1, 1) * _FULL_SCALE).astype(np.int16)
+    if pace is not None:
+        metadata[_PACE] = f"{pace:g}"
     content = pack(tensors, metadata)
     if len(content) > LARGEST_BYTES:
         raise InvalidInput(
             f"The voice {voice.name!r} is too large to keep: {len(content) / 2**20:.0f} MB.",
             hint="Make it from a shorter recording.",
         )
-    path = into / _file_name(voice)
     try:
-        into.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         _write(path, content)
     except OSError as error:
         raise ModelError(
             f"The voice {voice.name!r} could not be saved: {error.strerror or error}.",
-            hint=f"Make room or check the folder {into}.",
+            hint=f"Make room or check the folder {path.parent}.",
         ) from error
-    return SavedVoice(voice.name, voice.model, path, has_clip=clip is not None)
+    return _saved(metadata, path)
+
+
+def check_name(name: str) -> None:
+    """InvalidInput for what no voice can be called."""
+    if not _is_name(name):
+        raise InvalidInput(
+            f"A voice cannot be called {name[:_LONGEST_NAME]!r}.",
+            hint=f"Use one to {_LONGEST_NAME} printable characters.",
+        )
 
 
 def load(path: Path) -> Voice:
     """The voice in a file that save() wrote. InvalidInput says what is wrong with any other."""
-    saved, metadata = _header(path), _metadata(path)
+    saved, metadata = header(path), _metadata(path)
     tensors = _tensors(path, lambda name: name != _CLIP)
-    ours = (_NAME, _MODEL, _CLIP_RATE)
-    kept = {key: value for key, value in metadata.items() if key not in ours}
+    kept = {key: value for key, value in metadata.items() if key not in _OURS}
     return Voice(saved.name, saved.model, tensors, kept)
 
 
 def load_clip(path: Path) -> Clip:
     """The recording kept with a voice (SavedVoice.has_clip). InvalidInput when it is not there."""
     rate = _metadata(path).get(_CLIP_RATE, "")
-    tensors = _tensors(path, lambda name: name == _CLIP)
-    if _CLIP not in tensors or not re.fullmatch(r"[0-9]{4,6}", rate):
+    samples = _tensors(path, lambda name: name == _CLIP).get(_CLIP)
+    if samples is None or not re.fullmatch(r"[0-9]{4,6}", rate):
         raise _unreadable(path, "its recording was not kept")
-    pcm: Pcm = tensors[_CLIP].astype(np.float32) / np.float32(_FULL_SCALE)
+    longest = _LONGEST_CLIP_S * int(rate)
+    whole = samples.dtype == np.int16 and samples.ndim == 1 and 0 < samples.size <= longest
+    if not whole or not _CLIP_RATES[0] <= int(rate) <= _CLIP_RATES[1]:
+        raise _unreadable(path, "its recording is damaged")
+    pcm: Pcm = samples.astype(np.float32) / np.float32(_FULL_SCALE)
     return Clip(pcm, int(rate))
 
 
@@ -114,7 +141,7 @@ def saved_voices(within: Path) -> tuple[SavedVoice, ...]:
     found = []
     for path in sorted(within.glob("*" + SUFFIX)):
         try:
-            found.append(_header(path))
+            found.append(header(path))
         except InvalidInput as error:
             log.warning("left out a voice file path=%s reason=%s", path, error.message)
     return tuple(sorted(found, key=lambda saved: (saved.name.casefold(), saved.model)))
@@ -124,11 +151,19 @@ def _is_name(text: str) -> bool:
     return bool(text.strip()) and len(text) <= _LONGEST_NAME and text.isprintable()
 
 
-def _file_name(voice: Voice) -> str:
+def file_name(name: str, model: str) -> str:
     """Readable, safe on every file system, and different for different names and models."""
-    readable = re.sub(r"[^a-z0-9]+", "-", voice.name.lower()).strip("-")[:40] or "voice"
-    identity = hashlib.sha256(f"{voice.name}\0{voice.model}".encode()).hexdigest()[:10]
+    readable = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40] or "voice"
+    identity = hashlib.sha256(f"{name}\0{model}".encode()).hexdigest()[:10]
     return f"{readable}-{identity}{SUFFIX}"
+
+
+def _about(clip: Clip) -> dict[str, str]:
+    return {
+        _CLIP_RATE: str(clip.sample_rate),
+        _CLIP_S: f"{clip.seconds:.2f}",
+        _CLIP_SNR: f"{snr_db(clip):.1f}",
+    }
 
 
 def _write(path: Path, content: bytes) -> None:
@@ -147,20 +182,37 @@ def _write(path: Path, content: bytes) -> None:
 def _tensors(path: Path, wanted: Callable[[str], bool]) -> Mapping[str, npt.NDArray[np.generic]]:
     try:
         with safe_open(path, framework="numpy") as file:  # type: ignore[no-untyped-call]
-            return {
-                name: file.get_tensor(name)
-                for name in file.keys()  # noqa: SIM118  not a dict
-                if wanted(name)
-            }
+            names = list(file.keys())
+            if len(names) > _MOST_TENSORS:
+                raise _unreadable(path, f"it holds {len(names)} tables")
+            return {name: file.get_tensor(name) for name in names if wanted(name)}
     except (OSError, SafetensorError, TypeError) as error:
         raise _unreadable(path, str(error)) from error
 
 
-def _header(path: Path) -> SavedVoice:
+def header(path: Path) -> SavedVoice:
+    """What a voice file says of itself. InvalidInput says what is wrong with any other file."""
     metadata = _metadata(path)
     if not _is_name(metadata.get(_NAME, "")) or not _is_name(metadata.get(_MODEL, "")):
         raise _unreadable(path, "it does not say whose voice it is")
-    return SavedVoice(metadata[_NAME], metadata[_MODEL], path, _CLIP_RATE in metadata)
+    return _saved(metadata, path)
+
+
+def _saved(metadata: Mapping[str, str], path: Path) -> SavedVoice:
+    return SavedVoice(
+        metadata[_NAME],
+        metadata[_MODEL],
+        path,
+        _CLIP_RATE in metadata,
+        _number(metadata.get(_CLIP_S, "")),
+        _number(metadata.get(_CLIP_SNR, "")),
+        _number(metadata.get(_PACE, "")),
+    )
+
+
+def _number(text: str) -> float | None:
+    """What a file says of itself is a number of a few figures, or nothing."""
+    return float(text) if re.fullmatch(r"-?[0-9]{1,6}(\.[0-9]{1,4})?", text) else None
 
 
 def _metadata(path: Path) -> dict[str, str]:
@@ -168,6 +220,9 @@ def _metadata(path: Path) -> dict[str, str]:
         size = path.stat().st_size
         if size > LARGEST_BYTES:
             raise _unreadable(path, f"it is {size / 2**20:.0f} MB large")
+        with path.open("rb") as head:
+            if int.from_bytes(head.read(8), "little") > _LARGEST_HEADER:
+                raise _unreadable(path, "it is no voice, or damaged")
         with safe_open(path, framework="numpy") as file:  # type: ignore[no-untyped-call]
             return dict(file.metadata() or {})
     except (OSError, SafetensorError) as error:

@@ -24,7 +24,7 @@ from engine.runtime.parts import Parts, standard_parts
 from engine.runtime.turn.playback import Playback
 from engine.settings import Manner, Settings, SpeechSettings
 from engine.tts.base import TtsModel
-from engine.tts.casting import choose, voice_names
+from engine.tts.casting import choose
 from engine.tts.registry import BUILT_IN
 
 log = logging.getLogger(__name__)
@@ -68,15 +68,6 @@ def perform(
         else:
             write_wav(manner.out, recital.pcm(), model.info.sample_rate)
         return recital.report()
-    finally:
-        model.close()
-
-
-def voices(settings: Settings, *, parts: Parts | None = None) -> tuple[str, ...]:
-    """Names of the voices the synthesiser of the settings can speak with, the default first."""
-    model = _synthesiser(settings.speech, parts or standard_parts())
-    try:
-        return voice_names(model)
     finally:
         model.close()
 

@@ -14,7 +14,7 @@ from engine.doctor import parts
 from engine.doctor.finding import Finding, State
 from engine.errors import DeviceError
 from engine.settings import Settings, change
-from engine.tts.voxtream.files import starter
+from engine.tts.voxtream.files import place
 from tests.engine.tts.voxtream.small_pack import write_pack
 from tests.fakes import FORMANT
 
@@ -205,14 +205,14 @@ def test_a_server_that_is_down_is_a_fault(server: HTTPServer):
 @pytest.fixture
 def no_pack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
-    monkeypatch.setattr(starter, "NAME", "no such pack")
+    monkeypatch.setattr(place, "NAME", "no such pack")
 
 
 def test_the_built_in_synthesisers_are_well(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
-    write_pack(starter.own_folder())
+    write_pack(place.own_folder())
     own, formant = parts.synthesiser(Settings())
     assert (own.state, formant.state) == (State.OK, State.OK)
     assert "small-starter with the voices Ada, Bruno" in own.text

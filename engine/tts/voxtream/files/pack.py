@@ -7,14 +7,13 @@ Invariant: a pack is read as a whole or refused with a ModelError that names the
 can change what the published checkpoint does.
 """
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final, TypeVar, get_type_hints
 
-from engine.codec.small import codes_hash, load_small
+from engine.codec.small import load_small
 from engine.errors import InvalidInput, ModelError
 from engine.nn.memory import return_freed_memory
 from engine.nn.transformer import TransformerConfig
@@ -23,6 +22,11 @@ from engine.tts import voices
 from engine.tts.base import Voice
 from engine.tts.voxtream.config import VOXTREAM2, Generation, ModelConfig, Profile
 from engine.tts.voxtream.files.checkpoint import PublishedFile, Target, load_weights
+from engine.tts.voxtream.files.edition import CODEC_FILE as CODEC_FILE  # names of a pack's files
+from engine.tts.voxtream.files.edition import CONFIG_FILE as CONFIG_FILE
+from engine.tts.voxtream.files.edition import SPEAKER_FILE as SPEAKER_FILE
+from engine.tts.voxtream.files.edition import VOICES_FOLDER as VOICES_FOLDER
+from engine.tts.voxtream.files.edition import edition_of
 from engine.tts.voxtream.files.limits import check, check_number, read_object
 from engine.tts.voxtream.rate import RateTarget
 from engine.tts.voxtream.session import Machine
@@ -30,14 +34,9 @@ from engine.tts.voxtream.speaker.small import load_small_speaker
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
 from engine.tts.voxtream.table import read_table
 
-CONFIG_FILE: Final = "config.json"
 PHONES_FILE: Final = "phones.json"
 VOICE_FILE: Final = "voice.safetensors"
-CODEC_FILE: Final = "codec.safetensors"
-SPEAKER_FILE: Final = "speaker.safetensors"
-VOICES_FOLDER: Final = "voices"
 LONGEST_NAME: Final = 80
-EDITION_LETTERS: Final = 8  # of a hash; two packs on one machine are many
 AGAIN: Final = "Install the program again."
 _T = TypeVar("_T")
 
@@ -62,7 +61,7 @@ def load_pack(folder: Path, profile: Profile, target: Target) -> VoxtreamSynthes
     codec = load_small(folder / CODEC_FILE, target.device)
     codec.tune(profile.codebooks, profile.codec)
     speaker = load_small_speaker(folder / SPEAKER_FILE)
-    edition = _edition(folder)
+    edition = edition_of(folder)
     system = replace(
         VOXTREAM2, name=config.name, codebooks=shape.codebooks, generation=config.generation
     )
@@ -70,15 +69,6 @@ def load_pack(folder: Path, profile: Profile, target: Target) -> VoxtreamSynthes
     named = _named(folder, f"{config.name} {edition}")
     return_freed_memory()
     return VoxtreamSynthesiser(machine, speaker, named, config.name, edition=edition)
-
-
-def _edition(folder: Path) -> str:
-    """A voice is codes and a vector: it means nothing to other codes or another speaker encoder. To
-    another decoder of the same codes it does.
-    """
-    digest = hashlib.sha256((folder / SPEAKER_FILE).read_bytes())
-    digest.update(codes_hash(folder / CODEC_FILE).encode())
-    return digest.hexdigest()[:EDITION_LETTERS]
 
 
 def _named(folder: Path, made_for: str) -> tuple[Voice, ...]:

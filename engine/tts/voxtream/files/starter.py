@@ -5,20 +5,16 @@ one. Invariant: a pack that is not whole is a ModelError that says what to do, n
 """
 
 from pathlib import Path
-from typing import Final
 
 import torch
 
-from engine.errors import EngineError, ModelError
-from engine.resources import resource
+from engine.errors import ModelError
 from engine.settings import SpeechSettings
-from engine.settings_file import data_folder
 from engine.tts.base import Progress, TtsModel
 from engine.tts.voxtream.config import FULL, STARTER
 from engine.tts.voxtream.files.loading import target
 from engine.tts.voxtream.files.pack import load_pack
-
-NAME: Final = "starter"
+from engine.tts.voxtream.files.place import own_folder, pack_folder
 
 
 def load(settings: SpeechSettings, progress: Progress) -> TtsModel:
@@ -36,25 +32,6 @@ def load(settings: SpeechSettings, progress: Progress) -> TtsModel:
         return load_pack(folder, STARTER if place.device.type == "cpu" else FULL, place)
     except ModelError as error:
         raise ModelError(error.message, hint=_advice(folder)) from error
-
-
-def own_folder() -> Path:
-    """Where a person's own pack goes; need not exist."""
-    return data_folder() / "models" / NAME
-
-
-def pack_folder() -> Path:
-    """The folder of the pack that speaks. ModelError when there is none."""
-    if own_folder().is_dir():
-        return own_folder()
-    try:
-        return resource(NAME)
-    except EngineError as error:
-        raise ModelError(
-            "The starter voice is missing from this installation.",
-            hint="Install the program again, or choose eSpeak NG in the settings "
-            "(speech.engine = 'espeak').",
-        ) from error
 
 
 def _advice(folder: Path) -> str:

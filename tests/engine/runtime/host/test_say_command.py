@@ -13,7 +13,7 @@ from engine.audio.base import Pcm
 from engine.errors import DeviceError, InvalidInput, ModelError
 from engine.runtime.host import say_command
 from engine.runtime.host.recital import Clock, Recital, Script
-from engine.runtime.host.say_command import perform, play, say, voices, write_wav
+from engine.runtime.host.say_command import perform, play, say, write_wav
 from engine.runtime.parts import Parts
 from engine.settings import Manner, Settings, SpeechSettings
 from engine.tts.base import Progress, TtsModel
@@ -179,12 +179,6 @@ def test_aloud_the_loudspeaker_of_the_settings_is_used_and_closed() -> None:
     assert model.closed
 
 
-def test_voices_are_listed_and_the_model_released() -> None:
-    model = FakeTts()
-    assert voices(speech(), parts=parts(model)) == ("Tone",)
-    assert model.closed
-
-
 def test_the_real_voice_speaks_into_a_file(tmp_path: Path) -> None:
     out = tmp_path / "hello.wav"
     report = say("Hello there, it is 5 May.", FORMANT, Manner("belinda", "0:3", out=out))
@@ -196,20 +190,22 @@ def test_the_real_voice_speaks_into_a_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("engine", [SpeechSettings().engine, "voxtream2"])
 def test_the_formant_voice_stands_in_for_the_default_alone(
-    engine: str, caplog: pytest.LogCaptureFixture
+    engine: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
+    out = tmp_path / "said.wav"
+
     def synthesiser(settings: SpeechSettings, progress: Progress) -> TtsModel:
         if settings.engine != "espeak":
             raise ModelError("The pack is missing.", hint="Install it.")
         return FakeTts()
 
     there = replace(Stage().parts(), synthesiser=synthesiser)
-    settings = Settings(speech=SpeechSettings(engine=engine, voice="Ada"))
+    settings = Settings(speech=SpeechSettings(engine=engine))
     if engine == "voxtream2":  # asked for by name
         with pytest.raises(ModelError, match="missing"):
-            voices(settings, parts=there)
+            perform("Go.", settings, Manner(out=out), there)
     else:
-        assert voices(settings, parts=there) == ("Tone",)
+        assert perform("Go.", settings, Manner(out=out), there).engine == "fake"
         assert "The pack is missing. Install it. Until then espeak speaks." in caplog.text
 
 

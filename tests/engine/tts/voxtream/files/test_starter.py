@@ -19,7 +19,7 @@ from engine.tts import registry, voices
 from engine.tts.base import TtsModel, Voice
 from engine.tts.casting import adopt, choose, voice_names
 from engine.tts.voxtream.config import STARTER as PROFILE
-from engine.tts.voxtream.files import pack, starter
+from engine.tts.voxtream.files import pack, place
 from engine.tts.voxtream.files.loading import _formant_clip, target
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
 from tests.engine.tts import laws
@@ -38,7 +38,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def data(tmp_path: Path, written: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A data folder with a pack of the person's own."""
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
-    shutil.copytree(written, starter.own_folder())
+    shutil.copytree(written, place.own_folder())
     return tmp_path
 
 
@@ -113,7 +113,7 @@ def test_a_recording_becomes_a_voice_that_speaks_after_a_new_start(
 def test_another_pack_makes_the_voice_again_from_its_recording(data: Path, speech: Path) -> None:
     first = loaded()
     made = adopt(first, speech, "Captain")
-    write_pack(starter.own_folder(), seed=2)
+    write_pack(place.own_folder(), seed=2)
     second = loaded()
     assert second.info.name == first.info.name
     assert second.info.voice_model != first.info.voice_model
@@ -126,15 +126,15 @@ def test_another_pack_makes_the_voice_again_from_its_recording(data: Path, speec
 def test_the_weights_alone_may_change_and_voices_stay(data: Path) -> None:
     """A voice hangs on the codec and the speaker encoder, not on the network that speaks."""
     before = loaded().info.voice_model
-    config = starter.own_folder() / pack.CONFIG_FILE
+    config = place.own_folder() / pack.CONFIG_FILE
     config.write_text(config.read_text() + "\n")
     assert loaded().info.voice_model == before
 
 
 def test_the_decoder_alone_may_change_and_voices_stay(data: Path) -> None:
     before = loaded().info.voice_model
-    assert edited(starter.own_folder() / pack.CODEC_FILE, "decoder.leave.bias") == before
-    assert edited(starter.own_folder() / pack.CODEC_FILE, "encoder.enter.bias") != before
+    assert edited(place.own_folder() / pack.CODEC_FILE, "decoder.leave.bias") == before
+    assert edited(place.own_folder() / pack.CODEC_FILE, "encoder.enter.bias") != before
 
 
 def edited(weights: Path, name: str, more: float = 0.5) -> str:
@@ -151,7 +151,7 @@ def test_without_a_pack_the_person_is_told_what_to_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
-    monkeypatch.setattr(starter, "NAME", "no such pack")
+    monkeypatch.setattr(place, "NAME", "no such pack")
     with pytest.raises(ModelError, match="missing from this installation") as failure:
         loaded()
     assert "speech.engine = 'espeak'" in failure.value.hint
@@ -162,14 +162,14 @@ def test_without_a_pack_the_person_is_told_what_to_do(
 )
 @pytest.mark.parametrize("how", ["gone", "cut off"])
 def test_a_damaged_pack_is_named_and_the_way_out_too(data: Path, broken: str, how: str) -> None:
-    file = starter.own_folder() / broken
+    file = place.own_folder() / broken
     if how == "gone":
         file.unlink()
     else:
         file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
     with pytest.raises(ModelError, match=broken) as failure:
         loaded()
-    assert str(starter.own_folder()) in failure.value.hint
+    assert str(place.own_folder()) in failure.value.hint
 
 
 @pytest.mark.parametrize(
@@ -214,14 +214,14 @@ def test_a_pack_s_name_can_be_shown(data: Path, name: object) -> None:
 
 @pytest.mark.parametrize("text", ['{"a":' * 100_000, '{"name": NaN}'])
 def test_what_is_no_plain_object_is_refused(data: Path, text: str) -> None:
-    (starter.own_folder() / pack.CONFIG_FILE).write_text(text)
+    (place.own_folder() / pack.CONFIG_FILE).write_text(text)
     with pytest.raises(ModelError, match=r"config\.json cannot be read"):
         loaded()
 
 
 def reconfigured(change: Callable[[dict[str, Any]], None]) -> None:
     """Load the pack with another config.json."""
-    file = starter.own_folder() / pack.CONFIG_FILE
+    file = place.own_folder() / pack.CONFIG_FILE
     found = json.loads(file.read_text())
     change(found)
     # JSON has no infinity, but a number may be too large to be anything else.
@@ -239,17 +239,17 @@ def reconfigured(change: Callable[[dict[str, Any]], None]) -> None:
 )
 def test_a_weight_that_is_no_number_is_refused_by_name(data: Path, broken: str, key: str) -> None:
     with pytest.raises(ModelError, match=rf"{broken}.*'{key}' holds NaN"):
-        edited(starter.own_folder() / broken, key, math.nan)
+        edited(place.own_folder() / broken, key, math.nan)
 
 
 def test_a_pack_with_a_damaged_voice_is_refused(data: Path) -> None:
-    next((starter.own_folder() / pack.VOICES_FOLDER).iterdir()).write_bytes(b"noise")
+    next((place.own_folder() / pack.VOICES_FOLDER).iterdir()).write_bytes(b"noise")
     with pytest.raises(ModelError, match="cannot be used"):
         loaded()
 
 
 def test_the_person_s_own_pack_goes_before_the_shipped_one(data: Path) -> None:
-    assert starter.pack_folder() == data / "models" / "starter"
+    assert place.pack_folder() == data / "models" / "starter"
 
 
 def test_a_named_voice_of_another_pack_is_refused(synthesiser: VoxtreamSynthesiser) -> None:

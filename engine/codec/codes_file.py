@@ -1,0 +1,48 @@
+"""What of a codec's file decides its codes, told without loading the codec.
+
+Invariant: imports no torch, so that listing voices stays quick.
+"""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import IO, Final
+
+from engine.errors import ModelError
+
+SPEAKING: Final = ("decoder.", "decoder_transformer.", "upsample.")  # the rest makes the codes
+AGAIN: Final = "Install the program again."
+_LARGEST_HEADER: Final = 10_000_000  # bytes; of some hundred tensors it is some ten thousand
+
+
+def codes_hash(file: Path) -> str:
+    """sha256 of all in a codec's file that decides its codes: another decoder has the same one.
+    ModelError when the file is missing or damaged.
+    """
+    digest = hashlib.sha256()
+    try:
+        with file.open("rb") as stream:
+            for name, content in _tensors(stream):
+                if not name.startswith(SPEAKING):
+                    digest.update(name.encode())
+                    digest.update(content)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ModelError(f"The codec file {file} is damaged: {error}.", hint=AGAIN) from error
+    return digest.hexdigest()
+
+
+def _tensors(stream: IO[bytes]) -> list[tuple[str, bytes]]:
+    """Name and bytes of each tensor of a safetensors file, by name. ValueError when it is none."""
+    length = int.from_bytes(stream.read(8), "little")
+    if length > _LARGEST_HEADER:
+        raise ValueError("its header is too long")
+    header = json.loads(stream.read(length))
+    found = []
+    for name in sorted(set(header) - {"__metadata__"}):
+        start, end = header[name]["data_offsets"]
+        stream.seek(8 + length + start)
+        content = stream.read(end - start)
+        if len(content) != end - start:
+            raise ValueError("it is cut off")
+        found.append((name, content))
+    return found

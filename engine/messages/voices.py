@@ -1,0 +1,178 @@
+"""Commands and events about the library of voices.
+
+Invariant: names are as the person sees them; a voice is found by its name whatever its case.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+# ------------------------------------------------------------------ commands
+
+
+@dataclass(frozen=True)
+class ListVoices:
+    """Tell VoicesListed now, and again after each change."""
+
+
+@dataclass(frozen=True)
+class PreviewVoice:
+    """Say a text (empty: a fixed sentence) in a voice, at that voice's default pace; once nobody
+    else speaks. Another one takes its place. PreviewChanged tells how it goes.
+    """
+
+    name: str
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class StopPreview:
+    """Say no more of it."""
+
+
+@dataclass(frozen=True)
+class RenameVoice:
+    name: str
+    new: str
+
+
+@dataclass(frozen=True)
+class RemoveVoice:
+    """Remove a voice the person made; it can be brought back for some days."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class RestoreVoice:
+    """Bring back what was removed."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class DiscardVoice:
+    """Delete what was removed for good."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class RemakeVoice:
+    """Make a voice again from the recording kept with it, for the synthesiser that runs."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class SetVoicePace:
+    """The pace (SPS, 1 to 7) a voice begins with when it is chosen; None = the slider's."""
+
+    name: str
+    pace: float | None
+
+
+@dataclass(frozen=True)
+class ExportVoice:
+    """Write a voice with its recording to one file."""
+
+    name: str
+    path: Path
+
+
+@dataclass(frozen=True)
+class ImportVoice:
+    """Take a voice from a file that ExportVoice wrote; `name` empty = as it is called there."""
+
+    path: Path
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class RecordClip:
+    """Record what the microphone hears, to make a voice of; nobody is answered meanwhile. False
+    ends it, and what was recorded is inspected as a dropped file is.
+    """
+
+    on: bool
+
+
+@dataclass(frozen=True)
+class DropClip:
+    """Stop recording a clip, or forget the one that was recorded."""
+
+
+VoiceCommand = (
+    ListVoices
+    | PreviewVoice
+    | StopPreview
+    | RenameVoice
+    | RemoveVoice
+    | RestoreVoice
+    | DiscardVoice
+    | RemakeVoice
+    | SetVoicePace
+    | ExportVoice
+    | ImportVoice
+    | RecordClip
+    | DropClip
+)
+
+# -------------------------------------------------------------------- events
+
+
+@dataclass(frozen=True)
+class VoiceEntry:
+    """One voice. `own`: it comes with the synthesiser. `clip_s` and `snr_db` of the recording it
+    was made of, None = not kept. `made_for`: the models it exists for; `usable`: the synthesiser
+    that runs can speak with it, else `why_not` is a sentence; `again`: it can be made again.
+    `pace` is its default pace in SPS, None = the slider's; `used` an ISO date, empty = never.
+    """
+
+    name: str
+    own: bool = False
+    clip_s: float | None = None
+    snr_db: float | None = None
+    made_for: tuple[str, ...] = ()
+    usable: bool = True
+    why_not: str = ""
+    again: bool = False
+    pace: float | None = None
+    used: str = ""
+
+
+@dataclass(frozen=True)
+class VoicesListed:
+    """All voices there are, and the names of those that were removed and can be brought back."""
+
+    voices: tuple[VoiceEntry, ...]
+    removed: tuple[str, ...] = ()
+
+
+class PreviewState(Enum):
+    """How far a preview is."""
+
+    WAITING = "waiting"  # for a reply to end
+    MAKING = "making"  # nothing of it is heard yet
+    SPEAKING = "speaking"
+    OVER = "over"  # to its end, stopped, or broken; a fault is told apart
+
+
+@dataclass(frozen=True)
+class PreviewChanged:
+    name: str
+    state: PreviewState
+
+
+@dataclass(frozen=True)
+class ClipRecording:
+    """A clip is being recorded (`seconds` so far), or no longer. `ended_by` is a sentence on why
+    it ended by itself, empty when the person ended it.
+    """
+
+    on: bool
+    seconds: float = 0.0
+    ended_by: str = ""
+
+
+VoiceEvent = VoicesListed | PreviewChanged | ClipRecording

@@ -1,0 +1,75 @@
+"""Who a synthesiser can be, without loading it: its name, and the voices it brings along.
+
+Invariant: read from a few small files; imports no torch and no library of a synthesiser.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from engine.errors import ModelError
+from engine.settings import SpeechSettings
+from engine.settings_file import data_folder
+from engine.tts import voices
+from engine.tts.base import TtsModel
+from engine.tts.voxtream.files import place
+from engine.tts.voxtream.files.edition import CONFIG_FILE, VOICES_FOLDER, edition_of
+
+ESPEAK: Final = "espeak"
+VOXTREAM2: Final = "voxtream2"  # its TtsInfo.name, see engine/tts/voxtream/config.py
+VOXTREAM2_OWN: Final = "formant"
+AGAIN: Final = "Install the program again."
+_LARGEST_CONFIG: Final = 1_000_000  # bytes
+
+
+@dataclass(frozen=True)
+class Roster:
+    """`voice_model` is the synthesiser's TtsInfo.voice_model, `own` the names of its own voices,
+    the default first.
+    """
+
+    voice_model: str
+    own: tuple[str, ...]
+    can_clone: bool
+
+
+def of_model(model: TtsModel) -> Roster:
+    """Of one that is loaded."""
+    names = tuple(voice.name for voice in model.voices())
+    return Roster(model.info.voice_model, names, model.info.can_clone)
+
+
+def of_settings(settings: SpeechSettings) -> Roster:
+    """Of the one that these settings would load. ModelError when its files are not whole."""
+    match settings.engine:
+        case "espeak":
+            from engine.tts.espeak.voices import VOICES
+
+            return Roster(ESPEAK, tuple(voice.name for voice in VOICES), can_clone=False)
+        case "starter":
+            return _of_pack(place.pack_folder())
+        case _:
+            return _fetched()
+
+
+def _of_pack(folder: Path) -> Roster:
+    named = voices.saved_voices(folder / VOICES_FOLDER)
+    try:
+        with (folder / CONFIG_FILE).open("rb") as file:
+            name = json.loads(file.read(_LARGEST_CONFIG))["name"]
+        edition = edition_of(folder)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelError(f"The voice pack {folder} is not whole: {error}.", hint=AGAIN) from error
+    if not named:
+        raise ModelError(f"The voice pack {folder} holds no voice.", hint=AGAIN)
+    return Roster(f"{name} {edition}", tuple(saved.name for saved in named), can_clone=True)
+
+
+def _fetched() -> Roster:
+    if not (data_folder() / "models" / "voxtream2" / "model.safetensors").is_file():
+        raise ModelError(
+            "The neural voice is not on this machine.",
+            hint="Fetch it with: rubato models get voxtream2",
+        )
+    return Roster(VOXTREAM2, (VOXTREAM2_OWN,), can_clone=True)

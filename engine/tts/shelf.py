@@ -1,0 +1,283 @@
+"""The shelf of voices: those a synthesiser brings along and those the person made; renamed, removed
+and brought back, exported and imported.
+
+One voice can lie in several files, one for each model that made its own of it. What is removed lies
+in a folder of its own for KEPT_DAYS. Invariant: each file is moved, written and deleted whole, so
+whatever ends the program in between, no voice is lost.
+"""
+
+import os
+import stat
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from engine.audio.clips.clip import snr_db
+from engine.errors import EngineError, InvalidInput, ModelError
+from engine.messages import VoiceEntry
+from engine.tts import voice_notes, voices
+from engine.tts.pacing import FASTEST, SLOWEST
+from engine.tts.roster import Roster
+from engine.tts.voice_notes import note_of
+from engine.tts.voices import SavedVoice
+
+SENTENCE: Final = "This is how I sound: the boat left the harbour at ten past seven in the morning."
+REMOVED: Final = "removed"  # a folder within that of the voices
+KEPT_DAYS: Final = 7
+_DAY_S: Final = 86_400
+
+
+class Shelf:
+    """The voices in a folder. Every call reads the folder anew: another program may change it."""
+
+    def __init__(self, within: Path | None = None, now: Callable[[], float] = time.time) -> None:
+        """`within` None: the person's data folder."""
+        self._folder = voices.folder() if within is None else within
+        self._bin = self._folder / REMOVED
+        self._now = now
+
+    # ------------------------------------------------------------------------- asking
+
+    def cards(self, roster: Roster) -> tuple[VoiceEntry, ...]:
+        """The synthesiser's own voices, then the person's by name."""
+        notes = voice_notes.read(self._folder)
+        own = [VoiceEntry(name, own=True, made_for=(roster.voice_model,)) for name in roster.own]
+        made = [_card(files, roster) for files in self._by_name().values()]
+        taken = {name.casefold() for name in roster.own}
+        cards = (*own, *(card for card in made if card.name.casefold() not in taken))
+        return tuple(_noted(card, note_of(notes, card.name)) for card in cards)
+
+    def removed(self) -> tuple[str, ...]:
+        """Names of what can be brought back; what was removed KEPT_DAYS ago is deleted now."""
+        oldest = self._now() - KEPT_DAYS * _DAY_S
+        for path in self._bin.glob("*" + voices.SUFFIX):
+            with suppress(OSError):
+                if path.stat().st_mtime < oldest:
+                    path.unlink()
+        return tuple(dict.fromkeys(saved.name for saved in voices.saved_voices(self._bin)))
+
+    def find(self, name: str, roster: Roster) -> str:
+        """The name as it is written. InvalidInput when there is no such voice."""
+        if found := [own for own in roster.own if _same(own, name)]:
+            return found[0]
+        return self._found(name, roster)[0].name
+
+    def pace(self, name: str) -> float | None:
+        """The default pace (SPS) of a voice, if it has one."""
+        return note_of(voice_notes.read(self._folder), name).pace
+
+    # ----------------------------------------------------------------------- changing
+
+    def set_pace(self, name: str, pace: float | None) -> None:
+        """InvalidInput for a pace that is beyond the slider's."""
+        if pace is not None and not SLOWEST <= pace <= FASTEST:
+            raise InvalidInput(
+                f"{pace:g} syllables a second is no pace to speak at.",
+                hint=f"Give {SLOWEST:g} to {FASTEST:g}.",
+            )
+        voice_notes.change(self._folder, name, pace=pace)
+
+    def spoke(self, name: str, day: str) -> None:
+        """Note that a voice spoke on a day (an ISO date)."""
+        voice_notes.change(self._folder, name, used=day)
+
+    def rename(self, name: str, new: str, roster: Roster) -> str:
+        """Returns the name it has now. InvalidInput for one that is taken or is none."""
+        new = new.strip()
+        voices.check_name(new)
+        files = self._found(name, roster)
+        if not _same(name, new):
+            self.check_free(new, roster)
+        notes = voice_notes.read(self._folder)
+        if note_of(notes, name) != note_of(notes, new):
+            voice_notes.write(self._folder, {**notes, new.casefold(): note_of(notes, name)})
+        for saved in files:
+            self._rewritten(saved, self._folder / voices.file_name(new, saved.model), new)
+        for saved in files:  # only now: what breaks off in between loses nothing
+            if saved.path != self._folder / voices.file_name(new, saved.model):
+                _delete(saved.path)
+        return new
+
+    def remove(self, name: str, roster: Roster) -> str:
+        """Put a voice where it can be brought back from; returns its name as it was written."""
+        files = self._found(name, roster)
+        _moved(files, self._bin)
+        for saved in files:
+            with suppress(OSError):
+                os.utime(self._bin / saved.path.name, (self._now(), self._now()))
+        return files[0].name
+
+    def restore(self, name: str, roster: Roster) -> str:
+        """Bring back what was removed. InvalidInput when its name is taken meanwhile."""
+        files = self._in_bin(name)
+        self.check_free(files[0].name, roster)
+        _moved(files, self._folder)
+        return files[0].name
+
+    def discard(self, name: str) -> str:
+        """Delete what was removed for good."""
+        files = self._in_bin(name)
+        for saved in files:
+            _delete(saved.path)
+        if not self._called(name):
+            voice_notes.change(self._folder, name, pace=None, used="")
+        return files[0].name
+
+    # ------------------------------------------------------------------- out and in
+
+    def export(self, name: str, path: Path, roster: Roster) -> Path:
+        """Write a voice with its recording and its pace to one file; returns which."""
+        files = self._found(name, roster)
+        best = max(files, key=lambda saved: (saved.has_clip, saved.model == roster.voice_model))
+        if path.suffix != ".safetensors":
+            path = path.with_name(path.name + voices.SUFFIX)
+        self._rewritten(best, path, best.name, pace=self.pace(name))
+        return path
+
+    def read_in(self, path: Path, name: str, roster: Roster) -> str:
+        """Take a voice from a file that export() wrote, under its own name where `name` is empty;
+        returns the name. InvalidInput for any other file, and for a name that is taken.
+        """
+        _check_file(path)
+        voice = voices.load(path)
+        name = name.strip() or voice.name
+        voices.check_name(name)
+        self.check_free(name, roster)
+        told = voices.header(path)
+        clip = voices.load_clip(path) if told.has_clip else None
+        voices.save(replace(voice, name=name), self._folder, clip)
+        if told.pace is not None and SLOWEST <= told.pace <= FASTEST:
+            self.set_pace(name, told.pace)
+        return name
+
+    def check_free(self, name: str, roster: Roster) -> None:
+        """InvalidInput when there is a voice of this name."""
+        if self._called(name) or any(_same(own, name) for own in roster.own):
+            raise InvalidInput(
+                f"There is a voice called {name!r} already.", hint="Choose another name."
+            )
+
+    # ------------------------------------------------------------------------- inside
+
+    def _rewritten(
+        self, saved: SavedVoice, path: Path, name: str, *, pace: float | None = None
+    ) -> None:
+        clip = voices.load_clip(saved.path) if saved.has_clip else None
+        voices.save_as(replace(voices.load(saved.path), name=name), path, clip, pace=pace)
+
+    def _by_name(self) -> dict[str, list[SavedVoice]]:
+        found: dict[str, list[SavedVoice]] = {}
+        for saved in voices.saved_voices(self._folder):
+            found.setdefault(saved.name.casefold(), []).append(saved)
+        return found
+
+    def _called(self, name: str) -> list[SavedVoice]:
+        return self._by_name().get(name.casefold(), [])
+
+    def _found(self, name: str, roster: Roster) -> list[SavedVoice]:
+        """The files of a voice the person made; InvalidInput when there are none."""
+        files = self._called(name)
+        if files:
+            return files
+        if any(_same(own, name) for own in roster.own):
+            raise InvalidInput(
+                f"{name} comes with the synthesiser.", hint="Only voices you made can be changed."
+            )
+        made = ", ".join(each[0].name for each in self._by_name().values())
+        raise InvalidInput(
+            f"There is no voice called {name!r} that you made.",
+            hint=f"There are: {made}." if made else "There is none yet: drop a recording.",
+        )
+
+    def _in_bin(self, name: str) -> list[SavedVoice]:
+        files = [each for each in voices.saved_voices(self._bin) if _same(each.name, name)]
+        if not files:
+            raise InvalidInput(
+                f"No voice called {name!r} was removed lately.",
+                hint=f"What is removed is kept for {KEPT_DAYS} days.",
+            )
+        return files
+
+
+def _card(files: Sequence[SavedVoice], roster: Roster) -> VoiceEntry:
+    """One voice of the person's."""
+    fits = [saved for saved in files if saved.model == roster.voice_model]
+    clips = [saved for saved in files if saved.has_clip]
+    clip_s, snr = _facts(clips[0]) if clips else (None, None)
+    again = roster.can_clone and bool(clips)
+    usable = bool(fits) or again
+    made_for = tuple(saved.model for saved in files)
+    why_not = "" if usable else _why_not(made_for, roster, has_clip=bool(clips))
+    return VoiceEntry(
+        files[0].name,
+        clip_s=clip_s,
+        snr_db=snr,
+        made_for=made_for,
+        usable=usable,
+        why_not=why_not,
+        again=again,
+    )
+
+
+def _why_not(made_for: tuple[str, ...], roster: Roster, *, has_clip: bool) -> str:
+    said = f"It was made for {', '.join(made_for)}, not for {roster.voice_model}"
+    if has_clip:
+        return f"{said}, which cannot learn voices. Choose a synthesiser that can."
+    return f"{said}, and its recording was not kept. Add the recording again."
+
+
+def _facts(saved: SavedVoice) -> tuple[float | None, float | None]:
+    """Length and SNR of the recording; measured where the file is older than that note."""
+    if saved.clip_s is not None and saved.snr_db is not None:
+        return saved.clip_s, saved.snr_db
+    try:
+        clip = voices.load_clip(saved.path)
+    except EngineError:
+        return None, None
+    return clip.seconds, snr_db(clip)
+
+
+def _noted(card: VoiceEntry, note: voice_notes.Note) -> VoiceEntry:
+    return replace(card, pace=note.pace, used=note.used)
+
+
+def _moved(files: Sequence[SavedVoice], into: Path) -> None:
+    try:
+        into.mkdir(parents=True, exist_ok=True)
+        for saved in files:
+            saved.path.replace(into / saved.path.name)
+    except OSError as error:
+        raise _refused(files[0].path, error) from error
+
+
+def _delete(path: Path) -> None:
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise _refused(path, error) from error
+
+
+def _refused(path: Path, error: OSError) -> ModelError:
+    return ModelError(
+        f"The voice file {path.name} could not be moved: {error.strerror or error}.",
+        hint=f"Check the folder {path.parent}.",
+    )
+
+
+def _check_file(path: Path) -> None:
+    """A pipe or a device would never end."""
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
+        raise InvalidInput(
+            f"The file {path.name!r} cannot be opened: {error}.", hint="Choose another file."
+        ) from error
+    if not stat.S_ISREG(mode):
+        raise InvalidInput(f"{path.name!r} is no file.", hint="Choose an exported voice.")
+
+
+def _same(one: str, other: str) -> bool:
+    return one.casefold() == other.casefold()

@@ -1,0 +1,103 @@
+"""What is known of a voice besides the voice: its default pace, and the day it last spoke. Also of
+voices that come with a synthesiser, so it is kept by name and not in a voice's file.
+
+Invariant: the file is complete or as it was (written under a temporary name, then renamed), nobody
+else may read it, and one that is damaged is set aside, never overwritten.
+"""
+
+import json
+import logging
+import os
+import re
+import tempfile
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from engine.errors import ModelError
+from engine.tts.pacing import FASTEST, SLOWEST
+
+log = logging.getLogger(__name__)
+
+FILE: Final = "notes.json"
+_LARGEST_BYTES: Final = 1_000_000
+_DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+@dataclass(frozen=True)
+class Note:
+    """`pace` in SPS, None = the slider stays where it is; `used` an ISO date, empty = never."""
+
+    pace: float | None = None
+    used: str = ""
+
+
+def note_of(notes: dict[str, Note], name: str) -> Note:
+    """The note on a voice, whatever the case of its name."""
+    return notes.get(name.casefold(), Note())
+
+
+def read(within: Path) -> dict[str, Note]:
+    """Notes by casefolded name; of a damaged file none, and it is set aside."""
+    path = within / FILE
+    try:
+        with path.open("rb") as file:
+            found = json.loads(file.read(_LARGEST_BYTES))["voices"]
+        return {str(name): _note(entry) for name, entry in found.items()}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        log.warning("notes on voices are set aside path=%s reason=%s", path, error)
+        _set_aside(path)
+        return {}
+
+
+def write(within: Path, notes: dict[str, Note]) -> None:
+    """ModelError when the disk refuses."""
+    kept = {name: asdict(note) for name, note in sorted(notes.items()) if note != Note()}
+    content = json.dumps({"voices": kept}, indent=1)
+    try:
+        within.mkdir(parents=True, exist_ok=True)
+        _write(within / FILE, content)
+    except OSError as error:
+        raise ModelError(
+            f"What you chose for the voice could not be kept: {error.strerror or error}.",
+            hint=f"Make room or check the folder {within}.",
+        ) from error
+
+
+def change(within: Path, name: str, **values: Any) -> None:
+    """Change fields of the note on one voice. ModelError when the disk refuses."""
+    notes = read(within)
+    before = note_of(notes, name)
+    after = replace(before, **values)
+    if after != before:
+        write(within, {**notes, name.casefold(): after})
+
+
+def _note(entry: Any) -> Note:
+    """What makes sense of an entry."""
+    pace, used = entry.get("pace"), entry.get("used")
+    sane = isinstance(pace, int | float) and SLOWEST <= pace <= FASTEST
+    day = used if isinstance(used, str) and _DAY.fullmatch(used) else ""
+    return Note(float(pace) if sane else None, day)
+
+
+def _set_aside(path: Path) -> None:
+    try:
+        path.replace(path.with_suffix(".damaged.json"))
+    except OSError:
+        log.warning("notes on voices cannot be set aside path=%s", path, exc_info=True)
+
+
+def _write(path: Path, text: str) -> None:
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".notes-", suffix=".part")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise

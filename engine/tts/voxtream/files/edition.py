@@ -1,0 +1,25 @@
+"""Which files a voice pack is of, and which of its content its voices depend on.
+
+Invariant: imports no torch, so that listing voices stays quick.
+"""
+
+import hashlib
+from pathlib import Path
+from typing import Final
+
+from engine.codec.codes_file import codes_hash
+
+CONFIG_FILE: Final = "config.json"
+CODEC_FILE: Final = "codec.safetensors"
+SPEAKER_FILE: Final = "speaker.safetensors"
+VOICES_FOLDER: Final = "voices"
+EDITION_LETTERS: Final = 8  # of a hash; two packs on one machine are many
+
+
+def edition_of(folder: Path) -> str:
+    """A voice is codes and a vector: it means nothing to other codes or another speaker encoder. To
+    another decoder of the same codes it does. ModelError, OSError when a file is not whole.
+    """
+    digest = hashlib.sha256((folder / SPEAKER_FILE).read_bytes())
+    digest.update(codes_hash(folder / CODEC_FILE).encode())
+    return digest.hexdigest()[:EDITION_LETTERS]

@@ -1,0 +1,33 @@
+"""Where the pack of the voice that comes with the program lies.
+
+A person who trained a pack of their own puts it into the data folder; it goes before the shipped
+one. Invariant: imports no torch, so that listing voices stays quick.
+"""
+
+from pathlib import Path
+from typing import Final
+
+from engine.errors import EngineError, ModelError
+from engine.resources import resource
+from engine.settings_file import data_folder
+
+NAME: Final = "starter"
+
+
+def own_folder() -> Path:
+    """Where a person's own pack goes; need not exist."""
+    return data_folder() / "models" / NAME
+
+
+def pack_folder() -> Path:
+    """The folder of the pack that speaks. ModelError when there is none."""
+    if own_folder().is_dir():
+        return own_folder()
+    try:
+        return resource(NAME)
+    except EngineError as error:
+        raise ModelError(
+            "The starter voice is missing from this installation.",
+            hint="Install the program again, or choose eSpeak NG in the settings "
+            "(speech.engine = 'espeak').",
+        ) from error

@@ -1,0 +1,84 @@
+"""`rubato voices`: what is printed, and what is asked of the library."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from app.__main__ import main
+from engine.tts import voices
+from engine.tts.base import Voice
+from tests.engine.tts.test_shelf import speech
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
+    monkeypatch.setenv("RUBATO_CONFIG", str(tmp_path))
+    (tmp_path / "settings.toml").write_text('[speech]\nengine = "espeak"\n')
+    voices.save(Voice("Grandma", "espeak"), voices.folder(), speech())
+    return tmp_path
+
+
+def answer(capsys: Capture, *arguments: str) -> dict[str, object]:
+    assert main(["voices", *arguments, "--json"]) == 0
+    found: dict[str, object] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_the_list_is_the_same_before_and_behind_the_action(capsys: Capture) -> None:
+    listed = answer(capsys, "list")
+    assert answer(capsys) == listed
+    assert main(["voices", "--json", "list"]) == 0
+    assert json.loads(capsys.readouterr().out) == listed
+    assert isinstance(listed["voices"], list)
+    assert listed["voices"][0] == "Alan"
+    assert listed["voices"][-1] == "Grandma"
+
+
+def test_a_line_says_what_a_voice_is(capsys: Capture) -> None:
+    assert main(["voices", "pace", "grandma", "3.5"]) == 0
+    assert "begins with 3.5 syllables a second" in capsys.readouterr().out
+    main(["voices"])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "Alan"
+    assert lines[-1].startswith("Grandma")
+    assert "made of 2.0 s" in lines[-1]
+    assert "3.5 syllables a second" in lines[-1]
+
+
+def test_a_voice_goes_and_comes_back(capsys: Capture, tmp_path: Path) -> None:
+    assert answer(capsys, "remove", "grandma") == {"voice": "Grandma"}
+    assert answer(capsys)["removed"] == ["Grandma"]
+    assert answer(capsys, "restore", "grandma") == {"voice": "Grandma"}
+    assert answer(capsys, "rename", "grandma", "Oma") == {"voice": "Oma"}
+    file = str(tmp_path / f"gift{voices.SUFFIX}")
+    assert answer(capsys, "export", "oma", file) == {"voice": "oma", "file": file}
+    assert answer(capsys, "import", file, "--name", "Nana") == {"voice": "Nana"}
+    assert answer(capsys, "remove", "nana", "--for-good") == {"voice": "Nana"}
+    assert answer(capsys)["removed"] == []
+    assert answer(capsys, "pace", "oma", "own") == {"voice": "Oma"}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("remove", "Alan"), ("rename", "Nobody", "X"), ("pace", "Alan", "quick"), ("import", "gone")],
+)
+def test_what_cannot_be_done_is_said(arguments: tuple[str, ...], capsys: Capture) -> None:
+    assert main(["voices", *arguments]) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("rubato: ")
+
+
+def test_a_voice_is_heard_at_its_own_pace(capsys: Capture, tmp_path: Path) -> None:
+    out = tmp_path / "heard.wav"
+    main(["voices", "pace", "alan", "3"])
+    capsys.readouterr()
+    told = answer(capsys, "hear", "alan", "Good morning.", "--out", str(out))
+    assert told["voice"] == "Alan"
+    assert out.is_file()
+    assert isinstance(told["rate"], list)
+    assert {point["target"] for point in told["rate"]} == {3.0}

@@ -1,0 +1,60 @@
+"""Who a synthesiser is can be told from its files, and is what it says itself once loaded."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from engine.errors import ModelError
+from engine.settings import SpeechSettings
+from engine.tts.registry import load
+from engine.tts.roster import of_model, of_settings
+from engine.tts.voxtream.files import place
+from tests.engine.tts.voxtream.small_pack import write_pack
+
+
+@pytest.fixture(autouse=True)
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
+    return tmp_path
+
+
+@pytest.mark.parametrize("engine", ["espeak", "starter"])
+def test_the_files_tell_what_the_model_does(engine: str) -> None:
+    write_pack(place.own_folder())
+    settings = SpeechSettings(engine=engine)
+    model = load(settings, lambda text, fraction: None)
+    told = of_model(model)
+    model.close()
+    assert of_settings(settings) == told
+
+
+@pytest.mark.parametrize("broken", ["config.json", "codec.safetensors", "speaker.safetensors"])
+def test_a_pack_that_is_not_whole_is_a_clear_error(broken: str) -> None:
+    write_pack(place.own_folder())
+    (place.own_folder() / broken).unlink()
+    with pytest.raises(ModelError):
+        of_settings(SpeechSettings())
+    (place.own_folder() / broken).write_bytes(b"\x10\0\0\0\0\0\0\0junk")
+    if broken != "speaker.safetensors":  # any bytes make an edition
+        with pytest.raises(ModelError):
+            of_settings(SpeechSettings())
+
+
+def test_a_voice_that_was_not_fetched_names_the_command() -> None:
+    with pytest.raises(ModelError) as failure:
+        of_settings(SpeechSettings(engine="voxtream2"))
+    assert failure.value.hint.endswith("rubato models get voxtream2")
+
+
+def test_listing_voices_imports_no_synthesiser() -> None:
+    listing = (
+        "import sys; from engine.api import Settings, voice_library;"
+        "voice_library(Settings()).entries();"
+        "print(sorted({'torch', 'moshi', 'onnxruntime', 'httpx', 'av'} & set(sys.modules)))"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", listing], capture_output=True, text=True, check=True
+    )
+    assert found.stdout.strip() == "[]"
