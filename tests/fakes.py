@@ -79,6 +79,12 @@ class HandLoudspeaker:
     def expect_more(self, flag: bool) -> None:
         self._expecting = flag
 
+    def take_back(self, samples: int) -> int:
+        taken = min(samples, len(self._ring))
+        del self._ring[len(self._ring) - taken :]
+        self.samples_written -= taken
+        return taken
+
     def cut(self, *, fade_ms: int = 10) -> None:
         self.samples_written -= len(self._ring)
         self._ring.clear()
@@ -151,6 +157,14 @@ class FakeSession:
         self._said += 1
         self.rates.append(self.rate)
         return AudioFrame(pcm, sample, (Onset(self._said - 1, sample),), self.rate or 4.0)
+
+    def rewind(self, sample: int) -> int | None:
+        word = -(-sample // WORD_SAMPLES)
+        if word >= self._said:
+            return None
+        self._said = word
+        del self.rates[word:]
+        return word * WORD_SAMPLES
 
     def close(self) -> None:
         self.closed = True

@@ -90,6 +90,10 @@ class FakeSession:
         rate = ended * SAMPLE_RATE / min(end, window) if ended else None
         return AudioFrame(self._pcm[start:end], start, onsets, rate)
 
+    def rewind(self, sample: int) -> int | None:
+        """It cannot."""
+        return None
+
     def close(self) -> None:
         self._closed = True
 

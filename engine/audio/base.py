@@ -117,6 +117,12 @@ class Loudspeaker(Protocol):
         """Say whether running empty now is an underrun (mid-utterance) or just the end."""
         ...
 
+    def take_back(self, samples: int) -> int:
+        """Take the last `samples` back without a fade, because others follow at once; returns how
+        many: not those that the device is about to play, nor any before a silence.
+        """
+        ...
+
     def cut(self, *, fade_ms: int = 10) -> None:
         """Fade out from the sample being played now and drop the rest of the ring."""
         ...

@@ -1,11 +1,14 @@
 """From moving the slider to hearing it, while the formant voice speaks through a loudspeaker that
-plays in real time but has no latency of its own.
+has no latency of its own.
 
-    python -m tests.benchmarks.slider_to_ear [--moves 40] [--lead-ms 240]
+    python -m tests.benchmarks.slider_to_ear [--moves 40] [--lead-ms 240] [--wall]
 
 Prints the milliseconds to the first frame made at the new rate (how soon a voice that reads the
-rate at every frame is heard to follow) and to the first word that begins after it (what the formant
-voice, which takes up a rate at the next word, needs). The target is 300 ms to the frame.
+rate at every frame is heard to follow) and to the first word made at it that is heard to begin
+(what the formant voice, which takes up a rate at a word, needs). The target is 300 ms to the word,
+half of the time. It runs on a clock that is stepped by hand, on which computing costs its processor
+time, so that what else the machine does matters little; with --wall in real time, with the engine's
+own threads, to see that the loudspeaker does not run dry.
 """
 
 import argparse
@@ -13,21 +16,28 @@ import random
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from engine.api import Engine, SendText, SetRate, Settings
-from engine.audio.devices.file_device import FileLoudspeaker
+from engine.audio.devices.file_device import Clock, FileLoudspeaker, SteppedClock
 from engine.messages import Event, RateMeasured, WordHeard
+from engine.runtime.parts import Parts
 from engine.settings import AudioSettings, SpeechSettings
 from engine.tts import registry
+from engine.tts.base import AudioFrame, Progress, Step, TtsModel, TtsSession
 from tests.fakes import FakeLanguageModel, Stage
+from tests.simulation.stepped import STEP_S, SteppedWorker, stepping
 
 SLOW, FAST = 3.0, 6.0  # SPS
 TARGET_MS = 300
 LONGEST_S = 30.0  # loading included
 SENTENCE = "We walk along the river and look at the boats, because they are under way again. "
+Wait = Callable[[Callable[[], object]], None]
 
 
 @dataclass(frozen=True)
@@ -38,78 +48,142 @@ class Move:
     word: float
 
 
-class Listener:
-    """Moves the slider and waits until that is heard."""
+class Watch:
+    """What was told and when, and at what rate each word was made."""
 
-    def __init__(self) -> None:
-        self._changed = threading.Condition()
-        self._events: list[tuple[float, Event]] = []
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+        self.changed = threading.Condition()
+        self.frames: list[tuple[float, float | None]] = []  # when they were heard, and their target
+        self.words: list[float] = []  # when they were heard to begin
+        self.rates: dict[int, float | None] = {}  # by the number of the word
 
     def receive(self, event: Event) -> None:
-        with self._changed:
-            self._events.append((time.monotonic(), event))
-            self._changed.notify_all()
+        with self.changed:
+            if isinstance(event, RateMeasured):
+                self.frames.append((self.clock(), event.target))
+            elif isinstance(event, WordHeard):
+                self.words.append(self.clock())
+            self.changed.notify_all()
 
-    def wait_for(self, kind: type[Event], since: float, rate: float | None = None) -> float:
-        """When the first event of a kind (with this target) came after `since`."""
+    def framed(self, since: float, rate: float) -> float | None:
+        """When the first frame at this rate was heard."""
+        return next((at for at, target in self.frames if at >= since and target == rate), None)
 
-        def found() -> float | None:
-            for at, event in self._events:
-                fits = rate is None or (isinstance(event, RateMeasured) and event.target == rate)
-                if at >= since and isinstance(event, kind) and fits:
-                    return at
-            return None
+    def begun(self, since: float, rate: float) -> float | None:
+        """When the first word made at this rate was heard to begin."""
+        made = ((number, at) for number, at in enumerate(self.words) if at >= since)
+        return next((at for number, at in made if self.rates[number] == rate), None)
 
-        with self._changed:
-            if not self._changed.wait_for(lambda: found() is not None, LONGEST_S):
-                raise SystemExit(f"No {kind.__name__} within {LONGEST_S:g} s.")
-            at = found()
-            self._events.clear()
-        assert at is not None
-        return at
+    def tap(self, load: Callable[[SpeechSettings, Progress], TtsModel]) -> Callable[..., TtsModel]:
+        """A synthesiser whose words are noted."""
 
-    def move(self, engine: Engine, rate: float) -> Move:
-        moved = time.monotonic()
-        engine.post(SetRate(rate))
-        framed = self.wait_for(RateMeasured, moved, rate)
-        begun = self.wait_for(WordHeard, framed)
-        return Move((framed - moved) * 1000, (begun - moved) * 1000)
+        def tapped(settings: SpeechSettings, progress: Progress) -> TtsModel:
+            model = load(settings, progress)
+            opened = model.open
+            model.open = lambda voice, *, seed: self._note(opened(voice, seed=seed))  # type: ignore[method-assign]
+            return model
+
+        return tapped
+
+    def _note(self, session: TtsSession) -> TtsSession:
+        make = session.step
+
+        def step() -> Step:
+            made = make()
+            if isinstance(made, AudioFrame):
+                self.rates |= {onset.word: session.rate for onset in made.onsets}
+            return made
+
+        session.step = step  # type: ignore[method-assign]
+        return session
 
 
-def measure(moves: int, lead_ms: int) -> list[Move]:
-    """Pull the slider to and fro at moments that are spread evenly over words and frames."""
-    chance = random.Random(7)
-    listener = Listener()
+def parts(watch: Watch, loudspeaker: FileLoudspeaker, moves: int) -> Parts:
     stage = Stage(model=FakeLanguageModel(SENTENCE * (moves + 5)))
-    parts = replace(
+    return replace(
         stage.parts(),
-        synthesiser=registry.load,
-        loudspeaker=lambda name: FileLoudspeaker(None, 48_000),
+        synthesiser=watch.tap(registry.load),
+        loudspeaker=lambda name: loudspeaker,
     )
+
+
+@contextmanager
+def stepped() -> Iterator[tuple[Watch, Wait]]:
+    """On a clock that is stepped by hand."""
+    clock, crew = SteppedClock(), list[SteppedWorker]()
+
+    def wait(condition: Callable[[], object]) -> None:
+        for _ in range(round(LONGEST_S / STEP_S)):
+            if condition():
+                return
+            clock.advance(STEP_S)
+            for worker in (*crew, *crew):
+                worker.run()
+        raise SystemExit(f"Nothing came of it within {LONGEST_S:g} s.")
+
+    with stepping(crew, clock):
+        yield Watch(clock), wait
+
+
+@contextmanager
+def wall() -> Iterator[tuple[Watch, Wait]]:
+    """In real time."""
+    watch = Watch(time.monotonic)
+
+    def wait(condition: Callable[[], object]) -> None:
+        """Until an event or a time makes it true."""
+        deadline = time.monotonic() + LONGEST_S
+        with watch.changed:
+            while not condition():
+                watch.changed.wait(STEP_S)
+                if time.monotonic() > deadline:
+                    raise SystemExit(f"Nothing came of it within {LONGEST_S:g} s.")
+
+    yield watch, wait
+
+
+def measure(watch: Watch, wait: Wait, moves: int, lead_ms: int) -> tuple[list[Move], int]:
+    """Pull the slider to and fro at moments that are spread evenly over words and frames; also how
+    often the loudspeaker ran dry.
+    """
+    chance = random.Random(7)
+    loudspeaker = FileLoudspeaker(None, 48_000, clock=watch.clock)
     settings = Settings(
         audio=AudioSettings(hands_free=False, lead_ms=lead_ms),
         speech=SpeechSettings(engine="espeak", rate=SLOW, pacing=False),
     )
-    engine = Engine(settings, listener.receive, parts=parts)
+    engine = Engine(settings, watch.receive, parts=parts(watch, loudspeaker, moves))
     engine.start()
     try:
         engine.post(SendText("Go on."))
-        listener.wait_for(WordHeard, 0.0)
+        wait(lambda: watch.words)
         found = []
         for number in range(moves):
-            time.sleep(chance.uniform(0.5, 1.0))
-            found.append(listener.move(engine, SLOW if number % 2 else FAST))
-        return found
+            pulled = watch.clock() + chance.uniform(0.5, 1.0)
+            wait(lambda pulled=pulled: watch.clock() >= pulled)
+            found.append(pull(engine, watch, wait, SLOW if number % 2 else FAST))
+        return found, loudspeaker.underruns
     finally:
         engine.stop()
+
+
+def pull(engine: Engine, watch: Watch, wait: Wait, rate: float) -> Move:
+    moved = watch.clock()
+    engine.post(SetRate(rate))
+    framed, begun = partial(watch.framed, moved, rate), partial(watch.begun, moved, rate)
+    wait(lambda: framed() is not None and begun() is not None)
+    return Move(((framed() or 0.0) - moved) * 1000, ((begun() or 0.0) - moved) * 1000)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="From moving the slider to hearing it.")
     parser.add_argument("--moves", type=int, default=40)
     parser.add_argument("--lead-ms", type=int, default=AudioSettings().lead_ms)
-    arguments = parser.parse_args()
-    found = measure(arguments.moves, arguments.lead_ms)
+    parser.add_argument("--wall", action="store_true", help="in real time")
+    given = parser.parse_args()
+    with wall() if given.wall else stepped() as (watch, wait):
+        found, underruns = measure(watch, wait, given.moves, given.lead_ms)
     for name, times in (
         ("frame", [move.frame for move in found]),
         ("word", [move.word for move in found]),
@@ -120,6 +194,7 @@ def main() -> None:
             f"slider to {name}: median {median:.0f} ms, p95 {p95:.0f} ms,"
             f" {within} of {len(times)} within {TARGET_MS} ms\n"
         )
+    sys.stdout.write(f"the loudspeaker ran dry {underruns} times\n")
 
 
 if __name__ == "__main__":

@@ -103,6 +103,10 @@ class RoomLoudspeaker:
     def expect_more(self, flag: bool) -> None:
         self._tape.expect_more(flag)
 
+    def take_back(self, samples: int) -> int:
+        self._devices.catch_up()
+        return self._tape.take_back(samples)
+
     def cut(self, *, fade_ms: int = 10) -> None:
         self._devices.catch_up()
         self._tape.cut(fade_ms)

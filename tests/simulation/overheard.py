@@ -30,6 +30,11 @@ class Said:
     pcm: list[Pcm] = field(default_factory=list)
     onsets: list[Onset] = field(default_factory=list)
 
+    def forget(self, end: int) -> None:
+        """What comes from the sample `end` on: it is made anew."""
+        self.pcm = [np.concatenate(self.pcm)[:end]] if self.pcm else []
+        self.onsets = [onset for onset in self.onsets if onset.sample < end]
+
 
 class TappedModel:
     """A synthesiser of which every utterance is kept in `said`."""
@@ -64,7 +69,16 @@ class TappedModel:
                 said.onsets += made.onsets
             return made
 
+        rewind = session.rewind
+
+        def rewound(sample: int) -> int | None:
+            end = rewind(sample)
+            if end is not None:
+                said.forget(end)
+            return end
+
         session.step = tapped  # type: ignore[method-assign]
+        session.rewind = rewound  # type: ignore[method-assign]
         return session
 
     def close(self) -> None:

@@ -195,6 +195,10 @@ class FileLoudspeaker:
         self._play()
         self._tape.expect_more(flag)
 
+    def take_back(self, samples: int) -> int:
+        self._play()
+        return self._tape.take_back(samples)
+
     def cut(self, *, fade_ms: int = 10) -> None:
         self._play()
         self._tape.cut(fade_ms)

@@ -132,6 +132,9 @@ class PortAudioLoudspeaker:
     def expect_more(self, flag: bool) -> None:
         self._tape.expect_more(flag)
 
+    def take_back(self, samples: int) -> int:
+        return self._tape.take_back(samples)
+
     def cut(self, *, fade_ms: int = 10) -> None:
         self._tape.cut(fade_ms)
 

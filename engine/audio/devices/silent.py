@@ -38,6 +38,10 @@ class SilentLoudspeaker:
     def expect_more(self, flag: bool) -> None:
         """Silence cannot run dry."""
 
+    def take_back(self, samples: int) -> int:
+        """All was played at once."""
+        return 0
+
     def cut(self, *, fade_ms: int = 10) -> None:
         """Nothing is left to be played."""
 

@@ -4,8 +4,8 @@ until the consumer reads them.
 
 Invariant: the consumer (a C callback, or a file device stepped by a clock) only copies and counts.
 Everything clever happens on this side, ahead of the consumer by at least `margin` samples. What
-was handed over is never taken back: a cut overwrites it with silence, and the next utterance is
-written into that silence.
+was handed over stays so: a cut, or samples taken back, leave silence in its place, and what comes
+next is written into that silence.
 
 Positions count samples since construction. `_end` is where real audio ends, `_published` where
 the consumer will stop: between them lies silence left by a cut. Numpy gives up the interpreter
@@ -148,6 +148,18 @@ class Tape:
             self._count_underrun()
             self._expecting = flag
             self._excused = self._end
+
+    def take_back(self, samples: int) -> int:
+        """See Loudspeaker: the last samples become silence, into which the next are written."""
+        with self._lock:
+            self._count_underrun()
+            silent_until = self._silences[-1][1] if self._silences else 0
+            fixed = max(self._position() + self._margin, silent_until)
+            old_end, self._end = self._end, min(self._end, max(self._end - samples, fixed))
+            if self._end < old_end:
+                self._excused = min(self._excused, self._end - 1)  # who runs dry here, runs dry
+                self._silence_out(self._end, old_end)
+            return old_end - self._end
 
     def cut(self, fade_ms: int) -> None:
         """Fade out from the next sample that can still be changed; the rest becomes silence."""

@@ -2,15 +2,16 @@
 
 Invariant: the clock is the count of samples the loudspeaker played, as it stood one latency of the
 device ago: what has left the ring is not in the air yet. Silence of an underrun is not heard.
-Samples that were not heard are kept until they are, so another loudspeaker can take over. The
-speaker's thread writes; hush() and delivery() may be called from any thread.
+Samples that were not heard are kept until they are, so another loudspeaker can take over, and what
+has not left the ring can be taken back and made anew. The speaker's thread writes; hush() and
+delivery() may be called from any thread.
 """
 
 import math
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,6 +20,10 @@ from engine.audio.pcm import Resampler, level_db
 from engine.runtime.turn.facts import Delivery
 from engine.text.word import Word
 from engine.tts.base import AudioFrame
+
+# So much stays in the ring when the rest is taken back: a loaded machine makes more in time.
+KEPT_MS = 80
+_FILTER_MS = 5  # how far a sample of soxr's hangs on those before and after it (measured: 1e-6)
 
 
 @dataclass(frozen=True)
@@ -95,13 +100,13 @@ class Playback:
         self._unheard.append(frame)
         self._frame = len(frame.pcm)
         self._produced = frame.sample + self._frame
-        self._queue(self._resampler.push(frame.pcm))
+        self._make(frame.pcm)
 
     def complete(self) -> None:
         """No frame follows: hand over what the resampler still holds."""
         if not self._complete:
             self._complete = True
-            self._queue(self._resampler.end())
+            self._make(None)
             self._loudspeaker.expect_more(False)
 
     def pump(self) -> None:
@@ -131,6 +136,31 @@ class Playback:
         """Go on through another loudspeaker from the first sample that was not heard."""
         self._resume_at = self._heard_sample()
         self._go_on(loudspeaker, self._resume_at)
+
+    def recall(self) -> int | None:
+        """Take back from the loudspeaker what it is not about to play; returns the first sample of
+        the utterance that can be made anew, and renew() must follow. None = there is nothing.
+        """
+        kept = self._played + KEPT_MS * self._loudspeaker.sample_rate // 1000
+        if self._written <= kept:
+            return None
+        self._written -= self._loudspeaker.take_back(self._written - kept)
+        return self._sample(self._written) + self._model_rate * _FILTER_MS // 1000
+
+    def renew(self, end: int | None) -> None:
+        """Hand over again what recall() took, but from the sample `end` on: that is forgotten, and
+        will be made anew. None = nothing is.
+        """
+        if end is not None and end < self._produced:
+            self._forget(end)
+        step = self._model_rate // math.gcd(self._model_rate, self._loudspeaker.sample_rate)
+        filtered = self._sample(self._written) - self._model_rate * _FILTER_MS // 1000
+        # Where a sample of the utterance is one of the loudspeaker's too: there both fall together.
+        begin = max(0, filtered - self._start) // step * step
+        self._pending = np.zeros(0, np.float32)
+        self._resampler = Resampler(self._model_rate, self._loudspeaker.sample_rate)
+        self._skipped = self._written - begin * self._loudspeaker.sample_rate // self._model_rate
+        self._make_from(self._start + begin)
 
     # ------------------------------------------------------------------ asking (any thread)
 
@@ -215,18 +245,41 @@ class Playback:
         self._underruns += self._loudspeaker.underruns - self._underruns_before
         self._pending = np.zeros(0, np.float32)
         self._attach(loudspeaker, start=start)
+        self._make_from(start)
+
+    def _make_from(self, start: int) -> None:
+        """Resample what is kept from the sample `start` of the utterance on."""
         for frame in self._unheard:
-            self._queue(self._resampler.push(frame.pcm[max(0, start - frame.sample) :]))
+            self._make(frame.pcm[max(0, start - frame.sample) :])
         if self._complete:
-            self._queue(self._resampler.end())
+            self._make(None)
+
+    def _forget(self, end: int) -> None:
+        """Of what was added, what comes from the sample `end` of the utterance on."""
+        self._produced, self._complete = end, False
+        self._words = [cue for cue in self._words if cue.sample < end]
+        self._frames = deque(cue for cue in self._frames if cue.sample < end)
+        self._unheard = deque(
+            replace(frame, pcm=frame.pcm[: end - frame.sample])
+            for frame in self._unheard
+            if frame.sample < end
+        )
+
+    def _make(self, pcm: Pcm | None) -> None:
+        """Resample and queue; None = no more comes."""
+        made = self._resampler.end() if pcm is None else self._resampler.push(pcm)
+        skipped = min(self._skipped, len(made))
+        self._skipped -= skipped
+        self._queue(made[skipped:])
 
     def _attach(self, loudspeaker: Loudspeaker, *, start: int) -> None:
         self._looks: tuple[_Look, ...] = ()  # replaced whole: other threads read it
         self._latency_s = loudspeaker.latency_s
         self._loudspeaker = loudspeaker
         self._resampler = Resampler(self._model_rate, loudspeaker.sample_rate)
-        self._start = start  # sample of the utterance that the first written sample stands for
-        self._written = 0  # samples at the loudspeaker's rate
+        self._skipped = 0  # samples it will give that the loudspeaker has already
+        self._start: int = start  # sample of the utterance that the first written sample stands for
+        self._written: int = 0  # samples at the loudspeaker's rate
         # What an earlier utterance has left in the ring is played first.
         self._played_before = loudspeaker.samples_written
         self._underruns_before = loudspeaker.underruns

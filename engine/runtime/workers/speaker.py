@@ -264,6 +264,8 @@ class Speaker:
             return self._wait(utterance)
         playback.pump()
         self._show(utterance)
+        if self._dials.rate != utterance.session.rate:
+            self._retime(utterance)
         if playback.over:
             self._finish(utterance)
             return 0.0
@@ -280,8 +282,18 @@ class Speaker:
             utterance.reply.resume()
         return TICK_S
 
+    def _retime(self, utterance: _Utterance) -> None:
+        """Another rate: words that were made ahead of the ear are made anew."""
+        utterance.session.rate = self._dials.rate
+        start = utterance.playback.recall()
+        if start is None:
+            return
+        end = utterance.session.rewind(start)
+        utterance.playback.renew(end)
+        utterance.starved = utterance.starved and end is None
+
     def _step(self, utterance: _Utterance) -> None:
-        rate = utterance.session.rate = self._dials.rate
+        rate = utterance.session.rate
         utterance.reply.move()
         match utterance.session.step():
             case AudioFrame() as frame:

@@ -25,6 +25,10 @@ class Unspoken:
     def step(self) -> Step:
         return Finished() if self._ended else Starved()
 
+    def rewind(self, sample: int) -> int | None:
+        """Nothing was made."""
+        return None
+
     def close(self) -> None:
         """Nothing to release."""
 

@@ -3,6 +3,7 @@
 Invariant: what comes out depends on the pieces and on the rate each was begun with, nothing else.
 """
 
+from copy import copy
 from dataclasses import dataclass
 from typing import Final, assert_never
 
@@ -26,12 +27,9 @@ _NO_SYLLABLES: Final[tuple[int, ...]] = ()
 
 @dataclass(frozen=True)
 class Sound:
-    """The next samples of the utterance; `onset` is where in them the piece begins, `syllables`
-    where in them syllables end.
-    """
+    """A piece; `syllables` is where in its samples syllables end."""
 
     pcm: Pcm
-    onset: int
     syllables: tuple[int, ...]
 
 
@@ -48,25 +46,36 @@ class Articulation:
         # The pause after a piece is made when the next one comes: a reply ends without one.
         self._before = Break.NONE
         self._gap = 0
+        self._rested = 0  # samples of the pause made for the next piece so far
+
+    def rest(self, rate: float | None, word_pace: float) -> Pcm:
+        """The pause that is due before a piece that has this pace: see speak()."""
+        pause = self._pause(self._pacer.pace(rate, word_pace))
+        self._before, self._gap = Break.NONE, 0
+        self._rested += len(pause)
+        return pause
 
     def speak(self, piece: Piece, context: Context, rate: float | None, word_pace: float) -> Sound:
-        """The pause that was due, then the piece at `word_pace` times `rate` SPS (None = own
-        pace).
-        """
+        """The piece, after its rest(), at `word_pace` times `rate` SPS (None = own pace)."""
         pace = self._pacer.pace(rate, word_pace)
-        pause = self._pause(pace)
         found = self._said(piece, context, pace)
         if found is None:
             body, syllables = self._joiner.pause(_MUTE_SAMPLES), _NO_SYLLABLES
         else:
             body = self._joiner.append(found.span, pace.stretch)
             syllables = tuple(
-                len(pause) + min(len(body), round(sample * pace.stretch))
-                for sample in found.syllables
+                min(len(body), round(sample * pace.stretch)) for sample in found.syllables
             )
         self._before, self._gap = piece.closes, round(pace.gap * len(syllables))
-        self._pacer.spoken(syllables=len(syllables), samples=len(pause) + len(body))
-        return Sound(np.concatenate([pause, body]) * self._gain, len(pause), syllables)
+        self._pacer.spoken(syllables=len(syllables), samples=self._rested + len(body))
+        self._rested = 0
+        return Sound(body * self._gain, syllables)
+
+    def branch(self) -> "Articulation":
+        """Another mouth that goes on from here."""
+        other = copy(self)
+        other._joiner, other._pacer = copy(self._joiner), copy(self._pacer)
+        return other
 
     def finish(self) -> Pcm:
         """The last piece fades out."""
@@ -92,4 +101,4 @@ class Articulation:
                 samples = self._gap
             case _:
                 assert_never(self._before)
-        return self._joiner.pause(samples) if samples else np.zeros(0, np.float32)
+        return self._joiner.pause(samples) * self._gain if samples else np.zeros(0, np.float32)

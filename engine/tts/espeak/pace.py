@@ -107,6 +107,12 @@ class SyllableMeter:
         self._ends.append(sample)
         self.counted += 1
 
+    def branch(self) -> "SyllableMeter":
+        """Another one that counts on from here."""
+        other = SyllableMeter()
+        other.counted, other._ends = self.counted, self._ends.copy()
+        return other
+
     def rate(self, now: int) -> float | None:
         """SPS over the 3 s before sample `now`; None before the first syllable ended."""
         while self._ends and self._ends[0] <= now - _WINDOW:

@@ -88,6 +88,15 @@ class Phrasing:
     def finished(self) -> bool:
         return self._ended and self._taken == len(self._pieces)
 
+    @property
+    def taken(self) -> int:
+        """How many pieces take() has given."""
+        return self._taken
+
+    def go_back(self, taken: int) -> None:
+        """Give those again that follow the first `taken`."""
+        self._taken = taken
+
     def take(self) -> tuple[Piece, Context] | None:
         """The next piece and its context; None when it cannot be known yet, or nothing is left."""
         if not self._ready():

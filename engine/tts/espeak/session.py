@@ -1,10 +1,12 @@
 """One utterance of the formant voice: words in, frames out.
 
 Invariant: the samples depend on the words and on the rate each piece was begun with, not on when
-the words came. Nothing in it is random, so the seed changes nothing.
+the words came, nor on what was made of them before a rewind. Nothing in it is random, so the seed
+changes nothing.
 """
 
 from collections import deque
+from dataclasses import dataclass
 from math import isnan
 from types import TracebackType
 from typing import Final, Self
@@ -16,10 +18,21 @@ from engine.tts.base import AudioFrame, Finished, Onset, Pcm, Starved, Step
 from engine.tts.espeak.articulation import Articulation
 from engine.tts.espeak.library import SAMPLE_RATE
 from engine.tts.espeak.pace import SyllableMeter
-from engine.tts.espeak.phrasing import Phrasing
+from engine.tts.espeak.phrasing import Phrasing, Piece
 from engine.tts.pacing import PLAIN
 
 FRAME: Final = SAMPLE_RATE * 80 // 1000
+_KEPT: Final = 2 * SAMPLE_RATE  # how far back a word can be taken back: beyond any lead
+
+
+@dataclass(frozen=True)
+class _Mark:
+    """Where a word begins, or the pause before it, and all that hangs on what came before."""
+
+    sample: int
+    pieces: int
+    articulation: Articulation
+    meter: SyllableMeter
 
 
 class EspeakSession:
@@ -32,6 +45,7 @@ class EspeakSession:
         self._paces: list[float] = []  # of the words pushed
         self._meter = SyllableMeter()
         self._onsets: deque[Onset] = deque()
+        self._marks: deque[_Mark] = deque()
         self._ready: Pcm = np.zeros(0, np.float32)  # made, not yet in a frame
         self._sample = 0  # position of _ready[0] in the utterance
         self._faded = False  # the last sound has been made
@@ -79,6 +93,19 @@ class EspeakSession:
             return self._frame()
         return Finished() if self._phrasing.finished else Starved()
 
+    def rewind(self, sample: int) -> int | None:
+        """See TtsSession: words of the last 2 s can be taken back."""
+        mark = next((mark for mark in self._marks if mark.sample >= sample), None)
+        if mark is None or self._closed:
+            return None
+        self._ready = self._ready[: max(0, mark.sample - self._sample)]
+        self._sample = min(self._sample, mark.sample)
+        self._onsets = deque(onset for onset in self._onsets if onset.sample < mark.sample)
+        self._marks = deque(each for each in self._marks if each.sample < mark.sample)
+        self._phrasing.go_back(mark.pieces)
+        self._articulation, self._meter, self._faded = mark.articulation, mark.meter, False
+        return mark.sample
+
     def close(self) -> None:
         """Forget the utterance; further steps are Finished."""
         self._closed = True
@@ -97,18 +124,36 @@ class EspeakSession:
 
     def _speak_next(self) -> bool:
         """Make the sound of one more piece; False when none can be made now."""
-        taken = self._phrasing.take()
+        pieces, taken = self._phrasing.taken, self._phrasing.take()
         if taken is None:
             return self._fade_out()
         piece, context = taken
-        sound = self._articulation.speak(piece, context, self._rate, self._paces[piece.word])
-        made = self._sample + len(self._ready)
+        pace = self._paces[piece.word]
+        self._mark(piece, pieces)
+        pause = self._articulation.rest(self._rate, pace)
+        if len(pause):
+            self._ready = np.concatenate([self._ready, pause])
+            self._mark(piece, pieces)
+        sound = self._articulation.speak(piece, context, self._rate, pace)
         if piece.begins_word:
-            self._onsets.append(Onset(piece.word, made + sound.onset))
+            self._onsets.append(Onset(piece.word, self._made))
         for syllable in sound.syllables:
-            self._meter.add(made + syllable)
+            self._meter.add(self._made + syllable)
         self._ready = np.concatenate([self._ready, sound.pcm])
         return True
+
+    @property
+    def _made(self) -> int:
+        """Samples of the utterance."""
+        return self._sample + len(self._ready)
+
+    def _mark(self, piece: Piece, pieces: int) -> None:
+        """Here the word of `piece` can be made anew, if it is only beginning."""
+        mouth, meter = self._articulation.branch(), self._meter.branch()
+        if piece.begins_word:
+            self._marks.append(_Mark(self._made, pieces, mouth, meter))
+        while self._marks and self._marks[0].sample < self._made - _KEPT:
+            self._marks.popleft()
 
     def _fade_out(self) -> bool:
         """Once, after the last piece: what is left of its sound."""

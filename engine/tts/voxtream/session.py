@@ -257,6 +257,12 @@ class VoxtreamSession:
         begun = self._script.words_begun(span)
         return tuple(Onset(word, self._sample + late * half) for word, late in begun)
 
+    def rewind(self, sample: int) -> int | None:
+        """Nothing: all that a frame leaves behind in the network would have to be kept. The rate is
+        read at every frame, so a new one is heard one lead later.
+        """
+        return None
+
     # ----------------------------------------------------------------- close
 
     def close(self) -> None:

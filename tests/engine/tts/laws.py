@@ -237,6 +237,52 @@ def a_new_rate_changes_later_words_only(model: TtsModel) -> None:
     assert len(changed.pcm) > 1.3 * len(steady.pcm)
 
 
+def a_rewind_changes_nothing_at_the_same_rate(model: TtsModel) -> None:
+    steady = say(model, rate=4.0)
+    second = model.info.sample_rate
+    for ahead in (1, 3, 9):
+        for back_s in (0.1, 0.3, 1.0):
+            assert_same(rewound(model, ahead, round(back_s * second), rate=4.0), steady)
+
+
+def what_was_made_before_a_rewind_is_not_heard_in_what_follows(model: TtsModel) -> None:
+    """For models that can take something back."""
+    steady, second = say(model, rate=4.0), model.info.sample_rate
+    for from_s in (0.5, 0.7, 1.1):
+        behind = [rewound(model, steps, -round(from_s * second), rate=2.0) for steps in (20, 23)]
+        assert_same(*behind)
+        same = int(from_s * second)
+        assert np.array_equal(behind[0].pcm[:same], steady.pcm[:same])
+
+
+def nothing_is_taken_back_that_was_not_made(model: TtsModel) -> None:
+    with open_session(model) as session:
+        assert session.rewind(0) is None
+        session.push_word("One.")
+        made = sum(len(frame.pcm) for frame in drain(session))
+        assert session.rewind(made) is None
+
+
+def rewound(model: TtsModel, steps: int, sample: int, *, rate: float) -> Utterance:
+    """Rewound once, after so many steps, to `sample`, or to so many before the end when it is
+    positive; the rest at `rate`.
+    """
+    with open_session(model, rate=4.0) as session:
+        for word in WORDS:
+            session.push_word(word)
+        session.end_input()
+        made = [step for _ in range(steps) if isinstance(step := session.step(), AudioFrame)]
+        before = Utterance(tuple(made))
+        end = session.rewind(-sample if sample < 0 else len(before.pcm) - sample)
+        session.rate = rate
+        if end is None and sample < 0:
+            pytest.skip("this model takes nothing back")
+        if end is not None:
+            kept = tuple(onset for onset in before.onsets if onset.sample < end)
+            made = [AudioFrame(before.pcm[:end], 0, kept)]
+        return Utterance((*made, *drain(session)))
+
+
 def paces_are_the_same_word_by_word(model: TtsModel) -> None:
     whole, pieces = paced_words(model, by_word=False), paced_words(model, by_word=True)
     assert_same(whole, pieces)
@@ -333,6 +379,8 @@ LAWS: tuple[Callable[[TtsModel], None], ...] = (
     sessions_do_not_disturb_each_other,
     closing_at_any_moment_leaves_the_model_whole,
     a_new_rate_changes_later_words_only,
+    a_rewind_changes_nothing_at_the_same_rate,
+    nothing_is_taken_back_that_was_not_made,
     paces_are_the_same_word_by_word,
     a_rate_out_of_range_is_clamped,
     strange_words_do_no_harm,
@@ -342,5 +390,6 @@ LAWS: tuple[Callable[[TtsModel], None], ...] = (
 # Laws about what is heard, for models that can really speak.
 LAWS_OF_SPEECH: tuple[Callable[[TtsModel], None], ...] = (
     the_rate_range_is_true,
+    what_was_made_before_a_rewind_is_not_heard_in_what_follows,
     a_word_with_a_slow_pace_takes_longer_and_those_before_do_not,
 )

@@ -178,11 +178,44 @@ def test_a_gain_changed_twice_within_its_ramp_does_not_click() -> None:
     assert _largest_step(deck.everything) <= LOUDEST_STEP + FADE_STEP
 
 
+def test_what_is_taken_back_is_not_heard_and_what_follows_joins_without_a_gap() -> None:
+    deck = Deck()
+    tone = sine(RATE, 0.5)
+    deck.tape.write(tone[:9600])
+    deck.play(4800)
+    assert deck.tape.take_back(2400) == 2400
+    assert deck.tape.samples_written == 7200
+    deck.tape.write(tone[7200:12000])
+    deck.play(RATE)
+    np.testing.assert_array_equal(deck.everything[:12000], tone[:12000])
+    assert deck.tape.samples_played == 12000
+
+
+def test_what_the_device_is_about_to_play_is_not_taken_back() -> None:
+    deck = Deck()
+    deck.tape.write(sine(RATE, 0.2))
+    deck.play(4800)
+    assert deck.tape.take_back(RATE) == 4800 - MARGIN
+    deck.play(RATE)
+    assert deck.tape.samples_played == 4800 + MARGIN
+
+
+def test_a_tape_that_runs_dry_after_samples_were_taken_back_has_run_dry() -> None:
+    deck = Deck()
+    deck.tape.write(sine(RATE, 0.1))
+    deck.tape.expect_more(True)
+    deck.tape.write(sine(RATE, 0.1))
+    deck.tape.take_back(RATE)
+    deck.play(RATE)
+    assert deck.tape.underruns == 1
+
+
 ACTION = st.one_of(
     st.tuples(st.just("write"), st.integers(0, 3000)),
     st.tuples(st.just("play"), st.integers(0, 3000)),
     st.tuples(st.just("cut"), st.integers(0, 20)),
     st.tuples(st.just("gain"), st.integers(0, 4)),
+    st.tuples(st.just("take back"), st.integers(0, 3000)),
 )
 
 
@@ -209,6 +242,10 @@ def test_counts_hold_whatever_happens(actions: list[tuple[str, int]]) -> None:
                 assert tape.samples_written <= written
             case "gain":
                 tape.set_gain(amount / 4)
+            case "take back":
+                taken = tape.take_back(amount)
+                assert 0 <= taken <= amount
+                assert tape.samples_written == written - taken
         written, played = tape.samples_written, tape.samples_played
         assert 0 <= played <= written
     deck.play(8192)

@@ -3,8 +3,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from engine.audio.base import Pcm
 from engine.errors import DeviceError
-from engine.runtime.turn.playback import Playback
+from engine.runtime.turn.playback import KEPT_MS, Playback
 from engine.text.word import Word
 from engine.tts.base import AudioFrame, Onset
 from tests.fakes import RATE, HandLoudspeaker
@@ -244,3 +245,80 @@ def test_another_loudspeaker_says_again_what_was_lost_in_the_device() -> None:
     second.play(5_000)
     assert np.concatenate(second.heard).tolist() == [1.0] * 200 + [2.0] * 1_000 + [3.0] * 1_000
     assert air.playback.over
+
+
+def toned(model_rate: int) -> tuple[HandLoudspeaker, Playback, list[AudioFrame]]:
+    """A second of a tone in frames, all handed over."""
+    loudspeaker = HandLoudspeaker()
+    playback = Playback(loudspeaker, model_rate, clock=lambda: 0.0)
+    tone = np.sin(np.arange(model_rate) * 2 * np.pi * 220 / model_rate).astype(np.float32)
+    size = model_rate // 10
+    frames = [
+        AudioFrame(tone[at : at + size], at, (Onset(number % 3, at),), 4.0)
+        for number, at in enumerate(range(0, model_rate, size))
+    ]
+    for frame in frames:
+        playback.add(frame, (WORDS[frame.onsets[0].word],), None)
+    return loudspeaker, playback, frames
+
+
+def heard_to_the_end(loudspeaker: HandLoudspeaker, playback: Playback) -> Pcm:
+    playback.complete()
+    while not playback.over:
+        playback.pump()
+        loudspeaker.play(160)
+    return np.concatenate(loudspeaker.heard)
+
+
+@pytest.mark.parametrize("model_rate", [RATE, 22_050, 24_000])
+@pytest.mark.parametrize("played", [0, 100, 5_000])
+def test_what_is_recalled_and_handed_over_again_joins_up_unheard(
+    model_rate: int, played: int
+) -> None:
+    whole = heard_to_the_end(*toned(model_rate)[:2])
+    loudspeaker, playback, _ = toned(model_rate)
+    loudspeaker.play(played)
+    playback.pump()
+    assert playback.recall() is not None
+    playback.renew(None)
+    joined = heard_to_the_end(loudspeaker, playback)
+    np.testing.assert_allclose(joined, whole, atol=1e-4)
+
+
+@pytest.mark.parametrize("model_rate", [RATE, 22_050, 24_000])
+def test_what_is_made_anew_takes_the_place_of_what_was_recalled(model_rate: int) -> None:
+    whole = heard_to_the_end(*toned(model_rate)[:2])
+    loudspeaker, playback, frames = toned(model_rate)
+    loudspeaker.play(5_000)
+    playback.pump()
+    start = playback.recall()
+    assert start is not None
+    end = next(frame.sample for frame in frames if frame.sample >= start)
+    playback.renew(end)
+    assert playback.lead_ms == pytest.approx(end * 1000 / model_rate - 5_000 * 1000 / RATE, abs=0.1)
+    for frame in frames:
+        if frame.sample >= end:
+            playback.add(frame, (WORDS[frame.onsets[0].word],), None)
+    np.testing.assert_allclose(heard_to_the_end(loudspeaker, playback), whole, atol=1e-4)
+    assert len(playback.delivery().words) == len(frames)
+
+
+def test_of_what_was_recalled_and_forgotten_nothing_is_heard() -> None:
+    loudspeaker = HandLoudspeaker()
+    playback = playing(loudspeaker)
+    loudspeaker.play(10)
+    assert playback.recall() == 10 + (KEPT_MS + 5) * RATE // 1000
+    playback.renew(2_000)
+    assert not playback.over
+    playback.complete()
+    loudspeaker.play(5_000)
+    assert np.concatenate(loudspeaker.heard).tolist() == [1.0] * 1_000 + [2.0] * 1_000
+    assert playback.delivery().words == WORDS[:2]
+    assert playback.over
+
+
+def test_with_nothing_ahead_nothing_is_recalled() -> None:
+    loudspeaker = HandLoudspeaker()
+    playback = playing(loudspeaker)
+    loudspeaker.play(2_500)
+    assert playback.recall() is None

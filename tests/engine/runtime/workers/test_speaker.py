@@ -160,6 +160,26 @@ def test_what_is_chosen_during_a_reply_is_loaded_once_and_after_it() -> None:
     assert [settings.device for settings in loads] == ["cpu"]
 
 
+def test_a_new_rate_reaches_words_that_were_made_ahead_of_the_ear() -> None:
+    mouth = Mouth()
+    mouth.run(15)  # into the second word; the lead holds the third and the fourth
+    mouth.dials.rate = 6.0
+    mouth.run(400)
+    assert mouth.stage.voice.sessions[0].rates == [None, None, None, 6.0, 6.0, 6.0]
+    np.testing.assert_array_equal(mouth.heard(), undisturbed())
+    assert mouth.reply.delivery.words == WORDS
+    assert mouth.loudspeaker.underruns == 0
+
+
+def test_a_slider_that_is_pulled_all_the_time_tears_nothing() -> None:
+    mouth = Mouth()
+    for rate in range(200):
+        mouth.dials.rate = 2.0 + rate / 50
+        mouth.run(1)
+    np.testing.assert_array_equal(mouth.heard(), undisturbed())
+    assert mouth.loudspeaker.underruns == 0
+
+
 def test_a_duck_is_quieter_and_passes() -> None:
     mouth = Mouth()
     mouth.run(20)
