@@ -6,6 +6,7 @@ block.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,23 +19,31 @@ from engine.messages import (
     ClipInspected,
     ClipRecording,
     Command,
+    ConversationOpened,
+    ConversationsChanged,
+    ConversationsListed,
     DevicesChanged,
     DiscardVoice,
     DropClip,
     Ending,
     Event,
     Export,
+    ExportConversations,
     ExportVoice,
     Failed,
     Heard,
     ImportVoice,
+    KeptConversation,
     Levels,
+    ListConversations,
     ListVoices,
     Loading,
     NewConversation,
     Notice,
+    OpenConversation,
     Part,
     PartialTranscript,
+    PastTurn,
     Phase,
     PhaseChanged,
     PressTalk,
@@ -48,8 +57,12 @@ from engine.messages import (
     RecordingChanged,
     ReleaseTalk,
     RemakeVoice,
+    RemoveConversations,
     RemoveVoice,
+    RenameConversation,
     RenameVoice,
+    Replay,
+    ReplayEnded,
     ReplyDelta,
     RestoreVoice,
     SendText,
@@ -70,6 +83,7 @@ from engine.messages import (
     VoicesChanged,
     VoicesListed,
     WordHeard,
+    WordReplayed,
 )
 from engine.resources import resource
 from engine.settings import Manner, Settings
@@ -78,6 +92,7 @@ if TYPE_CHECKING:
     from engine.asr.pick import Pick as RecogniserPick
     from engine.bench import Row
     from engine.doctor import Finding
+    from engine.history.store import Store
     from engine.library import ModelEntry
     from engine.runtime.host.dialogue import Exchange as Exchange  # re-exported for hosts
     from engine.runtime.host.recital import Recited
@@ -92,6 +107,9 @@ __all__ = [
     "ClipInspected",
     "ClipRecording",
     "Command",
+    "ConversationOpened",
+    "ConversationsChanged",
+    "ConversationsListed",
     "DevicesChanged",
     "DiscardVoice",
     "DropClip",
@@ -100,18 +118,23 @@ __all__ = [
     "EngineError",
     "Event",
     "Export",
+    "ExportConversations",
     "ExportVoice",
     "Failed",
     "Heard",
     "ImportVoice",
+    "KeptConversation",
     "Levels",
+    "ListConversations",
     "ListVoices",
     "Loading",
     "Manner",
     "NewConversation",
     "Notice",
+    "OpenConversation",
     "Part",
     "PartialTranscript",
+    "PastTurn",
     "Phase",
     "PhaseChanged",
     "PressTalk",
@@ -125,8 +148,12 @@ __all__ = [
     "RecordingChanged",
     "ReleaseTalk",
     "RemakeVoice",
+    "RemoveConversations",
     "RemoveVoice",
+    "RenameConversation",
     "RenameVoice",
+    "Replay",
+    "ReplayEnded",
     "ReplyDelta",
     "RestoreVoice",
     "SendText",
@@ -148,6 +175,7 @@ __all__ = [
     "VoicesChanged",
     "VoicesListed",
     "WordHeard",
+    "WordReplayed",
     "errors",
     "messages",
     "resource",
@@ -159,7 +187,8 @@ class Engine:
     """One assistant. start() returns at once; Ready and Failed events tell how loading went.
 
     `settings_path` None: settings are never written. `timers_path` None: timers end with the
-    program. `parts` None: the sound card and what the settings name.
+    program. `history_path` None: no conversation is kept. `parts` None: the sound card and what the
+    settings name.
     """
 
     def __init__(
@@ -169,6 +198,7 @@ class Engine:
         *,
         settings_path: Path | None = None,
         timers_path: Path | None = None,
+        history_path: Path | None = None,
         parts: "Parts | None" = None,
     ) -> None:
         from engine.runtime.conductor import Conductor  # imports every thread's libraries
@@ -176,7 +206,7 @@ class Engine:
         from engine.runtime.parts import standard_parts
 
         alarm = Timers(timers_path)
-        parts = parts or standard_parts()
+        parts = replace(parts or standard_parts(), history=history_path)
         self._conductor = Conductor(parts, settings, settings_path, emit, alarm)
 
     def start(self) -> None:
@@ -209,6 +239,21 @@ def timers_path() -> Path:
     from engine.runtime.host import timer_file
 
     return settings_file.data_folder() / timer_file.NAME
+
+
+def history_path() -> Path:
+    """Where conversations are kept."""
+    from engine import settings_file
+    from engine.history import store
+
+    return settings_file.data_folder() / store.NAME
+
+
+def history(path: Path | None = None) -> "Store":
+    """What was kept, open: see engine.history.store. Close it again. `path` None: the person's."""
+    from engine.history.store import Store
+
+    return Store(path or history_path())
 
 
 def load_settings() -> tuple[Settings, tuple[str, ...]]:

@@ -9,6 +9,7 @@ EngineError
 │   └── AssetError      fetching or verifying model files failed
 ├── RecogniserError     the recogniser failed on this utterance; the next one works
 ├── LanguageModelError  the language model or its server failed on this turn; the next one works
+├── HistoryError         conversations cannot be kept or read; talking goes on
 ├── SynthesisError      the voice failed on this utterance; the next one works
 └── Cancelled           the person stopped it; never shown as a fault
 
@@ -63,6 +64,10 @@ class RecogniserError(EngineError):
 
 class LanguageModelError(EngineError):
     code = "language-model"
+
+
+class HistoryError(EngineError):
+    code = "history"
 
 
 class SynthesisError(EngineError):

@@ -81,6 +81,13 @@ class SpeechSettings:
 
 
 @dataclass(frozen=True)
+class HistorySettings:
+    # how long conversations are kept: 'forever', '30 days' or 'never'; 'ask' = the person has not
+    # said yet, and nothing is written until they do
+    keep: str = "ask"
+
+
+@dataclass(frozen=True)
 class WindowSettings:
     theme: str = "system"  # 'system', 'light' or 'dark'
     talk_key: str = "Space"
@@ -92,6 +99,7 @@ class Settings:
     recogniser: RecogniserSettings = field(default_factory=RecogniserSettings)
     language_model: LanguageModelSettings = field(default_factory=LanguageModelSettings)
     speech: SpeechSettings = field(default_factory=SpeechSettings)
+    history: HistorySettings = field(default_factory=HistorySettings)
     window: WindowSettings = field(default_factory=WindowSettings)
 
 
@@ -166,6 +174,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "speech.seed": Range(0, 2**63 - 1),
         "speech.device": Choice(("auto", "cuda", "cpu")),
         "speech.profile": Choice(("auto", "full", "int8", "int4", "int4-8")),
+        "history.keep": Choice(("ask", "forever", "30 days", "never")),
         "window.theme": Choice(("system", "light", "dark")),
         "window.talk_key": Shape(r"\S(.{0,38}\S)?", "the name of a key, such as 'Space'"),
     }

@@ -37,6 +37,9 @@ class Turn:
     heard: str = ""
     words: tuple[HeardWord, ...] = ()
     metrics: TurnMetrics = field(default_factory=TurnMetrics)
+    private: bool = False  # something of the reply stays on this computer
+    voice: str = ""  # that spoke the reply
+    rate: float | None = None  # SPS it was to be spoken at; None = the voice's own pace
 
     @property
     def unheard(self) -> str:
@@ -61,11 +64,14 @@ class Stretch:
 
 @dataclass(frozen=True)
 class Conversation:
-    """What was said since `began` (a time with its zone), oldest turn first."""
+    """What was said since `began` (a time with its zone), oldest turn first. `title`: what the
+    person calls it; empty = nothing yet.
+    """
 
     began: datetime
     turns: tuple[Turn, ...] = ()
     recorded: tuple[Stretch, ...] = ()
+    title: str = ""
 
     def clock(self, seconds: float) -> str:
         """The time of day `seconds` after the beginning."""

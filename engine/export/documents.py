@@ -16,7 +16,7 @@ VERSION = 1
 
 def plain(conversation: Conversation) -> str:
     """For any editor: a line for who said what and when."""
-    lines = [_title(conversation), ""]
+    lines = [" ".join(_title(conversation).split()), ""]
     for turn in conversation.turns:
         if turn.said:
             lines.append(f"[{conversation.clock(turn.start_s)}] You: {turn.said}")
@@ -29,7 +29,7 @@ def plain(conversation: Conversation) -> str:
 
 def markdown(conversation: Conversation) -> str:
     """Replies keep the marks they were written with."""
-    lines = [f"# {_title(conversation)}", ""]
+    lines = [f"# {_escaped(' '.join(_title(conversation).split()))}", ""]
     for turn in conversation.turns:
         if turn.said:
             lines += [f"**You** · {conversation.clock(turn.start_s)}", "", _quoted(turn.said), ""]
@@ -48,7 +48,8 @@ def as_json(conversation: Conversation) -> str:
 
 
 def _title(conversation: Conversation) -> str:
-    return f"Conversation of {conversation.began:%Y-%m-%d %H:%M}"
+    title = f"{conversation.title} · " if conversation.title else ""
+    return f"{title}Conversation of {conversation.began:%Y-%m-%d %H:%M}"
 
 
 def _remarks(turn: Turn) -> list[str]:

@@ -5,7 +5,7 @@ Invariant: a file is complete or not there (written under a temporary name, then
 
 import os
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
@@ -51,17 +51,22 @@ def write(conversation: Conversation, path: Path) -> None:
     check_suffix(path)
     if not conversation.turns:
         raise InvalidInput("There is no conversation yet.", hint="Say or type something first.")
-    text = WRITERS[path.suffix.lower()](conversation)
+    put(path, (WRITERS[path.suffix.lower()](conversation),))
+
+
+def put(path: Path, texts: Iterable[str]) -> None:
+    """Write a file of these texts, one after another. InvalidInput when it cannot be written."""
     temporary = ""
     try:
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".rubato-", suffix=".part")
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+            file.writelines(texts)
         Path(temporary).replace(path)
     except OSError as error:
+        raise unwritable(path, error) from error
+    finally:
         if temporary:
             Path(temporary).unlink(missing_ok=True)
-        raise unwritable(path, error) from error
 
 
 def unwritable(path: Path, error: Exception) -> InvalidInput:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.messages.conversations import HistoryCommand, Replay
 from engine.messages.voices import VoiceCommand
 
 
@@ -87,7 +88,9 @@ class CancelClip:
 
 @dataclass(frozen=True)
 class NewConversation:
-    """Forget the history; the next turn starts afresh."""
+    """Forget the history; the next turn starts afresh. `private`: nothing of it is kept."""
+
+    private: bool = False
 
 
 @dataclass(frozen=True)
@@ -125,4 +128,6 @@ Command = (
     | Record
     | Export
     | VoiceCommand
+    | Replay
+    | HistoryCommand
 )

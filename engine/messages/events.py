@@ -5,6 +5,13 @@ from pathlib import Path
 from typing import Self
 
 from engine.errors import EngineError
+from engine.messages.conversations import (
+    ConversationOpened,
+    ConversationsChanged,
+    ConversationsListed,
+    ReplayEnded,
+    WordReplayed,
+)
 from engine.messages.voices import VoiceEvent
 from engine.messages.words import Ending, Part, Phase
 
@@ -239,6 +246,11 @@ Event = (
     | DevicesChanged
     | SettingChanged
     | RecordingChanged
+    | ConversationsListed
+    | ConversationsChanged
+    | ConversationOpened
+    | WordReplayed
+    | ReplayEnded
     | Notice
     | TimerRang
     | Failed

@@ -20,6 +20,7 @@ from engine.runtime.crew import assemble
 from engine.runtime.effects import Effects, heard
 from engine.runtime.host import export
 from engine.runtime.host.actions import Actions
+from engine.runtime.host.conversations import Asked, Conversations
 from engine.runtime.host.preferences import Preferences
 from engine.runtime.host.status import Status
 from engine.runtime.host.timers import Timers
@@ -56,7 +57,7 @@ class Conductor:
         )
         self._crew = assemble(parts, settings, self._worker.post, self.situation)
         self._preferences = Preferences(settings, path, self._crew, emit, parts.check)
-        self._log = TurnLog()
+        self._log = TurnLog(keep=self._crew.historian.keep, situation=self.situation)
         self._timers = timers or Timers()
         self._actions = Actions(self._change, self._timers, self.situation)
         self._effects = Effects(
@@ -66,6 +67,9 @@ class Conductor:
             emit,
             attend=self._attend,
             settings=lambda: self._preferences.settings,
+        )
+        self._conversations = Conversations(
+            self._crew, self._log, self._effects, emit, self._decide
         )
         self._status = Status()
         self._moved_at = time.monotonic()  # when the floor was last decided about
@@ -193,19 +197,12 @@ class Conductor:
         self._crew.background.cancel_clip()
 
     @_on.register
-    def _(self, command: m.NewConversation) -> None:
-        self._decide(m.StopReply())
-        self._effects.begin_anew()
-        self._crew.recorder.post(command)
-        self._emit(m.Notice("A new conversation."))
+    def _(self, asked: Asked) -> None:
+        self._conversations.on(asked, self._floor)
 
     @_on.register
     def _(self, command: m.Record) -> None:
         self._crew.recorder.post(command)
-
-    @_on.register
-    def _(self, command: m.Export) -> None:
-        export.export(command, self._log, self._crew)
 
     # ----------------------------------------------------------------------- facts
 

@@ -17,6 +17,7 @@ from engine.runtime.turn.endpointing import longest_silence_ms
 from engine.runtime.turn.facts import Fact
 from engine.runtime.workers.background import Background
 from engine.runtime.workers.ducking import Ducking
+from engine.runtime.workers.historian import Historian
 from engine.runtime.workers.listener import Listener
 from engine.runtime.workers.recorder import Overhear, Recorder
 from engine.runtime.workers.speaker import Speaker
@@ -43,6 +44,7 @@ class Crew:
     speaker: Speaker
     recorder: Recorder
     background: Background
+    historian: Historian
     dials: Dials  # of the speaker's
 
     def start(self) -> None:
@@ -61,6 +63,7 @@ class Crew:
             "speaker": self.speaker,
             "recorder": self.recorder,
             "background": self.background,
+            "historian": self.historian,
         }
 
 
@@ -96,4 +99,5 @@ def assemble(
     thinker = Thinker(parts, tell, speaker.post, situation)
     recorder = Recorder(tell, lambda sink: listener.post(Overhear(sink)))
     background = Background(parts, tell, speaker.adopt)
-    return Crew(listener, transcriber, thinker, speaker, recorder, background, dials)
+    historian = Historian(parts.history, tell)
+    return Crew(listener, transcriber, thinker, speaker, recorder, background, historian, dials)

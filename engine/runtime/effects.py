@@ -9,6 +9,7 @@ from typing import assert_never
 
 from engine import messages as m
 from engine.asr.base import Transcript
+from engine.export.conversation import Conversation
 from engine.llm.base import Message, Role
 from engine.messages import Event
 from engine.runtime.crew import Crew
@@ -60,10 +61,10 @@ class Effects:
         """The person goes on: what was prepared is worth nothing."""
         self._log.record(turn).discarded += self.replies.drop()
 
-    def begin_anew(self) -> None:
-        """Forget the conversation."""
-        self._log.forget()
-        self._crew.thinker.post(GetReady((), self._paced))
+    def begin_anew(self, past: Conversation | None = None) -> None:
+        """Forget the conversation, and go on with that of the `past`."""
+        self._log.begin(past)
+        self._crew.thinker.post(GetReady(self._log.history, self._paced))
 
     def carry_out(self, order: o.Order) -> None:
         match order:
@@ -72,8 +73,9 @@ class Effects:
                 self._crew.listener.post(order)
             case o.Answer(turn, said):
                 self._answer(turn, said)
-            case o.ReadOut(turn, text):
-                self._log.record(turn).speech_ended_at = time.monotonic()
+            case o.ReadOut(turn, text, replayed):
+                record = self._log.record(turn)
+                record.speech_ended_at, record.replayed = time.monotonic(), replayed
                 self._read_out(turn, text)
             case o.Pause(turn):
                 self.replies.pause(turn)
@@ -114,8 +116,7 @@ class Effects:
         self._crew.thinker.post(order)
 
     def _answer(self, turn: int, said: Transcript) -> None:
-        record = self._log.record(turn)
-        record.said = said.text
+        record = self._log.say(turn, said.text)
         if record.speech_ended_at is None:
             record.speech_ended_at = time.monotonic()
             record.typed = True

@@ -6,6 +6,7 @@ only then is the library behind it imported.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from engine.asr.base import Recogniser
@@ -54,6 +55,7 @@ class Parts:
     size_bytes: Callable[[PartSettings], int]  # of what would be loaded
     # raises InvalidInput when a changed setting cannot work here
     check: Callable[[Settings, str, Devices | None], None]
+    history: Path | None = None  # the file conversations are kept in; None = they are not
 
 
 def standard_parts() -> Parts:

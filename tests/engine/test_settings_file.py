@@ -82,6 +82,7 @@ OTHERS: dict[str, Value] = {
     "speech.seed": 2**63 - 1,
     "speech.device": "cpu",
     "speech.profile": "int8",
+    "history.keep": "30 days",
     "window.theme": "dark",
     "window.talk_key": "Ctrl+T",
 }

@@ -309,12 +309,16 @@ ALLOWED: dict[str, tuple[Value, ...]] = {
     "speech.seed": (1, 2),
     "speech.device": ("auto", "cpu"),
     "speech.profile": ("int8", "full"),
+    "history.keep": ("ask", "forever", "30 days", "never"),
     "window.theme": ("dark", "light"),
     "window.talk_key": ("Space", "F9"),
 }
 SWITCHES = {key: (True, False) for key in keys() if key not in ALLOWED}
 CHANGES = [(key, value) for key, some in {**ALLOWED, **SWITCHES}.items() for value in some]
-LOADS = [each for each in CHANGES if each[0].partition(".")[0] not in ("audio", "window")]
+UNLOADED = ("audio", "history", "window")
+LOADS = [
+    each for each in CHANGES if each[0].partition(".")[0] not in ("audio", "history", "window")
+]
 REFUSED = [(key, value) for key in keys() for value in (float("nan"), "\0", -1, b"")]
 ASKS: st.SearchStrategy[Act] = st.sampled_from(
     [
@@ -337,6 +341,7 @@ DISTURBANCES: st.SearchStrategy[Act] = st.one_of(
             Post(m.StopReply(by_escape=True)),
             Post(m.StopReply(by_escape=False)),
             Post(m.NewConversation()),
+            Post(m.Replay(1, 0)),
             Post(m.Record(False, None)),
             recording,
             exporting,

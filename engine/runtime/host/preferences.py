@@ -56,6 +56,7 @@ class Preferences:
         crew.listener.post(_cleaning(settings.audio))
         crew.transcriber.post(settings.recogniser)
         crew.thinker.post(settings.language_model)
+        crew.historian.post(settings.history)
 
     def change(self, key: str, value: Value, now: float) -> None:
         """Change one setting and act on it. InvalidInput says what is allowed."""
@@ -109,14 +110,8 @@ class Preferences:
         """What follows from a change; keys of the window and of the floor need nothing here."""
         crew, settings = self._crew, self.settings
         match key.split("."):
-            case ["audio", "microphone"]:
-                crew.listener.post(UseDevice(settings.audio.microphone))
-            case ["audio", "loudspeaker"]:
-                crew.speaker.post(UseDevice(settings.audio.loudspeaker))
-            case ["audio", _]:
-                crew.dials.volume = settings.audio.volume
-                crew.dials.lead_ms = settings.audio.lead_ms
-                crew.listener.post(_cleaning(settings.audio))
+            case ["audio", name]:
+                self._act_on_audio(name)
             case ["recogniser", "patience"]:
                 longest_ms = longest_silence_ms(settings.recogniser.patience)
                 crew.listener.post(SetEndSilence(longest_ms))
@@ -124,8 +119,22 @@ class Preferences:
                 crew.transcriber.post(settings.recogniser)
             case ["language_model", _]:
                 crew.thinker.post(settings.language_model)
+            case ["history", _]:
+                crew.historian.post(settings.history)
             case ["speech", name]:
                 self._act_on_speech(name)
+
+    def _act_on_audio(self, name: str) -> None:
+        crew, audio = self._crew, self.settings.audio
+        match name:
+            case "microphone":
+                crew.listener.post(UseDevice(audio.microphone))
+            case "loudspeaker":
+                crew.speaker.post(UseDevice(audio.loudspeaker))
+            case _:
+                crew.dials.volume = audio.volume
+                crew.dials.lead_ms = audio.lead_ms
+                crew.listener.post(_cleaning(audio))
 
     def _act_on_speech(self, name: str) -> None:
         speaker, speech = self._crew.speaker, self.settings.speech

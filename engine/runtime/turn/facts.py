@@ -12,6 +12,7 @@ from engine.asr.base import Transcript
 from engine.asr.completeness import Completeness
 from engine.audio.devices.portaudio import Devices
 from engine.audio.vad import SpeechEvent
+from engine.export.conversation import Conversation
 from engine.llm.base import Action
 from engine.messages import Ending
 from engine.text.word import Word
@@ -141,6 +142,28 @@ class VoiceAdopted:
     name: str
 
 
+@dataclass(frozen=True)
+class ReplayAsked:
+    """`text` is to be heard again: the reply of turn `of`, from character `start` on."""
+
+    text: str
+    of: int
+    start: int
+
+
+@dataclass(frozen=True)
+class ConversationRead:
+    """A conversation that was kept is to go on."""
+
+    conversation: int
+    kept: Conversation
+
+
+@dataclass(frozen=True)
+class ConversationGone:
+    """The present conversation was deleted."""
+
+
 Progress = ReplyGrew | WordsReady | AudioQueued | WordBegan  # of a reply: no rule is about it
 Noted = Progress | Transcribed | ReplyAudible  # in the log
 
@@ -161,4 +184,7 @@ Fact = (
     | MicrophoneLevel
     | VoiceAdopted
     | Devices
+    | ReplayAsked
+    | ConversationRead
+    | ConversationGone
 )

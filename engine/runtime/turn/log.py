@@ -13,13 +13,22 @@ from typing import assert_never
 
 from engine.audio.clips.recording import Recorded
 from engine.export.conversation import Conversation, Stretch, Turn
-from engine.llm.base import Message, Role
-from engine.messages import Ending, ReplyDelta, TurnEnded, TurnMetrics, WordHeard
+from engine.llm.base import Message, Role, Situation
+from engine.messages import (
+    Ending,
+    ReplayEnded,
+    ReplyDelta,
+    TurnEnded,
+    TurnMetrics,
+    WordHeard,
+    WordReplayed,
+)
 from engine.runtime.turn import interruption, word_times
 from engine.runtime.turn.facts import (
     AudioQueued,
     Delivery,
     Noted,
+    ReplayAsked,
     ReplyAudible,
     ReplyGrew,
     Transcribed,
@@ -27,6 +36,8 @@ from engine.runtime.turn.facts import (
     WordsReady,
 )
 from engine.text.word import Word
+
+Keep = Callable[[datetime, Turn], None]  # a turn of the conversation that began then
 
 CUT_BY_VOICE = (Ending.INTERRUPTED_BY_SPEECH, Ending.INTERRUPTED_BY_TALK_KEY)
 
@@ -38,11 +49,14 @@ class TurnRecord:
     turn: int
     opened_at: float
     ending: Ending | None = None  # None = the turn goes on
+    replayed: ReplayAsked | None = None  # None = a turn; else none at all, and nobody's history
     rejoined: bool = False  # what was said in it belongs to the next one
     said: str = ""
     typed: bool = False
     reply: str = ""
     private: bool = False  # whether something of the reply stays on this computer
+    voice: str = ""  # that spoke the reply
+    rate: float | None = None  # it was to be spoken at, in SPS; None = the voice's own pace
     words: list[Word] = field(default_factory=list)
     delivery: Delivery = field(default_factory=Delivery)
     began: list[WordBegan] = field(default_factory=list)
@@ -69,14 +83,8 @@ class TurnRecord:
         return self.reply[: max((word.end for word in words), default=0)]
 
     def messages(self) -> tuple[Message, ...]:
-        """What the language model is told of it: also of a reply cut before a word was heard."""
-        told = [Message(Role.USER, self.said)] if self.said else []
-        cut = self.ending is not None and self.ending.interrupted
-        unheard = cut and self.said and self.ending is not Ending.SUPERSEDED
-        if self.ending is not None and (self.heard or unheard):
-            interrupted = self.ending is not Ending.COMPLETE
-            told.append(Message(Role.ASSISTANT, self.heard, interrupted, self.private))
-        return tuple(told)
+        """What the language model is told of it."""
+        return () if self.replayed else told(self)
 
     def ended(self, ending: Ending) -> TurnEnded:
         self.ending = ending
@@ -103,6 +111,9 @@ class TurnRecord:
             heard=self.heard,
             words=words,
             metrics=self._metrics(),
+            private=self.private,
+            voice=self.voice,
+            rate=self.rate,
         )
 
     def _metrics(self) -> TurnMetrics:
@@ -125,34 +136,88 @@ class TurnRecord:
         return max(0.0, at - self.speech_ended_at) * 1000
 
 
-class TurnLog:
-    """The records of the turns of this conversation."""
+def told(turn: TurnRecord | Turn) -> tuple[Message, ...]:
+    """What the language model is told of a turn: also of a reply cut before a word was heard."""
+    messages = [Message(Role.USER, turn.said)] if turn.said else []
+    cut = turn.ending is not None and turn.ending.interrupted
+    unheard = cut and turn.said and turn.ending is not Ending.SUPERSEDED
+    if turn.ending is not None and (turn.heard or unheard):
+        interrupted = turn.ending is not Ending.COMPLETE
+        messages.append(Message(Role.ASSISTANT, turn.heard, interrupted, turn.private))
+    return tuple(messages)
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+
+class TurnLog:
+    """The records of the turns of this conversation, and those of its past if it was kept. `keep`
+    is given each turn when its question is known and when it has ended; `situation` tells in which
+    voice and at which rate a reply is spoken.
+    """
+
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        keep: Keep = lambda began, turn: None,
+        situation: Callable[[], Situation] = lambda: Situation(None, 1.0, "", ()),
+    ) -> None:
         self._clock = clock
+        self._keep = keep
+        self._situation = situation
         self._records: dict[int, TurnRecord] = {}  # in the order of their numbers
+        self._past: Conversation | None = None  # None = it began in this log
+        self._zero_at: float | None = None  # when it began, on the clock; None = it has not
+        self._began = _now()
 
     @property
     def history(self) -> tuple[Message, ...]:
         """What was said and heard, as the language model is told it."""
-        return tuple(each for record in self._records.values() for each in record.messages())
+        past = [each for turn in self._past_turns for each in told(turn)]
+        present = [each for record in self._records.values() for each in record.messages()]
+        return (*past, *present)
 
     def record(self, turn: int) -> TurnRecord:
         """The record of `turn`, begun if need be."""
         if turn not in self._records:
-            self._records[turn] = TurnRecord(turn, self._clock())
+            now = self._clock()
+            if self._zero_at is None:
+                self._zero_at, self._began = now, _now()
+            self._records[turn] = TurnRecord(turn, now)
         return self._records[turn]
+
+    def say(self, turn: int, said: str) -> TurnRecord:
+        """Note what the person said; returns the record."""
+        record = self.record(turn)
+        record.said = said
+        self._pass_on(record)
+        return record
+
+    def replays(self, turn: int) -> bool:
+        """Whether only something old is heard in this turn."""
+        record = self._records.get(turn)
+        return record is not None and record.replayed is not None
+
+    def reply_from(self, turn: int, start: int) -> str:
+        """The reply of a turn that is over, from a character on; empty when there is none."""
+        record = self._records.get(turn)
+        if record is not None:
+            return record.reply[start:] if record.ending is not None else ""
+        return next((each.reply[start:] for each in self._past_turns if each.number == turn), "")
 
     def find(self, turn: int) -> TurnRecord | None:
         """The record of a turn that is not over; None when it is over or never began."""
         record = self._records.get(turn)
         return record if record is not None and record.ending is None else None
 
-    def note(self, fact: Noted) -> ReplyDelta | WordHeard | None:
+    def note(self, fact: Noted) -> ReplyDelta | WordHeard | WordReplayed | None:
         """Note how far a turn has come; returns what the host is shown of it, None = nothing."""
         record = self.find(fact.turn)
         if record is None:
             return None
+        if record.replayed is not None and isinstance(fact, ReplyGrew | WordBegan):
+            return _replayed(record, record.replayed, fact)
+        return self._note(record, fact)
+
+    def _note(self, record: TurnRecord, fact: Noted) -> ReplyDelta | WordHeard | None:
         at = fact.at
         match fact:
             case Transcribed():
@@ -193,6 +258,7 @@ class TurnLog:
         if record is None or record.rejoined:
             return False
         record.said = text
+        self._pass_on(record)
         return True
 
     def left_unsaid(self, turn: int) -> str:
@@ -223,9 +289,17 @@ class TurnLog:
         record.rejoined = True
         record.said = record.reply = ""
 
-    def end(self, turn: int, ending: Ending) -> TurnEnded:
+    def end(self, turn: int, ending: Ending) -> TurnEnded | ReplayEnded:
         """Close the record; what was heard of the reply joins the history."""
-        return self.record(turn).ended(ending)
+        record = self.record(turn)
+        if record.reply:
+            now = self._situation()
+            record.voice, record.rate = now.voice, now.rate
+        ended = record.ended(ending)
+        if record.replayed is not None:
+            return ReplayEnded(record.replayed.of)
+        self._pass_on(record)
+        return ended
 
     def conversation(self, recorded: Sequence[Recorded] = ()) -> Conversation:
         """What was said and heard until now, the turn that goes on included; time zero is the
@@ -234,13 +308,48 @@ class TurnLog:
         records = [each for each in self._records.values() if each.said or each.reply]
         now = self._clock()
         beginnings = [each.start_at for each in recorded] + [each.opened_at for each in records]
+        if self._past is not None and self._zero_at is not None:
+            beginnings.append(self._zero_at)
         zero_at = min(beginnings, default=now)
         return Conversation(
-            datetime.now().astimezone() - timedelta(seconds=now - zero_at),
-            tuple(record.exported(zero_at) for record in records),
+            _now() - timedelta(seconds=now - zero_at),
+            (*self._past_turns, *(record.exported(zero_at) for record in records)),
             tuple(Stretch(each.start_at - zero_at, each.seconds) for each in recorded),
         )
 
-    def forget(self) -> None:
-        """Begin a new conversation, with the turn that goes on, if one does."""
+    def begin(self, past: Conversation | None = None) -> None:
+        """Another conversation, with the turn that goes on, if one does: a new one, or one of the
+        `past` that goes on.
+        """
         self._records = {n: each for n, each in self._records.items() if each.ending is None}
+        self._past = past
+        self._zero_at = min((each.opened_at for each in self._records.values()), default=None)
+        self._began = _now()
+        if past is not None:
+            since_s = (self._began - past.began).total_seconds()
+            end_s = max((turn.start_s for turn in past.turns), default=0.0)
+            # A clock on the wall that was put back must not turn the order around.
+            self._zero_at = self._clock() - max(since_s, end_s + 1.0)
+            self._began = past.began
+
+    @property
+    def _past_turns(self) -> tuple[Turn, ...]:
+        return () if self._past is None else self._past.turns
+
+    def _pass_on(self, record: TurnRecord) -> None:
+        if self._zero_at is not None:
+            self._keep(self._began, record.exported(self._zero_at))
+
+
+def _replayed(
+    record: TurnRecord, asked: ReplayAsked, fact: ReplyGrew | WordBegan
+) -> WordReplayed | None:
+    """Of what is heard again the words alone are news."""
+    if isinstance(fact, ReplyGrew):
+        return None
+    record.began.append(fact)
+    return WordReplayed(asked.of, fact.word.start + asked.start, fact.word.end + asked.start)
+
+
+def _now() -> datetime:
+    return datetime.now().astimezone()

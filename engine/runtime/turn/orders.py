@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from engine.asr.base import Transcript
 from engine.audio.echo.canceller import Cleaning
 from engine.messages import Ending, PhaseChanged
+from engine.runtime.turn.facts import ReplayAsked
 
 
 @dataclass(frozen=True)
@@ -61,10 +62,11 @@ class Answer:
 
 @dataclass(frozen=True)
 class ReadOut:
-    """Speak a text of the assistant's own accord."""
+    """Speak a text of the assistant's own accord, or one that is to be heard again."""
 
     turn: int
     text: str
+    replayed: ReplayAsked | None = None
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from engine.messages import (
 from engine.runtime.turn.facts import (
     EchoCancelled,
     Glanced,
+    ReplayAsked,
     ReplyAudible,
     ReplyEnded,
     SpeechGoesOn,
@@ -62,6 +63,7 @@ Deciding = (  # the facts that the rules are about
     | Transcribed
     | ReplyAudible
     | ReplyEnded
+    | ReplayAsked
     | Failed
 )
 
@@ -105,6 +107,9 @@ def advance(floor: Floor, fact: Deciding, own: frozenset[str] = frozenset()) -> 
         case Speak(text):
             waiting = (*floor.waiting, text)
             return _rest(Outcome(replace(floor, waiting=waiting)))
+        case ReplayAsked(text):
+            cause = Ending.INTERRUPTED_BY_STOP
+            return _begin(floor, lambda turn: ReadOut(turn, text, fact), cause=cause)
         case Failed():
             return _failed(floor, fact)
         case _:

@@ -173,7 +173,7 @@ def test_what_was_said_in_a_turn_taken_over_is_not_lost() -> None:
 def test_a_new_conversation_exports_nothing_of_the_old_one() -> None:
     ledger = turn_heard(5)
     ledger.end(1, Ending.COMPLETE)
-    ledger.forget()
+    ledger.begin()
     assert ledger.conversation().turns == ()
 
 
@@ -183,6 +183,6 @@ def test_what_was_said_in_an_old_conversation_or_by_nobody_is_not_said_late() ->
     ledger.record(2)
     ledger.drop(2)
     assert not ledger.say_late(2, "a cough")
-    ledger.forget()
+    ledger.begin()
     assert not ledger.say_late(1, "what time is it")
     assert ledger.history == ()

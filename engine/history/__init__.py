@@ -1,0 +1,1 @@
+"""Conversations that are kept, in one SQLite file only their owner can read."""

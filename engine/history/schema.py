@@ -1,0 +1,151 @@
+"""The tables, how an older file becomes one of today, and the index for the search.
+
+Invariant: a file is of version 0 (new) to VERSION, or it is left alone. What is deleted is
+overwritten (secure_delete). The index follows the turns and titles by triggers; where SQLite has
+no FTS5 there are none, and it is built anew once FTS5 is there again.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from engine.errors import HistoryError
+from engine.history.folding import in_words
+
+BUSY_S = 2.0  # how long another instance may take to write
+
+# One tuple of statements for each step from a version to the next; never changed, only added to.
+STEPS: tuple[tuple[str, ...], ...] = (
+    (
+        """CREATE TABLE conversation (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,  -- never given again, also not by two instances
+            began TEXT NOT NULL,  -- ISO 8601 with the zone
+            last REAL NOT NULL,  -- seconds since 1970: when something was added
+            title TEXT NOT NULL DEFAULT ''  -- empty: called after what was said first
+        )""",
+        """CREATE TABLE turn (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            conversation INTEGER NOT NULL REFERENCES conversation(id) ON DELETE CASCADE,
+            start_s REAL NOT NULL,  -- seconds after the conversation began, as all times here
+            said TEXT NOT NULL,
+            said_end_s REAL,
+            typed INTEGER NOT NULL,
+            reply TEXT NOT NULL,  -- as written
+            heard TEXT NOT NULL,  -- the part of it that was heard
+            ending TEXT,  -- NULL: the turn is open
+            private INTEGER NOT NULL,  -- something of the reply stays on this computer
+            voice TEXT NOT NULL,
+            rate REAL,  -- syllables a second; NULL: the voice's own pace
+            words TEXT NOT NULL,  -- JSON: [text, start, end, start_s, end_s] of each word heard
+            metrics TEXT NOT NULL  -- JSON of TurnMetrics
+        )""",
+        "CREATE INDEX turn_in_order ON turn (conversation, start_s, id)",
+        "CREATE INDEX conversation_by_last ON conversation (last)",
+    ),
+)
+VERSION = len(STEPS)
+
+_INDEXED = {"turn": ("said", "reply"), "conversation": ("title",)}
+
+
+def connect(path: str, *, full_text: bool) -> sqlite3.Connection:
+    """The file, with today's tables. `full_text`: whether FTS5 is to be used. HistoryError when a
+    newer program made the file; sqlite3.Error for everything else.
+    """
+    database = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None)
+    try:
+        database.create_function("in_words", 1, in_words, deterministic=True)
+        for pragma in ("secure_delete = ON", "foreign_keys = ON", "journal_mode = WAL"):
+            database.execute(f"PRAGMA {pragma}").fetchall()
+        database.execute(
+            "PRAGMA synchronous = FULL"
+        )  # a turn that was written outlasts a power cut
+        _migrate(database)
+        _index(database, full_text=full_text)
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def has_full_text() -> bool:
+    """Whether the SQLite of this Python was built with FTS5."""
+    database = sqlite3.connect(":memory:")
+    try:
+        database.execute("CREATE VIRTUAL TABLE probe USING fts5(x)")
+    except sqlite3.OperationalError:
+        return False
+    finally:
+        database.close()
+    return True
+
+
+def tidy_index(database: sqlite3.Connection) -> None:
+    """Take what was deleted out of the index too: until then it only marks it."""
+    for table in _INDEXED:
+        database.execute(f"INSERT INTO {table}_words ({table}_words) VALUES ('optimize')")
+
+
+@contextmanager
+def changing(database: sqlite3.Connection) -> Iterator[None]:
+    """One transaction: all of it, or nothing."""
+    database.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        database.execute("COMMIT")
+    except BaseException:
+        if database.in_transaction:  # SQLite ends it by itself when the disk is full
+            database.execute("ROLLBACK")
+        raise
+
+
+def _migrate(database: sqlite3.Connection) -> None:
+    if _version(database) == VERSION:
+        return
+    with changing(database):
+        for step in STEPS[_version(database) :]:  # another instance may have been faster
+            for statement in step:
+                database.execute(statement)
+        database.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _version(database: sqlite3.Connection) -> int:
+    (version,) = database.execute("PRAGMA user_version").fetchone()
+    if version > VERSION:
+        raise HistoryError(
+            "The kept conversations are of a newer version of this program.",
+            hint="Start that one; with this one nothing is kept, and nothing is lost.",
+        )
+    return int(version)
+
+
+def _index(database: sqlite3.Connection, *, full_text: bool) -> None:
+    """Have the index and its triggers if `full_text`, no triggers otherwise."""
+    query = "SELECT count(*) FROM sqlite_master WHERE type = 'trigger' AND name LIKE 'index_%'"
+    (triggers,) = database.execute(query).fetchone()
+    if bool(triggers) == full_text:
+        return
+    with changing(database):
+        for table, columns in _INDEXED.items():
+            if full_text:
+                _add_index(database, table, columns)
+            else:
+                for when in ("insert", "delete", "update"):
+                    database.execute(f"DROP TRIGGER IF EXISTS index_{table}_{when}")
+
+
+def _add_index(database: sqlite3.Connection, table: str, columns: tuple[str, ...]) -> None:
+    names, words = ", ".join(columns), f"{table}_words"
+    new, old = (", ".join(f"{row}.{name}" for name in columns) for row in ("new", "old"))
+    add = f"INSERT INTO {words} (rowid, {names}) VALUES (new.id, {new});"
+    take = f"INSERT INTO {words} ({words}, rowid, {names}) VALUES ('delete', old.id, {old});"
+    database.execute(
+        f"CREATE VIRTUAL TABLE IF NOT EXISTS {words} USING fts5({names}, content='{table}',"
+        " content_rowid='id', tokenize='unicode61 remove_diacritics 2')"
+    )
+    database.execute(f"INSERT INTO {words} ({words}) VALUES ('rebuild')")
+    for when, body in (("insert", add), ("delete", take), (f"update OF {names}", take + add)):
+        name = f"index_{table}_{when.split()[0]}"
+        database.execute(
+            f"CREATE TRIGGER IF NOT EXISTS {name} AFTER {when} ON {table} BEGIN {body} END"
+        )

@@ -1,0 +1,244 @@
+"""Conversations in their file: keep, list, search, read, rename, delete.
+
+Invariant: one thread uses a Store. Every change is one transaction. The file and what SQLite lays
+beside it are their owner's alone (0600), and what was deleted is in none of them any more.
+"""
+
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Self
+
+from engine.errors import InvalidInput
+from engine.export.conversation import Conversation, Turn
+from engine.history import rows, schema
+from engine.history.faults import Damaged, Identity, identity, told
+from engine.history.folding import excerpt, folded, shortened, terms
+from engine.messages import KeptConversation
+
+NAME = "conversations.sqlite"  # in the data folder
+LISTED = 500  # conversations of a list; older ones are found by a search
+LONGEST_TITLE = 120  # characters
+_FIRST_WORDS = 60  # characters of a title made of what was said first
+_NAMED = """coalesce(nullif(title, ''), (SELECT said FROM turn WHERE conversation = c.id
+    AND said <> '' ORDER BY start_s, id LIMIT 1), '')"""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a turn was kept."""
+
+    conversation: int
+    row: int
+
+
+class Store:
+    """The file, open. `full_text` None: FTS5 where this Python has it."""
+
+    def __init__(self, path: Path, *, full_text: bool | None = None) -> None:
+        """Makes the file if there is none. Damaged or HistoryError when it cannot be used."""
+        self.path = path
+        self._full_text = schema.has_full_text() if full_text is None else full_text
+        self.file: Identity | None = None
+        try:
+            with told(path):
+                _make(path)
+                self.file = identity(path)
+                self._database = schema.connect(str(path), full_text=self._full_text)
+        except Damaged as fault:
+            fault.file = self.file
+            raise
+        self._database.row_factory = sqlite3.Row
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._database.close()
+
+    @property
+    def is_in_place(self) -> bool:
+        """Whether the file at the path is still this one: another instance may set it aside."""
+        return identity(self.path) == self.file
+
+    # ------------------------------------------------------------------ keeping
+
+    def keep(self, turn: Turn, began: datetime, now: float, place: Place | None = None) -> Place:
+        """Write a turn: the one at `place` anew if it is still there, else one more; of that
+        conversation, or (None, or it was deleted) of a new one that `began` then. `now` is in
+        seconds since 1970.
+        """
+        with self._changing() as database:
+            conversation = self._conversation(place, began, now)
+            row = place.row if place is not None and place.conversation == conversation else 0
+            names = ", ".join(rows.COLUMNS)
+            marks = ", ".join("?" * len(rows.COLUMNS))
+            changed = database.execute(
+                f"UPDATE turn SET ({names}) = ({marks}) WHERE id = ?", (*rows.values(turn), row)
+            )
+            if not changed.rowcount:
+                added = database.execute(
+                    f"INSERT INTO turn (conversation, {names}) VALUES (?, {marks})",
+                    (conversation, *rows.values(turn)),
+                )
+                row = added.lastrowid or 0
+        return Place(conversation, row)
+
+    def drop(self, place: Place) -> None:
+        """Take a turn back that turned out to be none."""
+        with self._changing() as database:
+            database.execute("DELETE FROM turn WHERE id = ?", (place.row,))
+
+    def rename(self, conversation: int, title: str) -> None:
+        """Empty: called after what was said first. InvalidInput when there is none such."""
+        with self._changing() as database:
+            changed = database.execute(
+                "UPDATE conversation SET title = ? WHERE id = ?",
+                (shortened(title, LONGEST_TITLE), conversation),
+            )
+        if not changed.rowcount:
+            raise _unknown(conversation)
+
+    def remove(self, conversations: Sequence[int]) -> int:
+        """Delete them for good; returns how many there were."""
+        with self._changing() as database:
+            removed = sum(self._remove(database, each) for each in conversations)
+            if removed and self._full_text:
+                schema.tidy_index(database)
+        with told(self.path):  # the journal still holds what was there before
+            database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        return removed
+
+    def remove_before(self, at: float, besides: int | None = None) -> int:
+        """Delete what nothing was added to since `at` (seconds since 1970); returns how many."""
+        with told(self.path):
+            old = self._database.execute(
+                "SELECT id FROM conversation WHERE last < ? AND id IS NOT ?", (at, besides)
+            ).fetchall()
+        return self.remove([each["id"] for each in old]) if old else 0
+
+    # ------------------------------------------------------------------ reading
+
+    def listing(self, search: str = "", most: int = LISTED) -> tuple[KeptConversation, ...]:
+        """Newest first; with `search` those that have each of its words."""
+        looked_for = terms(search)
+        if search.strip() and not looked_for:
+            return ()
+        matches = "".join(f" AND c.id IN ({self._matching})" for _ in looked_for)
+        query = f"""SELECT c.id, c.began, c.last, {_NAMED} AS name, count(turn.id) AS turns
+            FROM conversation c JOIN turn ON turn.conversation = c.id
+            WHERE 1 {matches} GROUP BY c.id ORDER BY c.last DESC, c.id DESC LIMIT ?"""
+        asked = [each for term in looked_for for each in self._asked(term)]
+        with told(self.path):
+            found = self._database.execute(query, (*asked, most)).fetchall()
+            return tuple(self._listed(row, looked_for) for row in found)
+
+    def read(self, conversation: int) -> Conversation:
+        """All of it, its turns numbered from 1. InvalidInput when there is none such."""
+        with told(self.path):
+            head = self._database.execute(
+                f"SELECT began, {_NAMED} AS name FROM conversation c WHERE id = ?", (conversation,)
+            ).fetchone()
+            found = self._database.execute(
+                "SELECT * FROM turn WHERE conversation = ? ORDER BY start_s, id", (conversation,)
+            ).fetchall()
+        if head is None:
+            raise _unknown(conversation)
+        turns = tuple(rows.turn(row, number) for number, row in enumerate(found, 1))
+        title = shortened(str(head["name"]), LONGEST_TITLE)
+        return Conversation(_time(head["began"]), turns, title=title)
+
+    def ids(self) -> tuple[int, ...]:
+        """All there are, oldest first."""
+        with told(self.path):
+            found = self._database.execute("SELECT id FROM conversation ORDER BY id").fetchall()
+        return tuple(row["id"] for row in found)
+
+    def check(self) -> None:
+        """Damaged when the file contradicts itself; looks at all of it."""
+        with told(self.path):
+            (verdict,) = self._database.execute("PRAGMA quick_check(1)").fetchone()
+        if verdict != "ok":
+            raise Damaged(f"The kept conversations in {self.path} are damaged: {verdict}.")
+
+    # ------------------------------------------------------------------ insides
+
+    @contextmanager
+    def _changing(self) -> Iterator[sqlite3.Connection]:
+        with told(self.path), schema.changing(self._database):
+            yield self._database
+
+    def _conversation(self, place: Place | None, began: datetime, now: float) -> int:
+        database = self._database
+        if place is not None:
+            update = "UPDATE conversation SET last = ? WHERE id = ?"
+            if database.execute(update, (now, place.conversation)).rowcount:
+                return place.conversation
+        insert = "INSERT INTO conversation (began, last) VALUES (?, ?)"
+        return database.execute(insert, (began.isoformat(), now)).lastrowid or 0
+
+    def _remove(self, database: sqlite3.Connection, conversation: int) -> int:
+        database.execute("DELETE FROM turn WHERE conversation = ?", (conversation,))
+        return database.execute("DELETE FROM conversation WHERE id = ?", (conversation,)).rowcount
+
+    @property
+    def _matching(self) -> str:
+        """Selects the conversations that have a word; takes what _asked() gives."""
+        if self._full_text:
+            return """SELECT conversation FROM turn WHERE id IN
+                (SELECT rowid FROM turn_words WHERE turn_words MATCH ?) UNION
+                SELECT rowid FROM conversation_words WHERE conversation_words MATCH ?"""
+        return """SELECT conversation FROM turn
+            WHERE in_words(said) LIKE ? OR in_words(reply) LIKE ? UNION
+            SELECT id FROM conversation WHERE in_words(title) LIKE ?"""
+
+    def _asked(self, term: str) -> tuple[str, ...]:
+        if self._full_text:
+            return (f'"{term}"*',) * 2  # quoted: AND, NEAR and the like are words too
+        return (f"% {folded(term)}%",) * 3
+
+    def _listed(self, row: sqlite3.Row, looked_for: tuple[str, ...]) -> KeptConversation:
+        return KeptConversation(
+            id=row["id"],
+            title=shortened(str(row["name"]), _FIRST_WORDS) or "Without words",
+            began=_time(row["began"]).timestamp(),
+            last=float(row["last"]),
+            turns=row["turns"],
+            excerpt=excerpt(self._texts(row["id"]), looked_for) if looked_for else "",
+        )
+
+    def _texts(self, conversation: int) -> tuple[str, ...]:
+        found = self._database.execute(
+            "SELECT said, reply FROM turn WHERE conversation = ? ORDER BY start_s, id",
+            (conversation,),
+        )
+        return tuple(str(text) for row in found for text in row)
+
+
+def _make(path: Path) -> None:
+    """The file, its owner's alone before anything is in it; SQLite's own files take after it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    path.chmod(0o600)
+
+
+def _time(text: object) -> datetime:
+    """A damaged time is the beginning of 1970."""
+    try:
+        found = datetime.fromisoformat(str(text))
+    except ValueError:
+        return datetime.fromtimestamp(0, UTC)
+    return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
+
+
+def _unknown(conversation: int) -> InvalidInput:
+    return InvalidInput(
+        f"There is no conversation {conversation}.", hint="It may have been deleted; list them."
+    )

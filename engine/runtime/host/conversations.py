@@ -1,0 +1,82 @@
+"""Which conversation goes on: a new one, or one that was kept; hearing again what was said in it,
+and writing it to a file.
+
+Invariant: runs on the conductor's thread; the files are the historian's matter.
+"""
+
+from collections.abc import Callable
+
+from engine import messages as m
+from engine.errors import InvalidInput
+from engine.messages import Event
+from engine.runtime.crew import Crew
+from engine.runtime.effects import Effects
+from engine.runtime.host import export
+from engine.runtime.turn import rules
+from engine.runtime.turn.facts import ConversationGone, ConversationRead, ReplayAsked
+from engine.runtime.turn.floor import Floor
+from engine.runtime.turn.log import TurnLog
+from engine.runtime.workers.historian import Change
+
+Asked = Change | m.Replay | m.Export | m.HistoryCommand
+
+
+class Conversations:
+    """Acts for the conductor, who decides (`decide`) about the floor."""
+
+    def __init__(
+        self,
+        crew: Crew,
+        log: TurnLog,
+        effects: Effects,
+        emit: Callable[[Event], None],
+        decide: Callable[[rules.Deciding], None],
+    ) -> None:
+        self._crew = crew
+        self._log = log
+        self._effects = effects
+        self._emit = emit
+        self._decide = decide
+
+    def on(self, asked: Asked, floor: Floor) -> None:
+        """InvalidInput when it cannot be done."""
+        match asked:
+            case m.NewConversation() | ConversationRead() | ConversationGone():
+                self._change(asked)
+            case m.Replay():
+                self._replay(asked, floor)
+            case m.Export():
+                export.export(asked, self._log, self._crew)
+            case _:
+                self._crew.historian.post(asked)
+
+    def _change(self, to: Change) -> None:
+        """End what is said, and let another conversation go on."""
+        read = to if isinstance(to, ConversationRead) else None
+        private = isinstance(to, m.NewConversation) and to.private
+        self._decide(m.StopReply())
+        self._effects.begin_anew(read.kept if read else None)
+        self._crew.historian.post(to)
+        self._crew.recorder.post(m.NewConversation())
+        if read is None:
+            self._emit(m.ConversationOpened(None, private))
+            self._emit(m.Notice("A private conversation." if private else "A new conversation."))
+        else:
+            self._emit(m.ConversationOpened(read.conversation, turns=_shown(read)))
+
+    def _replay(self, asked: m.Replay, floor: Floor) -> None:
+        """Unless somebody speaks. InvalidInput when there is nothing to hear from there on."""
+        text = self._log.reply_from(asked.turn, asked.start)
+        if not text.strip() or asked.start < 0:
+            raise InvalidInput("There is nothing to be heard again there.", hint="Choose a word.")
+        if floor.phase is m.Phase.IDLE or self._log.replays(floor.turn):
+            self._decide(ReplayAsked(text, asked.turn, asked.start))
+        else:
+            self._emit(m.Notice("It can be heard again once nobody speaks: Esc stops the reply."))
+
+
+def _shown(read: ConversationRead) -> tuple[m.PastTurn, ...]:
+    return tuple(
+        m.PastTurn(turn.number, turn.ending, turn.said, turn.reply, turn.heard)
+        for turn in read.kept.turns
+    )

@@ -1,0 +1,319 @@
+"""The one who keeps conversations: a turn is written when it ends, and once its question is known.
+
+Invariant: nobody waits for this thread. What could not be written (another instance writes, the
+disk is full) is held in memory and tried again; that is told once. A damaged file is set aside, and
+the present conversation begins the new one. Nothing of a private conversation reaches the file.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import TypeVar, assert_never
+
+from engine import messages as m
+from engine.errors import EngineError, HistoryError
+from engine.export.conversation import Conversation, Turn
+from engine.history.export import write_all
+from engine.history.faults import Damaged, set_aside
+from engine.history.store import LISTED, Place, Store
+from engine.messages import Event, Failed, Notice
+from engine.runtime.turn.facts import ConversationGone, ConversationRead, Fact
+from engine.runtime.workers.worker import Worker
+from engine.settings import HistorySettings
+
+T = TypeVar("T")
+
+KEPT_S = 30 * 86_400.0  # with the setting '30 days'
+RETRY_S = (1.0, 2.0, 5.0, 15.0, 30.0)  # after a write that failed, once more
+STAYS_OFF = ("ask", "never")  # nothing is written
+
+
+@dataclass(frozen=True)
+class KeepTurn:
+    """A turn of the conversation that `began` then, as it is known by now."""
+
+    began: datetime
+    turn: Turn
+
+
+Change = m.NewConversation | ConversationRead | ConversationGone  # another goes on from now on
+Order = HistorySettings | KeepTurn | Change | m.HistoryCommand
+
+
+@dataclass
+class _Notes:
+    """What is known here of one conversation."""
+
+    turns: dict[int, KeepTurn] = field(default_factory=dict)  # by number
+    places: dict[int, Place] = field(default_factory=dict)  # of those that were written
+    unwritten: dict[int, None] = field(default_factory=dict)  # numbers, in order
+    last: Place | None = None  # in the file; None = nothing of it is there
+    gone: bool = False  # it was deleted: what still comes of it is too
+
+    @property
+    def id(self) -> int | None:
+        return None if self.last is None else self.last.conversation
+
+    def write_anew(self) -> None:
+        """All of it is to be in another file, from its beginning."""
+        self.last = None
+        self.places = {}
+        self.unwritten = dict.fromkeys(self.turns)
+
+    def delete(self) -> None:
+        self.gone = True
+        self.turns, self.unwritten = {}, {}
+
+    def note(self, order: KeepTurn) -> None:
+        number = order.turn.number
+        if not self.gone and (order.turn.said or order.turn.reply or number in self.turns):
+            self.turns[number] = order
+            self.unwritten[number] = None
+
+    def write_next(self, store: Store, now: float) -> None:
+        """Write the first that is unwritten; none any more if the file had to be begun anew."""
+        number = next(iter(self.unwritten), None)
+        if number is None:
+            return
+        order, place = self.turns[number], self.places.get(number)
+        if order.turn.said or order.turn.reply:
+            if place is None and self.last is not None:
+                place = replace(self.last, row=0)
+            self.last = self.places[number] = store.keep(order.turn, order.began, now, place)
+        else:  # what was said turned out to belong to another turn
+            del self.turns[number]
+            if place is not None:
+                store.drop(place)
+                del self.places[number]
+        del self.unwritten[number]
+
+
+class Historian:
+    """Owns the file at `path`; None = nothing can be kept."""
+
+    def __init__(
+        self,
+        path: Path | None,
+        tell: Callable[[Fact | Event], None],
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        """`clock` is the engine's, in seconds; `now` is in seconds since 1970."""
+        self._path = path
+        self._tell = tell
+        self._clock = clock
+        self._now = now
+        self._store: Store | None = None  # None = not open
+        self._keep = "ask"
+        self._private = False
+        self._present = _Notes()
+        self._earlier: list[_Notes] = []  # of which something waits to be written
+        self._failures = 0  # writes since one went well; the first was told
+        self._retry_at = 0.0
+        self._worker: Worker[Order] = Worker(
+            "historian", handle=self._handle, tick=self._tick, report=self._report
+        )
+
+    # -------------------------------------------------------------- from any thread
+
+    def start(self) -> None:
+        self._worker.start()
+
+    def post(self, order: Order) -> None:
+        self._worker.post(order)
+
+    def keep(self, began: datetime, turn: Turn) -> None:
+        """See KeepTurn."""
+        self._worker.post(KeepTurn(began, turn))
+
+    def stop(self, timeout_s: float) -> bool:
+        """End the thread and close the file; a last attempt is made to write what waits."""
+        ended = self._worker.stop(timeout_s)
+        if ended:
+            self._retry_at = 0.0
+            self._worker.guarded(self._write_all)
+            self._close()
+        return ended
+
+    # ------------------------------------------------------------------ orders
+
+    def _handle(self, order: Order) -> None:
+        match order:
+            case HistorySettings(keep):
+                self._keep = keep
+                self._forget_old()
+                self._write_all()
+            case KeepTurn():
+                self._note(order)
+                self._write_all()
+            case m.NewConversation() | ConversationRead() | ConversationGone():
+                self._begin(order)
+            case _:
+                if self._path is None:
+                    raise HistoryError(
+                        "No conversations are kept here.", hint="The window keeps them."
+                    )
+                self._serve(order)
+
+    def _note(self, order: KeepTurn) -> None:
+        if not self._private and self._path is not None and self._keep != "never":
+            self._present.note(order)
+
+    def _begin(self, change: Change) -> None:
+        self._private = isinstance(change, m.NewConversation) and change.private
+        if self._present.unwritten:
+            self._earlier.append(self._present)
+        self._present = _Notes()
+        if isinstance(change, ConversationRead):
+            self._present.last = Place(change.conversation, 0)
+            past = (KeepTurn(change.kept.began, turn) for turn in change.kept.turns)
+            self._present.turns = {each.turn.number: each for each in past}
+        self._forget_old()
+        self._tell(m.ConversationsChanged())
+
+    def _serve(self, command: m.HistoryCommand) -> None:
+        match command:
+            case m.ListConversations(search):
+                self._list(search)
+            case m.OpenConversation(conversation):
+                self._open(conversation)
+            case m.RenameConversation(conversation, title):
+                self._with_file(lambda store: store.rename(conversation, title))
+                self._tell(m.ConversationsChanged())
+            case m.RemoveConversations(conversations):
+                self._remove(conversations)
+            case m.ExportConversations(path):
+                count = self._with_file(lambda store: write_all(store, path))
+                self._tell(Notice(f"{count} conversations are in {path}."))
+            case _:
+                assert_never(command)
+
+    def _list(self, search: str) -> None:
+        found: tuple[m.KeptConversation, ...] = ()
+        if self._is_there:
+            found = self._with_file(lambda store: store.listing(search, LISTED + 1))
+        more = len(found) > LISTED
+        self._tell(m.ConversationsListed(search, found[:LISTED], more, self._present.id))
+
+    def _open(self, conversation: int) -> None:
+        if self._present.id != conversation:
+            kept = self._with_file(lambda store: store.read(conversation))
+            self._tell(ConversationRead(conversation, numbered_below_zero(kept)))
+
+    def _remove(self, conversations: tuple[int, ...]) -> None:
+        count = self._with_file(lambda store: store.remove(conversations))
+        if self._present.id in conversations:
+            self._present.delete()
+            self._tell(ConversationGone())
+        what = "conversation was" if count == 1 else "conversations were"
+        self._tell(Notice(f"{count} {what} deleted."))
+        self._tell(m.ConversationsChanged())
+
+    # ----------------------------------------------------------------- the file
+
+    @property
+    def _is_there(self) -> bool:
+        """Whether there is a file; a list does not make one."""
+        return self._path is not None and self._path.exists()
+
+    def _opened(self) -> Store:
+        """The file at the path, opened if need be: another instance may have set ours aside."""
+        assert self._path is not None
+        if self._store is not None and not self._store.is_in_place:
+            self._close()
+            self._write_anew()
+        if self._store is None:
+            self._store = Store(self._path)
+            self._store.check()
+        return self._store
+
+    def _close(self) -> None:
+        if self._store is not None:
+            self._store.close()
+            self._store = None
+
+    def _with_file(self, work: Callable[[Store], T]) -> T:
+        """Do this with the file; with a new one where it proves to be damaged."""
+        try:
+            return work(self._opened())
+        except Damaged as fault:
+            self._set_aside(fault)
+            return work(self._opened())
+
+    def _set_aside(self, fault: Damaged) -> None:
+        assert self._path is not None
+        file = fault.file if self._store is None else self._store.file
+        self._close()
+        kept = set_aside(self._path, file)
+        if kept:
+            hint = f"They are set aside as {kept}; what is said from now on is in a new file."
+            self._tell(Failed(fault.code, fault.message, hint))
+        self._write_anew()
+        self._tell(m.ConversationsChanged())
+
+    def _write_anew(self) -> None:
+        for notes in (*self._earlier, self._present):
+            notes.write_anew()
+
+    def _write_all(self) -> None:
+        """Write what waits; what cannot be written waits on."""
+        if self._keep == "never":
+            self._earlier.clear()
+            self._present.unwritten.clear()
+        if self._keep in STAYS_OFF or self._clock() < self._retry_at:
+            return
+        before = self._present.last
+        try:
+            self._write()
+        except HistoryError as error:
+            self._fail(error)
+            return
+        if self._failures:
+            self._failures = 0
+            self._tell(Notice("Conversations are kept again; nothing was lost."))
+        if self._present.last != before:
+            self._tell(m.ConversationsChanged())
+
+    def _write(self) -> None:
+        for notes in (*self._earlier, self._present):
+            while notes.unwritten:
+                self._with_file(partial(notes.write_next, now=self._now()))
+        self._earlier.clear()
+
+    def _fail(self, error: HistoryError) -> None:
+        self._retry_at = self._clock() + RETRY_S[min(self._failures, len(RETRY_S) - 1)]
+        self._failures += 1
+        if self._failures == 1:
+            self._tell(Failed(error.code, error.message, error.hint))
+
+    def _forget_old(self) -> None:
+        """Delete what is older than the person wants."""
+        if self._keep == "30 days" and self._is_there:
+            before = self._now() - KEPT_S
+            besides = self._present.id
+            if self._with_file(lambda store: store.remove_before(before, besides)):
+                self._tell(m.ConversationsChanged())
+
+    def _tick(self) -> float | None:
+        self._write_all()
+        if not self._failures:
+            return None
+        return max(0.05, self._retry_at - self._clock())
+
+    def _report(self, error: Exception) -> None:
+        if not isinstance(error, EngineError):
+            error = HistoryError(
+                f"Keeping conversations failed: {error}", hint="Please report this."
+            )
+        self._tell(Failed(error.code, error.message, error.hint))
+
+
+def numbered_below_zero(kept: Conversation) -> Conversation:
+    """Its turns as the past of one that goes on: numbers of turns to come count from 1."""
+    count = len(kept.turns)
+    turns = (replace(turn, number=number - count) for number, turn in enumerate(kept.turns))
+    return replace(kept, turns=tuple(turns))

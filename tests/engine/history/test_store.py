@@ -1,0 +1,273 @@
+"""What is kept is read again as it was; what is deleted is gone from the disk."""
+
+import sqlite3
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engine.errors import HistoryError, InvalidInput
+from engine.history import schema
+from engine.history.faults import Damaged, set_aside
+from engine.history.store import NAME, Place, Store
+from engine.messages import Ending
+from tests.engine.history.turns import BEGAN, talk, turn
+
+
+@pytest.fixture(params=[True, False], ids=["FTS5", "LIKE"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    with Store(tmp_path / "data" / NAME, full_text=request.param) as opened:
+        yield opened
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[Callable[[], Store]]:
+    stores: list[Store] = []
+
+    def open_one() -> Store:
+        stores.append(Store(tmp_path / NAME))
+        return stores[-1]
+
+    yield open_one
+    for each in stores:
+        each.close()
+
+
+def titles(store: Store, search: str = "") -> list[str]:
+    return [each.title for each in store.listing(search)]
+
+
+def test_a_turn_is_read_as_it_was_kept(store: Store) -> None:
+    kept = turn(1, "does it rain?", start_s=2.5)
+    place = store.keep(kept, BEGAN, 1000.0)
+    read = store.read(place.conversation)
+    assert read.began == BEGAN
+    assert read.turns == (kept,)
+    assert read.title == "does it rain?"
+
+
+def test_an_open_turn_is_marked_until_it_ends(store: Store) -> None:
+    whole = turn(1, "does it rain?")
+    begun = replace(whole, ending=None, reply="", heard="", words=())
+    place = store.keep(begun, BEGAN, 1000.0)
+    assert store.read(place.conversation).turns[0].ending is None
+    assert store.keep(whole, BEGAN, 1001.0, place) == place
+    assert store.read(place.conversation).turns == (whole,)
+
+
+def test_turns_are_in_the_order_they_were_said(store: Store) -> None:
+    late = store.keep(turn(2, "second", start_s=20.0), BEGAN, 1000.0)
+    store.keep(turn(1, "first", start_s=10.0), BEGAN, 1000.0, Place(late.conversation, 0))
+    assert [each.said for each in store.read(late.conversation).turns] == ["first", "second"]
+
+
+def test_the_newest_conversation_is_listed_first(store: Store) -> None:
+    talk(store, "old", now=1000.0)
+    talk(store, "new", "and more", now=2000.0)
+    assert [(each.title, each.turns, each.last) for each in store.listing()] == [
+        ("new", 2, 2000.0),
+        ("old", 1, 1000.0),
+    ]
+    assert len(store.listing(most=1)) == 1
+
+
+@pytest.mark.parametrize(
+    ("search", "found"),
+    [
+        ("cafe", ["Where is the Café?"]),
+        ("CAFÉ rains", ["Where is the Café?"]),  # one said, one answered
+        ("caf berlin", ["Where is the Café?"]),  # in different turns, and a word that was begun
+        ("cafe london", []),
+        ('"cafe', ["Where is the Café?"]),
+        ("cafe AND", []),
+        ("NEAR(cafe", []),
+        ("where's", []),  # the s is looked for too
+        ("said:cafe*", []),
+        ("100%", ["Is 100 percent_sure enough"]),
+        ("%", []),
+        ("-- ;", []),
+        ("", ["Is 100 percent_sure enough", "Where is the Café?"]),
+        ("   ", ["Is 100 percent_sure enough", "Where is the Café?"]),
+        ("\0", []),
+    ],
+)
+def test_what_a_person_types_is_looked_for_as_words(
+    store: Store, search: str, found: list[str]
+) -> None:
+    talk(store, "Where is the Café?", "In Berlin?", now=1000.0)
+    talk(store, "Is 100 percent_sure enough", now=2000.0)
+    assert titles(store, search) == found
+
+
+def test_what_was_found_is_shown_with_what_stands_around_it(store: Store) -> None:
+    talk(store, "hello", "word " * 100 + "the Ünique one " + "word " * 100)
+    (found,) = store.listing("unique")
+    assert "the Ünique one" in found.excerpt
+    assert found.excerpt.startswith("…")
+    assert len(found.excerpt) < 100
+
+
+def test_a_new_name_is_listed_and_found_and_an_empty_one_gives_the_first_words_back(
+    store: Store,
+) -> None:
+    number = talk(store, "does it rain?")
+    store.rename(number, "  Weather\nof today ")
+    assert titles(store, "weather") == ["Weather of today"]
+    store.rename(number, "")
+    assert titles(store) == ["does it rain?"]
+    assert titles(store, "weather") == []
+    with pytest.raises(InvalidInput, match="no conversation 99"):
+        store.rename(99, "x")
+
+
+def test_what_is_deleted_is_nowhere_on_the_disk(store: Store) -> None:
+    kept = talk(store, "does it rain?")
+    secret = talk(store, "my secret is Rumpelstiltskin", "and Rapunzel too")
+    store.rename(secret, "About Dornroeschen")
+    assert store.remove([secret, 99]) == 1
+    for file in store.path.parent.iterdir():
+        content = file.read_bytes().lower()
+        assert not any(name in content for name in (b"rumpel", b"rapunzel", b"dornr")), file
+    assert titles(store) == ["does it rain?"]
+    with pytest.raises(InvalidInput):
+        store.read(secret)
+    assert talk(store, "later") > secret > kept  # a number is never given again
+
+
+def test_old_conversations_go_but_for_the_present_one(store: Store) -> None:
+    present, new = talk(store, "old", now=10.0), talk(store, "new", now=99.0)
+    talk(store, "older", now=5.0)
+    assert store.remove_before(50.0, besides=present) == 1
+    assert store.ids() == (present, new)
+
+
+def test_a_turn_of_a_deleted_conversation_begins_another(store: Store) -> None:
+    place = store.keep(turn(1, "first"), BEGAN, 1000.0)
+    store.remove([place.conversation])
+    again = store.keep(turn(1, "first, longer"), BEGAN, 1001.0, place)
+    assert again.conversation != place.conversation
+    assert titles(store) == ["first, longer"]
+
+
+def test_a_turn_that_was_none_is_taken_back(store: Store) -> None:
+    place = store.keep(turn(1, "convert ten"), BEGAN, 1000.0)
+    store.drop(place)
+    assert store.listing() == ()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it has no such modes")
+def test_only_its_owner_may_read_it(store: Store) -> None:
+    talk(store, "does it rain?")
+    modes = {stat.S_IMODE(file.stat().st_mode) for file in store.path.parent.iterdir()}
+    assert modes == {0o600}
+
+
+def test_the_index_follows_when_sqlite_gains_or_loses_fts5(tmp_path: Path) -> None:
+    path = tmp_path / NAME
+    for full_text, said in ((True, "alpha"), (False, "beta"), (True, "gamma"), (False, "delta")):
+        with Store(path, full_text=full_text) as store:
+            talk(store, said)
+    for full_text in (True, False):
+        with Store(path, full_text=full_text) as store:
+            assert [titles(store, name) for name in ("alpha", "beta", "gamma", "delta")] == [
+                ["alpha"],
+                ["beta"],
+                ["gamma"],
+                ["delta"],
+            ]
+
+
+def test_a_file_of_a_newer_version_is_left_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / NAME
+    with closing(sqlite3.connect(path)) as database:
+        database.execute(f"PRAGMA user_version = {schema.VERSION + 1}")
+    before = path.read_bytes()
+    with pytest.raises(HistoryError, match="newer version") as raised:
+        Store(path)
+    assert not isinstance(raised.value, Damaged)
+    assert path.read_bytes()[100:] == before[100:]  # the journal's mode may stand in the head
+
+
+@pytest.mark.parametrize("content", [b"no database " * 500, b"SQLite format 3\0" + b"\xff" * 5000])
+def test_what_is_no_database_is_told_and_set_aside(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / NAME
+    path.write_bytes(content)
+    with pytest.raises(Damaged) as raised:
+        Store(path)
+    aside = set_aside(path, raised.value.file)
+    assert (tmp_path / aside).read_bytes() == content
+    with Store(path) as store:
+        talk(store, "does it rain?")
+        assert set_aside(path, raised.value.file) == ""  # another file by now
+        assert store.is_in_place
+
+
+def test_pages_that_were_overwritten_are_found_out(tmp_path: Path) -> None:
+    path = tmp_path / NAME
+    with Store(path) as store:
+        for number in range(200):
+            talk(store, f"question {number} " * 20)
+    with path.open("r+b") as file:
+        file.seek(40_000)
+        file.write(b"\xa5" * 60_000)
+    with pytest.raises(Damaged), Store(path) as store:
+        store.check()
+
+
+def test_another_instance_that_writes_is_waited_for_and_then_told(
+    opened: Callable[[], Store], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schema, "BUSY_S", 0.0)
+    one, other = opened(), opened()
+    talk(one, "does it rain?")
+    with one._changing():
+        assert titles(other) == ["does it rain?"]  # readers are never kept waiting
+        with pytest.raises(HistoryError, match="another program is using"):
+            talk(other, "and now?")
+    talk(other, "and now?")
+    assert len(titles(one)) == 2
+
+
+def test_a_full_disk_is_told_and_leaves_what_was_there(opened: Callable[[], Store]) -> None:
+    store = opened()
+    talk(store, "does it rain?")
+    (pages,) = store._database.execute("PRAGMA page_count").fetchone()
+    store._database.execute(f"PRAGMA max_page_count = {pages}").fetchone()
+    with pytest.raises(HistoryError, match="the disk is full"):
+        talk(store, "long " * 5000)
+    assert titles(store) == ["does it rain?"]
+    store._database.execute("PRAGMA max_page_count = 100000").fetchone()
+    talk(store, "short again")
+    store.check()
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(HistoryError, match="cannot be kept"):
+        Store(tmp_path / "file" / NAME)
+
+
+def test_values_that_do_not_fit_give_way_and_the_text_stays(store: Store) -> None:
+    number = talk(store, "does it rain?")
+    for column, value in (
+        ("words", '[["It", 0, 2], 7]'),
+        ("metrics", '{"heard_ms": "soon", "alien": 3}'),
+        ("ending", "eaten by a dog"),
+        ("rate", "fast"),
+    ):
+        store._database.execute(f"UPDATE turn SET {column} = ?", (value,))
+    store._database.execute("UPDATE conversation SET began = 'yesterday'")
+    (read,) = store.read(number).turns
+    assert (read.said, read.reply) == ("does it rain?", "It rains. Or not.")
+    assert (read.words, read.ending, read.rate) == ((), Ending.FAILED, None)
+    assert read.metrics.heard_ms is None
+    assert store.listing()[0].began == 0.0
+
+
+def test_half_a_character_does_not_keep_a_turn_from_being_kept(store: Store) -> None:
+    place = store.keep(turn(1, "broken \ud800 here"), BEGAN, 1000.0)
+    assert store.read(place.conversation).turns[0].said == "broken ? here"
