@@ -13,7 +13,6 @@ from engine.llm.base import Situation
 from engine.messages import Event
 from engine.runtime.parts import Parts
 from engine.runtime.turn.dials import Dials
-from engine.runtime.turn.endpointing import longest_silence_ms
 from engine.runtime.turn.facts import Fact
 from engine.runtime.workers.background import Background
 from engine.runtime.workers.ducking import Ducking
@@ -87,14 +86,12 @@ def assemble(
     dials.volume = settings.audio.volume
     speaker = Speaker(parts, tell, dials)
     transcriber = Transcriber(parts, tell)
-    end_silence_ms = longest_silence_ms(settings.recogniser.patience)
     listener = Listener(
         parts,
         tell,
         transcriber.post,
         dials.take_played,
         Ducking(dials.duck),
-        end_silence_ms=end_silence_ms,
     )
     thinker = Thinker(parts, tell, speaker.post, situation)
     recorder = Recorder(tell, lambda sink: listener.post(Overhear(sink)))

@@ -14,7 +14,7 @@ from engine.llm.base import Message, Role
 from engine.messages import Event
 from engine.runtime.crew import Crew
 from engine.runtime.host.actions import Actions
-from engine.runtime.turn import endpointing, interruption
+from engine.runtime.turn import interruption
 from engine.runtime.turn import orders as o
 from engine.runtime.turn.facts import Drafted
 from engine.runtime.turn.log import TurnLog
@@ -46,12 +46,10 @@ class Effects:
         self.replies = Replies(crew)
 
     def rehearse(self, drafted: Drafted) -> None:
-        """Settle how long to wait for more, and use the time: prepare the reply to what may be all
-        of the utterance. Nobody hears of it yet.
+        """Have the ears settle how long to wait for more, and use the time: prepare the reply to
+        what may be all of the utterance. Nobody hears of it yet.
         """
-        patience = self._settings().recogniser.patience
-        silence_ms = endpointing.silence_ms(drafted.completeness, patience)
-        self._crew.listener.post(o.AwaitSilence(drafted.pause, silence_ms))
+        self._crew.listener.post(drafted)
         if drafted.transcript.text:
             said = Message(Role.USER, drafted.transcript.text)
             history = (*self._log.history, said)

@@ -15,8 +15,7 @@ from engine.errors import SettingsError
 from engine.messages import Event, Failed, Notice, SettingChanged
 from engine.runtime.crew import Crew
 from engine.runtime.host.status import Reconnection
-from engine.runtime.turn.endpointing import longest_silence_ms
-from engine.runtime.turn.orders import SetEndSilence, UseDevice
+from engine.runtime.turn.orders import UseDevice
 from engine.runtime.workers.speaker import SelectVoice
 from engine.settings import AudioSettings, Settings, Value, change, keys, value_of
 
@@ -54,6 +53,7 @@ class Preferences:
         crew.speaker.post(settings.speech)
         crew.listener.post(UseDevice(settings.audio.microphone))
         crew.listener.post(_cleaning(settings.audio))
+        crew.listener.post(settings.recogniser)
         crew.transcriber.post(settings.recogniser)
         crew.thinker.post(settings.language_model)
         crew.historian.post(settings.history)
@@ -113,8 +113,7 @@ class Preferences:
             case ["audio", name]:
                 self._act_on_audio(name)
             case ["recogniser", "patience"]:
-                longest_ms = longest_silence_ms(settings.recogniser.patience)
-                crew.listener.post(SetEndSilence(longest_ms))
+                crew.listener.post(settings.recogniser)
             case ["recogniser", _]:
                 crew.transcriber.post(settings.recogniser)
             case ["language_model", _]:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from engine.asr.base import Transcript
 from engine.audio.echo.canceller import Cleaning
 from engine.messages import Ending, PhaseChanged
-from engine.runtime.turn.facts import ReplayAsked
+from engine.runtime.turn.facts import Drafted, ReplayAsked
+from engine.settings import RecogniserSettings
 
 
 @dataclass(frozen=True)
@@ -116,19 +117,6 @@ class Attend:
     wary: bool = False
 
 
-@dataclass(frozen=True)
-class SetEndSilence:
-    """The silence that ends an utterance whatever was said."""
-
-    milliseconds: int
-
-
-@dataclass(frozen=True)
-class AwaitSilence:
-    """The silence that ends the utterance if the `pause` (see SpeechPaused) goes on so long."""
-
-    pause: int
-    milliseconds: int
-
-
-EarOrder = UseDevice | Attend | Cleaning | SetEndSilence | AwaitSilence
+# A device, what to tell of, what to take out of the microphone from now on, and how patient to be;
+# and, in a pause, how complete the words are.
+EarOrder = UseDevice | Attend | Cleaning | RecogniserSettings | Drafted

@@ -22,7 +22,9 @@ from engine.audio.pcm import level_db
 from engine.errors import DeviceError, EngineError
 from engine.messages import Event, Failed, Notice, Part, Ready
 from engine.runtime.parts import Parts
+from engine.runtime.turn.endpointing import strategies
 from engine.runtime.turn.facts import (
+    Drafted,
     EchoCancelled,
     Fact,
     MicrophoneLevel,
@@ -30,13 +32,11 @@ from engine.runtime.turn.facts import (
 )
 from engine.runtime.turn.orders import (
     Attend,
-    AwaitSilence,
     CloseUtterance,
     DropUtterance,
     EarOrder,
     JoinUtterance,
     OpenUtterance,
-    SetEndSilence,
     UseDevice,
     UtteranceOrder,
 )
@@ -46,6 +46,7 @@ from engine.runtime.workers.recorder import Overhear, Sink
 from engine.runtime.workers.speech_watch import SpeechWatch
 from engine.runtime.workers.transcriber import HearAudio, Job
 from engine.runtime.workers.worker import Worker
+from engine.settings import RecogniserSettings
 
 ECHO_TAIL_S = 0.3  # the room and the device still sound after the last sample of a reply
 READ_S = 0.02  # how often the microphone is read while the person speaks
@@ -53,7 +54,6 @@ WARY_READ_S = 0.01  # while the assistant does: it must fall quiet at once
 IDLE_READ_S = 0.05  # and while nobody does: half the processor time; the preroll hides the delay
 LEVEL_S = 0.05  # how often its level is told
 QUIET_DB = -65.0  # far below the softest speech the recogniser understands
-LONGEST_S = 60  # of an utterance that only silence would end
 PREROLL_S = 1.5  # audio kept before an utterance is opened
 KEY_PREROLL_S = 0.2  # people start to speak a little before the talk key is down
 VOICE_PREROLL_S = 0.3  # soft beginnings before voice is noticed, which is later under a reply
@@ -76,8 +76,6 @@ class Listener:
         recognise: Callable[[Job], None],
         played: Callable[[], Played],
         ducking: Ducking,
-        *,
-        end_silence_ms: int,
     ) -> None:
         self._parts = parts
         self._tell = tell
@@ -90,12 +88,11 @@ class Listener:
         self._cleaning = Cleaning(echo=False)
         self._canceller: EchoCanceller = Passthrough()
         self._near = NearEnd(self._canceller, SAMPLE_RATE)
-        self._watch = SpeechWatch(end_silence_ms=end_silence_ms)
+        self._watch = SpeechWatch(strategies(RecogniserSettings().patience))
         self._recent: deque[Pcm] = deque()
         self._position = 0  # 16 kHz samples heard since the microphone was opened
         self._kept = 0  # samples in _recent
         self._utterance: int | None = None  # turn being fed to the recogniser; None = none
-        self._longest_at: int | None = None  # sample at which it has been long enough; None = never
         self._closed_at = 0  # sample up to which the last utterance was fed
         self._attending = Attend(hands_free=False, deaf=False)
         self._deaf_until = 0
@@ -131,10 +128,10 @@ class Listener:
                 self._clean(order)
             case Attend():
                 self._attend(order)
-            case SetEndSilence(milliseconds):
-                self._watch.set_end_silence(milliseconds)
-            case AwaitSilence(pause, milliseconds):
-                self._watch.await_silence(pause, milliseconds)
+            case RecogniserSettings(patience=patience):
+                self._watch.strategies = strategies(patience)
+            case Drafted():
+                self._watch.judge(order)
             case OpenUtterance():
                 self._open(order)
             case JoinUtterance():
@@ -168,6 +165,7 @@ class Listener:
     def _give_up(self) -> int | None:
         """Nothing can be heard any more; returns the turn that ends by that."""
         turn, self._utterance = self._utterance, None
+        self._watch.follow(None)
         self._watch.reset()
         return turn
 
@@ -177,7 +175,7 @@ class Listener:
         self._near = NearEnd(self._canceller, self._microphone.sample_rate)
         self._recent.clear()
         self._position = self._kept = self._next_level = self._deaf_until = 0
-        self._longest_at = None if self._longest_at is None else LONGEST_S * SAMPLE_RATE
+        self._watch.begin_anew()
         self._tell(Ready(Part.MICROPHONE, self._microphone.name, instead=instead))
 
     def _forget(self) -> None:
@@ -220,8 +218,7 @@ class Listener:
                 "There is no microphone.",
                 hint="Connect one, or choose another in the settings. You can also type.",
             )
-        held = from_sample is None  # by the talk key, which alone ends it
-        self._longest_at = None if held else self._position + LONGEST_S * SAMPLE_RATE
+        self._watch.follow(self._position, key_held=from_sample is None)
         self._recognise(order)
         before_s = KEY_PREROLL_S if from_sample is None else VOICE_PREROLL_S
         noticed = self._position if from_sample is None else from_sample
@@ -231,11 +228,12 @@ class Listener:
         if self._utterance == order.turn:
             self._utterance = None
             self._closed_at = self._position
+            self._watch.follow(None)
             self._recognise(order)
 
     def _join(self, order: JoinUtterance) -> None:
         turn = self._utterance = order.turn
-        self._longest_at = self._position + LONGEST_S * SAMPLE_RATE
+        self._watch.follow(self._position)
         self._recognise(order)
         self._recognise(HearAudio(turn, self._since(self._closed_at)))
 
@@ -254,18 +252,10 @@ class Listener:
             if self._utterance is not None:
                 self._recognise(HearAudio(self._utterance, pcm))
             self._detect(pcm)
-            self._mind_length()
             self._tell_level(pcm, heard)
         if self._attending.wary:
             return WARY_READ_S
         return READ_S if self._utterance is not None else IDLE_READ_S
-
-    def _mind_length(self) -> None:
-        """A television never pauses: an utterance that nobody's key ends is long enough in time."""
-        over = self._longest_at is not None and self._position >= self._longest_at
-        if self._utterance is not None and over:
-            self._longest_at = None
-            self._forget()
 
     def _hear_nothing(self) -> float | None:
         """Without a microphone the replies can be recorded still."""

@@ -4,12 +4,14 @@ Invariant: positions are those of the microphone, whenever the detector was last
 is named by the sample where it began; a silence asked for one pause never ends another.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from engine.audio import vad
 from engine.audio.base import Pcm
-from engine.runtime.turn.endpointing import PAUSE_MS
-from engine.runtime.turn.facts import SpeechGoesOn
+from engine.runtime.turn import endpointing
+from engine.runtime.turn.endpointing import PAUSE_MS, Speech, Strategy
+from engine.runtime.turn.facts import Drafted, SpeechGoesOn
 
 SPEECH_MS = 96  # of voice that open an utterance
 DOUBT_MS = 32  # of voice that pause a reply: it goes on soon if it was nothing
@@ -19,21 +21,22 @@ DOUBT_VOICE = 0.3  # probability that is a first sign of voice then; an echo's r
 # 18 times in 4 minutes.
 INSISTENT = 2
 INSISTENT_VOICE = 0.8
-DOUBT_SILENCE_MS = 350  # after which the words of a doubt are judged
 VOICE = 0.5  # probability from which a window counts as voice
 
 
 class SpeechWatch:
     """The detector and the rule that makes utterances of what it says."""
 
-    def __init__(self, *, end_silence_ms: int) -> None:
-        """`end_silence_ms` ends an utterance, whatever was said."""
+    def __init__(self, strategies: Sequence[Strategy]) -> None:
+        """`strategies` say when an utterance has ended; they may be replaced at any moment."""
+        self.strategies = strategies
         self._vad = vad.Vad()
-        self._end_silence_ms = end_silence_ms
         self._endpointer = vad.Endpointer()
         self._wary = False
         self._spoken = 0  # windows since speech began
         self._voiced = 0  # windows in a row that were voice
+        self._began: int | None = None  # sample where the utterance began; None = there is none
+        self._speech = Speech()
         self._pause: int | None = None  # sample where the present pause began; None = no pause
         self._zero: int | None = None  # sample where the detector began; None = not begun
         self.attend(wary=False)
@@ -53,18 +56,24 @@ class SpeechWatch:
         self._endpointer.minimum_speech_ms = DOUBT_MS if wary else SPEECH_MS
         self._endpointer.threshold = DOUBT_VOICE if wary else VOICE
         self._endpointer.pause_ms = None if wary else PAUSE_MS
-        if self._pause is None or wary:
+        self._speech = replace(self._speech, aside=wary)
+        if wary:
             self._forget_pause()
 
-    def set_end_silence(self, milliseconds: int) -> None:
-        """The silence that ends an utterance from now on, whatever is said."""
-        self._end_silence_ms = milliseconds
-        self.attend(wary=self._wary)
+    def follow(self, began: int | None, *, key_held: bool = False) -> None:
+        """An utterance goes on since this sample, or (None) none does any more."""
+        self._began = began
+        self._speech = replace(self._speech, key_held=key_held, spoken_s=0.0)
 
-    def await_silence(self, pause: int, milliseconds: int) -> None:
-        """The silence that ends the utterance, if it is still the same pause."""
-        if pause == self._pause:
-            self._endpointer.end_silence_ms = milliseconds
+    def begin_anew(self) -> None:
+        """Samples count from 0 again."""
+        self.reset()
+        self._began = None if self._began is None else 0
+
+    def judge(self, drafted: Drafted) -> None:
+        """How complete the words are, if it is still the same pause."""
+        if drafted.pause == self._pause:
+            self._speech = replace(self._speech, completeness=drafted.completeness)
 
     def push(
         self, pcm: Pcm, end: int, *, plausible: bool = True
@@ -75,6 +84,15 @@ class SpeechWatch:
         """
         if self._zero is None:
             self._zero = end - len(pcm)
+        if self._began is not None:
+            spoken_s = (end - self._began) / vad.SAMPLE_RATE
+            self._speech = replace(self._speech, spoken_s=spoken_s)
+        silence_ms = endpointing.silence_ms(self.strategies, self._speech)
+        if silence_ms == 0 and self.speaking:
+            self.reset()
+            self.follow(None)
+            return [vad.SpeechEnded(end)]
+        self._endpointer.end_silence_ms = silence_ms
         probabilities = self._vad.push(pcm)
         insistent = [self._insists(probability) for probability in probabilities]
         if not (plausible or self.speaking):
@@ -116,4 +134,4 @@ class SpeechWatch:
 
     def _forget_pause(self) -> None:
         self._pause = None
-        self._endpointer.end_silence_ms = DOUBT_SILENCE_MS if self._wary else self._end_silence_ms
+        self._speech = replace(self._speech, completeness=None)

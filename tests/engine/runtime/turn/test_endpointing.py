@@ -1,11 +1,22 @@
-"""How long a silence must last."""
+"""When a turn has ended, by each of the strategies and by all of them together."""
 
 from itertools import pairwise
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from engine.asr.completeness import Completeness
-from engine.runtime.turn.endpointing import PAUSE_MS, longest_silence_ms, silence_ms
+from engine.runtime.turn.endpointing import (
+    ASIDE_MS,
+    LONGEST_S,
+    NEVER_MS,
+    PAUSE_MS,
+    Length,
+    Speech,
+    silence_ms,
+    strategies,
+)
 from engine.settings import RULES, Choice
 
 FROM_OPEN = (
@@ -15,27 +26,63 @@ FROM_OPEN = (
     Completeness.SETTLED,
 )
 PATIENCE = ("quick", "balanced", "patient")
+SPEECH = st.builds(
+    Speech,
+    st.floats(0.0, 2 * LONGEST_S),
+    st.sampled_from([None, *Completeness]),
+    st.booleans(),
+    st.booleans(),
+)
+
+
+def after(completeness: Completeness | None, patience: str) -> int:
+    return silence_ms(strategies(patience), Speech(completeness=completeness))
 
 
 @pytest.mark.parametrize("patience", PATIENCE)
 def test_the_more_complete_the_words_the_shorter_the_silence(patience: str) -> None:
-    silences = [silence_ms(completeness, patience) for completeness in FROM_OPEN]
+    silences = [after(completeness, patience) for completeness in FROM_OPEN]
     assert silences == sorted(silences, reverse=True)
-    assert longest_silence_ms(patience) == silences[0]
+    assert after(None, patience) == silences[0]
     assert silences[-1] > PAUSE_MS
 
 
 @pytest.mark.parametrize("completeness", Completeness)
 def test_more_patience_is_never_a_shorter_silence(completeness: Completeness) -> None:
-    silences = [silence_ms(completeness, patience) for patience in PATIENCE]
+    silences = [after(completeness, patience) for patience in PATIENCE]
     assert all(less < more for less, more in pairwise(silences))
 
 
 def test_a_second_and_a_half_of_thinking_is_no_end_where_something_is_left_open() -> None:
-    assert silence_ms(Completeness.OPEN, "balanced") > 1500
+    assert after(Completeness.OPEN, "balanced") > 1500
 
 
 def test_every_patience_of_the_settings_is_known() -> None:
     rule = RULES["recogniser.patience"]
     assert isinstance(rule, Choice)
     assert rule.words == PATIENCE
+
+
+@given(SPEECH, st.sampled_from(PATIENCE))
+def test_who_holds_the_talk_key_is_never_ended_and_everybody_else_is(
+    speech: Speech, patience: str
+) -> None:
+    assert (silence_ms(strategies(patience), speech) == NEVER_MS) == speech.key_held
+
+
+@given(SPEECH, st.sampled_from(PATIENCE))
+def test_who_speaks_for_too_long_without_the_key_has_ended_at_once(
+    speech: Speech, patience: str
+) -> None:
+    too_long = speech.spoken_s >= LONGEST_S and not speech.key_held
+    assert (silence_ms(strategies(patience), speech) == 0) == too_long
+
+
+@pytest.mark.parametrize("completeness", [None, *Completeness])
+def test_what_is_said_into_a_reply_ends_soon(completeness: Completeness | None) -> None:
+    speech = Speech(1.0, completeness, aside=True)
+    assert silence_ms(strategies("patient"), speech) == ASIDE_MS
+
+
+def test_where_nobody_can_tell_no_silence_is_an_end() -> None:
+    assert silence_ms((Length(),), Speech()) == NEVER_MS

@@ -3,21 +3,19 @@
 import numpy as np
 import pytest
 
-from engine.asr.base import SAMPLE_RATE
+from engine.asr.base import SAMPLE_RATE, Transcript
+from engine.asr.completeness import Completeness
 from engine.audio.base import Pcm, Played
 from engine.audio.echo.near_end import NearEnd
 from engine.audio.vad import SpeechEnded, SpeechPaused, SpeechResumed, SpeechStarted
 from engine.errors import DeviceError
 from engine.messages import Event, Failed
-from engine.runtime.turn.facts import (
-    Fact,
-)
+from engine.runtime.turn.endpointing import LONGEST_S, Length, Silence
+from engine.runtime.turn.facts import Drafted, Fact
 from engine.runtime.turn.orders import CloseUtterance, JoinUtterance, OpenUtterance
 from engine.runtime.workers.ducking import Ducking
 from engine.runtime.workers.listener import (
-    LONGEST_S,
     Attend,
-    AwaitSilence,
     Listener,
     Order,
     UseDevice,
@@ -28,6 +26,10 @@ from tests.fakes import Stage
 
 QUIET_S = 2.0
 BLOCK = SAMPLE_RATE // 20
+
+
+def drafted(pause: int, completeness: Completeness) -> Drafted:
+    return Drafted(1, pause, Transcript("set a timer for", 0.9, "fake"), completeness, 0.0)
 
 
 class Ears:
@@ -45,7 +47,6 @@ class Ears:
             self.jobs.append,
             lambda: nothing,
             Ducking(self.ducked.append),
-            end_silence_ms=1_500,
         )
         self.listener._handle(UseDevice(""))
         self.listener._handle(Attend(hands_free=True, deaf=False))
@@ -78,7 +79,7 @@ def test_a_pause_has_the_utterance_drafted_and_ends_when_it_was_asked_to() -> No
     paused = next(event for event in ears.told if isinstance(event, SpeechPaused))
     pause = paused.sample
     assert paused in ears.jobs
-    ears.listener._handle(AwaitSilence(pause, 448))
+    ears.listener._handle(drafted(pause, Completeness.WHOLE))
     assert not [event for event in ears.told if isinstance(event, SpeechEnded)]
     ears.hear(silence(0.2))
     assert [event for event in ears.told if isinstance(event, SpeechEnded)]
@@ -92,7 +93,7 @@ def test_speech_that_goes_on_takes_the_silence_asked_for_back() -> None:
     pause = next(event.sample for event in ears.told if isinstance(event, SpeechPaused))
     ears.hear(spoken("ten minutes"))
     assert any(isinstance(job, SpeechResumed) for job in ears.jobs)
-    ears.listener._handle(AwaitSilence(pause, 224))
+    ears.listener._handle(drafted(pause, Completeness.SETTLED))
     ears.hear(silence(0.4))
     assert not [event for event in ears.told if isinstance(event, SpeechEnded)]
     ears.hear(silence(1.5))
@@ -145,8 +146,8 @@ def test_somebody_who_never_pauses_has_ended_after_a_minute() -> None:
     talk = np.concatenate([spoken("what time is it in tokyo and what is the date")] * 2)
     ears.hear(talk[: SAMPLE_RATE // 2])
     ears.listener._handle(OpenUtterance(1, 0))
+    ears.listener._watch.strategies = (Length(), Silence(10_000))  # they pause, but never so long
     while ears.listener._position < (LONGEST_S + 2) * SAMPLE_RATE and not ends(ears):
-        ears.listener._watch._endpointer.end_silence_ms = 10_000  # they pause, but never so long
         ears.hear(talk)
     assert ends(ears) == 1
     assert LONGEST_S <= ears.listener._position / SAMPLE_RATE < LONGEST_S + 8
@@ -175,10 +176,19 @@ def test_what_is_said_after_a_long_pause_with_the_key_held_is_no_part_of_the_dra
     ears.listener._handle(OpenUtterance(1, None))
     ears.hear(spoken("what time is it"))
     ears.hear(silence(3.0))
-    assert ends(ears) == 1
+    assert ends(ears) == 0
     ears.jobs.clear()
     ears.hear(spoken("in tokyo"))
-    assert any(isinstance(job, SpeechStarted) for job in ears.jobs)
+    assert any(isinstance(job, SpeechResumed) for job in ears.jobs)
+
+
+def test_the_silence_after_the_key_is_let_go_counts_again() -> None:
+    ears = Ears()
+    ears.listener._handle(OpenUtterance(1, None))
+    ears.hear(np.concatenate((spoken("what time is it"), silence(3.0))))
+    ears.listener._handle(CloseUtterance(1))
+    ears.hear(silence(0.1))
+    assert ends(ears) == 1
 
 
 def test_a_microphone_that_cannot_be_replaced_ends_the_turn_it_was_heard_for() -> None:
