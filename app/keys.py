@@ -29,6 +29,7 @@ class Act(Enum):
     RECORD = "record"
     TIMES = "times"
     SETTINGS = "settings"
+    FIRST_START = "first start"
     HELP = "help"
     QUIT = "quit"
 
@@ -53,6 +54,7 @@ SHORTCUTS = (
     Shortcut(Act.TIMES, "Ctrl+T", "Answer times"),
     Shortcut(Act.DETAILS, "Ctrl+D", "Voice and status (narrow window)"),
     Shortcut(Act.SETTINGS, "Ctrl+,", "Settings"),
+    Shortcut(Act.FIRST_START, "Ctrl+I", "The first steps once more"),
     Shortcut(Act.HELP, "F1", "These keys"),
     Shortcut(Act.QUIT, "Ctrl+Q", "Quit"),
 )

@@ -13,6 +13,7 @@ _WORDS = {
     Act.EXPORT: "Export the conversation…",
     Act.RECORD: "Record both sides",
     Act.TIMES: "Answer times",
+    Act.FIRST_START: "First steps…",
     Act.HELP: "Keyboard shortcuts",
 }
 

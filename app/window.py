@@ -33,6 +33,7 @@ from app.conversation.export import ExportDialog
 from app.conversation.view import Conversation
 from app.conversation.welcome import Welcome
 from app.devices import DEVICE_KEYS, Devices
+from app.first_start.card import STEP_KEY, FirstStart
 from app.header import Header
 from app.keys import SHORTCUTS, Act, KeysCard, Precedence
 from app.look.theme import Theme, mode_named
@@ -91,6 +92,7 @@ class Window(QWidget):
         self.banner = Banner(theme, self)
         self.conversation = Conversation(theme, self)
         self.welcome = Welcome(self.post, self)
+        self.first_start = FirstStart(self.post, self.change, theme, self.devices, self)
         self.notice = NoticeLine(self)
         self.composer = Composer(self.post, theme, self)
         self.stage = Stage(self.post, theme, self)
@@ -116,6 +118,7 @@ class Window(QWidget):
             self.composer,
             self.stage,
             self.shelf,
+            self.first_start,
         ):
             part.on_event(event)
         if self._dialog is not None:
@@ -141,7 +144,11 @@ class Window(QWidget):
 
     def _on_setting(self, key: str, value: Value) -> None:
         self._values[key] = value
+        self.first_start.show_values(self._values)
         match key:
+            case "window.first_start" if isinstance(value, int):
+                self.first_start.show_step(value)
+                self._show_page()
             case "window.theme" if mode_named(str(value)) is not self._theme.mode:
                 self._theme.choose(mode_named(str(value)))
             case "window.talk_key":
@@ -157,6 +164,9 @@ class Window(QWidget):
         self.header.show_hands_free(settings.audio.hands_free)
         self.header.show_volume(settings.audio.volume)
         self.stage.rate.show_rate(settings.speech.rate)
+        self.first_start.show_values(self._values)
+        self.first_start.show_step(settings.window.first_start)
+        self._show_page()
         self._show_talking()
 
     def _show_talking(self) -> None:
@@ -171,7 +181,7 @@ class Window(QWidget):
         talk = self.composer.talk
         self.talk_key.pressed.connect(lambda: talk.hold(True))
         self.talk_key.released.connect(lambda: talk.hold(False))
-        self.conversation.emptied.connect(self._show_welcome)
+        self.conversation.emptied.connect(self._show_page)
         self.shelf.status.chosen.connect(self._on_part_chosen)
         self.shelf.status.loading_changed.connect(self.notice.stand)
         header = self.header
@@ -199,6 +209,7 @@ class Window(QWidget):
             Act.TIMES: self.shelf.status.show_times,
             Act.DETAILS: self.header.details.toggle,
             Act.SETTINGS: lambda: self.open_settings(None),
+            Act.FIRST_START: self._begin_first_start,
             Act.HELP: lambda: KeysCard(self.talk_key.label, self).show(),
             Act.QUIT: self.close,
         }
@@ -237,6 +248,7 @@ class Window(QWidget):
         self.setFocus()  # not on the first button, so that the talk key talks from the start
         self._pages = QStackedWidget(self)
         self._pages.addWidget(self.welcome)
+        self._pages.addWidget(self.first_start)
         self._pages.addWidget(self.conversation)
         self._talking = QWidget(self)
         column = QVBoxLayout(self._talking)
@@ -293,8 +305,14 @@ class Window(QWidget):
         self._grid.setRowStretch(1, 1 if narrow and on else 0)
         self._grid.setRowStretch(2, 1 if narrow and not on else 0)
 
-    def _show_welcome(self, on: bool) -> None:
-        self._pages.setCurrentWidget(self.welcome if on else self.conversation)
+    def _show_page(self) -> None:
+        """The conversation; while it is empty, how to begin."""
+        empty = self.welcome if self.first_start.is_done else self.first_start
+        self._pages.setCurrentWidget(empty if self.conversation.is_blank else self.conversation)
+
+    def _begin_first_start(self) -> None:
+        self.post(NewConversation())
+        self.change(STEP_KEY, 0)
 
     # ----------------------------------------------------------- Qt's own events
 

@@ -91,6 +91,7 @@ class HistorySettings:
 class WindowSettings:
     theme: str = "system"  # 'system', 'light' or 'dark'
     talk_key: str = "Space"
+    first_start: int = 0  # steps of the first start that are done; 5 = all
 
 
 @dataclass(frozen=True)
@@ -175,6 +176,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "speech.device": Choice(("auto", "cuda", "cpu")),
         "speech.profile": Choice(("auto", "full", "int8", "int4", "int4-8")),
         "history.keep": Choice(("ask", "forever", "30 days", "never")),
+        "window.first_start": Range(0, 5),
         "window.theme": Choice(("system", "light", "dark")),
         "window.talk_key": Shape(r"\S(.{0,38}\S)?", "the name of a key, such as 'Space'"),
     }

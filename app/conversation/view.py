@@ -89,6 +89,11 @@ class Conversation(QTextEdit):
         self._is_following = True
         self.emptied.emit(True)
 
+    @property
+    def is_blank(self) -> bool:
+        """Whether there is nothing to show."""
+        return self._document.is_blank
+
     def rebuild(self) -> None:
         """Lay everything out again, after the colours or the font changed."""
         self._document.start_afresh(self._reading_font())

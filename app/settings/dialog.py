@@ -12,10 +12,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.devices import DEFAULT_LABEL, Devices
+from app.devices import Devices
 from app.look.theme import Theme
-from app.settings.fields import ChoiceEditor, Editor, SettingRow
-from app.settings.form import PAGES, Device, Field, Page, Value
+from app.settings.fields import Editor, SettingRow
+from app.settings.form import PAGES, Field, Page, Value
 from engine.api import DevicesChanged, Event, Part, SettingChanged
 
 
@@ -57,7 +57,8 @@ class SettingsDialog(QDialog):
                 self._values[key] = value
                 self._show_values()
             case DevicesChanged():
-                self._offer_devices()
+                for each in self._editors:
+                    each.offer_devices(self._devices)
             case _:
                 pass
 
@@ -86,12 +87,6 @@ class SettingsDialog(QDialog):
         for field, row in self._rows:
             only = field.only
             row.setVisible(only is None or self._values.get(only.key) == only.value)
-
-    def _offer_devices(self) -> None:
-        for each in self._editors:
-            if isinstance(each, ChoiceEditor) and isinstance(each.field.kind, Device):
-                names = self._devices.names(each.field.kind.part)
-                each.offer([("", DEFAULT_LABEL), *((name, name) for name in names)])
 
     def _make_page(self, page: Page) -> QWidget:
         content = QWidget()

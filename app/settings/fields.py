@@ -37,6 +37,7 @@ from app.settings.form import (
     Text,
     Value,
 )
+from engine.api import Part
 
 
 class Editor(QWidget):
@@ -63,6 +64,9 @@ class Editor(QWidget):
     def show_value(self, value: Value) -> None:
         raise NotImplementedError
 
+    def offer_devices(self, devices: Devices) -> None:
+        """The devices are others now; what shows none does not mind."""
+
 
 def editor(field: Field, theme: Theme, devices: Devices, parent: QWidget) -> Editor:
     """The editor for a field's kind."""
@@ -70,8 +74,7 @@ def editor(field: Field, theme: Theme, devices: Devices, parent: QWidget) -> Edi
         case Choice(options):
             return ChoiceEditor(field, [(each.value, each.label) for each in options], parent)
         case Device(part):
-            names = [(name, name) for name in devices.names(part)]
-            return ChoiceEditor(field, [("", DEFAULT_LABEL), *names], parent)
+            return ChoiceEditor(field, _device_options(part, devices), parent)
         case Number():
             return NumberEditor(field, field.kind, parent)
         case Text(lines):
@@ -82,6 +85,10 @@ def editor(field: Field, theme: Theme, devices: Devices, parent: QWidget) -> Edi
             return FlagEditor(field, theme, parent)
         case KeyName():
             return KeyEditor(field, parent)
+
+
+def _device_options(part: Part, devices: Devices) -> list[tuple[str, str]]:
+    return [("", DEFAULT_LABEL), *((name, name) for name in devices.names(part))]
 
 
 class ChoiceEditor(Editor):
@@ -101,6 +108,10 @@ class ChoiceEditor(Editor):
         for value, label in options:
             self._box.addItem(one_line(label), value)
         self.show_value(chosen)
+
+    def offer_devices(self, devices: Devices) -> None:
+        if isinstance(self.field.kind, Device):
+            self.offer(_device_options(self.field.kind.part, devices))
 
     def show_value(self, value: Value) -> None:
         index = self._box.findData(value)

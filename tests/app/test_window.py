@@ -85,6 +85,7 @@ def test_letters_begin_a_typed_turn_wherever_the_focus_is(window) -> None:
 def test_the_welcome_goes_with_the_first_turn_and_comes_with_a_new_conversation(
     window, posted
 ) -> None:
+    tell(window, SettingChanged("window.first_start", 5))
     assert window.welcome.isVisible()
     tell(window, *spoken_turn(1, "a", "b"))
     assert window.conversation.isVisible()

@@ -1,0 +1,1 @@
+"""The first start: one card, five short steps."""

@@ -1,0 +1,137 @@
+"""The first start: one card that covers the empty conversation, five steps, each of which can be
+left out and come back to.
+
+Invariant: the step that is shown is the setting `window.first_start`, so a program that was killed
+goes on where it was; LAST + 1 means that all is done.
+"""
+
+from collections.abc import Callable, Mapping
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QPushButton,
+    QScrollArea,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.bridge import Post
+from app.devices import Devices
+from app.first_start.steps import (
+    EchoStep,
+    LoudspeakerStep,
+    MicrophoneStep,
+    ModelStep,
+    Step,
+    TalkStep,
+)
+from app.look.label import Label
+from app.look.theme import Theme
+from app.settings.form import Value
+from engine.api import Event
+
+STEP_KEY = "window.first_start"
+_LARGEST = (560, 440)  # logical pixels; a line of text that reads well
+
+
+class FirstStart(QWidget):
+    """Signals:
+    models: the person wants to see the models.
+    """
+
+    models = Signal()
+
+    def __init__(
+        self,
+        post: Post,
+        change: Callable[[str, Value], None],
+        theme: Theme,
+        devices: Devices,
+        parent: QWidget,
+    ) -> None:
+        super().__init__(parent)
+        self._change = change
+        self.steps: list[Step] = [
+            MicrophoneStep(theme, devices, self),
+            LoudspeakerStep(post, theme, devices, self),
+            EchoStep(post, theme, devices, self),
+            TalkStep(theme, devices, self),
+            model := ModelStep(theme, devices, self),
+        ]
+        model.models.connect(self.models)
+        for step in self.steps:
+            step.changed.connect(change)
+        self.at = 0
+        self._pages = QStackedWidget(self)
+        self.progress = Label("", self)
+        self.progress.setProperty("kind", "muted")
+        self.back = QPushButton("&Back", self)
+        self.leave = QPushButton("S&kip all", self)
+        self.next = QPushButton("&Next", self)
+        self.next.setProperty("kind", "primary")
+        self.back.clicked.connect(lambda: self._go(self.at - 1))
+        self.next.clicked.connect(lambda: self._go(self.at + 1))
+        self.leave.clicked.connect(lambda: self._go(len(self.steps)))
+        self._lay_out()
+
+    @property
+    def is_done(self) -> bool:
+        return self.at >= len(self.steps)
+
+    def show_step(self, at: int) -> None:
+        """Show a step, 0 for the first; beyond the last nothing is left to show."""
+        self.at = max(0, at)
+        if self.is_done:
+            return
+        self._pages.setCurrentIndex(self.at)
+        self.progress.setText(f"{self.at + 1} of {len(self.steps)}")
+        self.back.setEnabled(self.at > 0)
+        self.next.setText("&Done" if self.at + 1 == len(self.steps) else "&Next")
+
+    def show_values(self, values: Mapping[str, Value]) -> None:
+        for step in self.steps:
+            step.show_values(values)
+
+    def on_event(self, event: Event) -> None:
+        for step in self.steps:
+            step.on_event(event)
+
+    def _go(self, at: int) -> None:
+        self._change(STEP_KEY, at)
+
+    def _lay_out(self) -> None:
+        for step in self.steps:
+            page = QScrollArea(self)
+            page.setWidgetResizable(True)
+            page.setFrameShape(QFrame.Shape.NoFrame)
+            page.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+            page.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+            content = QWidget()
+            content.setProperty("kind", "page")
+            inside = QVBoxLayout(content)
+            inside.setContentsMargins(0, 0, 8, 0)
+            inside.addWidget(step)
+            inside.addStretch(1)
+            page.setWidget(content)
+            self._pages.addWidget(page)
+        card = QFrame(self)
+        card.setProperty("kind", "card")
+        card.setMaximumSize(*_LARGEST)
+        buttons = QHBoxLayout()
+        for widget in (self.leave, self.progress):
+            buttons.addWidget(widget)
+        buttons.addStretch(1)
+        for widget in (self.back, self.next):
+            buttons.addWidget(widget)
+        column = QVBoxLayout(card)
+        column.setContentsMargins(24, 20, 24, 16)
+        column.setSpacing(12)
+        column.addWidget(self._pages, 1)
+        column.addLayout(buttons)
+        around = QGridLayout(self)
+        around.setContentsMargins(0, 0, 0, 0)
+        around.addWidget(card, 0, 0)

@@ -1,0 +1,88 @@
+"""How much of the loudspeaker the microphone hears, measured while a sentence plays.
+
+Invariant: what is said is made of levels that were measured; too few of them, and nothing is said.
+"""
+
+from dataclasses import dataclass
+from statistics import median
+
+from engine.api import Levels
+
+_SOUNDING_DB = -45.0  # a loudspeaker above this plays something
+_FEWEST = 10  # levels while it plays: half a second
+_SILENT_AFTER = 12  # levels without sound after it: the sentence is over
+_LONGEST = 600  # levels: half a minute; a loudspeaker that is not heard by then is not there
+_HEARD_DB = 6.0  # louder than the room: the microphone hears the loudspeaker
+_CLEAN_DB = 12.0  # what is left may be this much above the room, and a voice is still clear of it
+
+
+@dataclass(frozen=True)
+class Echo:
+    """Medians in dB full scale: of the room, of the microphone while the loudspeaker plays, and of
+    what the echo canceller leaves of that.
+    """
+
+    room_db: float
+    raw_db: float
+    left_db: float
+
+    @property
+    def is_heard(self) -> bool:
+        """Whether the microphone hears the loudspeaker at all."""
+        return self.raw_db > self.room_db + _HEARD_DB
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether a person can be told from what is left."""
+        return self.left_db < self.room_db + _CLEAN_DB
+
+    @property
+    def advice(self) -> str:
+        """What it means for talking over a reply, and what to do."""
+        if not self.is_heard:
+            return (
+                "The microphone does not hear the loudspeaker. Say that you wear a headset, and"
+                " speaking will interrupt a reply."
+            )
+        taken = self.raw_db - self.left_db
+        if self.is_cancelled:
+            return f"The echo is {taken:.0f} dB quieter than it was: just speak to interrupt."
+        return (
+            f"The echo is still {self.left_db - self.room_db:.0f} dB above the room. Turn the"
+            " loudspeaker down, move the microphone away from it, wear a headset, or press the talk"
+            " key to interrupt."
+        )
+
+
+class EchoMeasurement:
+    """Takes the levels as they come."""
+
+    def __init__(self) -> None:
+        self._room: list[float] = []
+        self._raw: list[float] = []
+        self._left: list[float] = []
+        self._silent = 0  # levels since the loudspeaker was last heard
+        self._levels = 0
+
+    def add(self, levels: Levels) -> None:
+        self._levels += 1
+        self._silent += 1
+        if levels.loudspeaker_db > _SOUNDING_DB:
+            self._silent = 0
+            self._raw.append(levels.raw_db)
+            self._left.append(levels.microphone_db)
+        elif not self._raw:  # afterwards the room still rings
+            self._room.append(levels.raw_db)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the sentence has been heard, or will not come."""
+        spoken = bool(self._raw) and self._silent >= _SILENT_AFTER
+        return spoken or self._levels >= _LONGEST
+
+    @property
+    def echo(self) -> Echo | None:
+        """None until enough was heard of the room and of the loudspeaker."""
+        if min(len(self._room), len(self._raw)) < _FEWEST:
+            return None
+        return Echo(median(self._room), median(self._raw), median(self._left))

@@ -1,0 +1,231 @@
+"""The five steps of the first start, each a small page of its own.
+
+Invariant: a step changes nothing but what the person touches, and nothing is fetched here.
+"""
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from app.bridge import Post
+from app.devices import Devices
+from app.first_start.echo import EchoMeasurement
+from app.look.label import Label
+from app.look.meter import LevelMeter
+from app.look.plain_text import one_line
+from app.look.theme import Theme, scaled
+from app.settings.fields import Editor, SettingRow
+from app.settings.form import Choice, Field, Flag, Option, Value, field_of
+from engine.api import DevicesChanged, Event, Levels, PreviewVoice, VoicesChanged
+
+SENTENCE = "Hello. This is how I sound, and you can slow me down while I am speaking."
+VOICE_KEY = "speech.voice"
+_VOICES = 3  # that offer to be heard
+_VOICE_DB = -38.0  # dB full scale; a person who speaks to the microphone is louder
+_SPOKEN = 6  # such levels: about a third of a second
+_KEEP = Field(
+    "history.keep",
+    "Keep our conversations",
+    Choice(
+        (
+            Option("forever", "For ever"),
+            Option("30 days", "30 days"),
+            Option("never", "Not at all"),
+            Option("ask", "Not decided yet: not at all"),
+        )
+    ),
+    "On this computer only, where you can search them and hear them again.",
+)
+_HANDS_FREE = Field(
+    "audio.hands_free", "Hands-free", Flag(), "Just speak. Off: hold the talk key while you speak."
+)
+
+
+class Step(QWidget):
+    """One page: a question, a line of explanation, and what can be done about it.
+
+    Signals:
+        changed(key, value): the person changed a setting.
+    """
+
+    changed = Signal(str, object)
+    title = ""
+    words = ""
+
+    def __init__(self, theme: Theme, devices: Devices, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme, self._devices = theme, devices
+        self.editors: list[Editor] = []
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(0, 0, 0, 0)
+        self.column.setSpacing(12)
+        heading = Label(self.title, self)
+        heading.setFont(scaled(self.font(), 1.5, strong=True))
+        self.column.addWidget(heading)
+        self.say(self.words)
+
+    def say(self, words: str) -> Label:
+        """Add a line of explanation."""
+        line = Label(words, self)
+        line.setWordWrap(True)
+        line.setProperty("kind", "muted")
+        self.column.addWidget(line)
+        return line
+
+    def ask(self, field: Field) -> None:
+        """Add the editor of a setting, as the settings dialog has it."""
+        row = SettingRow(field, self._theme, self._devices, self)
+        row.editor.edited.connect(lambda value: self.changed.emit(field.key, value))
+        self.editors.append(row.editor)
+        self.column.addWidget(row)
+
+    def button(self, words: str) -> QPushButton:
+        """Add a button on the left."""
+        made = QPushButton(words, self)
+        self.column.addWidget(made, 0, Qt.AlignmentFlag.AlignLeft)
+        return made
+
+    def show_values(self, values: Mapping[str, Value]) -> None:
+        for each in self.editors:
+            each.show_value(values[each.field.key])
+
+    def on_event(self, event: Event) -> None:
+        """What a step waits for; devices that come are offered."""
+        if isinstance(event, DevicesChanged):
+            for each in self.editors:
+                each.offer_devices(self._devices)
+
+
+class MicrophoneStep(Step):
+    title = "Can I hear you?"
+    words = "Say something: the bar moves when your microphone works."
+
+    def __init__(self, theme: Theme, devices: Devices, parent: QWidget) -> None:
+        super().__init__(theme, devices, parent)
+        self.meter = LevelMeter("Microphone", theme, self)
+        self.column.addWidget(self.meter)
+        self.verdict = self.say("I have not heard a voice yet.")
+        self.ask(field_of("audio.microphone"))
+        self._loud = 0
+
+    def on_event(self, event: Event) -> None:
+        super().on_event(event)
+        if isinstance(event, Levels):
+            self.meter.show_level(event.microphone_db)
+            self._loud += event.microphone_db > _VOICE_DB
+            if self._loud == _SPOKEN:
+                self.verdict.setText("I hear you.")
+
+
+class LoudspeakerStep(Step):
+    title = "Can you hear me?"
+    words = "Press a name to hear a sentence. The one you press last will speak to you."
+
+    def __init__(self, post: Post, theme: Theme, devices: Devices, parent: QWidget) -> None:
+        super().__init__(theme, devices, parent)
+        self._post = post
+        self.voices: list[QPushButton] = []
+        self._row = QHBoxLayout()
+        self._row.addStretch(1)
+        self.column.addLayout(self._row)
+        self._waiting = self.say("The voices are being made ready.")
+        self.ask(field_of("audio.loudspeaker"))
+
+    def on_event(self, event: Event) -> None:
+        super().on_event(event)
+        if isinstance(event, VoicesChanged):
+            self._offer(event.names, event.selected)
+
+    def _offer(self, names: tuple[str, ...], selected: str) -> None:
+        for each in self.voices:
+            each.deleteLater()
+        first = [selected, *(name for name in names if name != selected)] if selected else names
+        shown = sorted(first[:_VOICES], key=names.index)
+        self.voices = [self._voice(name) for name in shown]
+        for place, each in enumerate(self.voices):
+            self._row.insertWidget(place, each)
+        self._waiting.setVisible(not self.voices)
+
+    def _voice(self, name: str) -> QPushButton:
+        made = QPushButton(one_line(name).replace("&", "&&"), self)
+        made.setAccessibleName(f"Hear {one_line(name)}")
+        made.clicked.connect(lambda: self._hear(name))
+        return made
+
+    def _hear(self, name: str) -> None:
+        self._post(PreviewVoice(name, SENTENCE))
+        self.changed.emit(VOICE_KEY, name)
+
+
+class EchoStep(Step):
+    title = "Can you talk over me?"
+    words = (
+        "You can interrupt a reply by speaking, if I can tell your voice from mine. Be quiet for a"
+        " moment while I play a sentence and listen."
+    )
+
+    def __init__(self, post: Post, theme: Theme, devices: Devices, parent: QWidget) -> None:
+        super().__init__(theme, devices, parent)
+        self._post = post
+        self.measure = self.button("&Measure the echo")
+        self.measure.clicked.connect(self._on_measure)
+        self.measure.setEnabled(False)  # until there is a voice
+        self.verdict = self.say("")
+        self.ask(field_of("audio.headset"))
+        self.ask(field_of("audio.echo_cancellation"))
+        self._measurement: EchoMeasurement | None = None
+        self._voice = ""
+
+    def _on_measure(self) -> None:
+        self._measurement = EchoMeasurement()
+        self.measure.setEnabled(False)
+        self.verdict.setText("Listening…")
+        self._post(PreviewVoice(self._voice, SENTENCE))
+
+    def on_event(self, event: Event) -> None:
+        super().on_event(event)
+        match event:
+            case VoicesChanged():
+                self._voice = event.selected
+                self.measure.setEnabled(bool(event.names) and self._measurement is None)
+            case Levels() if self._measurement:
+                self._measurement.add(event)
+                self._judge(self._measurement)
+            case _:
+                pass
+
+    def _judge(self, measurement: EchoMeasurement) -> None:
+        if measurement.is_over:
+            self._measurement = None
+            self.measure.setEnabled(True)
+            echo = measurement.echo
+            self.verdict.setText(echo.advice if echo else "Nothing was heard. Try again.")
+
+
+class TalkStep(Step):
+    title = "How will you talk to me?"
+    words = "Both work at any time; this is what is on when the program starts."
+
+    def __init__(self, theme: Theme, devices: Devices, parent: QWidget) -> None:
+        super().__init__(theme, devices, parent)
+        self.ask(_HANDS_FREE)
+        self.ask(field_of("window.talk_key"))
+        self.ask(_KEEP)
+
+
+class ModelStep(Step):
+    """Signals: models: the person wants to see the models."""
+
+    models = Signal()
+    title = "How clever shall I be?"
+    words = (
+        "The built-in skills answer at once: time, sums, units, timers, spelling. For open"
+        " questions a language model is fetched, or a server on this machine is used. Nothing is"
+        " fetched before you have seen its size."
+    )
+
+    def __init__(self, theme: Theme, devices: Devices, parent: QWidget) -> None:
+        super().__init__(theme, devices, parent)
+        self.open = self.button("&Show the models")
+        self.open.clicked.connect(self.models)

@@ -1,0 +1,158 @@
+"""The first start, step by step, as a person presses through it."""
+
+from typing import Any
+
+import pytest
+
+from app.first_start.card import STEP_KEY
+from app.first_start.steps import EchoStep, LoudspeakerStep, MicrophoneStep, ModelStep, Step
+from app.settings.form import flat
+from app.window import Window
+from engine.api import (
+    ChangeSetting,
+    Command,
+    DevicesChanged,
+    Heard,
+    Levels,
+    NewConversation,
+    PreviewVoice,
+    SettingChanged,
+    Settings,
+    VoicesChanged,
+)
+from engine.settings import RULES, Range
+
+QUIET, LOUD = Levels(-60.0, -120.0, -60.0), Levels(-20.0, -120.0, -20.0)
+
+
+def step(window: Window, kind: type[Step]) -> Any:
+    return next(each for each in window.first_start.steps if isinstance(each, kind))
+
+
+def steps_posted(posted: list[Command]) -> list[object]:
+    return [c.value for c in posted if isinstance(c, ChangeSetting) and c.key == STEP_KEY]
+
+
+def test_every_step_comes_in_its_turn_and_is_remembered(
+    window: Window, posted: list[Command]
+) -> None:
+    card = window.first_start
+    assert card.isVisible()
+    for at in range(len(card.steps)):
+        assert card.at == at
+        assert card.progress.text() == f"{at + 1} of {len(card.steps)}"
+        card.next.click()
+    assert steps_posted(posted) == [1, 2, 3, 4, 5]
+    assert not card.isVisible()
+    assert window.welcome.isVisible()
+
+
+def test_the_setting_holds_as_many_steps_as_there_are(window: Window) -> None:
+    assert RULES[STEP_KEY] == Range(0, len(window.first_start.steps))
+
+
+def test_one_may_go_back_and_leave_all_out(window: Window, posted: list[Command]) -> None:
+    card = window.first_start
+    assert not card.back.isEnabled()
+    card.next.click()
+    card.back.click()
+    card.leave.click()
+    assert steps_posted(posted) == [1, 0, 5]
+    assert window.welcome.isVisible()
+
+
+def test_a_program_that_was_killed_goes_on_at_its_step(window: Window) -> None:
+    window.on_event(SettingChanged(STEP_KEY, 3))
+    assert window.first_start.at == 3
+    assert window.first_start.isVisible()
+
+
+def test_a_turn_takes_the_place_of_the_card(window: Window) -> None:
+    window.on_event(Heard(1, "what time is it", 0.9, "sphinx"))
+    assert not window.first_start.isVisible()
+    assert window.conversation.isVisible()
+
+
+def test_it_can_be_repeated_from_the_menu(window: Window, posted: list[Command]) -> None:
+    window.first_start.leave.click()
+    window.on_event(Heard(1, "what time is it", 0.9, "sphinx"))
+    entry = next(a for a in window.header.more.menu().actions() if "First steps" in a.text())
+    entry.trigger()
+    assert NewConversation() in posted
+    assert window.first_start.at == 0
+    assert window.first_start.isVisible()
+
+
+def test_a_voice_at_the_microphone_is_told(window: Window) -> None:
+    microphone = step(window, MicrophoneStep)
+    window.on_event(QUIET)
+    assert "not heard" in microphone.verdict.text()
+    for _ in range(6):
+        window.on_event(LOUD)
+    assert microphone.verdict.text() == "I hear you."
+    assert microphone.meter.fraction > 0.5
+
+
+def test_a_microphone_can_be_chosen(window: Window, posted: list[Command]) -> None:
+    window.on_event(DevicesChanged(("Desk", "Headset"), (), "", ""))
+    box = step(window, MicrophoneStep).editors[0].control
+    assert [box.itemData(i) for i in range(box.count())] == ["", "Desk", "Headset"]
+    box.setCurrentIndex(2)
+    box.activated.emit(2)
+    assert ChangeSetting("audio.microphone", "Headset") in posted
+
+
+def test_three_voices_can_be_heard_and_the_last_one_stays(
+    window: Window, posted: list[Command]
+) -> None:
+    names = ("Anna", "Bruno", "Clara", "Dario")
+    window.on_event(VoicesChanged(names, "Dario"))
+    voices = step(window, LoudspeakerStep).voices
+    assert [each.text() for each in voices] == ["Anna", "Bruno", "Dario"]
+    voices[1].click()
+    assert [c.name for c in posted if isinstance(c, PreviewVoice)] == ["Bruno"]
+    assert ChangeSetting("speech.voice", "Bruno") in posted
+
+
+def test_the_echo_is_measured_while_a_sentence_plays(window: Window, posted: list[Command]) -> None:
+    echo = step(window, EchoStep)
+    assert not echo.measure.isEnabled()
+    window.on_event(VoicesChanged(("Anna",), "Anna"))
+    echo.measure.click()
+    assert any(isinstance(command, PreviewVoice) for command in posted)
+    assert not echo.measure.isEnabled()
+    for level in [QUIET] * 20 + [Levels(-58.0, -18.0, -25.0)] * 30 + [QUIET] * 20:
+        window.on_event(level)
+    assert "just speak to interrupt" in echo.verdict.text()
+    assert echo.measure.isEnabled()
+
+
+def test_a_loudspeaker_that_stays_silent_is_told(window: Window) -> None:
+    echo = step(window, EchoStep)
+    window.on_event(VoicesChanged(("Anna",), "Anna"))
+    echo.measure.click()
+    for _ in range(600):
+        window.on_event(QUIET)
+    assert echo.verdict.text() == "Nothing was heard. Try again."
+
+
+def test_the_editors_show_what_is_set(window: Window) -> None:
+    values = flat(Settings()) | {"window.talk_key": "F9", "audio.headset": True}
+    for key, value in values.items():
+        window.on_event(SettingChanged(key, value))
+    shown = {e.field.key: e for each in window.first_start.steps for e in each.editors}
+    assert shown["audio.headset"].control.isChecked()
+    assert shown["window.talk_key"].control.text() == "F9"
+
+
+def test_the_models_are_one_click_away(window: Window, qtbot) -> None:
+    with qtbot.waitSignal(window.first_start.models):
+        step(window, ModelStep).open.click()
+
+
+@pytest.mark.parametrize("width", [480, 1100])
+def test_no_step_is_wider_than_the_window(window: Window, width: int) -> None:
+    window.resize(width, 640)
+    for at in range(len(window.first_start.steps)):
+        window.first_start.show_step(at)
+        assert window.width() == width
