@@ -92,7 +92,7 @@ if TYPE_CHECKING:
     from engine.asr.pick import Pick as RecogniserPick
     from engine.bench import Row
     from engine.doctor import Finding
-    from engine.history.store import Store
+    from engine.history.store import Store as Store
     from engine.library import ModelEntry
     from engine.runtime.host.dialogue import Exchange as Exchange  # re-exported for hosts
     from engine.runtime.host.recital import Recited

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from app.command import models, voices
+from app.command import history, models, voices
 from app.command.terminal import redraw, tell, write
 from app.presence import remote
 from app.presence.remote import Message
@@ -58,6 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_converse(commands)
     _add_remote(commands)
     models.add_command(commands)
+    history.add_command(commands)
     voices.add_command(commands)
     bench = _add_simple(commands, "bench", _bench, "measure this machine")
     bench.add_argument("--quick", action="store_true", help="leave out the neural voice (minutes)")
@@ -145,7 +146,11 @@ def _window(options: argparse.Namespace) -> int:
 
     def make_engine(settings: Settings, emit: Callable[[Event], None]) -> api.Engine:
         return api.Engine(
-            settings, emit, settings_path=api.settings_path(), timers_path=api.timers_path()
+            settings,
+            emit,
+            settings_path=api.settings_path(),
+            timers_path=api.timers_path(),
+            history_path=api.history_path(),
         )
 
     return program.run(settings, make_engine, notes=notes, start=start)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Self
 
 from engine.errors import InvalidInput
+from engine.export import documents
 from engine.export.conversation import Conversation, Turn
 from engine.history import rows, schema
 from engine.history.faults import Damaged, Identity, identity, told
@@ -154,6 +155,11 @@ class Store:
         turns = tuple(rows.turn(row, number) for number, row in enumerate(found, 1))
         title = shortened(str(head["name"]), LONGEST_TITLE)
         return Conversation(_time(head["began"]), turns, title=title)
+
+    def text(self, conversation: int, *, as_json: bool = False) -> str:
+        """All of it to read, or to work on. InvalidInput when there is none such."""
+        write = documents.as_json if as_json else documents.plain
+        return write(self.read(conversation))
 
     def ids(self) -> tuple[int, ...]:
         """All there are, oldest first."""
