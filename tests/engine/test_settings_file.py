@@ -83,6 +83,7 @@ OTHERS: dict[str, Value] = {
     "speech.device": "cpu",
     "speech.profile": "int8",
     "history.keep": "30 days",
+    "window.first_start": 3,
     "window.theme": "dark",
     "window.talk_key": "Ctrl+T",
 }
