@@ -91,12 +91,30 @@ def test_nobody_imports_training():
 
 # ---------------------------------------------------------------- the rules
 
-PURE = ("engine/text", "engine/nn", "engine/runtime/turn/rules.py", "engine/runtime/turn/floor.py")
-NO_CLOCK = (*PURE, "engine/codec", "engine/tts", "engine/asr")
+PURE = ("engine/text/", "engine/nn/", "engine/runtime/turn/rules.py")
+PURE += ("engine/runtime/turn/facts.py", "engine/runtime/turn/floor.py")
+PURE += ("engine/runtime/turn/orders.py", "engine/runtime/turn/endpointing.py")
+PURE += ("engine/runtime/turn/interruption.py", "engine/runtime/turn/watchdog.py")
+PURE += ("engine/runtime/turn/word_times.py",)
+NO_CLOCK = (*PURE, "engine/codec/", "engine/tts/", "engine/asr/")
 # The window must not wait for the engine's stop(), and Qt's thread may not be blocked: one thread
 # of the bridge calls start, post and stop.
 # (the last: processes of a training, which is a program of its own that nobody imports)
 MAY_CREATE_THREADS = ("engine/runtime/", "app/bridge.py", "engine/training/parts.py")
+
+
+def named(entry: str) -> list[str]:
+    """The modules that an entry of a rule is about."""
+    return [name for name in modules("app", "engine") if name.startswith(entry)]
+
+
+@pytest.mark.parametrize("entry", sorted({*NO_CLOCK, *MAY_CREATE_THREADS}))
+def test_what_a_rule_names_is_there(entry: str):
+    assert named(entry)
+
+
+def test_a_name_that_went_away_would_be_noticed():
+    assert named("engine/runtime/turns.py") == []
 
 
 def test_threads_are_created_in_the_runtime_only():
