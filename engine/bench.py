@@ -13,9 +13,10 @@ from typing import Final
 import numpy as np
 
 from engine.asr import pick as ears
-from engine.asr.base import SAMPLE_RATE, Recogniser
+from engine.asr.base import SAMPLE_RATE
 from engine.asr.registry import NAMES as RECOGNISERS
 from engine.audio.pcm import Resampler
+from engine.bench_hearing import hear
 from engine.bench_profiles import BUSY, Measured, Outcome, measure_all
 from engine.errors import EngineError
 from engine.runtime.host.recital import Clock, Recital, Recited, Script
@@ -33,11 +34,13 @@ TEXT: Final = (
     "It is a quarter past seven, and the sun will rise in ten minutes. Ten miles are about sixteen "
     "kilometres. I have set a timer for the tea, and will tell you when it is ready."
 )
+REQUEST: Final = (
+    "What is the difference between a crow and a raven?"  # of no skill: said to Whisper
+)
 NEURAL: Final = "voxtream2"  # measured profile by profile
 WHEN_IDLE: Final = "Other programs kept the machine busy meanwhile: measure again when it is idle."
 _REPEATS: Final = 5
 _HEARINGS: Final = 3  # what other programs take is least in the quickest
-_PIECE_S: Final = 0.1  # a microphone's samples come in pieces of this size
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,7 @@ class Row:
     samples out (median of 5; of 3 for a profile); `rtf`: time of computing over length of audio (of
     the median frame for a profile); `memory_mb`: growth of resident memory by loading and using it
     once. None = not measured, see `note`. `profile`: of the neural voice, else empty. `final_ms`:
-    of a recogniser, from the end of speech to the transcript (the least of 3).
+    of a recogniser, from the end of a request to its transcript in a conversation (the least of 3).
     """
 
     part: str
@@ -225,7 +228,7 @@ def _recited(model: TtsModel, text: str, clock: Clock) -> Recited:
 
 
 def _spoken(speech: SpeechSettings, parts: Parts) -> Pcm | None:
-    """The text as the first synthesiser that works says it, at the recognisers' rate; None when
+    """A request as the first synthesiser that works says it, at the recognisers' rate; None when
     there is none.
     """
     for candidate in _synthesisers(speech):
@@ -234,7 +237,7 @@ def _spoken(speech: SpeechSettings, parts: Parts) -> Pcm | None:
         except EngineError:
             continue  # its own row says why
         try:
-            pcm = collect(Recital(model, Script(TEXT, model.voices()[0])))
+            pcm = collect(Recital(model, Script(REQUEST, model.voices()[0])))
             resampler = Resampler(model.info.sample_rate, SAMPLE_RATE)
             return np.concatenate([resampler.push(pcm), resampler.end()])
         finally:
@@ -253,7 +256,7 @@ def _recogniser_row(
         recogniser = parts.recogniser(settings, parts.phrases())
         try:
             load_s = gauges.clock.now() - began
-            heard = [_recognise(recogniser, speech, gauges.clock) for _ in range(_HEARINGS)]
+            heard = [hear(recogniser, speech, gauges.clock.now) for _ in range(_HEARINGS)]
             return replace(
                 row,
                 load_s=load_s,
@@ -266,29 +269,6 @@ def _recogniser_row(
             recogniser.close()
     except EngineError as error:
         return replace(row, note=f"not measured: {error.message}")
-
-
-@dataclass(frozen=True)
-class _Hearing:
-    """Seconds that an utterance took, and those of them after its end."""
-
-    busy_s: float
-    final_s: float
-
-
-def _recognise(recogniser: Recogniser, speech: Pcm, clock: Clock) -> _Hearing:
-    """One utterance that comes in pieces."""
-    piece = round(_PIECE_S * SAMPLE_RATE)
-    began = clock.now()
-    recognition = recogniser.open()
-    try:
-        for start in range(0, len(speech), piece):
-            recognition.push(speech[start : start + piece])
-        ended = clock.now()
-        recognition.finish()
-        return _Hearing(clock.now() - began, clock.now() - ended)
-    finally:
-        recognition.close()
 
 
 def _resident_mb() -> float:

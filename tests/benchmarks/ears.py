@@ -27,6 +27,7 @@ from engine.asr.registry import NAMES, load
 from engine.asr.whisper import model
 from engine.asr.whisper import recogniser as whisper
 from engine.audio.base import Pcm
+from engine.bench_hearing import hear
 from engine.runtime.parts import standard_parts
 from engine.settings import RecogniserSettings
 from tests.benchmarks.turn_texts import REQUESTS
@@ -66,16 +67,14 @@ def spoken(text: str, number: int) -> Pcm:
     return (pcm + hiss).astype(np.float32)
 
 
-def transcript(recogniser: Recogniser, pcm: Pcm) -> tuple[str, float]:
-    """What is heard, and the seconds it takes after the end of speech."""
+def transcript(recogniser: Recogniser, pcm: Pcm) -> str:
+    """What is heard in the end."""
     recognition = recogniser.open()
     for first in range(0, len(pcm), PIECE):
         recognition.push(pcm[first : first + PIECE])
-    began = time.perf_counter()
     text = recognition.finish().text
-    took_s = time.perf_counter() - began
     recognition.close()
-    return text, took_s
+    return text
 
 
 def plain(text: str) -> str:
@@ -87,7 +86,7 @@ def plain(text: str) -> str:
 
 def words(recogniser: Recogniser, texts: Sequence[str]) -> str:
     """Words wrong of texts, each said once."""
-    heard = [plain(transcript(recogniser, spoken(t, n))[0]) for n, t in enumerate(texts)]
+    heard = [plain(transcript(recogniser, spoken(t, n))) for n, t in enumerate(texts)]
     wrong = jiwer.process_words([plain(text) for text in texts], heard)
     errors = wrong.substitutions + wrong.deletions + wrong.insertions
     said = sum(len(plain(text).split()) for text in texts)
@@ -125,13 +124,16 @@ def noises(minutes: float) -> Iterator[Pcm]:
 
 
 def invented(recogniser: Recogniser, minutes: float) -> str:
-    found = [text for pcm in noises(minutes) if (text := transcript(recogniser, pcm)[0])]
+    found = [text for pcm in noises(minutes) if (text := transcript(recogniser, pcm))]
     return f"{len(found)} texts in {minutes:g} min without speech: {found}"
 
 
 def speed(recogniser: Recogniser) -> str:
-    """Median and largest, of whole questions."""
-    took = [transcript(recogniser, spoken(t, n))[1] for n, t in enumerate(QUESTIONS[:TIMED])]
+    """Median and largest, of whole questions, in a conversation."""
+    said = [spoken(text, number) for number, text in enumerate(QUESTIONS[:TIMED])]
+    took = [
+        hear(recogniser, pcm[: -round(MARGIN_S * RATE)], time.perf_counter).final_s for pcm in said
+    ]
     return f"{1000 * np.median(took):.0f} ms after the end (at most {1000 * max(took):.0f})"
 
 

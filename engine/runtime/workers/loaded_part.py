@@ -13,6 +13,7 @@ import psutil
 
 from engine.errors import Cancelled, EngineError, ModelError
 from engine.messages import Event, Failed, Loading, Notice, Part, Ready
+from engine.nn.memory import return_freed_memory
 from engine.runtime.turn.facts import Fact
 from engine.settings import PartSettings, load_key
 
@@ -106,6 +107,7 @@ class LoadedPart(Generic[S, P]):
         self.close()
         self.now, self._settings = part, settings
         self._adjust(part, settings, instead=instead)
+        return_freed_memory()
         return True
 
     def _fall_back(self, failed: S) -> None:

@@ -17,6 +17,7 @@ from engine.audio.base import Pcm
 from engine.audio.vad import SpeechPaused, SpeechResumed, SpeechStarted
 from engine.errors import EngineError, RecogniserError
 from engine.messages import Event, Failed, Part, PartialTranscript
+from engine.nn.memory import return_freed_memory
 from engine.runtime.parts import Parts
 from engine.runtime.turn.facts import (
     Drafted,
@@ -170,6 +171,7 @@ class Transcriber:
             self._draft = (transcript, time.monotonic())
         self._ended = True
         self._tell(Transcribed(turn, *self._draft))
+        return_freed_memory()
 
     def _continue(self, before: int, turn: int) -> None:
         if before != self._turn or self._recognition is None:
