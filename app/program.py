@@ -17,7 +17,9 @@ from app.look.icons import application_icon
 from app.look.theme import Theme, load_fonts, mode_named
 from app.presence import remote
 from app.presence.desk import Desk
+from app.presence.desktop_entry import APP_ID
 from app.presence.instance import Claim, Instance
+from app.presence.presence import Presence
 from app.window import Window
 from engine.api import Settings
 
@@ -37,7 +39,7 @@ def make_application() -> QApplication:
     existing = QApplication.instance()
     application = existing if isinstance(existing, QApplication) else QApplication(sys.argv[:1])
     application.setApplicationName("Rubato")
-    application.setDesktopFileName("rubato")
+    application.setDesktopFileName(APP_ID)
     application.setStyle("Fusion")  # the same everywhere; native styles ignore parts of the sheet
     application.setFont(load_fonts())
     application.setWindowIcon(application_icon())
@@ -69,16 +71,31 @@ def run(
     bridge = Bridge(lambda emit: make_engine(settings, emit))
     window = Window(settings, bridge.post, theme)
     desk.serve(window)
+    presence = Presence(window, desk, settings, tray=start is not None and start.tray)
     queued = Qt.ConnectionType.QueuedConnection
     bridge.arrived.connect(window.on_event, queued)
+    bridge.arrived.connect(presence.on_event, queued)
     bridge.closed.connect(application.quit, queued)
-    window.first_painted.connect(bridge.open)
     window.closing.connect(bridge.close)
     for note in notes:
         window.banner.add(note)
-    interrupt = Interrupt(window.close, window)
-    window.show()
+    interrupt = Interrupt(window.quit, window)
+    _begin(window, bridge, presence, start)
     status = application.exec()
+    presence.end()
     instance.close()
     interrupt.restore()
     return status
+
+
+def _begin(window: Window, bridge: Bridge, presence: Presence, start: Start | None) -> None:
+    """Window first, then the engine, then what is beyond the window; hidden, without the first."""
+    if start is not None and start.hidden:
+        bridge.open()
+        presence.begin()
+        presence.start_hidden()
+        return
+    window.first_painted.connect(bridge.open)
+    if start is not None:
+        window.first_painted.connect(presence.begin)
+    window.show()

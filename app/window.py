@@ -1,7 +1,7 @@
 """The window: puts the parts together, hands events to them and their commands to the bridge.
 
 Invariant: the first frame is painted before the engine is made; closing hides the window at once
-and lets the engine stop behind it.
+and lets the engine stop behind it, or leaves it to the tray.
 """
 
 from collections.abc import Callable
@@ -73,15 +73,18 @@ class Window(QWidget):
 
     Signals:
         first_painted: the first frame is on its way to the screen.
-        closing: the person closed the window.
+        closing: the person ends the program.
+        put_away: the person closed the window, and the program goes on without it.
     """
 
     first_painted = Signal()
     closing = Signal()
+    put_away = Signal()
 
     def __init__(self, settings: Settings, post: Post, theme: Theme) -> None:
         super().__init__()
         self._send = post
+        self.closing_hides: Callable[[], bool] = lambda: False  # asked at each close
         self._theme = theme
         self._values = flat(settings)
         self._was_painted = False
@@ -211,7 +214,7 @@ class Window(QWidget):
             Act.SETTINGS: lambda: self.open_settings(None),
             Act.FIRST_START: self._begin_first_start,
             Act.HELP: lambda: KeysCard(self.talk_key.label, self).show(),
-            Act.QUIT: self.close,
+            Act.QUIT: self.quit,
         }
         actions[act]()
 
@@ -355,6 +358,15 @@ class Window(QWidget):
             self.header.details.setChecked(True)
 
     def closeEvent(self, event: QCloseEvent) -> None:
+        if self.closing_hides():
+            event.ignore()
+            self.hide()
+            self.put_away.emit()
+        else:
+            event.accept()
+            self.quit()
+
+    def quit(self) -> None:
+        """End the program, wherever the window is."""
         self.hide()
-        event.accept()
         self.closing.emit()

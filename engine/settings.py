@@ -95,6 +95,19 @@ class WindowSettings:
 
 
 @dataclass(frozen=True)
+class PresenceSettings:
+    """Beyond the window."""
+
+    tray: bool = True  # an icon where there is a tray; closing the window then only hides it
+    notifications: bool = True
+    # keys that work without the focus, such as 'Ctrl+Alt+Space'; empty = none
+    talk_key: str = ""
+    stop_key: str = ""
+    faster_key: str = ""
+    slower_key: str = ""
+
+
+@dataclass(frozen=True)
 class Settings:
     audio: AudioSettings = field(default_factory=AudioSettings)
     recogniser: RecogniserSettings = field(default_factory=RecogniserSettings)
@@ -102,6 +115,7 @@ class Settings:
     speech: SpeechSettings = field(default_factory=SpeechSettings)
     history: HistorySettings = field(default_factory=HistorySettings)
     window: WindowSettings = field(default_factory=WindowSettings)
+    presence: PresenceSettings = field(default_factory=PresenceSettings)
 
 
 @dataclass(frozen=True)
@@ -149,6 +163,7 @@ class Shape:
 Rule = Range | Choice | Shape
 
 LONGEST_TEXT = 20_000  # characters; a system prompt of several pages fits, a pasted book does not
+_CHORD = Shape(r"(\S(.{0,58}\S)?)?", "a key such as 'Ctrl+Alt+Space', or empty")
 _ANY_TEXT = Shape(rf"(?s)[^\0]{{0,{LONGEST_TEXT}}}", f"text of at most {LONGEST_TEXT} characters")
 
 RULES: Mapping[str, Rule] = MappingProxyType(
@@ -179,6 +194,10 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "window.first_start": Range(0, 5),
         "window.theme": Choice(("system", "light", "dark")),
         "window.talk_key": Shape(r"\S(.{0,38}\S)?", "the name of a key, such as 'Space'"),
+        "presence.talk_key": _CHORD,
+        "presence.stop_key": _CHORD,
+        "presence.faster_key": _CHORD,
+        "presence.slower_key": _CHORD,
     }
 )
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.presence import desktop_entry
 from installer import environment, system
 from installer.commands import Cause, SetupError, ends_well, run, say, succeeds
 from installer.environment import Environment, key_of
@@ -81,6 +82,23 @@ def offer_ears(found: Environment) -> None:
         say(f"    To have it later: {rubato} models get {EARS}")
     found.done[EARS] = "offered"
     found.write()
+
+
+def show_in_desktop(found: Environment) -> None:
+    """Put Rubato into the person's menu, on Linux: its desktop entry also tells the desktop who
+    asks for a global key. Where that cannot be, it is said and nothing else is lost.
+    """
+    if not sys.platform.startswith("linux"):
+        return
+    try:
+        command = [str(found.program("rubato"))]
+        icon = ROOT / "resources" / "icons" / "rubato.svg"
+        written = desktop_entry.install(command, icon, desktop_entry.data_home())
+    except (OSError, RuntimeError) as error:  # the latter: there is no home
+        say(f"  Rubato could not be put into the menu ({error}).")
+        return
+    if written:
+        say(f"  Rubato is in your menu now: {written[0].parent}")
 
 
 def pinned(name: str, title: str, python: str, env: Mapping[str, str] | None = None) -> Step:

@@ -65,10 +65,13 @@ COMPILER = (
     Need("c++", "build-essential", "gcc-c++", "base-devel"),
     Need("make", "build-essential", "make", "base-devel"),
 )
-RIG = (  # a virtual display and sound card, and keys pressed on them
+RIG = (  # a virtual display, desktop and sound card, and keys pressed on them
     Need("Xvfb", "xvfb", "xorg-x11-server-Xvfb", "xorg-server-xvfb"),
     Need("xauth", "xauth", "xorg-x11-xauth", "xorg-xauth"),  # xvfb-run refuses to start without
     Need("xdotool", "xdotool", "xdotool", "xdotool"),
+    Need("openbox", "openbox", "openbox", "openbox"),  # a window manager, for grabs and the tray
+    Need("trayer", "trayer", "trayer", "trayer"),
+    Need("dbus-daemon", "dbus-daemon", "dbus-daemon", "dbus"),  # a bus of the tests' own
     Need("pulseaudio", "pulseaudio", "pulseaudio", "pulseaudio"),
     Need("strace", "strace", "strace", "strace"),  # sees that no program talks to the network
     Need("pactl", "pulseaudio-utils", "pulseaudio-utils", "libpulse"),

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from app.presence.remote import Message, Order
 from app.window import Window
-from engine.api import Speak, StopReply
+from engine.api import Command, Speak, StopReply
 
 RATE_STEP = 5  # tenths of a syllable per second: enough to be heard at once
 
@@ -51,6 +51,24 @@ class Desk:
         }
         if order in actions:
             actions[order]()
+
+    @property
+    def is_talking(self) -> bool:
+        """Whether talk is held."""
+        return self._window is not None and self._window.composer.talk.is_held
+
+    def post(self, command: Command) -> None:
+        """As from the window."""
+        if self._window is not None:
+            self._window.post(command)
+
+    def show_or_hide(self) -> None:
+        """What a click on the tray does."""
+        window = self._window
+        if window is not None and window.isVisible() and not window.isMinimized():
+            window.hide()
+        else:
+            self.show()
 
     def show(self, token: str = "") -> None:
         """Bring the window to the front; `token` is the desktop's leave to do so."""

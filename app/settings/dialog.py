@@ -16,6 +16,7 @@ from app.devices import Devices
 from app.look.theme import Theme
 from app.settings.fields import Editor, SettingRow
 from app.settings.form import PAGES, Field, Page, Value
+from app.settings.login import LoginRow
 from engine.api import DevicesChanged, Event, Part, SettingChanged
 
 
@@ -94,6 +95,8 @@ class SettingsDialog(QDialog):
         column = QVBoxLayout(content)
         column.setContentsMargins(22, 18, 22, 18)
         column.setSpacing(18)
+        if page.at_login:
+            column.addWidget(LoginRow(self._theme, self._devices, content))
         for field in page.fields:
             column.addWidget(self._make_row(field, content))
         column.addStretch(1)

@@ -99,6 +99,7 @@ class Page:
     title: str
     part: Part | None  # the part its status row stands for; None = no part
     fields: tuple[Field, ...]
+    at_login: bool = False  # begins with the row that starts Rubato at login, which is no setting
 
 
 _RECOGNISER = "recogniser.engine"
@@ -308,6 +309,25 @@ PAGES = (
             ),
             Field("window.talk_key", "Talk key", KeyName(), "Hold it while you speak."),
         ),
+    ),
+    Page(
+        "Always there",
+        None,
+        (
+            Field(
+                "presence.tray",
+                "Stay in the tray",
+                Flag(),
+                "Closing the window then only hides it, where the desktop has a tray.",
+            ),
+            Field(
+                "presence.notifications",
+                "Notifications",
+                Flag(),
+                "For timers, a lost microphone and fetched models while the window is away.",
+            ),
+        ),
+        at_login=True,
     ),
 )
 

@@ -86,6 +86,12 @@ OTHERS: dict[str, Value] = {
     "window.first_start": 3,
     "window.theme": "dark",
     "window.talk_key": "Ctrl+T",
+    "presence.tray": False,
+    "presence.notifications": False,
+    "presence.talk_key": "Ctrl+Alt+Space",
+    "presence.stop_key": "F8",
+    "presence.faster_key": "Meta+Up",
+    "presence.slower_key": "Meta+Down",
 }
 FORMS = {
     "no file": None,

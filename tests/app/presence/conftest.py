@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from app.presence.bus import Bus
+from tests import private_bus
+
 
 @pytest.fixture
 def runtime(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
@@ -17,3 +20,20 @@ def runtime(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         monkeypatch.setenv("TMPDIR", name)
         monkeypatch.delenv("RUBATO_DATA", raising=False)
         yield folder
+
+
+@pytest.fixture
+def bus_address(runtime: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A bus of the test's own, which the program takes for the person's."""
+    assert not private_bus.is_missing(), "the tests need dbus-daemon (make test installs it)"
+    with private_bus.private_bus(runtime) as address:
+        monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", address)
+        yield address
+
+
+@pytest.fixture
+def bus(qapp, bus_address: str) -> Iterator[Bus]:
+    made = Bus()
+    assert made.connect_to_session()
+    yield made
+    made.close()

@@ -1,0 +1,184 @@
+"""The person's D-Bus: one connection, read as part of Qt's own event loop, without a thread.
+
+Invariant: after connect() nothing here waits for anybody; an answer comes as a call, or as the
+error that D-Bus itself makes of a service that went away.
+"""
+
+import logging
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from PySide6.QtCore import QObject, QSocketNotifier, Signal
+
+if TYPE_CHECKING:  # jeepney is imported with the first connection: who has no bus needs it not
+    from jeepney import Message
+    from jeepney.io.blocking import DBusConnection
+
+logger = logging.getLogger(__name__)
+
+_GREETING_S = 1.0  # for the bus to say hello; it answers in a millisecond or is no bus
+_AT_ONCE = 200  # messages before the window has its turn again
+
+Answered = Callable[["Message"], None]
+
+
+class Address(NamedTuple):
+    """An interface of an object of a service; `service` is the name it is known by."""
+
+    path: str
+    service: str
+    interface: str
+
+
+THE_BUS = Address("/org/freedesktop/DBus", "org.freedesktop.DBus", "org.freedesktop.DBus")
+
+
+@dataclass(frozen=True)
+class Watch:
+    """A signal that is waited for."""
+
+    interface: str
+    member: str
+    told: Answered
+
+
+class Bus(QObject):
+    """Signals:
+    lost: the connection is gone, and with it everything that was asked.
+    """
+
+    lost = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._connection: DBusConnection | None = None  # None = not connected
+        self._notifier: QSocketNotifier | None = None
+        self._asked: dict[int, Answered] = {}
+        self._watches: list[Watch] = []
+
+    @property
+    def is_connected(self) -> bool:
+        return self._connection is not None
+
+    @property
+    def name(self) -> str:
+        """Our own unique name, such as ':1.42'; empty when not connected."""
+        return self._connection.unique_name if self._connection is not None else ""
+
+    def connect_to_session(self) -> bool:
+        """Whether there is a bus to speak to; it is waited for a second at most."""
+        if not os.environ.get("DBUS_SESSION_BUS_ADDRESS") or self._connection is not None:
+            return self._connection is not None
+        from jeepney.io.blocking import open_dbus_connection
+
+        try:
+            connection = open_dbus_connection(auth_timeout=_GREETING_S)
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with it, there is no bus
+            logger.info("no session bus error=%r", error)
+            return False
+        self._connection = connection
+        self._notifier = QSocketNotifier(connection.sock.fileno(), QSocketNotifier.Type.Read, self)
+        self._notifier.activated.connect(self._on_readable)
+        return True
+
+    def close(self) -> None:
+        """Hang up; nothing that was asked is answered any more."""
+        if self._connection is None:
+            return
+        if self._notifier is not None:
+            self._notifier.setEnabled(False)
+        self._connection.close()
+        self._connection = None
+        self._asked.clear()
+
+    def call(
+        self,
+        address: Address,
+        method: str,
+        signature: str = "",
+        body: tuple[object, ...] = (),
+        answered: Answered = lambda message: None,
+    ) -> None:
+        """Call a method; `answered` gets the return or the error. Not connected: nothing."""
+        connection = self._connection
+        if connection is None:
+            return
+        from jeepney import DBusAddress, new_method_call
+
+        service = DBusAddress(address.path, address.service, address.interface)
+        serial = next(connection.outgoing_serial)
+        self._asked[serial] = answered
+        try:
+            connection.send(new_method_call(service, method, signature or None, body), serial)
+        except OSError as error:
+            self._lose(error)
+
+    def watch(self, sender: str, interface: str, member: str, told: Answered) -> None:
+        """Be told of a signal of `sender` (a well-known name) from now on."""
+        self._watches.append(Watch(interface, member, told))
+        rule = f"type='signal',sender='{sender}',interface='{interface}',member='{member}'"
+        self.call(THE_BUS, "AddMatch", "s", (rule,))
+
+    def watch_name(self, name: str, told: Callable[[str], None]) -> None:
+        """Be told who owns a name, now and at every change; empty = nobody."""
+
+        def on_change(message: "Message") -> None:
+            if message.body[0] == name:
+                told(message.body[2])
+
+        def on_answer(message: "Message") -> None:
+            told("" if is_error(message) else message.body[0])
+
+        self.watch(THE_BUS.service, THE_BUS.interface, "NameOwnerChanged", on_change)
+        self.call(THE_BUS, "GetNameOwner", "s", (name,), on_answer)
+
+    def _on_readable(self) -> None:
+        for _ in range(_AT_ONCE):
+            if self._connection is None:
+                return
+            try:
+                message = self._connection.receive(timeout=0)
+            except TimeoutError:
+                return
+            except (OSError, ValueError, EOFError) as error:  # hung up, or no D-Bus
+                self._lose(error)
+                return
+            self._hand_on(message)
+
+    def _hand_on(self, message: "Message") -> None:
+        from jeepney import HeaderFields, MessageType
+
+        fields = message.header.fields
+        if message.header.message_type is not MessageType.signal:
+            answered = self._asked.pop(fields.get(HeaderFields.reply_serial, 0), None)
+            if answered is not None:
+                answered(message)
+            return
+        about = (fields.get(HeaderFields.interface), fields.get(HeaderFields.member))
+        for each in list(self._watches):
+            if about == (each.interface, each.member):
+                each.told(message)
+
+    def _lose(self, error: Exception) -> None:
+        logger.info("the session bus is gone error=%r", error)
+        self.close()
+        self.lost.emit()
+
+
+def is_error(message: "Message") -> bool:
+    return str(message.header.message_type.name) == "error"
+
+
+def error_of(message: "Message") -> str:
+    """What an error says; empty when it says nothing."""
+    body = message.body
+    return str(body[0]) if body and isinstance(body[0], str) else ""
+
+
+def path_of(message: "Message") -> str:
+    """The object a signal is of."""
+    from jeepney import HeaderFields
+
+    return str(message.header.fields.get(HeaderFields.path, ""))

@@ -1,0 +1,82 @@
+"""The files by which a Linux desktop knows Rubato: its entry in the menu and its icon.
+
+Invariant: standard library only, because setup installs them before anything else is there. A file
+is whole or as it was.
+"""
+
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+APP_ID = "org.rubato.Rubato"  # also what the windows and the portal are told
+_RESERVED = " \t\n\"'\\><~|&;$*?#()`"
+
+
+def entry(command: Sequence[str], *, at_login: bool = False) -> str:
+    """A desktop entry that starts `command`."""
+    lines = [
+        "[Desktop Entry]",
+        "Type=Application",
+        "Name=Rubato",
+        "Comment=Talk with your computer, at your pace",
+        f"Exec={' '.join(quoted(word) for word in command)}",
+        f"Icon={APP_ID}",
+        "Terminal=false",
+    ]
+    if at_login:
+        lines += ["X-GNOME-Autostart-enabled=true"]
+    else:
+        lines += ["Categories=AudioVideo;Audio;Utility;", "StartupNotify=true"]
+        lines += ["StartupWMClass=" + APP_ID]
+    return "\n".join(lines) + "\n"
+
+
+def quoted(word: str) -> str:
+    """A word of Exec as the Desktop Entry Specification wants it: quoted where it must be, the
+    backslashes doubled for the file, and % for what is no field code.
+    """
+    word = word.replace("%", "%%")
+    if word and not any(letter in _RESERVED for letter in word):
+        return word
+    for letter in '\\"`$':
+        word = word.replace(letter, "\\" + letter)
+    return '"' + word.replace("\\", "\\\\") + '"'
+
+
+def data_home() -> Path:
+    """Where a person's desktop entries and icons are."""
+    chosen = os.environ.get("XDG_DATA_HOME", "")
+    return Path(chosen) if Path(chosen).is_absolute() else Path.home() / ".local" / "share"
+
+
+def install(command: Sequence[str], icon: Path, folder: Path) -> tuple[Path, ...]:
+    """Write entry and icon below `folder` (data_home()), where they differ; what was written.
+    OSError where that cannot be.
+    """
+    written = []
+    entry_path = folder / "applications" / f"{APP_ID}.desktop"
+    if put(entry_path, entry(command)):
+        written.append(entry_path)
+    icon_path = folder / "icons" / "hicolor" / "scalable" / "apps" / f"{APP_ID}.svg"
+    if not icon_path.exists() or icon_path.read_bytes() != icon.read_bytes():
+        icon_path.parent.mkdir(parents=True, exist_ok=True)
+        fresh = icon_path.with_suffix(".new")
+        shutil.copyfile(icon, fresh)
+        fresh.replace(icon_path)
+        written.append(icon_path)
+    return tuple(written)
+
+
+def put(path: Path, text: str) -> bool:
+    """Write a file whole, unless it says that already; whether it was written."""
+    try:
+        if path.read_text(encoding="utf-8") == text:
+            return False
+    except (OSError, ValueError):
+        pass
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_name(path.name + ".new")
+    fresh.write_text(text, encoding="utf-8")
+    fresh.replace(path)
+    return True

@@ -1,0 +1,103 @@
+"""Rubato beyond its window, put together: tray, notifications, keys that work everywhere.
+
+Invariant: begin() is called after the first frame, and nothing here is needed for a conversation:
+what a desktop does not offer is left out, and said where the person asked for it.
+"""
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QSystemTrayIcon
+
+from app.presence.bus import Bus
+from app.presence.desk import Desk
+from app.presence.notifications import Notifications
+from app.presence.tray import Tray
+from app.settings.form import Value
+from app.window import Window
+from engine.api import Event, Failed, Part, SettingChanged, Settings, TimerRang
+
+TRAY_KEY = "presence.tray"
+NOTIFICATIONS_KEY = "presence.notifications"
+_GOES_ON = "Rubato goes on in the tray. Quit there, or with Ctrl+Q in the window."
+
+
+class Presence(QObject):
+    """`tray` False: no icon, whatever the settings say. `hidden`: the window was not shown yet."""
+
+    def __init__(self, window: Window, desk: Desk, settings: Settings, *, tray: bool) -> None:
+        super().__init__(window)
+        self._window = window
+        self._desk = desk
+        self._may_have_tray = tray
+        self._wants_tray = settings.presence.tray
+        self._notifies = settings.presence.notifications
+        self._was_put_away = False
+        self._notifications: Notifications | None = None  # None until begin()
+        self.bus = Bus(self)
+        self.tray = Tray(desk, hands_free=settings.audio.hands_free, parent=self)
+        self.tray.quit_chosen.connect(window.quit)
+        self.tray.settings_chosen.connect(self._open_settings)
+        window.closing_hides = lambda: self.tray.is_there
+        window.put_away.connect(self._on_put_away)
+
+    def begin(self) -> None:
+        """Reach out to the desktop."""
+        self.bus.connect_to_session()
+        self._notifications = Notifications(self.bus, self._show_balloon, self)
+        self._notifications.clicked.connect(self._desk.show)
+        self.tray.want(self._may_have_tray and self._wants_tray)
+
+    def end(self) -> None:
+        """Let go of the desktop."""
+        self.tray.want(False)
+        self.bus.close()
+
+    def start_hidden(self) -> None:
+        """Begin without the window: in the tray, or until there is one among the minimised."""
+        if not self.tray.is_there:
+            self.tray.came.connect(self._hide_minimised)
+            self._window.showMinimized()
+
+    def on_event(self, event: Event) -> None:
+        self.tray.on_event(event)
+        match event:
+            case TimerRang(text) if not self._window.isActiveWindow():
+                self.tell("Timer", text)
+            case Failed(message=message, part=Part.MICROPHONE) if not self._window.isVisible():
+                self.tell("The microphone does not work", message)
+            case SettingChanged(key, value):
+                self._on_setting(key, value)
+            case _:
+                pass
+
+    def tell(self, title: str, text: str) -> None:
+        """A notification, unless the person wants none."""
+        if self._notifies and self._notifications is not None:
+            self._notifications.tell(title, text)
+
+    def _on_setting(self, key: str, value: Value) -> None:
+        if key == TRAY_KEY:
+            self._wants_tray = bool(value)
+            self.tray.want(self._may_have_tray and self._wants_tray)
+            if not self._wants_tray and not self._window.isVisible():
+                self._desk.show()  # or nobody would find it any more
+        elif key == NOTIFICATIONS_KEY:
+            self._notifies = bool(value)
+
+    def _on_put_away(self) -> None:
+        if not self._was_put_away:
+            self._was_put_away = True
+            self.tell("Rubato is still here", _GOES_ON)
+
+    def _hide_minimised(self) -> None:
+        if self._window.isMinimized():
+            self._window.hide()
+
+    def _open_settings(self) -> None:
+        self._desk.show()
+        self._window.open_settings(None)
+
+    def _show_balloon(self, title: str, text: str) -> None:
+        """Where the desktop has no service for it; without a tray either, nobody is told."""
+        if self.tray.icon is not None:
+            information = QSystemTrayIcon.MessageIcon.Information
+            self.tray.icon.showMessage(title, text, information)

@@ -1,0 +1,210 @@
+"""The icon in the desktop's tray: shows what the assistant does, and does all that a hand wants of
+it while the window is away.
+
+Invariant: everything is in its menu, because not every desktop tells of a click. An icon is made
+only once there is a tray, which may come long after the program: one made before stays unseen.
+"""
+
+from collections.abc import Callable
+from enum import Enum
+
+from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap, QWheelEvent
+from PySide6.QtWidgets import QMenu, QSystemTrayIcon
+
+from app.look.icons import paint_icon
+from app.presence.desk import Desk
+from app.presence.remote import Order
+from engine.api import Event, Phase, PhaseChanged, SetHandsFree, SettingChanged
+
+_LOOK_MS = 5000  # how often a tray that is not there yet is looked for
+_SIZES = (22, 32, 44, 64)  # device pixels
+_NOTCH = 120  # what a wheel tells for one
+
+
+class State(Enum):
+    """What the icon shows; the value is what its tip says."""
+
+    WAITING = "ready"
+    MUTED = "hands-free is off"
+    LISTENING = "listening"
+    THINKING = "thinking"
+    SPEAKING = "speaking"
+
+
+# Each on a disc of its own colour: panels are dark or light whatever the theme is.
+_FACES = {
+    State.WAITING: ("waveform", QColor("#4A5061"), QColor("#FFFFFF")),
+    State.MUTED: ("microphone-off", QColor("#4A5061"), QColor("#C9CEDA")),
+    State.LISTENING: ("microphone", QColor("#55C9B5"), QColor("#06231E")),
+    State.THINKING: ("waveform", QColor("#A99EF4"), QColor("#1A1440")),
+    State.SPEAKING: ("loudspeaker", QColor("#F2A66B"), QColor("#2A1606")),
+}
+_PHASES = {
+    Phase.LISTENING: State.LISTENING,
+    Phase.THINKING: State.THINKING,
+    Phase.SPEAKING: State.SPEAKING,
+}
+
+
+class Tray(QObject):
+    """Keeps an icon where there is a tray. `is_available` says whether there is one now.
+
+    Signals:
+        came: the icon is there from now on.
+        quit_chosen: the person wants the program to end.
+        settings_chosen: the person wants the settings.
+    """
+
+    came = Signal()
+    quit_chosen = Signal()
+    settings_chosen = Signal()
+
+    def __init__(
+        self,
+        desk: Desk,
+        *,
+        hands_free: bool,
+        is_available: Callable[[], bool] = QSystemTrayIcon.isSystemTrayAvailable,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._desk = desk
+        self._is_available = is_available
+        self._hands_free = hands_free
+        self._phase = Phase.IDLE
+        self.icon: WheelIcon | None = None  # None = no tray yet, or not wanted
+        self.menu = QMenu()
+        self._fill()
+        self.menu.aboutToShow.connect(self._show)
+        self._looking = QTimer(self)
+        self._looking.setInterval(_LOOK_MS)
+        self._looking.timeout.connect(self.look)
+
+    @property
+    def state(self) -> State:
+        idle = State.WAITING if self._hands_free else State.MUTED
+        return _PHASES.get(self._phase, idle)
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the person can see the icon; a tray may also go."""
+        return self.icon is not None and self._is_available()
+
+    def want(self, on: bool) -> None:
+        """Have an icon, now or when a tray comes; or none."""
+        if on and self.icon is None:
+            self._looking.start()
+            self.look()
+        elif not on:
+            self._looking.stop()
+            if self.icon is not None:
+                self.icon.hide()
+                self.icon.deleteLater()
+                self.icon = None
+
+    def look(self) -> None:
+        """Put the icon there if there is a tray now."""
+        if self.icon is not None or not self._is_available():
+            return
+        self._looking.stop()
+        self.icon = WheelIcon(self)
+        self.icon.setContextMenu(self.menu)
+        self.icon.notched.connect(lambda up: self._desk.do(Order.FASTER if up else Order.SLOWER))
+        self.icon.activated.connect(self._on_activated)
+        self._show()
+        self.icon.show()
+        self.came.emit()
+
+    def on_event(self, event: Event) -> None:
+        match event:
+            case PhaseChanged(_, phase):
+                self._phase = phase
+            case SettingChanged(key="audio.hands_free", value=bool(on)):
+                self.show_hands_free(on)
+            case _:
+                return
+        self._show()
+
+    def show_hands_free(self, on: bool) -> None:
+        self._hands_free = on
+        self.hands_free.setChecked(on)
+        self._show()
+
+    def _show(self) -> None:
+        self.talk.setText("Stop talking" if self._desk.is_talking else "Talk")
+        if self.icon is not None:
+            self.icon.setIcon(face(self.state))
+            self.icon.setToolTip(f"Rubato: {self.state.value}")
+
+    def _on_activated(self, reason: QSystemTrayIcon.ActivationReason) -> None:
+        if reason == QSystemTrayIcon.ActivationReason.Trigger:
+            self._desk.show_or_hide()
+        elif reason == QSystemTrayIcon.ActivationReason.MiddleClick:
+            self._desk.do(Order.STOP)
+
+    def _fill(self) -> None:
+        desk, menu = self._desk, self.menu
+        menu.addAction("Show the window").triggered.connect(lambda: desk.do(Order.SHOW))
+        menu.addSeparator()
+        self.talk = menu.addAction("Talk")
+        self.talk.triggered.connect(lambda: desk.do(Order.TOGGLE))
+        menu.addAction("Stop the reply").triggered.connect(lambda: desk.do(Order.STOP))
+        menu.addAction("Faster").triggered.connect(lambda: desk.do(Order.FASTER))
+        menu.addAction("Slower").triggered.connect(lambda: desk.do(Order.SLOWER))
+        self.hands_free = menu.addAction("Hands-free")
+        self.hands_free.setCheckable(True)
+        self.hands_free.setChecked(self._hands_free)
+        self.hands_free.triggered.connect(self._on_hands_free)
+        menu.addSeparator()
+        menu.addAction("Settings…").triggered.connect(self.settings_chosen)
+        menu.addAction("Quit").triggered.connect(self.quit_chosen)
+
+    def _on_hands_free(self, on: bool) -> None:
+        self._desk.post(SetHandsFree(on))
+        self.show_hands_free(on)
+
+
+class WheelIcon(QSystemTrayIcon):
+    """A tray icon that tells of the wheel, where the tray does (those of X11; the others do not
+    pass it on to Qt).
+
+    Signals:
+        notched(bool): one notch up (True) or down.
+    """
+
+    notched = Signal(bool)
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._angle = 0
+
+    def event(self, event: QEvent) -> bool:
+        if not isinstance(event, QWheelEvent):
+            return super().event(event)
+        self._angle += event.angleDelta().y()
+        while abs(self._angle) >= _NOTCH:
+            up = self._angle > 0
+            self._angle -= _NOTCH if up else -_NOTCH
+            self.notched.emit(up)
+        return True
+
+
+def face(state: State) -> QIcon:
+    """The icon of a state, sharp in every panel."""
+    name, ground, ink = _FACES[state]
+    icon = QIcon()
+    for size in _SIZES:
+        image = QPixmap(size, size)
+        image.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(image)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(ground)
+        painter.drawEllipse(QPointF(size / 2, size / 2), size / 2 - 0.5, size / 2 - 0.5)
+        inner = size * 0.66
+        edge = (size - inner) / 2
+        paint_icon(painter, name, ink, QRectF(edge, edge, inner, inner))
+        painter.end()
+        icon.addPixmap(image)
+    return icon

@@ -1,0 +1,73 @@
+"""Starting at login, as Linux desktops do it, and its row in the settings."""
+
+from pathlib import Path
+
+import pytest
+
+from app.devices import Devices
+from app.presence import autostart
+from app.settings.login import LoginRow
+
+
+@pytest.fixture(autouse=True)
+def configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    return tmp_path
+
+
+def test_it_is_turned_on_and_off() -> None:
+    assert not autostart.is_on()
+    autostart.turn(True, ["/opt/rubato"])
+    assert autostart.is_on()
+    assert "Exec=/opt/rubato --start-hidden\n" in autostart.path().read_text()
+    autostart.turn(False)
+    autostart.turn(False)
+    assert not autostart.is_on()
+
+
+@pytest.mark.parametrize("line", ["Hidden=true", "X-GNOME-Autostart-enabled = false"])
+def test_a_desktop_that_turned_it_off_is_believed(line: str) -> None:
+    autostart.turn(True, ["/opt/rubato"])
+    text = autostart.path().read_text().replace("X-GNOME-Autostart-enabled=true", line)
+    autostart.path().write_text(text)
+    assert not autostart.is_on()
+
+
+def test_its_own_command_starts_this_program() -> None:
+    command = autostart.own_command()
+    assert Path(command[0]).exists()
+
+
+def test_on_macos_it_is_a_launch_agent(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("sys.platform", "darwin")
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    autostart.turn(True, ["/Applications/Rubato"])
+    assert autostart.is_on()
+    assert autostart.path().parent == tmp_path / "Library" / "LaunchAgents"
+    assert "<string>/Applications/Rubato</string>" in autostart.path().read_text()
+    autostart.turn(False)
+    assert not autostart.is_on()
+
+
+def test_the_row_shows_what_is_so_each_time_it_comes_into_sight(qtbot, theme) -> None:
+    row = LoginRow(theme, Devices(lambda command: None), None)
+    qtbot.addWidget(row)
+    row.show()
+    assert not row.editor.control.isChecked()
+    row.editor.control.click()
+    assert autostart.is_on()
+    row.hide()
+    autostart.path().unlink()  # as from a settings program of the desktop
+    row.show()
+    assert not row.editor.control.isChecked()
+
+
+def test_the_row_says_why_it_could_not_be_turned(qtbot, theme, configuration: Path) -> None:
+    (configuration / "autostart").write_text("a file where the folder should be")
+    row = LoginRow(theme, Devices(lambda command: None), None)
+    qtbot.addWidget(row)
+    row.show()
+    row.editor.control.click()
+    assert row.fault.isVisible()
+    assert not row.editor.control.isChecked()

@@ -1,0 +1,69 @@
+"""Notifications through the desktop's service, or the tray where it has none."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from app.presence.bus import Bus
+from app.presence.desktop_entry import APP_ID
+from app.presence.notifications import SERVICE, Notifications
+from tests.private_bus import Service, member_of
+
+NUMBER = 7
+
+
+@pytest.fixture
+def fallen_back() -> list[tuple[str, str]]:
+    """What went to the tray instead."""
+    return []
+
+
+@pytest.fixture
+def notifications(bus: Bus, fallen_back) -> Notifications:
+    return Notifications(bus, lambda title, text: fallen_back.append((title, text)))
+
+
+@pytest.fixture
+def desktop(bus_address: str) -> Iterator[Service]:
+    def notify(message: object) -> tuple[str, tuple[int]]:
+        return "u", (NUMBER,)
+
+    made = Service(bus_address, SERVICE.service, {f"{SERVICE.interface}.Notify": notify})
+    yield made
+    made.leave()
+
+
+def test_it_is_shown_by_the_desktop_as_plain_text(qtbot, desktop, notifications) -> None:
+    notifications.tell("Timer", "<b>Tea</b> & cake\nare ready.")
+    qtbot.waitUntil(desktop.has_calls)
+    call = desktop.next_call()
+    assert member_of(call) == "Notify"
+    program, replaces, icon, title, text, actions, hints, _ = call.body
+    assert (program, replaces, icon, title) == ("Rubato", 0, APP_ID, "Timer")
+    assert text == "&lt;b&gt;Tea&lt;/b&gt; &amp; cake are ready."
+    assert actions == ["default", "Show"]
+    assert hints["desktop-entry"] == ("s", APP_ID)
+
+
+def test_a_click_on_it_is_told_and_none_on_anothers(qtbot, desktop, notifications) -> None:
+    clicks: list[bool] = []
+    notifications.clicked.connect(lambda: clicks.append(True))
+    notifications.tell("Timer", "Tea.")
+    qtbot.waitUntil(lambda: notifications._shown == {NUMBER})
+    invoked = SERVICE.path, SERVICE.interface, "ActionInvoked", "us"
+    desktop.emit(*invoked, (NUMBER + 1, "default"))
+    desktop.emit(*invoked, (NUMBER, "default"))
+    desktop.emit(SERVICE.path, SERVICE.interface, "NotificationClosed", "uu", (NUMBER, 2))
+    qtbot.waitUntil(lambda: notifications._shown == set())
+    assert clicks == [True]
+
+
+def test_where_the_desktop_has_no_service_the_tray_tells(qtbot, notifications, fallen_back) -> None:
+    notifications.tell("Timer", "Tea.")
+    qtbot.waitUntil(lambda: fallen_back == [("Timer", "Tea.")])
+
+
+def test_without_a_bus_the_tray_tells_at_once(qapp, fallen_back) -> None:
+    notifications = Notifications(Bus(), lambda *told: fallen_back.append(told))
+    notifications.tell("Timer", "a" * 1000)
+    assert fallen_back == [("Timer", "a" * 300)]

@@ -1,0 +1,113 @@
+"""Beyond the window: what closing does, what is notified, starting hidden."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from app.presence.desk import Desk
+from app.presence.presence import Presence
+from engine.api import Failed, Notice, Part, SettingChanged, TimerRang
+
+
+class Told:
+    """Notifications, kept."""
+
+    def __init__(self) -> None:
+        self.notes: list[tuple[str, str]] = []
+
+    def __call__(self, title: str, text: str) -> None:
+        self.notes.append((title, text))
+
+
+@pytest.fixture
+def told() -> Told:
+    return Told()
+
+
+@pytest.fixture
+def presence(window, settings, told: Told, monkeypatch) -> Iterator[Presence]:
+    """Without a bus, and with a tray."""
+    monkeypatch.delenv("DBUS_SESSION_BUS_ADDRESS", raising=False)
+    desk = Desk()
+    desk.serve(window)
+    made = Presence(window, desk, settings, tray=True)
+    made.tray._is_available = lambda: True
+    monkeypatch.setattr(made, "_show_balloon", told)
+    made.begin()
+    yield made
+    made.end()
+
+
+def test_closing_only_hides_while_a_tray_is_there(presence, window, told, qtbot) -> None:
+    ended: list[bool] = []
+    window.closing.connect(lambda: ended.append(True))
+    window.close()
+    assert not window.isVisible()
+    assert ended == []
+    assert "goes on in the tray" in told.notes[0][1]
+    window.show()
+    window.close()
+    assert len(told.notes) == 1  # said once
+    window.show()
+    presence.tray._is_available = lambda: False
+    window.close()
+    assert ended == [True]
+
+
+def test_quit_ends_it_though_a_tray_is_there(presence, window, qtbot) -> None:
+    with qtbot.waitSignal(window.closing):
+        window.quit()
+    assert not window.isVisible()
+
+
+def test_without_a_wish_for_the_tray_closing_ends_it(presence, window, qtbot) -> None:
+    presence.on_event(SettingChanged("presence.tray", False))
+    with qtbot.waitSignal(window.closing):
+        window.close()
+
+
+def test_a_hidden_window_comes_back_when_the_tray_is_given_up(presence, window) -> None:
+    window.close()
+    presence.on_event(SettingChanged("presence.tray", False))
+    assert window.isVisible()
+
+
+def test_a_timer_is_notified_while_the_window_is_away(presence, window, told) -> None:
+    presence.on_event(TimerRang("Your tea is ready."))
+    assert told.notes == []  # it is in front of the person
+    window.hide()
+    presence.on_event(TimerRang("Your tea is ready."))
+    assert told.notes == [("Timer", "Your tea is ready.")]
+
+
+def test_a_lost_microphone_is_notified_while_the_window_is_away(presence, window, told) -> None:
+    lost = Failed("device", "The microphone is gone.", "", None, Part.MICROPHONE)
+    window.hide()
+    presence.on_event(lost)
+    assert told.notes == [("The microphone does not work", "The microphone is gone.")]
+    presence.on_event(replace(lost, part=Part.SYNTHESISER))
+    presence.on_event(Notice("A new conversation."))
+    assert len(told.notes) == 1
+
+
+def test_who_wants_no_notifications_gets_none(presence, window, told) -> None:
+    window.hide()
+    presence.on_event(SettingChanged("presence.notifications", False))
+    presence.on_event(TimerRang("Your tea is ready."))
+    assert told.notes == []
+
+
+def test_a_hidden_start_shows_nothing_where_a_tray_is(presence, window) -> None:
+    window.hide()
+    presence.start_hidden()
+    assert not window.isVisible()
+
+
+def test_a_hidden_start_without_a_tray_is_minimised_until_one_comes(presence, window) -> None:
+    window.hide()
+    presence.tray.want(False)
+    presence.start_hidden()
+    assert window.isMinimized()
+    presence.tray.want(True)
+    assert not window.isVisible()

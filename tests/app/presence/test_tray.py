@@ -1,0 +1,132 @@
+"""The tray's icon: what it shows, what its menu does, and a tray that comes late."""
+
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import QApplication, QSystemTrayIcon
+
+from app.presence.desk import Desk
+from app.presence.tray import State, Tray, face
+from engine.api import (
+    Phase,
+    PhaseChanged,
+    PressTalk,
+    ReleaseTalk,
+    SetHandsFree,
+    SetRate,
+    SettingChanged,
+    StopReply,
+)
+
+
+class Panel:
+    """A desktop whose tray comes and goes."""
+
+    def __init__(self) -> None:
+        self.is_there = True
+
+    def __call__(self) -> bool:
+        return self.is_there
+
+
+@pytest.fixture
+def panel() -> Panel:
+    return Panel()
+
+
+@pytest.fixture
+def tray(window, panel: Panel) -> Tray:
+    desk = Desk()
+    desk.serve(window)
+    return Tray(desk, hands_free=True, is_available=panel, parent=window)
+
+
+def choose(tray: Tray, words: str) -> None:
+    (action,) = [each for each in tray.menu.actions() if each.text() == words]
+    action.trigger()
+
+
+def wheel(tray: Tray, angle: int) -> None:
+    assert tray.icon is not None
+    none = Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase
+    at = QPointF(1, 1)
+    event = QWheelEvent(at, at, QPoint(), QPoint(0, angle), *none, False)
+    QApplication.sendEvent(tray.icon, event)
+
+
+def test_it_shows_what_the_assistant_does(tray: Tray) -> None:
+    tray.want(True)
+    for phase, state in (
+        (Phase.LISTENING, State.LISTENING),
+        (Phase.THINKING, State.THINKING),
+        (Phase.SPEAKING, State.SPEAKING),
+        (Phase.IDLE, State.WAITING),
+    ):
+        tray.on_event(PhaseChanged(1, phase))
+        assert tray.state is state
+        assert tray.icon is not None
+        assert tray.icon.toolTip() == f"Rubato: {state.value}"
+    tray.on_event(SettingChanged("audio.hands_free", False))
+    assert tray.state is State.MUTED
+
+
+def test_every_state_has_a_face_of_its_own(qapp) -> None:
+    pictures = {bytes(face(s).pixmap(32, 32).toImage().constBits()) for s in State}
+    assert len(pictures) == len(State)
+
+
+def test_the_menu_does_what_the_window_does(tray, posted, window, qtbot) -> None:
+    tray.want(True)
+    choose(tray, "Talk")
+    tray.menu.aboutToShow.emit()
+    choose(tray, "Stop talking")
+    choose(tray, "Stop the reply")
+    choose(tray, "Hands-free")
+    assert posted == [PressTalk(), ReleaseTalk(), StopReply(), SetHandsFree(False)]
+    window.hide()
+    choose(tray, "Show the window")
+    assert window.isVisible()
+    with qtbot.waitSignal(tray.quit_chosen):
+        choose(tray, "Quit")
+    with qtbot.waitSignal(tray.settings_chosen):
+        choose(tray, "Settings…")
+
+
+def test_the_wheel_changes_the_rate_also_while_hidden(tray, posted, window, qtbot) -> None:
+    tray.want(True)
+    window.stage.rate.show_rate(4.0)
+    window.hide()
+    wheel(tray, 60)
+    wheel(tray, 60)
+    qtbot.waitUntil(lambda: posted == [SetRate(4.5)])
+    wheel(tray, -240)
+    qtbot.waitUntil(lambda: posted == [SetRate(4.5), SetRate(3.5)])
+
+
+def test_a_click_shows_and_hides_the_window(tray, window) -> None:
+    tray.want(True)
+    assert tray.icon is not None
+    click = QSystemTrayIcon.ActivationReason.Trigger
+    tray.icon.activated.emit(click)
+    assert not window.isVisible()
+    tray.icon.activated.emit(click)
+    assert window.isVisible()
+
+
+def test_a_tray_that_comes_late_gets_the_icon(tray, panel, qtbot) -> None:
+    panel.is_there = False
+    tray.want(True)
+    assert not tray.is_there
+    panel.is_there = True
+    with qtbot.waitSignal(tray.came, timeout=20_000):
+        pass
+    assert tray.is_there
+    panel.is_there = False
+    assert not tray.is_there  # it may go as well
+
+
+def test_none_is_there_where_none_is_wanted(tray) -> None:
+    tray.want(True)
+    tray.want(False)
+    assert tray.icon is None
+    assert not tray.is_there
