@@ -28,11 +28,11 @@ _END = np.iinfo(np.int64).max
 class LastColumns(State):
     """What each convolution, in order, needs of the columns before, [B, .., C]."""
 
-    kept: list[Tensor] = field(default_factory=list)
+    columns: list[Tensor] = field(default_factory=list)
 
     def reset(self, reset_mask: Tensor) -> None:
         super().reset(reset_mask)
-        for columns in self.kept:
+        for columns in self.columns:
             columns[reset_mask] = 0
 
 
@@ -44,7 +44,7 @@ class PackedSeanet(StreamingModule[LastColumns]):
         graph = _SeanetGraph(precision)
         for layer in origin.model:
             graph.layer(layer)
-        self._shapes = graph.kept
+        self._shapes = graph.shapes
         self._session = graph.finish()
         # moshi asks the parameters of what stands around this for their device.
         self.nothing = nn.Parameter(torch.empty(0), requires_grad=False)
@@ -52,15 +52,15 @@ class PackedSeanet(StreamingModule[LastColumns]):
     def forward(self, x: Tensor) -> Tensor:
         """Columns [B, C, T] behind those the stream heard -> samples [B, 1, S]."""
         state = self._streaming_state or self._init_streaming_state(x.shape[0])
-        feeds = {f"before{n}": kept.numpy() for n, kept in enumerate(state.kept)}
+        feeds = {f"before{n}": columns.numpy() for n, columns in enumerate(state.columns)}
         feeds["x"] = x.transpose(1, 2).contiguous().numpy()
-        pcm, *kept = map(from_numpy, self._session.run(None, feeds))
-        state.kept = kept
+        pcm, *columns = map(from_numpy, self._session.run(None, feeds))
+        state.columns = columns
         return pcm.transpose(1, 2)
 
     def _init_streaming_state(self, batch_size: int) -> LastColumns:
-        kept = [torch.zeros(batch_size, *shape) for shape in self._shapes]
-        return LastColumns(batch_size, torch.device("cpu"), kept)
+        columns = [torch.zeros(batch_size, *shape) for shape in self._shapes]
+        return LastColumns(batch_size, torch.device("cpu"), columns)
 
 
 def packable(module: SEANetDecoder) -> bool:
@@ -95,7 +95,7 @@ class _SeanetGraph(ProductGraph):
         self._count = 0
         self.x = "x"
         self.width = 0
-        self.kept: list[tuple[int, int]] = []
+        self.shapes: list[tuple[int, int]] = []
 
     def layer(self, layer: Any) -> None:
         if isinstance(layer, SEANetResnetBlock):
@@ -114,7 +114,7 @@ class _SeanetGraph(ProductGraph):
         self.add("Identity", [self.x], ["y"])
         inputs: dict[str, list[Any]] = {}
         outputs: dict[str, list[Any]] = {"y": [None, None, None]}
-        for number, shape in enumerate(self.kept):
+        for number, shape in enumerate(self.shapes):
             inputs[f"before{number}"] = outputs[f"kept{number}"] = [None, *shape]
         inputs["x"] = [None, None, self.width]
         return self.compile(inputs, outputs, threads=1)
@@ -124,7 +124,7 @@ class _SeanetGraph(ProductGraph):
         self.width = self.width or width
         if taps > 1:
             long = self._joined(taps - 1, width)
-            self._slice(long, 1 - taps, _END, f"kept{len(self.kept) - 1}")
+            self._slice(long, 1 - taps, _END, f"kept{len(self.shapes) - 1}")
             parts = [
                 self._slice(long, tap, tap + 1 - taps or _END, f"{long}.{tap}")
                 for tap in range(taps)
@@ -144,7 +144,7 @@ class _SeanetGraph(ProductGraph):
         self.add("Split", [self.x, sizes], [now, late], axis=-1)
         self.x = late
         long = self._joined(1, step * width)
-        self._slice(long, -1, _END, f"kept{len(self.kept) - 1}")
+        self._slice(long, -1, _END, f"kept{len(self.shapes) - 1}")
         self._next("Add", [now, self._slice(long, 0, -1, f"{long}.due")])
         shape = self.constant(f"{self.x}.shape", np.array([0, -1, width], dtype=np.int64))
         self._next("Reshape", [self.x, shape])
@@ -152,8 +152,8 @@ class _SeanetGraph(ProductGraph):
 
     def _joined(self, columns: int, width: int) -> str:
         """x behind the columns kept from before."""
-        self.kept.append((columns, width))
-        self._next("Concat", [f"before{len(self.kept) - 1}", self.x], axis=1)
+        self.shapes.append((columns, width))
+        self._next("Concat", [f"before{len(self.shapes) - 1}", self.x], axis=1)
         return self.x
 
     def _multiply(self, weight: Tensor, *, heavy: bool) -> None:

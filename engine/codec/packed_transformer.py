@@ -39,8 +39,8 @@ class HeardColumns(State):
     def slots(self, context: int) -> Array:
         """[context] the column each slot holds; below zero = none yet."""
         last = self.length - 1
-        found: Array = last - (last - np.arange(context)) % context
-        return found
+        columns: Array = last - (last - np.arange(context)) % context
+        return columns
 
     def keep(self, new: Tensor) -> None:
         """Write columns [layers, 2, B, H, T, E] that follow the `length` heard ones."""
@@ -78,12 +78,12 @@ class PackedMimiTransformer(StreamingModule[HeardColumns]):
 
     def forward(self, x: Tensor) -> Tensor:
         """Columns [B, T, D] behind those the stream heard -> [B, T, D]."""
-        heard = self._streaming_state or self._init_streaming_state(x.shape[0])
-        made = self._stack.run(
-            x, self._rotation(heard, x.shape[1]), heard.stored, self._bias(heard, x.shape[1])
+        state = self._streaming_state or self._init_streaming_state(x.shape[0])
+        output = self._stack.run(
+            x, self._rotation(state, x.shape[1]), state.stored, self._bias(state, x.shape[1])
         )
-        heard.keep(made.stored)
-        return made.hidden
+        state.keep(output.stored)
+        return output.hidden
 
     def _init_streaming_state(self, batch_size: int) -> HeardColumns:
         config = self._config
@@ -91,19 +91,19 @@ class PackedMimiTransformer(StreamingModule[HeardColumns]):
         stored = torch.zeros(config.layers, 2, *heads)
         return HeardColumns(batch_size, torch.device("cpu"), stored)
 
-    def _rotation(self, heard: HeardColumns, columns: int) -> Rotation:
-        steps = torch.arange(heard.length, heard.length + columns, dtype=torch.float32)
+    def _rotation(self, state: HeardColumns, columns: int) -> Rotation:
+        steps = torch.arange(state.length, state.length + columns, dtype=torch.float32)
         angles = steps[:, None] * self._frequencies
         return Rotation(angles.cos(), angles.sin())
 
-    def _bias(self, heard: HeardColumns, columns: int) -> Array:
+    def _bias(self, state: HeardColumns, columns: int) -> Array:
         """[T, context + T]: a column may read itself and the context - 1 before it."""
-        new = np.arange(heard.length, heard.length + columns)
-        old = heard.slots(self._context)
+        new = np.arange(state.length, state.length + columns)
+        old = state.slots(self._context)
         ages = new[:, None] - np.concatenate((old, new))
-        seen = (ages >= 0) & (ages < self._context)
-        seen[:, : self._context] &= old >= 0
-        bias: Array = np.where(seen, np.float32(0), np.float32(HIDDEN_SCORE))
+        visible = (ages >= 0) & (ages < self._context)
+        visible[:, : self._context] &= old >= 0
+        bias: Array = np.where(visible, np.float32(0), np.float32(HIDDEN_SCORE))
         return bias
 
 

@@ -85,10 +85,10 @@ class CodeTable(nn.Module):
     def __init__(self, origin: Any) -> None:
         super().__init__()
         first, rest = origin.rvq_first, origin.rvq_rest
-        used = [*_books(first), *_books(rest)]
+        books = [*_books(first), *_books(rest)]
         self._alone = first.num_codebooks
-        self.table = nn.Parameter(torch.cat(used), requires_grad=False)  # [K codes, D]
-        shifts = torch.arange(len(used))[:, None] * len(used[0])
+        self.table = nn.Parameter(torch.cat(books), requires_grad=False)  # [K codes, D]
+        shifts = torch.arange(len(books))[:, None] * len(books[0])
         self.register_buffer("shifts", shifts, persistent=False)
         halves = [part.output_proj.weight.detach().flatten(1) for part in (first, rest)]
         self.weight = nn.Parameter(torch.cat(halves, dim=1), requires_grad=False)  # [C, 2 D]

@@ -132,13 +132,13 @@ def frozen(model: Any, device: torch.device) -> Any:
 def read_config(text: str, file: Path) -> SmallCodecConfig:
     """The shape a file carries. ModelError when it is missing or not one of ours."""
     try:
-        found = json.loads(text)
-        values = {field.name: found.pop(field.name) for field in fields(SmallCodecConfig)}
+        config = json.loads(text)
+        values = {field.name: config.pop(field.name) for field in fields(SmallCodecConfig)}
         values["decoder"] = Decoder(values["decoder"])
         sizes = {name: values[name] for name in _LARGEST}
     except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
         raise ModelError(f"{file} is no codec of this program: {error}.", hint=AGAIN) from error
-    if found or any(
+    if config or any(
         type(size) is not int or not 0 < size <= _LARGEST[name] for name, size in sizes.items()
     ):
         raise ModelError(f"{file} describes a codec this program cannot build.", hint=AGAIN)

@@ -170,8 +170,8 @@ class OverlapAdd(StreamingModule[_Past]):
         length = (count - 1) * HOP + size
         weighted = (pieces * window).transpose(1, 2)  # [B, W, T]
         added = functional.fold(weighted, (1, length), (1, size), stride=(1, HOP))[:, :, 0]
-        kept = size - HOP
-        added = torch.cat((added[..., :kept] + state.past, added[..., kept:]), dim=-1)
+        overlap = size - HOP
+        added = torch.cat((added[..., :overlap] + state.past, added[..., overlap:]), dim=-1)
         if self.is_streaming:
             state.past.copy_(added[..., count * HOP :])
         return added[..., : count * HOP]

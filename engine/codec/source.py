@@ -51,17 +51,17 @@ class Shape(NamedTuple):
 @dataclass
 class _SourceState(State):
     """Turns of the pitch [B], the pulse's part that falls on the next sample [B], and how many
-    samples of noise are used [B]; tensors that stay where they are.
+    samples of noise went by [B]; tensors that stay where they are.
     """
 
     turns: Tensor
     late: Tensor
-    used: Tensor
+    offset: Tensor
 
     def reset(self, reset_mask: Tensor) -> None:
         super().reset(reset_mask)
-        for kept in (self.turns, self.late, self.used):
-            kept.masked_fill_(reset_mask, 0)
+        for values in (self.turns, self.late, self.offset):
+            values.masked_fill_(reset_mask, 0)
 
 
 class Source(StreamingModule[_SourceState]):
@@ -99,12 +99,12 @@ class Source(StreamingModule[_SourceState]):
 
     def _noise(self, pitch: Tensor, state: _SourceState) -> Tensor:
         count = HOP * pitch.shape[1]
-        used = state.used
+        offset = state.offset
         if self.training:  # windows of a batch begin anywhere in an utterance
-            used = torch.randint(NOISE_SAMPLES, (len(pitch),), device=pitch.device)
-        places = (used[:, None] + torch.arange(count, device=pitch.device)) % NOISE_SAMPLES
+            offset = torch.randint(NOISE_SAMPLES, (len(pitch),), device=pitch.device)
+        places = (offset[:, None] + torch.arange(count, device=pitch.device)) % NOISE_SAMPLES
         if self.is_streaming:
-            state.used.copy_((used + count) % NOISE_SAMPLES)
+            state.offset.copy_((offset + count) % NOISE_SAMPLES)
         noise: Tensor = self.get_buffer("noise")[places]
         return noise
 
@@ -126,7 +126,7 @@ class SourceDecoder(Columns):
 
     def forward(self, latents: Tensor) -> Tensor:
         shape = self.shape(latents)
-        return self.spoken(shape, shape.pitch)
+        return self.samples(shape, shape.pitch)
 
     def shape(self, latents: Tensor) -> Shape:
         """What the latents ask for."""
@@ -134,7 +134,7 @@ class SourceDecoder(Columns):
         pitch, pulses, noise = out.split((1, PULSE_BANDS, NOISE_BANDS), dim=-1)
         return Shape(pitch[..., 0] + torch.tensor(MIDDLE_HZ).log(), pulses, noise)
 
-    def spoken(self, shape: Shape, pitch: Tensor) -> Tensor:
+    def samples(self, shape: Shape, pitch: Tensor) -> Tensor:
         """Samples [B, 1, HOP T] of a shape; `pitch` (log Hz [B, T]) is that of the shape or, in
         training, the true one. Column t sets the pitch from sample HOP (t + 1) on.
         """

@@ -116,7 +116,7 @@ class FixedKvCache:
 
     def load(self, cache: KvCache) -> None:
         """Take over a growing cache's positions."""
-        used = cache.stored[..., : cache.length, :]
-        self._keys[..., : cache.length, :] = used[:, 0]
-        self._values[..., : cache.length, :] = used[:, 1]
+        stored = cache.stored[..., : cache.length, :]
+        self._keys[..., : cache.length, :] = stored[:, 0]
+        self._values[..., : cache.length, :] = stored[:, 1]
         self.position.fill_(cache.length)

@@ -23,9 +23,9 @@ def draw_nucleus(probabilities: Tensor, mass: float, noise: Tensor) -> Tensor:
     """Draw one of [B, N] among the likeliest whose mass before them is at most `mass`. [B, 1]."""
     ordered, ranks = probabilities.sort(dim=-1, descending=True)
     before = ordered.cumsum(-1) - ordered
-    kept = torch.where(before > mass, torch.zeros_like(ordered), ordered)
-    kept = kept / kept.sum(-1, keepdim=True)
-    return ranks.gather(-1, (kept / noise).argmax(-1, keepdim=True))
+    nucleus = torch.where(before > mass, torch.zeros_like(ordered), ordered)
+    nucleus = nucleus / nucleus.sum(-1, keepdim=True)
+    return ranks.gather(-1, (nucleus / noise).argmax(-1, keepdim=True))
 
 
 def draw_top(probabilities: Tensor, count: int, noise: Tensor) -> Tensor:

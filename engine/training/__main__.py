@@ -25,24 +25,24 @@ STAGES: Final = (
 def main(arguments: list[str] | None = None) -> int:
     """Run the stage asked for. 0 done, 1 failed, 130 stopped by the person."""
     parser = _parser()
-    asked = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     try:
-        recipe = read_recipe(asked.recipe)
-        work = asked.work or data_folder() / "training" / recipe.name
-        if asked.quick:
+        recipe = read_recipe(options.recipe)
+        work = options.work or data_folder() / "training" / recipe.name
+        if options.quick:
             asked_for = recipe.evaluate
             quick = replace(QUICK, whisper=asked_for.whisper, beside=asked_for.beside)
             recipe = replace(recipe, evaluate=quick)
-        only = tuple(name for name in asked.only.split(",") if name)
-        run = Run(recipe, work, asked.device, asked.workers, asked.dask, only)
-        if asked.worker:
-            _corpus_worker(run, asked.worker)
+        only = tuple(name for name in options.only.split(",") if name)
+        run = Run(recipe, work, options.device, options.workers, options.dask, only)
+        if options.worker:
+            _corpus_worker(run, options.worker)
         else:
-            for stage in STAGES if asked.stage == "all" else (asked.stage,):
-                _stage(stage, run, asked.recipe, again=asked.again)
-            if asked.into:
-                _install(run, asked.into)
+            for stage in STAGES if options.stage == "all" else (options.stage,):
+                _stage(stage, run, options.recipe, again=options.again)
+            if options.into:
+                _install(run, options.into)
     except Cancelled as error:
         sys.stderr.write(f"{error}\n")
         return 130
@@ -88,7 +88,7 @@ def _install(run: Run, place: Path) -> None:
 
 def _stage(name: str, run: Run, recipe_file: Path, *, again: bool) -> None:
     """Import a stage only when it runs: the corpus needs no torch, and codec no pocketsphinx."""
-    if run.done(name) and not again:
+    if run.is_done(name) and not again:
         sys.stderr.write(f"{name} is done\n")
         return
     if name == "corpus":
@@ -103,7 +103,7 @@ def _stage(name: str, run: Run, recipe_file: Path, *, again: bool) -> None:
     from engine.training.voice import encode, fine_tuning, speaker
     from engine.training.voice import stage as voice
 
-    if fine_tuning.taken(run.recipe, name):
+    if fine_tuning.is_taken(run.recipe, name):
         fine_tuning.take(run, name)
         return
     if name == "draw" and not run.recipe.decoder.drawn:

@@ -37,9 +37,9 @@ def begun_with(recipe: Recipe) -> str:
     parts = {"codes": False, "speaker encoder": False}
     parts["voice"] = recipe.voice.schedule.steps > 0
     parts["decoder"] = recipe.decoder.schedule.steps > 0
-    kept = ", ".join(name for name, learns in parts.items() if not learns)
-    learnt = " and ".join(name for name, learns in parts.items() if learns)
-    return _BEGUN.format(kept=kept, learnt=learnt or "parts")
+    fixed = ", ".join(name for name, learns in parts.items() if not learns)
+    trained_parts = " and ".join(name for name, learns in parts.items() if learns)
+    return _BEGUN.format(kept=fixed, learnt=trained_parts or "parts")
 
 
 def write_card(run: Run, folder: Path, figures: Mapping[str, Any]) -> None:

@@ -42,10 +42,10 @@ def metadata(file: Path) -> dict[str, str]:
     """What a safetensors file says of itself. ModelError when it cannot be read."""
     try:
         with safe_open(str(file), framework="pt") as handle:  # type: ignore[no-untyped-call]
-            found: dict[str, str] = handle.metadata() or {}
+            entries: dict[str, str] = handle.metadata() or {}
     except (OSError, SafetensorError) as error:
         raise ModelError(f"{file} cannot be read: {error}.", hint="Make it again.") from error
-    return found
+    return entries
 
 
 def load(

@@ -153,11 +153,11 @@ def _write_networks(run: Run, folder: Path) -> None:
 
 
 def _save(tensors: Mapping[str, Tensor], file: Path, about: dict[str, str], *, half: bool) -> None:
-    kept = {
+    weights = {
         key: value.half().contiguous() if half and value.is_floating_point() else value.clone()
         for key, value in tensors.items()
     }
-    save_file(kept, file, about)
+    save_file(weights, file, about)
 
 
 def _write_tables(run: Run, folder: Path) -> None:
@@ -193,29 +193,29 @@ def _name_voices(run: Run, folder: Path) -> list[str]:
     codec = load_small(folder / pack.CODEC_FILE, torch.device("cpu"))
     encoder = load_small_speaker(folder / pack.SPEAKER_FILE)
     name = run.recipe.export.name
-    made: list[Voice] = []
+    named: list[Voice] = []
     for number, clip in _candidates(run):
-        if len(made) == len(run.recipe.export.voices):
+        if len(named) == len(run.recipe.export.voices):
             break
         try:
             voice = voices.encode(clip.pcm, clip.sample_rate, codec, encoder, name)
         except UnreadableClip:
             continue
-        called = run.recipe.export.voices[len(made)]
+        called = run.recipe.export.voices[len(named)]
         about = {**voice.metadata, "speaker": str(number)}
-        made.append(replace(voice, name=called, metadata=about))
-        voice_files.save(made[-1], folder / pack.VOICES_FOLDER)
+        named.append(replace(voice, name=called, metadata=about))
+        voice_files.save(named[-1], folder / pack.VOICES_FOLDER)
     pack.load_pack(folder, FULL, Target(torch.device("cpu"), torch.float32, threads=1))
-    return [voice.name for voice in made]
+    return [voice.name for voice in named]
 
 
 def _candidates(run: Run) -> list[tuple[int, Clip]]:
     """Speakers and a clip of each: those the recipe names, or all by how different they are."""
     order = run.recipe.export.speakers or _by_difference(run)
-    said: dict[int, list[Spoken]] = {}
-    for spoken in read_speech(run, run.recipe.codec.hours).training:
-        said.setdefault(spoken.entry.speaker, []).append(spoken)
-    return [(number, _clip(said[number])) for number in order if number in said]
+    people: dict[int, list[Spoken]] = {}
+    for utterance in read_speech(run, run.recipe.codec.hours).training:
+        people.setdefault(utterance.entry.speaker, []).append(utterance)
+    return [(number, _clip(people[number])) for number in order if number in people]
 
 
 def _by_difference(run: Run) -> list[int]:
@@ -223,7 +223,10 @@ def _by_difference(run: Run) -> list[int]:
     before; own voices a little sooner.
     """
     people = read_encoded(run).training.people
-    vectors = {number: np.mean([made.vector for made in p], axis=0) for number, p in people.items()}
+    vectors = {
+        number: np.mean([utterance.vector for utterance in p], axis=0)
+        for number, p in people.items()
+    }
     own = {person.number for person in cast(run.recipe) if person.warp == 1.0}
     order = sorted(own & set(people))[:1] or [min(people)]
     left = set(people) - set(order)
@@ -237,13 +240,13 @@ def _by_difference(run: Run) -> list[int]:
     return order
 
 
-def _clip(said: list[Spoken]) -> Clip:
+def _clip(utterances: list[Spoken]) -> Clip:
     """About PROMPT_SECONDS of a speaker: whole utterances, those nearest to a usual rate."""
     parts, length = [], 0
-    for spoken in sorted(said, key=lambda spoken: abs(spoken.entry.rate - OWN_RATE)):
+    for utterance in sorted(utterances, key=lambda utterance: abs(utterance.entry.rate - OWN_RATE)):
         if length > PROMPT_SECONDS * SAMPLE_RATE:
             break
-        parts.append(spoken.pcm)
-        length += len(spoken.pcm)
+        parts.append(utterance.pcm)
+        length += len(utterance.pcm)
     pcm = np.concatenate(parts).astype(np.float32) / np.float32(32768)
     return Clip(pcm, SAMPLE_RATE)

@@ -83,7 +83,7 @@ def train(run: Run, name: str, schedule: Schedule, make: "Maker") -> dict[str, T
                 progress.report(
                     step, " ".join(f"{key} {value:.3f}" for key, value in losses.items())
                 )
-            stop = any_asks(_asked(check), ranks)
+            stop = any_asks(_is_asked_to_stop(check), ranks)
             if ranks.first:
                 _keep(file, step, schedule, learner, state, stop=stop)
             if stop:
@@ -112,10 +112,10 @@ def optimiser(
         {"params": [p for p in parameters if p.dim() >= 2], "weight_decay": schedule.weight_decay},
         {"params": [p for p in parameters if p.dim() < 2], "weight_decay": 0.0},
     ]
-    found = torch.optim.AdamW(groups, schedule.learning_rate, betas=betas)
-    for group in found.param_groups:
+    adam = torch.optim.AdamW(groups, schedule.learning_rate, betas=betas)
+    for group in adam.param_groups:
         group["scale"] = scale
-    return found
+    return adam
 
 
 def descend(loss: Tensor, optimiser: torch.optim.Optimizer, clip: float, ranks: Ranks) -> None:
@@ -137,8 +137,8 @@ def learning_rate(schedule: Schedule, step: int) -> float:
     begin = schedule.decay_from * schedule.steps
     if step < begin:
         return schedule.learning_rate * warm
-    done = (step - begin) / max(1.0, schedule.steps - begin)
-    falling = schedule.last_rate + (1 - schedule.last_rate) * 0.5 * (1 + math.cos(math.pi * done))
+    share = (step - begin) / max(1.0, schedule.steps - begin)
+    falling = schedule.last_rate + (1 - schedule.last_rate) * 0.5 * (1 + math.cos(math.pi * share))
     return schedule.learning_rate * warm * falling
 
 
@@ -152,8 +152,8 @@ def _step(
         for group in each.param_groups:
             group["lr"] = learning_rate(schedule, step) * group["scale"]
     with _attention(ranks.device):
-        found = learner.learn(Moment(step, step / schedule.steps, draw, ranks))
-    losses = agree(found, ranks)
+        step_losses = learner.learn(Moment(step, step / schedule.steps, draw, ranks))
+    losses = agree(step_losses, ranks)
     if not all(math.isfinite(value) for value in losses.values()):
         raise ModelError(
             f"The training of '{learner.averaged}' left the numbers at step {step}: {losses}.",
@@ -191,7 +191,7 @@ def _keep(
         checkpoints.save(file, step, learner.parts, learner.optimisers, state.mean)
 
 
-def _asked(check: object) -> bool:
+def _is_asked_to_stop(check: object) -> bool:
     """Whether the person asked to stop."""
     assert callable(check)
     try:

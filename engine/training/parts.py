@@ -40,12 +40,12 @@ class Part:
 
     name: str  # of letters that a file name may have
     do: Callable[..., Result]
-    given: tuple[Any, ...]
+    arguments: tuple[Any, ...]
     depends: tuple[str, ...] = ()
 
     def file(self, folder: Path) -> Path:
         """Where its result is kept."""
-        key = fingerprint(self.do.__qualname__, self.given, self.depends)
+        key = fingerprint(self.do.__qualname__, self.arguments, self.depends)
         return folder / f"{self.name.replace('/', ' ')} {key[:8]}.json"
 
 
@@ -65,10 +65,10 @@ def do_parts(
         if workers > 1 or fresh:
             _over_processes(folder, left, min(workers, len(left)), progress, check)
             return
-        for done, part in enumerate(left, start=1):
+        for count, part in enumerate(left, start=1):
             check()
-            write_json(part.file(folder), part.do(*part.given))
-            progress.report(done, part.name)
+            write_json(part.file(folder), part.do(*part.arguments))
+            progress.report(count, part.name)
 
 
 def result(part: Part, folder: Path) -> Result | None:
@@ -86,7 +86,7 @@ def _over_processes(
 ) -> None:
     with _processes(workers) as executor:
         waiting: dict[Future[Result], Part] = {
-            executor.submit(part.do, *part.given): part for part in parts
+            executor.submit(part.do, *part.arguments): part for part in parts
         }
         total = len(waiting)
         while waiting:

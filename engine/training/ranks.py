@@ -97,10 +97,10 @@ def agree(values: dict[str, float], ranks: Ranks) -> dict[str, float]:
     return {name: float(flat[n]) / ranks.count for n, name in enumerate(sorted(values))}
 
 
-def any_asks(asked: bool, ranks: Ranks) -> bool:
+def any_asks(ask: bool, ranks: Ranks) -> bool:
     """Whether any process was asked to stop, so that all stop at the same step."""
     if ranks.count == 1:
-        return asked
-    flag = torch.tensor(float(asked), device=ranks.device)
+        return ask
+    flag = torch.tensor(float(ask), device=ranks.device)
     distributed.all_reduce(flag)
     return bool(flag > 0)

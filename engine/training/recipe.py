@@ -239,9 +239,9 @@ def _built(kind: type, table: Any, path: str) -> object:  # Any: whatever the fi
     hints = get_type_hints(kind)
     for key in table:
         if key not in hints:
-            known = ", ".join(sorted(hints))
+            names = ", ".join(sorted(hints))
             raise InvalidInput(
-                f"The recipe has an unknown key '{path}{key}'.", hint=f"There are: {known}."
+                f"The recipe has an unknown key '{path}{key}'.", hint=f"There are: {names}."
             )
     values = {key: _value(hints[key], value, path + key) for key, value in table.items()}
     needed = [item.name for item in fields(kind) if item.name not in values]

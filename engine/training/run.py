@@ -55,7 +55,7 @@ class Run:
         }
         write_json(folder / "manifest.json", manifest)
 
-    def done(self, name: str) -> bool:
+    def is_done(self, name: str) -> bool:
         """Whether a stage was finished under the present recipe."""
         file = self.folder / name / "manifest.json"
         return file.is_file() and read_json(file).get("key") == self.key(name)
@@ -63,7 +63,7 @@ class Run:
     def require(self, *names: str) -> dict[str, str]:
         """Hashes of the manifests of earlier stages; InvalidInput when one is not done."""
         for name in names:
-            if not self.done(name):
+            if not self.is_done(name):
                 raise InvalidInput(
                     f"The stage '{name}' has not been finished with this recipe.",
                     hint=f"Run it first: python -m engine.training {name} RECIPE.toml",
@@ -73,15 +73,15 @@ class Run:
     def key(self, name: str) -> str:
         """Fingerprint of the recipe's parts a stage depends on, its own and those before it."""
         recipe = self.recipe
-        begun = (recipe.begin_with,) if recipe.begin_with else ()
+        origin = (recipe.begin_with,) if recipe.begin_with else ()
         parts: dict[str, tuple[object, ...]] = {"corpus": (recipe.corpus,)}
-        parts["codec"] = (*parts["corpus"], *begun, recipe.codec)
-        parts["speaker"] = (*parts["corpus"], *begun, recipe.speaker)
+        parts["codec"] = (*parts["corpus"], *origin, recipe.codec)
+        parts["speaker"] = (*parts["corpus"], *origin, recipe.speaker)
         parts["encode"] = (*parts["codec"], recipe.speaker, recipe.voice.noisy_prompts)
         parts["voice"] = (*parts["encode"], recipe.voice)
         parts["draw"] = (*parts["voice"], recipe.export.temperature, recipe.decoder.hours)
-        heard = parts["draw"] if recipe.decoder.drawn else parts["codec"]
-        parts["decoder"] = (*heard, recipe.decoder)
+        source = parts["draw"] if recipe.decoder.drawn else parts["codec"]
+        parts["decoder"] = (*source, recipe.decoder)
         parts["export"] = (*parts["voice"], recipe.decoder, recipe.export)
         parts["baselines"] = (*parts["corpus"], recipe.evaluate)
         parts["evaluate"] = (*parts["export"], recipe.evaluate)
@@ -95,21 +95,21 @@ def _is_output(file: Path) -> bool:
 class Progress:
     """Says on the terminal how far a stage is, at most every few seconds."""
 
-    def __init__(self, name: str, total: float, begun: float = 0.0) -> None:
-        """`begun` = what was done before this process."""
-        self._name, self._total, self._begun = name, total, begun
+    def __init__(self, name: str, total: float, start: float = 0.0) -> None:
+        """`start` = what was done before this process."""
+        self._name, self._total, self._begun = name, total, start
         self._started = self._reported = time.monotonic()
 
-    def report(self, done: float, about: str = "") -> None:
-        """`done` of the total given."""
+    def report(self, amount: float, about: str = "") -> None:
+        """`amount` of the total given."""
         now = time.monotonic()
-        if now - self._reported < REPORT_SECONDS and done < self._total:
+        if now - self._reported < REPORT_SECONDS and amount < self._total:
             return
         self._reported = now
         spent = now - self._started
-        share = done / self._total if self._total else 1.0
-        own = done - self._begun
-        left = f"{spent * (self._total - done) / own / 60:.0f} min left" if own > 0 else ""
+        share = amount / self._total if self._total else 1.0
+        own = amount - self._begun
+        left = f"{spent * (self._total - amount) / own / 60:.0f} min left" if own > 0 else ""
         sys.stderr.write(f"{self._name} {share:6.1%} {spent:.0f} s {left} {about}\n")
 
 
@@ -118,13 +118,13 @@ def cancellable() -> Iterator[Callable[[], None]]:
     """Gives a check that raises Cancelled once the person pressed Ctrl-C or the process is asked
     to end; the stage then saves a checkpoint and leaves.
     """
-    asked: list[int] = []
+    signals: list[int] = []
 
     def ask(number: int, _frame: FrameType | None) -> None:
-        asked.append(number)
+        signals.append(number)
 
     def check() -> None:
-        if asked:
+        if signals:
             raise Cancelled("The training was stopped.", hint="The same command goes on from here.")
 
     old = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
@@ -145,12 +145,12 @@ def write_json(file: Path, content: Any) -> None:
 def read_json(file: Path) -> dict[str, Any]:
     """A JSON object this package wrote. InvalidInput when it is damaged."""
     try:
-        found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise InvalidInput(
             f"{file} cannot be read: {error}.", hint="Delete it and run again."
         ) from error
-    return found
+    return content
 
 
 def file_hash(file: Path) -> str:

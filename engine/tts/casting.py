@@ -27,33 +27,33 @@ def voice_names(model: TtsModel, *, kept_in: Path | None = None) -> tuple[str, .
     for it, then those it can make again. `kept_in` None: the person's data folder.
     """
     own = [voice.name for voice in model.voices()]
-    kept = _kept(kept_in)
-    made = [saved.name for saved in kept if _is_made_for(model, saved)]
-    again = [saved.name for saved in kept if _can_remake(model, saved)]
-    return tuple(dict.fromkeys((*own, *made, *again)))
+    saved_voices = _saved_voices(kept_in)
+    ready = [saved.name for saved in saved_voices if _is_made_for(model, saved)]
+    again = [saved.name for saved in saved_voices if _can_remake(model, saved)]
+    return tuple(dict.fromkeys((*own, *ready, *again)))
 
 
-def choose(model: TtsModel, wanted: str, *, kept_in: Path | None = None) -> Voice:
-    """The voice called `wanted` (whatever its case), or the one in the file of that path: a saved
+def choose(model: TtsModel, name: str, *, kept_in: Path | None = None) -> Voice:
+    """The voice called `name` (whatever its case), or the one in the file of that path: a saved
     voice, or a recording to take it from. Empty = the model's default. Slow when another model's
     voice has to be made again; it is kept then.
 
     InvalidInput when there is none, UnreadableClip for a file that is no audio, ModelError when
     the model cannot clone or a voice cannot be kept.
     """
-    if not wanted:
+    if not name:
         return model.voices()[0]
     for voice in model.voices():
-        if _same(voice.name, wanted):
+        if _same(voice.name, name):
             return voice
-    called = [saved for saved in _kept(kept_in) if _same(saved.name, wanted)]
+    called = [saved for saved in _saved_voices(kept_in) if _same(saved.name, name)]
     if called:
         return _served(model, called)
-    path = Path(wanted)
+    path = Path(name)
     if path.suffix or path.exists():
         return _from_file(model, path)
     raise InvalidInput(
-        f"There is no voice called {wanted!r}.",
+        f"There is no voice called {name!r}.",
         hint="There are: " + ", ".join(voice_names(model, kept_in=kept_in)) + ".",
     )
 
@@ -71,7 +71,7 @@ def adopt(model: TtsModel, recording: Path, name: str, *, kept_in: Path | None =
             f"{model.info.name} has a voice called {name} already.", hint="Choose another name."
         )
     clip = read_clip(recording, max_seconds=_LONGEST_PROMPT_S)
-    return _made(model, clip, name, _folder(kept_in))
+    return _make(model, clip, name, _folder(kept_in))
 
 
 def _served(model: TtsModel, called: Sequence[voices.SavedVoice]) -> Voice:
@@ -79,23 +79,23 @@ def _served(model: TtsModel, called: Sequence[voices.SavedVoice]) -> Voice:
     for saved in called:
         if _is_made_for(model, saved):
             voice = voices.load(saved.path)
-            return _made_anew(model, saved, voice) if _is_outdated(model, saved, voice) else voice
+            return _remake(model, saved, voice) if _is_outdated(model, saved, voice) else voice
     for saved in called:
         if _can_remake(model, saved):
-            return _made(model, voices.load_clip(saved.path), saved.name, saved.path.parent)
+            return _make(model, voices.load_clip(saved.path), saved.name, saved.path.parent)
     raise _foreign(model, called[0].name, called[0].model)
 
 
-def _made_anew(model: TtsModel, saved: voices.SavedVoice, old: Voice) -> Voice:
+def _remake(model: TtsModel, saved: voices.SavedVoice, old: Voice) -> Voice:
     """The voice as the model makes it now; the old one where that fails, for it spoke till now."""
     try:
-        return _made(model, voices.load_clip(saved.path), saved.name, saved.path.parent)
+        return _make(model, voices.load_clip(saved.path), saved.name, saved.path.parent)
     except EngineError as error:
         log.warning("a voice stays as it was made name=%s reason=%s", saved.name, error.message)
         return old
 
 
-def _made(model: TtsModel, clip: Clip, name: str, folder: Path) -> Voice:
+def _make(model: TtsModel, clip: Clip, name: str, folder: Path) -> Voice:
     voice = replace(model.encode_voice(clip.pcm, clip.sample_rate), name=name)
     voices.save(voice, folder, clip)
     return voice
@@ -132,7 +132,7 @@ def _can_remake(model: TtsModel, saved: voices.SavedVoice) -> bool:
     return model.info.can_clone and saved.has_clip and not _is_made_for(model, saved)
 
 
-def _kept(folder: Path | None) -> tuple[voices.SavedVoice, ...]:
+def _saved_voices(folder: Path | None) -> tuple[voices.SavedVoice, ...]:
     return voices.saved_voices(_folder(folder))
 
 

@@ -118,8 +118,8 @@ def load(path: Path) -> Voice:
     """The voice in a file that save() wrote. InvalidInput says what is wrong with any other."""
     saved, metadata = header(path), _metadata(path)
     tensors = _tensors(path, lambda name: name != _CLIP)
-    kept = {key: value for key, value in metadata.items() if key not in _OURS}
-    return Voice(saved.name, saved.model, tensors, kept)
+    others = {key: value for key, value in metadata.items() if key not in _OURS}
+    return Voice(saved.name, saved.model, tensors, others)
 
 
 def load_clip(path: Path) -> Clip:
@@ -138,13 +138,13 @@ def load_clip(path: Path) -> Clip:
 
 def saved_voices(within: Path) -> tuple[SavedVoice, ...]:
     """The voices in a folder by name; files that are no voices are left out and logged."""
-    found = []
+    headers = []
     for path in sorted(within.glob("*" + SUFFIX)):
         try:
-            found.append(header(path))
+            headers.append(header(path))
         except InvalidInput as error:
             log.warning("left out a voice file path=%s reason=%s", path, error.message)
-    return tuple(sorted(found, key=lambda saved: (saved.name.casefold(), saved.model)))
+    return tuple(sorted(headers, key=lambda saved: (saved.name.casefold(), saved.model)))
 
 
 def _is_name(text: str) -> bool:
@@ -179,13 +179,13 @@ def _write(path: Path, content: bytes) -> None:
         raise
 
 
-def _tensors(path: Path, wanted: Callable[[str], bool]) -> Mapping[str, npt.NDArray[np.generic]]:
+def _tensors(path: Path, wants: Callable[[str], bool]) -> Mapping[str, npt.NDArray[np.generic]]:
     try:
         with safe_open(path, framework="numpy") as file:  # type: ignore[no-untyped-call]
             names = list(file.keys())
             if len(names) > _MOST_TENSORS:
                 raise _unreadable(path, f"it holds {len(names)} tables")
-            return {name: file.get_tensor(name) for name in names if wanted(name)}
+            return {name: file.get_tensor(name) for name in names if wants(name)}
     except (OSError, SafetensorError, TypeError) as error:
         raise _unreadable(path, str(error)) from error
 

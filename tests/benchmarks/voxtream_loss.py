@@ -19,8 +19,8 @@ from torch import Tensor
 from engine.nn.cache import KvCache
 from engine.tts.voxtream.config import (
     FULL,
+    GENERATION,
     PROFILES,
-    VOXTREAM2,
     VOXTREAM2_SHAPE,
     Profile,
     read_config,
@@ -113,7 +113,7 @@ def main() -> int:
 
     def run(profile: Profile) -> Trace:
         target = Target(CPU, torch.float32, threads=1)
-        model = load_weights(weights, config, VOXTREAM2.generation, profile, target)
+        model = load_weights(weights, config, GENERATION, profile, target)
         return trace(model, codes, phones)
 
     expected = run(FULL)

@@ -39,12 +39,13 @@ from engine.nn.transformer import RotaryTable
 from engine.tts.voxtream.alignment import AlignmentCursor
 from engine.tts.voxtream.config import (
     BOS,
+    DURATION_TOKENS,
     EOS,
     FULL,
+    GENERATION,
     MARKS,
     SILENCE,
     UNKNOWN,
-    VOXTREAM2,
     VOXTREAM2_SHAPE,
 )
 from engine.tts.voxtream.files.checkpoint import RandomWeights, Target, load_weights
@@ -138,7 +139,7 @@ def semantic(reference: Reference, hidden: Tensor, seed: int, rate: float | None
 
 def controls(seed: int, rate: float | None) -> Controls:
     generator = torch.Generator().manual_seed(seed)
-    guidance, pull = VOXTREAM2.generation.semantic_guidance, (0.0,) * 6
+    guidance, pull = GENERATION.semantic_guidance, (0.0,) * 6
     if rate is not None:
         target = rate_target(rate)
         guidance, pull = target.guidance, DurationState(6, 38).pull(target)
@@ -274,7 +275,7 @@ def alignment(reference: Reference) -> Iterator[Finding]:
         draw = random.Random(seed)
         known = 64 + draw.randrange(3, 40)
         weights = [draw.random() ** 3 for _ in range(6)]
-        cursor = AlignmentCursor(63, VOXTREAM2.duration_tokens, VOXTREAM2.generation)
+        cursor = AlignmentCursor(63, DURATION_TOKENS, GENERATION)
         state = SimpleNamespace(
             phone_emb_indices=torch.zeros(1), phone_emb_max_idx=63, eos_idx=750, state_counter={}
         )
@@ -358,7 +359,7 @@ def main() -> int:
     weights = RandomWeights(VOXTREAM2_SHAPE, arguments.seed)
     reference = Reference(arguments.reference, weights)
     target = Target(CPU, torch.float32, threads=1)
-    ours = load_weights(weights, VOXTREAM2_SHAPE, VOXTREAM2.generation, FULL, target)
+    ours = load_weights(weights, VOXTREAM2_SHAPE, GENERATION, FULL, target)
     prompt = Prompt()
     bad = 0
     lines = []

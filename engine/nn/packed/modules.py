@@ -57,8 +57,8 @@ class PackedTransformer(nn.Module):
         self, x: Tensor, rotation: Rotation, cache: KvCache, mask: Tensor | None = None
     ) -> Tensor:
         """As Transformer.forward, for CPU tensors."""
-        made = self._stack.run(x, rotation, cache.stored, _bias(cache, x.shape[1], mask))
-        return _kept(made, cache)
+        output = self._stack.run(x, rotation, cache.stored, _bias(cache, x.shape[1], mask))
+        return _store(output, cache)
 
     def start(
         self, x: Tensor, rotation: Rotation, cache: KvCache, mask: Tensor | None = None
@@ -66,14 +66,14 @@ class PackedTransformer(nn.Module):
         """As forward(), beside the caller where there are two threads. The cache must be left alone
         until wait(), which stores the new positions.
         """
-        made = self._stack.start(x, rotation, cache.stored, _bias(cache, x.shape[1], mask))
-        return made.then(lambda advanced: _kept(advanced, cache))
+        output = self._stack.start(x, rotation, cache.stored, _bias(cache, x.shape[1], mask))
+        return output.then(lambda advanced: _store(advanced, cache))
 
 
-def _kept(made: Advanced, cache: KvCache) -> Tensor:
+def _store(output: Advanced, cache: KvCache) -> Tensor:
     """Store what new positions left; their hidden [B, T, D]."""
-    cache.append_all(made.stored)
-    return made.hidden
+    cache.append_all(output.stored)
+    return output.hidden
 
 
 def _bias(cache: KvCache, length: int, mask: Tensor | None) -> Array:

@@ -92,9 +92,9 @@ def _shrunk(blocks: Tensor, scales: Tensor) -> Tensor:
     """Per block the scale, of the full one and the shrunken ones, with the least squared error."""
     best, least = scales, _error(blocks, scales)
     for shrink in INT4_SHRINK:
-        tried = scales * shrink
-        error = _error(blocks, tried)
-        best = torch.where(error < least, tried, best)
+        candidate = scales * shrink
+        error = _error(blocks, candidate)
+        best = torch.where(error < least, candidate, best)
         least = torch.minimum(error, least)
     return best
 

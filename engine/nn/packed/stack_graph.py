@@ -110,8 +110,8 @@ class StackGraph(ProductGraph):
             self.add("Add", [self.hidden, self.change], ["y"])
         else:
             self.add("Identity", [self.hidden], ["y"])
-        made = [f"{kind}{layer}" for layer in range(config.layers) for kind in ("keys", "values")]
-        self.add("Concat", made, ["stored"], axis=0)
+        names = [f"{kind}{layer}" for layer in range(config.layers) for kind in ("keys", "values")]
+        self.add("Concat", names, ["stored"], axis=0)
         shapes = [[*batch, config.width], [*batch, None, config.head_width]]
         outputs: dict[str, list[Any]] = dict(zip(OUTPUTS, shapes, strict=True))
         session = self.compile(self._stack_inputs(), outputs, threads=threads)
@@ -139,7 +139,7 @@ class StackGraph(ProductGraph):
         """An input as a layer gets it; here all share one."""
         return name
 
-    def _asked(self, layer: int, name: str, *, axis: int) -> str:
+    def _queries(self, layer: int, name: str, *, axis: int) -> str:
         """The positions of a value whose outputs a layer has to give; here all of them."""
         return name
 
@@ -174,8 +174,8 @@ class StackGraph(ProductGraph):
         self.add("Reshape", [mark + "turned", "split_turned"], [mark + "turned4"])
         self.add("Transpose", [mark + "turned4"], [mark + "heads"], perm=[0, 2, 1, 3])
         self.add("Split", [mark + "heads", "q_k"], [mark + "q", f"keys{layer}"], axis=1)
-        asked = self._asked(layer, mark + "q", axis=2)
-        self.add("Reshape", [asked, "grouped"], [mark + "queries"])
+        queries = self._queries(layer, mark + "q", axis=2)
+        self.add("Reshape", [queries, "grouped"], [mark + "queries"])
         self.add("Reshape", [mark + "v", "split_values"], [mark + "v4"])
         self.add("Transpose", [mark + "v4"], [f"values{layer}"], perm=[0, 2, 1, 3])
 

@@ -61,7 +61,7 @@ def plain_tail(stack: Transformer, new: Tensor, layers: Sequence[OpenLayer], ski
     """New rows [B, P, D] through all layers; the last layer's first `skipped` open rows are asked
     for by nobody.
     """
-    made, last = [], len(layers) - 1
+    outputs, last = [], len(layers) - 1
     for number, (block, layer) in enumerate(zip(stack.layers, layers, strict=True)):
         assert isinstance(block, Block)
         inputs = torch.cat((layer.inputs, new), dim=1)
@@ -73,8 +73,8 @@ def plain_tail(stack: Transformer, new: Tensor, layers: Sequence[OpenLayer], ski
         first = skipped if number == last else 0
         mask = group_mask(layer.mask[first:], stack.config)
         new = block.finish(inputs[:, first:], heads.queries[:, :, first:], stored, mask)
-        made.append(MadeLayer(inputs, heads.keys, heads.values))
-    return Tail(stack.norm(new), tuple(made))
+        outputs.append(MadeLayer(inputs, heads.keys, heads.values))
+    return Tail(stack.norm(new), tuple(outputs))
 
 
 class PackedTail(nn.Module):
@@ -102,13 +102,13 @@ class PackedTail(nn.Module):
         feeds["skipped"] = np.array([skipped], dtype=np.int64)
         for number, layer in enumerate(layers):
             feeds |= self._feeds(number, layer, skipped if number == last else 0)
-        hidden, *made = map(from_numpy, self._session.run(None, feeds))
-        kinds = (made[start::3] for start in range(3))
+        hidden, *tensors = map(from_numpy, self._session.run(None, feeds))
+        kinds = (tensors[start::3] for start in range(3))
         return Tail(hidden, tuple(MadeLayer(*each) for each in zip(*kinds, strict=True)))
 
     def _feeds(self, number: int, layer: OpenLayer, skipped: int) -> dict[str, Array]:
-        seen = layer.mask[skipped:].numpy()
-        bias = np.where(seen, np.float32(0), np.float32(HIDDEN_SCORE))
+        visible = layer.mask[skipped:].numpy()
+        bias = np.where(visible, np.float32(0), np.float32(HIDDEN_SCORE))
         rows, final = layer.mask.shape[0], layer.final.keys.shape[2]
         return {
             f"inputs{number}": layer.inputs.contiguous().numpy(),
@@ -142,7 +142,7 @@ class _TailGraph(LlamaGraph):
 
     def attention(self, layer: int, normed: str, qkv: Tensor, output: Tensor) -> str:
         change = super().attention(layer, normed, qkv, output)
-        self.hidden = self._asked(layer, self.hidden, axis=1)
+        self.hidden = self._queries(layer, self.hidden, axis=1)
         return change
 
     def compiled(self, *, threads: int) -> onnxruntime.InferenceSession:
@@ -163,9 +163,9 @@ class _TailGraph(LlamaGraph):
     def _of(self, name: str, layer: int) -> str:
         return f"{name}{layer}"
 
-    def _asked(self, layer: int, name: str, *, axis: int) -> str:
+    def _queries(self, layer: int, name: str, *, axis: int) -> str:
         if layer < self._config.layers - 1:
             return name
-        asked = f"{name}.asked"
-        self.add("Slice", [name, "skipped", "end", f"axis{axis}"], [asked])
-        return asked
+        queries = f"{name}.asked"
+        self.add("Slice", [name, "skipped", "end", f"axis{axis}"], [queries])
+        return queries

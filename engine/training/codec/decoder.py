@@ -18,7 +18,7 @@ from engine.codec.mimi import FRAME_SAMPLES
 from engine.codec.small import SmallCodecConfig, build, metadata
 from engine.codec.source import SourceDecoder
 from engine.training import recipe as recipes
-from engine.training.codec.draw import read_drawn
+from engine.training.codec.draw import read_draws
 from engine.training.codec.sound_losses import (
     FLOOR,
     Critic,
@@ -47,30 +47,30 @@ def train_decoder(run: Run) -> None:
     recipe = run.recipe.decoder
     inputs = run.require("codec", *(("encode", "draw") if recipe.drawn else ()))
     speech = read_speech(run, recipe.hours)
-    drawn = read_drawn(run) if recipe.drawn else {}
+    draws = read_draws(run) if recipe.drawn else {}
     coding = load_file(run.stage("codec") / "codec.safetensors")
     config = shipped_config(run.recipe)
     mean = train(
         run,
         "decoder",
         recipe.schedule,
-        lambda ranks: DecoderLearner(recipe, started(config, coding), speech, drawn, ranks),
+        lambda ranks: DecoderLearner(recipe, started(config, coding), speech, draws, ranks),
     )
     if is_first():
         save_file(mean, run.stage("decoder") / "codec.safetensors", metadata(config))
         run.finish("decoder", inputs)
 
 
-def started(config: SmallCodecConfig, trained: dict[str, Tensor]) -> Any:  # Any: moshi's MimiModel
+def started(config: SmallCodecConfig, weights: dict[str, Tensor]) -> Any:  # Any: moshi's MimiModel
     """A codec that begins with the trained weights; another kind of decoder begins anew."""
     model = build(config)
     own = model.state_dict()
     anew = {
-        key for key, value in own.items() if getattr(trained.get(key), "shape", 0) != value.shape
+        key for key, value in own.items() if getattr(weights.get(key), "shape", 0) != value.shape
     }
     if anew:
         anew |= {key for key in own if key.startswith("decoder.")}
-    model.load_state_dict(own | {key: trained[key] for key in own if key not in anew})
+    model.load_state_dict(own | {key: weights[key] for key in own if key not in anew})
     return model
 
 
@@ -85,11 +85,11 @@ class DecoderLearner:
         recipe: recipes.Decoder,
         model: Any,
         speech: Speech,
-        drawn: Mapping[Entry, Tensor],  # codes [K, T]
+        draws: Mapping[Entry, Tensor],  # codes [K, T]
         ranks: Ranks,
     ) -> None:
         self._recipe = recipe
-        self._drawn = drawn
+        self._draws = draws
         frames = recipe.window_frames
         self._training = _long_enough(speech.training, frames)
         self._validation = _long_enough(speech.validation, frames)
@@ -107,17 +107,17 @@ class DecoderLearner:
             "critic": optimiser(critic, recipe.schedule, betas=betas, scale=recipe.critic_rate),
         }
         self._distance = SpectralDistance().to(ranks.device)
-        self._known: dict[int, tuple[Tensor, PitchTrack]] = {}  # by the utterance's id()
+        self._codes: dict[int, tuple[Tensor, PitchTrack]] = {}  # by the utterance's id()
 
     def learn(self, moment: Moment) -> dict[str, float]:
         recipe = self._recipe
-        pcm, made, losses = self._losses(self._training, moment.draw)
+        pcm, output, losses = self._losses(self._training, moment.draw)
         total = torch.stack(list(losses.values())).sum()
         report = {name: float(loss.detach()) for name, loss in losses.items()}
         if moment.step >= recipe.adversary_from:
-            heard = slice(recipe.critic_windows)
-            report["critic"] = self._teach_critic(pcm[heard], made[heard], moment.ranks)
-            total = total + self._criticised(pcm[heard], made[heard])
+            windows = slice(recipe.critic_windows)
+            report["critic"] = self._teach_critic(pcm[windows], output[windows], moment.ranks)
+            total = total + self._criticised(pcm[windows], output[windows])
         descend(total, self.optimisers["making"], recipe.schedule.clip, moment.ranks)
         return report
 
@@ -144,23 +144,23 @@ class DecoderLearner:
                 shape = model.decoder.shape(wide)
                 missed = (shape.pitch - track.log_hz).abs() * track.weight
                 losses["pitch"] = recipe.pitch * missed.mean()
-                made = model.decoder.spoken(shape, track.log_hz)[:, 0].float()
+                output = model.decoder.samples(shape, track.log_hz)[:, 0].float()
             else:
-                made = model.decoder(wide)[:, 0].float()
-        losses["mel"] = recipe.mel * self._distance.mel(made, pcm)
-        losses["waves"] = recipe.waves * self._distance.waves(made, pcm)
-        losses["latents"] = recipe.latents * self._misheard(made, pcm)
-        return pcm, made, losses
+                output = model.decoder(wide)[:, 0].float()
+        losses["mel"] = recipe.mel * self._distance.mel(output, pcm)
+        losses["waves"] = recipe.waves * self._distance.waves(output, pcm)
+        losses["latents"] = recipe.latents * self._misheard(output, pcm)
+        return pcm, output, losses
 
-    def _misheard(self, made: Tensor, pcm: Tensor) -> Tensor:
+    def _misheard(self, output: Tensor, pcm: Tensor) -> Tensor:
         """How far samples [B, S] are from the real ones to the encoder, which learnt to hear
         phones; relative to the real latents' size.
         """
         with torch.autocast(pcm.device.type, torch.bfloat16, enabled=self._recipe.schedule.bf16):
-            heard = encoded(self._model, made[:, None])
+            codes = encoded(self._model, output[:, None])
             with torch.no_grad():
                 real = encoded(self._model, pcm[:, None])
-        apart = functional.l1_loss(heard.float(), real.float())
+        apart = functional.l1_loss(codes.float(), real.float())
         return apart / (real.float().abs().mean() + FLOOR)
 
     def _batch(
@@ -170,45 +170,45 @@ class DecoderLearner:
         frames = self._recipe.window_frames
         samples, codes, tracks = [], [], []
         for _ in range(self._batch_size):
-            spoken = draw.choice(side)
-            known, track = self._about(spoken)
-            known = self._perhaps_drawn(spoken, known, draw)
-            start = draw.randrange(max(1, known.shape[-1] - frames + 1))
-            samples.append(spoken.samples(start * FRAME_SAMPLES, frames * FRAME_SAMPLES))
-            codes.append(known[:, start : start + frames])
+            utterance = draw.choice(side)
+            own_codes, track = self._about(utterance)
+            own_codes = self._perhaps_drawn(utterance, own_codes, draw)
+            start = draw.randrange(max(1, own_codes.shape[-1] - frames + 1))
+            samples.append(utterance.samples(start * FRAME_SAMPLES, frames * FRAME_SAMPLES))
+            codes.append(own_codes[:, start : start + frames])
             tracks.append(track.window(start, frames))
         short = min(part.shape[-1] for part in codes)  # utterances shorter than a window
         latents = self._model.decode_latent(torch.stack([part[:, :short] for part in codes]))
         pcm = torch.stack(samples)[:, : short * FRAME_SAMPLES].to(self._device)
         return pcm, latents.detach(), stacked(tracks, short).to(self._device)
 
-    def _perhaps_drawn(self, spoken: Spoken, known: Tensor, draw: random.Random) -> Tensor:
+    def _perhaps_drawn(self, utterance: Spoken, own_codes: Tensor, draw: random.Random) -> Tensor:
         """Codes [K, T] of an utterance: the true ones, or in a share of windows the voice's."""
-        drawn = self._drawn.get(spoken.entry)
-        if drawn is None or draw.random() >= self._recipe.drawn:
-            return known
-        return torch.cat((drawn.to(known.device), known[:, drawn.shape[1] :]), dim=1)
+        codes = self._draws.get(utterance.entry)
+        if codes is None or draw.random() >= self._recipe.drawn:
+            return own_codes
+        return torch.cat((codes.to(own_codes.device), own_codes[:, codes.shape[1] :]), dim=1)
 
     @torch.no_grad()
-    def _about(self, spoken: Spoken) -> tuple[Tensor, PitchTrack]:
+    def _about(self, utterance: Spoken) -> tuple[Tensor, PitchTrack]:
         """The codes [K, T] of an utterance and its pitch, found once."""
-        if id(spoken) not in self._known:
-            pcm = spoken.samples(0, len(spoken.pcm)).to(self._device)
+        if id(utterance) not in self._codes:
+            pcm = utterance.samples(0, len(utterance.pcm)).to(self._device)
             codes = self._model.encode(pcm[None, None])[0]
-            self._known[id(spoken)] = (codes, pitch_track(spoken))
-        return self._known[id(spoken)]
+            self._codes[id(utterance)] = (codes, pitch_track(utterance))
+        return self._codes[id(utterance)]
 
-    def _teach_critic(self, pcm: Tensor, made: Tensor, ranks: Ranks) -> float:
+    def _teach_critic(self, pcm: Tensor, output: Tensor, ranks: Ranks) -> float:
         critic = self.parts["critic"]
         with torch.autocast(pcm.device.type, torch.bfloat16, enabled=self._recipe.schedule.bf16):
-            loss = critic_loss(critic(pcm), critic(made.detach()))
+            loss = critic_loss(critic(pcm), critic(output.detach()))
         descend(loss, self.optimisers["critic"], self._recipe.schedule.clip, ranks)
         return float(loss.detach())
 
-    def _criticised(self, pcm: Tensor, made: Tensor) -> Tensor:
+    def _criticised(self, pcm: Tensor, output: Tensor) -> Tensor:
         critic = self.parts["critic"].requires_grad_(requires_grad=False)
         with torch.autocast(pcm.device.type, torch.bfloat16, enabled=self._recipe.schedule.bf16):
-            of_made = critic(made)
+            of_made = critic(output)
             with torch.no_grad():
                 of_real = critic(pcm)
             loss = self._recipe.adversary * fooling_loss(of_made)

@@ -75,49 +75,51 @@ def draw_corpus(run: Run) -> None:
     depends = (file_hash(voice), inputs["encode"])
     parts = []
     for shard in first_shards(run, recipe.decoder.hours):
-        made = codes_file(folder, shard)
-        given = (shard.index.stem, Place(made), how)
-        parts.append(Part(f"shard/{shard.index.stem}", draw_shard, given, depends))
-        if not made.is_file():
+        output = codes_file(folder, shard)
+        arguments = (shard.index.stem, Place(output), how)
+        parts.append(Part(f"shard/{shard.index.stem}", draw_shard, arguments, depends))
+        if not output.is_file():
             parts[-1].file(folder).unlink(missing_ok=True)
     do_parts("draw", folder, parts, run.workers if run.device == "cpu" else 1)
     run.finish("draw", inputs)
 
 
-def draw_shard(stem: str, made: str, how: Drawing) -> Result:
-    """Draw the codes of one shard into the file `made`, in the order of its encoded utterances."""
+def draw_shard(stem: str, output: str, how: Drawing) -> Result:
+    """Draw the codes of a shard into the file `output`, in the order of its encoded utterances."""
     draw = random.Random(f"{how.seed} draw {stem}")
     torch.manual_seed(draw.getrandbits(31))
-    said = read_shard(Path(how.codes) / f"{stem}.safetensors")
-    drawn: dict[int, npt.NDArray[np.int16]] = {}
-    for batch in _batches(said):
-        drawn |= zip(batch, _drawn([said[place] for place in batch], draw, how), strict=True)
+    utterances = read_shard(Path(how.codes) / f"{stem}.safetensors")
+    draws: dict[int, npt.NDArray[np.int16]] = {}
+    for batch in _batches(utterances):
+        draws |= zip(
+            batch, _draw_batch([utterances[place] for place in batch], draw, how), strict=True
+        )
     empty = np.zeros((how.config.codebooks, 0), np.int16)
-    codes = np.concatenate([empty, *(drawn[place] for place in range(len(said)))], axis=1)
-    partial = Path(made).with_suffix(".partial")
+    codes = np.concatenate([empty, *(draws[place] for place in range(len(utterances)))], axis=1)
+    partial = Path(output).with_suffix(".partial")
     save_file({"codes": np.ascontiguousarray(codes)}, partial)
-    partial.replace(made)
-    return {"utterances": len(said)}
+    partial.replace(output)
+    return {"utterances": len(utterances)}
 
 
-def read_drawn(run: Run) -> dict[Entry, Tensor]:
+def read_draws(run: Run) -> dict[Entry, Tensor]:
     """Drawn codes [K, T] by utterance."""
-    found: dict[Entry, Tensor] = {}
+    draws: dict[Entry, Tensor] = {}
     for shard in first_shards(run, run.recipe.decoder.hours):
         codes = load_arrays(codes_file(run.stage("draw"), shard))["codes"].astype(np.int64)
         frame = 0
-        for made in read_shard(codes_file(run.stage("encode"), shard)):
-            part = codes[:, frame : frame + made.frames]
-            found[shard.entries[made.place]] = torch.from_numpy(part)
-            frame += made.frames
-    return found
+        for utterance in read_shard(codes_file(run.stage("encode"), shard)):
+            part = codes[:, frame : frame + utterance.frames]
+            draws[shard.entries[utterance.place]] = torch.from_numpy(part)
+            frame += utterance.frames
+    return draws
 
 
-def _batches(said: Sequence[Encoded]) -> Iterator[list[int]]:
+def _batches(utterances: Sequence[Encoded]) -> Iterator[list[int]]:
     """Places of utterances about as long as one another."""
     batch: list[int] = []
-    for place in sorted(range(len(said)), key=lambda place: said[place].frames):
-        longest = PROMPT_FRAMES + said[place].frames
+    for place in sorted(range(len(utterances)), key=lambda place: utterances[place].frames):
+        longest = PROMPT_FRAMES + utterances[place].frames
         if batch and (len(batch) == BATCH or (len(batch) + 1) * longest > LARGEST):
             yield batch
             batch = []
@@ -126,18 +128,21 @@ def _batches(said: Sequence[Encoded]) -> Iterator[list[int]]:
         yield batch
 
 
-def _drawn(
-    said: Sequence[Encoded], draw: random.Random, how: Drawing
+def _draw_batch(
+    utterances: Sequence[Encoded], draw: random.Random, how: Drawing
 ) -> list[npt.NDArray[np.int16]]:
     """Codes [K, T] of each utterance."""
     people, model = _people(how.codes), _model(how.voice, how.config, how.device)
-    lessons = [one_utterance(made, people[made.speaker], draw, PROMPT_FRAMES) for made in said]
+    lessons = [
+        one_utterance(utterance, people[utterance.speaker], draw, PROMPT_FRAMES)
+        for utterance in utterances
+    ]
     batch = on_device(collated(lessons, how.config), torch.device(how.device))
     with torch.autocast(how.device, torch.bfloat16, enabled=how.bf16):
         codes = drawn_codes(model, batch, how.look_ahead, how.generation).cpu().numpy()
     return [
-        codes[number, :, lesson.prompt_frames :][:, : made.frames].astype(np.int16)
-        for number, (lesson, made) in enumerate(zip(lessons, said, strict=True))
+        codes[number, :, lesson.prompt_frames :][:, : utterance.frames].astype(np.int16)
+        for number, (lesson, utterance) in enumerate(zip(lessons, utterances, strict=True))
     ]
 
 
@@ -152,22 +157,22 @@ def drawn_codes(
     """
     config = model.config
     hidden = temporal_hidden(model, batch, phone_rows(model, batch, look_ahead), dropout=0.0)
-    wanted = batch.tokens >= 0  # [B, T]
-    logits = model.semantic_head(hidden[wanted]).float()
+    real = batch.tokens >= 0  # [B, T]
+    logits = model.semantic_head(hidden[real]).float()
     joint = logits.view(len(logits), config.duration_tokens, -1)[..., : config.codes]
-    row = joint[torch.arange(len(joint), device=joint.device), batch.tokens[wanted]]
+    row = joint[torch.arange(len(joint), device=joint.device), batch.tokens[real]]
     best = (row / generation.temperature).softmax(-1).topk(min(generation.top_codes, config.codes))
-    made = batch.codes.clone()
-    made[:, 0][wanted] = best.indices.gather(1, torch.multinomial(best.values, 1))[:, 0]
+    codes = batch.codes.clone()
+    codes[:, 0][real] = best.indices.gather(1, torch.multinomial(best.values, 1))[:, 0]
     # Column t makes the semantic code of frame t and the acoustic ones of frame t - 1.
-    lesson, column = (wanted & wanted.roll(1, dims=1)).nonzero().unbind(1)
+    lesson, column = (real & real.roll(1, dims=1)).nonzero().unbind(1)
     speaker = model.speaker_projection(batch.speakers)[lesson]
-    frames = made[lesson, :, column]  # [N, K]
+    frames = codes[lesson, :, column]  # [N, K]
     for codebook in range(1, config.codebooks):
         logits = depth_logits(model, hidden[lesson, column] + speaker, frames)[:, codebook - 1]
         frames[:, codebook] = logits[:, : config.codes].argmax(-1)
-    made[lesson, 1:, column - 1] = frames[:, 1:]
-    return made
+    codes[lesson, 1:, column - 1] = frames[:, 1:]
+    return codes
 
 
 @lru_cache(maxsize=1)

@@ -28,17 +28,17 @@ class SpectralDistance(nn.Module):
         super().__init__()
         self.register_buffer("filters", mel_filters(MEL_FFT, MEL_BANDS), persistent=False)
 
-    def mel(self, made: Tensor, real: Tensor) -> Tensor:
+    def mel(self, output: Tensor, real: Tensor) -> Tensor:
         """L1 of log mel spectra."""
         filters = self.get_buffer("filters")
-        one, other = ((magnitudes(pcm, MEL_FFT) @ filters + FLOOR).log() for pcm in (made, real))
+        one, other = ((magnitudes(pcm, MEL_FFT) @ filters + FLOOR).log() for pcm in (output, real))
         return functional.l1_loss(one, other)
 
-    def waves(self, made: Tensor, real: Tensor) -> Tensor:
+    def waves(self, output: Tensor, real: Tensor) -> Tensor:
         """Log L1 and spectral convergence, averaged over resolutions."""
-        total = made.new_zeros(())
+        total = output.new_zeros(())
         for size in RESOLUTIONS:
-            one, other = magnitudes(made, size), magnitudes(real, size)
+            one, other = magnitudes(output, size), magnitudes(real, size)
             logs = functional.l1_loss((one + FLOOR).log(), (other + FLOOR).log())
             gap = torch.linalg.vector_norm(one - other) / (torch.linalg.vector_norm(other) + FLOOR)
             total = total + logs + gap
@@ -72,9 +72,9 @@ class _Judge(nn.Module):
         )
         self.verdict = weight(nn.Conv2d(shapes[-1][1], 1, 3, padding=1))
 
-    def judged(self, seen: Tensor) -> list[Tensor]:
+    def scores(self, picture: Tensor) -> list[Tensor]:
         """The layers' outputs for what is seen [B, C, T, F]."""
-        x = seen.contiguous(memory_format=torch.channels_last)
+        x = picture.contiguous(memory_format=torch.channels_last)
         outputs = []
         for layer in self.layers:
             x = functional.leaky_relu(layer(x), 0.2)
@@ -90,7 +90,7 @@ class _SpectraJudge(_Judge):
         self._size = size
 
     def forward(self, pcm: Tensor) -> list[Tensor]:
-        return self.judged(torch.view_as_real(spectrum(pcm, self._size)).movedim(-1, 1))
+        return self.scores(torch.view_as_real(spectrum(pcm, self._size)).movedim(-1, 1))
 
 
 class _MelJudge(_Judge):
@@ -108,29 +108,29 @@ class _MelJudge(_Judge):
 
     def forward(self, pcm: Tensor) -> list[Tensor]:
         logs = (magnitudes(pcm, self._size) @ self.get_buffer("filters") + FLOOR).log()
-        return self.judged((logs[:, None] + LOG_MIDDLE) / LOG_SPREAD)
+        return self.scores((logs[:, None] + LOG_MIDDLE) / LOG_SPREAD)
 
 
 def critic_loss(of_real: list[list[Tensor]], of_made: list[list[Tensor]]) -> Tensor:
     """Hinge loss of the critic."""
     losses = [
-        functional.relu(1 - real[-1]).mean() + functional.relu(1 + made[-1]).mean()
-        for real, made in zip(of_real, of_made, strict=True)
+        functional.relu(1 - real[-1]).mean() + functional.relu(1 + output[-1]).mean()
+        for real, output in zip(of_real, of_made, strict=True)
     ]
     return torch.stack(losses).mean()
 
 
 def fooling_loss(of_made: list[list[Tensor]]) -> Tensor:
     """Hinge loss of what the critic judges."""
-    return torch.stack([-made[-1].mean() for made in of_made]).mean()
+    return torch.stack([-output[-1].mean() for output in of_made]).mean()
 
 
 def feature_loss(of_real: list[list[Tensor]], of_made: list[list[Tensor]]) -> Tensor:
     """How far the critic's inner layers tell the two apart, relative to the real one's size."""
     losses = [
         functional.l1_loss(one, other.detach()) / (other.detach().abs().mean() + FLOOR)
-        for made, real in zip(of_made, of_real, strict=True)
-        for one, other in zip(made[:-1], real[:-1], strict=True)
+        for output, real in zip(of_made, of_real, strict=True)
+        for one, other in zip(output[:-1], real[:-1], strict=True)
     ]
     return torch.stack(losses).mean()
 
@@ -138,13 +138,13 @@ def feature_loss(of_real: list[list[Tensor]], of_made: list[list[Tensor]]) -> Te
 def spectrum(pcm: Tensor, size: int) -> Tensor:
     """Complex spectra [B, T, size / 2 + 1]."""
     window = torch.hann_window(size, device=pcm.device)
-    made = torch.stft(
+    bins = torch.stft(
         pcm.float(), size, size // 4, window=window, normalized=True, return_complex=True
     )
-    return made.transpose(1, 2)
+    return bins.transpose(1, 2)
 
 
 def magnitudes(pcm: Tensor, size: int) -> Tensor:
     """|spectrum|, with a gradient also where it is zero."""
-    found = spectrum(pcm, size)
-    return (found.real.square() + found.imag.square() + 1e-9).sqrt()
+    bins = spectrum(pcm, size)
+    return (bins.real.square() + bins.imag.square() + 1e-9).sqrt()

@@ -45,9 +45,9 @@ class Spoken:
         numbers = np.asarray([SOUND_NUMBERS[name] for name in names])
         middles = start + SLOT * np.arange(length // SLOT) + SLOT // 2
         places = np.searchsorted(starts, middles, side="right") - 1
-        found = numbers[np.clip(places, 0, None)]
-        found[(places < 0) | (middles >= self.entry.end)] = SOUND_NUMBERS[sounds.PAUSE]
-        return torch.from_numpy(found)
+        slots = numbers[np.clip(places, 0, None)]
+        slots[(places < 0) | (middles >= self.entry.end)] = SOUND_NUMBERS[sounds.PAUSE]
+        return torch.from_numpy(slots)
 
 
 @dataclass(frozen=True)
@@ -62,9 +62,9 @@ class Speech:
         self, side: tuple[Spoken, ...], draw: random.Random, length: int
     ) -> tuple[Spoken, int]:
         """An utterance and where a window of `length` samples begins in it."""
-        spoken = draw.choice(side)
-        room = max(0, len(spoken.pcm) - length)
-        return spoken, draw.randrange(room // SLOT + 1) * SLOT
+        utterance = draw.choice(side)
+        room = max(0, len(utterance.pcm) - length)
+        return utterance, draw.randrange(room // SLOT + 1) * SLOT
 
 
 def read_speech(run: Run, hours: float) -> Speech:
@@ -74,8 +74,8 @@ def read_speech(run: Run, hours: float) -> Speech:
     for shard in first_shards(run, hours):
         pcm = shard.pcm()
         for entry in shard.entries:
-            spoken = Spoken(entry, pcm[entry.offset : entry.offset + entry.length])
-            sides[_side(run, entry, left_out)].append(spoken)
+            utterance = Spoken(entry, pcm[entry.offset : entry.offset + entry.length])
+            sides[_side(run, entry, left_out)].append(utterance)
     training, validation, held_out = sides
     if not training:
         raise InvalidInput("The corpus holds no speech to train on.", hint="Make more of it.")

@@ -102,8 +102,8 @@ class CodecLearner:
         """Samples [B, S] and the sounds of their slots [B, S / SLOT]."""
         length = self._recipe.window_frames * FRAME_SAMPLES
         windows = [self._speech.window(side, draw, length) for _ in range(self._batch_size)]
-        pcm = torch.stack([spoken.samples(start, length) for spoken, start in windows])
-        slots = torch.stack([spoken.slots(start, length) for spoken, start in windows])
+        pcm = torch.stack([utterance.samples(start, length) for utterance, start in windows])
+        slots = torch.stack([utterance.slots(start, length) for utterance, start in windows])
         return pcm.to(self._device), slots.to(self._device)
 
     def _losses(self, pcm: Tensor, slots: Tensor) -> dict[str, Tensor]:
@@ -113,10 +113,10 @@ class CodecLearner:
             latents = encoded(model, pcm[:, None])
         first, rest = quantised(model, latents.float())
         with torch.autocast(pcm.device.type, torch.bfloat16, enabled=recipe.schedule.bf16):
-            made = decoded(model, first.x + rest.x)[:, 0].float()
+            output = decoded(model, first.x + rest.x)[:, 0].float()
         return {
-            "mel": recipe.mel * self._distance.mel(made, pcm),
-            "waves": recipe.waves * self._distance.waves(made, pcm),
+            "mel": recipe.mel * self._distance.mel(output, pcm),
+            "waves": recipe.waves * self._distance.waves(output, pcm),
             "phones": recipe.phones * _misread(self._of_first, first.x, slots),
             "all phones": recipe.all_phones * _misread(self._of_all, first.x + rest.x, slots),
             "commitment": recipe.commitment * (first.penalty + rest.penalty),

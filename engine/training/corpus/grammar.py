@@ -16,27 +16,27 @@ _SLOT: Final = re.compile(r"\{(\w+)\}")
 
 def sentence(draw: random.Random) -> str:
     """A sentence for training."""
-    return _drawn("train", draw)
+    return _random_sentence("train", draw)
 
 
 def test_sentence(draw: random.Random) -> str:
     """A sentence for testing, from templates never trained on."""
-    return _drawn("test", draw)
+    return _random_sentence("test", draw)
 
 
 def reply(draw: random.Random) -> str:
     """One to three words, for training."""
-    return _drawn("reply", draw)
+    return _random_sentence("reply", draw)
 
 
 def spelling(draw: random.Random) -> str:
     """Letters, telephone numbers and codes, for training."""
-    return _drawn("spelling", draw)
+    return _random_sentence("spelling", draw)
 
 
 def short_reply(draw: random.Random) -> str:
     """One to three words, for testing."""
-    return _drawn("short", draw)
+    return _random_sentence("short", draw)
 
 
 def templates(kind: str) -> tuple[str, ...]:
@@ -49,7 +49,7 @@ def _grammar() -> dict[str, Any]:  # Any: lists of templates, and the table of s
     return tomllib.loads(_FILE.read_text(encoding="utf-8"))
 
 
-def _drawn(kind: str, draw: random.Random) -> str:
+def _random_sentence(kind: str, draw: random.Random) -> str:
     """A template with every slot filled, its first letter a capital."""
     text = str(draw.choice(templates(kind)))
     slots = _grammar()["slots"]

@@ -26,7 +26,7 @@ class Match:
     cost: float
 
 
-def match(phones: Sequence[str], made: Sequence[Sound]) -> Match | None:
+def match(phones: Sequence[str], take: Sequence[Sound]) -> Match | None:
     """Times for phones in espeak's spelling. None when one has no spelling, or nothing sounds."""
     try:
         spelt = [
@@ -34,12 +34,12 @@ def match(phones: Sequence[str], made: Sequence[Sound]) -> Match | None:
         ]
     except KeyError:
         return None
-    spoken = [sound for sound in made if sound.name != sounds.PAUSE]
-    if not spelt or not spoken:
+    speech = [sound for sound in take if sound.name != sounds.PAUSE]
+    if not spelt or not speech:
         return None
-    table = _costs([name for _, name in spelt], [sound.name for sound in spoken])
-    starts = _starts(len(phones), [owner for owner, _ in spelt], spoken, table)
-    return Match(starts, spoken[-1].end, float(table[-1, -1]) / len(spelt))
+    table = _costs([name for _, name in spelt], [sound.name for sound in speech])
+    starts = _starts(len(phones), [owner for owner, _ in spelt], speech, table)
+    return Match(starts, speech[-1].end, float(table[-1, -1]) / len(spelt))
 
 
 @dataclass(frozen=True)
@@ -50,12 +50,12 @@ class Gaps:
     added: int
 
 
-def gaps(meant: Sequence[str], heard: Sequence[str]) -> Gaps:
+def gaps(phones: Sequence[str], transcript: Sequence[str]) -> Gaps:
     """What was meant and not heard in a row, and heard and not meant. Another sound in a sound's
     place is one of each.
     """
-    table = _costs(meant, heard, _same_or_apart)
-    row, column = len(meant), len(heard)
+    table = _costs(phones, transcript, _same_or_apart)
+    row, column = len(phones), len(transcript)
     skipped, added, longest = 0, 0, Gaps(0, 0)
     while row > 0 or column > 0:
         here = table[row, column]
@@ -97,12 +97,12 @@ def _costs(
 def _starts(
     count: int,
     owners: Sequence[int],
-    spoken: Sequence[Sound],
+    speech: Sequence[Sound],
     table: np.ndarray[tuple[int, int], np.dtype[np.float64]],
 ) -> tuple[int, ...]:
     """Where each phone begins: with the first of its sounds, else where the next one begins."""
     starts: list[int | None] = [None] * count
-    row, column = len(owners), len(spoken)
+    row, column = len(owners), len(speech)
     while row > 0 and column > 0:
         here = table[row, column]
         if np.isclose(here, table[row, column - 1] + GAP):
@@ -111,10 +111,10 @@ def _starts(
             row -= 1
         else:
             row, column = row - 1, column - 1
-            starts[owners[row]] = spoken[column].start
-    following = spoken[-1].end
+            starts[owners[row]] = speech[column].start
+    following = speech[-1].end
     for number in reversed(range(count)):
-        found = starts[number]
-        following = following if found is None else found
+        onset = starts[number]
+        following = following if onset is None else onset
         starts[number] = following
     return tuple(start for start in starts if start is not None)

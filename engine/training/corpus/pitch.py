@@ -42,18 +42,18 @@ class PitchTrack:
         return PitchTrack(self.log_hz.to(device), self.weight.to(device))
 
 
-def pitch_track(spoken: Spoken) -> PitchTrack:
+def pitch_track(utterance: Spoken) -> PitchTrack:
     """The pitch of an utterance by autocorrelation (Boersma, 1993), one value every 10 ms."""
     import parselmouth  # training only
 
-    sound = parselmouth.Sound(spoken.pcm.astype(np.float64) / 32768, SAMPLE_RATE)
-    found = sound.to_pitch_ac(
+    sound = parselmouth.Sound(utterance.pcm.astype(np.float64) / 32768, SAMPLE_RATE)
+    pitch = sound.to_pitch_ac(
         time_step=HOP / SAMPLE_RATE, pitch_floor=LOWEST_HZ, pitch_ceiling=HIGHEST_HZ
     )
-    count = -(-len(spoken.pcm) // HOP)
+    count = -(-len(utterance.pcm) // HOP)
     middles = (np.arange(count) + 0.5) * HOP / SAMPLE_RATE
-    places = np.clip(np.searchsorted(found.xs(), middles), 0, len(found.xs()) - 1)
-    hz = found.selected_array["frequency"][places]
+    places = np.clip(np.searchsorted(pitch.xs(), middles), 0, len(pitch.xs()) - 1)
+    hz = pitch.selected_array["frequency"][places]
     voiced = hz > 0
     if not voiced.any():
         return PitchTrack(

@@ -33,12 +33,12 @@ def sentences(files: Iterable[Path] | None = None) -> list[str]:
 
     `files` = None reads what Debian and Python bring.
     """
-    found: set[str] = set()
+    texts: set[str] = set()
     for text in _texts(_machine_files() if files is None else files):
         for paragraph in re.split(r"\n\s*\n", text):
             joined = " ".join(paragraph.split())
-            found.update(filter(_is_clean, _SENTENCE.split(joined)))
-    return sorted(found)
+            texts.update(filter(_is_clean, _SENTENCE.split(joined)))
+    return sorted(texts)
 
 
 def _is_clean(sentence: str) -> bool:

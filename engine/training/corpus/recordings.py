@@ -46,9 +46,9 @@ def add(run: Run) -> None:
         number = run.recipe.corpus.speakers + place
         if index_file(run.stage("corpus"), FIRST_RECORDED + place).is_file():
             continue
-        made = list(_utterances(person, number, aligner, espeak))
-        if made:
-            write_shard(run.stage("corpus"), FIRST_RECORDED + place, made)
+        utterances = list(_utterances(person, number, aligner, espeak))
+        if utterances:
+            write_shard(run.stage("corpus"), FIRST_RECORDED + place, utterances)
 
 
 def _utterances(
@@ -62,13 +62,13 @@ def _utterances(
         clip = read_clip(file, max_seconds=LONGEST_SECONDS)
         text = " ".join(transcript.read_text(encoding="utf-8").split())
         take = aligner.align(clip.pcm, clip.sample_rate, text)
-        made = None
+        utterance = None
         if take is not None:
-            made = finish(Plan(text, text, speaker, ()), (take,), espeak)
-        if made is None:
+            utterance = finish(Plan(text, text, speaker, ()), (take,), espeak)
+        if utterance is None:
             _LOG.warning("recording left out, words and sound do not fit file=%s", file)
             continue
-        yield made
+        yield utterance
 
 
 @dataclass(frozen=True)
@@ -99,12 +99,12 @@ class Aligner:
         self, pcm: np.ndarray[Any, np.dtype[np.float32]], rate: int, text: str
     ) -> list[float]:
         """Seconds at which each word begins; empty when the words are not in the sound."""
-        found = [
+        starts = [
             word.start * FRAME_SAMPLES / ALIGNER_RATE
             for word in self._aligned(pcm, rate, text)
             if word.name[0].isalpha()
         ]
-        return found if len(found) == len(text.split()) else []
+        return starts if len(starts) == len(text.split()) else []
 
     def _aligned(
         self, pcm: np.ndarray[Any, np.dtype[np.float32]], rate: int, text: str
@@ -114,8 +114,8 @@ class Aligner:
         words = [word.strip(".,!?").lower() for word in text.split()]
         if any(decoder.lookup_word(word) is None for word in words):
             return []
-        heard = soxr.resample(pcm, rate, ALIGNER_RATE)
-        raw = (np.clip(heard, -1, 1) * 32767).astype(np.int16).tobytes()
+        samples = soxr.resample(pcm, rate, ALIGNER_RATE)
+        raw = (np.clip(samples, -1, 1) * 32767).astype(np.int16).tobytes()
         try:
             decoder.set_align_text(" ".join(words))
             self._decode(raw)

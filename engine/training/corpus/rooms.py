@@ -20,12 +20,12 @@ def in_a_room(pcm: Pcm, sample_rate: int, draw: random.Random) -> Pcm:
     """Samples [S] with an echo and coloured noise, at their old level."""
     dice = np.random.default_rng(draw.getrandbits(32))
     level = float(np.sqrt(np.mean(np.square(pcm)) + 1e-9))
-    heard = _echoing(pcm, sample_rate, draw, dice)
+    sound = _echoing(pcm, sample_rate, draw, dice)
     noise = _noise(len(pcm), draw.uniform(0.0, 1.5), dice)
     decibels = draw.uniform(LOUDEST_DB, QUIETEST_DB)
-    heard = heard + noise * level * 10 ** (-decibels / 20)
-    heard *= level / float(np.sqrt(np.mean(np.square(heard)) + 1e-9))
-    return heard.astype(np.float32)
+    sound = sound + noise * level * 10 ** (-decibels / 20)
+    sound *= level / float(np.sqrt(np.mean(np.square(sound)) + 1e-9))
+    return sound.astype(np.float32)
 
 
 def _echoing(
@@ -41,8 +41,8 @@ def _echoing(
     impulse[0] += np.sqrt(direct)
     size = 1 << (len(pcm) + count).bit_length()
     spectrum = np.fft.rfft(pcm, size) * np.fft.rfft(impulse, size)
-    heard: npt.NDArray[np.float64] = np.fft.irfft(spectrum, size)[: len(pcm)]
-    return heard
+    sound: npt.NDArray[np.float64] = np.fft.irfft(spectrum, size)[: len(pcm)]
+    return sound
 
 
 def _noise(length: int, slope: float, dice: np.random.Generator) -> npt.NDArray[np.float64]:

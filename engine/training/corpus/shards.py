@@ -52,8 +52,8 @@ class Shard:
 
     def pcm(self) -> npt.NDArray[np.int16]:
         """All samples of the shard."""
-        found: npt.NDArray[np.int16] = soundfile.read(self.sound, dtype="int16")[0]
-        return found
+        samples: npt.NDArray[np.int16] = soundfile.read(self.sound, dtype="int16")[0]
+        return samples
 
     @property
     def seconds(self) -> float:
@@ -69,13 +69,15 @@ def write_shard(folder: Path, number: int, utterances: Sequence[Utterance]) -> N
     index = index_file(folder, number)
     sound = index.with_suffix(".flac")
     partial = index.with_suffix(".partial")
-    parts = [np.clip(made.pcm * 32767, -32768, 32767).astype(np.int16) for made in utterances]
+    parts = [
+        np.clip(utterance.pcm * 32767, -32768, 32767).astype(np.int16) for utterance in utterances
+    ]
     pcm = np.concatenate(parts) if parts else np.zeros(1, np.int16)
     soundfile.write(partial, pcm, SAMPLE_RATE, format="FLAC", subtype="PCM_16")
     partial.replace(sound)
     offset, entries = 0, []
-    for made, part in zip(utterances, parts, strict=True):
-        entries.append(_row(made, offset, len(part)))
+    for utterance, part in zip(utterances, parts, strict=True):
+        entries.append(_row(utterance, offset, len(part)))
         offset += len(part)
     write_json(index, {"utterances": entries})
 
@@ -94,15 +96,15 @@ def read_shard(index: Path) -> Shard:
     return Shard(index.with_suffix(".flac"), entries)
 
 
-def _row(made: Utterance, offset: int, length: int) -> dict[str, Any]:
+def _row(utterance: Utterance, offset: int, length: int) -> dict[str, Any]:
     return {
-        "speaker": made.speaker,
-        "text": made.text,
-        "phones": " ".join(made.phones),
-        "marks": made.marks,
-        "starts": made.starts,
-        "end": made.end,
-        "syllables": made.syllables,
+        "speaker": utterance.speaker,
+        "text": utterance.text,
+        "phones": " ".join(utterance.phones),
+        "marks": utterance.marks,
+        "starts": utterance.starts,
+        "end": utterance.end,
+        "syllables": utterance.syllables,
         "offset": offset,
         "length": length,
     }

@@ -115,12 +115,12 @@ def _taught(recipe: Recipe) -> tuple[Speaker, ...]:
         last = corpus.speakers if held_out else corpus.speakers - corpus.held_out_speakers
         own = [Speaker(0, TEACHER, 1.0, 0.0, 0.0, held_out, ((name, 1.0),)) for name in english]
         for number in range(len(people), last):
-            person = own.pop(0) if own else _drawn(draw, english, names)
+            person = own.pop(0) if own else _random_speaker(draw, english, names)
             people.append(replace(person, number=number, held_out=held_out))
     return tuple(people)
 
 
-def _drawn(draw: random.Random, english: Sequence[str], names: Sequence[str]) -> Speaker:
+def _random_speaker(draw: random.Random, english: Sequence[str], names: Sequence[str]) -> Speaker:
     """A blend, led by a voice that speaks English, or a moved copy of such a voice."""
     first = draw.choice(english)
     blended = draw.random() < _BLENDED

@@ -76,11 +76,11 @@ def work(run: Run, first: int, step: int) -> None:
     with cancellable() as check:
         for number in shard_numbers(run.recipe)[first::step]:
             if not index_file(folder, number).is_file():
-                made = []
+                utterances = []
                 for utterance in speak(shard_plans(run.recipe, texts, number)):
                     check()
-                    made.append(utterance)
-                write_shard(folder, number, made)
+                    utterances.append(utterance)
+                write_shard(folder, number, utterances)
 
 
 def shard_plans(recipe: Recipe, texts: Texts, number: int) -> list[Plan]:
@@ -97,14 +97,16 @@ def speaking(recipe: Recipe) -> Callable[[list[Plan]], Iterator[Utterance]]:
     espeak = Espeak()
     if not recipe.corpus.teacher:
         return lambda plans: _synthesised(plans, espeak)
-    said = Teacher(fetch(), espeak).say
-    return lambda plans: (made for made in map(said, plans) if made is not None)
+    takes = Teacher(fetch(), espeak).say
+    return lambda plans: (utterance for utterance in map(takes, plans) if utterance is not None)
 
 
 def _synthesised(plans: list[Plan], espeak: Espeak) -> Iterator[Utterance]:
-    takes = _spoken(plans)
-    made = (finish(planned, takes[n], espeak) for n, planned in enumerate(plans) if n in takes)
-    return (utterance for utterance in made if utterance is not None)
+    takes = _takes(plans)
+    utterances = (
+        finish(planned, takes[n], espeak) for n, planned in enumerate(plans) if n in takes
+    )
+    return (utterance for utterance in utterances if utterance is not None)
 
 
 def coverage(shards: tuple[Shard, ...]) -> dict[str, object]:
@@ -124,19 +126,21 @@ def coverage(shards: tuple[Shard, ...]) -> dict[str, object]:
     }
 
 
-def _spoken(plans: list[Plan]) -> dict[int, tuple[Take, ...]]:
+def _takes(plans: list[Plan]) -> dict[int, tuple[Take, ...]]:
     """Takes of every plan that could be spoken, by the plan's number; one call a synthesiser."""
     takes: dict[int, tuple[Take, ...]] = {}
     for name in sorted({planned.speaker.base.synthesiser for planned in plans}):
-        asked: list[tuple[int, Request]] = [
+        requests: list[tuple[int, Request]] = [
             (number, request)
             for number, planned in enumerate(plans)
             if planned.speaker.base.synthesiser == name
             for request in planned.requests()
         ]
-        spoken = synthesisers.speak_all(name, [request for _, request in asked])
-        failed = {number for (number, _), take in zip(asked, spoken, strict=True) if take is None}
-        for (number, _), take in zip(asked, spoken, strict=True):
+        answers = synthesisers.speak_all(name, [request for _, request in requests])
+        failed = {
+            number for (number, _), take in zip(requests, answers, strict=True) if take is None
+        }
+        for (number, _), take in zip(requests, answers, strict=True):
             if take is not None and number not in failed:
                 takes[number] = (*takes.get(number, ()), take)
     return takes
@@ -177,10 +181,10 @@ def _over_dask(run: Run, check: Callable[[], None]) -> None:
     progress = Progress("corpus", total)
     with Client(run.dask) as client:
         futures = [client.submit(work, run, number, total) for number in range(total)]
-        for done, future in enumerate(as_completed(futures), start=1):
+        for count, future in enumerate(as_completed(futures), start=1):
             check()
             future.result()
-            progress.report(done, "shards")
+            progress.report(count, "shards")
 
 
 def read_index(run: Run) -> list[Path]:

@@ -55,9 +55,9 @@ class Texts:
             following = self._sentence(random_, corpus)
         return text
 
-    def _untested(self, random_: random.Random, drawn: Callable[[random.Random], str]) -> str:
+    def _untested(self, random_: random.Random, sentence: Callable[[random.Random], str]) -> str:
         for _ in range(_TRIES):
-            text = drawn(random_)
+            text = sentence(random_)
             if not runs(text) & self.tested and text not in self.short:
                 return text
         raise InvalidInput("The grammar has no sentence left that is not tested.")
@@ -71,17 +71,17 @@ class Texts:
 def make_texts(recipe: Recipe, prose: Sequence[str]) -> Texts:
     """Draw the test sentences, half of them prose, and remove their like from the prose."""
     draw = random.Random(f"{recipe.seed} test text")
-    wanted = recipe.corpus.test_sentences
+    count = recipe.corpus.test_sentences
     plain = [text for text in prose if 5 <= text.count(" ") + 1 <= 14]
-    chosen = draw.sample(plain, min(wanted // 2, len(plain) // 10))
-    drawn: set[str] = set(chosen)
-    while len(drawn) < wanted:
-        drawn.add(grammar.test_sentence(draw))
-    test = tuple(sorted(drawn))
+    tests = draw.sample(plain, min(count // 2, len(plain) // 10))
+    texts: set[str] = set(tests)
+    while len(texts) < count:
+        texts.add(grammar.test_sentence(draw))
+    test = tuple(sorted(texts))
     replies = {grammar.short_reply(draw) for _ in range(10 * recipe.evaluate.short_replies)}
     tested = _runs_of(test)
-    kept = tuple(text for text in prose if not runs(text) & tested)
-    return Texts(test, tuple(sorted(replies)[: recipe.evaluate.short_replies]), kept)
+    rest = tuple(text for text in prose if not runs(text) & tested)
+    return Texts(test, tuple(sorted(replies)[: recipe.evaluate.short_replies]), rest)
 
 
 def read_texts(run: Run) -> Texts:
@@ -89,8 +89,8 @@ def read_texts(run: Run) -> Texts:
     file = run.stage("corpus") / "texts.json"
     if not file.is_file():
         raise InvalidInput("The texts of this run are not there.", hint="Run the stage corpus.")
-    found = read_json(file)
-    return Texts(tuple(found["test"]), tuple(found["short"]), tuple(found["prose"]))
+    texts = read_json(file)
+    return Texts(tuple(texts["test"]), tuple(texts["short"]), tuple(texts["prose"]))
 
 
 def write_texts(run: Run, texts: Texts) -> None:

@@ -51,7 +51,7 @@ class Plan:
     """
 
     text: str
-    spoken: str  # the text with pauses and fillers nobody wrote
+    script: str  # the text with pauses and fillers nobody wrote
     speaker: Speaker
     rates: tuple[float, ...]
 
@@ -60,7 +60,7 @@ class Plan:
         base, warp = self.speaker.base, self.speaker.warp
         stretches = [base.sps / articulation(rate) * warp for rate in self.rates]
         pitch = self.speaker.pitch_hz / warp
-        return tuple(Request(self.spoken, base.voice, stretch, pitch) for stretch in stretches)
+        return tuple(Request(self.script, base.voice, stretch, pitch) for stretch in stretches)
 
 
 @dataclass(frozen=True)
@@ -90,13 +90,13 @@ def plan(recipe: Recipe, texts: Texts, draw: random.Random) -> Plan:
     if corpus.own_pace and draw.random() < corpus.own_pace:
         return Plan(text, text, speaker, ())
     rate = _rate(recipe, draw)
-    spoken = text
+    script = text
     if rate < 3.0 and draw.random() < corpus.hesitations:
-        spoken = _hesitant(text, draw)
+        script = _hesitant(text, draw)
     rates: tuple[float, ...] = (rate,)
     if draw.random() < corpus.rate_changes and text.count(" ") >= 5:
         rates = (rate, _rate(recipe, draw))
-    planned = Plan(text, spoken, speaker, rates)
+    planned = Plan(text, script, speaker, rates)
     while corpus.paragraphs and seconds(planned) > PARAGRAPH_SECONDS and _SENTENCE.search(text):
         text = _SENTENCE.sub("", text)
         planned = Plan(text, text, speaker, rates)
@@ -124,23 +124,23 @@ def finish(planned: Plan, takes: tuple[Take, ...], espeak: Espeak) -> Utterance 
     words = [ready for word in planned.text.split() for ready in phonemizer.push(word)]
     words += phonemizer.finish()
     phones = tuple(phone for word in words for phone in word.phones)
-    found = match(phones, take.sounds)
-    if found is None or found.cost > DEAREST_MATCH:
+    alignment = match(phones, take.sounds)
+    if alignment is None or alignment.cost > DEAREST_MATCH:
         return None
     scale = SAMPLE_RATE / (take.sample_rate * planned.speaker.warp)
-    made = Utterance(
+    utterance = Utterance(
         planned.speaker.number,
         planned.text,
         phones,
         marks_of(words),
-        tuple(round(start * scale) for start in found.starts),
-        round(found.end * scale),
+        tuple(round(start * scale) for start in alignment.starts),
+        round(alignment.end * scale),
         sum(word.syllables for word in words),
         voiced(take, planned.speaker),
     )
     if planned.rates:
-        made = _set_apart(made, words, planned, cut * scale)
-    return trimmed(made)
+        utterance = _set_apart(utterance, words, planned, cut * scale)
+    return trimmed(utterance)
 
 
 def marks_of(words: Sequence[PhonedWord]) -> tuple[tuple[int, str], ...]:
@@ -154,32 +154,37 @@ def marks_of(words: Sequence[PhonedWord]) -> tuple[tuple[int, str], ...]:
 
 
 def _set_apart(
-    made: Utterance, words: Sequence[PhonedWord], planned: Plan, cut: float
+    utterance: Utterance, words: Sequence[PhonedWord], planned: Plan, cut: float
 ) -> Utterance:
     """The same with the pauses between words that its rates ask for; `cut` = sample from which the
     second rate holds. A pause belongs to the phone before it, as in VoXtream2, 4.1.
     """
     # Dice of their own: pauses do not change who speaks next in the shard.
     dice = random.Random(f"{planned.text} {planned.rates}")
-    pieces, starts = [made.pcm[: made.starts[0]]], []
-    before, shift, phone, owed = made.starts[0], 0, 0, 0.0
-    spoken = [word for word in words if word.phones]
-    for number, word in enumerate(spoken):
-        begins = made.starts[phone]
-        starts += [start + shift for start in made.starts[phone : phone + len(word.phones)]]
+    pieces, starts = [utterance.pcm[: utterance.starts[0]]], []
+    before, shift, phone, owed = utterance.starts[0], 0, 0, 0.0
+    voiced_words = [word for word in words if word.phones]
+    for number, word in enumerate(voiced_words):
+        begins = utterance.starts[phone]
+        starts += [start + shift for start in utterance.starts[phone : phone + len(word.phones)]]
         phone += len(word.phones)
-        if number == len(spoken) - 1:
+        if number == len(voiced_words) - 1:
             break
         rate = planned.rates[0 if begins < cut else -1]
         lacking = word.syllables * (1 / rate - 1 / articulation(rate)) * SAMPLE_RATE
         owed += lacking * dice.uniform(*UNEVEN)
         if owed >= SHORTEST_PAUSE:
             pause, owed = int(owed), 0.0
-            pieces += [faded(made.pcm[before : made.starts[phone]]), np.zeros(pause, np.float32)]
-            before = made.starts[phone]
+            pieces += [
+                faded(utterance.pcm[before : utterance.starts[phone]]),
+                np.zeros(pause, np.float32),
+            ]
+            before = utterance.starts[phone]
             shift += pause
-    pieces.append(made.pcm[before:])
-    return replace(made, pcm=np.concatenate(pieces), starts=tuple(starts), end=made.end + shift)
+    pieces.append(utterance.pcm[before:])
+    return replace(
+        utterance, pcm=np.concatenate(pieces), starts=tuple(starts), end=utterance.end + shift
+    )
 
 
 def faded(pcm: Pcm) -> Pcm:
@@ -192,21 +197,21 @@ def faded(pcm: Pcm) -> Pcm:
     return soft
 
 
-def trimmed(made: Utterance) -> Utterance | None:
+def trimmed(utterance: Utterance) -> Utterance | None:
     """The same with as much silence around speech as every utterance has, at one level."""
-    first, end = made.starts[0], min(made.end, len(made.pcm))
+    first, end = utterance.starts[0], min(utterance.end, len(utterance.pcm))
     length = end - first + LEAD + TAIL
-    if not made.phones or not SAMPLE_RATE // 2 < length < LONGEST_SECONDS * SAMPLE_RATE:
+    if not utterance.phones or not SAMPLE_RATE // 2 < length < LONGEST_SECONDS * SAMPLE_RATE:
         return None
     pcm = np.zeros(length, np.float32)
     source = max(0, first - LEAD)
-    part = made.pcm[source : end + TAIL]
+    part = utterance.pcm[source : end + TAIL]
     pcm[LEAD - (first - source) :][: len(part)] = part[:length]
     power = float(np.sqrt(np.mean(np.square(pcm)) + 1e-9))
     pcm *= min(LEVEL / power, 0.95 / max(1e-6, float(np.abs(pcm).max())))
     shift = LEAD - first
-    starts = tuple(start + shift for start in made.starts)
-    return replace(made, pcm=pcm, starts=starts, end=end + shift)
+    starts = tuple(start + shift for start in utterance.starts)
+    return replace(utterance, pcm=pcm, starts=starts, end=end + shift)
 
 
 def _rate(recipe: Recipe, draw: random.Random) -> float:
@@ -220,22 +225,22 @@ def _rate(recipe: Recipe, draw: random.Random) -> float:
 def _hesitant(text: str, draw: random.Random) -> str:
     """The text with pauses and fillers at some gaps; no written mark is touched."""
     words = text.split()
-    spoken = []
+    parts = []
     for word in words[:-1]:
         chance = draw.random()
         paused = word if word[-1] in ".,!?" or chance > 0.25 else word + ","
-        spoken.append(paused)
+        parts.append(paused)
         if chance < 0.08:
-            spoken.append(draw.choice(_FILLERS))
-    return " ".join([*spoken, words[-1]])
+            parts.append(draw.choice(_FILLERS))
+    return " ".join([*parts, words[-1]])
 
 
 def voiced(take: Take, speaker: Speaker) -> Pcm:
     """The take at 24 kHz with the speaker's pitch, warp and colour."""
-    spoken = take.pcm
+    sound = take.pcm
     if not speaker.base.heeds:
-        spoken = _pitched(take, speaker.pitch_hz / speaker.warp / speaker.base.pitch_hz)
-    pcm: Pcm = soxr.resample(spoken, take.sample_rate * speaker.warp, SAMPLE_RATE)
+        sound = _pitched(take, speaker.pitch_hz / speaker.warp / speaker.base.pitch_hz)
+    pcm: Pcm = soxr.resample(sound, take.sample_rate * speaker.warp, SAMPLE_RATE)
     if not speaker.tilt_db:
         return pcm.astype(np.float32)
     spectrum = np.fft.rfft(pcm)

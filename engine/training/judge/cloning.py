@@ -84,15 +84,15 @@ def clone_person(pack: str, pattern: str, texts: tuple[str, ...]) -> dict[str, A
     """The same of a real person, whose recordings in a folder match a pattern."""
     files = sorted(Path(pattern).parent.glob(Path(pattern).name))
     parts = [read_clip(file, max_seconds=LONGEST_SECONDS) for file in files]
-    said = [soxr.resample(part.pcm, part.sample_rate, SAMPLE_RATE) for part in parts]
-    return _cloned(pack, _halves(said), texts)
+    samples = [soxr.resample(part.pcm, part.sample_rate, SAMPLE_RATE) for part in parts]
+    return _cloned(pack, _halves(samples), texts)
 
 
 def named(talker: Talker, texts: tuple[str, ...]) -> dict[str, Any]:
     """A part: the vector of a named voice's speech."""
-    spoken = talker.speak(texts, (OWN_RATE,))
-    pcm = np.concatenate([each.pcm for each in spoken])
-    return {"vector": _embedded(pcm, spoken[0].sample_rate)}
+    sentences = talker.speak(texts, (OWN_RATE,))
+    pcm = np.concatenate([each.pcm for each in sentences])
+    return {"vector": _embedded(pcm, sentences[0].sample_rate)}
 
 
 def likeness(
@@ -101,11 +101,11 @@ def likeness(
     """Clones (or with `key` "prompt" the speakers themselves) against other speech of all held-out
     speakers. None for fewer than two.
     """
-    found = [each for each in clones if each]
-    if len(found) < 2 or not starters:
+    results = [each for each in clones if each]
+    if len(results) < 2 or not starters:
         return None
-    ours = _unit([each[key] for each in found])
-    theirs = _unit([each["other"] for each in found])
+    ours = _unit([each[key] for each in results])
+    theirs = _unit([each["other"] for each in results])
     named = _unit([each["vector"] for each in starters])
     cosines = ours @ theirs.T
     own = np.eye(len(cosines), dtype=bool)
@@ -117,12 +117,14 @@ def likeness(
     )
 
 
-def likened(name: str, found: dict[str, Any], starters: Sequence[dict[str, Any]]) -> Likened | None:
+def likened(
+    name: str, result: dict[str, Any], starters: Sequence[dict[str, Any]]
+) -> Likened | None:
     """How like a person their clone is; None when it could not be made."""
-    if not found or not starters:
+    if not result or not starters:
         return None
-    rows = [found["clone"], found["prompt"], *(each["vector"] for each in starters)]
-    clone, prompt, *others = (_unit(rows) @ _unit([found["other"]])[0]).tolist()
+    rows = [result["clone"], result["prompt"], *(each["vector"] for each in starters)]
+    clone, prompt, *others = (_unit(rows) @ _unit([result["other"]])[0]).tolist()
     return Likened(name, clone, prompt, max(others))
 
 
@@ -148,35 +150,35 @@ def _halves(parts: Sequence[Pcm]) -> tuple[Pcm, Pcm] | None:
     return pcm[:middle], pcm[middle : 2 * middle]
 
 
-def _cloned(pack: str, said: tuple[Pcm, Pcm] | None, texts: tuple[str, ...]) -> dict[str, Any]:
+def _cloned(pack: str, samples: tuple[Pcm, Pcm] | None, texts: tuple[str, ...]) -> dict[str, Any]:
     """Vectors of a prompt, of other speech, and of what the voice cloned from the prompt says."""
-    if said is None:
+    if samples is None:
         return {}
-    prompt, other = said
+    prompt, other = samples
     try:
         voice = loaded_pack(pack).encode_voice(prompt, SAMPLE_RATE)
     except UnreadableClip:
         return {}
-    spoken = [say(loaded_pack(pack), voice, text, (OWN_RATE,)) for text in texts]
-    pcm = np.concatenate([each.pcm for each in spoken])
+    sentences = [say(loaded_pack(pack), voice, text, (OWN_RATE,)) for text in texts]
+    pcm = np.concatenate([each.pcm for each in sentences])
     return {
-        "clone": _embedded(pcm, spoken[0].sample_rate),
+        "clone": _embedded(pcm, sentences[0].sample_rate),
         "prompt": _embedded(prompt, SAMPLE_RATE),
         "other": _embedded(other, SAMPLE_RATE),
     }
 
 
 def _unit(vectors: Sequence[Sequence[float]]) -> Vectors:
-    found = np.asarray(vectors, np.float64)
-    unit: Vectors = found / np.linalg.norm(found, axis=1, keepdims=True)
+    matrix = np.asarray(vectors, np.float64)
+    unit: Vectors = matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
     return unit
 
 
 def _embedded(pcm: Pcm, sample_rate: int) -> list[float]:
     from resemblyzer import preprocess_wav
 
-    heard = soxr.resample(pcm, sample_rate, _RATE)
-    vector: list[float] = _judge().embed_utterance(preprocess_wav(heard, _RATE)).tolist()
+    samples = soxr.resample(pcm, sample_rate, _RATE)
+    vector: list[float] = _judge().embed_utterance(preprocess_wav(samples, _RATE)).tolist()
     return vector
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from engine.errors import InvalidInput
 from engine.training.card import write_card
 from engine.training.export import pack_folder
-from engine.training.judge.figures import Heard, details, table
+from engine.training.judge.figures import Results, details, table
 from engine.training.judge.measurements import Measurements
 from engine.training.parts import do_parts
 from engine.training.run import Run, write_json
@@ -18,13 +18,13 @@ from engine.training.run import Run, write_json
 
 def measure_baselines(run: Run) -> None:
     """Measure what the pack will be compared with, and print it; needs the corpus's texts only."""
-    measured = Measurements(run)
-    others = [part for part in measured.baseline_parts if _asked(part.name, run.only)]
+    measurements = Measurements(run)
+    others = [part for part in measurements.baseline_parts if _is_selected(part.name, run.only)]
     try:
-        do_parts("baselines", measured.baselines, others, run.workers, fresh=True)
+        do_parts("baselines", measurements.baselines, others, run.workers, fresh=True)
     finally:
-        sys.stdout.write(_report(measured, Heard()))
-    if len(others) == len(measured.baseline_parts):
+        sys.stdout.write(_report(measurements, Results()))
+    if len(others) == len(measurements.baseline_parts):
         run.finish("baselines", {})
 
 
@@ -35,34 +35,38 @@ def evaluate_pack(run: Run) -> None:
     compared with comes last: the voice's own figures are awaited most.
     """
     inputs = run.require("corpus", "export")
-    measured = Measurements(run)
-    asked = [part for part in measured.parts if _asked(part.name, run.only)]
-    cost = [measured.speed] if _asked(measured.speed.name, run.only) else []
-    others = [part for part in measured.baseline_parts if _asked(part.name, run.only)]
-    if not (asked or cost or others):
-        every = (*measured.parts, measured.speed, *measured.baseline_parts)
+    measurements = Measurements(run)
+    parts = [part for part in measurements.parts if _is_selected(part.name, run.only)]
+    cost = [measurements.speed] if _is_selected(measurements.speed.name, run.only) else []
+    others = [part for part in measurements.baseline_parts if _is_selected(part.name, run.only)]
+    if not (parts or cost or others):
+        every = (*measurements.parts, measurements.speed, *measurements.baseline_parts)
         names = ", ".join(part.name for part in every)
         raise InvalidInput(f"No part begins with {', '.join(run.only)}.", hint=f"Parts: {names}.")
     try:
-        do_parts("evaluate", measured.results, asked, run.workers, fresh=True)
-        do_parts("speed", measured.results, cost, 1, fresh=True)
-        do_parts("baselines", measured.baselines, others, run.workers, fresh=True)
+        do_parts("evaluate", measurements.results, parts, run.workers, fresh=True)
+        do_parts("speed", measurements.results, cost, 1, fresh=True)
+        do_parts("baselines", measurements.baselines, others, run.workers, fresh=True)
     finally:
-        text = _report(measured, measured.ours())
+        text = _report(measurements, measurements.ours())
         sys.stdout.write(text)
-        write_json(measured.results / "figures.json", {"table": text})
+        write_json(measurements.results / "figures.json", {"table": text})
         write_card(run, pack_folder(run), {"table": text})
-    if measured.complete:
+    if measurements.complete:
         run.finish("evaluate", inputs)
 
 
-def _asked(name: str, only: Sequence[str]) -> bool:
+def _is_selected(name: str, only: Sequence[str]) -> bool:
     return not only or name.startswith(tuple(only))
 
 
-def _report(measured: Measurements, ours: Heard) -> str:
+def _report(measurements: Measurements, ours: Results) -> str:
     """The table, then each side's details."""
-    others = {"its sources": measured.sources(), "espeak": measured.formant(), **measured.beside()}
+    others = {
+        "its sources": measurements.sources(),
+        "espeak": measurements.formant(),
+        **measurements.beside(),
+    }
     sides = {"this voice": ours, **others}
-    lists = "".join(f"\n{name}:\n\n{details(heard)}" for name, heard in sides.items())
+    lists = "".join(f"\n{name}:\n\n{details(results)}" for name, results in sides.items())
     return table(ours, others) + lists

@@ -31,7 +31,7 @@ class Judged(Enum):
 
 
 @dataclass(frozen=True)
-class Heard:
+class Results:
     """All that was heard of one side: the voice, the sources, or the formant voice."""
 
     sentences: tuple[Verdict, ...] = ()
@@ -54,7 +54,7 @@ class Goal:
     name: str
     limit: float | None  # None = a figure without a target
     show: Callable[[float], str]
-    of: Callable[[Heard], Sequence[float | None]]
+    of: Callable[[Results], Sequence[float | None]]
     judged: Judged = Judged.WORST
     least: bool = False  # the limit is the least, not the most
 
@@ -65,17 +65,17 @@ class Goal:
         whose = {Judged.WORST: "", Judged.MEDIAN: ", median", Judged.MEAN: ", mean"}[self.judged]
         return f"{'>=' if self.least else '<='} {self.show(self.limit)}{whose}"
 
-    def cell(self, heard: Heard) -> str:
+    def cell(self, results: Results) -> str:
         """Median and worst, as printed."""
-        values = self._values(heard)
+        values = self._values(results)
         if not values:
             return UNMEASURED
         worst = (min if self.least else max)(values)
         return f"{self.show(median(values))} / {self.show(worst)}"
 
-    def verdict(self, heard: Heard) -> str:
+    def verdict(self, results: Results) -> str:
         """Whether the target is reached: pass, miss, or nothing where there is none."""
-        values = self._values(heard)
+        values = self._values(results)
         if not values or self.limit is None:
             return ""
         reached = self._judged(values)
@@ -91,11 +91,11 @@ class Goal:
             case Judged.WORST:
                 return min(values) if self.least else max(values)
 
-    def _values(self, heard: Heard) -> list[float]:
-        return [value for value in self.of(heard) if value is not None]
+    def _values(self, results: Results) -> list[float]:
+        return [value for value in self.of(results) if value is not None]
 
 
-def goals(sources: Heard) -> list[Goal]:
+def goals(sources: Results) -> list[Goal]:
     """All figures; what is asked of naturalness depends on the sources'."""
     p808, overall = (_natural_limit(sources, name) for name in ("p808", "overall"))
     return [
@@ -115,7 +115,7 @@ def goals(sources: Heard) -> list[Goal]:
     ]
 
 
-def table(ours: Heard, others: Mapping[str, Heard]) -> str:
+def table(ours: Results, others: Mapping[str, Results]) -> str:
     """A Markdown table, one row a figure; cells hold median / worst. The first of the others are
     the sources.
     """
@@ -126,38 +126,40 @@ def table(ours: Heard, others: Mapping[str, Heard]) -> str:
     ]
     lines += [
         f"| {goal.name} | {goal.target} | {goal.cell(ours)} | {goal.verdict(ours)} | "
-        + " | ".join(goal.cell(heard) for heard in others.values())
+        + " | ".join(goal.cell(results) for results in others.values())
         + " |"
         for goal in goals(next(iter(others.values())))
     ]
     return "\n".join(lines) + "\n"
 
 
-def details(heard: Heard) -> str:
+def details(results: Results) -> str:
     """What a median hides, one line each: every voice, every rate, every minute."""
     lines = []
-    for name, person in _by_talker(heard.sentences).items():
+    for name, person in _by_talker(results.sentences).items():
         lines.append(f"- {name}: words wrong by {_by_judge(person)}")
-    said = {f"{rate:g} SPS": found for rate, found in heard.rates.items()}
-    said |= {f"slider {a[0]:g} -> {a[-1]:g}": found for a, found in heard.steps.items()}
-    said["replies"] = heard.replies
+    lists = {f"{rate:g} SPS": sentences for rate, sentences in results.rates.items()}
+    lists |= {f"slider {a[0]:g} -> {a[-1]:g}": sentences for a, sentences in results.steps.items()}
+    lists["replies"] = results.replies
     lines += [
-        f"- {name}: words wrong by {_by_judge(found)}" for name, found in said.items() if found
+        f"- {name}: words wrong by {_by_judge(sentences)}"
+        for name, sentences in lists.items()
+        if sentences
     ]
-    if heard.rates:
-        rates = ", ".join(f"{rate:g} -> {_rate(v):.2f}" for rate, v in heard.rates.items() if v)
+    if results.rates:
+        rates = ", ".join(f"{rate:g} -> {_rate(v):.2f}" for rate, v in results.rates.items() if v)
         lines.append(f"- asked and measured SPS: {rates}")
-    for step, verdicts in heard.steps.items():
-        if found := settling(verdicts):
-            asked = f"{step[0]:g} -> {step[-1]:g}"
-            lines.append(f"- slider {asked}: measured {found.before:.1f} -> {found.after:.1f}")
+    for step, verdicts in results.steps.items():
+        if settled := settling(verdicts):
+            change = f"{step[0]:g} -> {step[-1]:g}"
+            lines.append(f"- slider {change}: measured {settled.before:.1f} -> {settled.after:.1f}")
     lines += [
         f"- a real voice, {each.name}: clone {each.clone:.2f} like other speech of theirs, their "
         f"own prompt {each.prompt:.2f}, the nearest named voice {each.nearest:.2f}"
-        for each in heard.people
+        for each in results.people
     ]
-    if heard.minutes:
-        minutes = " ".join(_percent(share) for share in heard.minutes)
+    if results.minutes:
+        minutes = " ".join(_percent(share) for share in results.minutes)
         lines.append(f"- words wrong in each minute of a long text: {minutes}")
     return "\n".join(lines) + "\n"
 
@@ -167,12 +169,12 @@ def details(heard: Heard) -> str:
 
 def _by_judge(verdicts: Sequence[Verdict]) -> str:
     """What each judge found, with 95 % intervals."""
-    found = [(judge, errors(verdicts, judge)) for judge in Judge]
+    rows = [(judge, errors(verdicts, judge)) for judge in Judge]
     return ", ".join(
         f"{judge.value} {UNMEASURED}"
         if share is None
         else f"{judge.value} {_percent(share)} \u00b1 {100 * interval(verdicts, judge):.1f}"
-        for judge, share in found
+        for judge, share in rows
     )
 
 
@@ -204,10 +206,10 @@ def _yes(value: float) -> str:
 
 
 def _by_talker(verdicts: Iterable[Verdict]) -> dict[str, list[Verdict]]:
-    found: dict[str, list[Verdict]] = {}
+    talkers: dict[str, list[Verdict]] = {}
     for verdict in verdicts:
-        found.setdefault(verdict.talker, []).append(verdict)
-    return found
+        talkers.setdefault(verdict.talker, []).append(verdict)
+    return talkers
 
 
 def _errors(verdicts: Sequence[Verdict], judge: Judge = Judge.BIGRAM) -> list[float | None]:
@@ -215,9 +217,9 @@ def _errors(verdicts: Sequence[Verdict], judge: Judge = Judge.BIGRAM) -> list[fl
     return [errors(person, judge) for person in _by_talker(verdicts).values()]
 
 
-def _errors_at(rate: float, judge: Judge, heard: Heard) -> list[float | None]:
+def _errors_at(rate: float, judge: Judge, results: Results) -> list[float | None]:
     """Word error rate of every talker at one rate."""
-    return _errors(heard.rates.get(rate, ()), judge)
+    return _errors(results.rates.get(rate, ()), judge)
 
 
 def _all_errors(verdicts: Sequence[Verdict]) -> list[float | None]:
@@ -225,22 +227,22 @@ def _all_errors(verdicts: Sequence[Verdict]) -> list[float | None]:
     return [errors(verdicts)]
 
 
-def _all_errors_at(rate: float, heard: Heard) -> list[float | None]:
-    return _all_errors(heard.rates.get(rate, ()))
+def _all_errors_at(rate: float, results: Results) -> list[float | None]:
+    return _all_errors(results.rates.get(rate, ()))
 
 
-def _all_errors_turning(step: tuple[float, float], heard: Heard) -> list[float | None]:
-    return _all_errors(heard.steps.get(step, ()))
+def _all_errors_turning(step: tuple[float, float], results: Results) -> list[float | None]:
+    return _all_errors(results.steps.get(step, ()))
 
 
-def _ended(heard: Heard) -> list[float]:
-    people = _by_talker((*heard.sentences, *heard.replies)).values()
+def _ended(results: Results) -> list[float]:
+    people = _by_talker((*results.sentences, *results.replies)).values()
     return [mean(verdict.ended for verdict in person) for person in people]
 
 
-def _whole(heard: Heard) -> list[float]:
-    known = [verdict for verdict in heard.sentences if verdict.gaps is not None]
-    people = _by_talker(known).values()
+def _whole(results: Results) -> list[float]:
+    verdicts = [verdict for verdict in results.sentences if verdict.gaps is not None]
+    people = _by_talker(verdicts).values()
     return [mean(_is_whole(verdict.gaps) for verdict in person) for person in people]
 
 
@@ -248,57 +250,61 @@ def _is_whole(gaps: Gaps | None) -> bool:
     return gaps is not None and max(gaps.skipped, gaps.added) < LOST_SOUNDS
 
 
-def _onsets(heard: Heard) -> list[float]:
-    people = _by_talker(heard.sentences).values()
+def _onsets(results: Results) -> list[float]:
+    people = _by_talker(results.sentences).values()
     gaps = [[gap for verdict in person for gap in verdict.onset_gaps] for person in people]
-    return [1000 * median(found) for found in gaps if found]
+    return [1000 * median(starts) for starts in gaps if starts]
 
 
 def _rate(verdicts: Sequence[Verdict]) -> float:
     return mean(verdict.rate for verdict in verdicts)
 
 
-def _rate_errors(heard: Heard) -> list[float]:
-    return [abs(_rate(said) - rate) / rate for rate, said in heard.rates.items() if said]
+def _rate_errors(results: Results) -> list[float]:
+    return [
+        abs(_rate(verdicts) - rate) / rate for rate, verdicts in results.rates.items() if verdicts
+    ]
 
 
-def _rising(heard: Heard) -> list[float]:
-    got = [_rate(said) for _, said in sorted(heard.rates.items()) if said]
-    return [float(got == sorted(got))] if len(got) > 1 else []
+def _rising(results: Results) -> list[float]:
+    paces = [_rate(verdicts) for _, verdicts in sorted(results.rates.items()) if verdicts]
+    return [float(paces == sorted(paces))] if len(paces) > 1 else []
 
 
-def _settled(heard: Heard, step: tuple[float, float]) -> list[float]:
-    found = settling(heard.steps.get(step, ()))
-    if found is None:
+def _settled(results: Results, step: tuple[float, float]) -> list[float]:
+    settled = settling(results.steps.get(step, ()))
+    if settled is None:
         return []
-    return [float("inf") if found.seconds is None else found.seconds]
+    return [float("inf") if settled.seconds is None else settled.seconds]
 
 
-def _natural(heard: Heard, name: str) -> list[float]:
-    people = _by_talker(heard.sentences).values()
+def _natural(results: Results, name: str) -> list[float]:
+    people = _by_talker(results.sentences).values()
     scores = [
         [getattr(verdict.naturalness, name) for verdict in person if verdict.naturalness]
         for person in people
     ]
-    return [median(found) for found in scores if found]
+    return [median(values) for values in scores if values]
 
 
-def _natural_limit(sources: Heard, name: str) -> float | None:
+def _natural_limit(sources: Results, name: str) -> float | None:
     """None when the sources were not judged."""
     values = _natural(sources, name)
     return median(values) - NATURAL_SLACK if values else None
 
 
-def _drift(heard: Heard) -> list[float]:
-    return [heard.minutes[-1] - heard.minutes[0]] if len(heard.minutes) > 1 else []
+def _drift(results: Results) -> list[float]:
+    return [results.minutes[-1] - results.minutes[0]] if len(results.minutes) > 1 else []
 
 
-def _factors(heard: Heard) -> Sequence[float]:
-    return heard.factors or [v.cpu_seconds / v.seconds for v in heard.sentences if v.cpu_seconds]
+def _factors(results: Results) -> Sequence[float]:
+    return results.factors or [
+        v.cpu_seconds / v.seconds for v in results.sentences if v.cpu_seconds
+    ]
 
 
-def _first_ms(heard: Heard) -> Sequence[float]:
-    return heard.first_ms or [v.first_ms for v in heard.sentences if v.first_ms]
+def _first_ms(results: Results) -> Sequence[float]:
+    return results.first_ms or [v.first_ms for v in results.sentences if v.first_ms]
 
 
 _INTELLIGIBILITY: Final = (

@@ -32,13 +32,13 @@ def nuclei(pcm: Pcm, sample_rate: int) -> npt.NDArray[np.float64]:
     floor = 10 ** (-QUIET_DB / 20)
     inner = smooth[1:-1]
     peaks = 1 + np.flatnonzero((inner > smooth[:-2]) & (inner >= smooth[2:]) & (inner > floor))
-    kept: list[int] = []
+    chosen_peaks: list[int] = []
     for peak in peaks.tolist():
-        if kept and _same(smooth, kept[-1], peak):
-            kept[-1] = max(kept[-1], peak, key=smooth.__getitem__)
+        if chosen_peaks and _same(smooth, chosen_peaks[-1], peak):
+            chosen_peaks[-1] = max(chosen_peaks[-1], peak, key=smooth.__getitem__)
         else:
-            kept.append(peak)
-    return np.asarray(kept, np.float64) * HOP_SECONDS
+            chosen_peaks.append(peak)
+    return np.asarray(chosen_peaks, np.float64) * HOP_SECONDS
 
 
 def _same(smooth: npt.NDArray[np.float64], before: int, peak: int) -> bool:

@@ -37,9 +37,9 @@ class Recogniser:
         with tempfile.TemporaryDirectory(prefix="rubato-judge-") as folder:
             file = Path(folder) / "sentences.arpa"
             file.write_text(bigram(sentences), encoding="ascii")
-            known = Path(folder) / "sentences.dict"
-            known.write_text(pronunciations(sentences), encoding="utf-8")
-            self._decoder = _decoder(lm=str(file), dict=str(known))
+            dictionary = Path(folder) / "sentences.dict"
+            dictionary.write_text(pronunciations(sentences), encoding="utf-8")
+            self._decoder = _decoder(lm=str(file), dict=str(dictionary))
 
     def knows(self, sentence: str) -> bool:
         """Whether all its words are in the dictionary; of a bigram, in its sentences too."""
@@ -66,8 +66,8 @@ class SoundRecogniser:
         """Sounds, pauses left out."""
         _decode(self._decoder, pcm, sample_rate)
         names = [segment.word.lower() for segment in self._decoder.seg() or ()]
-        heard = [sound for name in names for sound in sounds.ARPABET.get(name, ())]
-        return [sound for sound in heard if sound != sounds.PAUSE]
+        sequence = [sound for name in names for sound in sounds.ARPABET.get(name, ())]
+        return [sound for sound in sequence if sound != sounds.PAUSE]
 
 
 def words(sentence: str) -> list[str]:
@@ -75,16 +75,16 @@ def words(sentence: str) -> list[str]:
     return [word.strip(".,!?").lower() for word in sentence.split()]
 
 
-def word_error_rate(meant: Sequence[str], heard: Sequence[str]) -> float:
+def word_error_rate(text: Sequence[str], transcript: Sequence[str]) -> float:
     """Errors of all sentences over words meant."""
-    truth = [" ".join(words(sentence)) for sentence in meant]
-    return float(jiwer.wer(truth, list(heard)))
+    truth = [" ".join(words(sentence)) for sentence in text]
+    return float(jiwer.wer(truth, list(transcript)))
 
 
-def word_errors(meant: str, heard: str) -> int:
+def word_errors(text: str, transcript: str) -> int:
     """Words put in, left out and replaced in one sentence."""
-    found = jiwer.process_words(" ".join(words(meant)), heard)
-    return int(found.substitutions + found.deletions + found.insertions)
+    counts = jiwer.process_words(" ".join(words(text)), transcript)
+    return int(counts.substitutions + counts.deletions + counts.insertions)
 
 
 def bigram(sentences: Sequence[str]) -> str:
@@ -92,9 +92,9 @@ def bigram(sentences: Sequence[str]) -> str:
     pairs: Counter[tuple[str, str]] = Counter()
     singles: Counter[str] = Counter()
     for sentence in sentences:
-        said = ["<s>", *words(sentence), "</s>"]
-        singles.update(said)
-        pairs.update(pairwise(said))
+        line = ["<s>", *words(sentence), "</s>"]
+        singles.update(line)
+        pairs.update(pairwise(line))
     total = sum(count for word, count in singles.items() if word != "<s>")
     followers: Counter[str] = Counter(first for first, _ in pairs)
     lines = ["\\data\\", f"ngram 1={len(singles)}", f"ngram 2={len(pairs)}", "", "\\1-grams:"]
@@ -114,10 +114,10 @@ def pronunciations(sentences: Sequence[str]) -> str:
     """
     from pocketsphinx import get_model_path  # loads the library
 
-    said = {word for sentence in sentences for word in words(sentence)}
+    vocabulary = {word for sentence in sentences for word in words(sentence)}
     whole = Path(get_model_path()) / "en-us" / "cmudict-en-us.dict"
     lines = whole.read_text(encoding="utf-8").splitlines(keepends=True)
-    return "".join(line for line in lines if line.split("(")[0].split()[0] in said)
+    return "".join(line for line in lines if line.split("(")[0].split()[0] in vocabulary)
 
 
 def _decoder(**options: Any) -> Any:
@@ -129,8 +129,8 @@ def _decoder(**options: Any) -> Any:
 
 def _decode(decoder: Any, pcm: Pcm, sample_rate: int) -> None:
     """Let a decoder hear one whole utterance."""
-    heard = soxr.resample(pcm, sample_rate, RATE)
-    raw = (np.clip(heard, -1, 1) * 32767).astype(np.int16).tobytes()
+    samples = soxr.resample(pcm, sample_rate, RATE)
+    raw = (np.clip(samples, -1, 1) * 32767).astype(np.int16).tobytes()
     decoder.start_utt()
     decoder.process_raw(raw, full_utt=True)
     decoder.end_utt()

@@ -18,27 +18,27 @@ def judge_long(talker: Talker, text: str, rate: float) -> dict[str, Any]:
     """A part: the word error rate of each whole minute (of all where there is none), the seconds
     spoken, and whether the utterance ended by itself.
     """
-    (spoken,) = talker.speak([text], (rate,))
+    (sentence,) = talker.speak([text], (rate,))
     judge = Recogniser((text,))
-    length = len(spoken.pcm) / spoken.sample_rate
+    length = len(sentence.pcm) / sentence.sample_rate
     edges = np.arange(0.0, length, MINUTE).tolist()
     if len(edges) > 1 and length - edges[-1] < MINUTE:
         edges.pop()  # the last minute takes what is left over
     minutes = [
-        _errors(spoken, judge, begin, end)
+        _errors(sentence, judge, begin, end)
         for begin, end in zip(edges, [*edges[1:], length], strict=True)
     ]
-    return {"minutes": minutes, "seconds": length, "ended": spoken.ended}
+    return {"minutes": minutes, "seconds": length, "ended": sentence.ended}
 
 
-def _errors(spoken: Spoken, judge: Recogniser, begin: float, end: float) -> float:
+def _errors(sentence: Spoken, judge: Recogniser, begin: float, end: float) -> float:
     """Word error rate of a stretch, cut at the onsets of words. 1 where no word began."""
-    words = spoken.text.split()
-    within = [n for n, onset in enumerate(spoken.onsets) if begin <= onset < end]
+    words = sentence.text.split()
+    within = [n for n, onset in enumerate(sentence.onsets) if begin <= onset < end]
     if not within:
         return 1.0
     first, last = within[0], within[-1]
-    following = spoken.onsets[last + 1] if last + 1 < len(spoken.onsets) else end
-    start, stop = (int(at * spoken.sample_rate) for at in (spoken.onsets[first], following))
-    heard = judge.hear(spoken.pcm[start:stop], spoken.sample_rate)
-    return word_error_rate([" ".join(words[first : last + 1])], [heard])
+    following = sentence.onsets[last + 1] if last + 1 < len(sentence.onsets) else end
+    start, stop = (int(at * sentence.sample_rate) for at in (sentence.onsets[first], following))
+    transcript = judge.hear(sentence.pcm[start:stop], sentence.sample_rate)
+    return word_error_rate([" ".join(words[first : last + 1])], [transcript])

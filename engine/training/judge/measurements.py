@@ -15,7 +15,7 @@ from engine.training.corpus.speakers import cast
 from engine.training.corpus.texts import read_texts
 from engine.training.export import pack_folder
 from engine.training.judge import cloning
-from engine.training.judge.figures import DOWN, UP, Heard
+from engine.training.judge.figures import DOWN, UP, Results
 from engine.training.judge.long_text import judge_long
 from engine.training.judge.performance import OWN_RATE, syllables_of
 from engine.training.judge.speed import speed
@@ -62,7 +62,7 @@ class Measurements:
     # ------------------------------------------------------------------ texts
 
     @cached_property
-    def _known(self) -> tuple[str, ...]:
+    def _vocabulary(self) -> tuple[str, ...]:
         """What the bigram holds."""
         texts = read_texts(self.run)
         return (*texts.test, *texts.short)
@@ -70,11 +70,11 @@ class Measurements:
     @cached_property
     def _sentences(self) -> tuple[str, ...]:
         """All test sentences whose words the judges know."""
-        return tuple(filter(bigram_judge(self._known).knows, read_texts(self.run).test))
+        return tuple(filter(bigram_judge(self._vocabulary).knows, read_texts(self.run).test))
 
     @cached_property
     def _replies(self) -> tuple[str, ...]:
-        replies = filter(bigram_judge(self._known).knows, read_texts(self.run).short)
+        replies = filter(bigram_judge(self._vocabulary).knows, read_texts(self.run).short)
         return _spread(tuple(replies), self.run.recipe.evaluate.short_replies)
 
     @cached_property
@@ -88,13 +88,13 @@ class Measurements:
     def _long(self) -> str:
         """Continuous text of as many syllables as the seconds hold."""
         needed = self.run.recipe.evaluate.long_seconds * OWN_RATE
-        said: list[str] = []
+        sentences: list[str] = []
         syllables = 0
         while syllables < needed:
-            sentence = self._sentences[len(said) % len(self._sentences)]
-            said.append(sentence)
+            sentence = self._sentences[len(sentences) % len(self._sentences)]
+            sentences.append(sentence)
             syllables += syllables_of(sentence)
-        return " ".join(said)
+        return " ".join(sentences)
 
     # ------------------------------------------------------------------ parts
 
@@ -142,18 +142,18 @@ class Measurements:
     def _parts(self, side: str, talkers: Sequence[Talker]) -> list[Part]:
         """Everything that needs no change of rate while speaking."""
         size = self.run.recipe.evaluate
-        thorough = Judges(self._known, True, True, size.naturalness, size.whisper)
-        said = _spread(self._sentences, size.sentences)
+        thorough = Judges(self._vocabulary, True, True, size.naturalness, size.whisper)
+        sentences = _spread(self._sentences, size.sentences)
         parts = [
-            self._part(side, f"sentences {talker.name}", (talker,), said, _PLAIN, thorough)
+            self._part(side, f"sentences {talker.name}", (talker,), sentences, _PLAIN, thorough)
             for talker in talkers
         ]
-        plain = Judges(self._known, whisper=size.whisper)
+        plain = Judges(self._vocabulary, whisper=size.whisper)
         parts.append(self._part(side, "replies", talkers, self._replies, _PLAIN, plain))
-        said = _spread(self._sentences, size.rate_sentences)
+        sentences = _spread(self._sentences, size.rate_sentences)
         for rate in size.rates:
-            judges = Judges(self._known, open=rate in UP, whisper=size.whisper)
-            parts.append(self._part(side, f"rates {rate:g}", talkers, said, (rate,), judges))
+            judges = Judges(self._vocabulary, open=rate in UP, whisper=size.whisper)
+            parts.append(self._part(side, f"rates {rate:g}", talkers, sentences, (rate,), judges))
         return parts
 
     def _live(self, side: str, talkers: Sequence[Talker]) -> list[Part]:
@@ -163,8 +163,8 @@ class Measurements:
         parts = [
             self._part(side, _step(rates), talkers, texts, rates, judges) for rates in (UP, DOWN)
         ]
-        given = (talkers[0], self._long, OWN_RATE)
-        return [*parts, Part(_called(side, "long"), judge_long, given, self._depends(talkers))]
+        arguments = (talkers[0], self._long, OWN_RATE)
+        return [*parts, Part(_called(side, "long"), judge_long, arguments, self._depends(talkers))]
 
     @cached_property
     def _clones(self) -> list[Part]:
@@ -201,8 +201,8 @@ class Measurements:
         rates: tuple[float, ...],
         judges: Judges,
     ) -> Part:
-        given = (tuple(talkers), texts, rates, judges)
-        return Part(_called(side, name), judge, given, self._depends(talkers))
+        arguments = (tuple(talkers), texts, rates, judges)
+        return Part(_called(side, name), judge, arguments, self._depends(talkers))
 
     def _depends(self, talkers: Sequence[Talker]) -> tuple[str, ...]:
         first = talkers[0]
@@ -220,12 +220,12 @@ class Measurements:
         others = [result(part, self.baselines) for part in self.baseline_parts]
         return None not in (*ours, *others)
 
-    def ours(self) -> Heard:
+    def ours(self) -> Results:
         """What was heard of the pack's voices."""
-        found = self._heard(self.results, "", self.parts)
+        results = self._results(self.results, "", self.parts)
         cost = result(self.speed, self.results) or {}
         return replace(
-            found,
+            results,
             likeness=self._likeness("clone"),
             people=self._people(),
             factors=tuple(cost.get("factors", ())),
@@ -234,33 +234,33 @@ class Measurements:
             own_megabytes=(cost["megabytes"] - cost["torch_megabytes"],) if cost else (),
         )
 
-    def sources(self) -> Heard:
+    def sources(self) -> Results:
         """What was heard of the synthesisers; their likeness is the held-out speakers' own."""
-        found = self._heard(self.baselines, "sources", self.baseline_parts)
-        return replace(found, likeness=self._likeness("prompt"))
+        results = self._results(self.baselines, "sources", self.baseline_parts)
+        return replace(results, likeness=self._likeness("prompt"))
 
-    def formant(self) -> Heard:
+    def formant(self) -> Results:
         """What was heard of the formant voice."""
-        return self._heard(self.baselines, "espeak", self.baseline_parts)
+        return self._results(self.baselines, "espeak", self.baseline_parts)
 
-    def beside(self) -> dict[str, Heard]:
+    def beside(self) -> dict[str, Results]:
         """What was heard of whom the recipe compares with."""
         return {
-            name: self._heard(self.baselines, name, self.baseline_parts) for name in self._beside
+            name: self._results(self.baselines, name, self.baseline_parts) for name in self._beside
         }
 
-    def _heard(self, folder: Path, side: str, parts: Sequence[Part]) -> Heard:
-        found = {part.name: part for part in parts}
+    def _results(self, folder: Path, side: str, parts: Sequence[Part]) -> Results:
+        by_name = {part.name: part for part in parts}
 
         def verdicts(name: str) -> tuple[Verdict, ...]:
-            part = found.get(_called(side, name))
+            part = by_name.get(_called(side, name))
             return tuple(read_verdicts(result(part, folder))) if part else ()
 
-        long = found.get(_called(side, "long"))
+        long = by_name.get(_called(side, "long"))
         minutes = (result(long, folder) or {}).get("minutes", ()) if long else ()
         start = _called(side, "sentences ")
-        talkers = [name.removeprefix(start) for name in found if name.startswith(start)]
-        return Heard(
+        talkers = [name.removeprefix(start) for name in by_name if name.startswith(start)]
+        return Results(
             sentences=tuple(v for name in talkers for v in verdicts(f"sentences {name}")),
             replies=verdicts("replies"),
             rates={r: verdicts(f"rates {r:g}") for r in self.run.recipe.evaluate.rates},
@@ -270,20 +270,20 @@ class Measurements:
 
     def _likeness(self, key: str) -> cloning.Likeness | None:
         virtual = [part for part in self._clones if not part.name.startswith(_PERSON)]
-        found = [result(part, self.results) or {} for part in virtual]
-        speakers = [each for each in found if "clone" in each]
-        return cloning.likeness(speakers, [each for each in found if "vector" in each], key)
+        results = [result(part, self.results) or {} for part in virtual]
+        speakers = [each for each in results if "clone" in each]
+        return cloning.likeness(speakers, [each for each in results if "vector" in each], key)
 
     def _people(self) -> tuple[cloning.Likened, ...]:
         """The clones of real people, those that could be made."""
-        found = {part.name: result(part, self.results) or {} for part in self._clones}
-        starters = [each for each in found.values() if "vector" in each]
-        made = (
+        results = {part.name: result(part, self.results) or {} for part in self._clones}
+        starters = [each for each in results.values() if "vector" in each]
+        outcomes = (
             cloning.likened(name.removeprefix("cloning/"), each, starters)
-            for name, each in found.items()
+            for name, each in results.items()
             if name.startswith(_PERSON)
         )
-        return tuple(each for each in made if each is not None)
+        return tuple(each for each in outcomes if each is not None)
 
 
 @lru_cache(maxsize=8)

@@ -23,15 +23,15 @@ class Naturalness:
     overall: float
 
 
-def naturalness(spoken: Spoken) -> Naturalness | None:
+def naturalness(sentence: Spoken) -> Naturalness | None:
     """Scores of an utterance (about a second); None for silence, or without speechmos."""
     if find_spec("speechmos") is None:
         return None
     from speechmos import dnsmos  # loads onnxruntime and its models
 
-    heard = soxr.resample(spoken.pcm, spoken.sample_rate, RATE)
-    peak = float(np.abs(heard).max())
+    samples = soxr.resample(sentence.pcm, sentence.sample_rate, RATE)
+    peak = float(np.abs(samples).max())
     if peak == 0:
         return None
-    found = dnsmos.run(heard / max(1.0, peak), RATE)
-    return Naturalness(float(found["p808_mos"]), float(found["ovrl_mos"]))
+    scores = dnsmos.run(samples / max(1.0, peak), RATE)
+    return Naturalness(float(scores["p808_mos"]), float(scores["ovrl_mos"]))

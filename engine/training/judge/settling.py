@@ -41,15 +41,15 @@ def settling(verdicts: Sequence[Verdict]) -> Settling | None:
     if not curves:
         return None
     stacked = np.stack(curves)
-    spoken = ~np.isnan(stacked).all(axis=0)
-    times, mean = times[spoken], np.nanmean(stacked[:, spoken], axis=0)
+    voiced = ~np.isnan(stacked).all(axis=0)
+    times, mean = times[voiced], np.nanmean(stacked[:, voiced], axis=0)
     earlier, later = mean[times < BEFORE[1]], mean[times > WINDOW / 2]
     if not len(earlier) or not len(later):
         return None
     before, after = float(np.mean(earlier)), float(np.mean(later[len(later) // 3 :]))
     way = (mean - before) / (after - before) if after != before else np.ones_like(mean)
-    done = times[(times >= 0) & (way >= SHARE)]
-    return Settling(before, after, float(done[0]) if len(done) else None)
+    reached = times[(times >= 0) & (way >= SHARE)]
+    return Settling(before, after, float(reached[0]) if len(reached) else None)
 
 
 def _rates(verdict: Verdict, times: Curve) -> Curve:

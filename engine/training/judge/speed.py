@@ -23,10 +23,10 @@ def speed(pack: str, texts: tuple[str, ...]) -> dict[str, Any]:
     model = loaded_pack(pack)
     voice = model.voices()[0]
     model.warm(voice)
-    said = [say(model, voice, text, (OWN_RATE,)) for text in texts]
+    sentences = [say(model, voice, text, (OWN_RATE,)) for text in texts]
     return {
-        "factors": [each.cpu_seconds * each.sample_rate / len(each.pcm) for each in said],
-        "first_ms": [each.first_ms for each in said],
+        "factors": [each.cpu_seconds * each.sample_rate / len(each.pcm) for each in sentences],
+        "first_ms": [each.first_ms for each in sentences],
         "megabytes": psutil.Process().memory_info().rss / _MEGABYTE,
         "torch_megabytes": _torch_alone() / _MEGABYTE,
     }
@@ -35,5 +35,5 @@ def speed(pack: str, texts: tuple[str, ...]) -> dict[str, Any]:
 def _torch_alone() -> int:
     """Resident bytes of a process that has imported torch."""
     code = "import psutil, torch; print(psutil.Process().memory_info().rss)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
-    return int(done.stdout)
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    return int(process.stdout)

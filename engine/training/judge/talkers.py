@@ -91,9 +91,9 @@ class SourceTalker:
     def speak(self, texts: Sequence[str], rates: Rates) -> list[Spoken]:
         """What it can speak of the texts, at the first of the rates."""
         stretch = self.sps / rates[0]
-        asked = [Request(text, self.voice, stretch, self.pitch_hz) for text in texts]
+        requests = [Request(text, self.voice, stretch, self.pitch_hz) for text in texts]
         before = _cpu_seconds()
-        takes = synthesisers.speak_all(self.synthesiser, asked)
+        takes = synthesisers.speak_all(self.synthesiser, requests)
         spent = (_cpu_seconds() - before) / max(1, len(takes))
         return [
             Spoken(
@@ -118,14 +118,14 @@ class TeacherTalker:
     def speak(self, texts: Sequence[str], rates: Rates) -> list[Spoken]:
         """What it can say of the texts, at exactly these rates."""
         person = Speaker(0, TEACHER, 1.0, 0.0, 0.0, held_out=True, blend=((self.voice, 1.0),))
-        found = []
+        sentences = []
         for text in texts:
             before = _cpu_seconds()
-            made = _teacher().say(Plan(text, text, person, rates))
-            if made is not None:
+            utterance = _teacher().say(Plan(text, text, person, rates))
+            if utterance is not None:
                 spent = _cpu_seconds() - before
-                found.append(Spoken(text, made.pcm, SAMPLE_RATE, cpu_seconds=spent))
-        return found
+                sentences.append(Spoken(text, utterance.pcm, SAMPLE_RATE, cpu_seconds=spent))
+        return sentences
 
 
 Talker = PackTalker | FormantTalker | SourceTalker | TeacherTalker
@@ -143,7 +143,7 @@ def source_talkers(recipe: Recipe) -> tuple[Talker, ...]:
 
 def talkers_beside(recipe: Recipe) -> dict[str, tuple[Talker, ...]]:
     """Who else is measured, by name. InvalidInput for who is neither a pack nor a synthesiser."""
-    found: dict[str, tuple[Talker, ...]] = {}
+    beside: dict[str, tuple[Talker, ...]] = {}
     for name in recipe.evaluate.beside:
         talkers: tuple[Talker, ...] = _synthesiser(name) or tuple(
             PackTalker(Place(Path(name).resolve()), saved.name)
@@ -154,8 +154,8 @@ def talkers_beside(recipe: Recipe) -> dict[str, tuple[Talker, ...]]:
                 f"The recipe's evaluate.beside has '{name}': no pack lies there, and no such "
                 "synthesiser is on this machine."
             )
-        found[Path(name).name] = talkers
-    return found
+        beside[Path(name).name] = talkers
+    return beside
 
 
 def _synthesiser(name: str) -> tuple[SourceTalker, ...]:
@@ -191,12 +191,12 @@ def _onsets(text: str, take: Take) -> tuple[float, ...]:
     phonemizer = WordPhonemizer(phonemizer_library())
     words = [ready for word in text.split() for ready in phonemizer.push(word)]
     words += phonemizer.finish()
-    found = match([phone for word in words for phone in word.phones], take.sounds)
-    if found is None or not all(word.phones for word in words):
+    alignment = match([phone for word in words for phone in word.phones], take.sounds)
+    if alignment is None or not all(word.phones for word in words):
         return ()
     firsts, count = [], 0
     for word in words:
-        firsts.append(found.starts[count] / take.sample_rate)
+        firsts.append(alignment.starts[count] / take.sample_rate)
         count += len(word.phones)
     return tuple(firsts)
 

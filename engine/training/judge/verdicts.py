@@ -80,16 +80,16 @@ def judge(
     talkers: tuple[Talker, ...], texts: tuple[str, ...], rates: Rates, judges: Judges
 ) -> dict[str, Any]:
     """A part: the talkers take turns with the texts; what was heard, under the key "verdicts"."""
-    said = []
+    sentences = []
     for number, talker in enumerate(talkers):
         share = texts[number :: len(talkers)]
-        said += [(talker.name, spoken) for spoken in talker.speak(share, rates)]
-    natural = {n * len(said) // max(1, judges.natural) for n in range(judges.natural)}
-    found = [
-        _verdict(name, spoken, judges, ask_natural=number in natural)
-        for number, (name, spoken) in enumerate(said)
+        sentences += [(talker.name, sentence) for sentence in talker.speak(share, rates)]
+    natural = {n * len(sentences) // max(1, judges.natural) for n in range(judges.natural)}
+    verdicts = [
+        _verdict(name, sentence, judges, ask_natural=number in natural)
+        for number, (name, sentence) in enumerate(sentences)
     ]
-    return {"verdicts": [asdict(verdict) for verdict in found]}
+    return {"verdicts": [asdict(verdict) for verdict in verdicts]}
 
 
 def read_verdicts(result: dict[str, Any] | None) -> list[Verdict]:
@@ -99,29 +99,29 @@ def read_verdicts(result: dict[str, Any] | None) -> list[Verdict]:
 
 def errors(verdicts: Sequence[Verdict], judge: Judge = Judge.WHISPER) -> float | None:
     """Word error rate of all together; None when there is nothing to judge."""
-    wrong, meant = _counts(verdicts, judge)
-    return sum(wrong) / sum(meant) if meant else None
+    wrong, count = _counts(verdicts, judge)
+    return sum(wrong) / sum(count) if count else None
 
 
 def interval(verdicts: Sequence[Verdict], judge: Judge = Judge.WHISPER) -> float:
     """Half of the 95 % interval of `errors`, by drawing the utterances anew; 0 of none."""
-    wrong, meant = map(np.asarray, _counts(verdicts, judge))
-    if not len(meant):
+    wrong, counts = map(np.asarray, _counts(verdicts, judge))
+    if not len(counts):
         return 0.0
-    rows = np.random.default_rng(0).integers(len(meant), size=(RESAMPLES, len(meant)))
-    low, high = np.percentile(wrong[rows].sum(1) / meant[rows].sum(1), (2.5, 97.5))
+    rows = np.random.default_rng(0).integers(len(counts), size=(RESAMPLES, len(counts)))
+    low, high = np.percentile(wrong[rows].sum(1) / counts[rows].sum(1), (2.5, 97.5))
     return float(high - low) / 2
 
 
 def _counts(verdicts: Sequence[Verdict], judge: Judge) -> tuple[list[int], list[int]]:
     """Words wrong and words meant of every utterance that the judge heard."""
-    wrong, meant = [], []
+    wrong, counts = [], []
     for verdict in verdicts:
         count = _wrong(verdict, judge)
         if count is not None:
             wrong.append(count)
-            meant.append(len(words(verdict.text)))
-    return wrong, meant
+            counts.append(len(words(verdict.text)))
+    return wrong, counts
 
 
 def _wrong(verdict: Verdict, judge: Judge) -> int | None:
@@ -131,14 +131,14 @@ def _wrong(verdict: Verdict, judge: Judge) -> int | None:
         case Judge.BIGRAM:
             return word_errors(verdict.text, verdict.heard)
         case Judge.OPEN:
-            heard = verdict.heard_open
-            return None if heard is None else word_errors(verdict.text, heard)
+            transcript = verdict.heard_open
+            return None if transcript is None else word_errors(verdict.text, transcript)
 
 
 @lru_cache(maxsize=2)
-def bigram_judge(known: tuple[str, ...]) -> Recogniser:
+def bigram_judge(sentences: tuple[str, ...]) -> Recogniser:
     """A recogniser of these sentences."""
-    return Recogniser(known)
+    return Recogniser(sentences)
 
 
 @lru_cache(maxsize=1)
@@ -161,40 +161,44 @@ def _aligner() -> Aligner:
     return Aligner()
 
 
-def _verdict(name: str, spoken: Spoken, judges: Judges, *, ask_natural: bool) -> Verdict:
-    pcm, sample_rate = spoken.pcm, spoken.sample_rate
-    aligned = judges.sounds or spoken.switched is not None
-    heard = _whisper().hear(pcm, sample_rate) if judges.whisper else None
+def _verdict(name: str, sentence: Spoken, judges: Judges, *, ask_natural: bool) -> Verdict:
+    pcm, sample_rate = sentence.pcm, sentence.sample_rate
+    aligned = judges.sounds or sentence.switched is not None
+    transcript = _whisper().hear(pcm, sample_rate) if judges.whisper else None
     return Verdict(
         talker=name,
-        text=spoken.text,
+        text=sentence.text,
         seconds=len(pcm) / sample_rate,
-        rate=spoken.rate,
-        ended=spoken.ended,
-        cpu_seconds=spoken.cpu_seconds,
-        first_ms=spoken.first_ms,
-        switched=spoken.switched,
-        onsets=spoken.onsets,
-        starts=tuple(_aligner().word_starts(pcm, sample_rate, spoken.text)) if aligned else (),
+        rate=sentence.rate,
+        ended=sentence.ended,
+        cpu_seconds=sentence.cpu_seconds,
+        first_ms=sentence.first_ms,
+        switched=sentence.switched,
+        onsets=sentence.onsets,
+        starts=tuple(_aligner().word_starts(pcm, sample_rate, sentence.text)) if aligned else (),
         heard=bigram_judge(judges.known).hear(pcm, sample_rate),
         heard_open=_open_judge().hear(pcm, sample_rate) if judges.open else None,
-        heard_whisper=heard,
-        wrong=None if heard is None else words_wrong(spoken.text, heard, phonemizer_library()),
-        gaps=_gaps(spoken) if judges.sounds else None,
-        naturalness=naturalness(spoken) if ask_natural else None,
+        heard_whisper=transcript,
+        wrong=None
+        if transcript is None
+        else words_wrong(sentence.text, transcript, phonemizer_library()),
+        gaps=_gaps(sentence) if judges.sounds else None,
+        naturalness=naturalness(sentence) if ask_natural else None,
     )
 
 
-def _gaps(spoken: Spoken) -> Gaps | None:
+def _gaps(sentence: Spoken) -> Gaps | None:
     """The text's sounds against those heard; None for a text without a spelling."""
     phonemizer = WordPhonemizer(phonemizer_library())
-    words = [ready for word in spoken.text.split() for ready in phonemizer.push(word)]
+    words = [ready for word in sentence.text.split() for ready in phonemizer.push(word)]
     words += phonemizer.finish()
     try:
-        meant = [sound for word in words for phone in word.phones for sound in sounds.of_ipa(phone)]
+        phones = [
+            sound for word in words for phone in word.phones for sound in sounds.of_ipa(phone)
+        ]
     except KeyError:
         return None
-    return gaps(meant, _sound_judge().hear(spoken.pcm, spoken.sample_rate))
+    return gaps(phones, _sound_judge().hear(sentence.pcm, sentence.sample_rate))
 
 
 def _read(row: dict[str, Any]) -> Verdict:

@@ -61,24 +61,26 @@ class WhisperJudge:
         return " ".join(segment.text.strip() for segment in segments)
 
 
-def words_wrong(meant: str, heard: str, espeak: Espeak) -> int:
+def words_wrong(text: str, transcript: str, espeak: Espeak) -> int:
     """Words put in, left out and replaced, where what sounds alike is the same."""
-    return _distance(_words(meant), _words(heard), lambda words: _sound(espeak, words))
+    return _distance(_words(text), _words(transcript), lambda words: _sound(espeak, words))
 
 
 def _distance(
-    meant: Sequence[str], heard: Sequence[str], sound: Callable[[tuple[str, ...]], str]
+    text: Sequence[str], transcript: Sequence[str], sound: Callable[[tuple[str, ...]], str]
 ) -> int:
     """Levenshtein's; and up to LONGEST_JOIN words equal one that sounds like all of them."""
-    costs = [[row + column for column in range(len(heard) + 1)] for row in range(len(meant) + 1)]
-    for row in range(1, len(meant) + 1):
-        for column in range(1, len(heard) + 1):
+    costs = [
+        [row + column for column in range(len(transcript) + 1)] for row in range(len(text) + 1)
+    ]
+    for row in range(1, len(text) + 1):
+        for column in range(1, len(transcript) + 1):
             best = 1 + min(
                 costs[row - 1][column], costs[row][column - 1], costs[row - 1][column - 1]
             )
             for ours, theirs in _joins(row, column):
-                same = sound(tuple(meant[row - ours : row])) == sound(
-                    tuple(heard[column - theirs : column])
+                same = sound(tuple(text[row - ours : row])) == sound(
+                    tuple(transcript[column - theirs : column])
                 )
                 if same:
                     best = min(best, costs[row - ours][column - theirs])

@@ -53,7 +53,7 @@ class Symbol:
     pause; 0 = as long as its stretch leaves it.
     """
 
-    written: str
+    text: str
     phone: int
     pause: float = 0.0
 
@@ -75,7 +75,7 @@ class Script:
 
     @property
     def text(self) -> str:
-        return "".join(symbol.written for symbol in self.symbols)
+        return "".join(symbol.text for symbol in self.symbols)
 
 
 def script(words: Sequence[PhonedWord], rates: Sequence[float], dice: random.Random) -> Script:
@@ -83,23 +83,23 @@ def script(words: Sequence[PhonedWord], rates: Sequence[float], dice: random.Ran
 
     KeyError for a phone that the teacher has no symbols for.
     """
-    spoken = [word for word in words if word.phones]
-    shares = [number * len(rates) // len(spoken) for number in range(len(spoken))]
-    pauses = _pauses(spoken, [rates[share] for share in shares] if rates else [], dice)
+    voiced = [word for word in words if word.phones]
+    shares = [number * len(rates) // len(voiced) for number in range(len(voiced))]
+    pauses = _pauses(voiced, [rates[share] for share in shares] if rates else [], dice)
     symbols: list[Symbol] = []
     firsts: dict[int, int] = {}  # place of a share's first symbol
     phone = 0
-    for number, word in enumerate(spoken):
+    for number, word in enumerate(voiced):
         firsts.setdefault(shares[number] if rates else 0, len(symbols))
-        symbols += _written(word, phone)
+        symbols += _symbols(word, phone)
         phone += len(word.phones)
-        last = number == len(spoken) - 1
+        last = number == len(voiced) - 1
         mark = word.mark or ("." if last else PAUSE if pauses[number] else "")
         if mark:
             symbols.append(Symbol(mark, phone - 1, pauses[number]))
         if not last:
             symbols.append(Symbol(" ", phone - 1))
-    return Script(tuple(symbols), _stretches(spoken, rates, shares, firsts))
+    return Script(tuple(symbols), _stretches(voiced, rates, shares, firsts))
 
 
 def frames(planned: Script, natural: kokoro.Floats, quickening: float) -> Frames | None:
@@ -108,7 +108,7 @@ def frames(planned: Script, natural: kokoro.Floats, quickening: float) -> Frames
     """
     lasting = np.maximum(1.0, natural.astype(np.float64))
     for place, symbol in enumerate(planned.symbols, start=1):
-        if symbol.written in kokoro.MARKS:
+        if symbol.text in kokoro.MARKS:
             silent = max(0.0, lasting[place - 1] - _LAST_SOUND)
             lasting[place - 1 : place + 1] += (-silent, silent)
     per_second = kokoro.SAMPLE_RATE * quickening / kokoro.FRAME
@@ -153,11 +153,11 @@ def _articulation(rate: float) -> float:
     return rate if rate >= PAUSING_BELOW else PAUSING_BELOW * (rate / PAUSING_BELOW) ** _DRAWN_OUT
 
 
-def _written(word: PhonedWord, phone: int) -> list[Symbol]:
+def _symbols(word: PhonedWord, phone: int) -> list[Symbol]:
     return [
-        Symbol(written, number)
+        Symbol(symbol, number)
         for number, each in enumerate(word.phones, start=phone)
-        for written in kokoro.symbols(each)
+        for symbol in kokoro.symbols(each)
     ]
 
 
@@ -183,17 +183,17 @@ def _fitted(
 ) -> npt.NDArray[np.float64] | None:
     """Frames of a stretch's symbols that add up to its seconds; None where they cannot."""
     paused = np.asarray([min(symbol.pause * per_second, _SPOKEN_PAUSE) for symbol in symbols])
-    gives = np.asarray([_GIVES.get(symbol.written, _GAP_GIVES) for symbol in symbols])
+    gives = np.asarray([_GIVES.get(symbol.text, _GAP_GIVES) for symbol in symbols])
     gives[paused > 0] = 0.0
     lasting = np.where(paused > 0, paused, lasting)
     if not stretch.seconds:
         return lasting
     silent = sum(symbol.pause for symbol in symbols) * per_second - paused.sum()
-    wanted = stretch.seconds * per_second - silent
+    frames_left = stretch.seconds * per_second - silent
     low, high = -6.0, 6.0
     for _ in range(40):
         middle = (low + high) / 2
         total = np.maximum(1.0, lasting * np.exp(middle * gives)).sum()
-        low, high = (middle, high) if total < wanted else (low, middle)
+        low, high = (middle, high) if total < frames_left else (low, middle)
     fitted: npt.NDArray[np.float64] = np.maximum(1.0, lasting * np.exp(low * gives))
-    return fitted if abs(fitted.sum() - wanted) < 1.0 else None
+    return fitted if abs(fitted.sum() - frames_left) < 1.0 else None

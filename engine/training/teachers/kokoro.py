@@ -47,8 +47,8 @@ _WIDTH: Final = 256
 
 def symbols(phone: str) -> str:
     """A phone of the phonemizer in the model's symbols. KeyError when it has none for it."""
-    for written, spelt in _SPELT.items():
-        phone = phone.replace(written, spelt)
+    for letters, spelt in _SPELT.items():
+        phone = phone.replace(letters, spelt)
     for symbol in phone:
         _IDS[symbol]
     return phone
@@ -91,16 +91,16 @@ class Kokoro:
 
         Symbol n begins FRAME * (sum(frames[:n]) - EARLY) samples in.
         """
-        given = frames.astype(np.float32)[None]
-        feed = {"tokens": outline.ids, "style": outline.style, _FRAMES: given}
+        durations = frames.astype(np.float32)[None]
+        feed = {"tokens": outline.ids, "style": outline.style, _FRAMES: durations}
         pcm: Pcm = self._second.run(None, {**feed, _STATES: outline.states})[0].reshape(-1)
         return pcm
 
 
 def read_voices(file: Path, names: Sequence[str]) -> dict[str, Floats]:
     """Voices that lie one after the other in a file, each fp32 [510, 256]."""
-    found = np.fromfile(file, dtype="<f4").reshape(len(names), _STYLES, _WIDTH)
-    return dict(zip(names, found, strict=True))
+    styles = np.fromfile(file, dtype="<f4").reshape(len(names), _STYLES, _WIDTH)
+    return dict(zip(names, styles, strict=True))
 
 
 def _session(model: Any) -> Any:
@@ -119,25 +119,25 @@ def _part(model: Any, inputs: Sequence[str], outputs: Sequence[str]) -> Any:
 
     graph = model.graph
     makers = {name: node for node in graph.node for name in node.output}
-    wanted, needed, nodes = list(outputs), set(inputs), set()
-    while wanted:
-        name = wanted.pop()
+    names, needed, nodes = list(outputs), set(inputs), set()
+    while names:
+        name = names.pop()
         if name in needed:
             continue
         needed.add(name)
         if name in makers:
             nodes.add(makers[name].name)
-            wanted += makers[name].input
-    known = {value.name: value for value in (*graph.input, *graph.output)}
+            names += makers[name].input
+    values = {value.name: value for value in (*graph.input, *graph.output)}
 
-    def told(name: str) -> Any:
-        return known.get(name) or helper.make_tensor_value_info(name, TensorProto.FLOAT, None)
+    def value_info(name: str) -> Any:
+        return values.get(name) or helper.make_tensor_value_info(name, TensorProto.FLOAT, None)
 
     part = helper.make_graph(
         [node for node in graph.node if node.name in nodes],
         graph.name,
-        [told(name) for name in inputs],
-        [told(name) for name in outputs],
+        [value_info(name) for name in inputs],
+        [value_info(name) for name in outputs],
         [constant for constant in graph.initializer if constant.name in needed],
     )
     return helper.make_model(part, opset_imports=model.opset_import, ir_version=model.ir_version)

@@ -102,12 +102,12 @@ def _flite_take(request: Request, wave: Path) -> Take | None:
         "-o",
         str(wave),
     ]
-    done = subprocess.run(
+    process = subprocess.run(
         command, capture_output=True, text=True, timeout=SECONDS_PER_CALL, check=False
     )
-    if done.returncode != 0 or not wave.is_file():
+    if process.returncode != 0 or not wave.is_file():
         return None
-    pairs = [part.rsplit(":", 1) for part in done.stdout.split() if ":" in part]
+    pairs = [part.rsplit(":", 1) for part in process.stdout.split() if ":" in part]
     return _arpabet_take(wave, [(phone, float(end)) for phone, end in pairs])
 
 
@@ -150,14 +150,14 @@ def _arpabet_take(wave: Path, phones: Sequence[tuple[str, float]]) -> Take | Non
     """A take from a wave file and phones with the seconds at which they end."""
     pcm, sample_rate = soundfile.read(wave, dtype="float32")
     wave.unlink()
-    found, start = [], 0
+    sounds_, start = [], 0
     for phone, end_seconds in phones:
         if phone not in sounds.ARPABET:
             return None
         end = min(round(end_seconds * sample_rate), len(pcm))
-        found.append((sounds.of_arpabet(phone), start, max(start, end)))
+        sounds_.append((sounds.of_arpabet(phone), start, max(start, end)))
         start = max(start, end)
-    return _take(pcm, int(sample_rate), found)
+    return _take(pcm, int(sample_rate), sounds_)
 
 
 # ----------------------------------------------------------------------- espeak
@@ -181,14 +181,14 @@ def _espeak_take(library: object, request: Request) -> Take | None:
     speech = library.speak(request.text, voice=request.voice, words_per_minute=words_per_minute)
     starts = [mark.sample for mark in speech.phones]
     ends = [*starts[1:], len(speech.pcm)]
-    found = []
+    sounds_ = []
     for mark, start, end in zip(speech.phones, starts, ends, strict=True):
         try:
             spelling = sounds.of_ipa(mark.ipa) or (sounds.PAUSE,)
         except KeyError:
             return None
-        found.append((spelling, start, max(start, end)))
-    return _take(speech.pcm, SAMPLE_RATE, found)
+        sounds_.append((spelling, start, max(start, end)))
+    return _take(speech.pcm, SAMPLE_RATE, sounds_)
 
 
 def _take(

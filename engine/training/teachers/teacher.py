@@ -42,7 +42,7 @@ def fetch() -> Kokoro:
 
 
 @dataclass(frozen=True)
-class _Said:
+class _Placed:
     """Samples at 24 kHz, where each symbol begins, and where the last one, speech's end, does."""
 
     pcm: Pcm
@@ -66,14 +66,14 @@ class Teacher:
         # Dice of their own: pauses do not change who speaks next in the shard.
         dice = random.Random(f"{planned.text} {planned.rates}")
         try:
-            written = script(words, planned.rates, dice)
+            lines = script(words, planned.rates, dice)
         except KeyError:
             return None
-        said = self._said(written, planned)
-        if said is None:
+        take = self._take(lines, planned)
+        if take is None:
             return None
         starts: dict[int, int] = {}
-        for symbol, place in zip(written.symbols, said.places, strict=True):
+        for symbol, place in zip(lines.symbols, take.places, strict=True):
             starts.setdefault(symbol.phone, place)
         return trimmed(
             Utterance(
@@ -82,27 +82,27 @@ class Teacher:
                 tuple(phone for word in words for phone in word.phones),
                 marks_of(words),
                 tuple(starts.values()),
-                said.places[-1],
+                take.places[-1],
                 sum(word.syllables for word in words),
-                said.pcm,
+                take.pcm,
             )
         )
 
-    def _said(self, written: Script, planned: Plan) -> _Said | None:
-        if not 1 < len(written.symbols) <= MOST_SYMBOLS:
+    def _take(self, lines: Script, planned: Plan) -> _Placed | None:
+        if not 1 < len(lines.symbols) <= MOST_SYMBOLS:
             return None
         warp = planned.speaker.warp
-        outline = self._model.outline(written.text, planned.speaker.blend)
-        lasting = frames(written, outline.natural, warp)
+        outline = self._model.outline(lines.text, planned.speaker.blend)
+        lasting = frames(lines, outline.natural, warp)
         if lasting is None:
             return None
         take = Take(self._model.speak(outline, lasting), SAMPLE_RATE, ())
         edges = np.cumsum(lasting)[:-1] - EARLY  # before each symbol, and behind the last
         samples = np.round(edges * FRAME / warp).astype(np.int64)
-        return _paused(voiced(take, planned.speaker), samples, silences(written, lasting, warp))
+        return _paused(voiced(take, planned.speaker), samples, silences(lines, lasting, warp))
 
 
-def _paused(pcm: Pcm, edges: npt.NDArray[np.int64], silent: list[int]) -> _Said:
+def _paused(pcm: Pcm, edges: npt.NDArray[np.int64], silent: list[int]) -> _Placed:
     """The samples with silence put in where each symbol that has some is quietest."""
     pieces, places, before, shift = [], [], 0, 0
     for start, end, length in zip(edges[:-1], edges[1:], silent, strict=True):
@@ -112,7 +112,7 @@ def _paused(pcm: Pcm, edges: npt.NDArray[np.int64], silent: list[int]) -> _Said:
             pieces += [faded(pcm[before:cut]), np.zeros(length, np.float32)]
             before, shift = cut, shift + length
     rest = pcm[before:]
-    return _Said(np.concatenate([*pieces, faded(rest) if pieces else rest]), tuple(places))
+    return _Placed(np.concatenate([*pieces, faded(rest) if pieces else rest]), tuple(places))
 
 
 def _quietest(pcm: Pcm) -> int:

@@ -26,7 +26,7 @@ from engine.training.corpus.utterance import SAMPLE_RATE
 from engine.training.parts import Part, Place, Result, do_parts
 from engine.training.run import Run, file_hash, read_json, write_json
 from engine.training.voice import fine_tuning, frames
-from engine.tts.voxtream.config import MARKS, VOXTREAM2
+from engine.tts.voxtream.config import DURATION_TOKENS, MARKS
 from engine.tts.voxtream.speaker.small import SAMPLE_RATE as SPEAKER_RATE
 from engine.tts.voxtream.speaker.small import load_small_speaker
 from engine.tts.voxtream.table import PhoneTable, own_ids
@@ -51,11 +51,11 @@ def encode_corpus(run: Run) -> None:
     hashes = tuple(map(file_hash, (codec, speaker, table)))
     parts = []
     for shard in shards:
-        made = codes_file(folder, shard)
-        given = (Place(shard.index), Place(made), how)
+        output = codes_file(folder, shard)
+        arguments = (Place(shard.index), Place(output), how)
         depends = (*hashes, file_hash(shard.index))
-        parts.append(Part(f"shard/{shard.index.stem}", encode_shard, given, depends))
-        if not made.is_file():
+        parts.append(Part(f"shard/{shard.index.stem}", encode_shard, arguments, depends))
+        if not output.is_file():
             parts[-1].file(folder).unlink(missing_ok=True)
     do_parts("encode", folder, parts, run.workers if run.device == "cpu" else 1)
     run.finish("encode", inputs, phones=len(ids))
@@ -73,10 +73,10 @@ class Encoding:
     device: str
 
 
-def encode_shard(index: str, made: str, how: Encoding) -> Result:
-    """Encode the shard of a JSON file into the file `made`. How many utterances it has."""
+def encode_shard(index: str, output: str, how: Encoding) -> Result:
+    """Encode the shard of a JSON file into the file `output`. How many utterances it has."""
     arrays = _Work(how).encoded(read_shard(Path(index)))
-    _write(Path(made), arrays)
+    _write(Path(output), arrays)
     return {"utterances": len(arrays["index"])}
 
 
@@ -84,11 +84,11 @@ def phone_ids(shards: Sequence[Shard], fewest: int) -> dict[str, int]:
     """Our own numbering without phones heard less often than `fewest` times: the table then spells
     them with nearer ones.
     """
-    heard: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for shard in shards:
         for entry in shard.entries:
-            heard.update(entry.phones)
-    return {phone: number for phone, number in own_ids().items() if heard[phone] >= fewest}
+            counts.update(entry.phones)
+    return {phone: number for phone, number in own_ids().items() if counts[phone] >= fewest}
 
 
 class _Work:
@@ -119,7 +119,7 @@ class _Work:
     ) -> Arrays | None:
         phones = aligned_phones(entry, self._table)
         speech_frames = -(-entry.end // FRAME_SAMPLES)
-        walk = frames.walk(phones["starts"], speech_frames, VOXTREAM2.duration_tokens)
+        walk = frames.walk(phones["starts"], speech_frames, DURATION_TOKENS)
         total = -(-len(pcm) // FRAME_SAMPLES)
         if walk is None or total < speech_frames + frames.CLOSING_FRAMES:
             return None
@@ -147,11 +147,11 @@ class _Work:
 
     @torch.inference_mode()
     def _vector(self, pcm: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        heard = torch.from_numpy(soxr.resample(pcm, SAMPLE_RATE, SPEAKER_RATE))
+        samples = torch.from_numpy(soxr.resample(pcm, SAMPLE_RATE, SPEAKER_RATE))
         device = next(self._speaker.parameters()).device
-        vector = functional.normalize(self._speaker.embed(heard.to(device)), dim=0)
-        found: npt.NDArray[np.float32] = vector.cpu().numpy()
-        return found
+        vector = functional.normalize(self._speaker.embed(samples.to(device)), dim=0)
+        values: npt.NDArray[np.float32] = vector.cpu().numpy()
+        return values
 
 
 def aligned_phones(entry: Entry, table: PhoneTable) -> dict[str, npt.NDArray[np.int64]]:

@@ -37,7 +37,7 @@ TAKEN: Final = {
 """Stages whose weights are the pack's, with the pack's file and the stage's."""
 
 
-def taken(recipe: Recipe, stage: str) -> bool:
+def is_taken(recipe: Recipe, stage: str) -> bool:
     """Whether a stage has nothing to learn. A decoder with a schedule learns on: the codes stay."""
     learns_on = stage == "decoder" and recipe.decoder.schedule.steps > 0
     return recipe.begin_with != "" and stage in TAKEN and not learns_on
@@ -47,17 +47,17 @@ def take(run: Run, stage: str) -> None:
     """Finish a stage of TAKEN with the pack's weights. InvalidInput when they do not fit."""
     corpus = run.require("corpus")
     folder = _fitting(run.recipe)
-    found, wanted = TAKEN[stage]
-    partial = run.stage(stage) / (wanted + ".partial")
-    shutil.copyfile(folder / found, partial)
-    partial.replace(run.stage(stage) / wanted)
-    run.finish(stage, {**corpus, found: file_hash(folder / found)}, taken_from=str(folder))
+    source, target = TAKEN[stage]
+    partial = run.stage(stage) / (target + ".partial")
+    shutil.copyfile(folder / source, partial)
+    partial.replace(run.stage(stage) / target)
+    run.finish(stage, {**corpus, source: file_hash(folder / source)}, taken_from=str(folder))
 
 
 def phones(recipe: Recipe) -> dict[str, int]:
     """Ids of the pack's phones, without marks: what its embeddings mean."""
-    found = read_json(_fitting(recipe) / pack.PHONES_FILE)
-    return {phone: number for phone, number in found.items() if phone not in MARKS}
+    table = read_json(_fitting(recipe) / pack.PHONES_FILE)
+    return {phone: number for phone, number in table.items() if phone not in MARKS}
 
 
 def weights(recipe: Recipe) -> dict[str, Tensor]:
@@ -76,12 +76,12 @@ def inputs(recipe: Recipe) -> dict[str, str]:
 
 
 def joined(
-    learnt: Mapping[str, Tensor], pack_: Mapping[str, Tensor], kept: float
+    trained: Mapping[str, Tensor], pack_: Mapping[str, Tensor], share: float
 ) -> dict[str, Tensor]:
-    """The weights between both, `kept` of the pack's: what a voice learnt on from another may
+    """The weights between both, `share` of the pack's: what a voice learnt on from another may
     do better there than at either end (Wortsman et al. 2022, "Robust fine-tuning").
     """
-    return {key: torch.lerp(value, pack_[key], kept) for key, value in learnt.items()}
+    return {key: torch.lerp(value, pack_[key], share) for key, value in trained.items()}
 
 
 def named_voices(run: Run, folder: Path) -> list[str]:
@@ -111,13 +111,13 @@ def _fitting(recipe: Recipe) -> Path:
         "codec": asdict(read_config(checkpoints.metadata(codec).get(CONFIG_KEY, ""), codec)),
         "speaker": asdict(load_small_speaker(folder / pack.SPEAKER_FILE).config),
     }
-    for part, asked in asked_of.items():
+    for part, shape in asked_of.items():
         there = found_in[part]
-        other = [key for key in asked if there[key] != asked[key]]
+        other = [key for key in shape if there[key] != shape[key]]
         if other:
             raise InvalidInput(
                 f"The pack to begin with has another {part} than the recipe: {other[0]} is "
-                f"{there[other[0]]}, the recipe says {asked[other[0]]}.",
+                f"{there[other[0]]}, the recipe says {shape[other[0]]}.",
                 hint="Give the recipe the pack's shapes, or train without begin_with.",
             )
     return folder

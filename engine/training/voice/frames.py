@@ -61,8 +61,8 @@ def _frame(
     for number, token in enumerate(tokens):
         for_last = _token_costs(best, sounding, absent, token)
         costs[number] = for_last
-    chosen = costs.argmin(axis=0)
-    return costs[chosen, np.arange(count + 1)], chosen
+    choice = costs.argmin(axis=0)
+    return costs[choice, np.arange(count + 1)], choice
 
 
 def _token_costs(

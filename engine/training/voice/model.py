@@ -18,7 +18,7 @@ from engine.nn.transformer import (
     TransformerConfig,
 )
 from engine.training import recipe as recipes
-from engine.tts.voxtream.config import VOXTREAM2, Generation, ModelConfig
+from engine.tts.voxtream.config import DURATION_TOKENS, Generation, ModelConfig
 from engine.tts.voxtream.network.model import VoxtreamModel
 
 PHONE_VOCABULARY = 125  # as published, so that one set of special ids serves both
@@ -32,7 +32,7 @@ class Batch:
     text: Tensor  # [B, P]
     text_lengths: Tensor  # [B]
     rows: Tensor  # [B, T, 2]
-    heard: Tensor  # [B, K, T] codes as fed, with the acoustic delay
+    inputs: Tensor  # [B, K, T] codes as fed, with the acoustic delay
     codes: Tensor  # [B, K, T] codes of the frames, -1 behind the end
     tokens: Tensor  # [B, T], -1 where nothing is to be learnt
     speakers: Tensor  # [B, width of speaker vectors]
@@ -56,7 +56,7 @@ def model_config(
         audio_vocabulary=codec.codes + 2,
         codebooks=codec.codebooks,
         speaker_width=speaker.width,
-        duration_tokens=len(VOXTREAM2.duration_tokens),
+        duration_tokens=len(DURATION_TOKENS),
         max_look_ahead=voice.look_ahead,
     )
 
@@ -85,9 +85,9 @@ def phone_rows(model: VoxtreamModel, batch: Batch, look_ahead: int) -> Tensor:
     length, window = batch.text.shape[1], model.config.phone_window
     places = torch.arange(length, device=batch.text.device)
     ahead = places[None] - places[:, None]  # [P, P]
-    seen = (ahead <= look_ahead) & (ahead > -window)
-    known = places[None] < batch.text_lengths[:, None]  # [B, P]
-    mask = (seen[None] & known[:, None]) | torch.eye(length, dtype=torch.bool, device=known.device)
+    visible = (ahead <= look_ahead) & (ahead > -window)
+    real = places[None] < batch.text_lengths[:, None]  # [B, P]
+    mask = (visible[None] & real[:, None]) | torch.eye(length, dtype=torch.bool, device=real.device)
     assert isinstance(model.phone, Transformer)
     return run_stack(model.phone, model.phone_embeddings(batch.text), mask)
 
@@ -96,7 +96,7 @@ def temporal_hidden(model: VoxtreamModel, batch: Batch, phones: Tensor, dropout:
     """Hidden [B, T, D] of every column from phone rows [B, P, D]."""
     pairs = batch.rows.flatten(1)[..., None].expand(-1, -1, phones.shape[-1])
     vectors = phones.gather(1, pairs).view(*batch.rows.shape, -1).sum(dim=2)  # [B, T, D]
-    columns = model.columns(vectors, batch.heard)
+    columns = model.columns(vectors, batch.inputs)
     columns = nn.functional.dropout(columns, dropout, training=model.training)
     length = columns.shape[1]
     mask = torch.ones(length, length, dtype=torch.bool, device=columns.device).tril()

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from engine.training.recipe import Export
 from engine.training.voice.utterances import Encoded
-from engine.tts.voxtream.config import VOXTREAM2
+from engine.tts.voxtream.config import DURATION_TOKENS, GENERATION
 from engine.tts.voxtream.rate import RateTarget
 
 RATES: Final = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0)  # SPS
@@ -44,20 +44,18 @@ def _windows(
     corpus: Iterable[Encoded],
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Rate of every window of three seconds (or shorter utterance), and its histogram of tokens."""
-    window = VOXTREAM2.generation.rate_window_frames
+    window = GENERATION.rate_window_frames
     rates, histograms = [], []
-    for made in corpus:
-        spoken = np.asarray(made.nuclei, np.int64)
-        last = made.spans()[:, 1]
-        done = np.concatenate(([0], np.cumsum(spoken)[last]))  # syllables up to each frame
+    for utterance in corpus:
+        nuclei = np.asarray(utterance.nuclei, np.int64)
+        last = utterance.spans()[:, 1]
+        ends = np.concatenate(([0], np.cumsum(nuclei)[last]))  # syllables up to each frame
         length = min(window, len(last))
         for start in range(0, len(last) - length + 1, max(1, length // 2)):
             end = start + length
-            rates.append((done[end] - done[start]) * FRAMES_PER_SECOND / length)
-            tokens = np.asarray(made.tokens[start:end], np.int64)
-            histograms.append(
-                np.bincount(tokens, minlength=len(VOXTREAM2.duration_tokens)) / length
-            )
+            rates.append((ends[end] - ends[start]) * FRAMES_PER_SECOND / length)
+            tokens = np.asarray(utterance.tokens[start:end], np.int64)
+            histograms.append(np.bincount(tokens, minlength=len(DURATION_TOKENS)) / length)
     return np.asarray(rates), np.asarray(histograms)
 
 

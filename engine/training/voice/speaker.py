@@ -68,10 +68,12 @@ class SpeakerLearner:
         self._speech = speech
         self._device = ranks.device
         self._batch_size = ranks.part(recipe.schedule.batch)
-        numbers = sorted({spoken.entry.speaker for spoken in speech.training})
+        numbers = sorted({utterance.entry.speaker for utterance in speech.training})
         self._classes = {number: place for place, number in enumerate(numbers)}
         self._by_speaker = {
-            number: [spoken for spoken in speech.training if spoken.entry.speaker == number]
+            number: [
+                utterance for utterance in speech.training if utterance.entry.speaker == number
+            ]
             for number in numbers
         }
         network = SmallSpeaker(config_of(recipe))
@@ -99,8 +101,8 @@ class SpeakerLearner:
         both.train()
         return {"equal_error_rate": error}
 
-    def _clip(self, spoken: Spoken, draw: random.Random) -> Tensor:
-        pcm = _window(spoken, self._recipe.window_seconds, draw)
+    def _clip(self, utterance: Spoken, draw: random.Random) -> Tensor:
+        pcm = _window(utterance, self._recipe.window_seconds, draw)
         if draw.random() < NOISY:
             pcm = in_a_room(pcm, SPEAKER_RATE, draw)
         return torch.from_numpy(pcm)
@@ -126,10 +128,10 @@ def equal_error_rate(model: SmallSpeaker, clips: list[Spoken], seconds: float) -
     device = next(model.parameters()).device
     draw = random.Random(0)
     vectors, people = [], []
-    for spoken in clips:
-        pcm = torch.from_numpy(_window(spoken, seconds, draw)).to(device)
+    for utterance in clips:
+        pcm = torch.from_numpy(_window(utterance, seconds, draw)).to(device)
         vectors.append(functional.normalize(model.embed(pcm), dim=0).cpu())
-        people.append(spoken.entry.speaker)
+        people.append(utterance.entry.speaker)
     if not vectors:
         return 0.5
     stacked = torch.stack(vectors)
@@ -150,11 +152,11 @@ def rate_where_equal(same: npt.NDArray[np.floating], other: npt.NDArray[np.float
     return float((missed[best] + wrong[best]) / 2)
 
 
-def _window(spoken: Spoken, seconds: float, draw: random.Random) -> npt.NDArray[np.float32]:
+def _window(utterance: Spoken, seconds: float, draw: random.Random) -> npt.NDArray[np.float32]:
     """A window of an utterance at the encoder's rate; short ones are repeated."""
     length = int(seconds * SAMPLE_RATE)
-    start = draw.randrange(max(1, len(spoken.pcm) - length))
-    part = spoken.pcm[start : start + length].astype(np.float32) / 32768
+    start = draw.randrange(max(1, len(utterance.pcm) - length))
+    part = utterance.pcm[start : start + length].astype(np.float32) / 32768
     if len(part) < length:
         part = np.resize(part, length)
     resampled: npt.NDArray[np.float32] = soxr.resample(part, SAMPLE_RATE, SPEAKER_RATE)

@@ -34,7 +34,7 @@ from engine.tts.voxtream.config import BOS, UNKNOWN, Generation, ModelConfig
 
 FRAMES_PER_SECOND = 12.5
 VALIDATION_BATCHES = 4
-WRONG_SHARE = 0.8  # of the codebooks of a frame heard wrong
+WRONG_SHARE = 0.8  # of the codebooks of a frame inputs wrong
 
 
 def train_voice(run: Run) -> None:
@@ -124,21 +124,21 @@ class VoiceLearner:
         with torch.autocast(self._device.type, torch.bfloat16, enabled=bf16):
             phones = phone_rows(model, batch, look_ahead)
             hidden = temporal_hidden(model, batch, phones, recipe.dropout)
-            wanted = batch.tokens >= 0  # [B, T]
-            logits = model.semantic_head(hidden[wanted]).float()  # [M, N V]
+            real = batch.tokens >= 0  # [B, T]
+            logits = model.semantic_head(hidden[real]).float()  # [M, N V]
             joint = batch.tokens * self._config.audio_vocabulary + batch.codes[:, 0]
-            semantic = functional.cross_entropy(logits, joint[wanted])
+            semantic = functional.cross_entropy(logits, joint[real])
             acoustic = self._acoustic(batch, hidden)
         by_token = logits.detach().view(len(logits), self._config.duration_tokens, -1).logsumexp(-1)
-        duration = functional.cross_entropy(by_token, batch.tokens[wanted])
+        duration = functional.cross_entropy(by_token, batch.tokens[real])
         return {"semantic": semantic, "acoustic": acoustic, "duration": duration}
 
     def _acoustic(self, batch: Batch, hidden: Tensor) -> Tensor:
         """Acoustic loss on a share of the frames (VoXtream, 2: amortised)."""
         # Column t makes the semantic code of frame t and the acoustic ones of frame t - 1.
-        learnt = batch.tokens >= 0
-        learnt = learnt & learnt.roll(1, dims=1)
-        places = learnt.nonzero()  # [M, 2]
+        real = batch.tokens >= 0
+        real = real & real.roll(1, dims=1)
+        places = real.nonzero()  # [M, 2]
         count = max(self._recipe.min_depth_frames, int(self._recipe.depth_share * len(places)))
         order = torch.randperm(len(places), device=places.device)[:count]
         lesson, column = places[order].unbind(1)
@@ -156,7 +156,7 @@ def collated(lessons: list[Lesson], config: ModelConfig) -> Batch:
     count, codebooks = len(lessons), config.codebooks
     text = np.full((count, phones), UNKNOWN, np.int64)
     rows = np.zeros((count, columns, 2), np.int64)
-    heard = np.full((count, codebooks, columns), config.codes + 1, np.int64)
+    inputs = np.full((count, codebooks, columns), config.codes + 1, np.int64)
     codes = np.zeros((count, codebooks, columns), np.int64)
     tokens = np.full((count, columns), -1, np.int64)
     for number, lesson in enumerate(lessons):
@@ -164,14 +164,14 @@ def collated(lessons: list[Lesson], config: ModelConfig) -> Batch:
         text[number, : len(lesson.text)] = lesson.text
         rows[number, :length] = lesson.rows
         codes[number, :, :length] = lesson.codes
-        heard[number, 0, 1:length] = lesson.codes[0, :-1]
-        heard[number, 1:, 2:length] = lesson.codes[1:, :-2]
+        inputs[number, 0, 1:length] = lesson.codes[0, :-1]
+        inputs[number, 1:, 2:length] = lesson.codes[1:, :-2]
         tokens[number, :length] = lesson.tokens
     return Batch(
         torch.from_numpy(text),
         torch.tensor([len(lesson.text) for lesson in lessons]),
         torch.from_numpy(rows),
-        torch.from_numpy(heard),
+        torch.from_numpy(inputs),
         torch.from_numpy(codes),
         torch.from_numpy(tokens),
         torch.from_numpy(np.stack([lesson.speaker for lesson in lessons])),
@@ -193,25 +193,25 @@ def dropped(batch: Batch, config: ModelConfig, recipe: recipes.Voice) -> Batch:
         every | (torch.rand(count, device=device) < recipe.drop) for _ in range(3)
     )
     text = batch.text.masked_fill((batch.text != BOS) & without_text[:, None], UNKNOWN)
-    columns = torch.arange(batch.heard.shape[-1], device=device)
+    columns = torch.arange(batch.inputs.shape[-1], device=device)
     first = (batch.tokens >= 0).int().argmax(dim=1)  # the prompt's last column
     in_prompt = columns[None] <= first[:, None]  # [B, T]
-    hidden = (in_prompt & without_prompt[:, None])[:, None] & (batch.heard <= config.codes)
-    heard = batch.heard.masked_fill(hidden, config.codes)
+    hidden = (in_prompt & without_prompt[:, None])[:, None] & (batch.inputs <= config.codes)
+    codes = batch.inputs.masked_fill(hidden, config.codes)
     speakers = batch.speakers * (~without_speaker)[:, None]
-    return replace(batch, text=text, heard=heard, speakers=speakers)
+    return replace(batch, text=text, inputs=codes, speakers=speakers)
 
 
 def corrupted(batch: Batch, config: ModelConfig, recipe: recipes.Voice) -> Batch:
-    """Some frames heard wrong, some not at all, as a model's own codes are now and then."""
-    shape, device = batch.heard.shape, batch.heard.device
-    real = batch.heard < config.codes
+    """Some frames inputs wrong, some not at all, as a model's own codes are now and then."""
+    shape, device = batch.inputs.shape, batch.inputs.device
+    real = batch.inputs < config.codes
     columns = (shape[0], 1, shape[2])
     wrong = (torch.rand(columns, device=device) < recipe.random_codes) & (
         torch.rand(shape, device=device) < WRONG_SHARE
     )
     random_codes = torch.randint(0, config.codes, shape, device=device)
-    heard = torch.where(wrong & real, random_codes, batch.heard)
+    codes = torch.where(wrong & real, random_codes, batch.inputs)
     lost = torch.rand(columns, device=device) < recipe.lost_frames
-    heard = torch.where(lost & real, torch.full_like(heard, config.codes), heard)
-    return replace(batch, heard=heard)
+    codes = torch.where(lost & real, torch.full_like(codes, config.codes), codes)
+    return replace(batch, inputs=codes)

@@ -38,9 +38,9 @@ class Trial:
     rate: float
     lost: float
 
-    def cost(self, wanted: float) -> float:
+    def cost(self, target: float) -> float:
         """What is wrong with it: the rate's error, and words beyond those always lost."""
-        return abs(self.rate - wanted) / wanted + max(0.0, self.lost - KEPT)
+        return abs(self.rate - target) / target + max(0.0, self.lost - KEPT)
 
 
 def tuned(
@@ -58,8 +58,8 @@ def tuned(
     hashes = pack_hashes(pack)  # also of its voices, and of how it draws
     parts = {}
     for rate, row in table.items():
-        given = (Place(pack), rate, row, tuple(counts.items()), _enough(texts, rate, seconds))
-        parts[rate] = Part(f"{rate:g} SPS", tune, given, hashes)
+        arguments = (Place(pack), rate, row, tuple(counts.items()), _enough(texts, rate, seconds))
+        parts[rate] = Part(f"{rate:g} SPS", tune, arguments, hashes)
     do_parts("tuning", folder, tuple(parts.values()), run.workers, fresh=True)
     return {rate: _row(result(part, folder)) for rate, part in parts.items()}
 
@@ -88,12 +88,12 @@ def _candidates(
         yield replace(row, weight=strength)
         if trials[-1].cost(rate) <= NEAR:
             return
-    rows = {known: replace(row, counts=found) for known, found in counts.items()}
-    asked = rate
+    rows = {place: replace(row, counts=histogram) for place, histogram in counts.items()}
+    target = rate
     for _ in range(FURTHER):
         best = min(trials, key=lambda trial: trial.cost(rate))
-        asked = min(max(asked + rate - best.rate, min(rows)), max(rows))
-        shifted = replace(rate_target(asked, rows), weight=best.target.weight)
+        target = min(max(target + rate - best.rate, min(rows)), max(rows))
+        shifted = replace(rate_target(target, rows), weight=best.target.weight)
         if abs(best.rate - rate) <= NEAR * rate or any(t.target == shifted for t in trials):
             return
         yield shifted
@@ -105,37 +105,37 @@ def _trial(
     """All texts at a rate, by the pack's voices in turn, with one row as the whole table."""
     changed = model.with_rates({rate: target})
     voices = changed.voices()
-    said = [
+    sentences = [
         say(changed, voices[number % len(voices)], text, (rate,))
         for number, text in enumerate(texts)
     ]
-    heard = [bigram_judge(texts).hear(each.pcm, each.sample_rate) for each in said]
-    return Trial(target, mean(each.rate for each in said), word_error_rate(texts, heard))
+    transcripts = [bigram_judge(texts).hear(each.pcm, each.sample_rate) for each in sentences]
+    return Trial(target, mean(each.rate for each in sentences), word_error_rate(texts, transcripts))
 
 
 def _texts(run: Run) -> tuple[str, ...]:
     """Sentences of the validation side whose words the judge knows."""
     entries = [entry for shard in read_shards(run.stage("corpus")) for entry in shard.entries]
-    found = sorted({entry.text for entry in entries if is_validation(run, entry.text)})
-    plain = [text for text in found if WORDS[0] <= text.count(" ") + 1 <= WORDS[1]]
+    texts = sorted({entry.text for entry in entries if is_validation(run, entry.text)})
+    plain = [text for text in texts if WORDS[0] <= text.count(" ") + 1 <= WORDS[1]]
     judge = bigram_judge(tuple(plain))
     return tuple(text for text in plain if judge.knows(text))
 
 
 def _enough(texts: Sequence[str], rate: float, seconds: float) -> tuple[str, ...]:
     """As many texts as last so long at a rate, at least one."""
-    taken: list[str] = []
+    lesson: list[str] = []
     syllables = 0
     for text in texts:
-        if taken and syllables + syllables_of(text) > rate * seconds:
+        if lesson and syllables + syllables_of(text) > rate * seconds:
             break
-        taken.append(text)
+        lesson.append(text)
         syllables += syllables_of(text)
-    return tuple(taken)
+    return tuple(lesson)
 
 
-def _row(found: dict[str, Any] | None) -> RateTarget:
+def _row(best: dict[str, Any] | None) -> RateTarget:
     """The row a part kept."""
-    assert found is not None  # all parts were done
-    kept = found["row"]
-    return RateTarget(tuple(kept["counts"]), kept["weight"], kept["guidance"])
+    assert best is not None  # all parts were done
+    row = best["row"]
+    return RateTarget(tuple(row["counts"]), row["weight"], row["guidance"])

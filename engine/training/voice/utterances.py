@@ -21,7 +21,7 @@ from engine.errors import InvalidInput
 from engine.training.corpus.speakers import cast
 from engine.training.run import Run
 from engine.training.voice.frames import CLOSING_FRAMES
-from engine.tts.voxtream.config import BOS, EOS, SILENCE, UNKNOWN, VOXTREAM2
+from engine.tts.voxtream.config import BOS, DURATION_TOKENS, EOS, SILENCE, UNKNOWN
 
 Ints = npt.NDArray[np.int64]
 
@@ -53,7 +53,7 @@ class Encoded:
 
     def spans(self) -> Ints:
         """First and last phone of every speech frame, [T, 2]."""
-        steps = [VOXTREAM2.duration_tokens[token] for token in self.tokens]
+        steps = [DURATION_TOKENS[token] for token in self.tokens]
         spans, last = [], -1
         for step in steps:
             first = last + step.shift
@@ -84,12 +84,12 @@ class Library:
 
     @property
     def frames(self) -> int:
-        return sum(made.frames for person in self.people.values() for made in person)
+        return sum(utterance.frames for person in self.people.values() for utterance in person)
 
     def speaker(self, draw: random.Random) -> int:
         """One of them, by how much they said."""
         numbers = list(self.people)
-        weights = [sum(made.frames for made in self.people[number]) for number in numbers]
+        weights = [sum(utterance.frames for utterance in self.people[number]) for number in numbers]
         return draw.choices(numbers, weights)[0]
 
 
@@ -113,10 +113,10 @@ def read_encoded(run: Run) -> Sides:
         if number in left_out:
             held_out[number] = tuple(person)
             continue
-        kept = max(1, round(len(person) * run.recipe.corpus.validation_share))
-        if len(person) > kept + 1:
-            validation[number] = tuple(person[:kept])
-            person = person[kept:]
+        count = max(1, round(len(person) * run.recipe.corpus.validation_share))
+        if len(person) > count + 1:
+            validation[number] = tuple(person[:count])
+            person = person[count:]
         training[number] = tuple(person)
     if not training:
         raise InvalidInput("Nothing of the corpus could be encoded.", hint="Make more of it.")
@@ -127,18 +127,18 @@ def read_everybody(folder: Path) -> dict[int, list[Encoded]]:
     """All encoded utterances in a folder, by speaker."""
     every: dict[int, list[Encoded]] = {}
     for file in sorted(folder.glob("*.safetensors")):
-        for made in read_shard(file):
-            every.setdefault(made.speaker, []).append(made)
+        for utterance in read_shard(file):
+            every.setdefault(utterance.speaker, []).append(utterance)
     return every
 
 
 def read_shard(file: Path) -> list[Encoded]:
     """The utterances of one encoded shard."""
     arrays = load_file(file)
-    found, frame, speech, phone, mark = [], 0, 0, 0, 0
+    utterances, frame, speech, phone, mark = [], 0, 0, 0, 0
     for place, row in enumerate(arrays["index"].tolist()):
         number, frames, speech_frames, phones, marks = row
-        found.append(
+        utterances.append(
             Encoded(
                 int(arrays["places"][place]),
                 number,
@@ -157,34 +157,36 @@ def read_shard(file: Path) -> list[Encoded]:
             phone + phones,
             mark + marks,
         )
-    return found
+    return utterances
 
 
 def sequence(person: Sequence[Encoded], draw: random.Random, window: int, prompt: int) -> Lesson:
     """A sequence of at most `window` frames, `prompt` of them prompt where there is so much."""
     opening, speaker = _prompt(person, draw, prompt)
-    codes, heard = [opening], opening.shape[1]
-    builder = _Builder(heard)
-    room, ends = window - heard, draw.random() < ENDING
+    codes, columns = [opening], opening.shape[1]
+    builder = _Builder(columns)
+    room, ends = window - columns, draw.random() < ENDING
     while builder.frames < room:
-        made = draw.choice(person)
-        if ends and builder.frames and made.frames > room - builder.frames:
+        utterance = draw.choice(person)
+        if ends and builder.frames and utterance.frames > room - builder.frames:
             break
-        codes.append(builder.add(made, room))
+        codes.append(builder.add(utterance, room))
     if ends and builder.complete:
         codes[-1] = codes[-1][:, : codes[-1].shape[1] - builder.close()]
     whole = np.concatenate(codes, axis=1).astype(np.int64)
     text, rows, tokens = builder.built(draw)
-    return Lesson(text, rows, whole, tokens, heard, speaker)
+    return Lesson(text, rows, whole, tokens, columns, speaker)
 
 
 def one_utterance(
-    made: Encoded, person: Sequence[Encoded], draw: random.Random, prompt: int
+    utterance: Encoded, person: Sequence[Encoded], draw: random.Random, prompt: int
 ) -> Lesson:
     """The sequence of one whole utterance behind at most `prompt` frames of prompt."""
     opening, speaker = _prompt(person, draw, prompt)
     builder = _Builder(opening.shape[1])
-    whole = np.concatenate((opening, builder.add(made, made.frames)), axis=1).astype(np.int64)
+    whole = np.concatenate((opening, builder.add(utterance, utterance.frames)), axis=1).astype(
+        np.int64
+    )
     text, rows, tokens = builder.built(draw)
     return Lesson(text, rows, whole, tokens, opening.shape[1], speaker)
 
@@ -193,9 +195,9 @@ def _prompt(
     person: Sequence[Encoded], draw: random.Random, frames: int
 ) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.float32]]:
     """Codes [K, T] of a prompt of at most `frames` frames, and its speaker's unit vector."""
-    said = [draw.choice(person) for _ in range(1 + frames // 12)]
-    codes = np.concatenate([made.prompt for made in said], axis=1)[:, :frames]
-    vector = np.mean([made.vector for made in said], axis=0)
+    utterances = [draw.choice(person) for _ in range(1 + frames // 12)]
+    codes = np.concatenate([utterance.prompt for utterance in utterances], axis=1)[:, :frames]
+    vector = np.mean([utterance.vector for utterance in utterances], axis=0)
     return codes, (vector / (np.linalg.norm(vector) + 1e-9)).astype(np.float32)
 
 
@@ -216,26 +218,27 @@ class _Builder:
     def frames(self) -> int:
         return len(self._spans)
 
-    def add(self, made: Encoded, most: int) -> npt.NDArray[np.int16]:
+    def add(self, utterance: Encoded, most: int) -> npt.NDArray[np.int16]:
         """Add an utterance as far as there is room; the codes [K, T] taken of it."""
-        marks = {int(before): int(number) for before, number in made.marks}
-        for count, phone in enumerate(made.phones.tolist()):
+        marks = {int(before): int(number) for before, number in utterance.marks}
+        for count, phone in enumerate(utterance.phones.tolist()):
             self._places.append(len(self._text))
             self._text.append(phone)
             if count + 1 in marks:
                 self._text.append(marks[count + 1])
         spans = [
-            (self._spoken + first, self._spoken + last) for first, last in made.spans().tolist()
+            (self._spoken + first, self._spoken + last)
+            for first, last in utterance.spans().tolist()
         ]
-        pause = made.frames - len(spans)
-        last = self._spoken + len(made.phones) - 1
-        taken = min(made.frames, most - self.frames)
-        self.complete = taken == made.frames
+        pause = utterance.frames - len(spans)
+        last = self._spoken + len(utterance.phones) - 1
+        frames = min(utterance.frames, most - self.frames)
+        self.complete = frames == utterance.frames
         self._last_speech = self.frames + len(spans)
-        self._spans += (spans + [(last, last)] * pause)[:taken]
-        self._tokens += ([int(token) for token in made.tokens] + [STAY] * pause)[:taken]
-        self._spoken += len(made.phones)
-        return made.codes[:, :taken]
+        self._spans += (spans + [(last, last)] * pause)[:frames]
+        self._tokens += ([int(token) for token in utterance.tokens] + [STAY] * pause)[:frames]
+        self._spoken += len(utterance.phones)
+        return utterance.codes[:, :frames]
 
     def close(self) -> int:
         """End the text behind the last utterance; how many of its last frames are not used."""
@@ -252,10 +255,10 @@ class _Builder:
         """Text with the prompt's masked phones, rows [T, 2] of all columns, tokens [T]."""
         lead = self._prompt + 1
         furthest = max(last for _, last in self._spans) + draw.randint(MIN_AHEAD, MAX_AHEAD)
-        known = self._places[min(furthest, len(self._places) - 1)] + 1
+        place = self._places[min(furthest, len(self._places) - 1)] + 1
         if furthest >= len(self._places):
-            known = len(self._text)
-        text = [BOS, *[UNKNOWN] * self._prompt, *self._text[:known]]
+            place = len(self._text)
+        text = [BOS, *[UNKNOWN] * self._prompt, *self._text[:place]]
         columns = [(column, column) for column in range(lead)]
         columns += [(lead + self._places[a], lead + self._places[b]) for a, b in self._spans[:-1]]
         tokens = [-1] * self._prompt + self._tokens

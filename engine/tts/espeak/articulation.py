@@ -58,16 +58,16 @@ class Articulation:
     def speak(self, piece: Piece, context: Context, rate: float | None, word_pace: float) -> Sound:
         """The piece, after its rest(), at `word_pace` times `rate` SPS (None = own pace)."""
         pace = self._pacer.pace(rate, word_pace)
-        found = self._said(piece, context, pace)
-        if found is None:
+        cutting = self._cutting(piece, context, pace)
+        if cutting is None:
             body, syllables = self._joiner.pause(_MUTE_SAMPLES), _NO_SYLLABLES
         else:
-            body = self._joiner.append(found.span, pace.stretch)
+            body = self._joiner.append(cutting.span, pace.stretch)
             syllables = tuple(
-                min(len(body), round(sample * pace.stretch)) for sample in found.syllables
+                min(len(body), round(sample * pace.stretch)) for sample in cutting.syllables
             )
         self._before, self._gap = piece.closes, round(pace.gap * len(syllables))
-        self._pacer.spoken(syllables=len(syllables), samples=self._rested + len(body))
+        self._pacer.note(syllables=len(syllables), samples=self._rested + len(body))
         self._rested = 0
         return Sound(body * self._gain, syllables)
 
@@ -81,7 +81,7 @@ class Articulation:
         """The last piece fades out."""
         return self._joiner.pause(FADE) * self._gain
 
-    def _said(self, piece: Piece, context: Context, pace: Pace) -> Cut | None:
+    def _cutting(self, piece: Piece, context: Context, pace: Pace) -> Cut | None:
         """Where the piece is in the speech of its context; None when it makes no sound."""
         if not piece.text:
             return None

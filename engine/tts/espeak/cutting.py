@@ -51,7 +51,7 @@ def _onsets(speech: Speech, tokens: tuple[str, ...], end_of_speech: int) -> list
         while place + 1 < len(tokens) and mark.character >= starts[place + 1]:
             place += 1
         marks[place].append(mark.sample)
-    onsets = [found[0] if found else -1 for found in marks] + [end_of_speech]
+    onsets = [samples[0] if samples else -1 for samples in marks] + [end_of_speech]
     onsets[0] = 0
     for token, following in _merged(onsets):
         _divide(speech, tokens, (token, following), onsets, marks[token])
@@ -60,8 +60,8 @@ def _onsets(speech: Speech, tokens: tuple[str, ...], end_of_speech: int) -> list
 
 def _merged(onsets: list[int]) -> list[tuple[int, int]]:
     """Runs [token, following) that espeak spoke as one: 'of the', 'such as', 'it is'."""
-    known = [place for place, onset in enumerate(onsets) if onset >= 0]
-    return [(token, following) for token, following in pairwise(known) if following > token + 1]
+    places = [place for place, onset in enumerate(onsets) if onset >= 0]
+    return [(token, following) for token, following in pairwise(places) if following > token + 1]
 
 
 def _divide(
@@ -84,9 +84,9 @@ def _divide(
     letters = list(accumulate(len(word) for word in tokens[token:following]))
     boundaries = [p.sample for p in speech.phones if first < p.sample < last] or [last]
     for place, passed in zip(inside, letters, strict=False):
-        wanted = first + (last - first) * passed // letters[-1]
+        target = first + (last - first) * passed // letters[-1]
         onsets[place] = max(
-            onsets[place - 1], min(boundaries, key=lambda sample: abs(sample - wanted))
+            onsets[place - 1], min(boundaries, key=lambda sample: abs(sample - target))
         )
 
 

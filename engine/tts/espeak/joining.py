@@ -84,10 +84,10 @@ def stretch(span: Span, factor: float) -> Span:
     wanted_length = round(length * factor)
     out = np.zeros(wanted_length + 2 * _WINDOW, np.float32)
     out[:_HOP] = source[:_HOP] * _BELL[_HOP:]  # the second half of the window before the first
-    taken = 0
+    position = 0
     for place in range(0, wanted_length + FADE, _HOP):
         if place:
-            going_on = source[taken + _HOP : taken + 2 * _HOP]
-            taken = _in_phase(going_on, source, min(round(place / factor), length))
-        out[place : place + 2 * _HOP] += source[taken : taken + 2 * _HOP] * _BELL
+            going_on = source[position + _HOP : position + 2 * _HOP]
+            position = _in_phase(going_on, source, min(round(place / factor), length))
+        out[place : place + 2 * _HOP] += source[position : position + 2 * _HOP] * _BELL
     return Span(out[: wanted_length + FADE], 0, wanted_length)

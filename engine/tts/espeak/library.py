@@ -114,20 +114,20 @@ class Espeak:
     def claim(cls) -> Self:
         """The library for this thread. ModelError when another living thread holds it."""
         with cls._claiming:
-            held = cls._held
-            if held is not None and held._owner is not threading.current_thread():
-                if held._owner.is_alive():
+            library = cls._held
+            if library is not None and library._owner is not threading.current_thread():
+                if library._owner.is_alive():
                     raise ModelError(
-                        f"The formant voice is in use by the thread {held._owner.name!r}.",
+                        f"The formant voice is in use by the thread {library._owner.name!r}.",
                         hint="Only one thread at a time can own it; close the other voice first.",
                     )
-                held._terminate()
-                held = None
-            if held is None:
-                held = cls._held = cls()
-            held._claims += 1
-            assert isinstance(held, cls)
-            return held
+                library._terminate()
+                library = None
+            if library is None:
+                library = cls._held = cls()
+            library._claims += 1
+            assert isinstance(library, cls)
+            return library
 
     def release(self) -> None:
         """Give one claim back; the last one frees the library. Once the owner has ended, any

@@ -68,7 +68,7 @@ class EspeakModel:
             raise InvalidInput(
                 f"The voice {voice.name!r} was made for {voice.model!r}, not for the formant "
                 "voice.",
-                hint="Choose one of " + ", ".join(known.name for known in voices.VOICES) + ".",
+                hint="Choose one of " + ", ".join(voice.name for voice in voices.VOICES) + ".",
             )
 
     def close(self) -> None:

@@ -89,23 +89,23 @@ class Pacer:
         pace = pace_for(self._word_target * faster)
         return replace(pace, pause=pace.pause / shorter)
 
-    def spoken(self, *, syllables: int, samples: int) -> None:
+    def note(self, *, syllables: int, samples: int) -> None:
         """A piece and the pause before it were spoken."""
         if self._target is not None:
             self._late_s += samples / SAMPLE_RATE - syllables / self._word_target
 
 
 class SyllableMeter:
-    """Counts syllables: all (`counted`), and those of the last 3 s (`rate`)."""
+    """Counts syllables: all (`count`), and those of the last 3 s (`rate`)."""
 
     def __init__(self) -> None:
-        self.counted = 0
+        self.count = 0
         self._ends: deque[int] = deque()
 
     def add(self, sample: int) -> None:
         """A syllable ends at `sample` of the utterance; in rising order."""
         self._ends.append(sample)
-        self.counted += 1
+        self.count += 1
 
     def branch(self) -> "SyllableMeter":
         """Another one that counts on from here."""

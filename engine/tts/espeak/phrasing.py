@@ -147,13 +147,13 @@ class Phrasing:
 
 def split_word(number: int, text: str) -> list[Piece]:
     """The pieces of one word; at least one."""
-    spoken = _pronounceable(text)
+    letters = _pronounceable(text)
     closes = closing_break(text)
-    if not spoken:
+    if not letters:
         return [Piece(number, "", True, closes if closes is not Break.NONE else Break.CLAUSE)]
     parts = [
-        spoken[start : start + _PIECE_CHARACTERS]
-        for start in range(0, len(spoken), _PIECE_CHARACTERS)
+        letters[start : start + _PIECE_CHARACTERS]
+        for start in range(0, len(letters), _PIECE_CHARACTERS)
     ]
     # A part without a letter (the rest of a row of dots) says nothing.
     parts = [parts[0], *(part for part in parts[1:] if _has_sound(part))]

@@ -67,7 +67,7 @@ class EspeakSession:
     @property
     def syllables(self) -> int:
         """How many syllables were made so far."""
-        return self._meter.counted
+        return self._meter.count
 
     def push_word(self, text: str, pace: float = PLAIN) -> None:
         """Append one whole word with its punctuation, to be spoken at `pace` times the rate (at the
@@ -124,10 +124,10 @@ class EspeakSession:
 
     def _speak_next(self) -> bool:
         """Make the sound of one more piece; False when none can be made now."""
-        pieces, taken = self._phrasing.taken, self._phrasing.take()
-        if taken is None:
+        pieces, pair = self._phrasing.taken, self._phrasing.take()
+        if pair is None:
             return self._fade_out()
-        piece, context = taken
+        piece, context = pair
         pace = self._paces[piece.word]
         self._mark(piece, pieces)
         pause = self._articulation.rest(self._rate, pace)

@@ -111,7 +111,7 @@ def write_data_folder(source: Path, target: Path) -> None:
 
 def _definition(voice: FormantVoice, language: str) -> str:
     """The text of an espeak voice file: the language's own lines, then ours."""
-    kept = [line for line in language.splitlines() if not line.startswith("name")]
+    lines = [line for line in language.splitlines() if not line.startswith("name")]
     ours = [f"pitch {voice.low_pitch} {voice.high_pitch}", "flutter 0", "roughness 0"]
     ours += [f"formant {f.number} {f.frequency} {f.height} {f.width}" for f in voice.formants]
-    return "\n".join([f"name {file_name(voice)}", *kept, *ours, ""])
+    return "\n".join([f"name {file_name(voice)}", *lines, *ours, ""])

@@ -33,36 +33,36 @@ class AlignmentCursor:
         self._generation = generation
         self._visits: Counter[tuple[int, int]] = Counter()
 
-    def advance(self, token: int, known: int, *, closed: bool) -> Span:
-        """Move by a duration token. `known` phones exist in all; `closed`: no more will come.
+    def advance(self, token: int, total: int, *, closed: bool) -> Span:
+        """Move by a duration token. `total` phones exist in all; `closed`: no more will come.
 
-        When closed, index `known` is the silence behind the text and `known` + 1 its end mark.
+        When closed, index `total` is the silence behind the text and `total` + 1 its end mark.
         """
         step = self._tokens[token]
         start = self.last + step.shift
         # The released rule pushes once, without looking at the state it pushes into; and compares
         # the visits near the end with ==, so that a state visited more often before the end was
         # known stays for 2 s. Here a worn-out state is never entered.
-        while self._worn((start, start + step.phones), known, closed=closed):
+        while self._worn((start, start + step.phones), total, closed=closed):
             start += 1
         self._visits[(start, start + step.phones)] += 1
-        span = self._span(start, step.phones, known, closed=closed)
+        span = self._span(start, step.phones, total, closed=closed)
         self.last = span.last
         return span
 
-    def _worn(self, state: tuple[int, int], known: int, *, closed: bool) -> bool:
+    def _worn(self, state: tuple[int, int], total: int, *, closed: bool) -> bool:
         visits = self._visits[state]
         # While text may still come the last phones known are not the end (the released rule takes
         # them for it).
-        if closed and state[0] >= known:
+        if closed and state[0] >= total:
             return False
-        at_end = closed and state[0] >= known - LAST_PHONES
+        at_end = closed and state[0] >= total - LAST_PHONES
         if at_end and visits >= self._generation.repeats_at_end:
             return True
         return visits > self._generation.repeats_before_push
 
-    def _span(self, start: int, phones: int, known: int, *, closed: bool) -> Span:
-        if closed and start >= known:
-            end = min(start, known + 1)
+    def _span(self, start: int, phones: int, total: int, *, closed: bool) -> Span:
+        if closed and start >= total:
+            end = min(start, total + 1)
             return Span(end, end, ended=True)
         return Span(start, start + phones - 1)

@@ -91,37 +91,12 @@ class Generation:
     passage_frames: int = NEVER  # after so many a sentence's end is followed by a new passage
 
 
-@dataclass(frozen=True)
-class System:
-    """One of the two published systems built from the same parts."""
-
-    name: str
-    duration_tokens: tuple[DurationToken, ...]
-    codebooks: int
-    rate_control: bool
-    prompt_text: bool  # the prompt comes with its transcript
-    generation: Generation
-
-
-VOXTREAM2 = System(
-    name="voxtream2",
-    duration_tokens=tuple(DurationToken(shift, phones) for shift in (0, 1, 2) for phones in (1, 2)),
-    codebooks=16,
-    rate_control=True,
-    prompt_text=False,
-    generation=Generation(),
+NAME: Final = "voxtream2"  # of the published weights
+# One or two phones a frame; stay, go one on or go two on (VoXtream2, 3.1).
+DURATION_TOKENS: Final = tuple(
+    DurationToken(shift, phones) for shift in (0, 1, 2) for phones in (1, 2)
 )
-# VoXtream, 2: stay or go, one or two phones a frame, 12 codebooks, at most 10 phones ahead. It
-# needs an aligned transcript of the prompt, which nothing here produces yet.
-VOXTREAM = System(
-    name="voxtream",
-    duration_tokens=tuple(DurationToken(shift, phones) for shift in (0, 1) for phones in (1, 2)),
-    codebooks=12,
-    rate_control=False,
-    prompt_text=True,
-    generation=Generation(min_look_ahead=1),
-)
-VOXTREAM_MAX_LOOK_AHEAD = 10
+GENERATION: Final = Generation()  # of the published weights
 
 
 @dataclass(frozen=True)
@@ -182,12 +157,12 @@ def read_config(file: Path) -> ModelConfig:
     Raises ModelError naming the file and the key for whatever is missing, of the wrong kind or out
     of all proportion.
     """
-    found = read_object(file)
+    config = read_object(file)
     values = {}
     for field in fields(_PublishedConfig):
-        if field.name not in found:
+        if field.name not in config:
             raise ModelError(f"{file} lacks the key '{field.name}'.", hint=AGAIN)
-        value = found[field.name]
+        value = config[field.name]
         kind = _PUBLISHED_KINDS[field.name]
         if type(value) is not kind:
             raise ModelError(

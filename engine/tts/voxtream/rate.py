@@ -35,10 +35,10 @@ RATE_TABLE = {
 def rate_target(rate: float, table: Mapping[float, RateTarget] = RATE_TABLE) -> RateTarget:
     """Target of any rate in SPS; outside the table (the weights' own) its nearest end."""
     rate = min(max(rate, min(table)), max(table))
-    below = max(known for known in table if known <= rate)
+    below = max(place for place in table if place <= rate)
     if below == max(table):
         return table[below]
-    above = min(known for known in table if known > rate)
+    above = min(place for place in table if place > rate)
     return _between(table[below], table[above], (rate - below) / (above - below))
 
 
@@ -82,9 +82,9 @@ class DurationState:
 
         The paper writes a natural logarithm; the released weights w were tuned with base 10.
         """
-        wanted, spoken = sum(target.counts), sum(self._counts)
+        target_sum, count = sum(target.counts), sum(self._counts)
         return tuple(
-            target.weight * (math.log10(q / wanted) - math.log10(c / spoken))
+            target.weight * (math.log10(q / target_sum) - math.log10(c / count))
             for q, c in zip(target.counts, self._counts, strict=True)
         )
 

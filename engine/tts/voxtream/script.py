@@ -25,7 +25,7 @@ class Script:
         """`first_word` = how many words of the utterance came before."""
         self._prompt = prompt
         self._table = table
-        self.known = prompt.length  # real phones, the prompt's included
+        self.phone_count = prompt.length  # real phones, the prompt's included
         self.closed = False
         self._tokens: list[int] = []  # text side; dropped once the look-ahead stays the same
         self._count = 0  # text-side tokens ever
@@ -45,18 +45,18 @@ class Script:
 
     @property
     def has_phones(self) -> bool:
-        return self.known > self._prompt.length
+        return self.phone_count > self._prompt.length
 
     def add(self, word: PhonedWord) -> None:
         """The next word."""
-        self._starts.append(self.known)
+        self._starts.append(self.phone_count)
         for phone in word.phones:
             numbers = self._table.ids(phone)
             if numbers and is_nucleus(phone):
-                self._nuclei.append(self.known)
+                self._nuclei.append(self.phone_count)
             for number in numbers:
                 self._append_phone(number)
-                self.known += 1
+                self.phone_count += 1
         if word.mark:
             self._append(MARKS[word.mark])
 
@@ -103,19 +103,19 @@ class Script:
 
     def words_begun(self, span: Span) -> list[tuple[int, bool]]:
         """Words that begin in a frame, each once: (number, whether in the frame's second half)."""
-        begun = []
+        words = []
         while self._starts and (span.ended or self._starts[0] <= span.last):
             start = self._starts.popleft()
-            begun.append((self._spoken_words, span.first < start == span.last))
+            words.append((self._spoken_words, span.first < start == span.last))
             self._spoken_words += 1
-        return begun
+        return words
 
     def word_at(self, span: Span) -> int:
         """Number of the last word that has begun in a frame whose words_begun() is still to be
         asked; the first word while the prompt is lingered on.
         """
-        begun = sum(start <= span.last for start in self._starts)
-        return max(self._first_word, self._spoken_words + begun - 1)
+        count = sum(start <= span.last for start in self._starts)
+        return max(self._first_word, self._spoken_words + count - 1)
 
     def syllables_ended(self, span: Span) -> int:
         """How many syllables are over when a frame begins, each counted once."""

@@ -25,7 +25,7 @@ from engine.text.rules.marks import ends_sentence
 from engine.tts.base import AudioFrame, Finished, Onset, Starved, Step
 from engine.tts.pacing import PLAIN, paced
 from engine.tts.voxtream.alignment import AlignmentCursor, Span
-from engine.tts.voxtream.config import System
+from engine.tts.voxtream.config import DURATION_TOKENS, Generation
 from engine.tts.voxtream.network.frames import Frames, pack_controls
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.prompt import PreparedPrompt
@@ -40,7 +40,7 @@ OWN_PACE_MS = 1000  # of plain speech; before, the voice's own pace is not known
 class Machine:
     """What all sessions of a model share and none may change."""
 
-    system: System
+    generation: Generation
     model: VoxtreamModel
     mimi: Mimi
     table: PhoneTable
@@ -60,7 +60,7 @@ class VoxtreamSession:
     ) -> None:
         """`fresh_frames` makes what makes the frames of a passage."""
         self.rate: float | None = None
-        system, window = machine.system, machine.system.generation.rate_window_frames
+        window = machine.generation.rate_window_frames
         self._machine = machine
         self._prompt = prompt
         self._words: deque[str] = deque()
@@ -69,7 +69,7 @@ class VoxtreamSession:
         self._phonemizer = WordPhonemizer(machine.espeak)
         self._script = Script(prompt, machine.table)
         self._cursor = self._fresh_cursor()
-        self._durations = DurationState(len(system.duration_tokens), window)
+        self._durations = DurationState(len(DURATION_TOKENS), window)
         self._meter = RateMeter(window, FRAME_MS)
         self._plain_meter = RateMeter(window, FRAME_MS)
         self._plain_ms = 0  # of speech at the rate itself
@@ -137,17 +137,17 @@ class VoxtreamSession:
 
     def _sees_ahead(self) -> bool:
         """Whether the next frame needs no more text than is taken up."""
-        needed = self._machine.system.generation.min_look_ahead
-        return self._script.closed or self._script.known - self._cursor.last - 1 >= needed
+        needed = self._machine.generation.min_look_ahead
+        return self._script.closed or self._script.phone_count - self._cursor.last - 1 >= needed
 
     def _is_passage_end(self) -> bool:
         """Whether the words taken up are a passage."""
-        long_enough = self._passage >= self._machine.system.generation.passage_frames
+        long_enough = self._passage >= self._machine.generation.passage_frames
         return long_enough and ends_sentence(self._last_word)
 
     def _fresh_cursor(self) -> AlignmentCursor:
-        system = self._machine.system
-        return AlignmentCursor(self._prompt.length - 1, system.duration_tokens, system.generation)
+        start = self._prompt.length - 1
+        return AlignmentCursor(start, DURATION_TOKENS, self._machine.generation)
 
     def _begin_passage(self) -> None:
         """Go on from the prompt alone; the rate and what was measured of it stay."""
@@ -202,10 +202,10 @@ class VoxtreamSession:
 
     def _controls(self) -> Tensor:
         """Rate and randomness of this frame."""
-        generation = self._machine.system.generation
+        generation = self._machine.generation
         guidance, pull = generation.semantic_guidance, (0.0,) * len(self._durations.counts)
         rate = self._rate()
-        if rate is not None and self._machine.system.rate_control:
+        if rate is not None:
             if not math.isfinite(rate):
                 raise InvalidInput(f"A speaking rate of {rate} cannot be spoken.")
             target = rate_target(rate, self._machine.rates)
@@ -232,14 +232,14 @@ class VoxtreamSession:
         if before is not None and before.ended:
             self._passage_over = True
             return before
-        return self._cursor.advance(token, self._script.known, closed=self._script.closed)
+        return self._cursor.advance(token, self._script.phone_count, closed=self._script.closed)
 
     def _note_own_rate(self, syllables: int) -> None:
         """A frame was spoken at the model's own pace."""
-        measured = self._plain_meter.observe(syllables)
+        own_rate = self._plain_meter.observe(syllables)
         self._plain_ms += FRAME_MS
         if self._plain_ms >= OWN_PACE_MS:
-            self._own_rate = measured
+            self._own_rate = own_rate
 
     def _packet(self, pcm: Tensor, span: Span, *, plain: bool) -> AudioFrame:
         onsets = self._onsets(span)
@@ -254,8 +254,8 @@ class VoxtreamSession:
 
     def _onsets(self, span: Span) -> tuple[Onset, ...]:
         half = FRAME_SAMPLES // 2
-        begun = self._script.words_begun(span)
-        return tuple(Onset(word, self._sample + late * half) for word, late in begun)
+        words = self._script.words_begun(span)
+        return tuple(Onset(word, self._sample + late * half) for word, late in words)
 
     def rewind(self, sample: int) -> int | None:
         """Nothing: all that a frame leaves behind in the network would have to be kept. The rate is

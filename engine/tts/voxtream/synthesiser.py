@@ -20,8 +20,9 @@ from engine.nn.memory import return_freed_memory
 from engine.text.phonemes import Espeak
 from engine.tts.base import Pcm, RateRange, Timing, TtsInfo, Voice
 from engine.tts.voxtream.config import (
+    GENERATION,
     INT8,
-    VOXTREAM2,
+    NAME,
     VOXTREAM2_SHAPE,
     ModelConfig,
     Profile,
@@ -53,7 +54,7 @@ class VoxtreamSynthesiser:
         machine: Machine,
         speaker: voices.SpeakerEncoder,
         own_voices: tuple[Voice, ...],
-        name: str = VOXTREAM2.name,
+        name: str = NAME,
         *,
         edition: str = "",
         graphs: bool | None = None,
@@ -73,7 +74,7 @@ class VoxtreamSynthesiser:
             name=name,
             sample_rate=SAMPLE_RATE,
             timing=Timing.ALIGNED,
-            rate_range=rates if machine.system.rate_control else None,
+            rate_range=rates,
             can_clone=True,
             device=machine.model.device.type,
             edition=edition,
@@ -137,13 +138,13 @@ class VoxtreamSynthesiser:
         """Make one more graph; where that fails no other is tried, and `info` says so."""
         machine = self._machine
         try:
-            made = GraphFrames(machine.model, self._tables, machine.mimi, self._idle.append)
+            frames = GraphFrames(machine.model, self._tables, machine.mimi, self._idle.append)
         except RuntimeError as error:  # torch's: too little memory, or a kernel that cannot be
             log.warning("frames cannot be captured error=%s", error)
             self._graphs = False
             self.info = replace(self.info, note=NOT_CAPTURED.format(_first_line(error)))
         else:
-            self._idle.append(made)
+            self._idle.append(frames)
 
     def _prompt(self, voice: Voice) -> PreparedPrompt:
         """The voice on this model, from memory when it spoke lately."""
@@ -188,14 +189,14 @@ def load_published(
     config = read_config(files.model / "config.json")
     table = read_table(files.model / "phoneme_to_token.json", config.phone_vocabulary)
     with PublishedFile(files.model / "model.safetensors", config) as weights:
-        model = load_weights(weights, config, VOXTREAM2.generation, profile, target)
+        model = load_weights(weights, config, GENERATION, profile, target)
     mimi = load_mimi(files.mimi, config.codebooks, target.device)
     speaker = load_speaker_encoder(files.speaker)
     clip = fallback()
-    voice = voices.encode(clip.pcm, clip.sample_rate, mimi, speaker, VOXTREAM2.name)
+    voice = voices.encode(clip.pcm, clip.sample_rate, mimi, speaker, NAME)
     mimi.tune(profile.codebooks, profile.codec)
     return_freed_memory()
-    machine = Machine(VOXTREAM2, model, mimi, table, Espeak())
+    machine = Machine(GENERATION, model, mimi, table, Espeak())
     return VoxtreamSynthesiser(machine, speaker, (replace(voice, name="formant"),))
 
 
@@ -209,11 +210,11 @@ def load_random(
 ) -> VoxtreamSynthesiser:
     """Full-size random weights, for measuring and developing: what is heard is noise."""
     target = target or Target(torch.device("cpu"), torch.float32, threads=2)
-    model = load_weights(RandomWeights(config, seed), config, VOXTREAM2.generation, profile, target)
+    model = load_weights(RandomWeights(config, seed), config, GENERATION, profile, target)
     codec = mimi or random_mimi(config.codebooks, seed, target.device)
     codec.tune(profile.codebooks, profile.codec)
     return_freed_memory()
-    machine = Machine(VOXTREAM2, model, codec, own_table(), Espeak())
+    machine = Machine(GENERATION, model, codec, own_table(), Espeak())
     voice = random_voice(config, seed)
     return VoxtreamSynthesiser(machine, random_speaker_encoder(seed), (voice,), RANDOM_NAME)
 

@@ -39,7 +39,7 @@ class PhoneTable:
             if spelling in self._ids:
                 return (self._ids[spelling],)
         letters = (self._ids.get(letter) for letter in phone if letter not in _STRESS + _LONG)
-        return tuple(found for found in letters if found is not None)
+        return tuple(number for number in letters if number is not None)
 
 
 def _nearer(phone: str) -> tuple[str, ...]:
@@ -61,17 +61,17 @@ def own_ids() -> dict[str, int]:
 
 def read_table(file: Path, vocabulary: int) -> PhoneTable:
     """phoneme_to_token.json. ModelError naming the file and what is wrong with it."""
-    found = read_object(file)
-    for phone, number in found.items():
+    table = read_object(file)
+    for phone, number in table.items():
         if type(number) is not int or not 0 <= number < vocabulary:
             raise ModelError(
                 f"{file}: '{phone}' is {number!r}, expected a number below {vocabulary}.",
                 hint=AGAIN,
             )
     for mark, number in MARKS.items():
-        if found.get(mark) != number:
+        if table.get(mark) != number:
             raise ModelError(
-                f"{file}: '{mark}' is {found.get(mark)!r}, expected {number}.",
+                f"{file}: '{mark}' is {table.get(mark)!r}, expected {number}.",
                 hint="This table belongs to another model.",
             )
-    return PhoneTable({phone: n for phone, n in found.items() if n not in _SPECIAL})
+    return PhoneTable({phone: n for phone, n in table.items() if n not in _SPECIAL})

@@ -62,7 +62,7 @@ def test_the_pitch_of_a_column_is_heard_from_the_next_column_on() -> None:
     shape = decoder.shape(latents)
     changed = shape.pitch.clone()
     changed[:, 20:] += 0.5
-    before, after = (decoder.spoken(shape, pitch)[0, 0] for pitch in (shape.pitch, changed))
+    before, after = (decoder.samples(shape, pitch)[0, 0] for pitch in (shape.pitch, changed))
     # What a filter rings beyond its length comes back at the piece's beginning, very quietly.
     moved = ((before - after).abs() > 0.01 * before.abs().max()).nonzero()[0]
     assert 21 * HOP <= int(moved) <= 24 * HOP

@@ -94,7 +94,7 @@ def test_two_processes_train_a_stage_together(whole: Whole, tmp_path: Path, stag
         shutil.copytree(whole.run.folder / name, tmp_path / name)
     together("-m", "engine.training", stage, str(TINY), "--work", str(tmp_path))
     run = Run(whole.run.recipe, tmp_path)
-    assert run.done(stage)
+    assert run.is_done(stage)
     made = load_file(run.stage(stage) / f"{stage}.safetensors")
     alone = load_file(whole.run.stage(stage) / f"{stage}.safetensors")
     assert made.keys() == alone.keys()

@@ -61,8 +61,8 @@ def test_a_stage_is_done_only_under_the_recipe_it_was_done_with(
     run = Run(tiny, tmp_path)
     run.finish("corpus", {})
     other = read_recipe(changed(tmp_path, "seed = 7", "seed = 8"))
-    assert run.done("corpus")
-    assert not Run(other, tmp_path).done("corpus")
+    assert run.is_done("corpus")
+    assert not Run(other, tmp_path).is_done("corpus")
 
 
 def test_a_change_of_the_voice_leaves_the_codec_done(tiny: Recipe, tmp_path: Path) -> None:
@@ -70,8 +70,8 @@ def test_a_change_of_the_voice_leaves_the_codec_done(tiny: Recipe, tmp_path: Pat
     run.finish("codec", {})
     run.finish("voice", {})
     other = read_recipe(changed(tmp_path, "width = 64", "width = 128"))
-    assert Run(other, tmp_path).done("codec")
-    assert not Run(other, tmp_path).done("voice")
+    assert Run(other, tmp_path).is_done("codec")
+    assert not Run(other, tmp_path).is_done("voice")
 
 
 def test_a_stage_asks_for_the_one_before_it(tiny: Recipe, tmp_path: Path) -> None:

@@ -151,7 +151,7 @@ def test_training_that_was_stopped_goes_on_as_if_it_had_not_been(
     monkeypatch.setattr(loop, "_asked", lambda check: next(counted))
     with pytest.raises(Cancelled):
         voice.train_voice(run)
-    assert not run.done("voice")
+    assert not run.is_done("voice")
     monkeypatch.undo()
     voice.train_voice(run)
     again = load_file(run.stage("voice") / "voice.safetensors")
@@ -273,7 +273,7 @@ def test_baselines_are_printed_with_what_was_not_measured(
     run = copied(whole, tmp_path, "corpus")
     command = ["baselines", str(TINY), "--work", str(run.folder), "--workers", "1"]
     assert main([*command, "--only", "sources/replies"]) == 0
-    assert not run.done("baselines")
+    assert not run.is_done("baselines")
     printed = capsys.readouterr().out
     row = next(line for line in printed.splitlines() if "replies of 1 to 3 words, bigram" in line)
     cells = [cell.strip() for cell in row.split("|")]

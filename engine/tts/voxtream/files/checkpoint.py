@@ -113,8 +113,8 @@ def load_weights(
 
 def _fill_heads(model: VoxtreamModel, heads: Tensor, fill: "_Filler") -> None:
     """The published heads are one tensor [K - 1, D, V]; each becomes a product of its own."""
-    used = heads[: model.codebooks - 1]
-    model.acoustic_heads = nn.ModuleList(fill.linear(head.t(), Precision.FLOAT) for head in used)
+    rows = heads[: model.codebooks - 1]
+    model.acoustic_heads = nn.ModuleList(fill.linear(head.t(), Precision.FLOAT) for head in rows)
 
 
 class _Filler:
@@ -234,9 +234,9 @@ class PublishedFile:
         self.close()
 
     def _check(self, expected: dict[str, tuple[int, ...]]) -> None:
-        found = set(self._open.keys())
+        names = set(self._open.keys())
         for key, shape in expected.items():
-            if key not in found:
+            if key not in names:
                 raise ModelError(
                     f"{self._file} lacks '{key}', expected with shape {list(shape)}.", hint=AGAIN
                 )
@@ -251,7 +251,7 @@ class PublishedFile:
                     f"{self._file}: '{key}' holds {view.get_dtype()}, expected F32, BF16 or F16.",
                     hint=AGAIN,
                 )
-        extra = sorted(found - set(expected))
+        extra = sorted(names - set(expected))
         if extra:
             raise ModelError(
                 f"{self._file} holds '{extra[0]}', which this model does not have "

@@ -72,14 +72,14 @@ def check_number(name: str, value: float) -> None:
 def read_object(file: Path) -> dict[str, Any]:
     """A JSON object. ModelError for a file that is missing, too large or nothing of the kind."""
     try:
-        found = json.loads(_text(file), parse_constant=_no_number)
+        value = json.loads(_text(file), parse_constant=_no_number)
     except RecursionError as error:
         raise ModelError(f"{file} cannot be read: it is nested too deeply.", hint=AGAIN) from error
     except (OSError, ValueError) as error:
         raise ModelError(f"{file} cannot be read: {error}.", hint=AGAIN) from error
-    if not isinstance(found, dict):
+    if not isinstance(value, dict):
         raise ModelError(f"{file} is not a JSON object.", hint=AGAIN)
-    return found
+    return value
 
 
 def _text(file: Path) -> str:

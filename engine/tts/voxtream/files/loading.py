@@ -49,14 +49,14 @@ def load_to_measure(device: str, profile: str) -> TtsModel:
 
     ModelError when the device is not there or the files are broken.
     """
-    place, chosen = target(device), PROFILES[profile]
-    _share_threads(chosen, place)
+    place, choice = target(device), PROFILES[profile]
+    _share_threads(choice, place)
     try:
         files = _files()
     except ModelError:
-        model = load_random(profile=chosen, target=place)
+        model = load_random(profile=choice, target=place)
     else:
-        model = load_published(files, chosen, place, _formant_clip)
+        model = load_published(files, choice, place, _formant_clip)
     model.warm(model.voices()[0])
     return model
 
@@ -96,22 +96,22 @@ def target(device: str, threads: int = 2) -> Target:
     return Target(torch.device("cpu"), torch.float32, threads=min(threads, os.cpu_count() or 1))
 
 
-def _profile(wanted: str, place: Target) -> Profile:
+def _profile(setting: str, place: Target) -> Profile:
     """The profile wanted; for 'auto' the one the benchmark picked here, else 8 bits: what 4 bits
     lose has been measured on random weights only.
 
     A developer's environment variable goes before both. On CUDA there is only the full one.
     """
-    asked = os.environ.get(PROFILE_VARIABLE) or wanted
-    if asked != "auto" and asked not in PROFILES:
+    name = os.environ.get(PROFILE_VARIABLE) or setting
+    if name != "auto" and name not in PROFILES:
         raise ModelError(
-            f"There is no profile called '{asked}'.", hint="There are: " + ", ".join(PROFILES) + "."
+            f"There is no profile called '{name}'.", hint="There are: " + ", ".join(PROFILES) + "."
         )
     if place.device.type == "cuda":
         return FULL  # packed products run on the CPU only
-    if asked == "auto":
-        asked = kept(data_folder(), place.device.type) or INT8.name
-    return PROFILES[asked]
+    if name == "auto":
+        name = kept(data_folder(), place.device.type) or INT8.name
+    return PROFILES[name]
 
 
 def _files() -> Files:

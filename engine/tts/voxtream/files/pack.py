@@ -20,7 +20,7 @@ from engine.nn.transformer import TransformerConfig
 from engine.text.phonemes import Espeak
 from engine.tts import voices
 from engine.tts.base import Voice
-from engine.tts.voxtream.config import VOXTREAM2, Generation, ModelConfig, Profile
+from engine.tts.voxtream.config import DURATION_TOKENS, Generation, ModelConfig, Profile
 from engine.tts.voxtream.files.checkpoint import PublishedFile, Target, load_weights
 from engine.tts.voxtream.files.edition import CODEC_FILE as CODEC_FILE  # names of a pack's files
 from engine.tts.voxtream.files.edition import CONFIG_FILE as CONFIG_FILE
@@ -62,10 +62,7 @@ def load_pack(folder: Path, profile: Profile, target: Target) -> VoxtreamSynthes
     codec.tune(profile.codebooks, profile.codec)
     speaker = load_small_speaker(folder / SPEAKER_FILE)
     edition = edition_of(folder)
-    system = replace(
-        VOXTREAM2, name=config.name, codebooks=shape.codebooks, generation=config.generation
-    )
-    machine = Machine(system, model, codec, table, Espeak(), config.rates)
+    machine = Machine(config.generation, model, codec, table, Espeak(), config.rates)
     named = _named(folder, f"{config.name} {edition}")
     return_freed_memory()
     return VoxtreamSynthesiser(machine, speaker, named, config.name, edition=edition)
@@ -98,12 +95,12 @@ def pack_json(config: PackConfig) -> str:
 def read_pack_config(file: Path) -> PackConfig:
     """ModelError when the file is missing, damaged, or describes what cannot be built."""
     try:
-        found = read_object(file)
-        rates = {float(rate): _rate(value) for rate, value in found["rates"].items()}
+        entries = read_object(file)
+        rates = {float(rate): _rate(value) for rate, value in entries["rates"].items()}
         config = PackConfig(
-            _name(found["name"]),
-            _shape(found["shape"]),
-            _plain(Generation, found["generation"]),
+            _name(entries["name"]),
+            _shape(entries["shape"]),
+            _plain(Generation, entries["generation"]),
             dict(sorted(rates.items())),
         )
         _check(config)
@@ -124,7 +121,7 @@ def _check(config: PackConfig) -> None:
         len(target.counts) != shape.duration_tokens for target in config.rates.values()
     ):
         raise ValueError("its rate table does not fit its duration tokens")
-    if shape.duration_tokens != len(VOXTREAM2.duration_tokens):
+    if shape.duration_tokens != len(DURATION_TOKENS):
         raise ValueError("it has other duration tokens")
     if config.generation.top_codes > shape.codes:
         raise ValueError(f"'top_codes' is {config.generation.top_codes} of {shape.codes} codes")
@@ -137,32 +134,32 @@ def _check(config: PackConfig) -> None:
             raise ValueError("its transformers do not fit each other")
 
 
-def _shape(found: dict[str, Any]) -> ModelConfig:
+def _shape(config: dict[str, Any]) -> ModelConfig:
     stacks = {
-        name: _plain(TransformerConfig, found[name]) for name in ("phone", "temporal", "depth")
+        name: _plain(TransformerConfig, config[name]) for name in ("phone", "temporal", "depth")
     }
-    return _plain(ModelConfig, {**found, **stacks})
+    return _plain(ModelConfig, {**config, **stacks})
 
 
-def _name(found: object) -> str:
-    if not isinstance(found, str) or not found.isprintable() or not 0 < len(found) <= LONGEST_NAME:
+def _name(value: object) -> str:
+    if not isinstance(value, str) or not value.isprintable() or not 0 < len(value) <= LONGEST_NAME:
         raise ValueError(f"'name' is no name of at most {LONGEST_NAME} printable characters")
-    return found
+    return value
 
 
-def _rate(found: dict[str, Any]) -> RateTarget:
-    counts = tuple(int(count) for count in found["counts"])
-    return RateTarget(counts, float(found["weight"]), float(found["guidance"]))
+def _rate(config: dict[str, Any]) -> RateTarget:
+    counts = tuple(int(count) for count in config["counts"])
+    return RateTarget(counts, float(config["weight"]), float(config["guidance"]))
 
 
-def _plain(kind: type[_T], found: dict[str, Any]) -> _T:
+def _plain(kind: type[_T], config: dict[str, Any]) -> _T:
     """A dataclass of numbers from its JSON object; all keys, no others, each of its type."""
     hints = get_type_hints(kind)
     names = [item.name for item in fields(kind)]  # type: ignore[arg-type]
-    if set(found) != set(names):
-        raise ValueError(f"keys {sorted(set(found) ^ set(names))}")
-    for name, value in found.items():
+    if set(config) != set(names):
+        raise ValueError(f"keys {sorted(set(config) ^ set(names))}")
+    for name, value in config.items():
         fits = type(value) is hints[name] or (hints[name] is float and type(value) is int)
         if not fits:
             raise ValueError(f"'{name}' is {value!r}")
-    return kind(**found)
+    return kind(**config)

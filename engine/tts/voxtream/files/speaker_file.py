@@ -69,16 +69,16 @@ def load_speaker_encoder(file: Path) -> ReDimNet:
     if not file.is_file():
         raise ModelError(f"The speaker encoder {file} is not there.", hint=AGAIN)
     try:
-        found = torch.load(file, map_location="cpu", weights_only=True)
+        content = torch.load(file, map_location="cpu", weights_only=True)
     except (OSError, RuntimeError, EOFError, pickle.UnpicklingError) as error:
         raise ModelError(
             f"The speaker encoder {file} is damaged or holds more than weights.", hint=AGAIN
         ) from error
-    if not isinstance(found, dict) or not {"model_config", "state_dict"} <= set(found):
+    if not isinstance(content, dict) or not {"model_config", "state_dict"} <= set(content):
         raise ModelError(f"{file} holds no model_config and state_dict.", hint=AGAIN)
-    model = ReDimNet(_read_shape(file, found["model_config"]))
-    _check_keys(file, found["state_dict"], model)
-    model.load_state_dict({key: found["state_dict"][key] for key in model.state_dict()})
+    model = ReDimNet(_read_shape(file, content["model_config"]))
+    _check_keys(file, content["state_dict"], model)
+    model.load_state_dict({key: content["state_dict"][key] for key in model.state_dict()})
     return model.eval().requires_grad_(False)
 
 
@@ -124,19 +124,19 @@ def _stage(file: Path, setup: Any) -> Stage:
     raise ModelError(f"{file}: the stage {setup!r} is not implemented.", hint=NEWER)
 
 
-def _check_keys(file: Path, found: dict[str, Tensor], model: ReDimNet) -> None:
+def _check_keys(file: Path, tensors: dict[str, Tensor], model: ReDimNet) -> None:
     expected = model.state_dict()
     for key, tensor in expected.items():
-        if key not in found:
+        if key not in tensors:
             raise ModelError(f"{file} lacks '{key}', expected {list(tensor.shape)}.", hint=AGAIN)
-        if found[key].shape != tensor.shape:
+        if tensors[key].shape != tensor.shape:
             raise ModelError(
-                f"{file}: '{key}' has shape {list(found[key].shape)}, "
+                f"{file}: '{key}' has shape {list(tensors[key].shape)}, "
                 f"expected {list(tensor.shape)}.",
                 hint=AGAIN,
             )
-    if key := not_finite((key, found[key]) for key in expected):
+    if key := not_finite((key, tensors[key]) for key in expected):
         raise ModelError(f"{file}: '{key}' holds NaN or infinity.", hint=AGAIN)
-    extra = sorted(key for key in set(found) - set(expected) if not key.startswith(_CLASSIFIER))
+    extra = sorted(key for key in set(tensors) - set(expected) if not key.startswith(_CLASSIFIER))
     if extra:
         raise ModelError(f"{file} holds '{extra[0]}', which is not expected.", hint=AGAIN)

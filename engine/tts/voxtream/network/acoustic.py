@@ -51,10 +51,10 @@ class AcousticSteps:
     def codes(self, hidden: Tensor, semantic: Tensor) -> Tensor:
         """Greedy codes [1, K - 1] from hidden + speaker [B, D] and the semantic code [1, 1]."""
         self._open(hidden, int(semantic))
-        found = self._found.numpy()
+        codes = self._found.numpy()
         for step, draw in enumerate(self._draws):
             if step:
-                self._follow(step, int(found[step - 1, 0]))
+                self._follow(step, int(codes[step - 1, 0]))
             self._sequence.run(step)
             draw.run()
         return self._found.t().clone()
@@ -99,5 +99,5 @@ class _Head:
         return Bound(self._session, {"hidden": hidden}, {"code": code})
 
     def logits(self, hidden: Tensor) -> Tensor:
-        (found,) = self._session.run(["logits"], {"hidden": hidden.numpy()})
-        return torch.from_numpy(found[0])
+        (logits,) = self._session.run(["logits"], {"hidden": hidden.numpy()})
+        return torch.from_numpy(logits[0])

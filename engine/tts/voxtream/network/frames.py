@@ -198,8 +198,8 @@ class GraphFrames:
         acoustic = model.acoustic_codes(
             hidden + self._speaker, choice.code, self._tables.depth, self._depth
         )
-        spoken = torch.cat((codes[:, :1], acoustic), dim=1)
-        pcm = self._mimi.decode_frame(self._stream, spoken[:, :, None])
+        codebooks = torch.cat((codes[:, :1], acoustic), dim=1)
+        pcm = self._mimi.decode_frame(self._stream, codebooks[:, :, None])
         codes.copy_(torch.cat((choice.code, acoustic), dim=1))
         # Kept inside the buffer while warming up; first() sets it for real.
         self._cache.position.add_(1).clamp_(max=self._cache.capacity)

@@ -76,9 +76,9 @@ class VoxtreamModel(nn.Module):
 
     def columns(self, phones: Tensor, codes: Tensor) -> Tensor:
         """Inputs of the temporal transformer: phone vectors [B, T, D] + codes [B, K, T]."""
-        used = codes[:, : self.codebooks]
-        shifts = torch.arange(used.shape[1], device=codes.device) * self.config.audio_vocabulary
-        embedded: Tensor = self.audio_embeddings(used + shifts[:, None])  # [B, K, T, D]
+        context = codes[:, : self.codebooks]
+        shifts = torch.arange(context.shape[1], device=codes.device) * self.config.audio_vocabulary
+        embedded: Tensor = self.audio_embeddings(context + shifts[:, None])  # [B, K, T, D]
         return phones + embedded.sum(dim=1, dtype=phones.dtype)
 
     def advance(

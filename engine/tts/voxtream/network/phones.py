@@ -69,15 +69,17 @@ def extend(
         tail = stack.run(embedded, opened, skipped)
     else:
         tail = plain_tail(stack, embedded, opened, skipped)
-    done = rows.rows[:, : max(0, closed - rows.first)] if rows.layers else tail.hidden[:, :0]
-    kept = zip(layers, tail.layers, strict=True)
+    final = rows.rows[:, : max(0, closed - rows.first)] if rows.layers else tail.hidden[:, :0]
+    pairs = zip(layers, tail.layers, strict=True)
     return PhoneRows(
         grown.look_ahead,
         grown.window,
         grown.length,
-        tuple(_kept(grown, number, layer, made) for number, (layer, made) in enumerate(kept)),
+        tuple(
+            _memory(grown, number, layer, output) for number, (layer, output) in enumerate(pairs)
+        ),
         rows.first,
-        torch.cat((done, tail.hidden), dim=1),
+        torch.cat((final, tail.hidden), dim=1),
     )
 
 
@@ -99,20 +101,20 @@ def _opened(
 def _mask(rows: PhoneRows, start: int, base: int, device: torch.device) -> Tensor:
     """[rows start.., stored rows base..], True where a row may look."""
     looking = torch.arange(start, rows.length, device=device)[:, None]
-    seen = torch.arange(base, rows.length, device=device)[None]
-    return (seen > looking - rows.window) & (seen <= looking + rows.look_ahead)
+    places = torch.arange(base, rows.length, device=device)[None]
+    return (places > looking - rows.window) & (places <= looking + rows.look_ahead)
 
 
-def _kept(rows: PhoneRows, number: int, layer: _Layer, made: MadeLayer) -> _Layer:
+def _memory(rows: PhoneRows, number: int, layer: _Layer, output: MadeLayer) -> _Layer:
     """What a layer remembers after a pass: final keys, and final inputs with open outputs."""
-    closed, known = rows.final(number + 1), rows.final(number)
+    closed, final = rows.final(number + 1), rows.final(number)
     first = layer.base
     if closed - rows.window - first > SLACK:
         first = closed - rows.window
-    start = rows.length - made.inputs.shape[1]
+    start = rows.length - output.inputs.shape[1]
     new = slice(0, max(0, closed - start))
     keys, values = (
         torch.cat((old, fresh[:, :, new]), dim=2)[:, :, first - layer.base :]
-        for old, fresh in ((layer.keys, made.keys), (layer.values, made.values))
+        for old, fresh in ((layer.keys, output.keys), (layer.values, output.values))
     )
-    return _Layer(first, keys, values, made.inputs[:, closed - start : known - start])
+    return _Layer(first, keys, values, output.inputs[:, closed - start : final - start])

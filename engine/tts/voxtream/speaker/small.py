@@ -113,11 +113,13 @@ def load_small_speaker(file: Path) -> SmallSpeaker:
 
 def _config(text: str) -> SmallSpeakerConfig:
     """ValueError or TypeError when a file carries no shape of ours."""
-    found = json.loads(text)
+    values = json.loads(text)
     sizes = {
-        field.name: found[field.name] for field in fields(SmallSpeakerConfig) if field.name in found
+        field.name: values[field.name]
+        for field in fields(SmallSpeakerConfig)
+        if field.name in values
     }
     config = SmallSpeakerConfig(**sizes)
     if any(type(size) is not int or not 0 < size <= _LARGEST for size in sizes.values()):
-        raise ValueError(f"a shape of {found}")
+        raise ValueError(f"a shape of {values}")
     return config

@@ -42,15 +42,15 @@ def encode(pcm: Pcm, sample_rate: int, mimi: Mimi, speaker: SpeakerEncoder, mode
     """A voice from mono samples. UnreadableClip with the reason when it cannot become one."""
     _check(pcm, sample_rate)
     denoising = denoiser() if snr_db(Clip(pcm, sample_rate)) < POOR_SNR_DB else ""
-    used = pcm[: 3 * LONGEST_S * sample_rate]  # more than enough to find 20 s of speech in
-    speech = _speech(used, sample_rate)
-    kept = _cut(used, speech, sample_rate)
+    excerpt = pcm[: 3 * LONGEST_S * sample_rate]  # more than enough to find 20 s of speech in
+    speech = _speech(excerpt, sample_rate)
+    passages = _cut(excerpt, speech, sample_rate)
     # As released: what is enhanced gives the codes, while who speaks is told from what was recorded
     # (noise suppression moves the vector). Suppression hears the pauses too: they show it the room.
-    clean = _cut(denoised(used, sample_rate), speech, sample_rate) if denoising else kept
+    clean = _cut(denoised(excerpt, sample_rate), speech, sample_rate) if denoising else passages
     codes = mimi.encode(torch.from_numpy(_resampled(clean, sample_rate, SAMPLE_RATE))[None, None])
     with torch.inference_mode():
-        at_speech_rate = torch.from_numpy(_resampled(kept, sample_rate, SPEECH_RATE))
+        at_speech_rate = torch.from_numpy(_resampled(passages, sample_rate, SPEECH_RATE))
         vector = torch.nn.functional.normalize(speaker.embed(at_speech_rate), dim=0)
     clip = hashlib.sha256(np.ascontiguousarray(pcm, dtype=np.float32).tobytes()).hexdigest()
     return Voice(
@@ -66,7 +66,7 @@ def encode(pcm: Pcm, sample_rate: int, mimi: Mimi, speaker: SpeakerEncoder, mode
             "making": MAKING,
             "denoising": denoising or "none",
             "options_sha256": _options_hash(denoising),
-            "seconds": f"{len(kept) / sample_rate:.2f}",
+            "seconds": f"{len(passages) / sample_rate:.2f}",
         },
     )
 
@@ -130,10 +130,10 @@ def _speech(pcm: Pcm, sample_rate: int) -> list[slice]:
     """Where the recording is no pause."""
     stretches = find_speech(_resampled(pcm, sample_rate, SPEECH_RATE))
     parts = _widened(stretches, sample_rate, len(pcm))
-    found = sum(part.stop - part.start for part in parts)
-    if found < SHORTEST_S * sample_rate:
+    length = sum(part.stop - part.start for part in parts)
+    if length < SHORTEST_S * sample_rate:
         raise UnreadableClip(
-            f"Only {found / sample_rate:.1f} s of speech were found in the recording.",
+            f"Only {length / sample_rate:.1f} s of speech were found in the recording.",
             hint="Give at least one second of clear speech by one person.",
         )
     return parts

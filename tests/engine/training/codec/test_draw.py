@@ -68,7 +68,7 @@ def test_prompt_and_last_acoustic_codes_stay_true(model: VoxtreamModel) -> None:
 
 @pytest.mark.slow
 def test_a_shard_is_drawn_in_the_order_it_was_encoded(whole: Whole) -> None:
-    found = draw.read_drawn(whole.run)
+    found = draw.read_draws(whole.run)
     count = 0
     for shard in first_shards(whole.run, whole.run.recipe.decoder.hours):
         said = read_shard(codes_file(whole.run.stage("encode"), shard))

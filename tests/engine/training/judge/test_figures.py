@@ -3,29 +3,29 @@
 import pytest
 
 from engine.training.judge.cloning import likened, likeness
-from engine.training.judge.figures import UNMEASURED, UP, Goal, Heard, details, goals, table
+from engine.training.judge.figures import UNMEASURED, UP, Goal, Results, details, goals, table
 from engine.training.judge.naturalness import Naturalness
 from tests.engine.training.verdict import verdict
 
-NOTHING = Heard()
+NOTHING = Results()
 
 
-def goal(name: str, sources: Heard = NOTHING) -> Goal:
+def goal(name: str, sources: Results = NOTHING) -> Goal:
     return next(goal for goal in goals(sources) if goal.name == name)
 
 
 def test_errors_are_counted_for_each_voice_and_the_worst_one_decides() -> None:
     wrong = verdict(talker="Bruno", heard="good evening")
-    heard = Heard(sentences=(verdict(), verdict(talker="Clara"), wrong))
+    heard = Results(sentences=(verdict(), verdict(talker="Clara"), wrong))
     words = goal("words wrong, bigram")
     assert words.cell(heard) == "0.0% / 50.0%"
     assert words.verdict(heard) == "miss"
-    assert words.verdict(Heard(sentences=(verdict(),))) == "pass"
+    assert words.verdict(Results(sentences=(verdict(),))) == "pass"
 
 
 def test_what_nobody_measured_is_neither_passed_nor_missed() -> None:
     words = goal("words wrong, open")
-    silent = Heard(sentences=(verdict(heard_open=None),))
+    silent = Results(sentences=(verdict(heard_open=None),))
     assert words.cell(silent) == UNMEASURED
     assert words.verdict(silent) == ""
     printed = table(NOTHING, {"its sources": NOTHING, "espeak": NOTHING, "flite": NOTHING})
@@ -33,7 +33,7 @@ def test_what_nobody_measured_is_neither_passed_nor_missed() -> None:
 
 
 def test_the_rate_is_judged_by_its_mean_error() -> None:
-    heard = Heard(rates={2.0: (verdict(rate=2.2),), 5.0: (verdict(rate=4.5),)})
+    heard = Results(rates={2.0: (verdict(rate=2.2),), 5.0: (verdict(rate=4.5),)})
     rate = goal("speaking rate, error")
     assert rate.cell(heard) == "10.0% / 10.0%"
     assert goal("a higher rate is always faster").verdict(heard) == "pass"
@@ -41,30 +41,30 @@ def test_the_rate_is_judged_by_its_mean_error() -> None:
 
 
 def test_a_rate_that_turns_back_is_a_miss() -> None:
-    heard = Heard(rates={2.0: (verdict(rate=4.0),), 5.0: (verdict(rate=3.0),)})
+    heard = Results(rates={2.0: (verdict(rate=4.0),), 5.0: (verdict(rate=3.0),)})
     assert goal("a higher rate is always faster").verdict(heard) == "miss"
 
 
 def test_errors_at_the_ends_of_the_slider_come_from_its_rates() -> None:
-    heard = Heard(rates={UP[0]: (verdict(heard="good"),), 4.0: (verdict(heard=""),)})
+    heard = Results(rates={UP[0]: (verdict(heard="good"),), 4.0: (verdict(heard=""),)})
     assert goal("words wrong at 2 SPS, bigram").cell(heard) == "50.0% / 50.0%"
     assert goal("words wrong at 6 SPS, bigram").cell(heard) == UNMEASURED
 
 
 def test_naturalness_is_asked_for_as_far_as_the_sources_have_it() -> None:
-    sources = Heard(sentences=(verdict(naturalness=Naturalness(3.5, 3.0)),))
-    ours = Heard(sentences=(verdict(naturalness=Naturalness(3.35, 2.5)),))
+    sources = Results(sentences=(verdict(naturalness=Naturalness(3.5, 3.0)),))
+    ours = Results(sentences=(verdict(naturalness=Naturalness(3.35, 2.5)),))
     assert goal("DNSMOS P.808", sources).verdict(ours) == "pass"
     assert goal("DNSMOS overall", sources).verdict(ours) == "miss"
 
 
 def test_onsets_are_compared_where_both_sides_have_every_word() -> None:
-    heard = Heard(sentences=(verdict(), verdict(starts=()), verdict(onsets=(0.9,))))
+    heard = Results(sentences=(verdict(), verdict(starts=()), verdict(onsets=(0.9,))))
     assert goal("word onsets off an aligner's").cell(heard) == "25 ms / 25 ms"
 
 
 def test_a_long_text_is_judged_by_what_its_last_minute_loses() -> None:
-    heard = Heard(minutes=(0.02, 0.5, 0.03))
+    heard = Results(minutes=(0.02, 0.5, 0.03))
     drift = goal("long text, last minute less first")
     assert drift.verdict(heard) == "pass"
     assert "2.0% 50.0% 3.0%" in details(heard)
@@ -96,14 +96,14 @@ def test_a_real_voice_is_set_beside_its_own_prompt_and_the_nearest_named_voice()
     found = {"clone": [0.6, 0.8], "prompt": [2.0, 0.0], "other": [1.0, 0.0]}
     person = likened("person 1", found, [{"vector": [0.0, 1.0]}, {"vector": [0.8, 0.6]}])
     assert person is not None
-    line = details(Heard(people=(person,)))
+    line = details(Results(people=(person,)))
     assert "person 1: clone 0.60" in line
     assert "own prompt 1.00, the nearest named voice 0.80" in line
     assert likened("person 1", {}, [{"vector": [0.0, 1.0]}]) is None
 
 
 def test_all_voices_together_are_judged_by_whisper_with_an_interval() -> None:
-    heard = Heard(sentences=(verdict(), verdict(talker="Bruno", wrong=1)), replies=(verdict(),))
+    heard = Results(sentences=(verdict(), verdict(talker="Bruno", wrong=1)), replies=(verdict(),))
     assert goal("words wrong, Whisper, all").cell(heard) == "25.0% / 25.0%"
     assert goal("words wrong, Whisper, every voice").verdict(heard) == "miss"
     assert "Bruno: words wrong by Whisper 50.0% \u00b1 0.0, bigram 0.0%" in details(heard)

@@ -24,7 +24,7 @@ def natural(planned: Script) -> kokoro.Floats:
     """Two frames and a half a symbol, but a quarter of a second before marks, as Kokoro has it."""
     lengths = [2.5] * (len(planned.symbols) + 2)
     for place, symbol in enumerate(planned.symbols, start=1):
-        if symbol.written in kokoro.MARKS:
+        if symbol.text in kokoro.MARKS:
             lengths[place - 1] = 10.0
     return np.asarray(lengths, np.float32)
 
@@ -58,7 +58,7 @@ def test_each_half_has_its_own_rate(words: list[PhonedWord]) -> None:
     second = planned.stretches[1].first
     lengths = seconds(planned)[:-1]
     half = words[: len(words) // 2]
-    assert planned.symbols[second - 1].written == " "
+    assert planned.symbols[second - 1].text == " "
     assert sum(lengths[:second]) == pytest.approx(syllables(half) / 6.0, abs=0.03)
     rest = syllables(words) - syllables(half)
     assert sum(lengths[second:]) == pytest.approx(rest / 2.0, abs=0.03)
@@ -73,7 +73,7 @@ def test_slow_speech_pauses_between_words_and_does_not_draw_its_sounds_out(
 
     def longest_sound(planned: Script) -> float:
         lengths = zip(planned.symbols, seconds(planned), strict=True)
-        return max(length for symbol, length in lengths if symbol.written.isalpha())
+        return max(length for symbol, length in lengths if symbol.text.isalpha())
 
     assert longest_sound(slow) < 1.3 * longest_sound(plain)
 
@@ -83,7 +83,7 @@ def test_vowels_stretch_more_than_stops(words: list[PhonedWord]) -> None:
     symbols = script(words, (3.0,), random.Random(1)).symbols
 
     def growth(written: str) -> float:
-        places = [n for n, symbol in enumerate(symbols) if symbol.written in written]
+        places = [n for n, symbol in enumerate(symbols) if symbol.text in written]
         return sum(slow[n] for n in places) / sum(quick[n] for n in places)
 
     assert growth("iɪɛəʌ") > 1.2 * growth("dbt")

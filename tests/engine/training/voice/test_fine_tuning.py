@@ -46,7 +46,7 @@ def test_codec_and_speaker_encoder_stay_as_they_are(
     run = begun(further, whole, tmp_path)
     shipped = export.pack_folder(whole.run)
     for stage, (there, here) in fine_tuning.TAKEN.items():
-        assert run.done(stage)
+        assert run.is_done(stage)
         assert (run.stage(stage) / here).read_bytes() == (shipped / there).read_bytes()
 
 
@@ -86,9 +86,9 @@ def test_a_decoder_with_a_schedule_learns_on_with_the_packs_codes(
     """In steps so small that it must still be near where it was."""
     slow = replace(further.decoder.schedule, learning_rate=1e-6)
     recipe = replace(further, decoder=replace(further.decoder, schedule=slow, drawn=0.0))
-    assert not fine_tuning.taken(recipe, "decoder")
-    assert fine_tuning.taken(replace(recipe, decoder=Decoder()), "decoder")
-    assert fine_tuning.taken(recipe, "codec")
+    assert not fine_tuning.is_taken(recipe, "decoder")
+    assert fine_tuning.is_taken(replace(recipe, decoder=Decoder()), "decoder")
+    assert fine_tuning.is_taken(recipe, "codec")
     run = begun(recipe, whole, tmp_path)
     decoder.train_decoder(run)
     before = load_file(export.pack_folder(whole.run) / pack.CODEC_FILE)
@@ -170,7 +170,7 @@ def test_a_pack_of_another_shape_is_refused(further: Recipe, whole: Whole, tmp_p
         shutil.copytree(whole.run.folder / "corpus", run.folder / "corpus")
         with pytest.raises(InvalidInput, match=named):
             fine_tuning.take(run, "codec")
-        assert not run.done("codec")
+        assert not run.is_done("codec")
 
 
 def test_a_pack_that_is_not_there_is_named(further: Recipe, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from engine.codec.mimi import FRAME_SAMPLES
 from engine.training.voice.frames import walk
 from engine.tts.voxtream.alignment import AlignmentCursor
-from engine.tts.voxtream.config import VOXTREAM2
+from engine.tts.voxtream.config import DURATION_TOKENS, GENERATION
 
 
 def starts_of(lengths: list[int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
@@ -18,9 +18,9 @@ def starts_of(lengths: list[int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
 @given(st.lists(st.integers(900, 9000), min_size=2, max_size=40))
 def test_the_cursor_walks_the_tokens_to_the_last_phone(lengths: list[int]) -> None:
     frames = -(-sum(lengths) // FRAME_SAMPLES)
-    found = walk(starts_of(lengths), frames, VOXTREAM2.duration_tokens)
+    found = walk(starts_of(lengths), frames, DURATION_TOKENS)
     assert found is not None
-    cursor = AlignmentCursor(-1, VOXTREAM2.duration_tokens, VOXTREAM2.generation)
+    cursor = AlignmentCursor(-1, DURATION_TOKENS, GENERATION)
     for token, first, last in zip(found.tokens, found.first, found.last, strict=True):
         span = cursor.advance(int(token), len(lengths), closed=False)
         assert (span.first, span.last) == (first, last)
@@ -28,18 +28,18 @@ def test_the_cursor_walks_the_tokens_to_the_last_phone(lengths: list[int]) -> No
 
 
 def test_each_frame_speaks_the_phones_that_sound_in_it() -> None:
-    found = walk(starts_of([1920, 3840, 1920]), 4, VOXTREAM2.duration_tokens)
+    found = walk(starts_of([1920, 3840, 1920]), 4, DURATION_TOKENS)
     assert found is not None
     assert found.first.tolist() == [0, 1, 1, 2]
     assert found.last.tolist() == [0, 1, 1, 2]
 
 
 def test_two_phones_in_a_frame_are_spoken_together() -> None:
-    found = walk(starts_of([960] * 4), 2, VOXTREAM2.duration_tokens)
+    found = walk(starts_of([960] * 4), 2, DURATION_TOKENS)
     assert found is not None
     assert found.first.tolist() == [0, 2]
     assert found.last.tolist() == [1, 3]
 
 
 def test_more_phones_than_frames_can_speak_have_no_walk() -> None:
-    assert walk(starts_of([100] * 20), 2, VOXTREAM2.duration_tokens) is None
+    assert walk(starts_of([100] * 20), 2, DURATION_TOKENS) is None

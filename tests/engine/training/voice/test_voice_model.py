@@ -19,7 +19,7 @@ from engine.training.voice.model import (
 from engine.training.voice.stage import collated, corrupted, dropped
 from engine.training.voice.utterances import GO_ON, Encoded, Lesson, sequence
 from engine.tts.voxtream.alignment import Span
-from engine.tts.voxtream.config import BOS, EOS, SILENCE, UNKNOWN, VOXTREAM2, Generation
+from engine.tts.voxtream.config import BOS, DURATION_TOKENS, EOS, SILENCE, UNKNOWN, Generation
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.prompt import prepare, rotary_tables
 from engine.tts.voxtream.script import Script
@@ -175,11 +175,11 @@ def test_conditions_are_dropped_as_guidance_will(tiny: Recipe, model: VoxtreamMo
     made = dropped(batch, model.config, tiny.voice)
     no_text = (made.text[:, 1:] == UNKNOWN).all(1)
     no_speaker = (made.speakers == 0).all(1)
-    no_prompt = (made.heard[:, 0, 1 : PROMPT + 1] == model.config.codes).all(1)
+    no_prompt = (made.inputs[:, 0, 1 : PROMPT + 1] == model.config.codes).all(1)
     for share in (no_text, no_speaker, no_prompt):
         assert 0.12 < float(share.float().mean()) < 0.27
     assert 0.05 < float((no_text & no_speaker & no_prompt).float().mean()) < 0.18
-    assert torch.equal(made.heard[:, 0, PROMPT + 1 :], batch.heard[:, 0, PROMPT + 1 :])
+    assert torch.equal(made.inputs[:, 0, PROMPT + 1 :], batch.inputs[:, 0, PROMPT + 1 :])
     assert (made.text[:, 0] == BOS).all()
 
 
@@ -189,12 +189,12 @@ def test_only_what_the_model_hears_is_corrupted(tiny: Recipe, model: VoxtreamMod
     made = corrupted(batch, model.config, tiny.voice)
     assert torch.equal(made.codes, batch.codes)
     assert torch.equal(made.tokens, batch.tokens)
-    changed = (made.heard != batch.heard).float().mean()
+    changed = (made.inputs != batch.inputs).float().mean()
     assert 0.05 < float(changed) < 0.25
-    pads = batch.heard == model.config.codes + 1
-    assert (made.heard[pads] == model.config.codes + 1).all()
+    pads = batch.inputs == model.config.codes + 1
+    assert (made.inputs[pads] == model.config.codes + 1).all()
 
 
 def test_duration_tokens_are_the_published_ones() -> None:
-    token = VOXTREAM2.duration_tokens[GO_ON]
+    token = DURATION_TOKENS[GO_ON]
     assert (token.shift, token.phones) == (1, 1)

@@ -23,7 +23,7 @@ def test_a_words_pace_stays_within_the_slider() -> None:
 def test_nobody_hurries_to_make_up_for_a_slow_word() -> None:
     pacer = Pacer()
     pacer.pace(4.0, 0.5)
-    pacer.spoken(syllables=8, samples=4 * SAMPLE_RATE)  # two a second, as it was meant
+    pacer.note(syllables=8, samples=4 * SAMPLE_RATE)  # two a second, as it was meant
     assert pacer.pace(4.0) == pace_for(4.0)
 
 
@@ -55,7 +55,7 @@ def test_a_slower_target_never_gives_a_faster_pace() -> None:
 def test_what_was_too_slow_makes_the_next_piece_faster_and_the_pause_shorter() -> None:
     pacer = Pacer()
     steady = pacer.pace(4.0)
-    pacer.spoken(syllables=1, samples=SAMPLE_RATE)
+    pacer.note(syllables=1, samples=SAMPLE_RATE)
     hurried = pacer.pace(4.0)
     assert hurried.words_per_minute > steady.words_per_minute
     assert hurried.pause < steady.pause
@@ -65,8 +65,8 @@ def test_the_correction_has_bounds() -> None:
     late, early = Pacer(), Pacer()
     late.pace(4.0)
     early.pace(4.0)
-    late.spoken(syllables=0, samples=100 * SAMPLE_RATE)
-    early.spoken(syllables=1000, samples=1)
+    late.note(syllables=0, samples=100 * SAMPLE_RATE)
+    early.note(syllables=1000, samples=1)
     assert late.pace(4.0).words_per_minute < 1.5 * pace_for(4.0).words_per_minute
     assert early.pace(4.0).words_per_minute > 0.5 * pace_for(4.0).words_per_minute
 
@@ -74,7 +74,7 @@ def test_the_correction_has_bounds() -> None:
 def test_a_new_target_forgets_the_old_debt() -> None:
     pacer = Pacer()
     pacer.pace(4.0)
-    pacer.spoken(syllables=0, samples=10 * SAMPLE_RATE)
+    pacer.note(syllables=0, samples=10 * SAMPLE_RATE)
     assert pacer.pace(5.0) == Pacer().pace(5.0)
 
 

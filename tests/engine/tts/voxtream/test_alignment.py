@@ -4,13 +4,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.tts.voxtream.alignment import AlignmentCursor, Span
-from engine.tts.voxtream.config import VOXTREAM2
+from engine.tts.voxtream.config import DURATION_TOKENS, GENERATION
 
 STAY_ONE, STAY_TWO, NEXT_ONE, NEXT_TWO, SKIP_ONE, SKIP_TWO = range(6)
 
 
 def cursor(start: int = 0) -> AlignmentCursor:
-    return AlignmentCursor(start, VOXTREAM2.duration_tokens, VOXTREAM2.generation)
+    return AlignmentCursor(start, DURATION_TOKENS, GENERATION)
 
 
 def test_a_token_moves_from_the_last_phone_of_the_frame_before() -> None:

@@ -26,9 +26,8 @@ def short() -> VoxtreamSynthesiser:
 
 def passages_of(frames: int) -> VoxtreamSynthesiser:
     made = small()
-    system = made._machine.system
-    generation = replace(system.generation, passage_frames=frames)
-    made._machine = replace(made._machine, system=replace(system, generation=generation))
+    generation = replace(made._machine.generation, passage_frames=frames)
+    made._machine = replace(made._machine, generation=generation)
     return made
 
 

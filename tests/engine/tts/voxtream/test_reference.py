@@ -10,7 +10,7 @@ import torch
 
 from engine.nn.cache import KvCache
 from engine.nn.transformer import RotaryTable
-from engine.tts.voxtream.config import EOS, FULL, SILENCE, VOXTREAM2, VOXTREAM2_SHAPE
+from engine.tts.voxtream.config import EOS, FULL, GENERATION, SILENCE, VOXTREAM2_SHAPE
 from engine.tts.voxtream.files.checkpoint import RandomWeights, Target, load_weights
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.network.phones import PhoneRows, extend
@@ -52,7 +52,7 @@ def _said() -> Iterator[Any]:
     """As `frozen` of tests/parity/freeze_voxtream.py, by our model: the row, then every step."""
     target = Target(CPU, torch.float32, threads=1)
     weights = RandomWeights(VOXTREAM2_SHAPE, 0)
-    model = load_weights(weights, VOXTREAM2_SHAPE, VOXTREAM2.generation, FULL, target)
+    model = load_weights(weights, VOXTREAM2_SHAPE, GENERATION, FULL, target)
     prompt = Prompt()
     rows = _phone_rows(model, prompt.tokens([*text_of(12), SILENCE, EOS]))
     yield rows[0, -1, ::ROW_STRIDE].tolist()

@@ -5,7 +5,7 @@ from torch import Tensor
 
 from engine.nn.cache import KvCache
 from engine.nn.transformer import RotaryTable
-from engine.tts.voxtream.config import FULL, VOXTREAM2
+from engine.tts.voxtream.config import FULL, GENERATION
 from engine.tts.voxtream.files.checkpoint import RandomWeights, load_weights
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.sink import SLICE, TemporalMemory, causal_mask
@@ -16,7 +16,7 @@ KEPT = 32
 
 
 def model() -> VoxtreamModel:
-    return load_weights(RandomWeights(SMALL, 4), SMALL, VOXTREAM2.generation, FULL, TARGET)
+    return load_weights(RandomWeights(SMALL, 4), SMALL, GENERATION, FULL, TARGET)
 
 
 def prefilled(model: VoxtreamModel, columns: Tensor) -> KvCache:

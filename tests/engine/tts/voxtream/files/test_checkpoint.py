@@ -12,7 +12,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from engine.errors import ModelError
-from engine.tts.voxtream.config import FULL, STACKS, VOXTREAM2, VOXTREAM2_SHAPE, read_config
+from engine.tts.voxtream.config import FULL, GENERATION, STACKS, VOXTREAM2_SHAPE, read_config
 from engine.tts.voxtream.files.checkpoint import (
     PublishedFile,
     RandomWeights,
@@ -50,7 +50,7 @@ def written(folder: Path, change: Callable[[dict[str, Tensor]], None]) -> Path:
 
 def loaded(file: Path) -> Any:
     with PublishedFile(file, SMALL) as source:
-        return load_weights(source, SMALL, VOXTREAM2.generation, FULL, TARGET)
+        return load_weights(source, SMALL, GENERATION, FULL, TARGET)
 
 
 def test_the_full_size_model_has_the_published_number_of_parameters() -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from engine.tts.voxtream.config import FULL, INT4, INT8, VOXTREAM2, Profile
+from engine.tts.voxtream.config import FULL, GENERATION, INT4, INT8, Profile
 from engine.tts.voxtream.files.checkpoint import RandomWeights, load_weights
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.prompt import rotary_tables
@@ -21,7 +21,7 @@ WIDE = replace(
 
 def model(profile: Profile) -> VoxtreamModel:
     weights = RandomWeights(WIDE, 0)
-    return load_weights(weights, WIDE, VOXTREAM2.generation, profile, TARGET)
+    return load_weights(weights, WIDE, GENERATION, profile, TARGET)
 
 
 def hidden(seed: int) -> torch.Tensor:
