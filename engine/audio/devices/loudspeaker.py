@@ -5,7 +5,6 @@ to start again when there is more, so every method that looks at the tape also t
 """
 
 import importlib
-import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -14,11 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.audio.base import HISTORY_S, Played
-from engine.audio.devices.liveness import Liveness
 from engine.audio.devices.ring import power_of_two
+from engine.audio.devices.stream import DeviceStream
 from engine.audio.devices.tape import Tape
 from engine.audio.pcm import Pcm
-from engine.errors import DeviceError
 
 _CAPACITY_S = 1.0
 _LONGEST_LATENCY_S = 2.0  # Bluetooth takes 0.1 to 0.5 s
@@ -41,25 +39,19 @@ class _CallbackRing:
         self.ring.advance_write_index(samples)
 
 
-class PortAudioLoudspeaker:
-    """See Loudspeaker. Made by portaudio.open_loudspeaker().
+class PortAudioLoudspeaker(DeviceStream):
+    """See Loudspeaker; its stream is a Mixer."""
 
-    `stream` is a started Mixer; `reopen` makes another one of the same device, or DeviceError;
-    `release` ends this loudspeaker. suspend() and resume() are for portaudio.refresh() alone.
-    """
+    noun = "loudspeaker"
 
     def __init__(
         self,
         name: str,
         stream: Any,
         reopen: Callable[[], Any],
-        release: Callable[["PortAudioLoudspeaker"], None],
+        release: Callable[[DeviceStream], None],
     ) -> None:
-        self._name = name
-        self._reopen = reopen
-        self._release = release
-        self._sample_rate = int(stream.samplerate)
-        self._channels = int(stream.channels)
+        super().__init__(name, stream, reopen, release)
         self._store = _CallbackRing(self._sample_rate, self._channels)
         self._tape = Tape(
             self._store,
@@ -67,20 +59,7 @@ class PortAudioLoudspeaker:
             margin=stream.blocksize,
             history=int(self._sample_rate * HISTORY_S),
         )
-        self._gone = False
-        self._closed = False
-        # rtmixer's command queue has one writer; the tape has a lock of its own.
-        self._lock = threading.Lock()
-        self._stream: Any = None  # None after suspend(), and when closed
         self._attach(stream)
-
-    @property
-    def name(self) -> str:
-        return self._name
-
-    @property
-    def sample_rate(self) -> int:
-        return self._sample_rate
 
     @property
     def writable(self) -> int:
@@ -118,13 +97,10 @@ class PortAudioLoudspeaker:
         if self._closed:
             return 0
         if self._gone:
-            raise DeviceError(
-                f"The loudspeaker '{self._name}' has gone.",
-                hint="Connect it again or choose another one.",
-            )
-        taken = self._tape.write(pcm)
+            raise self._fault()
+        count = self._tape.write(pcm)
         self._tend()
-        return taken
+        return count
 
     def take_played(self) -> Played:
         return self._tape.take_played()
@@ -138,56 +114,23 @@ class PortAudioLoudspeaker:
     def cut(self, *, fade_ms: int = 10) -> None:
         self._tape.cut(fade_ms)
 
-    def close(self) -> None:
-        with self._lock:
-            first, self._closed = not self._closed, True
-        if first:
-            self._release(self)
-
-    def suspend(self) -> None:
-        """Give the stream back; samples that were not played stay on the tape."""
-        with self._lock:
-            if self._stream is not None:
-                self._stream.abort()
-                self._stream.close()
-                self._stream = None
-
-    def resume(self) -> None:
-        """Go on after suspend(); gone when the device cannot be had as it was."""
-        with self._lock:
-            if self._gone or self._closed:
-                return
-            try:
-                stream = self._reopen()
-            except DeviceError:
-                self._gone = True
-                return
-            if (stream.samplerate, stream.channels) == (self._sample_rate, self._channels):
-                self._attach(stream)
-            else:
-                stream.close()
-                self._gone = True
-
-    def _attach(self, stream: Any) -> None:
-        self._stream = stream
+    def _begin(self, stream: Any) -> None:
         # What drivers report is taken within reason; max() also takes 0 for not-a-number.
         self._latency_s = min(max(0.0, float(stream.latency)), _LONGEST_LATENCY_S)
         self._action: Any = None  # the callback's reading of the tape
         self._beat: Any = None  # a request the callback has not answered yet
         self._beats = 0
         self._beat_at = 0.0
-        self._liveness = Liveness()
 
     def _tend(self) -> None:
         """Keep the callback playing, and notice when it no longer runs."""
         with self._lock:
-            if self._stream is None or self._gone:
+            if not self._runs:
                 return
             running = self._stream.actions
             if self._beat is not None and self._beat not in running:
                 self._beat, self._beats = None, self._beats + 1
-            self._gone = not self._stream.active or self._liveness.stalled(self._beats)
-            if self._gone:
+            if not self._lives(self._beats):
                 return
             if self._store.unread and self._action not in running:
                 self._action = self._stream.play_ringbuffer(self._store.ring)

@@ -26,16 +26,18 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from engine.audio.devices.loudspeaker import PortAudioLoudspeaker
 from engine.audio.devices.microphone import PortAudioMicrophone
+from engine.audio.devices.stream import DeviceStream
 from engine.errors import DeviceError
 
 _BLOCKS_PER_S = 100  # 10 ms blocks
 _LATENCY_S = 0.04  # asked of the device; 20 and 80 ms lost as little or as much in the soak
 _SERVER_RATE = 48_000
 _LOOK_AGAIN_S = 5.0  # a caller that keeps asking for a missing device must not chop up the sound
+_Device = TypeVar("_Device", PortAudioMicrophone, PortAudioLoudspeaker)
 
 # ALSA lists converters beside devices; opening one of these as a device makes no sense.
 _NOT_DEVICES = re.compile(
@@ -76,7 +78,7 @@ class _Host:
     """What is ours of the one PortAudio there is in a process."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
-    open: list[PortAudioMicrophone | PortAudioLoudspeaker] = field(default_factory=list)
+    open: list[DeviceStream] = field(default_factory=list)
     looked_at: float = -_LOOK_AGAIN_S  # time.monotonic() when opening last asked for a new list
 
 
@@ -106,13 +108,7 @@ def open_microphone(name: str = "") -> PortAudioMicrophone:
 
     DeviceError when there is none of that name, none at all, or it refuses to open.
     """
-    with _portaudio() as library:
-        stream = _open(library, name, _IN)
-        microphone = PortAudioMicrophone(
-            _shown_name(library, stream, _IN), stream, lambda: _start(library, name, _IN), _close
-        )
-        _HOST.open.append(microphone)
-        return microphone
+    return _opened(PortAudioMicrophone, name, _IN)
 
 
 def open_loudspeaker(name: str = "") -> PortAudioLoudspeaker:
@@ -120,16 +116,19 @@ def open_loudspeaker(name: str = "") -> PortAudioLoudspeaker:
 
     DeviceError when there is none of that name, none at all, or it refuses to open.
     """
+    return _opened(PortAudioLoudspeaker, name, _OUT)
+
+
+def _opened(kind: type[_Device], name: str, direction: _Direction) -> _Device:
     with _portaudio() as library:
-        stream = _open(library, name, _OUT)
-        loudspeaker = PortAudioLoudspeaker(
-            _shown_name(library, stream, _OUT), stream, lambda: _start(library, name, _OUT), _close
-        )
-        _HOST.open.append(loudspeaker)
-        return loudspeaker
+        stream = _open(library, name, direction)
+        shown = _shown_name(library, stream, direction)
+        device = kind(shown, stream, lambda: _start(library, name, direction), _close)
+        _HOST.open.append(device)
+        return device
 
 
-def _close(device: PortAudioMicrophone | PortAudioLoudspeaker) -> None:
+def _close(device: DeviceStream) -> None:
     with _HOST.lock:
         device.suspend()
         _HOST.open.remove(device)

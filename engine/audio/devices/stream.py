@@ -1,0 +1,106 @@
+"""The life of one device's stream: running, suspended, found dead, open again, closed.
+
+Invariant: a stream is touched under the lock by one thread at a time, and one that was given back
+or has gone is never touched again.
+"""
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from engine.audio.devices.liveness import Liveness
+from engine.errors import DeviceError
+
+
+class DeviceStream(ABC):
+    """A microphone or loudspeaker of PortAudio, as far as both are alike. Made by portaudio.py.
+
+    `stream` is a started stream of rtmixer; `reopen` makes another one of the same device, or
+    DeviceError; `release` ends this one. suspend() and resume() are for portaudio.refresh() alone.
+    """
+
+    noun: ClassVar[str]
+
+    def __init__(
+        self,
+        name: str,
+        stream: Any,
+        reopen: Callable[[], Any],
+        release: Callable[["DeviceStream"], None],
+    ) -> None:
+        self._name = name
+        self._reopen = reopen
+        self._release = release
+        self._sample_rate = int(stream.samplerate)
+        self._channels = int(stream.channels)
+        self._gone = False
+        self._closed = False
+        # close() and refresh() may come from other threads, and rtmixer's queue has one writer.
+        self._lock = threading.Lock()
+        self._stream: Any = None  # None after suspend(), and when closed
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def sample_rate(self) -> int:
+        return self._sample_rate
+
+    def close(self) -> None:
+        with self._lock:
+            first, self._closed = not self._closed, True
+        if first:
+            self._release(self)
+
+    def suspend(self) -> None:
+        """Give the stream back; what was recorded can be read, what was not played stays."""
+        with self._lock:
+            if self._stream is not None:
+                self._stream.abort()
+                self._stream.close()
+                self._stream = None
+
+    def resume(self) -> None:
+        """Go on after suspend(); gone when the device cannot be had as it was."""
+        with self._lock:
+            if self._gone or self._closed:
+                return
+            try:
+                stream = self._reopen()
+            except DeviceError:
+                self._gone = True
+                return
+            if (stream.samplerate, stream.channels) == (self._sample_rate, self._channels):
+                self._attach(stream)
+            else:
+                stream.close()
+                self._gone = True
+
+    def _attach(self, stream: Any) -> None:
+        """Go on with this stream."""
+        self._stream = stream
+        self._liveness = Liveness()
+        self._begin(stream)
+
+    @abstractmethod
+    def _begin(self, stream: Any) -> None:
+        """Tell a stream just attached what to do."""
+
+    @property
+    def _runs(self) -> bool:
+        """Whether there is a stream, as far as is known; under the lock."""
+        return self._stream is not None and not self._gone
+
+    def _lives(self, count: int) -> bool:
+        """Whether a stream that runs still does; `count` grows while it does; under the lock."""
+        self._gone = not self._stream.active or self._liveness.stalled(count)
+        return not self._gone
+
+    def _fault(self) -> DeviceError:
+        """What the owner is told once the device has gone."""
+        return DeviceError(
+            f"The {self.noun} '{self._name}' has gone.",
+            hint="Connect it again or choose another one.",
+        )
