@@ -6,13 +6,14 @@ is refused with a sentence that says what is allowed. The file is engine/setting
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from types import MappingProxyType, NoneType
-from typing import get_args, get_type_hints
+from types import MappingProxyType
+from typing import Any, get_type_hints
 
 from engine.errors import InvalidInput
+from engine.typed_values import WrongValue, typed
 
 Value = str | int | float | bool | None  # None is allowed for speech.rate only: own pace
 
@@ -250,14 +251,16 @@ def change(settings: Settings, key: str, value: Value) -> Settings:
 
 
 @cache
-def _types() -> Mapping[str, tuple[type, ...]]:
-    """Key -> types allowed, read from the dataclasses so that a field is declared once."""
-    found: dict[str, tuple[type, ...]] = {}
-    for section, part in get_type_hints(Settings).items():
-        for item in fields(part):
-            hint = get_type_hints(part)[item.name]
-            found[f"{section}.{item.name}"] = get_args(hint) or (hint,)
-    return MappingProxyType(found)
+def _types() -> Mapping[str, Any]:
+    """Key -> type allowed, read from the dataclasses so that a field is declared once."""
+    sections = get_type_hints(Settings).items()
+    return MappingProxyType(
+        {
+            f"{section}.{name}": hint
+            for section, part in sections
+            for name, hint in get_type_hints(part).items()
+        }
+    )
 
 
 def _split(key: str) -> tuple[str, str]:
@@ -270,23 +273,16 @@ def _split(key: str) -> tuple[str, str]:
 
 
 def _checked(key: str, value: Value) -> Value:
-    types = _types()[key]
-    if float in types and isinstance(value, int) and not isinstance(value, bool):
-        value = _as_fraction(value)
-    if value is None and NoneType in types:
-        return None
-    rule = RULES.get(key, _ANY_TEXT if str in types else None)
-    # type() and not isinstance(): a bool is an int to Python, not to the person
-    if type(value) not in types or (rule is not None and not rule.allows(value)):
+    kind = _types()[key]
+    rule = RULES.get(key, _ANY_TEXT if kind is str else None)
+    try:
+        checked: Value = typed(kind, value, key)
+    except WrongValue:
+        fits = False
+    else:
+        fits = checked is None or rule is None or rule.allows(checked)
+    if not fits:
         allowed = str(rule) if rule is not None else "true or false"
         shown = repr(value) if len(repr(value)) <= 60 else repr(value)[:60] + "…"
         raise InvalidInput(f"The setting '{key}' cannot be {shown}.", hint=f"Give {allowed}.")
-    return value
-
-
-def _as_fraction(value: int) -> float:
-    """As float; a number too large for one becomes infinite, which every range refuses."""
-    try:
-        return float(value)
-    except OverflowError:
-        return float("inf")
+    return checked

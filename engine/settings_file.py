@@ -11,7 +11,6 @@ import logging
 import os
 import shutil
 import tempfile
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +22,7 @@ from tomlkit.exceptions import TOMLKitError
 
 from engine.errors import InvalidInput, SettingsError
 from engine.settings import Settings, Value, change, keys, value_of
+from engine.typed_values import read_text, toml_table
 
 log = logging.getLogger(__name__)
 
@@ -55,7 +55,7 @@ def load(path: Path) -> tuple[Settings, tuple[str, ...]]:
     defaults and no sentence.
     """
     try:
-        document = tomllib.loads(_read(path))
+        document = toml_table(read_text(path, LARGEST_BYTES))
     except FileNotFoundError:
         return Settings(), ()
     except (OSError, ValueError, RecursionError) as error:
@@ -88,14 +88,6 @@ def save(settings: Settings, path: Path, base: Settings | None = None) -> tuple[
 
 
 # ------------------------------------------------------------------- reading
-
-
-def _read(path: Path) -> str:
-    with path.open("rb") as file:
-        raw = file.read(LARGEST_BYTES + 1)
-    if len(raw) > LARGEST_BYTES:
-        raise ValueError(f"it is larger than {LARGEST_BYTES // 1024} kB")
-    return raw.decode("utf-8-sig")  # Windows editors put a byte-order mark first
 
 
 def _apply(document: Mapping[str, Any], name: str) -> tuple[Settings, tuple[str, ...]]:
@@ -143,8 +135,8 @@ class _Edit:
 
 def _edit(path: Path, settings: Settings, base: Settings | None) -> _Edit:
     try:
-        text = _read(path)
-        before = tomllib.loads(text)
+        text = read_text(path, LARGEST_BYTES)
+        before = toml_table(text)
         document = tomlkit.parse(text)
         in_file, _ = _apply(before, NAME)
         base = base or in_file
@@ -155,7 +147,7 @@ def _edit(path: Path, settings: Settings, base: Settings | None) -> _Edit:
             _put(document, key, value_of(settings, key))
         edited = tomlkit.dumps(document)
         # tomlkit edits text; whether the text still says what is meant is asked of another parser
-        if _filled(tomllib.loads(edited)) == _filled(_expected(before, changed, settings)):
+        if _filled(toml_table(edited)) == _filled(_expected(before, changed, settings)):
             lost = any(key in by_hand or _is_nonsense(before, key) for key in changed)
             return _Edit(edited, lost, tuple(key for key in by_hand if key not in ours))
     except FileNotFoundError:

@@ -5,14 +5,14 @@ Invariant: a file that is no measurement counts as none, and what was fetched is
 measured. Imports no recogniser.
 """
 
-import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from engine.assets.catalogue import find
 from engine.assets.store import State, Store
-from engine.errors import ModelError, SettingsError
+from engine.errors import ModelError
+from engine.picks import read_pick, write_pick
 from engine.settings import RecogniserSettings
 from engine.settings_file import data_folder
 
@@ -23,7 +23,6 @@ ASSET: Final = "whisper-base"
 SPHINX_LANGUAGES: Final = ("", "auto", "en")
 SLOWEST_MS: Final = 900.0  # from the end of speech to its transcript; later ones make talk halting
 FILE: Final = "recogniser.json"
-_LARGEST_BYTES: Final = 10_000
 
 
 @dataclass(frozen=True)
@@ -44,26 +43,13 @@ def judge(final_ms: float) -> Pick:
 
 def keep(pick: Pick, folder: Path) -> None:
     """Write the pick into the data folder. SettingsError when it cannot be written."""
-    partial = folder / (FILE + ".partial")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        partial.write_text(json.dumps(asdict(pick), indent=2), encoding="utf-8")
-        partial.replace(folder / FILE)
-    except OSError as error:
-        raise SettingsError(
-            f"The choice of recogniser cannot be saved in {folder}: {error.strerror or error}.",
-            hint="Make room or allow writing there, or set recogniser.engine yourself.",
-        ) from error
+    write_pick(pick, folder / FILE, what="recogniser", setting="recogniser.engine")
 
 
-def kept(folder: Path) -> Pick | None:
+def find_pick(folder: Path) -> Pick | None:
     """What was picked for this machine; None when nothing was measured."""
-    try:
-        with (folder / FILE).open(encoding="utf-8") as file:
-            found = Pick(**json.loads(file.read(_LARGEST_BYTES)))
-    except (OSError, ValueError, TypeError, RecursionError):
-        return None
-    return found if found.recogniser in (BUILT_IN, WHISPER) else None
+    pick = read_pick(Pick, folder / FILE)
+    return pick if pick is not None and pick.recogniser in (BUILT_IN, WHISPER) else None
 
 
 def check_language(language: str) -> None:
@@ -82,7 +68,7 @@ def resolve(settings: RecogniserSettings) -> RecogniserSettings:
     fetched = _fetched()
     if settings.engine == AUTO:
         # In other languages slow ears are better than none.
-        pick = kept(data_folder()) if settings.language in SPHINX_LANGUAGES else None
+        pick = find_pick(data_folder()) if settings.language in SPHINX_LANGUAGES else None
         if fetched is None or (pick is not None and pick.recogniser == BUILT_IN):
             return replace(settings, engine=BUILT_IN, model="")
         return replace(settings, engine=WHISPER, model=str(fetched))

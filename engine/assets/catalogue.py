@@ -5,16 +5,15 @@ without `weights_only`.
 """
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from engine.assets.packages import Member, Package
 from engine.errors import AssetError, InvalidInput
 from engine.resources import resource
+from engine.typed_values import WrongValue, build, toml_table
 
 
 @dataclass(frozen=True)
@@ -85,7 +84,7 @@ def find(name: str) -> Asset:
 
 def parse(text: str) -> Mapping[str, Asset]:
     """Read a catalogue. AssetError names the entry and the key that is wrong."""
-    assets = {name: _asset(name, entry) for name, entry in tomllib.loads(text).items()}
+    assets = {name: _asset(name, entry) for name, entry in toml_table(text).items()}
     for asset in assets.values():
         for need in asset.needs:
             if need not in assets:
@@ -93,49 +92,63 @@ def parse(text: str) -> Mapping[str, Asset]:
     return assets
 
 
-REQUIRED = {"title", "kind", "revision", "licence", "attribution", "files"}
-ALLOWED = REQUIRED | {"repository", "release", "needs"}
+@dataclass(frozen=True)
+class _FileEntry:
+    """A file as models.toml describes it."""
+
+    path: str
+    megabytes: int | None = None
+    bytes: int | None = None
+    sha256: str | None = None
+    packed: tuple[str, ...] = ()
 
 
-def _asset(name: str, entry: Mapping[str, Any]) -> Asset:
-    wrong = (REQUIRED - entry.keys()) | (entry.keys() - ALLOWED)
-    if wrong or ("repository" in entry) == ("release" in entry):
-        raise AssetError(
-            f"models.toml: {name} has missing or unknown keys: {sorted(wrong) or 'source'}.",
-            hint="An entry has either a repository or a release.",
-        )
+@dataclass(frozen=True)
+class _Entry:
+    """An asset as models.toml describes it."""
+
+    title: str
+    kind: str
+    revision: str
+    licence: str
+    attribution: str
+    files: tuple[_FileEntry, ...]
+    repository: str = ""
+    release: str = ""
+    needs: tuple[str, ...] = ()
+
+
+def _asset(name: str, table: object) -> Asset:
+    try:
+        entry = build(_Entry, table)
+    except WrongValue as error:
+        raise AssetError(f"models.toml: {name}: {error}.", hint=error.hint) from error
+    if bool(entry.repository) == bool(entry.release):
+        raise AssetError(f"models.toml: {name} has either a repository or a release.")
     source: HubSource | ReleaseSource
-    if "repository" in entry:
-        source = HubSource(entry["repository"], entry["revision"])
+    if entry.repository:
+        source = HubSource(entry.repository, entry.revision)
     else:
-        source = ReleaseSource(entry["release"], entry["revision"])
-    files = tuple(_file(name, file) for file in entry["files"])
-    return Asset(
-        name,
-        entry["title"],
-        entry["kind"],
-        source,
-        entry["licence"],
-        entry["attribution"],
-        files,
-        tuple(entry.get("needs", ())),
-    )
+        source = ReleaseSource(entry.release, entry.revision)
+    files = tuple(_file(name, file) for file in entry.files)
+    about = (entry.title, entry.kind, source, entry.licence, entry.attribution)
+    return Asset(name, *about, files, entry.needs)
 
 
-def _file(name: str, entry: Mapping[str, Any]) -> AssetFile:
-    path, size, sha256 = _inside(name, entry["path"]), entry.get("bytes"), entry.get("sha256")
-    unknown = entry.keys() - {"path", "megabytes", "bytes", "sha256", "packed"}
-    sound = not unknown and ("megabytes" in entry) != (size is not None)
-    if not sound or not (sha256 is None or re.fullmatch("[0-9a-f]{64}", sha256)):
-        raise AssetError(
-            f"models.toml: {name} does not describe {path} as it must.",
-            hint="A file has a path, either megabytes or bytes, and maybe a sha256.",
-        )
-    megabytes = entry["megabytes"] if size is None else max(1, round(size / 1e6))
-    members = tuple(_member(name, text) for text in entry.get("packed", ()))
+def _file(name: str, entry: _FileEntry) -> AssetFile:
+    path, size, sha256 = _inside(name, entry.path), entry.bytes, entry.sha256
+    members = tuple(_member(name, text) for text in entry.packed)
     if members and (size is None or sha256 is None):
         raise AssetError(f"models.toml: {name} has {path} in packages without bytes and sha256.")
-    return AssetFile(path, megabytes, size, sha256, members)
+    if sha256 is None or re.fullmatch("[0-9a-f]{64}", sha256):
+        if size is not None and entry.megabytes is None:
+            return AssetFile(path, max(1, round(size / 1e6)), size, sha256, members)
+        if size is None and entry.megabytes is not None:
+            return AssetFile(path, entry.megabytes, None, sha256, members)
+    raise AssetError(
+        f"models.toml: {name} does not describe {path} as it must.",
+        hint="A file has a path, either megabytes or bytes, and maybe a sha256.",
+    )
 
 
 def _member(name: str, text: str) -> Member:

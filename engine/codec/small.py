@@ -7,7 +7,7 @@ which does not.
 """
 
 import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Any, Final
@@ -20,6 +20,8 @@ from engine.codec.small_parts import SpectralDecoder, SpectralEncoder
 from engine.codec.source import SourceDecoder
 from engine.errors import ModelError
 from engine.nn.finite import not_finite
+from engine.typed_values import build as build_values
+from engine.typed_values import json_object
 
 FRAME_RATE: Final = 12.5
 LATENT_RATE: Final = 25.0  # Hz of encoder and decoder; Mimi halves and doubles around the codes
@@ -132,17 +134,12 @@ def frozen(model: Any, device: torch.device) -> Any:
 def read_config(text: str, file: Path) -> SmallCodecConfig:
     """The shape a file carries. ModelError when it is missing or not one of ours."""
     try:
-        config = json.loads(text)
-        values = {field.name: config.pop(field.name) for field in fields(SmallCodecConfig)}
-        values["decoder"] = Decoder(values["decoder"])
-        sizes = {name: values[name] for name in _LARGEST}
-    except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
+        config = build_values(SmallCodecConfig, json_object(text))
+    except ValueError as error:
         raise ModelError(f"{file} is no codec of this program: {error}.", hint=AGAIN) from error
-    if config or any(
-        type(size) is not int or not 0 < size <= _LARGEST[name] for name, size in sizes.items()
-    ):
+    if any(not 0 < getattr(config, name) <= most for name, most in _LARGEST.items()):
         raise ModelError(f"{file} describes a codec this program cannot build.", hint=AGAIN)
-    return SmallCodecConfig(**values)
+    return config
 
 
 def _decoder(config: SmallCodecConfig) -> nn.Module:

@@ -95,7 +95,7 @@ def _why(settings: Settings) -> str:
 
     if settings.recogniser.engine != pick.AUTO:
         return ""
-    picked = pick.kept(data_folder())
+    picked = pick.find_pick(data_folder())
     if picked is not None and picked.recogniser == pick.BUILT_IN:
         return f": {picked.reason} (`rubato bench` measures again)"
     return (

@@ -5,12 +5,11 @@ device, folders) is no part of it.
 """
 
 import hashlib
-import tomllib
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, get_args, get_origin, get_type_hints
 
 from engine.errors import InvalidInput
+from engine.typed_values import WrongValue, build, read_text, toml_table
 
 LARGEST_BYTES = 256 * 1024  # a recipe is a few kilobytes
 
@@ -215,14 +214,15 @@ class Recipe:
 def read_recipe(file: Path) -> Recipe:
     """A recipe from its file. InvalidInput names the key that is unknown, missing or wrong."""
     try:
-        content = file.read_bytes()
-        if len(content) > LARGEST_BYTES:
-            raise InvalidInput(f"{file} is too large to be a recipe.")
-        table = tomllib.loads(content.decode())
+        table = toml_table(read_text(file, LARGEST_BYTES))
     except (OSError, ValueError) as error:
         raise InvalidInput(f"The recipe {file} cannot be read: {error}.") from error
-    recipe = _built(Recipe, table, "")
-    assert isinstance(recipe, Recipe)
+    try:
+        recipe = build(Recipe, table)
+    except WrongValue as error:
+        raise InvalidInput(
+            f"The recipe {file} cannot be used: {error}.", hint=error.hint
+        ) from error
     _check(recipe)
     return recipe
 
@@ -230,47 +230,6 @@ def read_recipe(file: Path) -> Recipe:
 def fingerprint(*parts: object) -> str:
     """A hash of values (by their repr) that decides whether finished work still holds."""
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
-
-
-def _built(kind: type, table: Any, path: str) -> object:  # Any: whatever the file holds
-    """An instance of the dataclass `kind` from a TOML table."""
-    if not isinstance(table, dict):
-        raise InvalidInput(f"The recipe's '{path.rstrip('.')}' must be a section.")
-    hints = get_type_hints(kind)
-    for key in table:
-        if key not in hints:
-            names = ", ".join(sorted(hints))
-            raise InvalidInput(
-                f"The recipe has an unknown key '{path}{key}'.", hint=f"There are: {names}."
-            )
-    values = {key: _value(hints[key], value, path + key) for key, value in table.items()}
-    needed = [item.name for item in fields(kind) if item.name not in values]
-    try:
-        return kind(**values)
-    except TypeError as error:
-        raise InvalidInput(
-            f"The recipe lacks a key of '{path.rstrip('.') or 'the top'}'.",
-            hint=f"Not given: {', '.join(needed)}.",
-        ) from error
-
-
-def _value(kind: Any, value: Any, path: str) -> object:
-    if is_dataclass(kind):
-        assert isinstance(kind, type)
-        return _built(kind, value, path + ".")
-    if get_origin(kind) is tuple:
-        if not isinstance(value, list):
-            raise InvalidInput(f"The recipe's '{path}' must be a list.")
-        inner = get_args(kind)
-        if inner[-1] is not Ellipsis and len(inner) != len(value):
-            raise InvalidInput(f"The recipe's '{path}' needs {len(inner)} values.")
-        return tuple(_value(inner[0], item, path) for item in value)
-    if kind is float and type(value) is int:
-        return float(value)
-    if type(value) is not kind:
-        raise InvalidInput(f"The recipe's '{path}' is {value!r}, expected {kind.__name__}.")
-    result: object = value
-    return result
 
 
 def _check(recipe: Recipe) -> None:

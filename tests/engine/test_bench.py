@@ -15,7 +15,7 @@ from engine.runtime.host.recital import Clock
 from engine.runtime.parts import Parts
 from engine.settings import Settings, SpeechSettings
 from engine.tts.base import Progress, TtsModel
-from engine.tts.voxtream.files.pick import kept
+from engine.tts.voxtream.files.pick import find_pick
 from tests.fakes import Stage
 from tests.fakes_tts import FakeTts
 
@@ -96,11 +96,11 @@ def test_whisper_is_picked_by_what_it_takes_after_the_end_of_speech(
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
     assert pick_recogniser((Row("recogniser", "whisper", note="not measured: no folder"),)) is None
     assert pick_recogniser((Row("recogniser", "whisper", final_ms=1500.0),)) is not None
-    pick = ears.kept(tmp_path)
+    pick = ears.find_pick(tmp_path)
     assert pick is not None
     assert pick.recogniser == "sphinx"
     pick_recogniser((Row("recogniser", "whisper", final_ms=300.0),))
-    pick = ears.kept(tmp_path)
+    pick = ears.find_pick(tmp_path)
     assert pick is not None
     assert pick.recogniser == "whisper"
 
@@ -125,7 +125,7 @@ def test_the_pick_is_kept_with_its_reason(tmp_path: Path, monkeypatch: pytest.Mo
     assert pick is not None
     assert pick.profile == "int4"
     assert pick.reason == f"int4 keeps RTF at 0.74; int8 would need 1.30. {WHEN_IDLE}"
-    assert kept(tmp_path / "data", "cpu") == "int4"
+    assert find_pick(tmp_path / "data", "cpu") == "int4"
 
 
 def test_nothing_is_picked_when_no_profile_was_measured(

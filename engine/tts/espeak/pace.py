@@ -110,7 +110,7 @@ class SyllableMeter:
     def branch(self) -> "SyllableMeter":
         """Another one that counts on from here."""
         other = SyllableMeter()
-        other.counted, other._ends = self.counted, self._ends.copy()
+        other.count, other._ends = self.count, self._ends.copy()
         return other
 
     def rate(self, now: int) -> float | None:

@@ -5,14 +5,15 @@ generation settings carry where the paper says less.
 Invariant: a checkpoint's config.json decides every tensor's shape; nothing here can contradict it.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, get_type_hints
+from typing import Final
 
 from engine.errors import ModelError
 from engine.nn.packed.quantise import Precision
 from engine.nn.transformer import TransformerConfig
 from engine.tts.voxtream.files.limits import AGAIN, check, read_object
+from engine.typed_values import WrongValue, build
 
 # The released config.json names its stacks; these are the shapes behind the names.
 STACKS = {
@@ -147,9 +148,6 @@ class _PublishedConfig:
     phone_window_size: int
 
 
-_PUBLISHED_KINDS = get_type_hints(_PublishedConfig)
-
-
 def read_config(file: Path) -> ModelConfig:
     """Shapes from a released config.json.
 
@@ -157,20 +155,11 @@ def read_config(file: Path) -> ModelConfig:
     Raises ModelError naming the file and the key for whatever is missing, of the wrong kind or out
     of all proportion.
     """
-    config = read_object(file)
-    values = {}
-    for field in fields(_PublishedConfig):
-        if field.name not in config:
-            raise ModelError(f"{file} lacks the key '{field.name}'.", hint=AGAIN)
-        value = config[field.name]
-        kind = _PUBLISHED_KINDS[field.name]
-        if type(value) is not kind:
-            raise ModelError(
-                f"{file}: '{field.name}' is {value!r}, expected {kind.__name__}.",
-                hint=AGAIN,
-            )
-        values[field.name] = value
-    return _shaped(_PublishedConfig(**values), file)
+    try:
+        config = build(_PublishedConfig, read_object(file), ignore_unknown=True)
+    except WrongValue as error:
+        raise ModelError(f"{file}: {error}.", hint=AGAIN) from error
+    return _shaped(config, file)
 
 
 def _shaped(config: _PublishedConfig, file: Path) -> ModelConfig:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from app.command.models import EARS
-from engine.asr.pick import ASSET, FILE, SLOWEST_MS, judge, keep, kept, resolve
+from engine.asr.pick import ASSET, FILE, SLOWEST_MS, find_pick, judge, keep, resolve
 from engine.assets.catalogue import find
 from engine.errors import SettingsError
 from engine.settings import RecogniserSettings
@@ -78,7 +78,7 @@ def test_sphinx_stays_sphinx(data: Path):
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"recogniser": "siri", "reason": ""}'])
 def test_a_file_that_is_no_pick_counts_as_none(content: str, data: Path):
     (data / FILE).write_text(content)
-    assert kept(data) is None
+    assert find_pick(data) is None
 
 
 def test_a_pick_that_cannot_be_kept_says_so(data: Path):

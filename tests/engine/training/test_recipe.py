@@ -29,7 +29,7 @@ def test_every_recipe_that_ships_can_be_read(file: Path) -> None:
     ("old", "new", "complaint"),
     [
         ("seed = 7", "sead = 7", "unknown key 'sead'"),
-        ("seed = 7", "", "lacks a key"),
+        ("seed = 7", "", "lacks the key 'seed'"),
         ("seed = 7", 'seed = "x"', "expected int"),
         ("hours = 0.012", "hours = 0.0", "hours must be above 0"),
         (

@@ -148,7 +148,7 @@ def test_training_that_was_stopped_goes_on_as_if_it_had_not_been(
 ) -> None:
     run = copied(whole, tmp_path, "corpus", "codec", "speaker", "encode")
     counted = iter([False, False, False, True] + [False] * 20)
-    monkeypatch.setattr(loop, "_asked", lambda check: next(counted))
+    monkeypatch.setattr(loop, "_is_asked_to_stop", lambda check: next(counted))
     with pytest.raises(Cancelled):
         voice.train_voice(run)
     assert not run.is_done("voice")

@@ -4,15 +4,15 @@ read no further than they may.
 Invariant: what passes can be built and run; what does not is named with what was expected.
 """
 
-import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from engine.errors import ModelError
 from engine.nn.transformer import TransformerConfig
+from engine.typed_values import read_json
 
-LARGEST_BYTES: Final = 1_000_000  # of a JSON file; a table of phones has some thousand
+LARGEST_BYTES: Final = 1000 * 1024  # of a JSON file; a table of phones has some thousand
 AGAIN: Final = "Fetch the model again."
 # The published model lies well inside. At most 251 columns are a prompt's, which the window must
 # hold; phone ids up to 124 have a meaning of their own.
@@ -72,23 +72,6 @@ def check_number(name: str, value: float) -> None:
 def read_object(file: Path) -> dict[str, Any]:
     """A JSON object. ModelError for a file that is missing, too large or nothing of the kind."""
     try:
-        value = json.loads(_text(file), parse_constant=_no_number)
-    except RecursionError as error:
-        raise ModelError(f"{file} cannot be read: it is nested too deeply.", hint=AGAIN) from error
+        return read_json(file, LARGEST_BYTES)
     except (OSError, ValueError) as error:
         raise ModelError(f"{file} cannot be read: {error}.", hint=AGAIN) from error
-    if not isinstance(value, dict):
-        raise ModelError(f"{file} is not a JSON object.", hint=AGAIN)
-    return value
-
-
-def _text(file: Path) -> str:
-    with file.open("rb") as handle:
-        content = handle.read(LARGEST_BYTES + 1)
-    if len(content) > LARGEST_BYTES:
-        raise ValueError(f"it is larger than {LARGEST_BYTES // 1000} kB")
-    return content.decode("utf-8")
-
-
-def _no_number(constant: str) -> NoReturn:
-    raise ValueError(f"it holds {constant}, which is no number")

@@ -19,7 +19,7 @@ from engine.settings_file import data_folder
 from engine.tts.base import AudioFrame, Progress, TtsModel
 from engine.tts.voxtream.config import FULL, INT8, PROFILES, Profile
 from engine.tts.voxtream.files.checkpoint import Target
-from engine.tts.voxtream.files.pick import kept
+from engine.tts.voxtream.files.pick import find_pick
 from engine.tts.voxtream.synthesiser import (
     RANDOM_NAME,
     Files,
@@ -110,7 +110,7 @@ def _profile(setting: str, place: Target) -> Profile:
     if place.device.type == "cuda":
         return FULL  # packed products run on the CPU only
     if name == "auto":
-        name = kept(data_folder(), place.device.type) or INT8.name
+        name = find_pick(data_folder(), place.device.type) or INT8.name
     return PROFILES[name]
 
 

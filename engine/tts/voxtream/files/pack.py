@@ -9,14 +9,13 @@ can change what the published checkpoint does.
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Final, TypeVar, get_type_hints
+from typing import Final
 
 from engine.codec.small import load_small
 from engine.errors import InvalidInput, ModelError
 from engine.nn.memory import return_freed_memory
-from engine.nn.transformer import TransformerConfig
 from engine.text.phonemes import Espeak
 from engine.tts import voices
 from engine.tts.base import Voice
@@ -33,12 +32,12 @@ from engine.tts.voxtream.session import Machine
 from engine.tts.voxtream.speaker.small import load_small_speaker
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
 from engine.tts.voxtream.table import read_table
+from engine.typed_values import build
 
 PHONES_FILE: Final = "phones.json"
 VOICE_FILE: Final = "voice.safetensors"
 LONGEST_NAME: Final = 80
 AGAIN: Final = "Install the program again."
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -96,11 +95,14 @@ def read_pack_config(file: Path) -> PackConfig:
     """ModelError when the file is missing, damaged, or describes what cannot be built."""
     try:
         entries = read_object(file)
-        rates = {float(rate): _rate(value) for rate, value in entries["rates"].items()}
+        rates = {
+            float(rate): build(RateTarget, value, defaults=False)
+            for rate, value in entries["rates"].items()
+        }
         config = PackConfig(
             _name(entries["name"]),
-            _shape(entries["shape"]),
-            _plain(Generation, entries["generation"]),
+            build(ModelConfig, entries["shape"], defaults=False),
+            build(Generation, entries["generation"], defaults=False),
             dict(sorted(rates.items())),
         )
         _check(config)
@@ -134,32 +136,7 @@ def _check(config: PackConfig) -> None:
             raise ValueError("its transformers do not fit each other")
 
 
-def _shape(config: dict[str, Any]) -> ModelConfig:
-    stacks = {
-        name: _plain(TransformerConfig, config[name]) for name in ("phone", "temporal", "depth")
-    }
-    return _plain(ModelConfig, {**config, **stacks})
-
-
 def _name(value: object) -> str:
     if not isinstance(value, str) or not value.isprintable() or not 0 < len(value) <= LONGEST_NAME:
         raise ValueError(f"'name' is no name of at most {LONGEST_NAME} printable characters")
     return value
-
-
-def _rate(config: dict[str, Any]) -> RateTarget:
-    counts = tuple(int(count) for count in config["counts"])
-    return RateTarget(counts, float(config["weight"]), float(config["guidance"]))
-
-
-def _plain(kind: type[_T], config: dict[str, Any]) -> _T:
-    """A dataclass of numbers from its JSON object; all keys, no others, each of its type."""
-    hints = get_type_hints(kind)
-    names = [item.name for item in fields(kind)]  # type: ignore[arg-type]
-    if set(config) != set(names):
-        raise ValueError(f"keys {sorted(set(config) ^ set(names))}")
-    for name, value in config.items():
-        fits = type(value) is hints[name] or (hints[name] is float and type(value) is int)
-        if not fits:
-            raise ValueError(f"'{name}' is {value!r}")
-    return kind(**config)

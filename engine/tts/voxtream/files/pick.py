@@ -4,18 +4,16 @@ Invariant: a pick holds for the kind of device it was measured on; a file that i
 none. Imports no torch, so that a host can read and write picks without the model.
 """
 
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from engine.errors import SettingsError
+from engine.picks import read_pick, write_pick
 
 NAMES: Final = ("full", "int8", "int4", "int4-8")  # best sound first
 LARGEST_RTF: Final = 0.8  # beyond that, a busy moment of the machine is heard as a gap
 FILE: Final = "profile.json"
-_LARGEST_BYTES: Final = 10_000
 
 
 @dataclass(frozen=True)
@@ -35,11 +33,11 @@ def judge(device: str, rtfs: Mapping[str, float]) -> Pick:
     ordered = [name for name in NAMES if name in rtfs]
     for place, name in enumerate(ordered):
         if rtfs[name] < LARGEST_RTF:
-            kept = f"{name} keeps RTF at {rtfs[name]:.2f}"
+            speed = f"{name} keeps RTF at {rtfs[name]:.2f}"
             better = [
                 f"{other} would need {rtfs[other]:.2f}" for other in reversed(ordered[:place])
             ]
-            return Pick(name, device, "; ".join([kept, ", ".join(better)]).rstrip("; ") + ".")
+            return Pick(name, device, "; ".join([speed, ", ".join(better)]).rstrip("; ") + ".")
     fastest = min(ordered, key=lambda name: rtfs[name])
     reason = (
         f"No profile keeps RTF below {LARGEST_RTF}: the fastest, {fastest}, needs "
@@ -50,23 +48,11 @@ def judge(device: str, rtfs: Mapping[str, float]) -> Pick:
 
 def keep(pick: Pick, folder: Path) -> None:
     """Write the pick into the data folder. SettingsError when it cannot be written."""
-    partial = folder / (FILE + ".partial")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        partial.write_text(json.dumps(asdict(pick), indent=2), encoding="utf-8")
-        partial.replace(folder / FILE)
-    except OSError as error:
-        raise SettingsError(
-            f"The choice of profile cannot be saved in {folder}: {error.strerror or error}.",
-            hint="Make room or allow writing there, or set speech.profile yourself.",
-        ) from error
+    write_pick(pick, folder / FILE, what="profile", setting="speech.profile")
 
 
-def kept(folder: Path, device: str) -> str:
+def find_pick(folder: Path, device: str) -> str:
     """The name of the profile picked for this kind of device; empty when there is none."""
-    try:
-        with (folder / FILE).open(encoding="utf-8") as file:
-            found = Pick(**json.loads(file.read(_LARGEST_BYTES)))
-    except (OSError, ValueError, TypeError, RecursionError):
-        return ""  # never measured, or not by us
-    return found.profile if found.device == device and found.profile in NAMES else ""
+    pick = read_pick(Pick, folder / FILE)
+    fits = pick is not None and pick.device == device and pick.profile in NAMES
+    return pick.profile if pick is not None and fits else ""

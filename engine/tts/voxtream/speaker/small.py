@@ -5,7 +5,7 @@ loading; embed() is a function of the samples.
 """
 
 import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +15,7 @@ from torch.nn import functional
 
 from engine.errors import ModelError
 from engine.nn.finite import not_finite
+from engine.typed_values import build, json_object
 
 SAMPLE_RATE: Final = 16_000
 FFT, WINDOW, HOP = 512, 400, 160  # samples
@@ -112,14 +113,8 @@ def load_small_speaker(file: Path) -> SmallSpeaker:
 
 
 def _config(text: str) -> SmallSpeakerConfig:
-    """ValueError or TypeError when a file carries no shape of ours."""
-    values = json.loads(text)
-    sizes = {
-        field.name: values[field.name]
-        for field in fields(SmallSpeakerConfig)
-        if field.name in values
-    }
-    config = SmallSpeakerConfig(**sizes)
-    if any(type(size) is not int or not 0 < size <= _LARGEST for size in sizes.values()):
-        raise ValueError(f"a shape of {values}")
+    """ValueError when a file carries no shape of ours."""
+    config = build(SmallSpeakerConfig, json_object(text), ignore_unknown=True)
+    if any(not 0 < size <= _LARGEST for size in asdict(config).values()):
+        raise ValueError(f"a shape of {config}")
     return config

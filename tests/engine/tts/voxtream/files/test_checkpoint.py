@@ -164,7 +164,7 @@ NO_OBJECT = {
     '{"a": NaN}': "holds NaN",
     '{"a": -Infinity}': "holds -Infinity",
     '{"a":' * 100_000: "nested too deeply",
-    " " * 1_000_001: "larger than 1000 kB",
+    " " * 1_024_001: "larger than 1000 kB",
 }
 
 

@@ -8,7 +8,7 @@ import pytest
 from engine.errors import SettingsError
 from engine.settings import RULES, Choice
 from engine.tts.voxtream.config import PROFILES
-from engine.tts.voxtream.files.pick import FILE, NAMES, Pick, judge, keep, kept
+from engine.tts.voxtream.files.pick import FILE, NAMES, Pick, find_pick, judge, keep
 
 
 def test_every_profile_can_be_picked_and_set() -> None:
@@ -44,9 +44,9 @@ def test_when_none_keeps_up_the_built_in_voice_stays() -> None:
 
 def test_a_pick_is_found_again_on_its_device_only(tmp_path: Path) -> None:
     folder = tmp_path / "not yet there"
-    assert kept(folder, "cpu") == ""
+    assert find_pick(folder, "cpu") == ""
     keep(Pick("int8", "cpu", "It is."), folder)
-    assert (kept(folder, "cpu"), kept(folder, "cuda")) == ("int8", "")
+    assert (find_pick(folder, "cpu"), find_pick(folder, "cuda")) == ("int8", "")
     assert [file.name for file in folder.iterdir()] == [FILE]
 
 
@@ -64,7 +64,7 @@ def test_a_pick_is_found_again_on_its_device_only(tmp_path: Path) -> None:
 )
 def test_a_file_that_is_no_pick_counts_as_none(tmp_path: Path, text: str) -> None:
     (tmp_path / FILE).write_text(text)
-    assert kept(tmp_path, "cpu") == ""
+    assert find_pick(tmp_path, "cpu") == ""
 
 
 def test_a_pick_that_cannot_be_saved_says_so(tmp_path: Path) -> None:

@@ -1,0 +1,150 @@
+"""Values out of files: TOML and JSON as dataclasses, every value of the type its field declares.
+
+Invariant: nothing is converted but a whole number where a fraction goes, a list where a tuple goes
+and a word where an enum goes; a file is read no further than it may be. What is wrong is named in a
+WrongValue, which whoever reads the file turns into an error of its own.
+"""
+
+import json
+import tomllib
+from dataclasses import MISSING, fields, is_dataclass
+from enum import Enum
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, NoReturn, TypeVar, get_args, get_origin, get_type_hints
+
+_T = TypeVar("_T")
+
+
+class WrongValue(ValueError):
+    """What is wrong, with the place it stands at ('codec.schedule.steps'); `hint` may help."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+# ------------------------------------------------------------------------ files
+
+
+def read_text(file: Path, most_bytes: int) -> str:
+    """A file's text. OSError, or ValueError when it is larger or not UTF-8."""
+    with file.open("rb") as handle:
+        content = handle.read(most_bytes + 1)
+    if len(content) > most_bytes:
+        raise ValueError(f"it is larger than {most_bytes // 1024} kB")
+    return content.decode("utf-8-sig")  # Windows editors put a byte-order mark first
+
+
+def read_json(file: Path, most_bytes: int) -> dict[str, Any]:
+    """A file's JSON object. OSError, or ValueError when it is none."""
+    return json_object(read_text(file, most_bytes))
+
+
+def json_object(text: str) -> dict[str, Any]:
+    """A text's JSON object, without the NaN and Infinity that JSON does not have. ValueError when
+    it is none.
+    """
+    try:
+        content = json.loads(text, parse_constant=_refuse)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+    if not isinstance(content, dict):
+        raise ValueError("it is not a JSON object")  # noqa: TRY004  callers catch one error
+    return content
+
+
+def toml_table(text: str) -> dict[str, Any]:
+    """A text's TOML table. ValueError when it is none."""
+    try:
+        return tomllib.loads(text)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"it holds {constant}, which is no number")
+
+
+# ----------------------------------------------------------------------- values
+
+
+def build(
+    kind: type[_T],
+    table: object,
+    path: str = "",
+    *,
+    defaults: bool = True,
+    ignore_unknown: bool = False,
+) -> _T:
+    """An instance of the dataclass `kind` from a table that stands at `path`. `defaults` False: no
+    key may be left out. WrongValue names what is unknown, missing or of another type.
+    """
+    if not isinstance(table, dict):
+        raise WrongValue(f"'{path}' is {_shown(table)}, expected a section")
+    hints, place = get_type_hints(kind), path + "." if path else ""
+    unknown = [key for key in table if key not in hints]
+    if unknown and not ignore_unknown:
+        there = ", ".join(sorted(hints))
+        raise WrongValue(f"unknown key '{place}{unknown[0]}'", f"There are: {there}.")
+    missing = [
+        field.name
+        for field in fields(kind)  # type: ignore[arg-type]
+        if field.name not in table and not (defaults and _has_default(field))
+    ]
+    if missing:
+        raise WrongValue(f"it lacks the key '{place}{missing[0]}'")
+    values = {
+        name: typed(hint, table[name], place + name, defaults=defaults)
+        for name, hint in hints.items()
+        if name in table
+    }
+    return kind(**values)
+
+
+def typed(kind: Any, value: object, path: str, *, defaults: bool = True) -> Any:  # Any: a `kind`
+    """The value as a `kind`: a plain type or several ('int | None'), an enum, a dataclass, a tuple
+    of these. WrongValue when it is none.
+    """
+    if is_dataclass(kind):
+        assert isinstance(kind, type)
+        return build(kind, value, path, defaults=defaults)
+    if get_origin(kind) is tuple:
+        return _tuple(get_args(kind), value, path, defaults=defaults)
+    kinds = get_args(kind) if get_origin(kind) is UnionType else (kind,)
+    if type(value) in kinds:  # not isinstance(): a bool is an int to Python, not to the person
+        return value
+    if float in kinds and type(value) is int:
+        return _fraction(value)
+    if isinstance(kind, type) and issubclass(kind, Enum) and value in [each.value for each in kind]:
+        return kind(value)
+    names = " or ".join("nothing" if each is NoneType else each.__name__ for each in kinds)
+    raise WrongValue(f"'{path}' is {_shown(value)}, expected {names}")
+
+
+def _tuple(kinds: tuple[Any, ...], value: object, path: str, *, defaults: bool) -> tuple[Any, ...]:
+    if not isinstance(value, list | tuple):
+        raise WrongValue(f"'{path}' is {_shown(value)}, expected a list")
+    if kinds[-1] is Ellipsis:
+        kinds = kinds[:1] * len(value)
+    if len(kinds) != len(value):
+        raise WrongValue(f"'{path}' needs {len(kinds)} values")
+    pairs = zip(kinds, value, strict=True)
+    return tuple(typed(kind, item, path, defaults=defaults) for kind, item in pairs)
+
+
+def _fraction(value: int) -> float:
+    """As float; a number too large for one becomes infinite, which every range refuses."""
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
+
+
+def _has_default(field: Any) -> bool:
+    return field.default is not MISSING or field.default_factory is not MISSING
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:60] + "…"
