@@ -63,7 +63,7 @@ class Recognition(Protocol):
 
     def aside(self) -> Transcript:
         """As draft(), of what was said into somebody else's speech. That is often one of few words
-        (engine/asr/sphinx/asides.py), which a recogniser may reckon with.
+        (engine/text/interaction.py), which a recogniser may reckon with.
         """
         ...
 

@@ -14,13 +14,13 @@ from engine.llm.base import Message, Role
 from engine.messages import Event
 from engine.runtime.crew import Crew
 from engine.runtime.host.actions import Actions
-from engine.runtime.turn import interruption
 from engine.runtime.turn import orders as o
 from engine.runtime.turn.facts import Drafted
 from engine.runtime.turn.log import TurnLog
 from engine.runtime.turn.replies import Replies
 from engine.runtime.workers.thinker import GetReady, Rest
 from engine.settings import Settings
+from engine.text.interaction import halts
 
 
 class Effects:
@@ -77,8 +77,8 @@ class Effects:
                 self._read_out(turn, text)
             case o.Pause(turn):
                 self.replies.pause(turn)
-            case o.Resume(said=said):
-                self._actions.grant_said(said)
+            case o.Resume(wish=wish):
+                self._actions.grant_said(wish)
                 self._crew.speaker.post(order)
             case o.EndTurn(turn, ending):
                 self._log.record(turn).delivery = self.replies.end(turn, ending)
@@ -123,7 +123,7 @@ class Effects:
         if unsaid and self._actions.grant_said(said.text, turn):
             self._log.goes_on(turn)
             self._read_out(turn, unsaid)  # what was wished for is how to go on
-        elif unsaid and interruption.halts(said.text):
+        elif unsaid and halts(said.text):
             self._read_out(turn, "")  # what was wished for is silence
         else:
             self.replies.answer(turn, self._log.history, paced=self._paced)

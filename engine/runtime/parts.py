@@ -38,6 +38,12 @@ class Watch(Protocol):
     def close(self) -> None: ...
 
 
+def _pace_wish(text: str, whole: bool) -> bool:
+    from engine.llm.skills.pace_wishes import may_become_pace_wish, pace_wish
+
+    return pace_wish(text) is not None if whole else may_become_pace_wish(text)
+
+
 @dataclass(frozen=True)
 class Parts:
     """How to make each part. Device names are empty for the system's default."""
@@ -56,6 +62,8 @@ class Parts:
     # raises InvalidInput when a changed setting cannot work here
     check: Callable[[Settings, str, Devices | None], None]
     history: Path | None = None  # the file conversations are kept in; None = they are not
+    # whether these words are (if they are all), or may become, a wish about the pace of a reply
+    pace_wish: Callable[[str, bool], bool] = _pace_wish
 
 
 def standard_parts() -> Parts:

@@ -1,24 +1,12 @@
-"""What people say into somebody else's speech, in a word or two: to halt them, or to go along.
+"""What people say into somebody else's speech (engine/text/interaction.py), as a grammar.
 
 A recogniser made for sentences seldom gets a lone word right, and is much better when it chooses
-among few (decision.aside). "Go on" is not among them: too many voices' "one moment" sounds like it.
-Invariant: lower-case words and single spaces; no text is in both lists.
+among few (decision.aside).
 """
 
-HALTS = (
-    *("stop", "stop it", "stop that", "stop now", "stop talking", "stop please", "please stop"),
-    *("no", "no no", "wait", "wait a moment", "wait a minute", "wait a second"),
-    *("hold on", "hang on", "one moment", "one second", "just a moment", "just a second"),
-    *("cancel", "pause", "quiet", "be quiet", "shut up", "enough", "never mind", "nevermind"),
-)
-NODS = (
-    *("mhm", "hm", "um", "um hum", "uhuh", "uh huh", "uh", "huh", "ah", "oh", "eh", "aha"),
-    *("yeah", "yeah yeah", "yes", "yep", "yup", "okay", "okay okay", "all right", "right", "sure"),
-    *("so", "well", "i see", "good", "great", "nice", "fine", "cool", "exactly", "of course"),
-    *("wow", "oh wow", "really", "oh really", "got it", "i know", "true", "oh okay", "go ahead"),
-    *("interesting", "that's right", "perfect"),
-)
-# Of the words above that no pronouncing dictionary has.
+from engine.text.interaction import HALTS, NODS
+
+# Of their words that no pronouncing dictionary has.
 SOUNDS = {
     "mhm": "M HH M",
     "hm": "HH M",

@@ -11,7 +11,7 @@ posterior and falls with every step from word to word that no phrase makes.
 import math
 from dataclasses import dataclass
 
-from engine.asr.sphinx.asides import HALTS, NODS
+from engine.text.interaction import HALTS, NODS
 
 MOST_UNSEEN = 4  # more such steps say no more
 MOST_MARGIN = 2.0  # likewise

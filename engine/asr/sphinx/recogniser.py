@@ -101,7 +101,7 @@ class SphinxRecognition:
         return self.interjection() or self._whole()
 
     def interjection(self) -> Transcript | None:
-        """A halt or a nod if it was surely one, see engine/asr/sphinx/asides.py."""
+        """A halt or a nod if it was surely one, see engine/text/interaction.py."""
         return self._draft(self._decoder.decode_aside)
 
     def command(self, wanted: Callable[[], bool]) -> Transcript | None:

@@ -34,10 +34,13 @@ class EchoCancelled:
 
 @dataclass(frozen=True)
 class Glanced:
-    """A quick look at what is being said in the turn: to weigh, not to show."""
+    """A quick look at what is being said in the turn: to weigh, not to show. `wish`: it may become
+    a wish about the pace of the reply it is said into.
+    """
 
     turn: int
     text: str
+    wish: bool = False
 
 
 @dataclass(frozen=True)
@@ -53,9 +56,12 @@ class Drafted:
 
 @dataclass(frozen=True)
 class Transcribed:
+    """All that was said in the turn. `wish`: said into a reply, it is about the pace of that."""
+
     turn: int
     transcript: Transcript
     at: float
+    wish: bool = False
 
 
 @dataclass(frozen=True)

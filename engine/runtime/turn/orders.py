@@ -79,12 +79,12 @@ class Pause:
 
 @dataclass(frozen=True)
 class Resume:
-    """Let the reply of this turn go on from where it was paused. What was `said` into it may be a
-    wish about its pace.
+    """Let the reply of this turn go on from where it was paused, at the pace that somebody may have
+    wished for.
     """
 
     turn: int
-    said: str = ""
+    wish: str = ""
 
 
 @dataclass(frozen=True)

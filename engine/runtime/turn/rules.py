@@ -93,8 +93,8 @@ def advance(floor: Floor, fact: Deciding, own: frozenset[str] = frozenset()) -> 
             return _speech_ended(floor, at)
         case EchoCancelled(cancels):
             return Outcome(replace(floor, cancelling=cancels))
-        case Glanced(turn, text) if floor.doubts(turn):
-            return _weigh(floor, lambda known: replace(known, own=own, text=text))
+        case Glanced(turn, text, wish) if floor.doubts(turn):
+            return _weigh(floor, lambda known: replace(known, own=own, text=text, wish=wish))
         case Transcribed():
             return _transcribed(floor, fact, own)
         case ReplyAudible(turn, at) if _awaits(floor, turn):
@@ -198,9 +198,10 @@ def _transcribed(floor: Floor, fact: Transcribed, own: frozenset[str]) -> Outcom
     turn, said = fact.turn, fact.transcript
     before: tuple[Order, ...] = ()
     if floor.doubts(turn):
-        taken = _weigh(floor, lambda known: replace(known, own=own, text=said.text, final=True))
+        final = Evidence(text=said.text, wish=fact.wish, own=own, final=True)
+        taken = _weigh(floor, lambda known: replace(final, spoken_ms=known.spoken_ms))
         if taken.floor.doubt is not None:
-            return _doubt_over(floor, said.text)
+            return _doubt_over(floor, said.text if fact.wish else "")
         floor, before = taken.floor, taken.orders
     if not _awaits(floor, turn):
         return Outcome(floor, before)
@@ -210,11 +211,11 @@ def _transcribed(floor: Floor, fact: Transcribed, own: frozenset[str]) -> Outcom
     return replace(nothing, orders=before + nothing.orders)
 
 
-def _doubt_over(floor: Floor, said: str = "") -> Outcome:
+def _doubt_over(floor: Floor, wish: str = "") -> Outcome:
     """It was nothing that ends a reply."""
     assert floor.doubt is not None
     drop = DropUtterance(floor.doubt.turn, aside=True)
-    return Outcome(replace(floor, doubt=None), (drop, Resume(floor.turn, said)))
+    return Outcome(replace(floor, doubt=None), (drop, Resume(floor.turn, wish)))
 
 
 def _interrupted(floor: Floor) -> Outcome:

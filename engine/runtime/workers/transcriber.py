@@ -170,7 +170,9 @@ class Transcriber:
             assert transcript is not None, "wanted to the end"
             self._draft = (transcript, time.monotonic())
         self._ended = True
-        self._tell(Transcribed(turn, *self._draft))
+        transcript, at = self._draft
+        wish = aside and self._parts.pace_wish(transcript.text, True)
+        self._tell(Transcribed(turn, transcript, at, wish))
         return_freed_memory()
 
     def _continue(self, before: int, turn: int) -> None:
@@ -196,7 +198,7 @@ class Transcriber:
             glance = self._recognition.glance()
             if glance != self._glance:
                 self._glance = glance
-                self._tell(Glanced(self._turn, glance))
+                self._tell(Glanced(self._turn, glance, self._parts.pace_wish(glance, False)))
             partial = self._recognition.partial()
             if partial != self._partial:
                 self._partial = partial

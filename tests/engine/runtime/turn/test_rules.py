@@ -58,7 +58,7 @@ def typed(text: str) -> Transcript:
 
 
 def understood(turn: int, text: str) -> Transcribed:
-    return Transcribed(turn, said(text), 1.2)
+    return Transcribed(turn, said(text), 1.2, wish=text == "slower")
 
 
 def audible(turn: int) -> ReplyAudible:
