@@ -81,6 +81,7 @@ from engine.messages.voices import (
     RestoreVoice,
     SetVoicePace,
     StopPreview,
+    VoiceCommand,
     VoiceEntry,
     VoicesListed,
 )
@@ -158,6 +159,7 @@ __all__ = [
     "TimerRang",
     "TurnEnded",
     "TurnMetrics",
+    "VoiceCommand",
     "VoiceEntry",
     "VoicesChanged",
     "VoicesListed",

@@ -24,6 +24,7 @@ from engine.runtime.host.conversations import Asked, Conversations
 from engine.runtime.host.preferences import Preferences
 from engine.runtime.host.status import Status
 from engine.runtime.host.timers import Timers
+from engine.runtime.host.voice_desk import Hands, VoiceDesk
 from engine.runtime.parts import Parts
 from engine.runtime.turn import facts as h
 from engine.runtime.turn import rules, watchdog
@@ -72,6 +73,14 @@ class Conductor:
             self._crew, self._log, self._effects, emit, self._decide
         )
         self._status = Status()
+        hands = Hands(
+            emit,
+            self._change,
+            lambda: self._preferences.settings.speech.voice,
+            lambda: self._decide(m.StopReply()),
+            self._attend,
+        )
+        self._desk = VoiceDesk(self._crew, self._status, hands)
         self._moved_at = time.monotonic()  # when the floor was last decided about
         self._pause: int | None = None  # sample where the person fell silent; None = speaks on
         audio = settings.audio
@@ -121,7 +130,8 @@ class Conductor:
 
     def _receive(self, message: Inbound) -> None:
         try:
-            self._on(message)
+            if not self._desk.sees(message):
+                self._on(message)
         except EngineError as error:
             self._emit(m.Failed.of(error))
 
@@ -191,6 +201,10 @@ class Conductor:
     @_on.register
     def _(self, command: m.AddVoice) -> None:
         self._crew.background.post(command)
+
+    @_on.register
+    def _(self, message: m.VoiceCommand | h.VoiceMoved | h.ClipTaken) -> None:
+        self._desk.take(message)
 
     @_on.register
     def _(self, command: m.CancelClip) -> None:
@@ -314,6 +328,8 @@ class Conductor:
         except InvalidInput:
             self._preferences.tell(key)  # a host may already show the refused value
             raise
+        if key == "speech.voice":
+            self._desk.voice_chosen()
         if key in ("audio.hands_free", "audio.headset"):
             audio = self._preferences.settings.audio
             self._floor = replace(self._floor, hands_free=audio.hands_free, headset=audio.headset)
@@ -321,7 +337,9 @@ class Conductor:
 
     def _attend(self) -> None:
         """Tell the ears what to listen for in this phase."""
-        floor = self._floor
+        floor, desk = self._floor, self._desk
+        desk.phase_is(floor.phase)
         aloud = floor.phase is Phase.SPEAKING and not floor.headset
         deaf, wary = aloud and not floor.cancelling, aloud and floor.cancelling
-        self._crew.listener.post(Attend(floor.hands_free, deaf, wary))
+        hands_free = floor.hands_free and not desk.recording
+        self._crew.listener.post(Attend(hands_free, deaf or desk.hearing, wary))

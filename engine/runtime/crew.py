@@ -95,6 +95,6 @@ def assemble(
     )
     thinker = Thinker(parts, tell, speaker.post, situation)
     recorder = Recorder(tell, lambda sink: listener.post(Overhear(sink)))
-    background = Background(parts, tell, speaker.adopt)
+    background = Background(parts, tell, speaker.voice)
     historian = Historian(parts.history, tell)
     return Crew(listener, transcriber, thinker, speaker, recorder, background, historian, dials)

@@ -7,7 +7,7 @@ Invariant: the answer is a voice of the given model, or an error that says what 
 
 import logging
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -58,8 +58,24 @@ def choose(model: TtsModel, name: str, *, kept_in: Path | None = None) -> Voice:
     )
 
 
-def adopt(model: TtsModel, recording: Path, name: str, *, kept_in: Path | None = None) -> Voice:
-    """Make a recording a voice called `name` (empty: as the file is called) and keep both.
+@dataclass(frozen=True)
+class Stretch:
+    """`seconds` of a recording from `start_s` on; None = to its end."""
+
+    start_s: float = 0.0
+    seconds: float | None = None
+
+
+def adopt(
+    model: TtsModel,
+    recording: Path,
+    name: str,
+    stretch: Stretch | None = None,
+    *,
+    kept_in: Path | None = None,
+) -> Voice:
+    """Make a recording, or a stretch of it, a voice called `name` (empty: as the file is called)
+    and keep both.
 
     InvalidInput for a name that is taken by one of the model's own voices or is none,
     UnreadableClip for a file that is no audio, ModelError when the model cannot clone or the voice
@@ -70,8 +86,27 @@ def adopt(model: TtsModel, recording: Path, name: str, *, kept_in: Path | None =
         raise InvalidInput(
             f"{model.info.name} has a voice called {name} already.", hint="Choose another name."
         )
-    clip = read_clip(recording, max_seconds=_LONGEST_PROMPT_S)
+    stretch = stretch or Stretch()
+    longest_s = min(_LONGEST_PROMPT_S, stretch.seconds or _LONGEST_PROMPT_S)
+    clip = read_clip(recording, max_seconds=longest_s, start_s=stretch.start_s)
     return _make(model, clip, name, _folder(kept_in))
+
+
+def remake(model: TtsModel, name: str, *, kept_in: Path | None = None) -> Voice:
+    """Make a voice again from the recording kept with it, and keep it.
+
+    InvalidInput when there is no such voice or its recording was not kept, ModelError when the
+    model cannot clone or the voice cannot be kept.
+    """
+    called = [saved for saved in voices.saved_voices(_folder(kept_in)) if _same(saved.name, name)]
+    for saved in called:
+        if saved.has_clip:
+            return _make(model, voices.load_clip(saved.path), saved.name, saved.path.parent)
+    if called:
+        raise InvalidInput(
+            f"The recording of {name!r} was not kept.", hint="Add the recording again."
+        )
+    raise InvalidInput(f"There is no voice called {name!r} that you made.")
 
 
 def _served(model: TtsModel, called: Sequence[voices.SavedVoice]) -> Voice:

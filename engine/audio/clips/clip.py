@@ -38,6 +38,8 @@ _ENOUGH_S = 3.0  # VoXtream2 was trained with prompts of 3 to 10 s
 _SILENT_DB = -55.0
 _CLIPPING = 0.999
 _CLIPPED_SHARE = 0.001
+_BEST_S = 8.0  # of a part that is proposed instead of the whole
+_HOP_S = 0.5
 _FRAME_S = 0.02
 _NOISE_PERCENTILE = 10
 _SPEECH_PERCENTILE = 90
@@ -65,7 +67,8 @@ class ClipReport:
     `seconds` is the whole length where the file tells it. `level_db` is the root-mean-square
     level, `noise_db` the level of the quietest tenth of its 20 ms frames (in speech these are the
     pauses; music and steady noise have none, so they look noisy). `clipped` is the share of
-    samples at full scale. `advice` is empty when there is nothing to improve.
+    samples at full scale. `advice` is empty when there is nothing to improve; `better`: start and
+    length (s) of a part that would do better, None = there is none.
     """
 
     seconds: float
@@ -74,6 +77,7 @@ class ClipReport:
     clipped: float
     usable: bool
     advice: str
+    better: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -86,25 +90,66 @@ class _Decoded:
 
 
 def read_clip(
-    path: Path, *, max_seconds: float, cancelled: Callable[[], bool] = lambda: False
+    path: Path,
+    *,
+    max_seconds: float,
+    start_s: float = 0.0,
+    cancelled: Callable[[], bool] = lambda: False,
 ) -> Clip:
-    """The first `max_seconds` of a file, all channels mixed to one. UnreadableClip, Cancelled."""
-    return _decode(path, max_seconds, cancelled).clip
+    """At most `max_seconds` of a file from `start_s` on, all channels mixed to one.
+    UnreadableClip, Cancelled.
+    """
+    return _decode(path, (start_s, max_seconds), cancelled).clip
 
 
-def inspect(path: Path, cancelled: Callable[[], bool] = lambda: False) -> ClipReport:
-    """Look at a recording as a prompt. UnreadableClip where there is nothing to look at; Cancelled
-    soon after `cancelled` says so."""
-    decoded = _decode(path, _LOOKED_AT_S, cancelled)
+def inspect(
+    path: Path,
+    cancelled: Callable[[], bool] = lambda: False,
+    *,
+    start_s: float = 0.0,
+    seconds: float | None = None,
+) -> ClipReport:
+    """Look at a recording as a prompt, or at `seconds` of it from `start_s` on. UnreadableClip
+    where there is nothing to look at; Cancelled soon after `cancelled` says so."""
+    part = (start_s, min(seconds or _LOOKED_AT_S, _LOOKED_AT_S))
+    decoded = _decode(path, part, cancelled)
     clip = decoded.clip
-    seconds = clip.seconds if decoded.seconds is None else decoded.seconds
+    told = None if seconds is not None or decoded.seconds is None else decoded.seconds - start_s
+    seconds = clip.seconds if told is None else max(told, clip.seconds)
     level, frames_db = level_db(clip.pcm), _frame_levels_db(clip)
     noise_db = float(np.percentile(frames_db, _NOISE_PERCENTILE))
     stands_out_db = snr_db(clip)
     clipped = float(np.mean(np.abs(clip.pcm) >= _CLIPPING))
     fault = _fault(seconds, level, stands_out_db, coarse=decoded.coarse)
     advice = fault or _advice(seconds, stands_out_db, clipped)
-    return ClipReport(seconds, level, noise_db, clipped, usable=not fault, advice=advice)
+    helped = None if decoded.coarse or not advice else better_part(clip, start_s, fault=bool(fault))
+    return ClipReport(
+        seconds, level, noise_db, clipped, usable=not fault, advice=advice, better=helped
+    )
+
+
+def better_part(clip: Clip, start_s: float, *, fault: bool) -> tuple[float, float] | None:
+    """Start and length (s) of the part of a recording that serves best, where one serves better
+    than the whole: has nothing to improve, or at least no fault. None when there is none.
+    """
+    window = int(_BEST_S * clip.sample_rate)
+    hop = int(_HOP_S * clip.sample_rate)
+    starts = range(0, max(0, len(clip.pcm) - window) + 1, hop)
+    parts = [(start, Clip(clip.pcm[start : start + window], clip.sample_rate)) for start in starts]
+    good = [(start, snr_db(part)) for start, part in parts if _serves(part, fault=fault)]
+    if not good:
+        return None
+    best = max(good, key=lambda found: found[1])[0]
+    return round(start_s + best / clip.sample_rate, 1), _BEST_S
+
+
+def _serves(part: Clip, *, fault: bool) -> bool:
+    """Whether a part has no fault, and nothing to improve where the whole has no fault either."""
+    level, stands_out_db = level_db(part.pcm), snr_db(part)
+    clipped = float(np.mean(np.abs(part.pcm) >= _CLIPPING))
+    if part.seconds < _BEST_S or _fault(part.seconds, level, stands_out_db, coarse=False):
+        return False
+    return fault or not _advice(part.seconds, stands_out_db, clipped)
 
 
 def printable(name: str) -> str:
@@ -158,13 +203,14 @@ def _frame_levels_db(clip: Clip) -> npt.NDArray[np.float64]:
     return levels
 
 
-def _decode(path: Path, max_seconds: float, cancelled: Callable[[], bool]) -> _Decoded:
+def _decode(path: Path, part: tuple[float, float], cancelled: Callable[[], bool]) -> _Decoded:
+    """`part`: where it begins and how long it is, in seconds."""
     _check_is_file(path)
     try:
         with path.open("rb") as file, tempfile.TemporaryFile() as samples:
-            status = _run(path, file, samples, max_seconds, cancelled)
+            status = _run(path, file, samples, part, cancelled)
             samples.seek(0)
-            return _read(path, samples, max_seconds, status)
+            return _read(path, samples, part[1], status)
     except OSError as error:  # no right to read it, no room for the samples
         raise _unopened(path, error) from error
 
@@ -173,11 +219,11 @@ def _run(
     path: Path,
     file: IO[bytes],
     samples: IO[bytes],
-    max_seconds: float,
+    part: tuple[float, float],
     cancelled: Callable[[], bool],
 ) -> int:
     """The child's exit status. It gets the open file, so no name has to be passed on."""
-    command = [sys.executable, "-I", decode.__file__, str(max_seconds)]
+    command = [sys.executable, "-I", decode.__file__, str(part[1]), str(part[0])]
     one_thread = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # each takes memory
     give_up_at = time.monotonic() + LONGEST_S
     with subprocess.Popen(

@@ -1,9 +1,10 @@
 """A file of sound decoded in a process of its own, which clip.py starts.
 
-    python decode.py SECONDS < FILE > SAMPLES
+    python decode.py SECONDS START < FILE > SAMPLES
 
 Out come one line of JSON about the file (Header) and its samples, mixed to one channel, native
-float32: those of SECONDS and one more where the file goes on. The exit status is a Fault, or 0.
+float32: those of SECONDS from START (seconds) on and one more where the file goes on. The exit
+status is a Fault, or 0.
 
 Invariant: reads at most OPENING_BYTES to find out what the file is, then at most READ_BYTES; the
 process has limits on memory and processor time where the system knows such limits. It imports
@@ -99,20 +100,21 @@ def limit() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def decode(file: BinaryIO, seconds: float, out: BinaryIO) -> None:
+def decode(file: BinaryIO, seconds: float, out: BinaryIO, start_s: float = 0.0) -> None:
     """See the module; FaultError."""
     bounded = BoundedFile(file)
     try:
         sound = soundfile.SoundFile(bounded)
     except (soundfile.LibsndfileError, ValueError, TypeError, OSError):
         file.seek(0)
-        _decode_with_av(file, seconds, out)
+        _decode_with_av(file, seconds, out, start_s)
         return
     bounded.left = READ_BYTES
     with sound:
         length = sound.frames / max(1, sound.samplerate)
         _tell(out, sound.samplerate, sound.channels, length, coarse=sound.subtype in _COARSE)
-        _write(_soundfile_blocks(sound), int(seconds * sound.samplerate), out)
+        skipped = int(start_s * sound.samplerate)
+        _write(_soundfile_blocks(sound), int(seconds * sound.samplerate), out, skipped)
 
 
 def _soundfile_blocks(sound: Any) -> Iterator[Block]:
@@ -127,7 +129,7 @@ def _soundfile_blocks(sound: Any) -> Iterator[Block]:
         yield block
 
 
-def _decode_with_av(file: BinaryIO, seconds: float, out: BinaryIO) -> None:
+def _decode_with_av(file: BinaryIO, seconds: float, out: BinaryIO, start_s: float) -> None:
     import av  # here: most files never need it
 
     faults = (av.FFmpegError, UnicodeError, ValueError, OSError)
@@ -146,7 +148,8 @@ def _decode_with_av(file: BinaryIO, seconds: float, out: BinaryIO) -> None:
         length = None if container.duration is None else container.duration / av.time_base
         _tell(out, stream.rate or 0, stream.channels, length, coarse=False)
         try:
-            _write(_av_blocks(container), int(seconds * stream.rate), out)
+            skipped = int(start_s * stream.rate)
+            _write(_av_blocks(container), int(seconds * stream.rate), out, skipped)
         except faults as error:
             raise FaultError(Fault.DAMAGED) from error
 
@@ -171,11 +174,12 @@ def _tell(
         raise FaultError(Fault.HEADER)
 
 
-def _write(blocks: Iterator[Block], wanted: int, out: BinaryIO) -> None:
-    """At most `wanted` samples and one."""
+def _write(blocks: Iterator[Block], wanted: int, out: BinaryIO, skipped: int) -> None:
+    """At most `wanted` samples and one, behind those that are skipped."""
     left = max(1, wanted) + 1
     for block in blocks:
-        mono = block.mean(axis=1, dtype=np.float32)[:left]
+        mono = block[skipped:].mean(axis=1, dtype=np.float32)[:left]
+        skipped = max(0, skipped - len(block))
         if not np.isfinite(mono).all():
             raise FaultError(Fault.NOT_NUMBERS)
         out.write(np.clip(mono, -1.0, 1.0).tobytes())
@@ -188,7 +192,7 @@ def main() -> int:
     limit()
     try:
         with open(0, "rb", buffering=0) as file, open(1, "wb") as out:  # descriptors
-            decode(file, float(sys.argv[1]), out)
+            decode(file, float(sys.argv[1]), out, float(sys.argv[2]))
     except FaultError as error:
         return error.fault
     return 0

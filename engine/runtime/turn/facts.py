@@ -7,6 +7,7 @@ Invariant: a fact about a turn carries its number; `at` is seconds on the engine
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from engine.asr.base import Transcript
 from engine.asr.completeness import Completeness
@@ -170,6 +171,23 @@ class ConversationGone:
     """The present conversation was deleted."""
 
 
+@dataclass(frozen=True)
+class VoiceMoved:
+    """The voice called `name` is called `now`; `name` empty = it is new, `now` empty = it was
+    removed. Both the same = it was made again.
+    """
+
+    name: str
+    now: str
+
+
+@dataclass(frozen=True)
+class ClipTaken:
+    """A clip was recorded to make a voice of."""
+
+    clip: Path
+
+
 Progress = ReplyGrew | WordsReady | AudioQueued | WordBegan  # of a reply: no rule is about it
 Noted = Progress | Transcribed | ReplyAudible  # in the log
 
@@ -189,6 +207,8 @@ Fact = (
     | ReplyEnded
     | MicrophoneLevel
     | VoiceAdopted
+    | VoiceMoved
+    | ClipTaken
     | Devices
     | ReplayAsked
     | ConversationRead

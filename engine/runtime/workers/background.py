@@ -9,9 +9,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import assert_never
 
-from engine.audio.clips.clip import ClipReport, inspect
+from engine.audio.clips.clip import inspect
 from engine.audio.devices.portaudio import Devices
 from engine.errors import Cancelled, EngineError, UnreadableClip
 from engine.export.conversation import Conversation
@@ -19,7 +18,10 @@ from engine.export.files import write
 from engine.messages import AddVoice, ClipInspected, Event, Failed, Notice
 from engine.runtime.parts import Parts
 from engine.runtime.turn.facts import Fact
+from engine.runtime.workers.loaded_voice import LoadedVoice
+from engine.runtime.workers.voice_keeper import ShelfJob, VoiceKeeper
 from engine.runtime.workers.worker import Worker
+from engine.tts.casting import Stretch
 
 DEVICE_LOOK_S = 1.0
 
@@ -30,7 +32,7 @@ class WriteConversation:
     path: Path
 
 
-BackgroundJob = AddVoice | WriteConversation
+BackgroundJob = AddVoice | WriteConversation | ShelfJob
 
 
 class Background:
@@ -40,11 +42,12 @@ class Background:
         self,
         parts: Parts,
         tell: Callable[[Fact | Event], None],
-        adopt: Callable[[Path, str], None],
+        voice: LoadedVoice,
     ) -> None:
         self._parts = parts
         self._tell = tell
-        self._adopt = adopt
+        self._voice = voice
+        self._keeper = VoiceKeeper(tell, voice.roster, voice.remake)
         self._inspected: AddVoice | None = None  # asked for last; None = no file is wanted
         self._worker: Worker[BackgroundJob] = Worker(
             "background", handle=self._handle, tick=self._look_for_devices, report=self._report
@@ -73,16 +76,33 @@ class Background:
 
     def _handle(self, job: BackgroundJob) -> None:
         match job:
-            case AddVoice(clip, consent=True, name=name):
-                self._adopt(clip, name)
-            case AddVoice(clip):
+            case AddVoice(clip, consent=True, name=name, start_s=start_s, seconds=seconds):
+                self._voice.adopt(clip, name, Stretch(start_s, seconds))
+            case AddVoice():
                 with suppress(Cancelled):
-                    self._tell(_told(clip, inspect(clip, lambda: self._inspected is not job)))
+                    self._tell(self._looked_at(job))
             case WriteConversation(conversation, path):
                 write(conversation, path)
                 self._tell(Notice(f"The conversation is in {path}."))
             case _:
-                assert_never(job)
+                self._keeper.do(job)
+
+    def _looked_at(self, job: AddVoice) -> ClipInspected:
+        report = inspect(
+            job.clip,
+            lambda: self._inspected is not job,
+            start_s=job.start_s,
+            seconds=job.seconds,
+        )
+        levels = (report.seconds, report.level_db, report.noise_db)
+        return ClipInspected(
+            job.clip,
+            *levels,
+            report.usable,
+            report.advice,
+            start_s=job.start_s,
+            better=report.better,
+        )
 
     def _look_for_devices(self) -> float | None:
         devices: Devices | None = self._parts.devices.poll()
@@ -94,8 +114,3 @@ class Background:
         if not isinstance(error, EngineError):
             error = UnreadableClip(f"The file could not be read: {error}", hint="Try another one.")
         self._tell(Failed.of(error))
-
-
-def _told(clip: Path, report: ClipReport) -> ClipInspected:
-    levels = (report.seconds, report.level_db, report.noise_db)
-    return ClipInspected(clip, *levels, report.usable, report.advice)

@@ -14,8 +14,9 @@ from engine.runtime.turn.facts import Fact, VoiceAdopted
 from engine.runtime.workers.loaded_part import LoadedPart
 from engine.settings import SpeechSettings
 from engine.tts.base import Progress, TtsModel, TtsSession, Voice
-from engine.tts.casting import adopt, choose, voice_names
+from engine.tts.casting import Stretch, adopt, choose, remake, voice_names
 from engine.tts.registry import BUILT_IN
+from engine.tts.roster import Roster, of_model
 
 
 class LoadedVoice:
@@ -87,23 +88,47 @@ class LoadedVoice:
             self._warm = self._voice
             self._tell_note()
 
-    def adopt(self, clip: Path, name: str) -> None:
-        """Make a recording a voice called `name` and keep it; slow. The model's weights never
-        change, so this may be done on another thread while speech goes on.
+    def roster(self) -> Roster | None:
+        """Who the synthesiser in use can be; None = none is. From any thread."""
+        model = self._model.now
+        return None if model is None else of_model(model)
 
-        Raises UnreadableClip, InvalidInput and ModelError.
+    def audition(self, name: str) -> TtsSession:
+        """A session in another voice, ready to speak; slow when it is a new one. InvalidInput when
+        it cannot be had, SynthesisError when no synthesiser has loaded.
         """
         model = self._model.now
         if model is None:
+            raise SynthesisError("No voice has loaded yet.", hint="Try again in a moment.")
+        voice = choose(model, name)
+        model.warm(voice)
+        return model.open(voice, seed=self._seed)
+
+    def remake(self, name: str) -> None:
+        """Make a voice again from its recording; as adopt()."""
+        self._learn(f"Making {name} again", lambda model: remake(model, name))
+
+    def adopt(self, clip: Path, name: str, stretch: Stretch | None = None) -> None:
+        """Make a recording, or a stretch of it, a voice called `name` and keep it; slow. The
+        model's weights never change, so this may be done on another thread while speech goes on.
+
+        Raises UnreadableClip, InvalidInput and ModelError.
+        """
+        learnt = self._learn(
+            f"Learning the voice in {clip.name}",
+            lambda model: adopt(model, clip.absolute(), name, stretch),
+        )
+        self._tell(VoiceAdopted(learnt.name))
+
+    def _learn(self, doing: str, learn: Callable[[TtsModel], Voice]) -> Voice:
+        model = self._model.now
+        if model is None:
             raise ModelError("No voice has loaded yet.", hint="Try again in a moment.")
-        self._tell(Loading(Part.SYNTHESISER, f"Learning the voice in {clip.name}"))
+        self._tell(Loading(Part.SYNTHESISER, doing))
         try:
-            voice = adopt(model, clip.absolute(), name)
-        except EngineError:
+            return learn(model)
+        finally:
             self._tell(Ready(Part.SYNTHESISER, model.info.name, self._voice_name))
-            raise
-        self._tell(Ready(Part.SYNTHESISER, model.info.name, voice.name))
-        self._tell(VoiceAdopted(voice.name))
 
     def open(self) -> TtsSession:
         """A session in the voice. SynthesisError when none has loaded."""

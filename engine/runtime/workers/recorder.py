@@ -14,22 +14,29 @@ from typing import assert_never
 
 from engine.audio.base import Pcm, Played
 from engine.audio.clips.recording import LONGEST_S, Recorded, Recording, join, longest_s
+from engine.audio.clips.take import Take, forget
 from engine.errors import DeviceError, EngineError, InvalidInput
 from engine.messages import (
+    ClipRecording,
+    DropClip,
     Event,
     Export,
     Failed,
     NewConversation,
     Notice,
     Record,
+    RecordClip,
     RecordingChanged,
 )
+from engine.runtime.turn.facts import ClipTaken
 from engine.runtime.workers.worker import Worker
 from engine.settings_file import data_folder
 
 MOST_BYTES = 4_000_000_000  # of recordings in their folder: eleven hours
 LEAST_S = 10.0  # of room, or recording does not begin
 LATE_BLOCKS = 1000  # of 20 to 50 ms: what memory holds for a disk that is slow
+
+TOLD_S = 0.2  # how often it is told how long a clip is by now
 
 Sink = Callable[[Pcm, int, Played], None]
 
@@ -49,7 +56,7 @@ class _Block:
     at: float
 
 
-Order = Record | NewConversation | Export | _Block
+Order = Record | NewConversation | Export | RecordClip | DropClip | _Block
 
 
 class Recorder:
@@ -57,7 +64,7 @@ class Recorder:
 
     def __init__(
         self,
-        tell: Callable[[Event], None],
+        tell: Callable[[Event | ClipTaken], None],
         overhear: Callable[[Sink | None], None],
         *,
         clock: Callable[[], float] = time.monotonic,
@@ -66,6 +73,8 @@ class Recorder:
         self._overhear = overhear
         self._clock = clock
         self._recording: Recording | None = None  # None = nothing is recorded
+        self._take: Take | None = None  # a clip for a voice; None = none is recorded
+        self._told_s = 0.0  # how long it was when that was last told
         self._done: tuple[Recorded, ...] = ()  # of this conversation
         self._offered = 0  # blocks; each counted by one thread
         self._taken = 0
@@ -95,11 +104,13 @@ class Recorder:
         ended = self._worker.stop(timeout_s)
         if ended:
             self._end()
+            self._end_take(keep=False)
+            forget(_takes())
         return ended
 
     # ------------------------------------------------------------------ orders
 
-    def _handle(self, order: Order) -> None:
+    def _handle(self, order: Order) -> None:  # noqa: C901 - one case per kind
         match order:
             case Record(on=True, path=path):
                 self._begin(path)
@@ -110,9 +121,17 @@ class Recorder:
             case Export(path):
                 join(self.recorded, path)
                 self._tell(Notice(f"The sound is in {path}."))
+            case RecordClip(on=True):
+                self._begin_take()
+            case RecordClip():
+                self._end_take()
+            case DropClip():
+                self._end_take(keep=False)
+                forget(_takes())
             case _Block():
                 self._taken += 1
                 self._write(order)
+                self._write_take(order)
             case _:
                 assert_never(order)
 
@@ -143,12 +162,50 @@ class Recorder:
     def _end(self) -> None:
         if self._recording is None:
             return
-        self._overhear(None)
         recorded, self._recording = self._recording.close(), None
+        self._rest()
         self._done = self.recorded = (*self._done, recorded)
         self._tell(RecordingChanged(False))
         minutes, seconds = divmod(round(recorded.seconds), 60)
         self._tell(Notice(f"Recorded {minutes}:{seconds:02} in {recorded.path}"))
+
+    def _rest(self) -> None:
+        """Overhear no more than is wanted."""
+        if self._recording is None and self._take is None:
+            self._overhear(None)
+
+    def _begin_take(self) -> None:
+        if self._take is not None:
+            return
+        try:
+            self._take = Take(_takes())
+        except EngineError:
+            self._tell(ClipRecording(False))
+            raise
+        self._told_s = 0.0
+        self._overhear(self.offer)
+        self._tell(ClipRecording(True))
+
+    def _end_take(self, *, keep: bool = True) -> None:
+        take, self._take = self._take, None
+        if take is None:
+            return
+        self._rest()
+        clip = take.close()
+        ended_by = take.ended_by or ("" if clip or not keep else "Nothing was heard.")
+        self._tell(ClipRecording(False, take.seconds, ended_by))
+        if keep and clip is not None:
+            self._tell(ClipTaken(clip))
+
+    def _write_take(self, block: _Block) -> None:
+        if self._take is None:
+            return
+        self._take.add(block.heard, block.rate)
+        if self._take.ended_by:
+            self._end_take()
+        elif self._take.seconds - self._told_s >= TOLD_S:
+            self._told_s = self._take.seconds
+            self._tell(ClipRecording(True, self._told_s))
 
     def _change_tape(self) -> None:
         """What is recorded from now on belongs to another conversation."""
@@ -180,6 +237,11 @@ def _free_name(folder: Path, name: str) -> Path:
     """Two recordings can begin in one second."""
     names = (name if number == 1 else f"{name} ({number})" for number in count(1))
     return next(path for each in names if not (path := folder / f"{each}.wav").exists())
+
+
+def _takes() -> Path:
+    """Where a clip lies until a voice was made of it."""
+    return data_folder() / "takes"
 
 
 def _made(folder: Path) -> Path:

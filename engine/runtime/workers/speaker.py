@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import assert_never
 
 from engine.audio.base import Loudspeaker
@@ -56,7 +55,22 @@ class SayWords:
     last: bool = False
 
 
-Order = SpeechSettings | SelectVoice | UseDevice | SayWords | Resume
+PREVIEW = -1  # the turn of a reply that is none: a voice is tried out
+
+
+@dataclass(frozen=True)
+class Audition:
+    """Say `words` in a voice that need not be the chosen one, at `rate` (SPS; None = the dial's),
+    as a reply of the turn PREVIEW. A reply that goes on, or begins, is said instead.
+    """
+
+    reply: Reply
+    voice: str
+    words: tuple[Word, ...]
+    rate: float | None
+
+
+Order = SpeechSettings | SelectVoice | UseDevice | SayWords | Resume | Audition
 
 
 @dataclass
@@ -67,6 +81,7 @@ class _Utterance:
     session: TtsSession
     playback: Playback
     words: list[Word] = field(default_factory=list)
+    rate: float | None = None  # SPS; None = the dial's
     pace: float = PLAIN  # of the word of the last frame
     queued: bool = False
     audible: bool = False
@@ -98,9 +113,10 @@ class Speaker:
     def post(self, order: Order) -> None:
         self._worker.post(order)
 
-    def adopt(self, clip: Path, name: str) -> None:
-        """See LoadedVoice: needs no turn on the speaker's own thread."""
-        self._voice.adopt(clip, name)
+    @property
+    def voice(self) -> LoadedVoice:
+        """For what of it needs no turn on the speaker's own thread."""
+        return self._voice
 
     def stop(self, timeout_s: float) -> bool:
         """End the thread, then release the device and the model."""
@@ -114,7 +130,7 @@ class Speaker:
 
     # ------------------------------------------------------------------ orders
 
-    def _handle(self, order: Order) -> None:
+    def _handle(self, order: Order) -> None:  # noqa: C901 - one case per kind
         match order:
             case SpeechSettings():
                 self._wanted = order
@@ -124,7 +140,9 @@ class Speaker:
                 self._use_loudspeaker(name)
             case SayWords(reply) if reply.ending is None:
                 self._say(self._open(reply), order)
-            case SayWords():
+            case Audition(reply) if reply.ending is None:
+                self._audition(order)
+            case SayWords() | Audition():
                 pass
             case Resume(turn):
                 if self._utterance and self._utterance.reply.turn == turn:
@@ -204,13 +222,32 @@ class Speaker:
         self._reply = reply
         if self._utterance and self._utterance.reply is reply:
             return self._utterance
+        if self._utterance:
+            self._end(self._utterance.reply, Ending.SUPERSEDED)  # a preview; a reply has ended
+        self._make_room(reply)
+        self._utterance = self._begin(reply, self._dials.loudspeaker)
+        reply.begin(self._utterance.playback)
+        return self._utterance
+
+    def _make_room(self, reply: Reply) -> None:
         self._drop()
         self._load_wanted()
         self._look_again()
         self._reply = reply
-        self._utterance = self._begin(reply, self._dials.loudspeaker)
-        reply.begin(self._utterance.playback)
-        return self._utterance
+
+    def _audition(self, order: Audition) -> None:
+        if self._utterance and self._utterance.reply.ending is None:
+            self._end(order.reply, Ending.SUPERSEDED)
+            return
+        self._make_room(order.reply)
+        loudspeaker = self._dials.loudspeaker
+        if isinstance(loudspeaker, SilentLoudspeaker):
+            raise DeviceError("There is no loudspeaker.", hint="Connect one, and try again.")
+        session = self._voice.audition(order.voice)
+        playback = Playback(loudspeaker, self._voice.sample_rate)
+        self._utterance = _Utterance(order.reply, session, playback, rate=order.rate)
+        order.reply.begin(playback)
+        self._say(self._utterance, SayWords(order.reply, order.words, last=True))
 
     def _begin(self, reply: Reply, loudspeaker: Loudspeaker) -> _Utterance:
         if not isinstance(loudspeaker, SilentLoudspeaker):
@@ -264,7 +301,7 @@ class Speaker:
             return self._wait(utterance)
         playback.pump()
         self._show(utterance)
-        if self._dials.rate != utterance.session.rate:
+        if self._rate(utterance) != utterance.session.rate:
             self._retime(utterance)
         if playback.over:
             self._finish(utterance)
@@ -282,9 +319,12 @@ class Speaker:
             utterance.reply.resume()
         return TICK_S
 
+    def _rate(self, utterance: _Utterance) -> float | None:
+        return self._dials.rate if utterance.rate is None else utterance.rate
+
     def _retime(self, utterance: _Utterance) -> None:
         """Another rate: words that were made ahead of the ear are made anew."""
-        utterance.session.rate = self._dials.rate
+        utterance.session.rate = self._rate(utterance)
         start = utterance.playback.recall()
         if start is None:
             return

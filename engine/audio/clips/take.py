@@ -1,0 +1,72 @@
+"""A clip taken with the microphone, to make a voice of.
+
+Invariant: nobody else may read its file, and there is one at most: a new take deletes what an
+earlier one, or a program that was killed, has left in the folder.
+"""
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from engine.audio.base import Pcm
+from engine.audio.clips.wave_file import WaveFile
+from engine.errors import InvalidInput
+
+NAME: Final = "My voice.wav"
+LONGEST_S: Final = 30.0  # a voice is made of at most 20 s of speech
+
+
+class Take:
+    """Grows by add() until close(). InvalidInput when the folder cannot be made."""
+
+    def __init__(self, folder: Path) -> None:
+        forget(folder)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InvalidInput(
+                f"The folder {folder} cannot be made: {error.strerror}.",
+                hint="Check that there is room, and that you may write there.",
+            ) from error
+        self._path = folder / NAME
+        self._file: WaveFile | None = None  # None = nothing was heard yet
+        self._rate = 0  # Hz of the microphone
+        self._samples = 0
+        self.ended_by = ""  # why it cannot go on; empty while it can
+
+    @property
+    def seconds(self) -> float:
+        return self._samples / self._rate if self._rate else 0.0
+
+    def add(self, heard: Pcm, rate: int) -> None:
+        """What the microphone heard: mono samples at `rate` Hz. DeviceError when the file cannot
+        be made.
+        """
+        if not len(heard) or self.ended_by:
+            return
+        if self._file is None:
+            self._file, self._rate = WaveFile(self._path, rate), rate
+        if rate != self._rate:
+            self.ended_by = "Another microphone took over; record it again."
+            return
+        self._file.append(heard)
+        self._samples += len(heard)
+        if self._file.fault:
+            reason = self._file.fault.strerror or self._file.fault
+            self.ended_by = f"It could not be recorded on: {reason}."
+        elif self.seconds >= LONGEST_S:
+            self.ended_by = f"{LONGEST_S:.0f} seconds are enough."
+
+    def close(self) -> Path | None:
+        """The file; None where nothing was heard, or it could not be written."""
+        if self._file is None:
+            return None
+        self._file.close()
+        return None if self._file.fault else self._path
+
+
+def forget(folder: Path) -> None:
+    """Delete what was taken."""
+    for path in (*folder.glob("*.wav"), *folder.glob(".*.part")):
+        with suppress(OSError):
+            path.unlink()

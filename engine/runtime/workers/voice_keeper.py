@@ -1,0 +1,106 @@
+"""Does to the library of voices what the person asked, and tells what there is afterwards.
+
+Invariant: runs on the thread of background jobs. Whether a change succeeds or not, the list that is
+told next is the one on disk.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import assert_never
+
+from engine.errors import ModelError
+from engine.messages import (
+    DiscardVoice,
+    Event,
+    ExportVoice,
+    ImportVoice,
+    ListVoices,
+    Notice,
+    RemakeVoice,
+    RemoveVoice,
+    RenameVoice,
+    RestoreVoice,
+    SetVoicePace,
+    VoicesListed,
+)
+from engine.runtime.turn.facts import Fact, VoiceMoved
+from engine.tts.roster import Roster
+from engine.tts.shelf import Shelf
+
+
+@dataclass(frozen=True)
+class NoteUse:
+    """A voice spoke on a day (an ISO date)."""
+
+    name: str
+    day: str
+
+
+ShelfJob = (
+    ListVoices
+    | RenameVoice
+    | RemoveVoice
+    | RestoreVoice
+    | DiscardVoice
+    | RemakeVoice
+    | SetVoicePace
+    | ExportVoice
+    | ImportVoice
+    | NoteUse
+)
+
+
+class VoiceKeeper:
+    """`roster` tells who the synthesiser that runs can be, None = none runs yet; `remake` makes a
+    voice again from its recording.
+    """
+
+    def __init__(
+        self,
+        tell: Callable[[Fact | Event], None],
+        roster: Callable[[], Roster | None],
+        remake: Callable[[str], None],
+    ) -> None:
+        self._tell = tell
+        self._roster = roster
+        self._remake = remake
+
+    def do(self, job: ShelfJob) -> None:
+        """InvalidInput, UnreadableClip and ModelError say what could not be done, and why."""
+        roster = self._roster()
+        if roster is None:
+            raise ModelError("No voice has loaded yet.", hint="Try again in a moment.")
+        shelf = Shelf()
+        try:
+            self._do(job, shelf, roster)
+        finally:
+            self._tell(VoicesListed(shelf.cards(roster), shelf.removed()))
+
+    def _do(  # noqa: C901, PLR0912 - one case per kind
+        self, job: ShelfJob, shelf: Shelf, roster: Roster
+    ) -> None:
+        match job:
+            case ListVoices():
+                pass  # done after every job
+            case RenameVoice(name, new):
+                self._tell(VoiceMoved(name, shelf.rename(name, new, roster)))
+            case RemoveVoice(name):
+                self._tell(VoiceMoved(shelf.remove(name, roster), ""))
+            case RestoreVoice(name):
+                self._tell(VoiceMoved("", shelf.restore(name, roster)))
+            case DiscardVoice(name):
+                shelf.discard(name)
+            case RemakeVoice(name):
+                self._remake(name)
+                self._tell(VoiceMoved(name, name))
+            case SetVoicePace(name, pace):
+                shelf.set_pace(name, pace)
+            case ExportVoice(name, path):
+                written = shelf.export(name, path, roster)
+                self._tell(Notice(f"The voice and its recording are in {written}."))
+            case ImportVoice(path, name):
+                self._tell(VoiceMoved("", shelf.read_in(path, name, roster)))
+            case NoteUse(name, day):
+                shelf.spoke(name, day)
+            case _:
+                assert_never(job)
