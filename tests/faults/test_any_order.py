@@ -1,377 +1,55 @@
-"""Anything, in any order and any phase: commands, settings, faults and late reports. Every turn
-ends once, quiet returns, the next question is answered, and nothing is left over.
-
-The engine's own code runs, every thread's share in turn, on a clock that is stepped by hand, so an
-example that fails fails again.
+"""Anything, in any order and any phase (stories.py), on a clock that is stepped by hand: the
+engine's own code runs, every thread's share in turn, so an example that fails fails again.
 """
 
-from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from engine import messages as m
-from engine.asr.base import Transcript
-from engine.asr.completeness import Completeness
 from engine.audio import vad
 from engine.audio.base import Pcm
 from engine.audio.devices.file_device import SteppedClock
-from engine.audio.devices.portaudio import Devices
 from engine.audio.devices.silent import SilentLoudspeaker
-from engine.errors import LanguageModelError, ModelError, RecogniserError, SynthesisError
-from engine.llm.base import ChangeRate, ChooseVoice, StartTimer, StopSpeaking
-from engine.messages import Ending, Event, Failed, Part, Phase, PhaseChanged, Stopped, TurnEnded
-from engine.runtime.conductor import Conductor
-from engine.runtime.parts import Parts
-from engine.runtime.turn import facts as h
 from engine.runtime.turn import watchdog
 from engine.runtime.workers.speaker import LONGEST_PAUSE_S
-from engine.settings import AudioSettings, Settings, Value, change, keys
-from tests.fakes import RATE, FakeLanguageModel, Stage
+from engine.settings import Settings, change, keys
+from tests.fakes import RATE
+from tests.faults.stories import (
+    CHANGES,
+    LOUD,
+    SLOW,
+    BrittleStage,
+    Late,
+    LevelVad,
+    Post,
+    Scene,
+    Speaking,
+    Trial,
+    acts,
+    changing,
+    plugging,
+    stories,
+)
 from tests.simulation.stepped import SteppedWorker, stepping
 
 STEP_S = 0.01
-VOICE: Pcm = np.full(int(STEP_S * RATE), 0.3, np.float32)
+VOICE: Pcm = np.full(int(STEP_S * RATE), LOUD, np.float32)
 QUIET: Pcm = np.zeros(int(STEP_S * RATE), np.float32)
 STALLED_S = LONGEST_PAUSE_S + 0.5  # nothing here is slow
 AT_MOST_S = 100.0  # until quiet returns: no reply here is longer, and nothing here stands still
-LONG = ("One two three four five six seven eight nine ten ",) * 5
-REPLIES: tuple[tuple[object, ...], ...] = (
-    ("Good day to you.",),
-    LONG,
-    LONG,
-    LONG,
-    ("",),
-    (),
-    ("Slower it is.", ChangeRate(by=-0.5)),
-    (StartTimer(0.4, "tea", "Your tea is ready."), "A timer."),
-    (ChooseVoice("Bela"), "Now I am Bela."),
-    (ChooseVoice("Nobody"), "Am I?"),
-    (StopSpeaking(),),
-    ("I was going to", LanguageModelError("The server went away.")),
-    (RuntimeError("the library broke"),),
-)
-
-
-class LevelVad:
-    """Takes what is loud for a voice."""
-
-    def __init__(self) -> None:
-        self._rest: Pcm = np.zeros(0, np.float32)
-
-    def reset(self) -> None:
-        self._rest = np.zeros(0, np.float32)
-
-    def push(self, pcm: Pcm) -> list[float]:
-        pending = np.concatenate([self._rest, pcm])
-        whole = len(pending) // vad.WINDOW * vad.WINDOW
-        self._rest = pending[whole:]
-        windows = pending[:whole].reshape(-1, vad.WINDOW)
-        return [1.0 if np.abs(window).mean() > 0.1 else 0.0 for window in windows]
-
-
-class BrittleStage(Stage):
-    """Parts that may refuse to load."""
-
-    refuses: Part | None = None
-
-    def parts(self) -> Parts:
-        good = super().parts()
-
-        def refusing(part: Part, load: Callable[..., object]) -> Callable[..., object]:
-            def loading(*arguments: object) -> object:
-                if self.refuses is part:
-                    self.refuses = None
-                    raise ModelError(f"The {part.value} does not load.")
-                return load(*arguments)
-
-            return loading
-
-        return Parts(
-            **{
-                **vars(good),
-                "recogniser": refusing(Part.RECOGNISER, good.recogniser),
-                "language_model": refusing(Part.LANGUAGE_MODEL, good.language_model),
-                "synthesiser": refusing(Part.SYNTHESISER, good.synthesiser),
-            }
-        )
-
-
-class Trial:
-    """An engine on a stage, and everything it said."""
-
-    def __init__(self, folder: Path, *, hands_free: bool, headset: bool) -> None:
-        self.folder = folder
-        self.stage = BrittleStage(model=FakeLanguageModel(*LONG))
-        self.events: list[Event] = []
-        self.speaks = False  # the person
-        audio = AudioSettings(hands_free=hands_free, headset=headset)
-        self.conductor = Conductor(
-            self.stage.parts(), Settings(audio=audio), folder / "settings.toml", self.events.append
-        )
-
-    def post(self, message: object) -> None:
-        self.conductor.post(message)
-
-    def devices_move(self) -> None:
-        """10 ms of sound."""
-        for microphone in self.stage.microphones.values():
-            microphone.hear(VOICE if self.speaks else QUIET)
-        for loudspeaker in self.stage.loudspeakers.values():
-            loudspeaker.play(len(QUIET))
-
-    @property
-    def phase(self) -> Phase:
-        return self.conductor._floor.phase
-
-    @property
-    def idle(self) -> bool:
-        floor = self.conductor._floor
-        return floor.phase is Phase.IDLE and not floor.waiting
-
-    def ended(self) -> Counter[int]:
-        return Counter(event.turn for event in self.events if isinstance(event, TurnEnded))
-
-    def settle(self, step: Callable[[], None]) -> None:
-        """The person lets go, and all that was broken is whole again."""
-        self.speaks = False
-        self.stage.voice.fail_at = None
-        self.stage.refuses = None
-        self.stage.model.deltas = ("Good day to you.",)
-        self.post(m.ReleaseTalk())
-        for _ in range(round(AT_MOST_S / STEP_S)):
-            step()
-            if self.idle and not self.conductor._timers.timers:
-                break
-        assert self.idle, self.events[-20:]
-
-    def check(self) -> None:
-        """Of what was said from the start to the end."""
-        begun = {
-            event.turn
-            for event in self.events
-            if isinstance(event, PhaseChanged) and event.phase is not Phase.IDLE
-        }
-        ended = self.ended()
-        assert set(ended) == begun
-        assert set(ended.values()) <= {1}
-        assert not [e for e in self.events if isinstance(e, Failed) and e.code == "stalled"]
-        assert not [e for e in self.events if isinstance(e, Failed) and e.code == "engine"]
-        assert isinstance(self.events[-1], Stopped)
-
-
-# ------------------------------------------------------------------ what can happen
-
-Act = Callable[[Trial], None]
-
-
-@dataclass(frozen=True)
-class Post:
-    """A command, or a report of a part."""
-
-    message: object
-
-    def __call__(self, trial: Trial) -> None:
-        trial.post(self.message)
-
-
-@dataclass(frozen=True)
-class Speaking:
-    """The person speaks from now on, or is silent."""
-
-    speaks: bool
-
-    def __call__(self, trial: Trial) -> None:
-        trial.speaks = self.speaks
-
-
-@dataclass(frozen=True)
-class Answering:
-    """The language model will."""
-
-    reply: tuple[object, ...]
-
-    def __call__(self, trial: Trial) -> None:
-        trial.stage.model.deltas = self.reply
-
-
-@dataclass(frozen=True)
-class Hearing:
-    """The recogniser will."""
-
-    text: str
-
-    def __call__(self, trial: Trial) -> None:
-        trial.stage.recogniser.text = self.text
-
-
-@dataclass(frozen=True)
-class Refusing:
-    """The part will not load when it is asked next."""
-
-    part: Part
-
-    def __call__(self, trial: Trial) -> None:
-        trial.stage.refuses = self.part
-
-
-def changing(setting: tuple[str, Value]) -> Act:
-    return Post(m.ChangeSetting(*setting))
-
-
-def losing_microphone(trial: Trial) -> None:
-    trial.stage.microphones[""].gone = True
-
-
-def losing_loudspeaker(trial: Trial) -> None:
-    loudspeaker = trial.stage.loudspeakers[""]
-    loudspeaker.gone = not loudspeaker.gone
-
-
-def breaking_voice(trial: Trial) -> None:
-    trial.stage.voice.fail_at = 1
-    for session in trial.stage.voice.sessions:
-        session._fail_at = session._said
-
-
-def breaking_recogniser(trial: Trial) -> None:
-    trial.stage.recogniser.broken = True
-
-
-def plugging(trial: Trial) -> None:
-    trial.stage.devices = Devices(("default microphone",), ("default loudspeaker",))
-
-
-def recording(trial: Trial) -> None:
-    trial.post(m.Record(True, trial.folder / f"{len(trial.events)}.wav"))
-
-
-def exporting(trial: Trial) -> None:
-    trial.post(m.Export(trial.folder / f"{len(trial.events)}.json"))
-
-
-HEARD = Transcript("late words", 0.9, "fake")
-REPORTS: tuple[Callable[[int], object], ...] = (
-    lambda turn: h.Transcribed(turn, HEARD, 0.0),
-    lambda turn: h.Drafted(turn, 0, HEARD, Completeness.WHOLE, 0.0),
-    lambda turn: m.PartialTranscript(turn, "late"),
-    lambda turn: h.Glanced(turn, "stop"),
-    lambda turn: h.ReplyGrew(turn, "late ", 0.0),
-    lambda turn: h.ReplyAudible(turn, 0.0),
-    lambda turn: h.ReplyEnded(turn, Ending.COMPLETE),
-    lambda turn: h.ReplyEnded(turn, Ending.FAILED),
-    lambda turn: m.Failed.of(SynthesisError("late"), Part.SYNTHESISER, turn),
-    lambda turn: m.Failed.of(RecogniserError("late"), Part.RECOGNISER, turn),
-    lambda turn: vad.SpeechEnded(0),
-    lambda turn: vad.SpeechResumed(0),
-)
-
-
-@dataclass(frozen=True)
-class Late:
-    """A report of some turn, perhaps of one that is over or never was."""
-
-    kind: int
-    turn: int
-
-    def __call__(self, trial: Trial) -> None:
-        floor = trial.conductor._floor
-        # A false report of the turn that goes on is a lie, not a late report.
-        if self.turn not in (floor.turn, floor.doubt and floor.doubt.turn):
-            trial.post(REPORTS[self.kind](self.turn))
-
-
-ALLOWED: dict[str, tuple[Value, ...]] = {
-    "audio.microphone": ("", "another"),
-    "audio.loudspeaker": ("", "another"),
-    "audio.volume": (0.5, 1.0),
-    "audio.lead_ms": (80, 400),
-    "recogniser.engine": ("sphinx", "whisper"),
-    "recogniser.model": ("", "a folder"),
-    "recogniser.language": ("en", "de"),
-    "recogniser.patience": ("quick", "patient"),
-    "language_model.engine": ("skills", "llama", "server"),
-    "language_model.model": ("", "a.gguf"),
-    "language_model.address": ("http://127.0.0.1:1/v1", "http://127.0.0.1:2/v1"),
-    "language_model.key_variable": ("", "KEY"),
-    "language_model.system_prompt": ("Be brief.", "Be kind."),
-    "language_model.context_tokens": (1024, 4096),
-    "language_model.temperature": (0.1, 0.9),
-    "speech.engine": ("espeak", "starter"),
-    "speech.voice": ("Ada", "Bela", "Nobody"),
-    "speech.rate": (None, 2.0, 6.0),
-    "speech.seed": (1, 2),
-    "speech.device": ("auto", "cpu"),
-    "speech.profile": ("int8", "full"),
-    "history.keep": ("ask", "forever", "30 days", "never"),
-    "window.theme": ("dark", "light"),
-    "window.talk_key": ("Space", "F9"),
-}
-SWITCHES = {key: (True, False) for key in keys() if key not in ALLOWED}
-CHANGES = [(key, value) for key, some in {**ALLOWED, **SWITCHES}.items() for value in some]
-UNLOADED = ("audio", "history", "window")
-LOADS = [
-    each for each in CHANGES if each[0].partition(".")[0] not in ("audio", "history", "window")
-]
-REFUSED = [(key, value) for key in keys() for value in (float("nan"), "\0", -1, b"")]
-ASKS: st.SearchStrategy[Act] = st.sampled_from(
-    [
-        Post(m.SendText("hello")),
-        Post(m.SendText("hello")),
-        Post(m.PressTalk()),
-        Post(m.ReleaseTalk()),
-        Speaking(True),
-        Speaking(False),
-    ]
-)
-DISTURBANCES: st.SearchStrategy[Act] = st.one_of(
-    ASKS,
-    st.builds(changing, st.sampled_from(CHANGES)),
-    st.builds(changing, st.sampled_from(LOADS)),
-    st.builds(changing, st.sampled_from(REFUSED)),
-    st.sampled_from(
-        [
-            Post(m.SendText("slower")),
-            Post(m.StopReply(by_escape=True)),
-            Post(m.StopReply(by_escape=False)),
-            Post(m.NewConversation()),
-            Post(m.Replay(1, 0)),
-            Post(m.Record(False, None)),
-            recording,
-            exporting,
-            plugging,
-            losing_microphone,
-            losing_loudspeaker,
-            breaking_voice,
-            breaking_recogniser,
-        ]
-    ),
-    st.builds(Refusing, st.sampled_from([Part.RECOGNISER, Part.LANGUAGE_MODEL, Part.SYNTHESISER])),
-    st.builds(Answering, st.sampled_from(REPLIES)),
-    st.builds(Hearing, st.sampled_from(["hello there", "", "stop", "slower", "mhm"])),
-    st.builds(Late, st.integers(0, len(REPORTS) - 1), st.integers(0, 9)),
-)
 # Steps until the next act; in the longest a turn that stands still is found by the watchdog.
 MOMENTS = st.sampled_from([0, 1, 3, 10, 40, 80, 120, 500])
-Scene = tuple[Act, int, Act, int, Act, int]
-STORIES = st.lists(
-    st.tuples(ASKS, MOMENTS, DISTURBANCES, MOMENTS, DISTURBANCES, MOMENTS), min_size=8, max_size=20
-)
 
 
 def test_every_setting_is_changed_to_what_is_allowed_and_to_what_is_not() -> None:
     assert {key for key, _ in CHANGES} == set(keys())
     for key, value in CHANGES:
         change(Settings(), key, value)
-
-
-# ------------------------------------------------------------------ on a hand-stepped clock
 
 
 class FreeWorker(SteppedWorker):
@@ -388,9 +66,20 @@ class Stepped:
 
     def step(self) -> None:
         self.clock.advance(STEP_S)
-        self.trial.devices_move()
+        for microphone in self.trial.stage.microphones.values():
+            microphone.hear(VOICE if self.trial.speaks else QUIET)
+        for loudspeaker in self.trial.stage.loudspeakers.values():
+            loudspeaker.play(len(QUIET))
         for worker in (*self.crew, *self.crew):
             worker.run()
+
+    def settle(self) -> None:
+        self.trial.repair()
+        for _ in range(round(AT_MOST_S / STEP_S)):
+            self.step()
+            if self.trial.idle:
+                break
+        assert self.trial.idle, self.trial.events[-20:]
 
 
 @pytest.fixture(autouse=True)
@@ -398,13 +87,7 @@ def _level_vad(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vad, "Vad", LevelVad)
 
 
-def pairs(scene: Scene) -> list[tuple[Act, int]]:
-    """Each act, and how long until the next."""
-    return list(zip(scene[::2], scene[1::2], strict=True))  # type: ignore[arg-type]
-
-
-SLOW = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
-ANYTHING = given(story=STORIES, hands_free=st.booleans(), headset=st.booleans())
+ANYTHING = given(story=stories(MOMENTS), hands_free=st.booleans(), headset=st.booleans())
 
 
 def live(story: list[Scene], folder: Path, *, hands_free: bool, headset: bool) -> None:
@@ -413,23 +96,22 @@ def live(story: list[Scene], folder: Path, *, hands_free: bool, headset: bool) -
         patch.setattr(watchdog, "STALLED_S", STALLED_S)
         patch.setattr(watchdog, "TRANSCRIPT_S", STALLED_S)
         patch.setattr(SilentLoudspeaker.__init__, "__defaults__", (clock,))
-        trial = Trial(folder, hands_free=hands_free, headset=headset)
+        trial = Trial(BrittleStage(), folder, hands_free=hands_free, headset=headset)
         stepped = Stepped(trial, clock, crew)
         trial.conductor.start()
         stepped.step()  # all parts load
-        for act, moments in chain.from_iterable(pairs(scene) for scene in story):
+        for act, moments in acts(story):
             act(trial)
             for _ in range(moments):
                 stepped.step()
-        trial.settle(stepped.step)
+        stepped.settle()
         trial.stage.loudspeakers[""].gone = False
         trial.post(m.SendText("are you there"))
         turns = len(trial.ended())
         stepped.step()
-        trial.settle(stepped.step)
+        stepped.settle()
         assert len(trial.ended()) > turns
-        last = [event for event in trial.events if isinstance(event, TurnEnded)][-1]
-        assert (last.ending, last.heard) == (Ending.COMPLETE, "Good day to you.")
+        assert trial.answered()
         trial.conductor.stop()
         trial.check()
 

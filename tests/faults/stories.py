@@ -1,0 +1,362 @@
+"""What can happen to an engine, in any order and any phase: commands, settings, faults and late
+reports; and what must be so whatever happened.
+
+Every turn ends once, quiet returns, the next question is answered, and nothing is left over.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+
+from engine import messages as m
+from engine.asr.base import Transcript
+from engine.asr.completeness import Completeness
+from engine.audio import vad
+from engine.audio.base import Pcm
+from engine.audio.devices.portaudio import Devices
+from engine.errors import LanguageModelError, ModelError, RecogniserError, SynthesisError
+from engine.llm.base import ChangeRate, ChooseVoice, StartTimer, StopSpeaking
+from engine.messages import Ending, Event, Failed, Part, Phase, PhaseChanged, Stopped, TurnEnded
+from engine.runtime.conductor import Conductor
+from engine.runtime.parts import Parts
+from engine.runtime.turn import facts as h
+from engine.settings import AudioSettings, Settings, Value, keys
+from tests.fakes import FakeLanguageModel, Stage
+
+LOUD = 0.3  # of a voice
+LONG = ("One two three four five six seven eight nine ten ",) * 5
+REPLIES: tuple[tuple[object, ...], ...] = (
+    ("Good day to you.",),
+    LONG,
+    LONG,
+    LONG,
+    ("",),
+    (),
+    ("Slower it is.", ChangeRate(by=-0.5)),
+    (StartTimer(0.4, "tea", "Your tea is ready."), "A timer."),
+    (ChooseVoice("Bela"), "Now I am Bela."),
+    (ChooseVoice("Nobody"), "Am I?"),
+    (StopSpeaking(),),
+    ("I was going to", LanguageModelError("The server went away.")),
+    (RuntimeError("the library broke"),),
+)
+
+
+class LevelVad:
+    """Takes what is loud for a voice."""
+
+    def __init__(self) -> None:
+        self._rest: Pcm = np.zeros(0, np.float32)
+
+    def reset(self) -> None:
+        self._rest = np.zeros(0, np.float32)
+
+    def push(self, pcm: Pcm) -> list[float]:
+        pending = np.concatenate([self._rest, pcm])
+        whole = len(pending) // vad.WINDOW * vad.WINDOW
+        self._rest = pending[whole:]
+        windows = pending[:whole].reshape(-1, vad.WINDOW)
+        return [1.0 if np.abs(window).mean() > 0.1 else 0.0 for window in windows]
+
+
+class BrittleStage(Stage):
+    """Parts that may refuse to load."""
+
+    refuses: Part | None = None
+
+    def parts(self) -> Parts:
+        good = super().parts()
+
+        def refusing(part: Part, load: Callable[..., object]) -> Callable[..., object]:
+            def loading(*arguments: object) -> object:
+                if self.refuses is part:
+                    self.refuses = None
+                    raise ModelError(f"The {part.value} does not load.")
+                return load(*arguments)
+
+            return loading
+
+        return Parts(
+            **{
+                **vars(good),
+                "recogniser": refusing(Part.RECOGNISER, good.recogniser),
+                "language_model": refusing(Part.LANGUAGE_MODEL, good.language_model),
+                "synthesiser": refusing(Part.SYNTHESISER, good.synthesiser),
+            }
+        )
+
+
+class Trial:
+    """An engine on a stage, and everything it said."""
+
+    def __init__(
+        self, stage: BrittleStage, folder: Path, *, hands_free: bool, headset: bool
+    ) -> None:
+        self.folder = folder
+        self.stage = stage
+        self.stage.model = FakeLanguageModel(*LONG)
+        self.events: list[Event] = []
+        self.speaks = False  # the person
+        audio = AudioSettings(hands_free=hands_free, headset=headset)
+        self.conductor = Conductor(
+            stage.parts(), Settings(audio=audio), folder / "settings.toml", self.keep
+        )
+
+    def keep(self, event: Event) -> None:
+        self.events.append(event)
+
+    def post(self, message: object) -> None:
+        self.conductor.post(message)
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing goes on and nothing is to come."""
+        floor = self.conductor._floor
+        timers = self.conductor._timers.timers
+        return floor.phase is Phase.IDLE and not floor.waiting and not timers
+
+    def ended(self) -> Counter[int]:
+        return Counter(event.turn for event in self.events if isinstance(event, TurnEnded))
+
+    def repair(self) -> None:
+        """The person lets go, and all that was broken is whole again, but for the loudspeaker."""
+        self.speaks = False
+        self.stage.voice.fail_at = None
+        self.stage.refuses = None
+        self.stage.model.deltas = ("Good day to you.",)
+        self.post(m.ReleaseTalk())
+
+    def answered(self) -> bool:
+        """Whether the last turn was answered and heard to its end."""
+        last = [event for event in self.events if isinstance(event, TurnEnded)][-1]
+        return (last.ending, last.heard) == (Ending.COMPLETE, "Good day to you.")
+
+    def check(self) -> None:
+        """Of what was said from the start to the end."""
+        begun = {
+            event.turn
+            for event in self.events
+            if isinstance(event, PhaseChanged) and event.phase is not Phase.IDLE
+        }
+        ended = self.ended()
+        replays = sum(isinstance(event, m.ReplayEnded) for event in self.events)
+        assert set(ended) <= begun
+        assert len(begun) - len(ended) == replays
+        assert set(ended.values()) <= {1}
+        assert not [e for e in self.events if isinstance(e, Failed) and e.code == "stalled"]
+        assert not [e for e in self.events if isinstance(e, Failed) and e.code == "engine"]
+        assert isinstance(self.events[-1], Stopped)
+
+
+# ------------------------------------------------------------------ what can happen
+
+Act = Callable[[Trial], None]
+
+
+@dataclass(frozen=True)
+class Post:
+    """A command, or a report of a part."""
+
+    message: object
+
+    def __call__(self, trial: Trial) -> None:
+        trial.post(self.message)
+
+
+@dataclass(frozen=True)
+class Speaking:
+    """The person speaks from now on, or is silent."""
+
+    speaks: bool
+
+    def __call__(self, trial: Trial) -> None:
+        trial.speaks = self.speaks
+
+
+@dataclass(frozen=True)
+class Answering:
+    """The language model will."""
+
+    reply: tuple[object, ...]
+
+    def __call__(self, trial: Trial) -> None:
+        trial.stage.model.deltas = self.reply
+
+
+@dataclass(frozen=True)
+class Hearing:
+    """The recogniser will."""
+
+    text: str
+
+    def __call__(self, trial: Trial) -> None:
+        trial.stage.recogniser.text = self.text
+
+
+@dataclass(frozen=True)
+class Refusing:
+    """The part will not load when it is asked next."""
+
+    part: Part
+
+    def __call__(self, trial: Trial) -> None:
+        trial.stage.refuses = self.part
+
+
+def changing(setting: tuple[str, Value]) -> Act:
+    return Post(m.ChangeSetting(*setting))
+
+
+def losing_microphone(trial: Trial) -> None:
+    trial.stage.microphones[""].gone = True
+
+
+def losing_loudspeaker(trial: Trial) -> None:
+    loudspeaker = trial.stage.loudspeakers[""]
+    loudspeaker.gone = not loudspeaker.gone
+
+
+def breaking_voice(trial: Trial) -> None:
+    trial.stage.voice.fail_at = 1
+    for session in trial.stage.voice.sessions:
+        session._fail_at = session._said
+
+
+def breaking_recogniser(trial: Trial) -> None:
+    trial.stage.recogniser.broken = True
+
+
+def plugging(trial: Trial) -> None:
+    trial.stage.devices = Devices(("default microphone",), ("default loudspeaker",))
+
+
+def recording(trial: Trial) -> None:
+    trial.post(m.Record(True, trial.folder / f"{len(trial.events)}.wav"))
+
+
+def exporting(trial: Trial) -> None:
+    trial.post(m.Export(trial.folder / f"{len(trial.events)}.json"))
+
+
+HEARD = Transcript("late words", 0.9, "fake")
+REPORTS: tuple[Callable[[int], object], ...] = (
+    lambda turn: h.Transcribed(turn, HEARD, 0.0),
+    lambda turn: h.Drafted(turn, 0, HEARD, Completeness.WHOLE, 0.0),
+    lambda turn: m.PartialTranscript(turn, "late"),
+    lambda turn: h.Glanced(turn, "stop"),
+    lambda turn: h.ReplyGrew(turn, "late ", 0.0),
+    lambda turn: h.ReplyAudible(turn, 0.0),
+    lambda turn: h.ReplyEnded(turn, Ending.COMPLETE),
+    lambda turn: h.ReplyEnded(turn, Ending.FAILED),
+    lambda turn: m.Failed.of(SynthesisError("late"), Part.SYNTHESISER, turn),
+    lambda turn: m.Failed.of(RecogniserError("late"), Part.RECOGNISER, turn),
+    lambda turn: vad.SpeechEnded(0),
+    lambda turn: vad.SpeechResumed(0),
+)
+
+
+@dataclass(frozen=True)
+class Late:
+    """A report of some turn, perhaps of one that is over or never was."""
+
+    kind: int
+    turn: int
+
+    def __call__(self, trial: Trial) -> None:
+        floor = trial.conductor._floor
+        # A false report of the turn that goes on is a lie, not a late report.
+        if self.turn not in (floor.turn, floor.doubt and floor.doubt.turn):
+            trial.post(REPORTS[self.kind](self.turn))
+
+
+ALLOWED: dict[str, tuple[Value, ...]] = {
+    "audio.microphone": ("", "another"),
+    "audio.loudspeaker": ("", "another"),
+    "audio.volume": (0.5, 1.0),
+    "audio.lead_ms": (80, 400),
+    "recogniser.engine": ("sphinx", "whisper"),
+    "recogniser.model": ("", "a folder"),
+    "recogniser.language": ("en", "de"),
+    "recogniser.patience": ("quick", "patient"),
+    "language_model.engine": ("skills", "llama", "server"),
+    "language_model.model": ("", "a.gguf"),
+    "language_model.address": ("http://127.0.0.1:1/v1", "http://127.0.0.1:2/v1"),
+    "language_model.key_variable": ("", "KEY"),
+    "language_model.system_prompt": ("Be brief.", "Be kind."),
+    "language_model.context_tokens": (1024, 4096),
+    "language_model.temperature": (0.1, 0.9),
+    "speech.engine": ("espeak", "starter"),
+    "speech.voice": ("Ada", "Bela", "Nobody"),
+    "speech.rate": (None, 2.0, 6.0),
+    "speech.seed": (1, 2),
+    "speech.device": ("auto", "cpu"),
+    "speech.profile": ("int8", "full"),
+    "history.keep": ("ask", "forever", "30 days", "never"),
+    "window.theme": ("dark", "light"),
+    "window.talk_key": ("Space", "F9"),
+}
+SWITCHES = {key: (True, False) for key in keys() if key not in ALLOWED}
+CHANGES = [(key, value) for key, some in {**ALLOWED, **SWITCHES}.items() for value in some]
+UNLOADED = ("audio", "history", "window")
+LOADS = [
+    each for each in CHANGES if each[0].partition(".")[0] not in ("audio", "history", "window")
+]
+REFUSED = [(key, value) for key in keys() for value in (float("nan"), "\0", -1, b"")]
+ASKS: st.SearchStrategy[Act] = st.sampled_from(
+    [
+        Post(m.SendText("hello")),
+        Post(m.SendText("hello")),
+        Post(m.PressTalk()),
+        Post(m.ReleaseTalk()),
+        Speaking(True),
+        Speaking(False),
+    ]
+)
+DISTURBANCES: st.SearchStrategy[Act] = st.one_of(
+    ASKS,
+    st.builds(changing, st.sampled_from(CHANGES)),
+    st.builds(changing, st.sampled_from(LOADS)),
+    st.builds(changing, st.sampled_from(REFUSED)),
+    st.sampled_from(
+        [
+            Post(m.SendText("slower")),
+            Post(m.StopReply(by_escape=True)),
+            Post(m.StopReply(by_escape=False)),
+            Post(m.NewConversation()),
+            Post(m.Replay(1, 0)),
+            Post(m.Record(False, None)),
+            recording,
+            exporting,
+            plugging,
+            losing_microphone,
+            losing_loudspeaker,
+            breaking_voice,
+            breaking_recogniser,
+        ]
+    ),
+    st.builds(Refusing, st.sampled_from([Part.RECOGNISER, Part.LANGUAGE_MODEL, Part.SYNTHESISER])),
+    st.builds(Answering, st.sampled_from(REPLIES)),
+    st.builds(Hearing, st.sampled_from(["hello there", "", "stop", "slower", "mhm"])),
+    st.builds(Late, st.integers(0, len(REPORTS) - 1), st.integers(0, 9)),
+)
+Scene = tuple[Act, int, Act, int, Act, int]
+
+
+def stories(moments: st.SearchStrategy[int]) -> st.SearchStrategy[list[Scene]]:
+    """Eight to twenty scenes of three acts, each followed by a moment until the next."""
+    scene = st.tuples(ASKS, moments, DISTURBANCES, moments, DISTURBANCES, moments)
+    return st.lists(scene, min_size=8, max_size=20)
+
+
+def acts(story: list[Scene]) -> Iterator[tuple[Act, int]]:
+    """Each act, and the moment until the next."""
+    for scene in story:
+        yield from zip(scene[::2], scene[1::2], strict=True)  # type: ignore[misc]
+
+
+SLOW = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
