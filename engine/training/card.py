@@ -13,20 +13,25 @@ from engine.training.run import Run, read_json
 from engine.training.teachers.synthesisers import LICENCES
 
 FILE: Final = "CARD.md"
-_LIMITS: Final = """\
-- English only. It learnt from synthesised speech alone, so it sounds like a synthesiser, not like a
-  person; no recording of a person took part unless the recipe names a folder of recordings.
-- A voice dropped on it lends its pitch and colour; how alike the result is was measured on virtual
-  speakers, and a real voice is further away than any of them.
-- The pronunciations are espeak-ng's; names and foreign words may be wrong.
+_READING: Final = """\
+Each cell holds the median over the voices, then the worst of them. *Words wrong* is the share of
+words that a speech recogniser got wrong: Whisper; *bigram*, a pocketsphinx that knows which
+sentences may come; or *open*, a pocketsphinx that does not. SPS are syllables per second.
+*Likeness* is 1 for the same speaker, by an encoder that took no part in the training. *Its sources*
+are the synthesisers that spoke the training corpus.
 """
-
-
+_LIMITS: Final = """\
+- English only. It learnt from synthesised speech, so it sounds like a synthesiser and not like a
+  person. No recording of a person took part, unless the recipe names a folder of recordings.
+- A voice dropped on it lends its pitch and colour, no more. The likeness above was measured on
+  virtual speakers; a real person's clone is less like that person.
+- The pronunciations are espeak-ng's: names and foreign words may be wrong.
+"""
 _BEGUN: Final = """
-It began with an earlier pack: {kept} are that pack's, and the hours are those of the corpus its
-{learnt} learnt on from. Test sentences and test speakers were kept from this training; what the
-earlier pack learnt from is not known to it, so some of the prose it is tested with may have been
-there.
+It began with an earlier pack and keeps that pack's {kept}.
+The hours above are of the speech from which its {learnt} went on to learn. The test sentences and
+test speakers were left out of that speech. What the earlier pack learnt from is not recorded, so it
+may have met some of the prose it is tested with.
 """
 
 
@@ -56,13 +61,12 @@ def write_card(run: Run, folder: Path, figures: Mapping[str, Any]) -> None:
     text = f"""# {recipe.export.name}
 
 A small VoXtream2 with its own codec and speaker encoder, trained from scratch by the stages of
-`python -m engine.training` on {hours} hours of speech that free programs made; its recipe says how
-that went.
+`python -m engine.training` on {hours} hours of speech from free synthesisers. Its recipe says how.
 {begun_with(recipe)}
 ## Made from
 {sources}
-- Text: a grammar of our own, and {1 - recipe.corpus.grammar_share:.0%} prose from Debian's
-  manuals, of which only the sound is kept.
+- Text: sentences of our own grammar, and {1 - recipe.corpus.grammar_share:.0%} prose from Debian's
+  manuals; none of that text is in the pack.
 
 ## Sizes, bytes
 | file | bytes |
@@ -70,6 +74,7 @@ that went.
 {sizes}
 
 ## What it reaches
+{_READING}
 {table}
 
 ## What it cannot do

@@ -6,7 +6,7 @@ is loaded when first needed, never at import, because initialising it asks every
 PortAudio freezes its list of devices when it is initialised. refresh() therefore closes the open
 streams, initialises again and opens them anew under the same Microphone and Loudspeaker objects,
 whose samples wait meanwhile: a short gap, and what was just plugged in can be opened. Opening a
-device that cannot be had from the old list does so by itself, at most every few seconds.
+device that the old list does not have does so by itself, at most every few seconds.
 
 The callback is rtmixer's, in C. Measured in tests/benchmarks/callback_soak.py: while another thread
 kept the interpreter lock for 0.1 s at a time, a Python callback lost 2.8 s of 40, the C callback

@@ -56,7 +56,7 @@ class Likeness:
 
     @property
     def best(self) -> float:
-        """Share of speakers whom their clone is more like than any named voice is."""
+        """Share of speakers whose clone is closer to them than any named voice."""
         return self._above(self.of_starter)
 
     @property

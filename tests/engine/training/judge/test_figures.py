@@ -60,12 +60,12 @@ def test_naturalness_is_asked_for_as_far_as_the_sources_have_it() -> None:
 
 def test_onsets_are_compared_where_both_sides_have_every_word() -> None:
     heard = Results(sentences=(verdict(), verdict(starts=()), verdict(onsets=(0.9,))))
-    assert goal("word onsets off an aligner's").cell(heard) == "25 ms / 25 ms"
+    assert goal("word onsets, distance from an aligner's").cell(heard) == "25 ms / 25 ms"
 
 
 def test_a_long_text_is_judged_by_what_its_last_minute_loses() -> None:
     heard = Results(minutes=(0.02, 0.5, 0.03))
-    drift = goal("long text, last minute less first")
+    drift = goal("words wrong, last minute of a long text minus its first")
     assert drift.verdict(heard) == "pass"
     assert "2.0% 50.0% 3.0%" in details(heard)
 
@@ -98,7 +98,7 @@ def test_a_real_voice_is_set_beside_its_own_prompt_and_the_nearest_named_voice()
     assert person is not None
     line = details(Results(people=(person,)))
     assert "person 1: clone 0.60" in line
-    assert "own prompt 1.00, the nearest named voice 0.80" in line
+    assert "the recording it was made from 1.00, the nearest named voice 0.80" in line
     assert likened("person 1", {}, [{"vector": [0.0, 1.0]}]) is None
 
 
