@@ -93,7 +93,7 @@ if TYPE_CHECKING:
     from engine.bench import Row
     from engine.doctor import Finding
     from engine.history.store import Store as Store
-    from engine.library import ModelEntry
+    from engine.models.library import ModelLibrary as ModelLibrary
     from engine.runtime.host.dialogue import Exchange as Exchange  # re-exported for hosts
     from engine.runtime.host.recital import Recited
     from engine.runtime.parts import Parts
@@ -369,29 +369,8 @@ def bench_table(rows: "Sequence[Row]") -> str:
     return benchmark.bench_table(rows)
 
 
-def models() -> "tuple[ModelEntry, ...]":
-    """Models that can be fetched: see engine.library."""
-    from engine import library
+def model_library(settings: Settings) -> "ModelLibrary":
+    """All models there are: see engine.models.library."""
+    from engine.models.library import ModelLibrary
 
-    return library.models()
-
-
-def fetch_model(name: str, show: Callable[[str, int, int], None]) -> tuple[Path, ...]:
-    """Fetch a model and what it needs; `show` gets file, bytes done, bytes in total."""
-    from engine import library
-
-    return library.fetch_model(name, show)
-
-
-def verify_model(name: str, show: Callable[[str, int, int], None]) -> tuple[str, ...]:
-    """One sentence per file that is not as it was fetched."""
-    from engine import library
-
-    return library.verify_model(name, show)
-
-
-def remove_model(name: str) -> int:
-    """Delete a model; returns the bytes freed."""
-    from engine import library
-
-    return library.remove_model(name)
+    return ModelLibrary(settings)

@@ -1,4 +1,4 @@
-"""`rubato models`: list, get, verify and remove what can be fetched.
+"""`rubato models`: list, get, verify, remove, use and add what can be listened and thought with.
 
 Invariant: Ctrl-C stops a download at the next chunk; what was fetched so far is kept and resumed.
 """
@@ -8,58 +8,96 @@ import dataclasses
 import json
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from app.command.terminal import redraw, tell, write
+from app.look.plain_text import one_line
 from engine import api
 
 REDRAW_S = 0.2  # how often the progress line is drawn
 EARS = "whisper-base"  # what the recogniser 'auto' is where it is quick enough
+RECOMMENDED = "recommended"  # in place of a name: the set that fits this machine
+
+_ACTIONS = (
+    ("get", "fetch a model and what it needs, or 'recommended'; resumes where it stopped"),
+    ("verify", "compare every file with its hash"),
+    ("remove", "delete a fetched model, or forget an added one"),
+    ("use", "use a model from the next start on"),
+    ("add", "make a GGUF file or a Whisper folder of your own known"),
+)
 
 
 def add_command(commands: Any) -> None:  # Any: argparse names this type only privately
     """Add `models` and its sub-commands to the command line."""
-    models = commands.add_parser("models", help="fetch, verify and remove models")
-    models.set_defaults(command=_list, json=False)
+    models = commands.add_parser("models", help="fetch, verify, remove and choose models")
+    models.set_defaults(command=_list, json=False, servers=False)
     actions = models.add_subparsers(title="actions", metavar="ACTION")
-    listing = actions.add_parser("list", help="what can be fetched and what is there")
-    listing.add_argument("--json", action="store_true", help="print as JSON")
+    listing = actions.add_parser("list", help="all models, and which of them are here")
+    listing.add_argument(
+        "--servers", action="store_true", help="look for Ollama, LM Studio and llama-server here"
+    )
     listing.set_defaults(command=_list)
-    for name, run, text in (
-        ("get", _get, "fetch a model and what it needs; resumes where it stopped"),
-        ("verify", _verify, "compare every file with its hash"),
-        ("remove", _remove, "delete a model"),
-    ):
+    runs = {"get": _get, "verify": _verify, "remove": _remove, "use": _use, "add": _add}
+    for name, text in _ACTIONS:
         action = actions.add_parser(name, help=text)
-        action.add_argument("name", metavar="NAME")
-        action.set_defaults(command=run)
+        action.add_argument("name", metavar="PATH" if name == "add" else "NAME")
+        action.set_defaults(command=runs[name])
+    for each in actions.choices.values():
+        each.add_argument("--json", action="store_true", help="print as JSON")
 
 
 def _list(options: argparse.Namespace) -> int:
-    entries = api.models()
+    library = _library()
+    entries, recommended = library.models(servers=options.servers), library.recommendation()
     if options.json:
         plain = [dataclasses.asdict(entry) for entry in entries]
-        write(json.dumps({"models": plain}, indent=2))
+        _print_json({"models": plain, "recommended": dataclasses.asdict(recommended)})
         return 0
     for entry in entries:
-        write(f"{entry.name:16} {entry.megabytes:6} MB  {entry.state:9} {entry.title}")
-        write(f"{'':36}{entry.licence}; {entry.attribution}")
+        size = f"{entry.megabytes:6,} MB" if entry.megabytes else f"{'':9}"
+        state = "in use" if entry.in_use else entry.state
+        write(f"{one_line(entry.name):16} {size}  {state:9} {one_line(entry.title)}")
+        write(f"{'':37}{entry.licence}; {entry.attribution}")
+        for line in (_memory(entry), entry.measured, entry.obstacle):
+            if line:
+                write(f"{'':37}{line}")
+    write(f"Recommended for this machine: {recommended.text} {recommended.warning}".rstrip())
     return 0
+
+
+def _memory(entry: api.messages.ModelEntry) -> str:
+    if not entry.memory_mb:
+        return ""
+    short = "" if entry.fits else ", more than this machine has to spare"
+    return f"about {entry.memory_mb / 1000:.1f} GB of memory while it runs{short}"
 
 
 def _get(options: argparse.Namespace) -> int:
-    for folder in api.fetch_model(options.name, _progress_line()):
-        write(f"\n{folder}")
-    if options.name == EARS:
-        _measure_ears()
+    names: tuple[str, ...] = (options.name,)
+    library = _library()
+    if options.name == RECOMMENDED:
+        recommended = library.recommendation()
+        names = recommended.names
+        tell(f"{recommended.text} {recommended.megabytes:,} MB in all. {recommended.warning}")
+    fetched = {name: library.fetch(name, _progress_line()) for name in names}
+    tell("")
+    if options.json:
+        folders = {name: [str(each) for each in found] for name, found in fetched.items()}
+        _print_json({"fetched": folders})
+    else:
+        for folder in (folder for found in fetched.values() for folder in found):
+            write(f"{folder}")
+    if EARS in fetched:
+        _measure_ears(write if not options.json else tell)
     return 0
 
 
-def _measure_ears() -> None:
+def _measure_ears(say: Callable[[str], None]) -> None:
     """What was fetched to listen with is used where it is quick enough."""
     pick = api.pick_recogniser(api.bench_recognisers(api.Settings(), tell))
     if pick:
-        write(told(pick.recogniser, pick.reason))
+        say(told(pick.recogniser, pick.reason))
 
 
 def told(recogniser: str, reason: str) -> str:
@@ -68,8 +106,11 @@ def told(recogniser: str, reason: str) -> str:
 
 
 def _verify(options: argparse.Namespace) -> int:
-    faults = api.verify_model(options.name, _progress_line())
+    faults = _library().verify(options.name, _progress_line())
     tell("")
+    if options.json:
+        _print_json({"name": options.name, "faults": list(faults)})
+        return 1 if faults else 0
     for fault in faults:
         write(fault)
     if not faults:
@@ -78,12 +119,42 @@ def _verify(options: argparse.Namespace) -> int:
 
 
 def _remove(options: argparse.Namespace) -> int:
-    freed = api.remove_model(options.name)
-    if freed:
-        write(f"{freed / 1e6:.1f} MB were freed.")
+    removed = _library().remove(options.name)
+    if options.json:
+        _print_json({"name": options.name, "freed_bytes": removed.freed_bytes})
     else:
-        write(f"Nothing of {options.name} is here.")
+        write(removed.text)
     return 0
+
+
+def _use(options: argparse.Namespace) -> int:
+    changes = _library().use(options.name)
+    if options.json:
+        _print_json({"name": options.name, "settings": dict(changes)})
+    else:
+        write(f"{one_line(options.name)} is used from the next start on.")
+    return 0
+
+
+def _add(options: argparse.Namespace) -> int:
+    names = _library().add(Path(options.name))
+    if options.json:
+        _print_json({"added": list(names)})
+    else:
+        for name in names:
+            write(f"{one_line(name)} is in the list; to use it: rubato models use {one_line(name)}")
+    return 0
+
+
+def _library() -> "api.ModelLibrary":
+    settings, notes = api.load_settings()
+    for note in notes:
+        tell(note)
+    return api.model_library(settings)
+
+
+def _print_json(value: object) -> None:
+    write(json.dumps(value, indent=2, default=str))
 
 
 def _progress_line() -> Callable[[str, int, int], None]:

@@ -39,20 +39,26 @@ class AssetFile:
     file in packages, a second source."""
 
     path: str
-    megabytes: int
+    megabytes: float
     size: int | None = None
     sha256: str | None = None
     members: tuple[Member, ...] = ()
 
     @property
+    def likely_bytes(self) -> int:
+        """Its size, or what is said of it."""
+        return self.size if self.size is not None else round(self.megabytes * 1_000_000)
+
+    @property
     def most_bytes(self) -> int:
         """What the file may have at most: its size, or ten times what was said of it."""
-        return self.size if self.size is not None else self.megabytes * 10_000_000
+        return self.size if self.size is not None else round(self.megabytes * 10_000_000)
 
 
 @dataclass(frozen=True)
 class Asset:
-    """One thing a person can fetch. `needs` names assets it does not work without."""
+    """One thing a person can fetch. `needs` names assets it does not work without; what is
+    `superseded` is for those who have it."""
 
     name: str
     title: str
@@ -62,10 +68,11 @@ class Asset:
     attribution: str
     files: tuple[AssetFile, ...]
     needs: tuple[str, ...] = ()
+    superseded: bool = False
 
     @property
     def megabytes(self) -> int:
-        return sum(file.megabytes for file in self.files)
+        return max(1, round(sum(file.megabytes for file in self.files)))
 
 
 @cache
@@ -116,6 +123,7 @@ class _Entry:
     repository: str = ""
     release: str = ""
     needs: tuple[str, ...] = ()
+    superseded: bool = False
 
 
 def _asset(name: str, table: object) -> Asset:
@@ -132,7 +140,7 @@ def _asset(name: str, table: object) -> Asset:
         source = ReleaseSource(entry.release, entry.revision)
     files = tuple(_file(name, file) for file in entry.files)
     about = (entry.title, entry.kind, source, entry.licence, entry.attribution)
-    return Asset(name, *about, files, entry.needs)
+    return Asset(name, *about, files, entry.needs, entry.superseded)
 
 
 def _file(name: str, entry: _FileEntry) -> AssetFile:
@@ -142,7 +150,7 @@ def _file(name: str, entry: _FileEntry) -> AssetFile:
         raise AssetError(f"models.toml: {name} has {path} in packages without bytes and sha256.")
     if sha256 is None or re.fullmatch("[0-9a-f]{64}", sha256):
         if size is not None and entry.megabytes is None:
-            return AssetFile(path, max(1, round(size / 1e6)), size, sha256, members)
+            return AssetFile(path, size / 1e6, size, sha256, members)
         if size is None and entry.megabytes is not None:
             return AssetFile(path, entry.megabytes, None, sha256, members)
     raise AssetError(

@@ -86,6 +86,15 @@ class Store:
             return State.COMPLETE
         return State.PARTIAL if there or self.path(asset).exists() else State.MISSING
 
+    def is_here(self, asset: Asset, file: AssetFile) -> bool:
+        """Whether one file was fetched whole; judged as state() judges."""
+        return self._is_whole(asset, file, self._pins(asset))
+
+    def bytes_here(self, asset: Asset) -> int:
+        """What lies in the asset's folder, also of files that are still being fetched."""
+        files = (path for path in self.path(asset).rglob("*") if path.name != PINS)
+        return sum(path.stat().st_size for path in files if path.is_file())
+
     def fetch(self, asset: Asset, show: Show, cancelled: Callable[[], bool]) -> Path:
         """Fetch what is missing and return the asset's folder; goes on where it was cut off.
 

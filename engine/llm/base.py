@@ -50,6 +50,11 @@ class ThoughtDelta:
 
 
 @dataclass(frozen=True)
+class Unanswered:
+    """No skill knows an answer, and there is no language model to ask: a way to one is offered."""
+
+
+@dataclass(frozen=True)
 class ChangeRate:
     """Move the target rate by `by` SPS, or to `to` SPS; both None = the voice's own pace."""
 
@@ -100,7 +105,7 @@ class CancelTimers:
 Progress = Callable[[str, float | None], None]
 
 Action = ChangeRate | ChangeVolume | ChooseVoice | StopSpeaking | StartTimer | CancelTimers
-Delta = TextDelta | ThoughtDelta | Action
+Delta = TextDelta | ThoughtDelta | Unanswered | Action
 
 
 @dataclass(frozen=True)

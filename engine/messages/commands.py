@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.messages.conversations import HistoryCommand, Replay
+from engine.messages.models import ModelCommand
 from engine.messages.voices import VoiceCommand
 
 
@@ -130,4 +131,5 @@ Command = (
     | VoiceCommand
     | Replay
     | HistoryCommand
+    | ModelCommand
 )

@@ -12,6 +12,7 @@ from engine.messages.conversations import (
     ReplayEnded,
     WordReplayed,
 )
+from engine.messages.models import ModelEvent
 from engine.messages.voices import VoiceEvent
 from engine.messages.words import Ending, Part, Phase
 
@@ -91,6 +92,13 @@ class Thought:
 
     turn: int
     text: str
+
+
+@dataclass(frozen=True)
+class ModelWanted:
+    """Only a language model could have answered this turn: a host may offer the way to one."""
+
+    turn: int
 
 
 @dataclass(frozen=True)
@@ -256,4 +264,6 @@ Event = (
     | Failed
     | Stopped
     | VoiceEvent
+    | ModelEvent
+    | ModelWanted
 )

@@ -56,7 +56,7 @@ class Conductor:
         self._worker: Worker[Inbound] = Worker(
             "conductor", handle=self._receive, tick=self._tick, report=self._report
         )
-        self._crew = assemble(parts, settings, self._worker.post, self.situation)
+        self._crew = assemble(parts, settings, self._worker.post, self.situation, self._in_force)
         self._preferences = Preferences(settings, path, self._crew, emit, parts.check)
         self._log = TurnLog(keep=self._crew.historian.keep, situation=self.situation)
         self._timers = timers or Timers()
@@ -67,7 +67,7 @@ class Conductor:
             self._actions,
             emit,
             attend=self._attend,
-            settings=lambda: self._preferences.settings,
+            settings=self._in_force,
         )
         self._conversations = Conversations(
             self._crew, self._log, self._effects, emit, self._decide
@@ -125,6 +125,9 @@ class Conductor:
             timers=self._timers.running(),
             capabilities=self._status.capabilities(),
         )
+
+    def _in_force(self) -> Settings:
+        return self._preferences.settings
 
     # ------------------------------------------------------------------- the loop
 
@@ -218,6 +221,10 @@ class Conductor:
     def _(self, command: m.Record) -> None:
         self._crew.recorder.post(command)
 
+    @_on.register
+    def _(self, command: m.ModelCommand) -> None:
+        self._crew.librarian.post(command)
+
     # ----------------------------------------------------------------------- facts
 
     @_on.register
@@ -289,6 +296,10 @@ class Conductor:
     def _(self, fact: h.VoiceAdopted) -> None:
         self._change("speech.voice", fact.name)
         self._emit(m.Notice(f"{fact.name} speaks from the next sentence on."))
+
+    @_on.register
+    def _(self, fact: h.ModelChosen) -> None:
+        self._preferences.choose(fact.changes, time.monotonic())
 
     @_on.register
     def _(self, fact: m.Loading) -> None:

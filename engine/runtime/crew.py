@@ -17,6 +17,7 @@ from engine.runtime.turn.facts import Fact
 from engine.runtime.workers.background import Background
 from engine.runtime.workers.ducking import Ducking
 from engine.runtime.workers.historian import Historian
+from engine.runtime.workers.librarian import Librarian
 from engine.runtime.workers.listener import Listener
 from engine.runtime.workers.recorder import Overhear, Recorder
 from engine.runtime.workers.speaker import Speaker
@@ -44,6 +45,7 @@ class Crew:
     recorder: Recorder
     background: Background
     historian: Historian
+    librarian: Librarian
     dials: Dials  # of the speaker's
 
     def start(self) -> None:
@@ -63,6 +65,7 @@ class Crew:
             "recorder": self.recorder,
             "background": self.background,
             "historian": self.historian,
+            "librarian": self.librarian,
         }
 
 
@@ -80,8 +83,9 @@ def assemble(
     settings: Settings,
     tell: Callable[[Fact | Event], None],
     situation: Callable[[], Situation],
+    in_force: Callable[[], Settings],
 ) -> Crew:
-    """The crew for these settings, not yet started."""
+    """The crew for these settings, not yet started; `in_force` tells those of any later moment."""
     dials = Dials(lead_ms=settings.audio.lead_ms, rate=settings.speech.rate)
     dials.volume = settings.audio.volume
     speaker = Speaker(parts, tell, dials)
@@ -97,4 +101,6 @@ def assemble(
     recorder = Recorder(tell, lambda sink: listener.post(Overhear(sink)))
     background = Background(parts, tell, speaker.voice)
     historian = Historian(parts.history, tell)
-    return Crew(listener, transcriber, thinker, speaker, recorder, background, historian, dials)
+    librarian = Librarian(tell, in_force)
+    talkers = (listener, transcriber, thinker, speaker)
+    return Crew(*talkers, recorder, background, historian, librarian, dials)

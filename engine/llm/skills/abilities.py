@@ -76,7 +76,8 @@ def unknown(occasion: Occasion) -> Answer:
     asked = sum(message.role is Role.USER for message in occasion.history)
     first = EXAMPLES[asked % len(EXAMPLES)]
     second = EXAMPLES[(asked + len(EXAMPLES) // 2) % len(EXAMPLES)]
-    return Answer(f"I can't answer that without a language model. Try: {first}, or: {second}.")
+    text = f"I can't answer that without a language model. Try: {first}, or: {second}."
+    return Answer(text, unanswered=True)
 
 
 FAMILY = Family(

@@ -9,7 +9,15 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from engine.llm.base import Delta, LanguageModelInfo, Message, Role, Situation, TextDelta
+from engine.llm.base import (
+    Delta,
+    LanguageModelInfo,
+    Message,
+    Role,
+    Situation,
+    TextDelta,
+    Unanswered,
+)
 from engine.llm.skills import abilities, units
 from engine.llm.skills.matching.intent import Answer, Occasion
 from engine.llm.skills.matching.matcher import matcher
@@ -77,6 +85,8 @@ def understands(text: str) -> bool:
 def deltas(answer: Answer) -> Iterator[Delta]:
     """Actions first, so that a sentence about a change is already spoken in the new way."""
     yield from answer.actions
+    if answer.unanswered:
+        yield Unanswered()
     for start in range(0, len(answer.text), DELTA_CHARS):
         yield TextDelta(answer.text[start : start + DELTA_CHARS], answer.private)
 

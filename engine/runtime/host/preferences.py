@@ -5,7 +5,7 @@ at the latest when the engine stops.
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from engine import settings_file
@@ -68,6 +68,21 @@ class Preferences:
         self._save_at = now + SAVE_AFTER_S
         self._emit(SettingChanged(key, value_of(settings, key)))
         self._act(key)
+
+    def choose(self, changes: Sequence[tuple[str, Value]], now: float) -> None:
+        """Change settings of one part, its engine first: judged together, and loaded once, also
+        where the same settings mean another model now. InvalidInput says what is not allowed.
+        """
+        settings = self.settings
+        for key, value in changes:
+            settings = change(settings, key, value)
+        for key, _ in changes:
+            self._check(settings, key, self.devices)
+        self.settings = settings
+        self._save_at = now + SAVE_AFTER_S
+        for key, _ in changes:
+            self.tell(key)
+        self._act(changes[0][0])
 
     def tell(self, key: str) -> None:
         """Tell the value in force, where there is such a setting."""

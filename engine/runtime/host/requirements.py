@@ -8,12 +8,11 @@ from pathlib import Path
 
 from engine.asr.pick import check_language
 from engine.asr.whisper.model import checked_folder
-from engine.assets import catalogue
-from engine.assets.catalogue import Asset
-from engine.assets.store import State, Store
+from engine.assets.store import State
 from engine.audio.devices.portaudio import Devices
 from engine.errors import InvalidInput, ModelError
 from engine.llm.local.gguf import check_library, checked_file
+from engine.models.storage import default_store, size_on_disk, with_needs
 from engine.settings import (
     LanguageModelSettings,
     PartSettings,
@@ -21,7 +20,6 @@ from engine.settings import (
     Settings,
     SpeechSettings,
 )
-from engine.settings_file import data_folder
 
 RANDOM_FLAG = "RUBATO_RANDOM_WEIGHTS"  # of tts/voxtream/loading.py, which imports torch
 
@@ -62,8 +60,8 @@ def _check_fetched(engine: str) -> None:
     """Of a voice that is fetched, something of each asset is there; loading looks closer."""
     if engine != "voxtream2" or os.environ.get(RANDOM_FLAG) == "1":
         return
-    store = Store(data_folder() / "models")
-    lacking = [each.title for each in _assets(engine) if store.state(each) is State.MISSING]
+    store = default_store()
+    lacking = [each.title for each in with_needs(engine) if store.state(each) is State.MISSING]
     if lacking:
         raise ModelError(
             f"The voice is not on this machine: {'; '.join(lacking)}.",
@@ -85,22 +83,10 @@ def size_bytes(settings: PartSettings) -> int:
     """
     match settings:
         case RecogniserSettings(engine="whisper", model=model) if model:
-            return _size_bytes(Path(model).expanduser())
+            return size_on_disk(Path(model).expanduser())
         case LanguageModelSettings(engine="llama", model=model) if model:
-            return _size_bytes(Path(model).expanduser())
+            return size_on_disk(Path(model).expanduser())
         case SpeechSettings(engine="voxtream2" as name):
-            store = Store(data_folder() / "models")
-            return sum(_size_bytes(store.path(each)) for each in _assets(name))
+            store = default_store()
+            return sum(size_on_disk(store.path(each)) for each in with_needs(name))
     return 0
-
-
-def _assets(name: str) -> tuple[Asset, ...]:
-    """A model of the catalogue and all it needs."""
-    asset = catalogue.find(name)
-    return (asset, *(catalogue.find(need) for need in asset.needs))
-
-
-def _size_bytes(path: Path) -> int:
-    """Of a file, or of all below a folder; 0 when it is not there."""
-    files = path.rglob("*") if path.is_dir() else (path,)
-    return sum(file.stat().st_size for file in files if file.is_file())

@@ -16,6 +16,7 @@ from engine.audio.vad import SpeechEvent
 from engine.export.conversation import Conversation
 from engine.llm.base import Action
 from engine.messages import Ending
+from engine.settings import Value
 from engine.text.word import Word
 
 
@@ -188,6 +189,13 @@ class ClipTaken:
     clip: Path
 
 
+@dataclass(frozen=True)
+class ModelChosen:
+    """A model is to be used: settings of one part, its engine first."""
+
+    changes: tuple[tuple[str, Value], ...]
+
+
 Progress = ReplyGrew | WordsReady | AudioQueued | WordBegan  # of a reply: no rule is about it
 Noted = Progress | Transcribed | ReplyAudible  # in the log
 
@@ -209,6 +217,7 @@ Fact = (
     | VoiceAdopted
     | VoiceMoved
     | ClipTaken
+    | ModelChosen
     | Devices
     | ReplayAsked
     | ConversationRead

@@ -21,8 +21,9 @@ from engine.llm.base import (
     Situation,
     TextDelta,
     ThoughtDelta,
+    Unanswered,
 )
-from engine.messages import Event, Failed, Part, Thought
+from engine.messages import Event, Failed, ModelWanted, Part, Thought
 from engine.runtime.parts import Parts
 from engine.runtime.turn.facts import ActionAsked, Fact, ReplyGrew, WordsReady
 from engine.runtime.turn.reply import Reply
@@ -206,6 +207,8 @@ class Thinker:
                     self._grow(reply, self._text.push(text))
                 case ThoughtDelta(text):
                     self._hold(partial(self._tell, Thought(reply.turn, text)))
+                case Unanswered():
+                    self._hold(partial(self._tell, ModelWanted(reply.turn)))
                 case _:
                     self._hold(partial(self._tell, ActionAsked(reply.turn, delta)))
         self._end_words(reply)

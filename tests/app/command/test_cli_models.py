@@ -1,25 +1,147 @@
-"""`rubato models` tells what it did."""
+"""`rubato models` does what it says, on the person's own folders, and tells it."""
 
+import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from app.__main__ import main
+from app.command import models
+from engine import settings_file
+from engine.assets.catalogue import find
+from engine.errors import ModelError
+from engine.models import library, listing
+from engine.models.servers import Served
+from tests.engine.assets.hub import Hub
+from tests.engine.models.own_files import gguf
+from tests.engine.models.small_catalogue import small_hub
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return tmp_path / "data"
 
 
 @pytest.fixture(autouse=True)
-def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
-    return tmp_path
+def hub(data: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    monkeypatch.setattr(models, "_measure_ears", lambda say: None)  # the recognisers' own matter
+    with small_hub(data, monkeypatch) as served:
+        yield served
 
 
-def test_removing_what_is_not_there_says_so(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["models", "remove", "mimi"]) == 0
-    assert capsys.readouterr().out == "Nothing of mimi is here.\n"
+@pytest.fixture
+def told(capsys: pytest.CaptureFixture[str]) -> Any:
+    """Run a command; its exit status and what it wrote, as JSON where it is."""
+
+    def run(*arguments: str) -> tuple[int, Any]:
+        status = main(["models", *arguments])
+        out = capsys.readouterr().out
+        return status, json.loads(out) if "--json" in arguments else out
+
+    return run
 
 
-def test_removing_tells_what_was_freed(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (data / "models" / "mimi").mkdir(parents=True)
-    (data / "models" / "mimi" / "weights").write_bytes(bytes(2_500_000))
-    assert main(["models", "remove", "mimi"]) == 0
-    assert capsys.readouterr().out == "2.5 MB were freed.\n"
+def test_the_list_names_every_model_with_size_licence_and_need(told: Any) -> None:
+    status, found = told("list", "--json")
+    assert status == 0
+    by_name = {each["name"]: each for each in found["models"]}
+    four = by_name["qwen3-4b"]
+    assert (four["state"], four["origin"], four["licence"]) == ("missing", "listed", "Apache-2.0")
+    assert (four["megabytes"], four["memory_mb"]) == (2497, 3147)
+    assert by_name["skills"]["in_use"]
+    assert found["recommended"]["text"].endswith(".")
+
+
+def test_the_list_for_a_person_says_what_is_in_use_and_recommended(told: Any) -> None:
+    _, out = told("list")
+    assert "in use" in out
+    assert "about 3.1 GB of memory while it runs" in out
+    assert out.splitlines()[-1].startswith("Recommended for this machine: ")
+
+
+def test_what_was_fetched_is_verified_used_and_not_removed_while_in_use(
+    told: Any, data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, got = told("get", "qwen3-4b", "--json")
+    folder = data / "models" / "qwen3-4b"
+    assert (status, got) == (0, {"fetched": {"qwen3-4b": [str(folder)]}})
+    assert told("verify", "qwen3-4b", "--json") == (0, {"name": "qwen3-4b", "faults": []})
+    status, used = told("use", "qwen3-4b", "--json")
+    file = str(folder / find("qwen3-4b").files[0].path)
+    changes = {"language_model.engine": "llama", "language_model.model": file}
+    assert (status, used) == (0, {"name": "qwen3-4b", "settings": changes})
+    settings, _ = settings_file.load(settings_file.default_path())
+    assert settings.language_model.model == file
+    assert main(["models", "remove", "qwen3-4b"]) == 1
+    assert "is in use" in capsys.readouterr().err
+    told("use", "skills")
+    assert told("remove", "qwen3-4b", "--json")[1]["freed_bytes"] > 0
+    assert not folder.exists()
+
+
+def test_the_recommended_set_is_fetched_by_one_word(told: Any) -> None:
+    _, listed = told("list", "--json")
+    status, got = told("get", "recommended", "--json")
+    assert status == 0
+    assert sorted(got["fetched"]) == sorted(listed["recommended"]["names"])
+    assert told("list", "--json")[1]["recommended"]["megabytes"] == 0
+
+
+def test_a_file_of_ones_own_is_added_used_and_forgotten(told: Any, tmp_path: Path) -> None:
+    file = gguf(tmp_path / "own.gguf")
+    assert told("add", str(file), "--json") == (0, {"added": [str(file)]})
+    assert told("use", str(file))[0] == 0
+    assert told("use", "skills")[0] == 0
+    assert told("remove", str(file))[1].endswith("the file itself was left alone.\n")
+    assert file.exists()
+
+
+def test_a_model_of_a_server_is_used_by_its_name(
+    told: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served = (Served("ollama", "llama3.2:3b", "http://127.0.0.1:11434/v1"),)
+    monkeypatch.setattr(library, "find_served", lambda: served)
+    _, found = told("list", "--servers", "--json")
+    assert "ollama/llama3.2:3b" in {each["name"] for each in found["models"]}
+    assert told("use", "ollama/llama3.2:3b")[0] == 0
+    settings, _ = settings_file.load(settings_file.default_path())
+    assert (settings.language_model.engine, settings.language_model.model) == (
+        "server",
+        "llama3.2:3b",
+    )
+
+
+def test_servers_are_not_looked_for_unless_asked(
+    told: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def looked() -> tuple[Served, ...]:
+        raise AssertionError
+
+    monkeypatch.setattr(library, "find_served", looked)
+    assert told("list")[0] == 0
+
+
+def test_what_cannot_be_used_says_why(
+    monkeypatch: pytest.MonkeyPatch, told: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def missing() -> None:
+        raise ModelError("llama-cpp-python is not installed.")
+
+    told("get", "qwen3-4b")
+    monkeypatch.setattr(listing, "check_library", missing)
+    assert main(["models", "use", "qwen3-4b"]) == 1
+    assert "make llm" in capsys.readouterr().err
+
+
+def test_removing_what_is_not_there_says_so(told: Any) -> None:
+    assert told("remove", "mimi") == (0, "Nothing of mimi is here.\n")
+
+
+def test_a_file_that_changed_is_told_and_is_a_failure(told: Any, data: Path) -> None:
+    told("get", "qwen3-4b")
+    (file,) = (data / "models" / "qwen3-4b").glob("*.gguf")
+    file.write_bytes(bytes(file.stat().st_size))
+    status, found = told("verify", "qwen3-4b", "--json")
+    assert (status, len(found["faults"])) == (1, 1)

@@ -11,8 +11,9 @@ import pytest
 from app.__main__ import main
 from app.command.terminal import LogFormatter
 from engine import api
-from engine.api import Ending, EngineError, Event, Failed, TurnEnded
-from engine.library import ModelEntry
+from engine.api import Ending, EngineError, Event, Failed, Settings, TurnEnded
+from engine.messages import ModelEntry, Origin, Presence, Recommendation
+from engine.models.library import Removed
 from engine.runtime.host.dialogue import Exchange
 
 ORDERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -34,17 +35,35 @@ def breaks(*_: object, **__: object) -> None:
     raise EngineError(HOSTILE, hint=HOSTILE)
 
 
-def entries() -> tuple[ModelEntry, ...]:
-    return (ModelEntry(HOSTILE, HOSTILE, HOSTILE, 1, HOSTILE, HOSTILE, HOSTILE, HOSTILE),)
+class HostileLibrary:
+    """A model of a server or a file: all of its text comes from outside."""
 
+    def __init__(self, settings: Settings) -> None:
+        pass
 
-def fetch(name: str, show: Callable[[str, int, int], None]) -> tuple[Path, ...]:
-    show(HOSTILE, 1, 1)
-    return (Path(HOSTILE.replace("\0", "")),)
+    def models(self, *, servers: bool = False) -> tuple[ModelEntry, ...]:
+        told = (HOSTILE,) * 3
+        kind = (HOSTILE, Origin.SERVER, Presence.COMPLETE)
+        return (ModelEntry(HOSTILE, HOSTILE, *kind, 1, 1, 1, False, *told, HOSTILE, True, HOSTILE),)
 
+    def recommendation(self) -> Recommendation:
+        return Recommendation(("x",), 0, HOSTILE, HOSTILE)
 
-def verify(name: str, show: Callable[[str, int, int], None]) -> tuple[str, ...]:
-    return (HOSTILE,)
+    def fetch(self, name: str, show: Callable[[str, int, int], None]) -> tuple[Path, ...]:
+        show(HOSTILE, 1, 1)
+        return (Path(HOSTILE.replace("\0", "")),)
+
+    def verify(self, name: str, show: Callable[[str, int, int], None]) -> tuple[str, ...]:
+        return (HOSTILE,)
+
+    def use(self, name: str) -> tuple[tuple[str, str], ...]:
+        return ((HOSTILE, HOSTILE),)
+
+    def remove(self, name: str) -> Removed:
+        return Removed(1, HOSTILE)
+
+    def add(self, path: Path) -> tuple[str, ...]:
+        return (HOSTILE,)
 
 
 COMMANDS: dict[str, tuple[list[str], str, Any]] = {
@@ -54,11 +73,16 @@ COMMANDS: dict[str, tuple[list[str], str, Any]] = {
     "voices": (["voices"], "voices", lambda settings: (HOSTILE, "Ada")),
     "voices as JSON": (["voices", "--json"], "voices", lambda settings: (HOSTILE, "Ada")),
     "say fails": (["say", "hello"], "say", breaks),
-    "models": (["models"], "models", entries),
-    "models as JSON": (["models", "list", "--json"], "models", entries),
-    "models get": (["models", "get", "x"], "fetch_model", fetch),
-    "models verify": (["models", "verify", "x"], "verify_model", verify),
-    "models fails": (["models", "get", "x"], "fetch_model", breaks),
+    "models": (["models"], "model_library", HostileLibrary),
+    "models as JSON": (["models", "list", "--json"], "model_library", HostileLibrary),
+    "models get": (["models", "get", "x"], "model_library", HostileLibrary),
+    "models recommended": (["models", "get", "recommended"], "model_library", HostileLibrary),
+    "models verify": (["models", "verify", "x"], "model_library", HostileLibrary),
+    "models use": (["models", "use", HOSTILE], "model_library", HostileLibrary),
+    "models use as JSON": (["models", "use", "x", "--json"], "model_library", HostileLibrary),
+    "models remove": (["models", "remove", "x"], "model_library", HostileLibrary),
+    "models add": (["models", "add", "x"], "model_library", HostileLibrary),
+    "models fails": (["models", "get", "x"], "model_library", breaks),
 }
 
 
@@ -76,7 +100,9 @@ def test_no_command_passes_on_what_steers_the_terminal(
     out, err = capsys.readouterr()
     assert "canary" in out + err
     assert not ORDERS.search(out)
-    assert not ORDERS.search(err.removeprefix("\r"))  # our own, of a line of progress
+    assert not ORDERS.search(
+        err.replace("\n\r", "\n").removeprefix("\r")
+    )  # our own, of a line of progress
 
 
 def test_no_line_of_a_reply_looks_like_a_turn_of_its_own(

@@ -58,7 +58,7 @@ def test_a_pinned_file_has_its_size_hash_and_second_source() -> None:
         f'bytes = 3_400_000, sha256 = "{"a" * 64}", packed = ["toy-data==1.0/toy_data/x.bin"]',
     )
     (file,) = parse(pinned)["toy"].files
-    assert (file.megabytes, file.size, file.most_bytes) == (3, 3_400_000, 3_400_000)
+    assert (file.megabytes, file.size, file.most_bytes) == (3.4, 3_400_000, 3_400_000)
     assert file.sha256 == "a" * 64
     assert file.members == (Member(Package("toy-data", "1.0"), "toy_data/x.bin"),)
 

@@ -76,7 +76,9 @@ def test_when_both_sources_fail_both_are_told(hub: Hub, shelf: Path, tmp_path: P
     hub.status = 403
     store, asset = store_at(tmp_path / "models", hub), packed_asset(shelf)
     (shelf / "second-1.0-py3-none-any.whl").unlink()
-    with pytest.raises(AssetError, match=r"someone/toy .*second 1\.0 could not be fetched") as failed:
+    with pytest.raises(
+        AssetError, match=r"someone/toy .*second 1\.0 could not be fetched"
+    ) as failed:
         store.fetch(asset, ignore, never)
     assert failed.value.hint
 

@@ -18,12 +18,13 @@ Slots = Mapping[str, str]
 class Answer:
     """What to say, as written (digits and symbols are fine), and what to do, in that order of
     yielding: actions first, then text. An empty text says nothing. A `private` text, from a file,
-    stays on this computer.
+    stays on this computer. `unanswered`: a language model would have known more.
     """
 
     text: str = ""
     actions: tuple[Action, ...] = ()
     private: bool = False
+    unanswered: bool = False
 
 
 @dataclass(frozen=True)

@@ -53,6 +53,11 @@ def keep(pick: Pick, folder: Path) -> None:
 
 def find_pick(folder: Path, device: str) -> str:
     """The name of the profile picked for this kind of device; empty when there is none."""
-    pick = read_pick(Pick, folder / FILE)
+    pick = last_pick(folder)
     fits = pick is not None and pick.device == device and pick.profile in NAMES
     return pick.profile if pick is not None and fits else ""
+
+
+def last_pick(folder: Path) -> Pick | None:
+    """What was picked last, for whatever device; None when nothing was measured."""
+    return read_pick(Pick, folder / FILE)

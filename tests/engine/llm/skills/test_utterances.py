@@ -18,6 +18,7 @@ from engine.llm.base import (
     StopSpeaking,
     TextDelta,
     Timer,
+    Unanswered,
 )
 from engine.llm.skills import Skills
 
@@ -42,8 +43,9 @@ def in_words(deltas: list[Delta]) -> str:
     """A reply in the table's notation."""
     text = "".join(delta.text for delta in deltas if isinstance(delta, TextDelta))
     if text.startswith("I can't answer that without a language model. Try:"):
+        assert deltas[0] == Unanswered()
         text = "?"
-    actions = [delta for delta in deltas if not isinstance(delta, TextDelta)]
+    actions = [delta for delta in deltas if not isinstance(delta, TextDelta | Unanswered)]
     return "".join([text, *(f" | {notation(action)}" for action in actions)])
 
 

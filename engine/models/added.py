@@ -1,0 +1,89 @@
+"""Models of the person's own: where they lie is remembered, and they stay there.
+
+Invariant: nothing is copied, moved or deleted; the list is replaced whole, and a list that is none
+counts as empty.
+"""
+
+import json
+import os
+import tempfile
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from engine.asr.whisper.model import checked_folder
+from engine.errors import InvalidInput, ModelError, SettingsError
+from engine.llm.local.gguf import checked_file
+
+FILE = "added-models.json"
+MOST = 100
+_LARGEST_BYTES = 100_000
+HINT = "Choose a GGUF file, or a folder with GGUF files or with a converted Whisper model."
+
+
+@dataclass(frozen=True)
+class Added:
+    """A model of the person's own: its absolute path and its kind."""
+
+    path: str
+    kind: str
+
+
+def added(folder: Path) -> tuple[Added, ...]:
+    """What was added, oldest first."""
+    try:
+        with (folder / FILE).open(encoding="utf-8") as file:
+            found = json.loads(file.read(_LARGEST_BYTES))
+        return tuple(Added(str(each["path"]), str(each["kind"])) for each in found)[:MOST]
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return ()
+
+
+def add(path: Path, folder: Path) -> tuple[Added, ...]:
+    """Remember what is there: a GGUF file, a Whisper folder, or GGUF files in a folder; returns it.
+
+    InvalidInput when it is none of these, SettingsError when the list cannot be kept.
+    """
+    found = _looked_at(path.expanduser().absolute())
+    known = [each for each in added(folder) if each not in found]
+    if len(known) + len(found) > MOST:
+        raise InvalidInput(f"More than {MOST} models were added.", hint="Remove some first.")
+    _keep([*known, *found], folder)
+    return found
+
+
+def forget(path: str, folder: Path) -> None:
+    """Leave it out of the list; its files stay. SettingsError when the list cannot be kept."""
+    _keep([each for each in added(folder) if each.path != path], folder)
+
+
+def _looked_at(path: Path) -> tuple[Added, ...]:
+    try:
+        if path.is_dir():
+            files = sorted(each for each in path.glob("*.gguf") if each.is_file())[:MOST]
+            if files:
+                return tuple(
+                    Added(str(checked_file(str(each))), "language model") for each in files
+                )
+            return (Added(str(checked_folder(str(path))), "recogniser"),)
+        return (Added(str(checked_file(str(path))), "language model"),)
+    except ModelError as error:
+        raise InvalidInput(error.message, hint=HINT) from error
+
+
+def _keep(models: list[Added], folder: Path) -> None:
+    """Under a temporary name, then renamed; for the person alone."""
+    temporary = ""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=folder, prefix=FILE)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump([asdict(each) for each in models], file, indent=2)
+        Path(temporary).replace(folder / FILE)
+    except OSError as error:
+        with suppress(OSError):
+            Path(temporary).unlink()
+        raise SettingsError(
+            f"The list of added models cannot be saved in {folder}: {error.strerror or error}.",
+            hint="Make room or allow writing there, and add it again.",
+        ) from error

@@ -1,0 +1,80 @@
+"""What a host without a window asks of the models: each order by a name, on the calling thread.
+
+Invariant: the settings are those of the person's file, and a choice is written there.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine import settings_file
+from engine.messages.models import ModelEntry, Recommendation
+from engine.models import listing, recommended, removal, storage
+from engine.models.added import add
+from engine.models.choice import Changes, changes
+from engine.models.machine import this_machine
+from engine.models.servers import PORTS, find_served
+from engine.models.storage import Show
+from engine.settings import Settings, change
+
+
+@dataclass(frozen=True)
+class Removed:
+    """What was freed, and a sentence on what was done."""
+
+    freed_bytes: int
+    text: str
+
+
+class ModelLibrary:
+    """The models as they are with these settings."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    def models(self, *, servers: bool = False) -> tuple[ModelEntry, ...]:
+        """All models; those of servers on this machine only when asked for."""
+        return listing.entries(self._settings, find_served() if servers else ())
+
+    def recommendation(self) -> Recommendation:
+        """What fits this machine."""
+        return recommended.recommendation(self.models(), this_machine())
+
+    def fetch(self, name: str, show: Show) -> tuple[Path, ...]:
+        """Fetch a model and what it needs; `show` gets file, bytes done and in total. Returns their
+        folders. InvalidInput, AssetError.
+        """
+        return storage.fetch(name, show)
+
+    def verify(self, name: str, show: Show) -> tuple[str, ...]:
+        """One sentence per file that is not as it was fetched. InvalidInput."""
+        return storage.verify(name, show)
+
+    def remove(self, name: str) -> Removed:
+        """Delete a fetched model, or forget an added one. InvalidInput where it must stay."""
+        chosen = listing.entry(self._named(name), self._settings)
+        freed = removal.remove(chosen)
+        return Removed(freed, removal.told(chosen, freed))
+
+    def use(self, name: str) -> Changes:
+        """Write into the settings file that a model is used; in force from the next start.
+
+        InvalidInput when there is none of this name or it cannot be used, SettingsError when the
+        file cannot be written.
+        """
+        served = find_served() if name.split("/")[0] in PORTS else ()
+        chosen = changes(listing.entry(self._named(name), self._settings, served))
+        after = self._settings
+        for key, value in chosen:
+            after = change(after, key, value)
+        settings_file.save(after, settings_file.default_path(), self._settings)
+        self._settings = after
+        return chosen
+
+    def add(self, path: Path) -> tuple[str, ...]:
+        """Make files of the person's own known; returns their names. InvalidInput."""
+        return tuple(each.path for each in add(path, settings_file.data_folder()))
+
+    def _named(self, name: str) -> str:
+        """The path of an added model as the list has it, else the name as it is."""
+        path = str(Path(name).expanduser().absolute())
+        return path if any(each.name == path for each in self.models()) else name

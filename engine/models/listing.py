@@ -1,0 +1,195 @@
+"""Everything that can be listened, thought or spoken with, as a host shows it.
+
+Invariant: looks at names, sizes and small files only, so it is quick; servers are listed as they
+were found before.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.asr import pick as ears
+from engine.assets.catalogue import Asset, catalogue
+from engine.assets.store import Store
+from engine.errors import InvalidInput, ModelError
+from engine.llm.local.gguf import check_library
+from engine.messages.models import ModelEntry, Origin, Presence
+from engine.models.added import Added, added
+from engine.models.machine import Machine, need_mb, this_machine
+from engine.models.servers import TITLES, Served
+from engine.models.storage import default_store, size_on_disk, usable_path, with_needs
+from engine.settings import Settings
+from engine.settings_file import data_folder
+from engine.tts.voxtream.files import pick as voices
+
+RECOGNISER, LANGUAGE_MODEL, VOICE = "recogniser", "language model", "voice"
+KINDS = (RECOGNISER, LANGUAGE_MODEL, VOICE)  # what is chosen; all others are parts of a voice
+NEURAL = "voxtream2"
+_BUILT_IN = (
+    ("sphinx", RECOGNISER, "Sphinx: knows the built-in skills' sentences, English only", "MIT"),
+    ("skills", LANGUAGE_MODEL, "Built-in skills: no language model, certain answers", "GPL-3.0"),
+    ("starter", VOICE, "Rubato's own voice: small and neural, learns voices", "GPL-3.0"),
+    ("espeak", VOICE, "eSpeak NG: a formant voice for weak machines", "GPL-3.0"),
+)
+
+
+def entries(settings: Settings, served: Sequence[Served] = ()) -> tuple[ModelEntry, ...]:
+    """All models, by kind: what comes with the program, what can be fetched, what was added, and
+    the models of servers.
+    """
+    used, machine, store = _used(settings), this_machine(), default_store()
+    found = [
+        *(_built_in(*each, used) for each in _BUILT_IN),
+        *_listed(store, machine, used),
+        *(_added(each, machine, used) for each in added(data_folder())),
+        *(_served(each, used) for each in served),
+    ]
+    order = {kind: place for place, kind in enumerate(KINDS)}
+    return tuple(sorted(found, key=lambda entry: order.get(entry.kind, len(order))))
+
+
+def entry(name: str, settings: Settings, served: Sequence[Served] = ()) -> ModelEntry:
+    """The model of this name. InvalidInput when there is none."""
+    for each in entries(settings, served):
+        if each.name == name:
+            return each
+    raise InvalidInput(
+        f"There is no model called {name[:200]!r}.", hint="`rubato models list` names them all."
+    )
+
+
+@dataclass(frozen=True)
+class _Used:
+    """What the settings name: names of engines, paths of models, and a model at an address."""
+
+    names: frozenset[str]
+    paths: frozenset[Path]
+    served: tuple[str, str] | None  # address and model
+
+    def has(self, name: str, path: Path) -> bool:
+        return name in self.names or path in self.paths
+
+
+def _used(settings: Settings) -> _Used:
+    recogniser, mind = ears.resolve(settings.recogniser), settings.language_model
+    names, paths, served = {recogniser.engine, settings.speech.engine}, set(), None
+    if recogniser.engine == ears.WHISPER and recogniser.model.strip():
+        paths.add(Path(recogniser.model).expanduser())
+    if settings.speech.engine == NEURAL:
+        names |= {asset.name for asset in with_needs(NEURAL)}
+    match mind.engine:
+        case "llama" if mind.model.strip():
+            paths.add(Path(mind.model).expanduser())
+        case "server":
+            served = (mind.address.rstrip("/"), mind.model)
+        case engine:
+            names.add(engine)
+    return _Used(frozenset(names), frozenset(paths), served)
+
+
+def _built_in(name: str, kind: str, title: str, licence: str, used: _Used) -> ModelEntry:
+    return ModelEntry(
+        name,
+        title,
+        kind,
+        Origin.BUILT_IN,
+        Presence.COMPLETE,
+        megabytes=0,
+        megabytes_here=0,
+        memory_mb=0,
+        fits=True,
+        licence=licence,
+        attribution="comes with the program",
+        folder="",
+        in_use=name in used.names,
+    )
+
+
+def _listed(store: Store, machine: Machine, used: _Used) -> Iterator[ModelEntry]:
+    for asset in catalogue().values():
+        state = Presence(store.state(asset).value)
+        if asset.superseded and state is Presence.MISSING:
+            continue
+        memory_mb = need_mb(asset.kind, sum(each.megabytes for each in with_needs(asset.name)))
+        yield ModelEntry(
+            asset.name,
+            asset.title,
+            asset.kind,
+            Origin.LISTED,
+            state,
+            megabytes=asset.megabytes,
+            megabytes_here=store.bytes_here(asset) // 1_000_000,
+            memory_mb=memory_mb,
+            fits=machine.has_memory_for(memory_mb),
+            licence=asset.licence,
+            attribution=asset.attribution,
+            folder=str(store.path(asset)),
+            measured=_measured(asset),
+            in_use=used.has(asset.name, usable_path(asset, store)),
+            obstacle=_obstacle(asset.kind),
+        )
+
+
+def _added(model: Added, machine: Machine, used: _Used) -> ModelEntry:
+    path = Path(model.path)
+    megabytes = size_on_disk(path) // 1_000_000
+    memory_mb = need_mb(model.kind, megabytes)
+    gone = not path.exists()
+    return ModelEntry(
+        model.path,
+        path.name,
+        model.kind,
+        Origin.ADDED,
+        Presence.MISSING if gone else Presence.COMPLETE,
+        megabytes=megabytes,
+        megabytes_here=megabytes,
+        memory_mb=memory_mb,
+        fits=machine.has_memory_for(memory_mb),
+        licence="not known here",
+        attribution="added by you",
+        folder=model.path,
+        in_use=path in used.paths,
+        obstacle="It is no longer there." if gone else _obstacle(model.kind),
+    )
+
+
+def _served(model: Served, used: _Used) -> ModelEntry:
+    return ModelEntry(
+        model.name,
+        model.model,
+        LANGUAGE_MODEL,
+        Origin.SERVER,
+        Presence.COMPLETE,
+        megabytes=model.bytes // 1_000_000,
+        megabytes_here=model.bytes // 1_000_000,
+        memory_mb=0,
+        fits=True,
+        licence="not known here",
+        attribution=f"runs in {TITLES[model.server]} on this computer",
+        folder=model.address,
+        in_use=used.served == (model.address, model.model),
+    )
+
+
+def _obstacle(kind: str) -> str:
+    """Why a model of this kind cannot be used now; that it is not fetched yet is no obstacle."""
+    if kind not in KINDS:
+        return "A part of VoXtream2, which brings it along."
+    if kind != LANGUAGE_MODEL:
+        return ""
+    try:
+        check_library()
+    except ModelError:
+        return "It needs llama.cpp: run `make llm` in the program's folder, then start it again."
+    return ""
+
+
+def _measured(asset: Asset) -> str:
+    """What `rubato bench` found and kept."""
+    if asset.name == ears.ASSET:
+        heard = ears.find_pick(data_folder())
+        return heard.reason if heard else ""
+    if asset.name == NEURAL:
+        spoken = voices.last_pick(data_folder())
+        return spoken.reason if spoken else ""
+    return ""

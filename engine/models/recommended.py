@@ -1,0 +1,77 @@
+"""The set that fits this machine: a recogniser, a language model and a voice.
+
+Invariant: what was measured here goes before what is estimated; nothing is recommended that this
+machine has no memory for.
+"""
+
+from collections.abc import Sequence
+
+from engine.asr import pick as ears
+from engine.assets.catalogue import find
+from engine.messages.models import ModelEntry, Origin, Presence, Recommendation
+from engine.models.listing import LANGUAGE_MODEL, NEURAL
+from engine.models.machine import Machine
+from engine.models.storage import with_needs
+from engine.settings_file import data_folder
+from engine.tts.voxtream.files import pick as voices
+
+_VERBS = {"recogniser": "listens", "language model": "thinks", "voice": "speaks"}
+
+
+def recommendation(entries: Sequence[ModelEntry], machine: Machine) -> Recommendation:
+    """Of the models that can be fetched; with those of a kind that has none, the built-in ones."""
+    listed = [each for each in entries if each.origin is Origin.LISTED and each.fits]
+    chosen = [each for each in (_ears(listed), _mind(listed, machine), _voice(listed)) if each]
+    known = {each.name: each for each in entries}
+    missing = [
+        asset
+        for each in chosen
+        for asset in with_needs(each.name)
+        if known[asset.name].state is not Presence.COMPLETE
+    ]
+    here = [each for each in chosen if each.state is Presence.COMPLETE]
+    kinds = {each.kind for each in chosen}
+    stays = [f"the built-in {kind} stays" for kind in _VERBS if kind not in kinds]
+    obstacles = [f"{_name(each)}: {each.obstacle}" for each in chosen if each.obstacle]
+    return Recommendation(
+        tuple(each.name for each in chosen),
+        sum(asset.megabytes for asset in missing),
+        "; ".join([*(_words(each, each in here) for each in chosen), *stays]) + ".",
+        " ".join(obstacles),
+        in_use=all(each.in_use for each in chosen),
+    )
+
+
+def _ears(listed: Sequence[ModelEntry]) -> ModelEntry | None:
+    pick = ears.find_pick(data_folder())
+    if pick is not None and pick.recogniser == ears.BUILT_IN:
+        return None
+    return next((each for each in listed if each.name == ears.ASSET), None)
+
+
+def _mind(listed: Sequence[ModelEntry], machine: Machine) -> ModelEntry | None:
+    """The largest that should write as fast as it is spoken, else the smallest."""
+    minds = [
+        each for each in listed if each.kind == LANGUAGE_MODEL and not find(each.name).superseded
+    ]
+    quick = [each for each in minds if machine.thinks_fast_with(each.megabytes)]
+    by_size = sorted(quick or minds, key=lambda each: each.megabytes, reverse=bool(quick))
+    return by_size[0] if by_size else None
+
+
+def _voice(listed: Sequence[ModelEntry]) -> ModelEntry | None:
+    """The full-size one where `rubato bench` found it quick enough."""
+    pick = voices.last_pick(data_folder())
+    if pick is None or not pick.profile:
+        return None
+    return next((each for each in listed if each.name == NEURAL), None)
+
+
+def _words(each: ModelEntry, is_here: bool) -> str:
+    megabytes = sum(asset.megabytes for asset in with_needs(each.name))
+    size = "already here" if is_here else f"{megabytes:,} MB"
+    return f"{_name(each)} {_VERBS[each.kind]} ({size})"
+
+
+def _name(each: ModelEntry) -> str:
+    return each.title.split(":")[0].split(",")[0]

@@ -1,0 +1,87 @@
+"""Servers of language models that run on this machine: asked for their models, nothing else.
+
+Invariant: asks the loopback address only, through no proxy, each server for a moment, and reads no
+more than MOST_BYTES of what it answers, which is text from outside.
+"""
+
+import json
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+HOST: Final = "127.0.0.1"
+TIMEOUT_S: Final = 1.0  # one that runs here answers in milliseconds; a busy one is asked again
+MOST_BYTES: Final = 1_000_000
+MOST_MODELS: Final = 100
+MOST_CHARS: Final = 200  # of a name
+PORTS: Final[Mapping[str, int]] = {"ollama": 11434, "lm-studio": 1234, "llama-server": 8080}
+TITLES: Final = {"ollama": "Ollama", "lm-studio": "LM Studio", "llama-server": "llama-server"}
+
+
+@dataclass(frozen=True)
+class Served:
+    """A model of a server. `bytes` is its size, 0 where the server does not say."""
+
+    server: str
+    model: str
+    address: str
+    bytes: int = 0
+
+    @property
+    def name(self) -> str:
+        return f"{self.server}/{self.model}"
+
+
+def find_served(ports: Mapping[str, int] = PORTS) -> tuple[Served, ...]:
+    """The models of the servers that answer; a few seconds at most where one hangs."""
+    return tuple(each for server, port in ports.items() for each in _models(server, port))
+
+
+def _models(server: str, port: int) -> Iterator[Served]:
+    root = f"http://{HOST}:{port}"
+    listing = _asked(f"{root}/v1/models").get("data")
+    if not isinstance(listing, list) or not listing:
+        return
+    sizes = _ollama_sizes(root) if server == "ollama" else {}
+    for each in listing[:MOST_MODELS]:
+        model = each.get("id") if isinstance(each, dict) else None
+        if isinstance(model, str) and 0 < len(model) <= MOST_CHARS:
+            yield Served(server, model, f"{root}/v1", sizes.get(model) or _size(each))
+
+
+def _size(model: dict[str, Any]) -> int:
+    """llama-server tells it in a field of its own."""
+    meta = model.get("meta")
+    size = meta.get("size") if isinstance(meta, dict) else None
+    return size if isinstance(size, int) and size > 0 else 0
+
+
+def _ollama_sizes(root: str) -> dict[str, int]:
+    listing = _asked(f"{root}/api/tags").get("models")
+    models = (
+        [each for each in listing if isinstance(each, dict)] if isinstance(listing, list) else []
+    )
+    sizes = {str(each.get("name")): each.get("size") for each in models}
+    return {name: size for name, size in sizes.items() if isinstance(size, int) and size > 0}
+
+
+def _asked(url: str) -> dict[str, Any]:
+    """A JSON object; empty where nobody answers, or something else."""
+    import httpx  # a tenth of a second, and wanted only here
+
+    try:
+        with (
+            httpx.Client(trust_env=False, timeout=TIMEOUT_S) as client,
+            client.stream("GET", url, headers={"Accept-Encoding": "identity"}) as response,
+        ):
+            response.raise_for_status()
+            read, late = bytearray(), time.monotonic() + TIMEOUT_S
+            for chunk in response.iter_raw():
+                read += chunk
+                if len(read) > MOST_BYTES or time.monotonic() > late:
+                    return {}
+        found = json.loads(read)
+    except (httpx.HTTPError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}

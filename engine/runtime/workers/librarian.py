@@ -1,0 +1,195 @@
+"""What is done with models beside a conversation: listing, fetching, verifying, removing, choosing.
+
+Two threads: what takes a moment, and what takes minutes (fetches and checks, one after the other).
+Both wait for a disk or a network, and nobody may wait for them.
+Invariant: a fetch or check goes on while its model is wanted, and is given up at the next piece
+otherwise; what was fetched so far stays. Every order about one model ends with a ModelSettled.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import assert_never
+
+from engine import messages as m
+from engine.errors import Cancelled, EngineError
+from engine.messages import Event
+from engine.models import added, removal, storage
+from engine.models.choice import changes
+from engine.models.listing import entries, entry
+from engine.models.machine import this_machine
+from engine.models.recommended import recommendation
+from engine.models.servers import Served, find_served
+from engine.runtime.turn.facts import Fact, ModelChosen
+from engine.runtime.workers.worker import Worker
+from engine.settings import Settings
+from engine.settings_file import data_folder
+
+TELL_S = 0.2  # between two words on how far a fetch is
+
+
+@dataclass(frozen=True)
+class _Fetch:
+    name: str
+
+
+_Errand = _Fetch | m.VerifyModel
+
+
+class Librarian:
+    """Knows which models are wanted; the rest lies on the disk."""
+
+    def __init__(
+        self, tell: Callable[[Fact | Event], None], settings: Callable[[], Settings]
+    ) -> None:
+        """`settings` are those in force: which models are in use. Any thread may ask for them."""
+        self._tell = tell
+        self._settings = settings
+        # Names: to be fetched or verified, and to be used then. One call a change, so no lock.
+        self._wanted: set[str] = set()
+        self._to_use: set[str] = set()
+        self._served: tuple[Served, ...] = ()  # by servers, when they were last looked for
+        self._moments: Worker[m.ModelCommand] = Worker(
+            "librarian", handle=self._handle, tick=_no_tick, report=self._report
+        )
+        self._minutes: Worker[_Errand] = Worker(
+            "fetching", handle=self._carry_out, tick=_no_tick, report=self._report
+        )
+
+    def start(self) -> None:
+        self._moments.start()
+        self._minutes.start()
+
+    def post(self, command: m.ModelCommand) -> None:
+        """Take an order; never waits."""
+        match command:
+            case m.FetchModels(names, use):
+                if use:
+                    self._to_use.update(names)
+                for name in names:
+                    self._want(_Fetch(name))
+            case m.VerifyModel():
+                self._want(command)
+            case m.PauseFetch(name):
+                self._wanted.intersection_update(self._wanted - {name} if name else ())
+            case _:
+                self._moments.post(command)
+
+    def stop(self, timeout_s: float) -> bool:
+        """Give up what is going on, and end both threads."""
+        self._wanted.clear()
+        ended = self._moments.stop(timeout_s)
+        return self._minutes.stop(timeout_s) and ended
+
+    def _want(self, errand: _Errand) -> None:
+        if errand.name not in self._wanted:
+            self._wanted.add(errand.name)
+            self._tell(m.ModelProgress(errand.name, m.Activity.WAITING))
+            self._minutes.post(errand)
+
+    # ------------------------------------------------------------------- moments
+
+    def _handle(self, command: m.ModelCommand) -> None:
+        match command:
+            case m.ListModels(servers):
+                if servers:
+                    self._served = find_served()
+            case m.FetchRecommended():
+                fitting = recommendation(entries(self._settings()), this_machine())
+                self.post(m.FetchModels(fitting.names, use=True))
+            case m.AddModel(path):
+                names = ", ".join(each.path for each in added.add(path, data_folder()))
+                self._tell(m.Notice(f"{names} is in the list of models."))
+            case m.UseModel(name):
+                with self._settling(name):
+                    self._use(name)
+                    self._tell(m.ModelSettled(name, ""))
+            case m.RemoveModel(name):
+                with self._settling(name):
+                    chosen = entry(name, self._settings(), self._served)
+                    self._tell(m.ModelSettled(name, removal.told(chosen, removal.remove(chosen))))
+            case m.FetchModels() | m.VerifyModel() | m.PauseFetch():
+                pass  # taken by post()
+            case _:
+                assert_never(command)
+        self._list()
+
+    def _list(self) -> None:
+        machine, found = this_machine(), entries(self._settings(), self._served)
+        self._tell(m.ModelsListed(found, recommendation(found, machine), str(machine)))
+
+    def _use(self, name: str) -> None:
+        chosen = entry(name, self._settings(), self._served)
+        self._tell(ModelChosen(changes(chosen)))
+        self._tell(m.Notice(f"{chosen.title} is used from now on."))
+
+    # ------------------------------------------------------------------- minutes
+
+    def _carry_out(self, errand: _Errand) -> None:
+        name = errand.name
+        if name not in self._wanted:
+            self._tell(m.ModelSettled(name, ""))
+            return
+        try:
+            with self._settling(name):
+                if isinstance(errand, m.VerifyModel):
+                    self._verify(name)
+                else:
+                    self._fetch(errand)
+        finally:
+            self._wanted.discard(name)
+            self._to_use.discard(name)
+            self._moments.post(m.ListModels())
+
+    def _fetch(self, errand: _Fetch) -> None:
+        name = errand.name
+        show = self._shower(name, m.Activity.FETCHING)
+        storage.fetch_all(name, show, lambda: name not in self._wanted)
+        self._tell(m.ModelSettled(name, "It is here, and is what was published."))
+        if name in self._to_use:
+            self._use(name)
+        else:
+            self._tell(m.Notice(f"{storage.with_needs(name)[-1].title} was fetched."))
+
+    def _verify(self, name: str) -> None:
+        show = self._shower(name, m.Activity.VERIFYING)
+        faults = storage.verify(
+            name, lambda file, done, total: show(done, total), lambda: name not in self._wanted
+        )
+        good = "Every file is as it was fetched."
+        self._tell(m.ModelSettled(name, " ".join(faults) or good, failed=bool(faults)))
+
+    def _shower(self, name: str, activity: m.Activity) -> storage.ShowAll:
+        """Tells how far it is, now and then."""
+        due = 0.0
+
+        def show(done: int, total: int) -> None:
+            nonlocal due
+            now = time.monotonic()
+            if now >= due or done == total:
+                due = now + TELL_S
+                self._tell(m.ModelProgress(name, activity, done, total))
+
+        return show
+
+    @contextmanager
+    def _settling(self, name: str) -> Iterator[None]:
+        """What goes wrong is told with the model's name, and as the fault it is."""
+        try:
+            yield
+        except Cancelled:
+            self._tell(m.ModelSettled(name, "Paused: it goes on where it stopped."))
+        except EngineError as error:
+            text = f"{error.message} {error.hint}".strip()
+            self._tell(m.ModelSettled(name, text, failed=True))
+            self._report(error)
+
+    def _report(self, error: Exception) -> None:
+        if not isinstance(error, EngineError):
+            error = EngineError(f"Something went wrong with a model: {error}", hint="Try again.")
+        self._tell(m.Failed(error.code, error.message, error.hint))
+
+
+def _no_tick() -> None:
+    """Nothing is due by itself."""

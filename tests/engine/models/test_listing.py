@@ -1,0 +1,170 @@
+"""The list of all models, and which of them are in use."""
+
+from pathlib import Path
+
+import pytest
+
+from engine.asr import pick as ears
+from engine.assets.catalogue import catalogue, find
+from engine.errors import InvalidInput, ModelError
+from engine.messages import Origin, Presence
+from engine.models import listing, storage
+from engine.models.added import add
+from engine.models.choice import changes
+from engine.models.listing import entries, entry
+from engine.models.removal import remove, told
+from engine.models.servers import Served
+from engine.settings import Settings, change
+from engine.tts.voxtream.files import pick as voices
+from tests.engine.assets.hub import Hub
+from tests.engine.models.own_files import gguf, whisper
+
+OLLAMA = Served("ollama", "llama3.2:3b", "http://127.0.0.1:11434/v1", 2_000_000_000)
+
+
+def fetch(*names: str) -> None:
+    for name in names:
+        storage.fetch_all(name, lambda done, total: None, lambda: False)
+
+
+def using(name: str, settings: Settings | None = None) -> Settings:
+    """The settings after a model was chosen."""
+    after = settings or Settings()
+    for key, value in changes(entry(name, after, (OLLAMA,))):
+        after = change(after, key, value)
+    return after
+
+
+def in_use(settings: Settings) -> set[str]:
+    return {each.name for each in entries(settings, (OLLAMA,)) if each.in_use}
+
+
+def test_everything_in_the_catalogue_is_there_but_what_is_superseded(hub: Hub) -> None:
+    found = {each.name: each for each in entries(Settings())}
+    current = {asset.name for asset in catalogue().values() if not asset.superseded}
+    assert {name for name, each in found.items() if each.origin is Origin.LISTED} == current
+    assert all(each.licence and each.attribution for each in found.values())
+    assert {"sphinx", "skills", "starter", "espeak"} <= found.keys()
+
+
+def test_what_is_superseded_is_listed_for_those_who_have_it(hub: Hub) -> None:
+    fetch("qwen2-5-1-5b")
+    assert entry("qwen2-5-1-5b", Settings()).state is Presence.COMPLETE
+
+
+def test_a_fetched_model_is_found_and_used_without_a_path(hub: Hub, data: Path) -> None:
+    fetch("qwen3-4b")
+    settings = using("qwen3-4b")
+    file = find("qwen3-4b").files[0].path
+    assert settings.language_model.engine == "llama"
+    assert settings.language_model.model == str(data / "models" / "qwen3-4b" / file)
+
+
+@pytest.mark.parametrize(
+    ("name", "used"),
+    [
+        ("sphinx", {"sphinx", "skills", "starter"}),
+        ("whisper-base", {"whisper-base", "skills", "starter"}),
+        ("whisper-small", {"whisper-small", "skills", "starter"}),
+        ("qwen3-1-7b", {"whisper-base", "qwen3-1-7b", "starter"}),
+        ("ollama/llama3.2:3b", {"whisper-base", "ollama/llama3.2:3b", "starter"}),
+        ("voxtream2", {"whisper-base", "skills", "voxtream2", "mimi", "redimnet"}),
+        ("espeak", {"whisper-base", "skills", "espeak"}),
+    ],
+)
+def test_what_is_chosen_is_in_use_and_nothing_else_of_its_kind(
+    name: str, used: set[str], hub: Hub
+) -> None:
+    fetch("whisper-base", "whisper-small", "qwen3-1-7b", "voxtream2")
+    assert in_use(using(name)) == used
+
+
+def test_base_is_used_as_auto_unless_it_was_measured_too_slow(hub: Hub, data: Path) -> None:
+    fetch("whisper-base")
+    assert using("whisper-base").recogniser.engine == "auto"
+    ears.keep(ears.judge(5000.0), data)
+    assert entry("whisper-base", Settings()).measured.startswith("Whisper has a sentence written")
+    settings = using("whisper-base")
+    assert (settings.recogniser.engine, in_use(settings) >= {"whisper-base"}) == ("whisper", True)
+
+
+def test_files_of_ones_own_are_rows_that_can_be_used(hub: Hub, data: Path, tmp_path: Path) -> None:
+    model, folder = gguf(tmp_path / "own.gguf"), whisper(tmp_path / "ears")
+    add(model, data)
+    add(folder, data)
+    settings = using(str(folder), using(str(model)))
+    assert in_use(settings) >= {str(model), str(folder)}
+    assert entry(str(model), settings).megabytes == 2
+    assert told(entry(str(model), Settings()), remove(entry(str(model), Settings()))).endswith(
+        "the file itself was left alone."
+    )
+    assert model.exists()
+
+
+def test_an_added_file_that_is_gone_says_so_and_cannot_be_used(
+    hub: Hub, data: Path, tmp_path: Path
+) -> None:
+    model = gguf(tmp_path / "own.gguf")
+    add(model, data)
+    model.unlink()
+    gone = entry(str(model), Settings())
+    assert (gone.state, gone.obstacle) == (Presence.MISSING, "It is no longer there.")
+    with pytest.raises(InvalidInput):
+        changes(gone)
+
+
+def test_what_is_not_fetched_cannot_be_used(hub: Hub) -> None:
+    with pytest.raises(InvalidInput, match="not on this machine") as caught:
+        changes(entry("qwen3-8b", Settings()))
+    assert caught.value.hint.endswith("models get qwen3-8b")
+
+
+def test_without_llama_cpp_it_is_said_what_to_do(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing() -> None:
+        raise ModelError("llama-cpp-python is not installed.")
+
+    monkeypatch.setattr(listing, "check_library", missing)
+    minds = [each for each in entries(Settings(), (OLLAMA,)) if each.kind == "language model"]
+    assert {each.name for each in minds if not each.obstacle} == {"skills", "ollama/llama3.2:3b"}
+    assert all("make llm" in each.obstacle for each in minds if each.obstacle)
+
+
+def test_a_part_of_a_voice_is_not_chosen_by_itself(hub: Hub) -> None:
+    with pytest.raises(InvalidInput):
+        changes(entry("mimi", Settings()))
+
+
+@pytest.mark.parametrize("name", ["whisper-base", "mimi", "sphinx", "ollama/llama3.2:3b"])
+def test_what_is_in_use_or_not_ours_is_not_removed(name: str, hub: Hub) -> None:
+    fetch("whisper-base", "voxtream2")
+    settings = using("voxtream2")
+    with pytest.raises(InvalidInput) as caught:
+        remove(entry(name, settings, (OLLAMA,)))
+    assert caught.value.hint
+    assert entry(name, settings, (OLLAMA,)).state is Presence.COMPLETE
+
+
+def test_what_is_not_in_use_is_deleted(hub: Hub, data: Path) -> None:
+    fetch("qwen3-4b")
+    chosen = entry("qwen3-4b", Settings())
+    assert told(chosen, remove(chosen)) == "0.3 MB were freed."
+    assert not (data / "models" / "qwen3-4b").exists()
+    assert told(chosen, remove(chosen)) == "Nothing of qwen3-4b is here."
+
+
+def test_the_measured_speed_of_the_voice_is_told(hub: Hub, data: Path) -> None:
+    voices.keep(voices.judge("cpu", {"int8": 0.5}), data)
+    assert entry("voxtream2", Settings()).measured == "int8 keeps RTF at 0.50."
+
+
+def test_half_a_model_says_how_much_of_it_is_there(hub: Hub, data: Path) -> None:
+    part = data / "models" / "qwen3-4b" / "x.partial"
+    part.parent.mkdir(parents=True)
+    part.write_bytes(bytes(3_000_000))
+    half = entry("qwen3-4b", Settings())
+    assert (half.state, half.megabytes_here, half.megabytes) == (Presence.PARTIAL, 3, 2497)
+
+
+def test_a_name_that_is_none_is_refused(hub: Hub) -> None:
+    with pytest.raises(InvalidInput, match="no model called"):
+        entry("qwen9", Settings())

@@ -1,0 +1,78 @@
+"""What is recommended fits the machine, and what was measured goes first."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engine.asr import pick as ears
+from engine.messages import Recommendation
+from engine.models import storage
+from engine.models.listing import entries
+from engine.models.machine import Machine
+from engine.models.recommended import recommendation
+from engine.settings import Settings
+from engine.tts.voxtream.files import pick as voices
+from tests.engine.assets.hub import Hub
+
+
+def recommended(memory_mb: int, cores: int) -> Recommendation:
+    machine = Machine(memory_mb, cores)
+    found = [
+        replace(each, fits=machine.has_memory_for(each.memory_mb)) for each in entries(Settings())
+    ]
+    return recommendation(found, machine)
+
+
+@pytest.mark.parametrize(
+    ("memory_mb", "cores", "mind"),
+    [
+        (4_000, 2, "qwen3-1-7b"),
+        (16_000, 2, "qwen3-1-7b"),
+        (8_000, 4, "qwen3-4b"),
+        (8_000, 16, "qwen3-4b"),
+        (16_000, 8, "qwen3-8b"),
+        (64_000, 32, "qwen3-8b"),
+        (64_000, 1, "qwen3-1-7b"),
+    ],
+)
+def test_three_sizes_of_machine_have_a_language_model_each(
+    memory_mb: int, cores: int, mind: str, hub: Hub
+) -> None:
+    assert recommended(memory_mb, cores).names == ("whisper-base", mind)
+
+
+def test_sizes_are_said_and_add_up(hub: Hub) -> None:
+    fitting = recommended(8_000, 4)
+    assert "Whisper base listens (148 MB)" in fitting.text
+    assert "Qwen 3 4B Instruct 2507 thinks (2,497 MB)" in fitting.text
+    assert "the built-in voice stays" in fitting.text
+    assert fitting.megabytes == 148 + 2497
+
+
+def test_what_is_here_is_not_counted(hub: Hub) -> None:
+    storage.fetch_all("whisper-base", lambda done, total: None, lambda: False)
+    fitting = recommended(8_000, 4)
+    assert fitting.megabytes == 2497
+    assert "already here" in fitting.text
+    assert not fitting.in_use
+
+
+def test_a_machine_without_memory_keeps_what_is_built_in(hub: Hub) -> None:
+    tiny = recommended(1_000, 1)
+    assert tiny.names == ()
+    assert tiny.text.count("stays") == 3
+
+
+def test_whisper_is_not_recommended_where_it_was_measured_too_slow(hub: Hub, data: Path) -> None:
+    ears.keep(ears.judge(3000.0), data)
+    assert recommended(8_000, 4).names == ("qwen3-4b",)
+
+
+def test_the_full_voice_is_recommended_where_it_was_measured_quick_enough(
+    hub: Hub, data: Path
+) -> None:
+    voices.keep(voices.judge("cpu", {"int8": 2.5}), data)
+    assert "voxtream2" not in recommended(64_000, 32).names
+    voices.keep(voices.judge("cpu", {"int8": 0.5}), data)
+    assert recommended(64_000, 32).names[-1] == "voxtream2"

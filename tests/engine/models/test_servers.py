@@ -1,0 +1,97 @@
+"""Servers on this machine are asked for their models, and believed nothing else."""
+
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from engine.models.servers import MOST_BYTES, MOST_CHARS, MOST_MODELS, Served, find_served
+
+Pages = dict[str, bytes]
+
+
+@contextmanager
+def server(pages: Pages) -> Iterator[int]:
+    """Answers these paths; returns its port."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            """Quiet."""
+
+        def do_GET(self) -> None:
+            body = pages.get(self.path)
+            self.send_response(404 if body is None else 200)
+            self.end_headers()
+            with suppress(ConnectionError):
+                self.wfile.write(body or b"")
+
+    made = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield made.server_port
+    finally:
+        made.shutdown()
+        thread.join()
+        made.server_close()
+
+
+def listing(*names: object) -> bytes:
+    return json.dumps({"object": "list", "data": [{"id": name} for name in names]}).encode()
+
+
+def closed_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port: int = taken.getsockname()[1]
+    return port
+
+
+def test_every_model_of_every_server_is_found() -> None:
+    tags = json.dumps({"models": [{"name": "llama3.2:3b", "size": 2_000_000_000}]}).encode()
+    meta = {"data": [{"id": "own", "meta": {"size": 500_000_000}}]}
+    with (
+        server({"/v1/models": listing("llama3.2:3b", "phi"), "/api/tags": tags}) as ollama,
+        server({"/v1/models": json.dumps(meta).encode()}) as llama,
+    ):
+        found = find_served({"ollama": ollama, "lm-studio": closed_port(), "llama-server": llama})
+    assert found == (
+        Served("ollama", "llama3.2:3b", f"http://127.0.0.1:{ollama}/v1", 2_000_000_000),
+        Served("ollama", "phi", f"http://127.0.0.1:{ollama}/v1"),
+        Served("llama-server", "own", f"http://127.0.0.1:{llama}/v1", 500_000_000),
+    )
+    assert found[0].name == "ollama/llama3.2:3b"
+
+
+def test_a_proxy_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{closed_port()}")
+    with server({"/v1/models": listing("a")}) as port:
+        assert len(find_served({"ollama": port})) == 1
+
+
+WRONG: dict[str, Any] = {
+    "nothing": b"",
+    "no JSON": b"<html>",
+    "a list": b"[]",
+    "no data": b"{}",
+    "data that is none": b'{"data": 3}',
+    "strange names": listing(1, None, "", "x" * (MOST_CHARS + 1), {"a": 1}),
+    "endless": listing("x") + b" " * (MOST_BYTES + 1),
+    "deep": b"[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("body", WRONG.values(), ids=WRONG.keys())
+def test_what_another_program_answers_there_is_no_model(body: bytes) -> None:
+    with server({"/v1/models": body}) as port:
+        assert find_served({"lm-studio": port}) == ()
+
+
+def test_no_more_than_a_hundred_models_are_taken() -> None:
+    with server({"/v1/models": listing(*map(str, range(500)))}) as port:
+        assert len(find_served({"lm-studio": port})) == MOST_MODELS
