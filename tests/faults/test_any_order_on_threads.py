@@ -1,0 +1,257 @@
+"""Anything, in any order and any phase (stories.py), on the engine's own threads: none of them
+dies, and after stop() none of them is left over, nor an open file.
+
+Invariant: nothing here hangs on how quick the machine is. What must come is waited for, as long as
+it takes; a moment between two acts only makes their order another one.
+"""
+
+import gc
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+from hypothesis import HealthCheck, Phase, example, given, settings
+from hypothesis import strategies as st
+
+from engine import messages as m
+from engine.audio import vad
+from engine.audio.base import Pcm
+from engine.audio.devices.file_device import FileLoudspeaker
+from engine.errors import DeviceError
+from engine.messages import Event, Notice
+from engine.runtime.turn import watchdog
+from tests.fakes import RATE, HandMicrophone
+from tests.faults.stories import (
+    LOUD,
+    BrittleStage,
+    Late,
+    LevelVad,
+    Post,
+    Scene,
+    Speaking,
+    Trial,
+    acts,
+    changing,
+    losing_loudspeaker,
+    losing_microphone,
+    plugging,
+    recording,
+    stories,
+)
+from tests.faults.whole import fast_clock
+
+PATIENCE_S = 240.0  # a loaded machine is slow; a passing test hardly waits
+STALLED_S = 60.0  # the watchdog's: before that patience ends, and long after anything here moves
+LULL_S = 0.03  # when nothing is told any more, the moment is over
+MOMENTS = st.sampled_from([0, 0, 1, 3, 10, 30])  # events until the next act
+
+
+class LiveMicrophone(HandMicrophone):
+    """Hears the person as time passes."""
+
+    def __init__(self, speaks: Callable[[], bool]) -> None:
+        super().__init__("live microphone")
+        self._speaks = speaks
+        self._heard_at = fast_clock()
+
+    def read(self) -> Pcm:
+        super().read()  # it may be gone
+        samples = min(int((fast_clock() - self._heard_at) * RATE), RATE)
+        self._heard_at = fast_clock()
+        return np.full(samples, LOUD if self._speaks() else 0.0, np.float32)
+
+
+@dataclass
+class Socket:
+    """What a loudspeaker is plugged into."""
+
+    gone: bool = False
+
+
+class LiveLoudspeaker(FileLoudspeaker):
+    """Plays as time passes, until its plug is pulled."""
+
+    def __init__(self, socket: Socket) -> None:
+        super().__init__(None, RATE, clock=fast_clock)
+        self._socket = socket
+
+    def write(self, pcm: Pcm) -> int:
+        if self._socket.gone:
+            raise DeviceError("The loudspeaker is gone.")
+        return super().write(pcm)
+
+    def close(self) -> None:
+        super().close()
+        if self._socket.gone:
+            raise DeviceError("The loudspeaker is gone.")
+
+
+class LiveStage(BrittleStage):
+    """Devices on which time passes by itself. `speaks`: whether the person does."""
+
+    speaks: bool = False
+
+    def __post_init__(self) -> None:
+        self.microphones = {"": LiveMicrophone(lambda: self.speaks)}
+        self.loudspeakers = {"": Socket()}  # type: ignore[dict-item]
+
+    def _loudspeaker(self, name: str) -> LiveLoudspeaker:  # type: ignore[override]
+        if name not in self.loudspeakers:
+            raise DeviceError(f"There is no loudspeaker {name!r}.", hint="Plug one in.")
+        return LiveLoudspeaker(self.loudspeakers[name])  # type: ignore[arg-type]
+
+
+class LiveTrial(Trial):
+    """An engine on its threads. wait() and pass_by() hold the person up, nobody else."""
+
+    def __init__(self, folder: Path, *, hands_free: bool, headset: bool) -> None:
+        self._told = threading.Condition()
+        self._marks = 0
+        self.live_stage = LiveStage()
+        super().__init__(self.live_stage, folder, hands_free=hands_free, headset=headset)
+
+    def keep(self, event: Event) -> None:
+        with self._told:
+            super().keep(event)
+            self._told.notify_all()
+
+    def wait(self, condition: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + PATIENCE_S
+        with self._told:
+            while not condition():
+                assert time.monotonic() < deadline, self.events[-30:]
+                self._told.wait(LULL_S)
+
+    def pass_by(self, events: int) -> None:
+        """Until so many events were told, or none is."""
+        with self._told:
+            for _ in range(events):
+                if not self._told.wait(LULL_S):
+                    return
+
+    def catch_up(self) -> None:
+        """Until everything posted so far was acted on."""
+        self._marks += 1
+        mark = Notice(f"mark {self._marks}")
+        self.post(mark)  # what the conductor does not know it shows as it is
+        self.wait(lambda: mark in self.events)
+
+    def settle(self) -> None:
+        self.post(m.SetHandsFree(False))  # or what was said before is another turn, later
+        self.repair()
+        self.catch_up()
+        self.wait(lambda: self.idle)
+
+    def live_through(self, story: list[Scene]) -> None:
+        """All of it, and one more question."""
+        for act, moment in acts(story):
+            self.act(act)
+            self.pass_by(moment)
+        self.settle()
+        self.stage.loudspeakers[""].gone = False
+        turns = len(self.ended())
+        self.post(m.SendText("are you there"))
+        self.wait(lambda: len(self.ended()) > turns)
+        self.settle()
+        assert self.answered(), self.events[-30:]
+
+    def act(self, act: Callable[[Trial], None]) -> None:
+        if isinstance(act, Late):
+            floor = self.conductor._floor
+            doubted = floor.doubt
+            over = min(floor.turn, doubted.turn if doubted else floor.turn)
+            if act.turn >= over:  # it could be a lie by the time it arrives
+                return
+        act(self)
+        self.live_stage.speaks = self.speaks
+
+
+def descriptors() -> int:
+    """Open files of this process."""
+    gc.collect()
+    return int(psutil.Process().num_fds())
+
+
+@contextmanager
+def nothing_left_over() -> Iterator[set[threading.Thread]]:
+    """Gives the threads there were before."""
+    threads, files = set(threading.enumerate()), descriptors()
+    yield threads
+    assert set(threading.enumerate()) <= threads
+    assert descriptors() <= files
+
+
+def live(story: list[Scene], folder: Path, *, hands_free: bool, headset: bool) -> None:
+    with pytest.MonkeyPatch.context() as patch, nothing_left_over() as before:
+        patch.setattr(watchdog, "STALLED_S", STALLED_S)
+        patch.setattr(watchdog, "TRANSCRIPT_S", STALLED_S)
+        trial = LiveTrial(folder, hands_free=hands_free, headset=headset)
+        trial.conductor.start()
+        born = set(threading.enumerate()) - before
+        try:
+            trial.live_through(story)
+            assert all(thread.is_alive() for thread in born)
+        finally:
+            trial.conductor.stop()
+        trial.check()
+
+
+@pytest.fixture(autouse=True)
+def _level_vad(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vad, "Vad", LevelVad)
+
+
+@pytest.fixture(autouse=True)
+def _opened_once(tmp_path: Path) -> None:
+    """What a process opens once, and keeps, is open before anything is counted."""
+    trial = LiveTrial(tmp_path, hands_free=False, headset=False)
+    trial.conductor.start()
+    trial.act(recording)
+    trial.post(m.SendText("hello"))
+    trial.wait(lambda: bool(trial.ended()))
+    trial.conductor.stop()
+
+
+ANYTHING = given(story=stories(MOMENTS), hands_free=st.booleans(), headset=st.booleans())
+# Threads take turns as they like: what fails once may pass again, so nothing is gained by making
+# the example smaller.
+LIVE = settings(
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+
+
+@pytest.mark.slow
+@settings(LIVE, max_examples=2)
+@example(
+    story=[
+        (Post(m.SendText("hello")), 10, changing(("speech.seed", 1)), 3, losing_loudspeaker, 10),
+        (recording, 1, changing(("speech.engine", "espeak")), 0, Post(m.NewConversation()), 3),
+        (Speaking(True), 30, losing_microphone, 3, plugging, 10),
+        (Post(m.PressTalk()), 3, changing(("recogniser.engine", "whisper")), 1, plugging, 3),
+        (Post(m.ReleaseTalk()), 3, Post(m.StopReply(by_escape=True)), 0, Late(0, 1), 0),
+    ],
+    hands_free=True,
+    headset=True,
+)
+@ANYTHING
+def test_every_turn_ends_once_and_nothing_is_left_over(
+    story: list[Scene], hands_free: bool, headset: bool, tmp_path: Path
+) -> None:
+    live(story, tmp_path, hands_free=hands_free, headset=headset)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3600)
+@settings(LIVE, max_examples=60)
+@ANYTHING
+def test_so_it_is_after_two_thousand_acts(
+    story: list[Scene], hands_free: bool, headset: bool, tmp_path: Path
+) -> None:
+    live(story, tmp_path, hands_free=hands_free, headset=headset)
