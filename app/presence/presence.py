@@ -9,11 +9,13 @@ from PySide6.QtWidgets import QSystemTrayIcon
 
 from app.presence.bus import Bus
 from app.presence.desk import Desk
+from app.presence.keys.global_keys import KEYS, GlobalKeys, source_here
+from app.presence.keys.source import Action
 from app.presence.notifications import Notifications
 from app.presence.tray import Tray
 from app.settings.form import Value
 from app.window import Window
-from engine.api import Event, Failed, Part, SettingChanged, Settings, TimerRang
+from engine.api import Event, Failed, Notice, Part, SettingChanged, Settings, TimerRang
 
 TRAY_KEY = "presence.tray"
 NOTIFICATIONS_KEY = "presence.notifications"
@@ -34,6 +36,10 @@ class Presence(QObject):
         self._notifications: Notifications | None = None  # None until begin()
         self.bus = Bus(self)
         self.tray = Tray(desk, hands_free=settings.audio.hands_free, parent=self)
+        self._chosen = settings.presence
+        self.keys = GlobalKeys(desk, lambda: source_here(self.bus), self)
+        self.keys.failed.connect(lambda *told: window.on_event(Failed("global key", *told)))
+        self.keys.told.connect(lambda text: window.on_event(Notice(text)))
         self.tray.quit_chosen.connect(window.quit)
         self.tray.settings_chosen.connect(self._open_settings)
         window.closing_hides = lambda: self.tray.is_there
@@ -45,10 +51,14 @@ class Presence(QObject):
         self._notifications = Notifications(self.bus, self._show_balloon, self)
         self._notifications.clicked.connect(self._desk.show)
         self.tray.want(self._may_have_tray and self._wants_tray)
+        self.keys.choose(
+            {action: getattr(self._chosen, f"{action.value}_key") for action in Action}
+        )
 
     def end(self) -> None:
         """Let go of the desktop."""
         self.tray.want(False)
+        self.keys.close()
         self.bus.close()
 
     def start_hidden(self) -> None:
@@ -82,6 +92,8 @@ class Presence(QObject):
                 self._desk.show()  # or nobody would find it any more
         elif key == NOTIFICATIONS_KEY:
             self._notifies = bool(value)
+        elif key in KEYS:
+            self.keys.choose({KEYS[key]: str(value)})
 
     def _on_put_away(self) -> None:
         if not self._was_put_away:

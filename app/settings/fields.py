@@ -83,8 +83,8 @@ def editor(field: Field, theme: Theme, devices: Devices, parent: QWidget) -> Edi
             return LocationEditor(field, of, theme, parent)
         case Flag():
             return FlagEditor(field, theme, parent)
-        case KeyName():
-            return KeyEditor(field, parent)
+        case KeyName(chord):
+            return KeyEditor(field, _ChordLine() if chord else _KeyLine(), parent)
 
 
 def _device_options(part: Part, devices: Devices) -> list[tuple[str, str]]:
@@ -236,8 +236,8 @@ class FlagEditor(Editor):
 
 
 class KeyEditor(Editor):
-    def __init__(self, field: Field, parent: QWidget) -> None:
-        self._line = _KeyLine()
+    def __init__(self, field: Field, line: "_KeyLine", parent: QWidget) -> None:
+        self._line = line
         super().__init__(field, self._line, parent)
         self._line.pressed.connect(self._on_pressed)
 
@@ -267,6 +267,33 @@ class _KeyLine(QLineEdit):
             super().keyPressEvent(event)
             return
         self.pressed.emit(QKeySequence(key).toString())
+
+
+class _ChordLine(_KeyLine):
+    """The same with modifiers; Backspace takes the key away."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setPlaceholderText("None")
+        self.setToolTip("Click here, then press the keys; Backspace for none")
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        combination = event.keyCombination()
+        modifiers = (Qt.Key.Key_Shift, Qt.Key.Key_Control, Qt.Key.Key_Alt, Qt.Key.Key_Meta)
+        moves = (Qt.Key.Key_Tab, Qt.Key.Key_Backtab)
+        if combination.key() in (*modifiers, *moves):
+            QLineEdit.keyPressEvent(self, event)
+        elif event.modifiers() or _is_function(combination.key()):
+            self.pressed.emit(QKeySequence(combination).toString())
+        elif combination.key() in (Qt.Key.Key_Backspace, Qt.Key.Key_Delete):
+            self.pressed.emit("")
+        else:
+            QLineEdit.keyPressEvent(self, event)
+
+
+def _is_function(key: Qt.Key) -> bool:
+    alone = (Qt.Key.Key_Pause, Qt.Key.Key_ScrollLock, Qt.Key.Key_Menu)
+    return Qt.Key.Key_F1 <= key <= Qt.Key.Key_F24 or key in alone
 
 
 class SettingRow(QWidget):

@@ -71,7 +71,9 @@ class Flag:
 
 @dataclass(frozen=True)
 class KeyName:
-    """A key to hold."""
+    """A key to hold; a `chord` is one with its modifiers, or none."""
+
+    chord: bool = False
 
 
 Kind = Choice | Device | Number | Text | Location | Flag | KeyName
@@ -326,6 +328,16 @@ PAGES = (
                 Flag(),
                 "For timers, a lost microphone and fetched models while the window is away.",
             ),
+            Field(
+                "presence.talk_key",
+                "Talk key everywhere",
+                KeyName(chord=True),
+                "Hold it while you speak, whatever has the focus. Under Wayland the desktop asks"
+                " you which key it gives.",
+            ),
+            Field("presence.stop_key", "Stop key everywhere", KeyName(chord=True)),
+            Field("presence.faster_key", "Faster key everywhere", KeyName(chord=True)),
+            Field("presence.slower_key", "Slower key everywhere", KeyName(chord=True)),
         ),
         at_login=True,
     ),

@@ -173,6 +173,7 @@ def test_the_engine_is_made_after_the_first_frame_and_notes_are_shown(qapp) -> N
     def look() -> None:
         window = window_on_screen()
         if seen:
+            poll.stop()
             seen["note"] = window.banner.message.text()
             window.close()
 

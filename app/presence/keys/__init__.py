@@ -1,0 +1,1 @@
+"""Keys that work without the focus, each system in its own way."""

@@ -1,0 +1,100 @@
+"""The keys of the settings, put to work by the way this system has, and what they do.
+
+Invariant: no key by default, and then nothing is opened or listened to.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QGuiApplication
+
+from app.presence.bus import Bus
+from app.presence.desk import Desk
+from app.presence.keys.chord import Chord, parse
+from app.presence.keys.source import Action, KeySource, NoKeys
+from app.presence.remote import Order
+from engine.api import EngineError
+
+KEYS = {f"presence.{action.value}_key": action for action in Action}
+_ELSEWHERE = (
+    "Rubato cannot have global keys on this system yet. Bind `rubato talk toggle` to a key with a"
+    " program that can."
+)
+_PRESSED = {
+    Action.TALK: Order.PRESS,
+    Action.STOP: Order.STOP,
+    Action.FASTER: Order.FASTER,
+    Action.SLOWER: Order.SLOWER,
+}
+
+
+class GlobalKeys(QObject):
+    """Signals:
+    failed(message, hint): a key does not work, and what to do about it.
+    told(text): which keys the desktop gave.
+    """
+
+    failed = Signal(str, str)
+    told = Signal(str)
+
+    def __init__(
+        self, desk: Desk, make_source: Callable[[], KeySource], parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._desk = desk
+        self._make_source = make_source
+        self._source: KeySource | None = None  # None = no key was ever asked for
+        self._texts: dict[Action, str] = {}
+
+    def choose(self, texts: Mapping[Action, str]) -> None:
+        """Have these keys in force, as settings name them; the empty text is none."""
+        self._texts = {**self._texts, **texts}
+        chords: dict[Action, Chord] = {}
+        for action, text in self._texts.items():
+            try:
+                if text:
+                    chords[action] = parse(text)
+            except EngineError as error:
+                self.failed.emit(error.message, error.hint)
+        if chords and self._source is None:
+            self._source = self._connected(self._make_source())
+        if self._source is not None:
+            self._source.grab(chords)
+
+    def close(self) -> None:
+        if self._source is not None:
+            self._source.close()
+
+    def _connected(self, source: KeySource) -> KeySource:
+        source.setParent(self)
+        source.pressed.connect(lambda action: self._desk.do(_PRESSED[action]))
+        source.released.connect(self._on_released)
+        source.lost.connect(self._on_lost)
+        source.bound.connect(self.told)
+        return source
+
+    def _on_released(self, action: Action) -> None:
+        if action is Action.TALK:
+            self._desk.do(Order.RELEASE)
+
+    def _on_lost(self, reason: str) -> None:
+        self.failed.emit("A key that works everywhere does not.", reason)
+
+
+def source_here(bus: Bus) -> KeySource:
+    """This system's way."""
+    if sys.platform == "win32":
+        from app.presence.keys.windows import WindowsKeys
+
+        return WindowsKeys()
+    if os.environ.get("WAYLAND_DISPLAY"):  # under Xwayland a grab sees no Wayland program's keys
+        from app.presence.keys.portal import PortalKeys
+
+        return PortalKeys(bus)
+    if QGuiApplication.platformName() == "xcb":
+        from app.presence.keys.x11 import X11Keys
+
+        return X11Keys()
+    return NoKeys(_ELSEWHERE)

@@ -1,0 +1,168 @@
+"""Global keys under Wayland: the desktop's portal GlobalShortcuts. The desktop asks the person
+which key does what; what the settings name is only a proposal.
+
+Invariant: all keys are bound at once, because a session is bound once. Where the portal restarts, a
+new session is opened; where it refuses, that is said once and nothing is tried again by itself.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject
+
+from app.look.plain_text import one_line
+from app.presence.bus import Address, Bus, error_of, is_error, path_of
+from app.presence.desktop_entry import APP_ID
+from app.presence.keys.chord import Chord
+from app.presence.keys.source import Action, KeySource
+
+if TYPE_CHECKING:
+    from jeepney import Message
+
+PORTAL = "org.freedesktop.portal.Desktop"
+PATH = "/org/freedesktop/portal/desktop"
+SHORTCUTS = Address(PATH, PORTAL, "org.freedesktop.portal.GlobalShortcuts")
+REGISTRY = Address(PATH, PORTAL, "org.freedesktop.host.portal.Registry")
+REQUEST = "org.freedesktop.portal.Request"
+_NONE_OFFERED = (
+    "This desktop offers no global keys. Bind `rubato talk toggle` to a key in its own settings."
+)
+_REFUSED = (
+    "The desktop gave Rubato no global key. Allow it in the desktop's settings, or choose one."
+)
+
+
+class PortalKeys(KeySource):
+    """Serves one set of keys at a time."""
+
+    def __init__(self, bus: Bus, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._bus = bus
+        self._wanted: Mapping[Action, Chord] = {}
+        self._owner: str | None = None  # None = not known yet; "" = no portal
+        self._session = ""  # its path; empty = none
+        self._waiting: dict[str, Any] = {}  # path of a request -> what to do with its response
+        self._requests = 0
+        bus.watch(PORTAL, REQUEST, "Response", self._on_response)
+        bus.watch(PORTAL, SHORTCUTS.interface, "Activated", self._on_activated)
+        bus.watch(PORTAL, SHORTCUTS.interface, "Deactivated", self._on_deactivated)
+        bus.watch(PORTAL, SHORTCUTS.interface, "ShortcutsChanged", self._on_changed)
+        bus.watch_name(PORTAL, self._on_owner)
+        bus.lost.connect(lambda: self._on_owner(""))
+
+    def grab(self, chords: Mapping[Action, Chord]) -> None:
+        self._end_session()
+        self._wanted = dict(chords)
+        if chords and not self._bus.is_connected:
+            self.lost.emit(_NONE_OFFERED)
+        elif chords and self._owner is not None:
+            self._open()
+
+    def close(self) -> None:
+        self._end_session()
+        self._wanted = {}
+
+    def _on_owner(self, owner: str) -> None:
+        """The portal came, went, or restarted."""
+        was, self._owner = self._owner, owner
+        if owner == was or (was == "" and self._waiting):
+            return  # the latter: what we asked of it has started it
+        self._session = ""
+        self._waiting.clear()
+        self.release_all()
+        if self._wanted and (owner or was is None):
+            self._open()
+
+    def _open(self) -> None:
+        # From 1.21 on the portal must be told who we are; older ones do not know the method.
+        self._bus.call(REGISTRY, "Register", "sa{sv}", (APP_ID, {}))
+        token = ("s", self._token())
+        self._ask("CreateSession", "a{sv}", ({"session_handle_token": token},), self._on_session)
+
+    def _on_session(self, results: dict[str, Any]) -> None:
+        self._session = str(results.get("session_handle", ("s", ""))[1])
+        shortcuts = [
+            (action.value, {
+                "description": ("s", action.words),
+                "preferred_trigger": ("s", chord.trigger()),
+            })
+            for action, chord in self._wanted.items()
+        ]  # fmt: skip
+        body: tuple[Any, ...] = (self._session, shortcuts, "", {})
+        self._ask("BindShortcuts", "oa(sa{sv})sa{sv}", body, self._on_bound)
+
+    def _on_bound(self, results: dict[str, Any]) -> None:
+        bound = results.get("shortcuts", ("", []))[1]
+        if bound:
+            self.bound.emit(_told(bound))
+        else:
+            self.lost.emit(_REFUSED)
+
+    def _on_changed(self, message: "Message") -> None:
+        if self._is_ours(message):
+            self.release_all()  # the key that would be let go may be no longer the one
+            self.bound.emit(_told(message.body[1]))
+
+    def _on_activated(self, message: "Message") -> None:
+        if self._is_ours(message) and (action := _action(message.body[1])) is not None:
+            self.press(action)
+
+    def _on_deactivated(self, message: "Message") -> None:
+        if self._is_ours(message) and (action := _action(message.body[1])) is not None:
+            self.release(action)
+
+    def _is_ours(self, message: "Message") -> bool:
+        return bool(self._session) and message.body[0] == self._session
+
+    def _ask(self, method: str, signature: str, body: tuple[Any, ...], then: Any) -> None:
+        """Make a request; `then` gets the results of its response."""
+        token = self._token()
+        *others, options = body
+        whole = (*others, {**options, "handle_token": ("s", token)})
+        sender = self._bus.name.removeprefix(":").replace(".", "_")
+        self._waiting[f"{PATH}/request/{sender}/{token}"] = then
+
+        def answered(message: "Message") -> None:
+            if is_error(message):
+                self._waiting.clear()
+                reason = one_line(error_of(message))
+                self.lost.emit(f"{_NONE_OFFERED} ({reason})" if reason else _NONE_OFFERED)
+
+        self._bus.call(SHORTCUTS, method, signature, whole, answered)
+
+    def _on_response(self, message: "Message") -> None:
+        then = self._waiting.pop(path_of(message), None)
+        if then is None:
+            return
+        code, results = message.body
+        if code == 0:
+            then(results)
+        else:
+            self._end_session()
+            self.lost.emit(_REFUSED)
+
+    def _end_session(self) -> None:
+        if self._session:
+            session = Address(self._session, PORTAL, "org.freedesktop.portal.Session")
+            self._bus.call(session, "Close")
+        self._session = ""
+        self._waiting.clear()
+        self.release_all()
+
+    def _token(self) -> str:
+        self._requests += 1
+        return f"rubato{self._requests}"
+
+
+def _action(name: object) -> Action | None:
+    return next((action for action in Action if action.value == name), None)
+
+
+def _told(shortcuts: list[tuple[str, dict[str, Any]]]) -> str:
+    """Which keys the desktop gave, as a line for the person."""
+    given = [
+        f"{name}: {trigger}"
+        for name, about in shortcuts
+        if (trigger := str(about.get("trigger_description", ("s", ""))[1]))
+    ]
+    return one_line("The desktop's keys: " + ", ".join(given)) if given else ""

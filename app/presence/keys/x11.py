@@ -1,0 +1,133 @@
+"""Global keys under X11: XGrabKey on the root window, on a connection of our own.
+
+Invariant: only the keys asked for are seen, with and without Caps Lock and Num Lock. A key that is
+held repeats as release and press: it counts as down for as long as the server says it is.
+"""
+
+from collections.abc import Mapping
+from itertools import product
+
+from PySide6.QtCore import QObject, QSocketNotifier
+from Xlib import XK, X, display, error
+
+from app.presence.keys.chord import Chord
+from app.presence.keys.source import Action, KeySource
+
+_MASKS = {"Ctrl": X.ControlMask, "Alt": X.Mod1Mask, "Shift": X.ShiftMask, "Meta": X.Mod4Mask}
+_NUM_LOCK = X.Mod2Mask  # where every keyboard map of today has it
+_MEANT = X.ControlMask | X.Mod1Mask | X.ShiftMask | X.Mod4Mask
+
+
+class X11Keys(KeySource):
+    """Connects to the display of the environment, or of `name`, with the first grab."""
+
+    def __init__(self, parent: QObject | None = None, *, name: str | None = None) -> None:
+        super().__init__(parent)
+        self._name = name
+        self._display: display.Display | None = None  # None = not connected
+        self._notifier: QSocketNotifier | None = None
+        self._grabbed: dict[tuple[int, int], Action] = {}  # (key code, modifiers) -> action
+        self._wanted: Mapping[Action, Chord] = {}
+
+    def grab(self, chords: Mapping[Action, Chord]) -> None:
+        self._ungrab()
+        self._wanted = dict(chords)
+        if chords and self._is_connected():
+            taken = [action for action, chord in chords.items() if not self._take(action, chord)]
+            if taken:
+                names = ", ".join(f"'{action.value}'" for action in taken)
+                self.lost.emit(f"Another program has the key for {names} already: choose another.")
+
+    def close(self) -> None:
+        self._ungrab()
+        if self._notifier is not None:
+            self._notifier.setEnabled(False)
+        if self._display is not None:
+            self._display.close()
+        self._display = None
+
+    def _is_connected(self) -> bool:
+        if self._display is not None:
+            return True
+        try:
+            self._display = display.Display(self._name)
+        except (error.DisplayError, OSError) as fault:
+            self.lost.emit(f"The display does not let us listen for keys ({fault}).")
+            return False
+        self._notifier = QSocketNotifier(self._display.fileno(), QSocketNotifier.Type.Read, self)
+        self._notifier.activated.connect(self._on_readable)
+        return True
+
+    def _take(self, action: Action, chord: Chord) -> bool:
+        """Grab a chord whatever the locks are; False where another program has it."""
+        assert self._display is not None
+        code = self._display.keysym_to_keycode(XK.string_to_keysym(chord.keysym))
+        modifiers = 0
+        for name in chord.modifiers:
+            modifiers |= _MASKS[name]
+        refused = error.CatchError(error.BadAccess)
+        for caps, num in product((0, X.LockMask), (0, _NUM_LOCK)):
+            locked = modifiers | caps | num
+            asynchronous = (X.GrabModeAsync, X.GrabModeAsync)
+            self._root.grab_key(code, locked, False, *asynchronous, onerror=refused)
+        self._display.sync()
+        if not code or refused.get_error() is not None:
+            self._give(code, modifiers)
+            return False
+        self._grabbed[code, modifiers] = action
+        return True
+
+    def _give(self, code: int, modifiers: int) -> None:
+        assert self._display is not None
+        for caps, num in product((0, X.LockMask), (0, _NUM_LOCK)):
+            self._root.ungrab_key(code, modifiers | caps | num)
+        self._display.sync()
+
+    def _ungrab(self) -> None:
+        if self._display is not None:
+            for code, modifiers in self._grabbed:
+                self._give(code, modifiers)
+        self._grabbed.clear()
+        self.release_all()
+
+    @property
+    def _root(self) -> "display.Window":
+        assert self._display is not None
+        return self._display.screen().root
+
+    def _on_readable(self) -> None:
+        try:
+            while self._display is not None and self._display.pending_events():
+                self._on_event(self._display.next_event())
+        except (error.ConnectionClosedError, OSError):
+            self._display = None
+            self._grabbed.clear()
+            if self._notifier is not None:
+                self._notifier.setEnabled(False)
+            self.release_all()
+            self.lost.emit("The display is gone.")
+
+    def _on_event(self, event: "display.event.Event") -> None:
+        if event.type == X.MappingNotify:
+            self._on_mapping(event)
+        elif event.type == X.KeyPress:
+            action = self._grabbed.get((event.detail, event.state & _MEANT))
+            if action is not None:
+                self.press(action)
+        elif event.type == X.KeyRelease and not self._is_down(event.detail):
+            for (code, _), action in list(self._grabbed.items()):
+                if code == event.detail:  # modifiers may have been let go before
+                    self.release(action)
+
+    def _is_down(self, code: int) -> bool:
+        """Whether the key is held, also where it repeats as release and press."""
+        assert self._display is not None
+        keys = self._display.query_keymap()
+        return bool(keys[code // 8] & 1 << code % 8)
+
+    def _on_mapping(self, event: "display.event.Event") -> None:
+        """Another layout: the same keys have other codes."""
+        assert self._display is not None
+        self._display.refresh_keyboard_mapping(event)
+        if event.request == X.MappingKeyboard and self._wanted:
+            self.grab(self._wanted)

@@ -1,0 +1,104 @@
+"""What the keys of the settings do, whatever the system's way."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from app.presence.desk import Desk
+from app.presence.keys.chord import Chord, parse
+from app.presence.keys.global_keys import GlobalKeys
+from app.presence.keys.source import Action, KeySource, NoKeys
+from engine.api import PressTalk, ReleaseTalk, SetRate, StopReply
+
+
+class FakeKeys(KeySource):
+    """Takes every key."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.chords: dict[Action, Chord] = {}
+        self.is_closed = False
+
+    def grab(self, chords: Mapping[Action, Chord]) -> None:
+        self.release_all()
+        self.chords = dict(chords)
+
+    def close(self) -> None:
+        self.release_all()
+        self.is_closed = True
+
+
+@pytest.fixture
+def source(qapp) -> FakeKeys:
+    return FakeKeys()
+
+
+@pytest.fixture
+def failures() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def keys(window, source: FakeKeys, failures) -> GlobalKeys:
+    desk = Desk()
+    desk.serve(window)
+    made = GlobalKeys(desk, lambda: source, window)
+    made.failed.connect(lambda message, hint: failures.append(f"{message} {hint}"))
+    return made
+
+
+def test_the_talk_key_talks_while_it_is_held_also_while_hidden(keys, source, window, posted):
+    window.hide()
+    keys.choose({Action.TALK: "Ctrl+Alt+Space"})
+    assert source.chords == {Action.TALK: parse("Ctrl+Alt+Space")}
+    source.press(Action.TALK)
+    source.press(Action.TALK)  # a repeat
+    source.release(Action.TALK)
+    source.release(Action.TALK)
+    assert posted == [PressTalk(), ReleaseTalk()]
+
+
+def test_the_other_keys_act_when_pressed(keys, source, window, posted, qtbot) -> None:
+    window.stage.rate.show_rate(4.0)
+    keys.choose({Action.STOP: "F8", Action.FASTER: "F9", Action.SLOWER: "F10"})
+    source.press(Action.STOP)
+    source.release(Action.STOP)
+    source.press(Action.FASTER)
+    qtbot.waitUntil(lambda: posted == [StopReply(), SetRate(4.5)])
+    source.press(Action.SLOWER)
+    qtbot.waitUntil(lambda: posted == [StopReply(), SetRate(4.5), SetRate(4.0)])
+
+
+def test_a_key_that_is_taken_away_while_held_is_let_go(keys, source, posted) -> None:
+    keys.choose({Action.TALK: "F9"})
+    source.press(Action.TALK)
+    keys.choose({Action.TALK: ""})
+    assert source.chords == {}
+    assert posted == [PressTalk(), ReleaseTalk()]
+
+
+def test_without_a_key_nothing_is_opened(window) -> None:
+    def never() -> KeySource:
+        raise AssertionError("a source was made")
+
+    GlobalKeys(Desk(), never, window).choose(dict.fromkeys(Action, ""))
+
+
+def test_a_key_that_cannot_be_is_said_and_the_others_work(keys, source, failures) -> None:
+    keys.choose({Action.TALK: "A", Action.STOP: "F8"})
+    assert list(source.chords) == [Action.STOP]
+    assert "'A' alone would be taken" in failures[0]
+    assert "Ctrl" in failures[0]
+
+
+def test_why_a_key_is_lost_is_said(keys, source, failures) -> None:
+    keys.choose({Action.TALK: "F9"})
+    source.lost.emit("Another program has it.")
+    assert failures == ["A key that works everywhere does not. Another program has it."]
+
+
+def test_a_system_without_global_keys_names_the_command_line(window, failures) -> None:
+    keys = GlobalKeys(Desk(), lambda: NoKeys("Bind `rubato talk toggle`."), window)
+    keys.failed.connect(lambda message, hint: failures.append(hint))
+    keys.choose({Action.TALK: "F9"})
+    assert failures == ["Bind `rubato talk toggle`."]

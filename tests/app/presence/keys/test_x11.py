@@ -1,0 +1,138 @@
+"""XGrabKey on a display of its own, with keys pressed by XTest.
+
+Invariant: nothing here has the focus: there is no window at all.
+"""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from Xlib import XK, X, display
+
+from app.presence.keys.chord import parse
+from app.presence.keys.source import Action
+from app.presence.keys.x11 import X11Keys
+from tests.virtual_desktop import VirtualDesktop, missing_programs, virtual_desktop
+
+pytestmark = pytest.mark.device
+
+
+@pytest.fixture(scope="module")
+def desktop() -> Iterator[VirtualDesktop]:
+    if missing := missing_programs():
+        assert not os.environ.get("CI"), f"needs {', '.join(missing)}"
+        pytest.skip(f"needs {', '.join(missing)}")
+    with virtual_desktop() as made:
+        yield made
+
+
+@pytest.fixture
+def keys(qapp, desktop: VirtualDesktop) -> Iterator[X11Keys]:
+    made = X11Keys(name=desktop.name)
+    yield made
+    made.close()
+
+
+def test_a_key_is_heard_while_it_is_held(qtbot, desktop, keys, hear) -> None:
+    told = hear(keys)
+    keys.grab({Action.TALK: parse("Ctrl+Alt+Space")})
+    desktop.xdotool("keydown", "ctrl", "keydown", "alt", "keydown", "space")
+    qtbot.waitUntil(lambda: told.keys == ["talk down"])
+    desktop.xdotool("keyup", "space", "keyup", "alt", "keyup", "ctrl")
+    qtbot.waitUntil(lambda: told.keys == ["talk down", "talk up"])
+
+
+def test_modifiers_may_be_let_go_first(qtbot, desktop, keys, hear) -> None:
+    told = hear(keys)
+    keys.grab({Action.TALK: parse("Ctrl+Alt+Space")})
+    desktop.xdotool("keydown", "ctrl", "keydown", "alt", "keydown", "space")
+    desktop.xdotool("keyup", "ctrl", "keyup", "alt", "keyup", "space")
+    qtbot.waitUntil(lambda: told.keys == ["talk down", "talk up"])
+
+
+def test_a_key_that_repeats_is_down_once(qtbot, desktop, keys, hear) -> None:
+    told = hear(keys)
+    seen: list[int] = []
+    handle = keys._on_event
+
+    def count(event) -> None:
+        seen.append(event.type)
+        handle(event)
+
+    keys._on_event = count
+    keys.grab({Action.TALK: parse("F9")})
+    desktop.xdotool("keydown", "F9")
+    qtbot.waitUntil(lambda: seen.count(X.KeyPress) > 3, timeout=10_000)  # the server repeats it
+    assert seen.count(X.KeyRelease) >= 3
+    assert told.keys == ["talk down"]
+    desktop.xdotool("keyup", "F9")
+    qtbot.waitUntil(lambda: told.keys == ["talk down", "talk up"])
+
+
+@pytest.mark.parametrize("lock", ["Caps_Lock", "Num_Lock"])
+def test_locks_make_no_difference(qtbot, desktop, keys, hear, lock: str) -> None:
+    told = hear(keys)
+    keys.grab({Action.STOP: parse("Ctrl+F8")})
+    desktop.xdotool("key", lock)
+    try:
+        desktop.xdotool("key", "ctrl+F8")
+        qtbot.waitUntil(lambda: told.keys == ["stop down", "stop up"])
+    finally:
+        desktop.xdotool("key", lock)
+
+
+def test_other_keys_are_not_seen(qtbot, desktop, keys, hear) -> None:
+    told = hear(keys)
+    keys.grab({Action.TALK: parse("F9")})
+    desktop.xdotool("key", "a", "key", "ctrl+F9", "key", "F10", "key", "F9")
+    qtbot.waitUntil(lambda: told.keys == ["talk down", "talk up"])
+
+
+def test_a_key_that_another_program_has_is_refused_and_the_others_work(
+    qtbot, desktop, keys, hear
+) -> None:
+    told = hear(keys)
+    other = display.Display(desktop.name)
+    code = other.keysym_to_keycode(XK.string_to_keysym("F9"))
+    other.screen().root.grab_key(code, X.AnyModifier, False, X.GrabModeAsync, X.GrabModeAsync)
+    other.sync()
+    keys.grab({Action.TALK: parse("F9"), Action.STOP: parse("F8")})
+    assert len(told.lost) == 1
+    assert "'talk'" in told.lost[0]
+    desktop.xdotool("key", "F8")
+    qtbot.waitUntil(lambda: told.keys == ["stop down", "stop up"])
+    other.close()
+    keys.grab({Action.TALK: parse("F9")})
+    desktop.xdotool("key", "F9")
+    qtbot.waitUntil(lambda: told.keys[2:] == ["talk down", "talk up"])
+
+
+def test_a_key_that_is_given_back_is_free_for_others(desktop, keys) -> None:
+    keys.grab({Action.TALK: parse("F9")})
+    keys.grab({})
+    second = X11Keys(name=desktop.name)
+    lost: list[str] = []
+    second.lost.connect(lost.append)
+    second.grab({Action.TALK: parse("F9")})
+    assert lost == []
+    second.close()
+
+
+def test_without_a_display_it_says_so(qapp, hear) -> None:
+    keys = X11Keys(name="no display")
+    told = hear(keys)
+    keys.grab({Action.TALK: parse("F9")})
+    assert len(told.lost) == 1
+    keys.close()
+
+
+def test_a_display_that_goes_lets_the_key_go(qtbot, qapp, hear) -> None:
+    with virtual_desktop() as desktop:
+        keys = X11Keys(name=desktop.name)
+        told = hear(keys)
+        keys.grab({Action.TALK: parse("F9")})
+        desktop.xdotool("keydown", "F9")
+        qtbot.waitUntil(lambda: told.keys == ["talk down"])
+    qtbot.waitUntil(lambda: bool(told.lost))
+    assert told.keys == ["talk down", "talk up"]
+    keys.close()

@@ -1,0 +1,75 @@
+"""A display of the tests' own (Xvfb), with keys pressed on it and, if wanted, a window manager.
+
+Invariant: the person's display is never touched; what was started here ends with its context.
+"""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from shutil import which
+
+_PROGRAMS = ("Xvfb", "xdotool", "openbox", "trayer")
+
+
+def missing_programs() -> tuple[str, ...]:
+    """What must be installed before virtual_desktop() can start; empty when all is."""
+    return tuple(program for program in _PROGRAMS if which(program) is None)
+
+
+class VirtualDesktop:
+    """A running display, called `name`."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._started: list[subprocess.Popen[bytes]] = []
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """For a program that is to be seen on it, and on no other."""
+        others = {k: v for k, v in os.environ.items() if k not in ("WAYLAND_DISPLAY", "XAUTHORITY")}
+        return {**others, "DISPLAY": self.name, "QT_QPA_PLATFORM": "xcb"}
+
+    def xdotool(self, *words: str) -> str:
+        done = subprocess.run(
+            ["xdotool", *words],
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=30,
+        )
+        return done.stdout
+
+    def start(self, *command: str) -> None:
+        """A program of the desktop, such as its tray."""
+        quiet = subprocess.DEVNULL
+        self._started.append(
+            subprocess.Popen(command, env=self.environment, stdout=quiet, stderr=quiet)
+        )
+
+    def stop_all(self) -> None:
+        for process in self._started:
+            process.kill()
+            process.wait()
+
+
+@contextmanager
+def virtual_desktop() -> Iterator[VirtualDesktop]:
+    """Start the display; the server itself picks a free name."""
+    read, write = os.pipe()
+    command = ["Xvfb", "-displayfd", str(write), "-screen", "0", "1280x800x24", "-nolisten", "tcp"]
+    server = subprocess.Popen(
+        command, pass_fds=[write], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    os.close(write)
+    with os.fdopen(read) as told:
+        number = told.readline().strip()
+    assert number, "Xvfb did not start"
+    desktop = VirtualDesktop(f":{number}")
+    try:
+        yield desktop
+    finally:
+        desktop.stop_all()
+        server.kill()
+        server.wait()
