@@ -97,7 +97,7 @@ def test_a_real_voice_is_set_beside_its_own_prompt_and_the_nearest_named_voice()
     person = likened("person 1", found, [{"vector": [0.0, 1.0]}, {"vector": [0.8, 0.6]}])
     assert person is not None
     line = details(Results(people=(person,)))
-    assert "person 1: clone 0.60" in line
+    assert "person 1, likeness to other speech of that person: the clone 0.60" in line
     assert "the recording it was made from 1.00, the nearest named voice 0.80" in line
     assert likened("person 1", {}, [{"vector": [0.0, 1.0]}]) is None
 
