@@ -1,4 +1,5 @@
-"""The row on top: the name, whether it records, hands-free, volume, and buttons for the rest.
+"""The row on top: the conversations, the name, whether it records or keeps nothing, hands-free,
+volume, and buttons for the rest.
 
 Invariant: what the engine says of hands-free and volume is shown without being posted back.
 """
@@ -8,11 +9,19 @@ from PySide6.QtWidgets import QHBoxLayout, QSlider, QWidget
 
 from app.bridge import Post
 from app.conversation.recording import RecordingSign
+from app.history.private import PrivateSign
 from app.look.icons import IconButton
 from app.look.label import Label
 from app.look.switch import Switch
 from app.look.theme import Mode, Theme, scaled
-from engine.api import Event, RecordingChanged, SetHandsFree, SettingChanged, SetVolume
+from engine.api import (
+    ConversationOpened,
+    Event,
+    RecordingChanged,
+    SetHandsFree,
+    SettingChanged,
+    SetVolume,
+)
 
 HANDS_FREE_KEY = "audio.hands_free"
 VOLUME_KEY = "audio.volume"
@@ -28,9 +37,12 @@ class Header(QWidget):
         self._gain_before_mute = 1.0
         self._is_compact = False
         self._row = QHBoxLayout(self)
+        self.history = IconButton("conversations", "Conversations (Ctrl+B)", theme, self)
+        self.history.setCheckable(True)
         self.name = Label("Rubato", self)
         self.name.setFont(scaled(self.font(), 1.3, strong=True))
         self.hands_free = Switch("Hands-&free", theme, self)
+        self.hands_free.setAccessibleName("Hands-free")
         self.hands_free.setToolTip("Answer whenever you speak, without a key (Ctrl+H)")
         self.hands_free.toggled.connect(lambda on: post(SetHandsFree(on)))
         self.mute = IconButton("loudspeaker", "Mute", theme, self)
@@ -42,6 +54,7 @@ class Header(QWidget):
         self.details.hide()
         self.theme_button = IconButton("theme-system", "", theme, self)
         self.recording = RecordingSign(post, self)
+        self.private = PrivateSign(post, self)
         self.more = IconButton("more", "More", theme, self)
         self.settings = IconButton("settings", "Settings (Ctrl+,)", theme, self)
         theme.changed.connect(self._show_mode)
@@ -64,6 +77,9 @@ class Header(QWidget):
                 self.show_volume(gain)
             case RecordingChanged():
                 self.recording.on_event(event)
+                self._make_room()
+            case ConversationOpened():
+                self.private.on_event(event)
                 self._make_room()
             case _:
                 pass
@@ -91,8 +107,11 @@ class Header(QWidget):
         self._row.setContentsMargins(12 if on else 20, 10, 8 if on else 14, 4)
 
     def _make_room(self) -> None:
-        """The sign that it records is worth more than the name."""
-        self.name.setVisible(not (self._is_compact and self.recording.is_on))
+        """The signs that it records, and keeps nothing, are worth more than the name."""
+        signs = self.recording.is_on or self.private.is_on
+        crowded = self._is_compact and signs
+        self.name.setVisible(not crowded)
+        self.hands_free.setText("" if crowded else "Hands-&free")
 
     def _on_volume(self, percent: int) -> None:
         self._show_muted()
@@ -130,8 +149,10 @@ class Header(QWidget):
     def _lay_out(self) -> None:
         row = self._row
         row.setSpacing(4)
+        row.addWidget(self.history)
         row.addWidget(self.name)
         row.addWidget(self.recording)
+        row.addWidget(self.private)
         row.addStretch(1)
         row.addWidget(self.hands_free)
         row.addSpacing(8)

@@ -19,6 +19,7 @@ class Act(Enum):
 
     STOP = "stop"
     NEW = "new"
+    HISTORY = "history"
     HANDS_FREE = "hands-free"
     TYPE = "type"
     FASTER = "faster"
@@ -48,6 +49,7 @@ SHORTCUTS = (
     Shortcut(Act.SLOWER, "Alt+Down", "Speak slower"),
     Shortcut(Act.HANDS_FREE, "Ctrl+H", "Hands-free on or off"),
     Shortcut(Act.NEW, "Ctrl+N", "New conversation"),
+    Shortcut(Act.HISTORY, "Ctrl+B", "Kept conversations"),
     Shortcut(Act.CHOOSE_FILE, "Ctrl+O", "Choose a recording for a voice"),
     Shortcut(Act.EXPORT, "Ctrl+E", "Export the conversation"),
     Shortcut(Act.RECORD, "Ctrl+R", "Record both sides, or end that"),
@@ -89,6 +91,7 @@ class KeysCard(QDialog):
         grid.setVerticalSpacing(9)
         lines = [(f"Hold {talk_label}", "Talk")]
         lines += [(native(each.keys), each.words) for each in SHORTCUTS]
+        lines += [("Ctrl + arrow keys, Enter", "Mark a word of a reply, hear it again from there")]
         for number, (keys, words) in enumerate(lines):
             name = Label(keys, self)
             name.setFont(scaled(self.font(), 1.0, strong=True))

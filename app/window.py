@@ -35,6 +35,8 @@ from app.conversation.welcome import Welcome
 from app.devices import DEVICE_KEYS, Devices
 from app.first_start.card import STEP_KEY, FirstStart
 from app.header import Header
+from app.history.beside import Beside
+from app.history.panel import HistoryPanel
 from app.keys import SHORTCUTS, Act, KeysCard, Precedence
 from app.look.theme import Theme, mode_named
 from app.more import MoreMenu
@@ -49,9 +51,11 @@ from app.voice.panel import dropped_file
 from engine.api import (
     ChangeSetting,
     Command,
+    ConversationOpened,
     Event,
     NewConversation,
     Part,
+    Replay,
     SendText,
     SetHandsFree,
     SettingChanged,
@@ -96,6 +100,7 @@ class Window(QWidget):
         self.conversation = Conversation(theme, self)
         self.welcome = Welcome(self.post, self)
         self.first_start = FirstStart(self.post, self.change, theme, self.devices, self)
+        self.history = HistoryPanel(self.post, settings.history.keep, theme, self)
         self.notice = NoticeLine(self)
         self.composer = Composer(self.post, theme, self)
         self.stage = Stage(self.post, theme, self)
@@ -110,13 +115,19 @@ class Window(QWidget):
 
     def on_event(self, event: Event) -> None:
         """Every part takes what concerns it."""
-        if isinstance(event, SettingChanged):
-            self._on_setting(event.key, event.value)
+        match event:
+            case SettingChanged(key, value):
+                self._on_setting(key, value)
+            case ConversationOpened(conversation=int()) if self._beside.hides_pages:
+                self.header.history.setChecked(False)
+            case _:
+                pass
         for part in (
             self.devices,
             self.header,
             self.banner,
             self.conversation,
+            self.history,
             self.notice,
             self.composer,
             self.stage,
@@ -190,6 +201,9 @@ class Window(QWidget):
         header = self.header
         header.new.clicked.connect(lambda: self._act(Act.NEW))
         header.details.toggled.connect(self._show_details)
+        header.history.toggled.connect(self._show_history)
+        again = self.conversation.word_chosen
+        again.connect(lambda turn, start: self.post(Replay(turn, start)))
         header.theme_button.clicked.connect(lambda: self.change(THEME_KEY, header.next_mode.value))
         header.more.setMenu(MoreMenu(self._act, lambda: header.recording.is_on, self))
         header.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
@@ -201,7 +215,8 @@ class Window(QWidget):
     def _act(self, act: Act) -> None:
         actions: dict[Act, Callable[[], object]] = {
             Act.STOP: self._stop,
-            Act.NEW: lambda: self.post(NewConversation()),
+            Act.NEW: lambda: self.post(NewConversation(self.header.private.is_on)),
+            Act.HISTORY: self.header.history.toggle,
             Act.HANDS_FREE: self.header.hands_free.toggle,
             Act.TYPE: lambda: self.composer.type(""),
             Act.FASTER: lambda: self.stage.rate.slider.step(1),
@@ -258,7 +273,8 @@ class Window(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(8)
         column.addWidget(self.banner)
-        column.addWidget(self._pages, 1)
+        self._beside = Beside(self.history, self._pages, self._talking)
+        column.addWidget(self._beside, 1)
         column.addWidget(self.notice)
         column.addWidget(self.composer)
         self._grid = QGridLayout()
@@ -304,9 +320,18 @@ class Window(QWidget):
         """In a narrow window the shelf takes the place of the conversation."""
         narrow = bool(self._is_narrow)
         self.shelf.setVisible(on or not narrow)
-        self._pages.setVisible(not (on and narrow))
+        self._beside.setVisible(not (on and narrow))
         self._grid.setRowStretch(1, 1 if narrow and on else 0)
         self._grid.setRowStretch(2, 1 if narrow and not on else 0)
+
+    def _show_history(self, on: bool) -> None:
+        self._beside.open(on)
+        if on:
+            if self._is_narrow:
+                self.header.details.setChecked(False)
+            self.history.take_focus()
+        else:
+            self.setFocus()
 
     def _show_page(self) -> None:
         """The conversation; while it is empty, how to begin."""

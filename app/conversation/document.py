@@ -12,7 +12,7 @@ from PySide6.QtGui import QFont, QFontMetricsF, QTextBlock, QTextCursor, QTextDo
 
 from app.conversation import bubbles
 from app.conversation.bubbles import Kind, Words
-from app.conversation.document_text import LINE_END, displayable, units
+from app.conversation.document_text import LINE_END, characters, displayable, units
 from app.conversation.transcript import Exchange, Span
 from app.look.theme import Theme
 
@@ -89,6 +89,15 @@ class ConversationDocument(QTextDocument):
         if place is None or place.reply is None:
             return None
         return self.findBlockByNumber(place.reply_block)
+
+    def reply_at(self, position: int) -> tuple[Exchange, int] | None:
+        """Whose reply stands at a position of the document, and which character of it."""
+        block = self.findBlock(position)
+        number = block.blockNumber()
+        for place in reversed(self._places):
+            if place.reply is not None and place.reply_block == number:
+                return place.exchange, characters(place.reply, position - block.position())
+        return None
 
     def reply_words(self, exchange: Exchange, span: Span) -> Words:
         """A span of the reply in the units of its block."""

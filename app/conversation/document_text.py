@@ -19,6 +19,15 @@ def displayable(text: str) -> str:
     return _UNSHOWABLE.sub("\ufffd", plain(_LINE_ENDS.sub(LINE_END, text)))
 
 
+def characters(text: str, position: int) -> int:
+    """How many characters of the text stand before a position: the opposite of units()."""
+    for number, character in enumerate(text):
+        if position <= 0:
+            return number
+        position -= 1 + (character > "\uffff")
+    return len(text)
+
+
 def units(text: str) -> int:
     """How many positions a text takes in a QTextDocument."""
     return len(text) + sum(character > "\uffff" for character in text)

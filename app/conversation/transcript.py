@@ -5,6 +5,7 @@ points), as the engine sends them. Events of a turn that was cleared or never be
 transcript, a delta or the end of a turn are dropped.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.api import (
@@ -12,10 +13,13 @@ from engine.api import (
     Event,
     Heard,
     PartialTranscript,
+    PastTurn,
+    ReplayEnded,
     ReplyDelta,
     Thought,
     TurnEnded,
     WordHeard,
+    WordReplayed,
 )
 
 _THOUGHT_SHOWN = 120  # characters: enough to see that it goes on, and about what
@@ -51,6 +55,7 @@ class Exchange:
     heard_end: int = 0  # characters of `reply` that began to leave the loudspeaker
     word: Span | None = None  # being heard now; None = no word is
     ending: Ending | None = None  # None = the turn goes on
+    was_left_open: bool = False  # the program ended in the middle of it
 
     @property
     def is_blank(self) -> bool:
@@ -74,6 +79,8 @@ class Exchange:
         """
         if self.ending is None and self.thought and not self.reply:
             return f"thinking · …{' '.join(self.thought.split())}"
+        if self.was_left_open:
+            return "the program ended here"
         if self.ending is Ending.FAILED:
             what = "interrupted · something failed" if self.reply else "no answer"
             return f"{what}: see the message above"
@@ -87,13 +94,20 @@ class Transcript:
 
     def __init__(self) -> None:
         self.exchanges: list[Exchange] = []
+        self.replayed: Exchange | None = None  # whose reply is heard again
         self._cleared_through = -1  # turns up to this one belong to an earlier conversation
 
     def clear(self) -> None:
         """Forget everything; what still comes of the turns known so far is dropped."""
-        if self.exchanges:
-            self._cleared_through = max(exchange.turn for exchange in self.exchanges)
+        turns = (exchange.turn for exchange in self.exchanges)
+        self._cleared_through = max([self._cleared_through, *turns])
         self.exchanges.clear()
+        self.replayed = None
+
+    def load(self, turns: Sequence[PastTurn]) -> None:
+        """Show a conversation that was kept; what comes goes on with it."""
+        self.clear()
+        self.exchanges += [_past(turn) for turn in turns]
 
     def on_event(self, event: Event) -> Exchange | None:
         """Take an event in; the exchange that changed, or None when nothing did."""
@@ -108,6 +122,8 @@ class Transcript:
                 return self._on_thought(turn, text)
             case WordHeard(turn, start, end):
                 return self._on_word(turn, Span(start, end))
+            case WordReplayed() | ReplayEnded():
+                return self._on_replayed(event)
             case TurnEnded():
                 return self._on_ended(event)
             case _:
@@ -141,6 +157,16 @@ class Transcript:
         exchange.heard_end = max(exchange.heard_end, word.end)
         return exchange
 
+    def _on_replayed(self, event: WordReplayed | ReplayEnded) -> Exchange | None:
+        exchange = self._find(event.turn)
+        if exchange is None:
+            return None
+        if isinstance(event, WordReplayed):
+            self.replayed, exchange.word = exchange, Span(event.start, event.end)
+        else:
+            self.replayed = exchange.word = None
+        return exchange
+
     def _on_ended(self, event: TurnEnded) -> Exchange | None:
         exchange = self._open_exchange(event.turn)
         if exchange is None:
@@ -167,3 +193,17 @@ class Transcript:
     def _find(self, turn: int) -> Exchange | None:
         """The last two turns are the ones spoken about, so look from the end."""
         return next((each for each in reversed(self.exchanges) if each.turn == turn), None)
+
+
+def _past(turn: PastTurn) -> Exchange:
+    """A turn as it was left."""
+    heard = turn.heard if turn.reply.startswith(turn.heard) else ""
+    return Exchange(
+        turn.turn,
+        said=turn.said,
+        is_partial=False,
+        reply=turn.reply,
+        heard_end=len(heard),
+        ending=turn.ending or Ending.FAILED,
+        was_left_open=turn.ending is None,
+    )

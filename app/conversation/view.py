@@ -4,11 +4,14 @@ Invariant: scrolling follows the conversation until the person scrolls away, and
 are back at its end; it never moves under someone who reads.
 """
 
-from PySide6.QtCore import QMimeData, QPoint, QRectF, Qt, Signal
+from PySide6.QtCore import QMimeData, QPoint, QPointF, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleAnnouncementEvent,
     QFocusEvent,
     QFont,
     QKeyEvent,
+    QMouseEvent,
     QPainter,
     QPaintEvent,
     QPen,
@@ -18,12 +21,14 @@ from PySide6.QtWidgets import QAbstractSlider, QFrame, QPushButton, QTextEdit, Q
 
 from app.conversation import bubbles
 from app.conversation.document import ConversationDocument
+from app.conversation.replay import Place, step, step_reply, word_at
 from app.conversation.transcript import Exchange, Transcript
 from app.look.theme import Theme, scaled
-from engine.api import Event
+from engine.api import ConversationOpened, Event
 
 _NEAR = 28  # pixels from where following would be that still count as being there
 _WORD_AT = 0.45  # of the height: where a word being heard is kept in a reply longer than the view
+_CLICK_MS = 250  # until a click is none of two
 _TAB_REASONS = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
 _SCROLL_KEYS = {
     Qt.Key.Key_Up: QAbstractSlider.SliderAction.SliderSingleStepSub,
@@ -35,14 +40,24 @@ _SCROLL_KEYS = {
 }
 
 
+_MARK_KEYS = {
+    Qt.Key.Key_Right: (step, 1),
+    Qt.Key.Key_Left: (step, -1),
+    Qt.Key.Key_Down: (step_reply, 1),
+    Qt.Key.Key_Up: (step_reply, -1),
+}
+
+
 class Conversation(QTextEdit):
     """Shows a Transcript.
 
     Signals:
         emptied(bool): there is nothing to show any more (True) or something again (False).
+        word_chosen(int, int): a turn, and the character of its reply to hear it again from.
     """
 
     emptied = Signal(bool)
+    word_chosen = Signal(int, int)
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -52,6 +67,11 @@ class Conversation(QTextEdit):
         self._is_following = True
         self._is_moving = False  # the scroll bar moves because of us
         self._has_focus_ring = False
+        self._mark: Place | None = None  # a word marked with the keys, to hear it again
+        self._keeps_replay_in_sight = True
+        self._click = QTimer(self, singleShot=True, interval=_CLICK_MS)
+        self._click.timeout.connect(self._on_word_clicked)
+        self._clicked: Place | None = None  # unless it becomes a double click, which selects
         self.setDocument(self._document)
         self._set_up_reading()
         self._latest = QPushButton("↓  Latest", self)
@@ -71,6 +91,8 @@ class Conversation(QTextEdit):
         return self._is_following
 
     def on_event(self, event: Event) -> None:
+        if isinstance(event, ConversationOpened):
+            self._open(event)
         exchange = self.transcript.on_event(event)
         if exchange is None:
             return
@@ -80,7 +102,16 @@ class Conversation(QTextEdit):
         if was_blank != self._document.is_blank:
             self.emptied.emit(self._document.is_blank)
         self._follow()
+        self._follow_replay()
         self.viewport().update()
+
+    def _open(self, event: ConversationOpened) -> None:
+        """Another conversation goes on: show what there is of it."""
+        self.transcript.load(event.turns)
+        self._mark = None
+        self._is_following = True
+        self.rebuild()
+        self.emptied.emit(self._document.is_blank)
 
     def clear_all(self) -> None:
         """Start an empty conversation."""
@@ -110,14 +141,16 @@ class Conversation(QTextEdit):
 
     def word_rects(self) -> list[QRectF]:
         """Where the word being heard stands, in document coordinates; empty when none is."""
-        exchange = self._newest()
+        exchange = self.transcript.replayed or self._newest()
         if exchange is None or exchange.word is None:
             return []
-        block = self._document.reply_block(exchange)
+        return self._rects(Place(exchange, exchange.word))
+
+    def _rects(self, place: Place) -> list[QRectF]:
+        block = self._document.reply_block(place.exchange)
         if block is None:
             return []
-        words = self._document.reply_words(exchange, exchange.word)
-        return bubbles.words_rects(block, words)
+        return bubbles.words_rects(block, self._document.reply_words(place.exchange, place.span))
 
     # ------------------------------------------------------------------ marking
 
@@ -159,6 +192,7 @@ class Conversation(QTextEdit):
         self._show_latest_button()
 
     def _on_scrolled(self, value: int) -> None:
+        self._keeps_replay_in_sight = self._keeps_replay_in_sight and self._is_moving
         if not self._is_moving:  # reading ahead of the voice counts as having scrolled away too
             self._is_following = abs(value - self._target()) <= _NEAR
             self._show_latest_button()
@@ -168,7 +202,11 @@ class Conversation(QTextEdit):
         self._latest.setVisible(away)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Without Shift the arrow keys scroll, as there is no caret to move."""
+        """Without Shift the arrow keys scroll, as there is no caret to move; with Ctrl they mark a
+        word, which Enter lets be heard again.
+        """
+        if self._on_mark_key(event):
+            return
         action = _SCROLL_KEYS.get(Qt.Key(event.key()))
         if action is None or event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
             super().keyPressEvent(event)
@@ -186,6 +224,75 @@ class Conversation(QTextEdit):
             size.height(),
         )
         self._follow()
+
+    # ------------------------------------------------------------ hearing again
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """A click on a word lets it be heard again from there; a drag or a double click selects."""
+        super().mouseReleaseEvent(event)
+        place = self._word_under(event.position())
+        selects = self.textCursor().hasSelection() or event.modifiers()
+        if event.button() is Qt.MouseButton.LeftButton and place is not None and not selects:
+            self._clicked = place
+            self._click.start()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        self._click.stop()
+        super().mouseDoubleClickEvent(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        super().mouseMoveEvent(event)
+        over = self._word_under(event.position()) is not None
+        shape = Qt.CursorShape.PointingHandCursor if over else Qt.CursorShape.IBeamCursor
+        self.viewport().setCursor(shape)
+
+    def _word_under(self, at: QPointF) -> Place | None:
+        """The word of a reply that is over; the room beside a line belongs to none."""
+        found = self._document.reply_at(self.cursorForPosition(at.toPoint()).position())
+        if found is None:
+            return None
+        exchange, index = found
+        at = at + QPointF(0, self.verticalScrollBar().value())
+        near = (word_at(exchange, index), word_at(exchange, index - 1))
+        hits = (each for each in near if each and any(r.contains(at) for r in self._rects(each)))
+        return next(hits, None)
+
+    def _on_word_clicked(self) -> None:
+        if self._clicked is not None:
+            self._hear_again(self._clicked)
+
+    def _hear_again(self, place: Place) -> None:
+        self._keeps_replay_in_sight = True
+        self.word_chosen.emit(place.exchange.turn, place.span.start)
+
+    def _on_mark_key(self, event: QKeyEvent) -> bool:
+        key = Qt.Key(event.key())
+        if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self._mark is not None:
+            self._hear_again(self._mark)
+            return True
+        if key not in _MARK_KEYS or event.modifiers() != Qt.KeyboardModifier.ControlModifier:
+            return False
+        move, by = _MARK_KEYS[key]
+        self._mark = move(self.transcript, self._mark, by)
+        if self._mark is not None:
+            self._show(self._rects(self._mark))
+            spoken = QAccessibleAnnouncementEvent(self, self._mark.text)
+            QAccessible.updateAccessibility(spoken)
+        self.viewport().update()
+        return True
+
+    def _follow_replay(self) -> None:
+        if self.transcript.replayed is not None and self._keeps_replay_in_sight:
+            self._show(self.word_rects())
+
+    def _show(self, rects: list[QRectF]) -> None:
+        """Scroll if these are out of sight."""
+        bar = self.verticalScrollBar()
+        seen = QRectF(self.viewport().rect()).translated(0, bar.value())
+        if rects and not all(seen.contains(rect) for rect in rects):
+            self._is_moving = True
+            bar.setValue(int(rects[0].top() - self.viewport().height() * _WORD_AT))
+            self._is_moving = False
 
     # ----------------------------------------------------------------- painting
 
@@ -214,6 +321,11 @@ class Conversation(QTextEdit):
         painter.setBrush(self._theme.colour("accent_soft"))
         for rect in self.word_rects():
             painter.drawRoundedRect(rect.adjusted(-3, -1, 3, 2), 6, 6)
+        if self._mark is not None and self.hasFocus():
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.setPen(QPen(self._theme.colour("accent"), 1.6))
+            for rect in self._rects(self._mark):
+                painter.drawRoundedRect(rect.adjusted(-3, -1, 3, 2), 6, 6)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         self._has_focus_ring = event.reason() in _TAB_REASONS
@@ -239,7 +351,11 @@ class Conversation(QTextEdit):
     def _set_up_reading(self) -> None:
         self.setProperty("kind", "conversation")
         self.setAccessibleName("Conversation")
-        self.setAccessibleDescription("What you said and what the assistant answered")
+        self.setAccessibleDescription(
+            "What you said and what the assistant answered. Ctrl and the arrow keys mark a word,"
+            " Enter lets the reply be heard again from there"
+        )
+        self.setMouseTracking(True)
         self.setReadOnly(True)
         self.setAcceptDrops(False)
         self.setFrameShape(QFrame.Shape.NoFrame)

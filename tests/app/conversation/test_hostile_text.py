@@ -6,10 +6,10 @@ holds that colour, markup was obeyed and a file of the person's disk was loaded.
 
 import re
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, Qt
@@ -22,6 +22,7 @@ from app.keys import KeysCard
 from app.window import Window
 from engine.api import (
     ChangeSetting,
+    ConversationOpened,
     Ending,
     Event,
     Failed,
@@ -64,6 +65,10 @@ def values(kind: Any, hostile: str) -> list[Any]:
         return list(kind)
     if kind in known:
         return known[kind]
+    if get_origin(kind) is tuple:
+        return [(value,) for value in values(get_args(kind)[0], hostile)]
+    if is_dataclass(kind):
+        return list(events(kind, hostile))
     return [
         value
         for each in get_args(kind)
@@ -72,7 +77,7 @@ def values(kind: Any, hostile: str) -> list[Any]:
     ]
 
 
-def events(kind: type, hostile: str) -> Iterator[Any]:
+def events(kind: Any, hostile: str) -> Iterator[Any]:
     """Events of this kind with hostile text wherever there is text."""
     hints = get_type_hints(kind)
     choices = {field.name: values(hints[field.name], hostile) for field in fields(kind)}
@@ -84,9 +89,10 @@ def events(kind: type, hostile: str) -> Iterator[Any]:
 
 def everything(hostile: str) -> Iterator[Event]:
     """Every event there is, each of a turn of its own."""
-    turn = 0
+    yield from events(ConversationOpened, hostile)  # first: it clears what is there
+    turn = 10  # after those of the conversation that was opened
     for kind in get_args(Event):
-        if kind in (SettingChanged, WordHeard):
+        if kind in (SettingChanged, WordHeard, ConversationOpened):
             continue
         for event in events(kind, hostile):
             turn += 1

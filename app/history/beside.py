@@ -1,0 +1,50 @@
+"""The panel of conversations beside the present one, or in its place where there is no room.
+
+Invariant: one of the two is always in sight.
+"""
+
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+
+_PANEL_WIDTH = 250
+_BOTH_FROM = 600  # logical pixels from which both have room
+
+
+class Beside(QWidget):
+    """`panel` at the left of `pages`; put away until open() is called."""
+
+    def __init__(self, panel: QWidget, pages: QWidget, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._pages = pages
+        self._card = QFrame(self)
+        self._card.setProperty("kind", "card")
+        inside = QVBoxLayout(self._card)
+        inside.setContentsMargins(0, 0, 0, 0)
+        inside.addWidget(panel)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(12)
+        row.addWidget(self._card)
+        row.addWidget(pages, 1)
+        self._is_open = False
+        self._arrange()
+
+    def open(self, on: bool) -> None:
+        """Show the panel, or put it away."""
+        self._is_open = on
+        self._arrange()
+
+    @property
+    def hides_pages(self) -> bool:
+        """Whether the panel is in the place of the conversation."""
+        return self._is_open and self.width() < _BOTH_FROM
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        self._card.setMaximumWidth(16_777_215 if self.hides_pages else _PANEL_WIDTH)
+        self._card.setMinimumWidth(0 if self.hides_pages else _PANEL_WIDTH)
+        self._card.setVisible(self._is_open)
+        self._pages.setVisible(not self.hides_pages)

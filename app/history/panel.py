@@ -1,0 +1,271 @@
+"""The panel of kept conversations: search, open, rename, delete, export, keep or not.
+
+Invariant: the engine keeps and finds; this shows and asks. Nothing is deleted without a second
+word, and nothing here stops the program.
+"""
+
+from itertools import pairwise
+
+from PySide6.QtCore import QPoint, Qt, QTimer
+from PySide6.QtGui import QAction, QActionGroup, QShowEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLineEdit,
+    QMenu,
+    QPushButton,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.bridge import Post
+from app.history.export import ExportAllDialog
+from app.history.rows import Rows
+from app.look.icons import IconButton
+from app.look.label import Label
+from app.look.plain_text import one_line
+from app.look.switch import Switch
+from app.look.theme import Theme, scaled
+from engine.api import (
+    ChangeSetting,
+    ConversationOpened,
+    ConversationsChanged,
+    ConversationsListed,
+    Event,
+    ListConversations,
+    NewConversation,
+    OpenConversation,
+    RemoveConversations,
+    RenameConversation,
+    SettingChanged,
+)
+
+KEEP_KEY = "history.keep"
+KEEPING = {"forever": "For ever", "30 days": "30 days", "never": "Not at all"}
+_TYPING_MS = 150  # after a key, until what was typed is looked for
+
+
+class HistoryPanel(QWidget):
+    """`keep` is the setting history.keep at the start."""
+
+    def __init__(self, post: Post, keep: str, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._post = post
+        self._keep = keep
+        self._is_more = False  # than are listed
+        self._removing: tuple[int, ...] = ()  # asked for and not yet confirmed
+        self._typing = QTimer(self, singleShot=True, interval=_TYPING_MS)
+        self._typing.timeout.connect(self._list)
+        self.search = self._make_search()
+        self.rows = self._make_rows(theme)
+        self._filler = QWidget(self)
+        self.nothing = Label("", self)
+        self.nothing.setProperty("kind", "muted")
+        self.nothing.setWordWrap(True)
+        self.private = Switch("&Private", theme, self)
+        self.private.setAccessibleName("Private conversation")
+        self.private.setToolTip("Begin a conversation of which nothing is kept, or end it")
+        self.private.clicked.connect(lambda on: post(NewConversation(private=on)))
+        self.more = IconButton("more", "More about conversations", theme, self)
+        self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.keeping = QActionGroup(self)
+        self.more.setMenu(self._make_menu())
+        self.question = self._make_question()
+        self.confirmation, self._asked, self.delete, self.spare = self._make_confirmation()
+        self._lay_out()
+        self.show_keeping(keep)
+
+    def on_event(self, event: Event) -> None:
+        match event:
+            case ConversationsListed():
+                self._show_listed(event)
+            case ConversationsChanged() if self.isVisible():
+                self._list()
+            case ConversationOpened(private=private):
+                self.private.setChecked(private)
+            case SettingChanged(key=str(key), value=str(keep)) if key == KEEP_KEY:
+                self.show_keeping(keep)
+            case _:
+                pass
+
+    def show_keeping(self, keep: str) -> None:
+        """`keep` as in the setting history.keep."""
+        self._keep = keep
+        self.question.setVisible(keep == "ask")
+        self._show_search()
+        for action in self.keeping.actions():
+            action.setChecked(action.data() == keep)
+        self._say_nothing()
+
+    def take_focus(self) -> None:
+        """Ready to search, or to answer whether conversations are kept."""
+        first = self.search if self.search.isVisible() else self.question.findChild(QPushButton)
+        if isinstance(first, QWidget):
+            first.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._list()
+
+    # ---------------------------------------------------------------- the list
+
+    def _list(self) -> None:
+        self._post(ListConversations(self.search.text()))
+
+    def _show_listed(self, event: ConversationsListed) -> None:
+        if event.search != self.search.text():
+            return  # of what was typed before
+        self.rows.show_all(event.conversations, event.current)
+        self._is_more = event.more
+        self._show_search()
+        self._say_nothing()
+
+    def _show_search(self) -> None:
+        """Unless there is nothing to find, and a question to answer."""
+        on = self._keep != "ask" or self.rows.count() > 0 or bool(self.search.text())
+        self.search.setVisible(on)
+        self.rows.setVisible(on)
+        self._filler.setVisible(not on)
+
+    def _say_nothing(self) -> None:
+        """Why the list is empty, or not all of it."""
+        if self.rows.count():
+            text = "Older ones are found by a search." if self._is_more else ""
+        elif self.search.text().strip():
+            text = "Nothing was found."
+        elif self._keep == "never":
+            text = "Conversations are not kept."
+        else:
+            text = "" if self._keep == "ask" else "What you talk about will be here."
+        self.nothing.setText(text)
+        self.nothing.setVisible(bool(text))
+
+    def _open_menu(self, at: QPoint) -> None:
+        item = self.rows.itemAt(at)
+        if item is None:
+            return
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        selected = self.rows.selected
+        if len(selected) == 1:
+            number = selected[0].id
+            menu.addAction("Open").triggered.connect(lambda: self._post(OpenConversation(number)))
+            menu.addAction("Rename\tF2").triggered.connect(self.rows.rename_selected)
+        menu.addAction("Delete…\tDel").triggered.connect(self._ask_removal)
+        menu.popup(self.rows.viewport().mapToGlobal(at))
+
+    # ---------------------------------------------------------------- deleting
+
+    def _ask_removal(self) -> None:
+        selected = self.rows.selected
+        self._removing = tuple(each.id for each in selected)
+        if not selected:
+            return
+        one = f"“{one_line(selected[0].title)}”"
+        what = one if len(selected) == 1 else f"these {len(selected)} conversations"
+        self._asked.setText(f"Delete {what} for good?")
+        self.confirmation.show()
+        self.delete.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _end_removal(self, *, confirmed: bool) -> None:
+        numbers, self._removing = self._removing, ()
+        self.confirmation.hide()
+        self.rows.setFocus(Qt.FocusReason.OtherFocusReason)
+        if confirmed and numbers:
+            self._post(RemoveConversations(numbers))
+
+    # ------------------------------------------------------------------ making
+
+    def _keep_for(self, keep: str) -> None:
+        self._post(ChangeSetting(KEEP_KEY, keep))
+        self.show_keeping(keep)
+
+    def _make_search(self) -> QLineEdit:
+        search = QLineEdit(self)
+        search.setPlaceholderText("Search")
+        search.setAccessibleName("Search conversations")
+        search.setClearButtonEnabled(True)
+        search.textChanged.connect(lambda _: self._typing.start())
+        return search
+
+    def _make_rows(self, theme: Theme) -> Rows:
+        post, rows = self._post, Rows(theme, self)
+        rows.chosen.connect(lambda number: post(OpenConversation(number)))
+        rows.renamed.connect(lambda number, title: post(RenameConversation(number, title)))
+        rows.removal_asked.connect(self._ask_removal)
+        rows.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        rows.customContextMenuRequested.connect(self._open_menu)
+        return rows
+
+    def _make_menu(self) -> QMenu:
+        menu = QMenu(self)
+        menu.addAction("Export all…").triggered.connect(
+            lambda: ExportAllDialog(self._post, self).open()
+        )
+        menu.addSection("Keep conversations")
+        for keep, words in KEEPING.items():
+            action = QAction(words, self.keeping)
+            action.setCheckable(True)
+            action.setData(keep)
+            action.triggered.connect(lambda _=False, keep=keep: self._keep_for(keep))
+            menu.addAction(action)
+        return menu
+
+    def _make_question(self) -> QFrame:
+        """Keeping is asked for, not assumed."""
+        card = QFrame(self)
+        card.setProperty("kind", "card")
+        text = Label("Keep your conversations on this computer?", card)
+        text.setWordWrap(True)
+        column = QVBoxLayout(card)
+        column.addWidget(text)
+        for keep, words in KEEPING.items():
+            button = QPushButton(words, card)
+            button.setAccessibleName(f"Keep conversations: {words}")
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            button.clicked.connect(lambda _=False, keep=keep: self._keep_for(keep))
+            column.addWidget(button)
+        return card
+
+    def _make_confirmation(self) -> tuple[QFrame, Label, QPushButton, QPushButton]:
+        card = QFrame(self)
+        card.setProperty("kind", "fault")
+        text = Label("", card)
+        text.setWordWrap(True)
+        delete, spare = QPushButton("Delete", card), QPushButton("Keep", card)
+        delete.setAccessibleName("Delete for good")
+        delete.clicked.connect(lambda: self._end_removal(confirmed=True))
+        spare.clicked.connect(lambda: self._end_removal(confirmed=False))
+        row = QHBoxLayout()
+        for button in (delete, spare):
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            row.addWidget(button)
+        column = QVBoxLayout(card)
+        column.addWidget(text)
+        column.addLayout(row)
+        card.hide()
+        return card, text, delete, spare
+
+    def _lay_out(self) -> None:
+        heading = Label("Conversations", self)
+        heading.setFont(scaled(self.font(), 1.1, strong=True))
+        top, foot = QHBoxLayout(), QHBoxLayout()
+        top.addWidget(heading, 1)
+        top.addWidget(self.more)
+        foot.addWidget(self.private)
+        foot.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(14, 12, 14, 10)
+        column.setSpacing(8)
+        column.addLayout(top)
+        column.addWidget(self.question)
+        column.addWidget(self.search)
+        column.addWidget(self.nothing)
+        column.addWidget(self.rows, 1)
+        column.addWidget(self._filler, 1)
+        column.addWidget(self.confirmation)
+        column.addLayout(foot)
+        order = (self.search, self.rows, self.delete, self.spare, self.private)
+        for before, after in pairwise(order):
+            self.setTabOrder(before, after)

@@ -1,0 +1,183 @@
+"""The list of kept conversations: a title and when, or where the search found it, on two lines.
+
+Invariant: titles and excerpts are text, whatever they look like. A list that comes anew keeps what
+was selected.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from PySide6.QtCore import (
+    QModelIndex,
+    QPersistentModelIndex,
+    QRect,
+    QSignalBlocker,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QFont, QKeyEvent, QPainter
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QApplication,
+    QFrame,
+    QListWidget,
+    QListWidgetItem,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
+
+from app.look.plain_text import one_line, tool_tip
+from app.look.theme import Theme, scaled
+from engine.api import KeptConversation
+
+Index = QModelIndex | QPersistentModelIndex
+
+_ROLE = Qt.ItemDataRole.UserRole
+_PAD = 9
+
+
+class Rows(QListWidget):
+    """Shows what was listed.
+
+    Signals:
+        chosen(int): go on with this conversation.
+        renamed(int, str): call it so.
+        removal_asked: what is selected is to be deleted.
+    """
+
+    chosen = Signal(int)
+    renamed = Signal(int, str)
+    removal_asked = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.current: int | None = None  # the conversation that goes on
+        self.setProperty("kind", "rows")
+        self.setAccessibleName("Kept conversations")
+        self.setAccessibleDescription("Enter opens one, F2 renames it, Delete deletes it")
+        self.setItemDelegate(_TwoLines(theme, self))
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.EditKeyPressed)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.itemClicked.connect(self._on_clicked)
+        self.itemChanged.connect(self._on_edited)
+        theme.changed.connect(self.viewport().update)
+
+    @property
+    def selected(self) -> tuple[KeptConversation, ...]:
+        return tuple(item.data(_ROLE) for item in self.selectedItems())
+
+    def show_all(self, found: Sequence[KeptConversation], current: int | None) -> None:
+        """Show these, and that `current` goes on."""
+        kept = {each.id for each in self.selected}
+        at = self.currentItem()
+        focused = at.data(_ROLE).id if at is not None else current
+        offset = self.verticalScrollBar().value()
+        self.current = current
+        with QSignalBlocker(self):
+            self.clear()
+            for each in found:
+                item = self._item(each)
+                if each.id == focused:
+                    self.setCurrentItem(item)
+                item.setSelected(each.id in kept)
+        self.verticalScrollBar().setValue(offset)
+
+    def rename_selected(self) -> None:
+        item = self.currentItem()
+        if item is not None:
+            self.editItem(item)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        match Qt.Key(event.key()):
+            case Qt.Key.Key_Return | Qt.Key.Key_Enter if self.currentItem() is not None:
+                self.chosen.emit(self.currentItem().data(_ROLE).id)
+            case Qt.Key.Key_Delete | Qt.Key.Key_Backspace if self.selectedItems():
+                self.removal_asked.emit()
+            case _:
+                super().keyPressEvent(event)
+
+    def _item(self, each: KeptConversation) -> QListWidgetItem:
+        item = QListWidgetItem(one_line(each.title), self)
+        item.setData(_ROLE, each)
+        item.setFlags(item.flags() | Qt.ItemFlag.ItemIsEditable)
+        now = "goes on now, " if each.id == self.current else ""
+        item.setData(
+            Qt.ItemDataRole.AccessibleTextRole, f"{one_line(each.title)}, {now}{details(each)}"
+        )
+        item.setToolTip(tool_tip(f"{each.title}\n{details(each)}"))
+        return item
+
+    def _on_clicked(self, item: QListWidgetItem) -> None:
+        """With Shift or Ctrl a click selects."""
+        if not QApplication.keyboardModifiers() and len(self.selectedItems()) == 1:
+            self.chosen.emit(item.data(_ROLE).id)
+
+    def _on_edited(self, item: QListWidgetItem) -> None:
+        each: KeptConversation = item.data(_ROLE)
+        if item.text() != one_line(each.title):
+            self.renamed.emit(each.id, item.text())
+
+
+def details(each: KeptConversation) -> str:
+    """When it was, how long it is."""
+    last = datetime.fromtimestamp(each.last).astimezone()
+    turns = "1 turn" if each.turns == 1 else f"{each.turns} turns"
+    return f"{last:%Y-%m-%d %H:%M} · {turns}"
+
+
+class _TwoLines(QStyledItemDelegate):
+    """Paints a row."""
+
+    def __init__(self, theme: Theme, rows: Rows) -> None:
+        super().__init__(rows)
+        self._theme = theme
+        self._rows = rows
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        return QSize(80, int(option.fontMetrics.height() * 1.95) + 2 * _PAD)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        each: KeptConversation = index.data(_ROLE)
+        theme, is_current = self._theme, each.id == self._rows.current
+        area = option.rect.adjusted(2, 2, -2, -2)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        if option.state & QStyle.StateFlag.State_Selected or is_current:
+            painter.setBrush(theme.colour("bubble" if is_current else "raised"))
+            painter.drawRoundedRect(area, 9, 9)
+        if is_current:
+            painter.setBrush(theme.colour("accent"))
+            painter.drawRoundedRect(QRect(area.left(), area.top() + 9, 3, area.height() - 18), 1, 1)
+        if option.state & QStyle.StateFlag.State_HasFocus:
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.setPen(theme.colour("accent"))
+            painter.drawRoundedRect(area, 9, 9)
+        text = area.adjusted(_PAD + 2, _PAD - 3, -_PAD, -_PAD + 3)
+        upper, lower = QRect(text), QRect(text)
+        upper.setHeight(text.height() // 2)
+        lower.setTop(upper.bottom() + 1)
+        font = scaled(option.font, 1.0, strong=is_current)
+        self._line(painter, upper, font, "text", index.data(Qt.ItemDataRole.DisplayRole))
+        under = one_line(each.excerpt) or details(each)
+        self._line(painter, lower, scaled(option.font, 0.86), "muted", under)
+        painter.restore()
+
+    def updateEditorGeometry(
+        self, editor: QWidget, option: QStyleOptionViewItem, index: Index
+    ) -> None:
+        editor.setGeometry(option.rect.adjusted(3, 3, -3, -3))
+
+    def _line(self, painter: QPainter, area: QRect, font: QFont, colour: str, text: str) -> None:
+        painter.setFont(font)
+        painter.setPen(self._theme.colour(colour))
+        shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, area.width())
+        flags = Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine
+        painter.drawText(area, flags, shown)
