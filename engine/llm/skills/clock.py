@@ -5,10 +5,12 @@ change to summer time cannot shift a date.
 """
 
 import re
+from calendar import isleap
 from dataclasses import dataclass
 from datetime import date, timedelta
 
 from engine.llm.skills.matching.intent import Answer, Family, Intent, Occasion, Slots, Tool
+from engine.llm.skills.matching.moments import clock_face
 from engine.llm.skills.matching.quantities import parse_duration
 
 # English whatever the machine's locale: calendar.month_name would follow it.
@@ -69,7 +71,7 @@ _DAY_MONTH = re.compile(
 
 
 def tell_time(_slots: Slots, occasion: Occasion) -> Answer:
-    return Answer(f"It's {_clock_face(occasion.now().hour, occasion.now().minute)}.")
+    return Answer(f"It's {clock_face(occasion.now().hour, occasion.now().minute)}.")
 
 
 def tell_later_time(slots: Slots, occasion: Occasion) -> Answer | None:
@@ -78,7 +80,33 @@ def tell_later_time(slots: Slots, occasion: Occasion) -> Answer | None:
     if seconds is None or seconds > MAX_DAYS * 86400:
         return None
     then = occasion.now() + timedelta(seconds=seconds)
-    return Answer(f"It will be {_clock_face(then.hour, then.minute)}.")
+    return Answer(f"It will be {clock_face(then.hour, then.minute)}.")
+
+
+def tell_week(_slots: Slots, occasion: Occasion) -> Answer:
+    """Weeks as ISO 8601 counts them: from Monday, the first with a Thursday in it."""
+    return Answer(f"It's week {occasion.now().isocalendar().week}.")
+
+
+def count_weeks(slots: Slots, occasion: Occasion) -> Answer | None:
+    today = occasion.now().date()
+    day = _day_named(slots["day"], today)
+    if day is None or day <= today:
+        return None
+    weeks, days = divmod((day - today).days, 7)
+    parts = [f"{weeks} week{'' if weeks == 1 else 's'}"] if weeks else []
+    parts += [f"{days} day{'' if days == 1 else 's'}"] if days else []
+    feast = FEASTS.get(slots["day"])
+    return Answer(f"{' and '.join(parts)} until {feast.name if feast else _date_phrase(day)}.")
+
+
+def tell_leap_year(slots: Slots, _occasion: Occasion) -> Answer | None:
+    if not slots["year"].isdigit() or not 1 <= int(slots["year"]) <= 9999:
+        return None
+    is_leap = isleap(int(slots["year"]))
+    return Answer(
+        f"{'Yes' if is_leap else 'No'}, {slots['year']} is {'' if is_leap else 'not '}a leap year."
+    )
 
 
 def tell_date(_slots: Slots, occasion: Occasion) -> Answer:
@@ -166,10 +194,6 @@ def _yearly_day(name: str, today: date) -> date | None:
     return None
 
 
-def _clock_face(hour: int, minute: int) -> str:
-    return f"{hour % 12 or 12}:{minute:02d} {'AM' if hour < 12 else 'PM'}"
-
-
 def _date_phrase(day: date) -> str:
     weekday, month = WEEKDAYS[day.weekday()].capitalize(), MONTHS[day.month - 1].capitalize()
     return f"{weekday}, {month} {_ordinal(day.day)}, {day.year}"
@@ -183,11 +207,24 @@ def _ordinal(number: int) -> str:
 FAMILY = Family(
     intents=(
         Intent(
+            "week",
+            (
+                "(what|which) [calendar] week (is it|are we in)",
+                "what week number is it",
+                "what is the [calendar] week [number]",
+            ),
+            tell_week,
+        ),
+        Intent("weeks until", ("how many weeks (until|till|to) {day}",), count_weeks),
+        Intent("leap year", ("is {year} a leap year",), tell_leap_year),
+        Intent(
             "time",
             (
                 "what time (is it|it is)",
                 "what (is the [current] time|the [current] time is)",
                 "[the] time",
+                "(got|do you have|have you got) the time",
+                "how late is it",
                 "what time do we have",
                 "do you have the time",
                 "what does the clock say",
@@ -198,7 +235,7 @@ FAMILY = Family(
             "later time",
             (
                 "what time (is it|will it be|is it going to be) in {duration}",
-                "what is the time in {duration}",
+                "what (is|will) the time [be] in {duration}",
             ),
             tell_later_time,
         ),
@@ -219,7 +256,8 @@ FAMILY = Family(
         Intent(
             "day",
             (
-                "what (day|date) [of the week] (is it|will it be|was it|is|was|will be) {day}",
+                "(what|which) (day|date) [of the week] "
+                "(is it|will it be|was it|is|was|will be) {day}",
                 "what is the date {day}",
                 "(when|on what day) is {day}",
             ),
@@ -228,7 +266,7 @@ FAMILY = Family(
         Intent(
             "days until",
             (
-                "how many days [are there|is it|are left] (until|till|to|before) {day}",
+                "[how many] days [are there|is it|are left] (until|till|to|before) {day}",
                 "how long [is it|does it take] (until|till|to) {day}",
             ),
             count_days,
@@ -262,6 +300,7 @@ FAMILY = Family(
         ),
     ),
     open_lists={
+        "year": ("2028", "2030"),
         "day": (
             *_RELATIVE,
             *WEEKDAYS,

@@ -14,6 +14,7 @@ SLOWEST, FASTEST = 1.0, 7.0  # SPS, the range of the rate slider
 STEP, BIT, LOT = 0.7, 0.3, 1.5  # SPS; at a common 4 SPS a step is clearly heard, a bit just so
 VOLUME_STEP, VOLUME_BIT = 0.2, 0.1
 _NEARLY = 0.01
+_COMMON = 4.0  # SPS, where no rate is set
 
 Respond = Callable[[Slots, Occasion], Answer | None]
 
@@ -51,6 +52,17 @@ def set_rate_limit(rate: float) -> Respond:
     def respond(_slots: Slots, _occasion: Occasion) -> Answer:
         said = "As fast as I can." if rate == FASTEST else "As slowly as I can."
         return Answer(said, (ChangeRate(to=rate),))
+
+    return respond
+
+
+def scale_rate(factor: float) -> Respond:
+    """A responder that multiplies the pace; what is common stands for the voice's own."""
+
+    def respond(_slots: Slots, occasion: Occasion) -> Answer:
+        rate = min(FASTEST, max(SLOWEST, factor * (occasion.situation().rate or _COMMON)))
+        said = "Speaking faster." if factor > 1 else "Speaking slower."
+        return Answer(said, (ChangeRate(to=round(rate, 1)),))
 
     return respond
 
@@ -123,13 +135,18 @@ def _set_volume_tool(slots: Slots, occasion: Occasion) -> Answer | None:
 _SPEAK = "[(speak|talk|go|read|say it|say that|be)]"
 _BIT = "(a (little|bit|little bit)|slightly)"
 _LOT = "(much|a lot|way)"
+_TALKING = "(talking|speaking|reading|going)"
 _VOLUME = "[the|your] volume"
 
 FAMILY = Family(
     intents=(
         Intent(
             "slower",
-            (f"{_SPEAK} (slower|more slowly)", "slow down", "(you are|that is) too fast"),
+            (
+                f"{_SPEAK} (slower|more slowly)",
+                "slow down",
+                f"[(you are|that is)] [{_TALKING}] [far|way] too (fast|quick)",
+            ),
             change_rate(-STEP),
         ),
         Intent(
@@ -148,7 +165,7 @@ FAMILY = Family(
                 f"{_SPEAK} (faster|quicker|more quickly)",
                 "speed up",
                 "hurry up",
-                "(you are|that is) too slow",
+                f"[(you are|that is)] [{_TALKING}] [far|way] too slow",
             ),
             change_rate(STEP),
         ),
@@ -171,6 +188,23 @@ FAMILY = Family(
             "slowest",
             ("[speak|talk] as (slow|slowly) as (you can|possible)",),
             set_rate_limit(SLOWEST),
+        ),
+        Intent(
+            "twice as fast",
+            (
+                f"{_SPEAK} (twice as|2 times as|double as) (fast|quick|quickly)",
+                "[at] double [the] speed",
+            ),
+            scale_rate(2.0),
+        ),
+        Intent(
+            "half as fast",
+            (
+                f"{_SPEAK} half as (fast|quick|quickly)",
+                f"{_SPEAK} twice as (slow|slowly)",
+                "[at] half [the] speed",
+            ),
+            scale_rate(0.5),
         ),
         Intent(
             "set rate",

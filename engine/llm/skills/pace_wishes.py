@@ -21,7 +21,7 @@ from engine.llm.skills.matching.matcher import compiled
 
 _NAMES: Final = frozenset(
     f"{much}{way}" for way in ("slower", "faster") for much in ("", "a bit ", "much ")
-) | {"fastest", "slowest", "set rate", "own pace"}
+) | {"fastest", "slowest", "set rate", "own pace", "twice as fast", "half as fast"}
 _MOST_CHARS: Final = 80  # a longer sentence asks for something else too
 _WORD: Final = re.compile(r"[a-z]+")
 # Around the wish itself: courtesy, and what recognisers make of its first half.
@@ -35,7 +35,19 @@ _AROUND: Final = frozenset(
 _ABOUT_PACE: Final = frozenset(
     (
         *("slow", "slower", "slowly", "down", "fast", "faster", "quick", "quicker", "quickly"),
-        *("hurry", "speed", "pace", "rate", "normal", "normally", "syllable", "syllables"),
+        *(
+            "half",
+            "double",
+            "twice",
+            "hurry",
+            "speed",
+            "pace",
+            "rate",
+            "normal",
+            "normally",
+            "syllable",
+            "syllables",
+        ),
     )
 )
 

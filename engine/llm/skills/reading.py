@@ -149,7 +149,8 @@ FAMILY = Family(
         Intent(
             "read nothing",
             (
-                "read [me] (this|something|a text|a file|the file|the text) [aloud|out loud]",
+                "read [me] (this|it|something|a text|a file|the file|the text) [to me] "
+                "[aloud|out loud]",
                 "read (aloud|out loud)",
                 "read this text or file aloud",
             ),

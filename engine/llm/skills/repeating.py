@@ -3,13 +3,18 @@
 Invariant: the words come back exactly as they were typed or heard; nothing is added.
 """
 
+import re
+
 from engine.llm.base import Role
 from engine.llm.skills.matching.intent import Answer, Family, Intent, Occasion, Slots
+
+# To be said otherwise than it was: that takes a language model.
+_CHANGED = re.compile(r"^(?:that|it|the last \w+) in \w+$", re.IGNORECASE)
 
 
 def repeat(slots: Slots, _occasion: Occasion) -> Answer | None:
     text = slots["text"].strip(' \t\n:,-\u2013\u2014"\u201c\u201d')
-    return Answer(text) if text else None
+    return Answer(text) if text and not _CHANGED.search(text) else None
 
 
 def ask_what_to_repeat(_slots: Slots, _occasion: Occasion) -> Answer:
@@ -34,6 +39,7 @@ FAMILY = Family(
                 "(what|pardon|sorry|excuse me) [what did you say]",
                 "(what did you|what was it you|what did you just) (say|said) [again]",
                 "come again",
+                "repeat (the last sentence|what you said)",
             ),
             say_again,
             verbatim=True,

@@ -13,12 +13,16 @@ MAX_WORDS = 4  # more is a sentence, and nobody follows it letter by letter
 
 _EDGE = r"[\s\"'\u201c\u201d\u2018\u2019:,.!?-]+"
 _EDGES = re.compile(f"^{_EDGE}|{_EDGE}$")
+# Whose name, and the word in another language, are not in the words themselves.
+_ANOTHER_MATTER = re.compile(
+    r"^(?:my|your|his|her|their|our) | in [a-z]+(?:ese|ish|an|ch|ic|ian)$", re.I
+)
 _NAMED = {"'": "apostrophe", "\u2019": "apostrophe", "-": "hyphen", ".": "dot", "_": "underscore"}
 
 
 def spell(slots: Slots, _occasion: Occasion) -> Answer | None:
     words = _bare(slots["word"]).split()
-    if not words or len(words) > MAX_WORDS:
+    if not words or len(words) > MAX_WORDS or _ANOTHER_MATTER.search(" ".join(words)):
         return None
     spelled = "; ".join(", ".join(_character(c) for c in word) for word in words)
     return Answer(f"{spelled}.")
@@ -30,6 +34,15 @@ def count_letters(slots: Slots, _occasion: Occasion) -> Answer | None:
     if not letters or len(word.split()) > 1:
         return None
     return Answer(f'"{word}" has {letters} letter{"" if letters == 1 else "s"}.')
+
+
+def count_letter(slots: Slots, _occasion: Occasion) -> Answer | None:
+    """How often one letter stands in a word."""
+    letter, word = _bare(slots["letter"]).removesuffix("s").rstrip("'"), _bare(slots["word"])
+    if len(letter) != 1 or not letter.isalpha() or len(word.split()) != 1:
+        return None
+    count = word.casefold().count(letter.casefold())
+    return Answer(f'"{word}" has {count} {letter.upper()}{"" if count == 1 else "s"}.')
 
 
 def _bare(word: str) -> str:
@@ -62,9 +75,16 @@ FAMILY = Family(
             count_letters,
             verbatim=True,
         ),
+        Intent(
+            "count one letter",
+            ("how many {letter} (are|are there) in [the] [word] {word}",),
+            count_letter,
+            verbatim=True,
+        ),
     ),
     tools=(Tool("spell", "Spell a word letter by letter.", spell, {"word": "the word to spell"}),),
     open_lists={
+        "letter": ("rs", "es", "ss"),
         "word": (
             "necessary",
             "rhythm",

@@ -4,9 +4,11 @@ Invariant: a skill starts or cancels by an action and reads only Situation.timer
 """
 
 import re
+from datetime import datetime
 
 from engine.llm.base import CancelTimers, StartTimer, Timer
 from engine.llm.skills.matching.intent import Answer, Family, Intent, Occasion, Slots, Tool
+from engine.llm.skills.matching.moments import clock_face, parse_moment
 from engine.llm.skills.matching.quantities import duration_phrase, enumeration, parse_duration
 
 MAX_TIMER_S = 7 * 86400.0  # a week: whoever wants more wants a calendar
@@ -15,6 +17,7 @@ MAX_LABEL_WORDS = 6  # a longer label is a sentence that was not about a timer
 _SECOND_PERSON = {"my": "your", "me": "you", "i": "you", "myself": "yourself", "am": "are"}
 _FIRST_PERSON = re.compile(rf"\b(?:{'|'.join(_SECOND_PERSON)})\b")
 
+ALARM = "alarm"
 NONE_RUNNING = "There is no timer running."
 
 
@@ -46,6 +49,63 @@ def start_reminder(slots: Slots, _occasion: Occasion) -> Answer | None:
     task = _told_back(slots["task"].strip())
     reminder = StartTimer(seconds, task, f"Remember to {task}.")
     return Answer(f"I'll remind you in {duration_phrase(seconds)} to {task}.", (reminder,))
+
+
+def set_alarm(slots: Slots, occasion: Occasion) -> Answer | None:
+    """An alarm at a time of day: a timer that is called after it."""
+    moment = parse_moment(slots["moment"], occasion.now())
+    if moment is None:
+        return None
+    label = f"{clock_face(moment.hour, moment.minute)} {ALARM}"
+    seconds = (moment - occasion.now()).total_seconds()
+    said = f"It's {clock_face(moment.hour, moment.minute)}. This is your alarm."
+    return Answer(
+        f"Alarm set for {_moment_phrase(moment, occasion.now())}.",
+        (StartTimer(seconds, label, said),),
+    )
+
+
+def wake(slots: Slots, occasion: Occasion) -> Answer | None:
+    """The same; who wants to be woken means the morning, unless something else is said."""
+    moment = slots["moment"]
+    for said in (f"in the morning {moment}", f"{moment} in the morning", moment):
+        answer = set_alarm({"moment": said}, occasion)
+        if answer:
+            return answer
+    return None
+
+
+def ask_alarm_time(_slots: Slots, _occasion: Occasion) -> Answer:
+    return Answer("For when? Say, for example: set an alarm for seven in the morning.")
+
+
+def remind_at(slots: Slots, occasion: Occasion) -> Answer | None:
+    moment = parse_moment(slots["moment"], occasion.now())
+    if moment is None:
+        return None
+    task = _told_back(slots["task"].strip())
+    seconds = (moment - occasion.now()).total_seconds()
+    reminder = StartTimer(seconds, task, f"Remember to {task}.")
+    return Answer(
+        f"I'll remind you at {_moment_phrase(moment, occasion.now())} to {task}.", (reminder,)
+    )
+
+
+def cancel_alarms(slots: Slots, occasion: Occasion) -> Answer:
+    """Cancel the alarm at that time, or all alarms when none was named."""
+    alarms = [timer for timer in occasion.situation().timers if timer.label.endswith(ALARM)]
+    if moment := parse_moment(slots.get("moment", ""), occasion.now()):
+        label = f"{clock_face(moment.hour, moment.minute)} {ALARM}"
+        other = label.replace("AM", "PM") if "AM" in label else label.replace("PM", "AM")
+        alarms = [alarm for alarm in alarms if alarm.label in (label, other)]
+    if not alarms:
+        return Answer("There is no such alarm.")
+    names = enumeration([f"the {alarm.label}" for alarm in alarms])
+    verb = "is" if len(alarms) == 1 else "are"
+    cancelled = tuple(CancelTimers(alarm.label) for alarm in alarms)
+    return Answer(
+        f"{names.capitalize() if len(alarms) == 1 else 'All alarms'} {verb} cancelled.", cancelled
+    )
 
 
 def cancel_timers(slots: Slots, occasion: Occasion) -> Answer:
@@ -80,11 +140,20 @@ def _labelled(timers: tuple[Timer, ...], label: str) -> tuple[Timer, ...]:
 def _remaining(timers: tuple[Timer, ...]) -> str:
     """ "4 minutes left on your tea timer and 10 seconds left on your timer." """
     phrases = [
-        f"{duration_phrase(timer.remaining_s)} left on your "
-        + (f"{timer.label} timer" if timer.label else "timer")
-        for timer in timers
+        f"{duration_phrase(timer.remaining_s)} left on your " + _name(timer) for timer in timers
     ]
     return f"{enumeration(phrases)}."
+
+
+def _name(timer: Timer) -> str:
+    if not timer.label or timer.label.endswith(ALARM):
+        return timer.label or "timer"
+    return f"{timer.label} timer"
+
+
+def _moment_phrase(moment: datetime, now: datetime) -> str:
+    tomorrow = " tomorrow" if moment.date() > now.date() else ""
+    return f"{clock_face(moment.hour, moment.minute)}{tomorrow}"
 
 
 def _told_back(task: str) -> str:
@@ -107,6 +176,7 @@ FAMILY = Family(
                 "(set|start|make|create|give me) [a|an|the|another] timer (for|of|to) {duration}",
                 "(set|start|make|create) [a|an] {label} timer (for|of) {duration}",
                 "(set|start) [a|an] timer (called|named) {label} for {duration}",
+                "(set|start) [a|an] {duration} timer (called|named) {label}",
                 "(set|start) [a|an] timer for {duration} (called|named|for) [the] {label}",
                 "(set|start|make|create|give me) [a|an] {duration} timer [for [the] {label}]",
                 "timer [for] {duration}",
@@ -128,6 +198,33 @@ FAMILY = Family(
             start_reminder,
         ),
         Intent(
+            "alarm",
+            (
+                "set [an|the|another] alarm (for|at) {moment}",
+                "[an] alarm (for|at) {moment}",
+            ),
+            set_alarm,
+        ),
+        Intent("wake", ("wake me [up] [at] {moment}",), wake),
+        Intent("alarm without a time", ("set [an|the] alarm",), ask_alarm_time),
+        Intent(
+            "reminder at a time",
+            (
+                "remind me at {moment} to {task}",
+                "remind me {moment} to {task}",
+                "remind me to {task} at {moment}",
+            ),
+            remind_at,
+        ),
+        Intent(
+            "cancel alarms",
+            (
+                "(cancel|stop|delete|clear|remove|turn off) [the|my|all [the|my]] alarm[s]",
+                "(cancel|stop|delete|clear|remove|turn off) [the|my] {moment} alarm",
+            ),
+            cancel_alarms,
+        ),
+        Intent(
             "cancel timers",
             (
                 "(cancel|stop|delete|clear|remove) [the|my|all [the|my]] (timer|timers)",
@@ -145,7 +242,10 @@ FAMILY = Family(
                 "how (long|much time) is left on [the|my] timer[s]",
                 "how much longer",
                 "(what|which) timers (are|do i have) [there|running]",
-                "(what|which) timers do i have",
+                "(what|which) (timers|alarms) do i have [set]",
+                "(list|show me|show) [all] [my|the] (timers|alarms)",
+                "do i have any (timers|alarms) [set|running]",
+                "how much longer on [the|my] timer",
                 "when is [the|my] timer done",
             ),
             tell_remaining,
@@ -188,6 +288,7 @@ FAMILY = Family(
             *(f"{count} seconds" for count in (10, 15, 20, 30, 45, 90)),
             *(f"{count} hours" for count in range(2, 13)),
         ),
+        "moment": ("7 am", "half past 6", "noon", "5 pm", "8 tonight", "9 tomorrow"),
         "label": ("tea", "egg", "pizza", "pasta", "coffee", "laundry", "bread", "oven"),
         "task": ("call my mother", "check the oven", "drink some water", "take a break"),
     },

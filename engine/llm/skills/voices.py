@@ -10,6 +10,7 @@ from engine.llm.skills.matching.canonical import without_courtesy
 from engine.llm.skills.matching.intent import Answer, Family, Intent, Occasion, Slots, Tool
 from engine.llm.skills.matching.quantities import enumeration
 
+NO_OTHER = "There is no other voice to choose yet."
 MAX_NAMED = 6  # voices read out at once
 CLOSE_ENOUGH = 0.6  # difflib ratio: "ana" finds "Anna", "ana" does not find "Bruno"
 
@@ -20,10 +21,30 @@ def choose_voice(slots: Slots, occasion: Occasion) -> Answer | None:
         return None
     voices = occasion.situation().voices
     if not voices:
-        return Answer("There is no other voice to choose yet.")
+        return Answer(NO_OTHER)
     name = _closest(wanted, voices)
     if name is None:
         return Answer(f"I have no voice called {wanted}. {_listed(voices)}")
+    return Answer(f"All right, this is {name}.", (ChooseVoice(name),))
+
+
+def choose_possessed(slots: Slots, occasion: Occasion) -> Answer | None:
+    """ "use Clara's voice": only a voice there is; whose else is a matter of imagination."""
+    wanted = slots["name"].strip(" .!?,\"'").removesuffix("'s").removesuffix("s'")
+    voices = occasion.situation().voices
+    if not voices:
+        return Answer(NO_OTHER)
+    name = _closest(wanted, voices)
+    return Answer(f"All right, this is {name}.", (ChooseVoice(name),)) if name else None
+
+
+def next_voice(_slots: Slots, occasion: Occasion) -> Answer:
+    """The one after the one that speaks, the first after the last."""
+    situation = occasion.situation()
+    if len(situation.voices) < 2:
+        return Answer(NO_OTHER)
+    at = situation.voices.index(situation.voice) if situation.voice in situation.voices else -1
+    name = situation.voices[(at + 1) % len(situation.voices)]
     return Answer(f"All right, this is {name}.", (ChooseVoice(name),))
 
 
@@ -72,6 +93,25 @@ FAMILY = Family(
             verbatim=True,
         ),
         Intent(
+            "choose possessed voice",
+            (
+                "(use|take|choose|select) {name} voice",
+                "(switch|change) to {name} [voice]",
+                "(speak|talk|sound) like {name}",
+            ),
+            choose_possessed,
+            verbatim=True,
+        ),
+        Intent(
+            "next voice",
+            (
+                "[(use|take|choose|give me)] (another|the next|next|a different) voice",
+                "(change|switch) [(the|your)] voice",
+            ),
+            next_voice,
+            verbatim=True,
+        ),
+        Intent(
             "list voices",
             (
                 "(what|which) voices (are there|do you have|can i choose|can you use|have you got)",
@@ -81,7 +121,11 @@ FAMILY = Family(
         ),
         Intent(
             "tell voice",
-            ("(which|what) voice (is this|is that|are you using|do you use)",),
+            (
+                "(which|what) voice (is this|is that|are you using|do you use)",
+                "who is speaking",
+                "what is your voice called",
+            ),
             tell_voice,
         ),
     ),

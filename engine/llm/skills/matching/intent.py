@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from random import randint
 
 from engine.llm.base import Action, Message, Situation
 
@@ -37,6 +38,7 @@ class Occasion:
     situation: Callable[[], Situation]
     documents: Path
     history: Sequence[Message] = ()
+    draw: Callable[[int, int], int] = randint  # a whole number in a range, both ends included
 
 
 Responder = Callable[[Slots, Occasion], Answer | None]

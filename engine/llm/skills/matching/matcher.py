@@ -5,6 +5,7 @@ answers wins, so an order of families is an order of precedence.
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -13,6 +14,8 @@ from hassil import Intents, recognize_all
 from engine.llm.skills import (
     abilities,
     arithmetic,
+    chance,
+    cities,
     clock,
     control,
     reading,
@@ -34,7 +37,9 @@ FAMILIES: tuple[Family, ...] = (
     spelling.FAMILY,
     voices.FAMILY,
     clock.FAMILY,
+    cities.FAMILY,
     timers.FAMILY,
+    chance.FAMILY,
     units.FAMILY,
     abilities.FAMILY,
     smalltalk.FAMILY,
@@ -49,6 +54,14 @@ MAX_PATTERN_CHARS = 300
 MAX_CANDIDATES = 50
 
 
+@dataclass(frozen=True)
+class Understanding:
+    """What a sentence means, and what is answered."""
+
+    intent: Intent
+    answer: Answer
+
+
 class Matcher:
     """The compiled templates. Using them does not change them, so one will do: see matcher()."""
 
@@ -61,15 +74,22 @@ class Matcher:
 
     def answer(self, text: str, occasion: Occasion, *, certain_only: bool) -> Answer | None:
         """The answer of the first skill that understands the text; None when none does."""
+        understood = self.understand(text, occasion, certain_only=certain_only)
+        return understood.answer if understood else None
+
+    def understand(
+        self, text: str, occasion: Occasion, *, certain_only: bool
+    ) -> Understanding | None:
+        """The first intent that answers the text, with its answer; None when none does."""
         said = without_courtesy_before(text.strip())
-        answer = self._first(self._verbatim, said, occasion, certain_only)
-        if answer is None and len(text) <= MAX_PATTERN_CHARS:
-            answer = self._first(self._canonical, canonical(text), occasion, certain_only)
-        return answer
+        understood = self._first(self._verbatim, said, occasion, certain_only)
+        if understood is None and len(text) <= MAX_PATTERN_CHARS:
+            understood = self._first(self._canonical, canonical(text), occasion, certain_only)
+        return understood
 
     def _first(
         self, intents: Intents, text: str, occasion: Occasion, certain_only: bool
-    ) -> Answer | None:
+    ) -> Understanding | None:
         head = text[:MAX_PATTERN_CHARS]
         for match, _ in zip(recognize_all(head, intents), range(MAX_CANDIDATES), strict=False):
             intent = self._by_name[match.intent.name]
@@ -77,7 +97,7 @@ class Matcher:
                 continue
             answer = intent.respond(_slots(match.entities, head, text), occasion)
             if answer is not None:
-                return answer
+                return Understanding(intent, answer)
         return None
 
 

@@ -1,0 +1,84 @@
+"""Coins, dice and numbers drawn at random.
+
+Invariant: all randomness is the occasion's, so the same draws give the same answer.
+"""
+
+import re
+
+from engine.llm.skills.matching.intent import Answer, Family, Intent, Occasion, Slots, Tool
+from engine.llm.skills.matching.quantities import enumeration, figure, parse_number
+
+MAX_DICE = 20  # more are a table of numbers, and nobody listens to it
+MAX_SIDES = 1000
+LARGEST = 10**12  # of a random number
+
+_DICE = re.compile(r"^(?:(?P<count>\d+|a|an) ?)?(?:d ?(?P<sides>\d+)|dice|die)$")
+_CHOICES = re.compile(r",? or |,? and |, ")
+
+
+def flip_coin(_slots: Slots, occasion: Occasion) -> Answer:
+    return Answer("Heads." if occasion.draw(1, 2) == 1 else "Tails.")
+
+
+def roll_dice(slots: Slots, occasion: Occasion) -> Answer | None:
+    """ "2 dice", "a d 20", "3 d 6"; each with six sides unless it says otherwise."""
+    match = _DICE.match(slots.get("dice", "die").removeprefix("the ").strip())
+    if match is None:
+        return None
+    count = int(match["count"]) if (match["count"] or "a").isdigit() else 1
+    sides = int(match["sides"] or 6)
+    if not 1 <= count <= MAX_DICE or not 2 <= sides <= MAX_SIDES:
+        return Answer(f"I can roll up to {MAX_DICE} dice with up to {MAX_SIDES} sides.")
+    rolls = [occasion.draw(1, sides) for _ in range(count)]
+    if count == 1:
+        return Answer(f"{rolls[0]}.")
+    return Answer(f"{enumeration([str(roll) for roll in rolls])}: {sum(rolls)} together.")
+
+
+def draw_number(slots: Slots, occasion: Occasion) -> Answer | None:
+    """A whole number in a range, both ends included; from 1 to 100 where none is given."""
+    ends = [parse_number(slots.get(name, default)) for name, default in _ENDS.items()]
+    if any(end is None or end != int(end) or abs(end) > LARGEST for end in ends):
+        return None
+    low, high = sorted(int(end) for end in ends if end is not None)
+    return Answer(f"{figure(occasion.draw(low, high))}.")
+
+
+def choose(slots: Slots, occasion: Occasion) -> Answer | None:
+    named = slots["things"].strip(" .!?")
+    things = [thing.strip() for thing in _CHOICES.split(named) if thing.strip()]
+    if len(things) < 2:
+        return None
+    return Answer(f"{things[occasion.draw(1, len(things)) - 1].capitalize()}.")
+
+
+_ENDS = {"low": "1", "high": "100"}
+_RANGE = "(between|from) {number:low} (and|to) {number:high}"
+
+FAMILY = Family(
+    intents=(
+        Intent("coin", ("(flip|toss|throw) a coin", "heads or tails"), flip_coin),
+        Intent(
+            "dice",
+            ("(roll|throw) {dice}", "(roll|throw) [a|the] (die|dice)"),
+            roll_dice,
+        ),
+        Intent(
+            "random number",
+            (
+                f"(pick|choose|give me|say|think of) [a|any] [random] number [{_RANGE}]",
+                f"[a] random number [{_RANGE}]",
+            ),
+            draw_number,
+        ),
+        Intent("choose", ("(choose|pick|decide) between {things}",), choose, verbatim=True),
+    ),
+    tools=(
+        Tool("flip_coin", "Flip a coin.", flip_coin),
+        Tool("roll_dice", "Roll dice.", roll_dice, {"dice": "such as 'a die', '2 dice', '3d6'"}),
+    ),
+    open_lists={
+        "dice": ("a die", "the dice", "two dice", "three dice"),
+        "things": ("pizza and pasta", "tea and coffee", "red and blue"),
+    },
+)

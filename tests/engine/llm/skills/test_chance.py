@@ -1,0 +1,62 @@
+"""Coins, dice and numbers follow the draws they are given."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from engine.llm.base import Situation
+from engine.llm.skills.matching.intent import Occasion
+from engine.llm.skills.matching.matcher import matcher
+
+NOWHERE = Situation(rate=None, volume=1.0, voice="", voices=())
+
+
+def asked(text: str, *draws: int) -> tuple[str | None, list[tuple[int, int]]]:
+    """The answer, and the ranges that were drawn from."""
+    ranges: list[tuple[int, int]] = []
+    coming: Iterator[int] = iter(draws)
+
+    def draw(low: int, high: int) -> int:
+        ranges.append((low, high))
+        return next(coming)
+
+    now = datetime(2026, 1, 5)
+    occasion = Occasion(lambda: now, lambda: NOWHERE, Path("/nowhere"), draw=draw)
+    answer = matcher().answer(text, occasion, certain_only=True)
+    return (answer.text if answer else None), ranges
+
+
+@pytest.mark.parametrize(
+    ("text", "draws", "answer", "ranges"),
+    [
+        ("flip a coin", (1,), "Heads.", [(1, 2)]),
+        ("toss a coin", (2,), "Tails.", [(1, 2)]),
+        ("roll a die", (4,), "4.", [(1, 6)]),
+        ("roll two dice", (3, 6), "3 and 6: 9 together.", [(1, 6)] * 2),
+        ("roll a d20", (17,), "17.", [(1, 20)]),
+        ("roll 3d6", (1, 2, 3), "1, 2 and 3: 6 together.", [(1, 6)] * 3),
+        ("pick a number between one and ten", (7,), "7.", [(1, 10)]),
+        ("random number from 10 to 5", (6,), "6.", [(5, 10)]),
+        ("give me a random number", (99,), "99.", [(1, 100)]),
+        ("choose between pizza and pasta", (2,), "Pasta.", [(1, 2)]),
+        ("choose between tea, coffee and water", (3,), "Water.", [(1, 3)]),
+    ],
+)
+def test_the_draws_decide(
+    text: str, draws: tuple[int, ...], answer: str, ranges: list[tuple[int, int]]
+) -> None:
+    assert asked(text, *draws) == (answer, ranges)
+
+
+@pytest.mark.parametrize("text", ["roll 100 dice", "roll a d1", "roll a d 9999"])
+def test_dice_nobody_could_follow_are_refused(text: str) -> None:
+    answer, ranges = asked(text)
+    assert answer == "I can roll up to 20 dice with up to 1000 sides."
+    assert ranges == []
+
+
+@pytest.mark.parametrize("text", ["pick a number between one and a half and two", "roll the car"])
+def test_what_is_no_range_and_no_die_is_left(text: str) -> None:
+    assert asked(text) == (None, [])
