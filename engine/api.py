@@ -94,9 +94,9 @@ if TYPE_CHECKING:
     from engine.doctor import Finding
     from engine.history.store import Store as Store
     from engine.models.library import ModelLibrary as ModelLibrary
+    from engine.runtime.factories import Factories
     from engine.runtime.host.dialogue import Exchange as Exchange  # re-exported for hosts
-    from engine.runtime.host.recital import Recited
-    from engine.runtime.parts import Parts
+    from engine.runtime.host.offline_synthesis import SynthesisReport
     from engine.tts.voxtream.files.pick import Pick
     from engine.voice_library import VoiceLibrary as VoiceLibrary
 
@@ -187,8 +187,8 @@ class Engine:
     """One assistant. start() returns at once; Ready and Failed events tell how loading went.
 
     `settings_path` None: settings are never written. `timers_path` None: timers end with the
-    program. `history_path` None: no conversation is kept. `parts` None: the sound card and what the
-    settings name.
+    program. `history_path` None: no conversation is kept. `factories` None: the sound card and what
+    the settings name.
     """
 
     def __init__(
@@ -199,15 +199,15 @@ class Engine:
         settings_path: Path | None = None,
         timers_path: Path | None = None,
         history_path: Path | None = None,
-        parts: "Parts | None" = None,
+        factories: "Factories | None" = None,
     ) -> None:
         from engine.runtime.conductor import Conductor  # imports every thread's libraries
+        from engine.runtime.factories import standard_factories
         from engine.runtime.host.timers import Timers
-        from engine.runtime.parts import standard_parts
 
-        alarm = Timers(timers_path)
-        parts = replace(parts or standard_parts(), history=history_path)
-        self._conductor = Conductor(parts, settings, settings_path, emit, alarm)
+        timers = Timers(timers_path)
+        factories = replace(factories or standard_factories(), history=history_path)
+        self._conductor = Conductor(factories, settings, settings_path, emit, timers)
 
     def start(self) -> None:
         """Create the engine's threads; they load their models and say so."""
@@ -275,8 +275,8 @@ def say(
     settings: Settings,
     manner: Manner,
     show: Callable[[float], None] = lambda share: None,
-) -> "Recited":
-    """Speak a text; `show` gets the share that was spoken: see engine.runtime.performance."""
+) -> "SynthesisReport":
+    """Speak a text; `show` gets the share that was spoken: see engine.runtime.host.say_command."""
     from engine.runtime.host import say_command
 
     return say_command.say(text, settings, manner, show)
@@ -299,7 +299,7 @@ def converse(
     exports: Sequence[Path] = (),
 ) -> "tuple[Exchange, ...]":
     """Talk through files or devices, and keep a `recording` of both sides and `exports` of the
-    conversation: see engine.runtime.dialogue.
+    conversation: see engine.runtime.host.dialogue.
     """
     from engine.runtime.host import dialogue
 
@@ -310,7 +310,7 @@ def converse(
 
 
 def exchange(turn: TurnEnded) -> "Exchange | None":
-    """A turn as converse() lists it: see engine.runtime.dialogue."""
+    """A turn as converse() lists it: see engine.runtime.host.dialogue."""
     from engine.runtime.host import dialogue
 
     return dialogue.exchange(turn)

@@ -19,9 +19,9 @@ from engine.audio.pcm import Resampler
 from engine.bench_hearing import hear
 from engine.bench_profiles import BUSY, Measured, Outcome, measure_all
 from engine.errors import EngineError
-from engine.runtime.host.recital import Clock, Recital, Recited, Script
+from engine.runtime.factories import Factories, standard_factories
+from engine.runtime.host.offline_synthesis import Clock, OfflineSynthesis, Script, SynthesisReport
 from engine.runtime.host.say_command import collect
-from engine.runtime.parts import Parts, standard_parts
 from engine.settings import RecogniserSettings, Settings, SpeechSettings
 from engine.settings_file import data_folder
 from engine.tts.base import Pcm, TtsModel
@@ -83,7 +83,7 @@ class Gauges:
 def bench(
     settings: Settings,
     *,
-    parts: Parts | None = None,
+    factories: Factories | None = None,
     gauges: Gauges | None = None,
     quick: bool = False,
     tell: Callable[[str], None] = lambda line: None,
@@ -92,30 +92,30 @@ def bench(
     minute, and minutes for the neural voice's profiles, which `quick` leaves out. `tell` hears how
     far it is. Raises nothing but KeyboardInterrupt: a part that fails is a row with a note.
     """
-    parts = parts or standard_parts()
+    factories = factories or standard_factories()
     gauges = gauges or Gauges(Clock(), _resident_mb)
     tell("Measuring the voices ...")
-    voices = [_synthesiser_row(one, parts, gauges) for one in _synthesisers(settings.speech)]
+    voices = [_synthesiser_row(one, factories, gauges) for one in _synthesisers(settings.speech)]
     if not quick:
         outcomes = gauges.profiles(settings.speech.device, tell)
         voices += [_profile_row(name, outcome) for name, outcome in outcomes.items()]
-    return (*voices, *bench_recognisers(settings, parts=parts, gauges=gauges, tell=tell))
+    return (*voices, *bench_recognisers(settings, factories=factories, gauges=gauges, tell=tell))
 
 
 def bench_recognisers(
     settings: Settings,
     *,
-    parts: Parts | None = None,
+    factories: Factories | None = None,
     gauges: Gauges | None = None,
     tell: Callable[[str], None] = lambda line: None,
 ) -> tuple[Row, ...]:
     """The recognisers alone, as bench() does; a quarter of a minute."""
-    parts = parts or standard_parts()
+    factories = factories or standard_factories()
     gauges = gauges or Gauges(Clock(), _resident_mb)
     tell("Measuring the recognisers ...")
-    speech = _spoken(settings.speech, parts)
+    speech = _spoken(settings.speech, factories)
     wanted = [replace(settings.recogniser, engine=name) for name in RECOGNISERS]
-    return tuple(_recogniser_row(one, parts, gauges, speech) for one in wanted)
+    return tuple(_recogniser_row(one, factories, gauges, speech) for one in wanted)
 
 
 def pick_recogniser(rows: Sequence[Row]) -> ears.Pick | None:
@@ -180,11 +180,11 @@ def _synthesisers(speech: SpeechSettings) -> list[SpeechSettings]:
     return [replace(speech, engine=name, voice="", rate=None) for name in names]
 
 
-def _synthesiser_row(speech: SpeechSettings, parts: Parts, gauges: Gauges) -> Row:
+def _synthesiser_row(speech: SpeechSettings, factories: Factories, gauges: Gauges) -> Row:
     row = Row("synthesiser", speech.engine)
     memory, began = gauges.memory_mb(), gauges.clock.now()
     try:
-        model = parts.synthesiser(speech, lambda phrase, fraction: None)
+        model = factories.synthesiser(speech, lambda phrase, fraction: None)
         try:
             model.warm(model.voices()[0])
             load_s = gauges.clock.now() - began
@@ -221,23 +221,23 @@ def _profile_row(name: str, outcome: Outcome) -> Row:
     )
 
 
-def _recited(model: TtsModel, text: str, clock: Clock) -> Recited:
-    recital = Recital(model, Script(text, model.voices()[0]), clock)
-    collect(recital)
-    return recital.report()
+def _recited(model: TtsModel, text: str, clock: Clock) -> SynthesisReport:
+    synthesis = OfflineSynthesis(model, Script(text, model.voices()[0]), clock)
+    collect(synthesis)
+    return synthesis.report()
 
 
-def _spoken(speech: SpeechSettings, parts: Parts) -> Pcm | None:
+def _spoken(speech: SpeechSettings, factories: Factories) -> Pcm | None:
     """A request as the first synthesiser that works says it, at the recognisers' rate; None when
     there is none.
     """
     for candidate in _synthesisers(speech):
         try:
-            model = parts.synthesiser(candidate, lambda phrase, fraction: None)
+            model = factories.synthesiser(candidate, lambda phrase, fraction: None)
         except EngineError:
             continue  # its own row says why
         try:
-            pcm = collect(Recital(model, Script(REQUEST, model.voices()[0])))
+            pcm = collect(OfflineSynthesis(model, Script(REQUEST, model.voices()[0])))
             resampler = Resampler(model.info.sample_rate, SAMPLE_RATE)
             return np.concatenate([resampler.push(pcm), resampler.end()])
         finally:
@@ -246,14 +246,14 @@ def _spoken(speech: SpeechSettings, parts: Parts) -> Pcm | None:
 
 
 def _recogniser_row(
-    settings: RecogniserSettings, parts: Parts, gauges: Gauges, speech: Pcm | None
+    settings: RecogniserSettings, factories: Factories, gauges: Gauges, speech: Pcm | None
 ) -> Row:
     row = Row("recogniser", settings.engine)
     if speech is None:
         return replace(row, note="not measured: no synthesiser to speak to it")
     memory, began = gauges.memory_mb(), gauges.clock.now()
     try:
-        recogniser = parts.recogniser(settings, parts.phrases())
+        recogniser = factories.recogniser(settings, factories.phrases())
         try:
             load_s = gauges.clock.now() - began
             heard = [hear(recogniser, speech, gauges.clock.now) for _ in range(_HEARINGS)]

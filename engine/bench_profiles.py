@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from typing import Final
 
 from engine.errors import EngineError
-from engine.runtime.host.recital import Clock
+from engine.runtime.host.offline_synthesis import Clock
 from engine.tts.base import AudioFrame, TtsModel
 from engine.tts.voxtream.files.pick import NAMES
 

@@ -15,7 +15,7 @@ from engine.audio.echo.canceller import Passthrough
 from engine.errors import DeviceError, ModelError
 from engine.llm.base import Delta, LanguageModelInfo, Message, Role, Situation, TextDelta
 from engine.messages import Event as EngineEvent
-from engine.runtime.parts import Parts
+from engine.runtime.factories import Factories
 from engine.settings import LanguageModelSettings, RecogniserSettings, Settings, SpeechSettings
 from engine.tts.base import (
     AudioFrame,
@@ -309,7 +309,7 @@ class FakeLanguageModel:
 
 @dataclass
 class Stage:
-    """All fakes of one engine, and the parts that hand them out."""
+    """All fakes of one engine, and the factories that hand them out."""
 
     model: FakeLanguageModel = field(default_factory=lambda: FakeLanguageModel("Good day to you."))
     voice: FakeVoiceModel = field(default_factory=FakeVoiceModel)
@@ -332,8 +332,8 @@ class Stage:
         self.loads = []
         return self.loads
 
-    def parts(self) -> Parts:
-        return Parts(
+    def factories(self) -> Factories:
+        return Factories(
             microphone=self._microphone,
             loudspeaker=self._loudspeaker,
             canceller=lambda cleaning: Passthrough(),

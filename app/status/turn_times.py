@@ -16,7 +16,7 @@ KEPT = 50  # turns
 
 
 @dataclass(frozen=True)
-class Stage:
+class Milestone:
     """A stage as the person reads it; `field` is its time in TurnMetrics."""
 
     field: str
@@ -24,12 +24,12 @@ class Stage:
 
 
 STAGES = (
-    Stage("end_ms", "end of speech noticed"),
-    Stage("transcript_ms", "words recognised"),
-    Stage("first_token_ms", "first token"),
-    Stage("first_word_ms", "first word"),
-    Stage("first_audio_ms", "first audio"),
-    Stage("heard_ms", "first sound heard"),
+    Milestone("end_ms", "end of speech noticed"),
+    Milestone("transcript_ms", "words recognised"),
+    Milestone("first_token_ms", "first token"),
+    Milestone("first_word_ms", "first word"),
+    Milestone("first_audio_ms", "first audio"),
+    Milestone("heard_ms", "first sound heard"),
 )
 
 

@@ -18,6 +18,7 @@ from engine.llm.base import Situation
 from engine.messages import Command, Event, Phase
 from engine.runtime.crew import assemble
 from engine.runtime.effects import Effects, heard
+from engine.runtime.factories import Factories
 from engine.runtime.host import export
 from engine.runtime.host.actions import Actions
 from engine.runtime.host.conversations import Asked, Conversations
@@ -25,7 +26,6 @@ from engine.runtime.host.preferences import Preferences
 from engine.runtime.host.status import Status
 from engine.runtime.host.timers import Timers
 from engine.runtime.host.voice_desk import Hands, VoiceDesk
-from engine.runtime.parts import Parts
 from engine.runtime.turn import facts as h
 from engine.runtime.turn import rules, watchdog
 from engine.runtime.turn.facts import Fact
@@ -46,7 +46,7 @@ class Conductor:
 
     def __init__(
         self,
-        parts: Parts,
+        factories: Factories,
         settings: Settings,
         path: Path | None,
         emit: Callable[[Event], None],
@@ -56,8 +56,10 @@ class Conductor:
         self._worker: Worker[Inbound] = Worker(
             "conductor", handle=self._receive, tick=self._tick, report=self._report
         )
-        self._crew = assemble(parts, settings, self._worker.post, self.situation, self._in_force)
-        self._preferences = Preferences(settings, path, self._crew, emit, parts.check)
+        self._crew = assemble(
+            factories, settings, self._worker.post, self.situation, self._in_force
+        )
+        self._preferences = Preferences(settings, path, self._crew, emit, factories.check)
         self._log = TurnLog(keep=self._crew.historian.keep, situation=self.situation)
         self._timers = timers or Timers()
         self._actions = Actions(self._change, self._timers, self.situation)
@@ -259,13 +261,13 @@ class Conductor:
     @_on.register
     def _(self, fact: SpeechResumed) -> None:
         self._pause = None
-        self._effects.drop_rehearsal(self._floor.turn)
+        self._effects.drop_prepared(self._floor.turn)
 
     @_on.register
     def _(self, fact: h.Drafted) -> None:
         listening = self._floor.phase is Phase.LISTENING and fact.turn == self._floor.turn
         if listening and fact.pause == self._pause:
-            self._effects.rehearse(fact)
+            self._effects.prepare(fact)
 
     @_on.register
     def _(self, fact: m.PartialTranscript) -> None:

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from engine.llm.base import Situation
 from engine.messages import Event
-from engine.runtime.parts import Parts
+from engine.runtime.factories import Factories
 from engine.runtime.turn.dials import Dials
 from engine.runtime.turn.facts import Fact
 from engine.runtime.workers.background import Background
@@ -79,7 +79,7 @@ def _ended(name: str, member: _Member) -> bool:
 
 
 def assemble(
-    parts: Parts,
+    factories: Factories,
     settings: Settings,
     tell: Callable[[Fact | Event], None],
     situation: Callable[[], Situation],
@@ -88,19 +88,19 @@ def assemble(
     """The crew for these settings, not yet started; `in_force` tells those of any later moment."""
     dials = Dials(lead_ms=settings.audio.lead_ms, rate=settings.speech.rate)
     dials.volume = settings.audio.volume
-    speaker = Speaker(parts, tell, dials)
-    transcriber = Transcriber(parts, tell)
+    speaker = Speaker(factories, tell, dials)
+    transcriber = Transcriber(factories, tell)
     listener = Listener(
-        parts,
+        factories,
         tell,
         transcriber.post,
         dials.take_played,
         Ducking(dials.duck),
     )
-    thinker = Thinker(parts, tell, speaker.post, situation)
+    thinker = Thinker(factories, tell, speaker.post, situation)
     recorder = Recorder(tell, lambda sink: listener.post(Overhear(sink)))
-    background = Background(parts, tell, speaker.voice)
-    historian = Historian(parts.history, tell)
+    background = Background(factories, tell, speaker.voice)
+    historian = Historian(factories.history, tell)
     librarian = Librarian(tell, in_force)
     talkers = (listener, transcriber, thinker, speaker)
     return Crew(*talkers, recorder, background, historian, librarian, dials)

@@ -45,7 +45,7 @@ class Effects:
         self._settings = settings
         self.replies = Replies(crew)
 
-    def rehearse(self, drafted: Drafted) -> None:
+    def prepare(self, drafted: Drafted) -> None:
         """Have the ears settle how long to wait for more, and use the time: prepare the reply to
         what may be all of the utterance. Nobody hears of it yet.
         """
@@ -55,7 +55,7 @@ class Effects:
             history = (*self._log.history, said)
             self.replies.prepare(drafted.turn, history, paced=self._paced)
 
-    def drop_rehearsal(self, turn: int) -> None:
+    def drop_prepared(self, turn: int) -> None:
         """The person goes on: what was prepared is worth nothing."""
         self._log.record(turn).discarded += self.replies.drop()
 

@@ -28,7 +28,7 @@ from engine.asr.whisper import model
 from engine.asr.whisper import recogniser as whisper
 from engine.audio.base import Pcm
 from engine.bench_hearing import hear
-from engine.runtime.parts import standard_parts
+from engine.runtime.factories import standard_factories
 from engine.settings import RecogniserSettings
 from tests.benchmarks.turn_texts import REQUESTS
 from tests.simulation import people
@@ -165,7 +165,7 @@ def main() -> None:
     if people.missing_programs():
         sys.exit("This needs flite.")
     for name in given.recognisers:
-        recogniser = load(RecogniserSettings(name), standard_parts().phrases())
+        recogniser = load(RecogniserSettings(name), standard_factories().phrases())
         if "words" in given.what:
             _print(name, "open questions", words(recogniser, QUESTIONS))
             _print(name, "skills' sentences", words(recogniser, REQUESTS.complete))

@@ -12,8 +12,8 @@ import sys
 from collections import defaultdict
 from collections.abc import Mapping
 
+from engine.runtime.host.offline_synthesis import OfflineSynthesis, Script, SpokenWord
 from engine.runtime.host.rate_plan import constant
-from engine.runtime.host.recital import Recital, Script, SpokenWord
 from engine.runtime.host.say_command import collect
 from engine.settings import SpeechSettings
 from engine.text.stream.paced import PacedText
@@ -42,9 +42,9 @@ def kind(word: Word) -> str | None:
 
 def spoken(model: TtsModel, rate: float | None, *, pacing: bool) -> tuple[SpokenWord, ...]:
     script = Script(TEXT, model.voices()[0], constant(rate), pacing=pacing)
-    recital = Recital(model, script)
-    collect(recital)
-    return recital.report().words
+    synthesis = OfflineSynthesis(model, script)
+    collect(synthesis)
+    return synthesis.report().words
 
 
 def rates(words: tuple[SpokenWord, ...], paced: tuple[Word, ...]) -> Mapping[str, float]:

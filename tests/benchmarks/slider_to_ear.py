@@ -26,7 +26,7 @@ import numpy as np
 from engine.api import Engine, SendText, SetRate, Settings
 from engine.audio.devices.file_device import Clock, FileLoudspeaker, SteppedClock
 from engine.messages import Event, RateMeasured, WordHeard
-from engine.runtime.parts import Parts
+from engine.runtime.factories import Factories
 from engine.settings import AudioSettings, SpeechSettings
 from engine.tts import registry
 from engine.tts.base import AudioFrame, Progress, Step, TtsModel, TtsSession
@@ -99,10 +99,10 @@ class Watch:
         return session
 
 
-def parts(watch: Watch, loudspeaker: FileLoudspeaker, moves: int) -> Parts:
+def factories(watch: Watch, loudspeaker: FileLoudspeaker, moves: int) -> Factories:
     stage = Stage(model=FakeLanguageModel(SENTENCE * (moves + 5)))
     return replace(
-        stage.parts(),
+        stage.factories(),
         synthesiser=watch.tap(registry.load),
         loudspeaker=lambda name: loudspeaker,
     )
@@ -153,7 +153,7 @@ def measure(watch: Watch, wait: Wait, moves: int, lead_ms: int) -> tuple[list[Mo
         audio=AudioSettings(hands_free=False, lead_ms=lead_ms),
         speech=SpeechSettings(engine="espeak", rate=SLOW, pacing=False),
     )
-    engine = Engine(settings, watch.receive, parts=parts(watch, loudspeaker, moves))
+    engine = Engine(settings, watch.receive, factories=factories(watch, loudspeaker, moves))
     engine.start()
     try:
         engine.post(SendText("Go on."))

@@ -29,7 +29,7 @@ from engine.messages import (
     StopReply,
     TurnEnded,
 )
-from engine.runtime.parts import standard_parts
+from engine.runtime.factories import standard_factories
 from engine.settings import Settings
 from tests.benchmarks.turn_texts import CHECK, PAUSE, REQUESTS, TEST, TUNING
 from tests.simulation import people
@@ -60,7 +60,7 @@ class Talk(SteppedEngine):
     """The engine as it is, but for the devices."""
 
     def _own_parts(self) -> dict[str, Any]:
-        return super()._own_parts() | {"language_model": standard_parts().language_model}
+        return super()._own_parts() | {"language_model": standard_factories().language_model}
 
     def say(self, text: str, pcm: Pcm) -> Trial:
         """Say it in the room, and see what comes of it."""
@@ -104,10 +104,10 @@ def utterance(text: str, number: int, of: int) -> Pcm:
     # Neighbours in the list differ much, so that no kind of sentence has the short pauses.
     pause_s = shortest + (longest - shortest) * (number * 7 % of) / max(1, of - 1)
     silence = np.zeros(int(pause_s * RATE), np.float32)
-    parts: list[Pcm] = []
+    factories: list[Pcm] = []
     for part in text.split(PAUSE):
-        parts += [silence, _trimmed(people.spoken(part.strip(), voice).pcm)]
-    return np.concatenate(parts[1:])
+        factories += [silence, _trimmed(people.spoken(part.strip(), voice).pcm)]
+    return np.concatenate(factories[1:])
 
 
 def _trimmed(pcm: Pcm) -> Pcm:

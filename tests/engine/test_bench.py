@@ -11,8 +11,8 @@ from engine.asr import pick as ears
 from engine.bench import WHEN_IDLE, Gauges, Row, bench, bench_table, pick_profile, pick_recogniser
 from engine.bench_profiles import Measured, Outcome
 from engine.errors import ModelError
-from engine.runtime.host.recital import Clock
-from engine.runtime.parts import Parts
+from engine.runtime.factories import Factories
+from engine.runtime.host.offline_synthesis import Clock
 from engine.settings import Settings, SpeechSettings
 from engine.tts.base import Progress, TtsModel
 from engine.tts.voxtream.files.pick import find_pick
@@ -56,13 +56,13 @@ class Machine:
         return self.models[-1]
 
     @property
-    def parts(self) -> Parts:
-        return replace(Stage().parts(), synthesiser=self.synthesiser)
+    def factories(self) -> Factories:
+        return replace(Stage().factories(), synthesiser=self.synthesiser)
 
 
 def test_every_registered_part_has_a_row_with_its_numbers() -> None:
     machine = Machine()
-    rows = bench(Settings(), parts=machine.parts, gauges=machine.gauges, quick=True)
+    rows = bench(Settings(), factories=machine.factories, gauges=machine.gauges, quick=True)
     voices = [row for row in rows if row.part == "synthesiser"]
     ears = [row for row in rows if row.part == "recogniser"]
     assert len(voices) == len(benchmark.SYNTHESISERS) - 1  # the neural one: profile by profile
@@ -83,7 +83,7 @@ def test_a_part_that_is_not_there_has_a_note_instead_of_numbers() -> None:
 
     machine = Machine()
     rows = bench(
-        Settings(), parts=replace(machine.parts, synthesiser=refuse), gauges=machine.gauges
+        Settings(), factories=replace(machine.factories, synthesiser=refuse), gauges=machine.gauges
     )
     assert "Its files are missing." in rows[0].note
     assert rows[0].rtf is None
@@ -106,7 +106,7 @@ def test_whisper_is_picked_by_what_it_takes_after_the_end_of_speech(
 
 
 def measured(machine: Machine) -> tuple[Row, ...]:
-    return bench(Settings(), parts=machine.parts, gauges=machine.gauges)
+    return bench(Settings(), factories=machine.factories, gauges=machine.gauges)
 
 
 def test_every_profile_of_the_neural_voice_has_a_row() -> None:
@@ -140,7 +140,7 @@ def test_nothing_is_picked_when_no_profile_was_measured(
 
 def test_the_person_is_told_how_far_it_is() -> None:
     machine, told = Machine(), list[str]()
-    bench(Settings(), parts=machine.parts, gauges=machine.gauges, tell=told.append)
+    bench(Settings(), factories=machine.factories, gauges=machine.gauges, tell=told.append)
     assert told == ["Measuring the voices ...", "Measuring the recognisers ..."]
 
 
@@ -160,7 +160,9 @@ def test_the_table_shows_a_dash_for_what_was_not_measured() -> None:
 
 def test_this_machine_can_be_measured() -> None:
     machine = Machine()
-    espeak = bench(Settings(), parts=replace(Stage().parts(), synthesiser=_real), quick=True)[0]
+    espeak = bench(
+        Settings(), factories=replace(Stage().factories(), synthesiser=_real), quick=True
+    )[0]
     assert machine.models == []
     assert espeak.name == "espeak"
     assert espeak.first_packet_ms is not None

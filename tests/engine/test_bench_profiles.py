@@ -8,7 +8,7 @@ import pytest
 
 from engine import bench_profiles
 from engine.bench_profiles import Instruments, Measured, Outcome, in_a_process, measure, measure_all
-from engine.runtime.host.recital import Clock
+from engine.runtime.host.offline_synthesis import Clock
 from engine.tts.base import TtsModel
 from engine.tts.voxtream.config import FULL
 from engine.tts.voxtream.files.pick import NAMES

@@ -23,7 +23,7 @@ from engine.errors import LanguageModelError, ModelError, RecogniserError, Synth
 from engine.llm.base import ChangeRate, ChooseVoice, StartTimer, StopSpeaking
 from engine.messages import Ending, Event, Failed, Part, Phase, PhaseChanged, Stopped, TurnEnded
 from engine.runtime.conductor import Conductor
-from engine.runtime.parts import Parts
+from engine.runtime.factories import Factories
 from engine.runtime.turn import facts as h
 from engine.settings import AudioSettings, Settings, Value, keys
 from tests.fakes import FakeLanguageModel, Stage
@@ -65,12 +65,12 @@ class LevelVad:
 
 
 class BrittleStage(Stage):
-    """Parts that may refuse to load."""
+    """Factories that may refuse to load."""
 
     refuses: Part | None = None
 
-    def parts(self) -> Parts:
-        good = super().parts()
+    def factories(self) -> Factories:
+        good = super().factories()
 
         def refusing(part: Part, load: Callable[..., object]) -> Callable[..., object]:
             def loading(*arguments: object) -> object:
@@ -81,7 +81,7 @@ class BrittleStage(Stage):
 
             return loading
 
-        return Parts(
+        return Factories(
             **{
                 **vars(good),
                 "recogniser": refusing(Part.RECOGNISER, good.recogniser),
@@ -104,7 +104,7 @@ class Trial:
         self.speaks = False  # the person
         audio = AudioSettings(hands_free=hands_free, headset=headset)
         self.conductor = Conductor(
-            stage.parts(), Settings(audio=audio), folder / "settings.toml", self.keep
+            stage.factories(), Settings(audio=audio), folder / "settings.toml", self.keep
         )
 
     def keep(self, event: Event) -> None:

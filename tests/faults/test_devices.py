@@ -23,7 +23,7 @@ from engine.api import (
 )
 from engine.audio.devices import portaudio
 from engine.messages import Ending
-from engine.runtime.parts import standard_parts
+from engine.runtime.factories import standard_factories
 from engine.settings import AudioSettings
 from tests.end_to_end.ear import recording
 from tests.fakes import FakeRecogniser
@@ -39,8 +39,8 @@ LONG = "seven quiet rivers run along the old stone road to the harbour in the mo
 def on_card(**audio: str | bool) -> Iterator[Whole]:
     """An engine with the card's devices; only what it hears is scripted."""
     settings = Settings(audio=replace(AudioSettings(hands_free=False), **audio))
-    parts = replace(standard_parts(), recogniser=lambda settings, phrases: FakeRecogniser())
-    with whole(settings, parts=parts) as engine:
+    factories = replace(standard_factories(), recogniser=lambda settings, phrases: FakeRecogniser())
+    with whole(settings, factories=factories) as engine:
         yield engine
 
 

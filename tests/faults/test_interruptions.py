@@ -10,7 +10,7 @@ import pytest
 from engine.api import Manner, SendText, Settings, StopReply, TurnEnded, say
 from engine.audio.devices.file_device import FileLoudspeaker, SteppedClock
 from engine.messages import Ending, Phase, PhaseChanged
-from engine.runtime.parts import standard_parts
+from engine.runtime.factories import standard_factories
 from tests.fakes import FORMANT, FakeLanguageModel
 from tests.faults.whole import RATE, Devices, Whole, whole
 
@@ -66,8 +66,8 @@ def test_at_many_moments_history_keeps_exactly_the_words_heard(
 ) -> None:
     stepped = Stepped(tmp_path)
     choose = random.Random(20)
-    parts = stepped.whole().in_place_of(standard_parts())
-    with whole(parts=parts) as engine:
+    factories = stepped.whole().in_place_of(standard_factories())
+    with whole(factories=factories) as engine:
         for turn in range(1, 2 * moments, 2):
             already = stepped.drain(engine, turn - 1)
             engine.engine.post(SendText(REPEAT))
@@ -131,8 +131,10 @@ def heard_of(deltas: tuple[str, ...], rate: float | None) -> np.ndarray:
     """What leaves the loudspeaker for a reply of these deltas, pauses for want of words apart."""
     clock = SteppedClock()
     loudspeaker = FileLoudspeaker(None, RATE, clock=clock)
-    parts = Devices(loudspeaker=loudspeaker).in_place_of(standard_parts())
-    parts = replace(parts, language_model=lambda settings, progress: FakeLanguageModel(*deltas))
+    factories = Devices(loudspeaker=loudspeaker).in_place_of(standard_factories())
+    factories = replace(
+        factories, language_model=lambda settings, progress: FakeLanguageModel(*deltas)
+    )
     settings = Settings()
     settings = replace(settings, speech=replace(settings.speech, rate=rate))
 
@@ -141,7 +143,7 @@ def heard_of(deltas: tuple[str, ...], rate: float | None) -> np.ndarray:
         clock.advance((loudspeaker.samples_written - loudspeaker.samples_played) / RATE)
         return bool(engine.of(TurnEnded))
 
-    with whole(settings, parts=parts) as engine:
+    with whole(settings, factories=factories) as engine:
         engine.engine.post(SendText("go on"))
         engine.wait(play)
         assert engine.of(TurnEnded)[0].ending is Ending.COMPLETE

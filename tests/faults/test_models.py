@@ -8,7 +8,7 @@ import pytest
 from engine.api import ChangeSetting, Part, Ready, Settings
 from engine.errors import LanguageModelError
 from engine.messages import Ending
-from engine.runtime.parts import standard_parts
+from engine.runtime.factories import standard_factories
 from engine.settings import LanguageModelSettings, RecogniserSettings, SpeechSettings
 from tests.fakes import FakeLanguageModel
 from tests.faults.whole import Devices, Whole, whole
@@ -38,9 +38,9 @@ def running(engine: Whole, part: Part) -> str:
 def test_without_the_whisper_model_sphinx_listens(there: str, tmp_path: Path) -> None:
     model = half_a_whisper(tmp_path) if there == "half" else tmp_path / "none"
     settings = Settings(recogniser=RecogniserSettings(engine="whisper", model=str(model)))
-    parts = standard_parts()
-    parts = replace(Devices().in_place_of(parts), recogniser=parts.recogniser)
-    with whole(settings, parts=parts) as engine:
+    factories = standard_factories()
+    factories = replace(Devices().in_place_of(factories), recogniser=factories.recogniser)
+    with whole(settings, factories=factories) as engine:
         (failed,) = engine.failed(Part.RECOGNISER)
         assert failed.message.endswith(".")
         assert failed.hint
@@ -101,10 +101,10 @@ def refuse(*_: object) -> None:
 def test_whatever_a_library_raises_while_loading_another_part_stands_in(
     settings: Settings, part: Part, stands_in: str
 ) -> None:
-    parts = Devices().in_place_of(standard_parts())
-    real_voice, real_model = parts.synthesiser, parts.language_model
-    parts = replace(
-        parts,
+    factories = Devices().in_place_of(standard_factories())
+    real_voice, real_model = factories.synthesiser, factories.language_model
+    factories = replace(
+        factories,
         synthesiser=lambda speech, progress: (
             real_voice(speech, progress) if speech.engine == "espeak" else refuse()
         ),
@@ -112,7 +112,7 @@ def test_whatever_a_library_raises_while_loading_another_part_stands_in(
             real_model(model, progress) if model.engine == "skills" else refuse()
         ),
     )
-    with whole(settings, parts=parts) as engine:
+    with whole(settings, factories=factories) as engine:
         (failed,) = engine.failed(part)
         assert (failed.code, running(engine, part)) == ("model", stands_in)
         assert engine.works()
@@ -120,8 +120,10 @@ def test_whatever_a_library_raises_while_loading_another_part_stands_in(
 
 def test_a_language_model_that_fails_before_its_first_word_fails_its_turn() -> None:
     fault = LanguageModelError("The server is down.", hint="Start it.")
-    parts = Devices().in_place_of(standard_parts())
-    parts = replace(parts, language_model=lambda settings, progress: FakeLanguageModel(fault))
-    with whole(parts=parts) as engine:
+    factories = Devices().in_place_of(standard_factories())
+    factories = replace(
+        factories, language_model=lambda settings, progress: FakeLanguageModel(fault)
+    )
+    with whole(factories=factories) as engine:
         endings = {engine.ask(f"question {number}").ending for number in range(30)}
     assert endings == {Ending.FAILED}

@@ -24,7 +24,7 @@ from engine.api import (
 )
 from engine.audio.devices.file_device import FileLoudspeaker
 from engine.messages import Ending
-from engine.runtime.parts import standard_parts
+from engine.runtime.factories import standard_factories
 from tests.faults.whole import RATE, Devices, Whole, fast_clock, whole
 
 BROKEN = "[speech\nrate = fast ["
@@ -191,9 +191,9 @@ def test_a_reply_that_fills_the_disk_is_finished_in_silence_and_the_next_turn_wo
     loudspeaker = FileLoudspeaker(small_disk / "reply.wav", RATE, clock=fast_clock)
     after = FileLoudspeaker(None, RATE, clock=fast_clock)
     offered = iter([loudspeaker, after, after])
-    parts = Devices().in_place_of(standard_parts())
-    parts = replace(parts, loudspeaker=lambda name: next(offered))
-    with whole(parts=parts) as engine:
+    factories = Devices().in_place_of(standard_factories())
+    factories = replace(factories, loudspeaker=lambda name: next(offered))
+    with whole(factories=factories) as engine:
         ended = engine.ask("what can you do")
         assert ended.ending is Ending.COMPLETE
         assert "could not be written" in engine.failed(Part.LOUDSPEAKER)[0].message

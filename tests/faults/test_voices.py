@@ -47,7 +47,7 @@ from engine.api import (
     VoicesListed,
 )
 from engine.audio.base import Pcm
-from engine.runtime.parts import standard_parts
+from engine.runtime.factories import standard_factories
 from engine.tts import voices
 from engine.tts.base import Voice
 from tests.engine.tts.test_shelf import speech
@@ -109,9 +109,9 @@ class Home:
 @contextmanager
 def home() -> Iterator[Home]:
     devices, model = Devices(), FakeVoiceModel(can_clone=True)
-    parts = devices.in_place_of(standard_parts())
-    parts = replace(parts, synthesiser=lambda settings, progress: model)
-    with whole(parts=parts) as engine:
+    factories = devices.in_place_of(standard_factories())
+    factories = replace(factories, synthesiser=lambda settings, progress: model)
+    with whole(factories=factories) as engine:
         engine.wait(lambda: {event.part for event in engine.of(Ready)} >= {Part.MICROPHONE})
         engine.wait(lambda: engine.of(VoicesListed))
         yield Home(engine, devices, model)

@@ -15,7 +15,7 @@ from engine.api import Engine, Event, Failed, Part, Ready, SendText, Settings, T
 from engine.audio.base import Loudspeaker
 from engine.audio.devices.file_device import FileLoudspeaker
 from engine.messages import Ending
-from engine.runtime.parts import Parts, standard_parts
+from engine.runtime.factories import Factories, standard_factories
 from engine.settings import SpeechSettings
 from engine.tts.base import Progress, TtsModel
 from engine.tts.registry import BUILT_IN
@@ -53,17 +53,17 @@ class Devices:
         default_factory=lambda: FileLoudspeaker(None, RATE, clock=fast_clock)
     )
 
-    def in_place_of(self, parts: Parts) -> Parts:
+    def in_place_of(self, factories: Factories) -> Factories:
         def synthesiser(speech: SpeechSettings, progress: Progress) -> TtsModel:
             """The formant voice, unless another than the default is asked for: what it says does
             not hang on a pack of weights.
             """
             default = speech.engine == SpeechSettings().engine
             speech = replace(speech, engine=BUILT_IN) if default else speech
-            return parts.synthesiser(speech, progress)
+            return factories.synthesiser(speech, progress)
 
         return replace(
-            parts,
+            factories,
             synthesiser=synthesiser,
             microphone=lambda name: self.microphone,
             loudspeaker=lambda name: self.loudspeaker,
@@ -75,10 +75,10 @@ class Devices:
 class Whole:
     """A started engine, and everything it said."""
 
-    def __init__(self, settings: Settings, parts: Parts, path: Path | None = None) -> None:
+    def __init__(self, settings: Settings, factories: Factories, path: Path | None = None) -> None:
         self.events: list[Event] = []
         self._changed = threading.Condition()
-        self.engine = Engine(settings, self._keep, settings_path=path, parts=parts)
+        self.engine = Engine(settings, self._keep, settings_path=path, factories=factories)
 
     def of(self, kind: type[E]) -> list[E]:
         return [event for event in list(self.events) if isinstance(event, kind)]
@@ -118,11 +118,13 @@ class Whole:
 def whole(
     settings: Settings | None = None,
     *,
-    parts: Parts | None = None,
+    factories: Factories | None = None,
     path: Path | None = None,
 ) -> Iterator[Whole]:
-    """A running engine; `parts` None: the real ones on Devices()."""
-    engine = Whole(settings or Settings(), parts or Devices().in_place_of(standard_parts()), path)
+    """A running engine; `factories` None: the real ones on Devices()."""
+    engine = Whole(
+        settings or Settings(), factories or Devices().in_place_of(standard_factories()), path
+    )
     engine.engine.start()
     try:
         engine.wait(lambda: {event.part for event in engine.of(Ready)} >= LOADED)

@@ -24,7 +24,7 @@ from engine.audio.echo.canceller import Cleaning, EchoCanceller, open_canceller
 from engine.llm.base import Delta, LanguageModelInfo, Message, Situation, TextDelta
 from engine.messages import Command, Event, Levels, RateMeasured
 from engine.runtime.conductor import Conductor
-from engine.runtime.parts import standard_parts
+from engine.runtime.factories import standard_factories
 from engine.settings import LanguageModelSettings, RecogniserSettings, Settings, SpeechSettings
 from engine.tts.base import AudioFrame, Progress, TtsModel
 from tests.simulation.devices import RoomDevices
@@ -148,7 +148,7 @@ class SteppedEngine:
         self._crew: list[SteppedWorker] = []
         self._patches = ExitStack()
         self._settings = settings or Settings(speech=SPEECH)
-        self._parts = replace(standard_parts(), **self._own_parts(), canceller=canceller)
+        self._factories = replace(standard_factories(), **self._own_parts(), canceller=canceller)
 
     def _own_parts(self) -> dict[str, Any]:
         return {
@@ -161,12 +161,12 @@ class SteppedEngine:
         }
 
     def _tapped(self, settings: SpeechSettings, progress: Progress) -> TtsModel:
-        self.voice = TappedModel(standard_parts().synthesiser(settings, progress))
+        self.voice = TappedModel(standard_factories().synthesiser(settings, progress))
         return self.voice
 
     def __enter__(self) -> Self:
         self._patches.enter_context(stepping(self._crew, self.clock))
-        self._conductor = Conductor(self._parts, self._settings, None, self._tell)
+        self._conductor = Conductor(self._factories, self._settings, None, self._tell)
         self._conductor.start()
         self.run(3.0)  # everything loads
         return self
@@ -239,14 +239,14 @@ def stepping(
 @cache
 def recogniser() -> Recogniser:
     """The built-in one, which expects the skills' sentences; loaded once."""
-    parts = standard_parts()
-    return parts.recogniser(RecogniserSettings("sphinx"), parts.phrases())
+    factories = standard_factories()
+    return factories.recogniser(RecogniserSettings("sphinx"), factories.phrases())
 
 
 @cache
 def voice_db() -> float:
     """Active level of what the assistant's voice says at full volume."""
-    model: TtsModel = standard_parts().synthesiser(SPEECH, lambda *_: None)
+    model: TtsModel = standard_factories().synthesiser(SPEECH, lambda *_: None)
     session = model.open(model.voices()[0], seed=1)
     for word in ("the", "river", "rises", "in", "the", "hills", "and", "runs", "to", "the", "sea"):
         session.push_word(word)

@@ -28,8 +28,8 @@ from engine.messages import (
     TurnMetrics,
 )
 from engine.runtime.conductor import Conductor
+from engine.runtime.factories import Factories, standard_factories
 from engine.runtime.host.say_command import check_writable
-from engine.runtime.parts import Parts, standard_parts
 from engine.settings import Settings
 
 FILE_RATE = 48_000  # Hz of the loudspeaker file
@@ -79,12 +79,12 @@ def converse(
     loudspeaker: Path | None,
     show: Callable[[Event], None],
     keep: Keep | None = None,
-    parts: Parts | None = None,
+    factories: Factories | None = None,
 ) -> tuple[Exchange, ...]:
     """Talk until the microphone's file is over, or (with a device) until interrupted.
 
     `microphone` and `loudspeaker` None: the devices the settings name. `show` receives every event.
-    `keep` None: nothing but what is returned. `parts` None: the standard ones. Raises
+    `keep` None: nothing but what is returned. `factories` None: the standard ones. Raises
     UnreadableClip for a microphone file that cannot be read, InvalidInput for a file that cannot be
     written and EngineError when a part the conversation needs cannot be loaded.
     """
@@ -96,7 +96,9 @@ def converse(
     stage = _Stage(microphone, loudspeaker, show)
     if microphone is not None:  # a file does not hear the loudspeaker
         settings = replace(settings, audio=replace(settings.audio, hands_free=True, headset=True))
-    conductor = Conductor(stage.on(parts or standard_parts()), settings, None, stage.receive)
+    conductor = Conductor(
+        stage.on(factories or standard_factories()), settings, None, stage.receive
+    )
     conductor.start()
     try:
         stage.wait_ready()
@@ -130,13 +132,13 @@ class _Stage:
         self._loudspeaker = loudspeaker
         self.exchanges: list[Exchange] = []
 
-    def on(self, parts: Parts) -> Parts:
+    def on(self, factories: Factories) -> Factories:
         """These parts, with files for devices where files were given."""
         if self._microphone is not None:
-            parts = replace(parts, microphone=self._file_microphone)
+            factories = replace(factories, microphone=self._file_microphone)
         if self._loudspeaker is not None:
-            parts = replace(parts, loudspeaker=self._file_loudspeaker, devices=_NoChange())
-        return parts
+            factories = replace(factories, loudspeaker=self._file_loudspeaker, devices=_NoChange())
+        return factories
 
     def receive(self, event: Event) -> None:
         with self._changed:

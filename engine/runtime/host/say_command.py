@@ -1,4 +1,4 @@
-"""Where a recital goes: into a file or through the loudspeaker.
+"""Where an offline synthesis goes: into a file or through the loudspeaker.
 
 Invariant: a sound file is complete or not there (written under a temporary name, then renamed), and
 no more of it is in memory than a frame, however long the text.
@@ -18,9 +18,9 @@ import soundfile
 from engine.audio.base import Loudspeaker, Pcm
 from engine.errors import DeviceError, ModelError
 from engine.export.files import check_sound, unwritable
+from engine.runtime.factories import Factories, standard_factories
 from engine.runtime.host import rate_plan as plans
-from engine.runtime.host.recital import Clock, Recital, Recited, Script
-from engine.runtime.parts import Parts, standard_parts
+from engine.runtime.host.offline_synthesis import Clock, OfflineSynthesis, Script, SynthesisReport
 from engine.runtime.turn.playback import Playback
 from engine.settings import Manner, Settings, SpeechSettings
 from engine.tts.base import TtsModel
@@ -40,60 +40,60 @@ def unseen(share: float) -> None:
     """Show nobody how far it is."""
 
 
-def say(text: str, settings: Settings, manner: Manner, show: Show = unseen) -> Recited:
+def say(text: str, settings: Settings, manner: Manner, show: Show = unseen) -> SynthesisReport:
     """Speak `text` with the real parts. Raises EngineErrors only; what else `show` raises ends it,
     and leaves no file.
     """
-    return perform(text, settings, manner, standard_parts(), show)
+    return say_with(text, settings, manner, standard_factories(), show)
 
 
-def perform(
-    text: str, settings: Settings, manner: Manner, parts: Parts, show: Show = unseen
-) -> Recited:
+def say_with(
+    text: str, settings: Settings, manner: Manner, factories: Factories, show: Show = unseen
+) -> SynthesisReport:
     """Load the synthesiser of the settings, say `text` with it, release it."""
     speech = settings.speech
     plan = _plan(manner.rate_plan, speech.rate)
     if manner.out is not None:  # before the first word is spoken: a long text takes a while
         check_writable(manner.out)
         check_sound(manner.out)
-    model = _synthesiser(speech, parts)
+    model = _synthesiser(speech, factories)
     try:
         voice = choose(model, speech.voice if manner.voice is None else manner.voice)
         model.warm(voice)
         delay_s = manner.word_delay_ms / 1000
         script = Script(text, voice, plan, speech.seed, delay_s, speech.pacing)
-        recital = Recital(model, script, show=show)
+        synthesis = OfflineSynthesis(model, script, show=show)
         if manner.out is None:
-            _aloud(recital, model, settings, parts)
+            _aloud(synthesis, model, settings, factories)
         else:
-            write_wav(manner.out, recital.pcm(), model.info.sample_rate)
-        return recital.report()
+            write_wav(manner.out, synthesis.pcm(), model.info.sample_rate)
+        return synthesis.report()
     finally:
         model.close()
 
 
-def collect(recital: Recital) -> Pcm:
-    """All samples of a recital [S]."""
-    return np.concatenate([np.zeros(0, np.float32), *recital.pcm()])
+def collect(synthesis: OfflineSynthesis) -> Pcm:
+    """All samples of a synthesis [S]."""
+    return np.concatenate([np.zeros(0, np.float32), *synthesis.pcm()])
 
 
 def play(
-    recital: Recital,
+    synthesis: OfflineSynthesis,
     loudspeaker: Loudspeaker,
     *,
     sample_rate: int,
     lead_ms: int,
     clock: Clock | None = None,
 ) -> None:
-    """Let a recital at `sample_rate` (Hz) be heard, running ahead of the ear by `lead_ms`.
+    """Let a synthesis at `sample_rate` (Hz) be heard, running ahead of the ear by `lead_ms`.
 
     DeviceError when the loudspeaker goes away or stands still.
     """
     clock = clock or Clock()
     playback = Playback(loudspeaker, sample_rate, clock=clock.now)
-    for frame in recital.frames():
+    for frame in synthesis.frames():
         playback.feeding()
-        playback.add(frame, tuple(recital.word(onset) for onset in frame.onsets), None)
+        playback.add(frame, tuple(synthesis.word(onset) for onset in frame.onsets), None)
         _until(playback, loudspeaker, clock, lead_ms=lead_ms)
     playback.complete()
     _until(playback, loudspeaker, clock, lead_ms=0)
@@ -114,8 +114,8 @@ def _until(playback: Playback, loudspeaker: Loudspeaker, clock: Clock, *, lead_m
             )
 
 
-def write_wav(path: Path, parts: Iterable[Pcm], sample_rate: int) -> None:
-    """Write mono samples [S] (clipped to -1..1) as 16-bit WAV, each part as it comes. InvalidInput
+def write_wav(path: Path, blocks: Iterable[Pcm], sample_rate: int) -> None:
+    """Write mono samples [S] (clipped to -1..1) as 16-bit WAV, each block as it comes. InvalidInput
     when it cannot be written.
     """
     temporary = None
@@ -126,7 +126,7 @@ def write_wav(path: Path, parts: Iterable[Pcm], sample_rate: int) -> None:
         with soundfile.SoundFile(
             temporary, "w", sample_rate, channels=1, format="WAV", subtype="PCM_16"
         ) as file:
-            for pcm in parts:
+            for pcm in blocks:
                 file.write(np.clip(pcm, -1, 1))
         temporary.replace(path)
     except (OSError, soundfile.SoundFileError) as error:
@@ -147,27 +147,29 @@ def check_writable(path: Path) -> None:
         raise unwritable(path, error) from error
 
 
-def _aloud(recital: Recital, model: TtsModel, settings: Settings, parts: Parts) -> None:
-    loudspeaker = parts.loudspeaker(settings.audio.loudspeaker)
+def _aloud(
+    synthesis: OfflineSynthesis, model: TtsModel, settings: Settings, factories: Factories
+) -> None:
+    loudspeaker = factories.loudspeaker(settings.audio.loudspeaker)
     try:
         loudspeaker.gain = settings.audio.volume
         lead_ms = max(settings.audio.lead_ms, 1)
-        play(recital, loudspeaker, sample_rate=model.info.sample_rate, lead_ms=lead_ms)
+        play(synthesis, loudspeaker, sample_rate=model.info.sample_rate, lead_ms=lead_ms)
     finally:
         loudspeaker.close()
 
 
-def _synthesiser(speech: SpeechSettings, parts: Parts) -> TtsModel:
+def _synthesiser(speech: SpeechSettings, factories: Factories) -> TtsModel:
     """The synthesiser of the settings. What needs no weights stands in for the one that comes with
     the program, not for one that was asked for by name: then ModelError.
     """
     try:
-        return parts.synthesiser(speech, _quietly)
+        return factories.synthesiser(speech, _quietly)
     except ModelError as error:
         if speech.engine != SpeechSettings().engine:
             raise
         log.warning("%s Until then %s speaks.", error, BUILT_IN)
-        return parts.synthesiser(replace(speech, engine=BUILT_IN, voice=""), _quietly)
+        return factories.synthesiser(replace(speech, engine=BUILT_IN, voice=""), _quietly)
 
 
 def _plan(written: str | None, rate: float | None) -> plans.RatePlan:

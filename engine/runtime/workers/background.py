@@ -16,7 +16,7 @@ from engine.errors import Cancelled, EngineError, UnreadableClip
 from engine.export.conversation import Conversation
 from engine.export.files import write
 from engine.messages import AddVoice, ClipInspected, Event, Failed, Notice
-from engine.runtime.parts import Parts
+from engine.runtime.factories import Factories
 from engine.runtime.turn.facts import Fact
 from engine.runtime.workers.loaded_voice import LoadedVoice
 from engine.runtime.workers.voice_keeper import ShelfJob, VoiceKeeper
@@ -40,11 +40,11 @@ class Background:
 
     def __init__(
         self,
-        parts: Parts,
+        factories: Factories,
         tell: Callable[[Fact | Event], None],
         voice: LoadedVoice,
     ) -> None:
-        self._parts = parts
+        self._factories = factories
         self._tell = tell
         self._voice = voice
         self._keeper = VoiceKeeper(tell, voice.roster, voice.remake)
@@ -71,7 +71,7 @@ class Background:
         self.cancel_clip()
         ended = self._worker.stop(timeout_s)
         if ended:
-            self._parts.devices.close()
+            self._factories.devices.close()
         return ended
 
     def _handle(self, job: BackgroundJob) -> None:
@@ -105,7 +105,7 @@ class Background:
         )
 
     def _look_for_devices(self) -> float | None:
-        devices: Devices | None = self._parts.devices.poll()
+        devices: Devices | None = self._factories.devices.poll()
         if devices:
             self._tell(devices)
         return DEVICE_LOOK_S

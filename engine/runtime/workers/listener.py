@@ -21,7 +21,7 @@ from engine.audio.echo.near_end import NearEnd
 from engine.audio.pcm import level_db
 from engine.errors import DeviceError, EngineError
 from engine.messages import Event, Failed, Notice, Part, Ready
-from engine.runtime.parts import Parts
+from engine.runtime.factories import Factories
 from engine.runtime.turn.endpointing import strategies
 from engine.runtime.turn.facts import (
     Drafted,
@@ -71,13 +71,13 @@ class Listener:
 
     def __init__(
         self,
-        parts: Parts,
+        factories: Factories,
         tell: Callable[[Fact | Event], None],
         recognise: Callable[[Job], None],
         played: Callable[[], Played],
         ducking: Ducking,
     ) -> None:
-        self._parts = parts
+        self._factories = factories
         self._tell = tell
         self._recognise = recognise
         self._microphone: Microphone | None = None  # None: none could be opened
@@ -154,7 +154,7 @@ class Listener:
         self._lose()
         for candidate in dict.fromkeys((name, "")):
             try:
-                microphone = self._parts.microphone(candidate)
+                microphone = self._factories.microphone(candidate)
             except DeviceError as error:
                 turn = None if candidate else self._give_up()
                 self._tell(Failed.of(error, Part.MICROPHONE, turn))
@@ -187,7 +187,7 @@ class Listener:
     def _look_again(self) -> None:
         """See whether a microphone is there now; that there was none has been told already."""
         with suppress(DeviceError):
-            self._adopt(self._parts.microphone(""))
+            self._adopt(self._factories.microphone(""))
 
     def _attend(self, order: Attend) -> None:
         if self._attending.deaf and not order.deaf:
@@ -201,7 +201,7 @@ class Listener:
         if cleaning == self._cleaning:
             return
         self._cleaning = cleaning
-        self._canceller = self._parts.canceller(cleaning)
+        self._canceller = self._factories.canceller(cleaning)
         self._near = NearEnd(self._canceller, self._near.microphone_rate)
         self._forget()
         self._tell(EchoCancelled(self._canceller.cancels))

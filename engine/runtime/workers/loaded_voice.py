@@ -9,7 +9,7 @@ from pathlib import Path
 
 from engine.errors import EngineError, ModelError, SynthesisError
 from engine.messages import Event, Loading, Notice, Part, Ready, VoicesChanged
-from engine.runtime.parts import Parts
+from engine.runtime.factories import Factories
 from engine.runtime.turn.facts import Fact, VoiceAdopted
 from engine.runtime.workers.loaded_part import LoadedPart
 from engine.settings import SpeechSettings
@@ -22,15 +22,15 @@ from engine.tts.roster import Roster, of_model
 class LoadedVoice:
     """Nothing at first; load() changes that."""
 
-    def __init__(self, parts: Parts, tell: Callable[[Fact | Event], None]) -> None:
-        self._parts = parts
+    def __init__(self, factories: Factories, tell: Callable[[Fact | Event], None]) -> None:
+        self._factories = factories
         self._tell = tell
         self._model: LoadedPart[SpeechSettings, TtsModel] = LoadedPart(
             Part.SYNTHESISER,
             tell,
             load=self._load,
             use=self._use,
-            size_bytes=parts.size_bytes,
+            size_bytes=factories.size_bytes,
             stand_in=SpeechSettings(engine=BUILT_IN),
         )
         self._voice: Voice | None = None  # None = no model
@@ -52,7 +52,7 @@ class LoadedVoice:
         self._model.take(settings)
 
     def _load(self, settings: SpeechSettings, progress: Progress) -> TtsModel:
-        model = self._parts.synthesiser(settings, progress)
+        model = self._factories.synthesiser(settings, progress)
         progress("Preparing the voice", None)
         self._chosen = None
         return model

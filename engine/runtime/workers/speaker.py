@@ -16,7 +16,7 @@ from engine.audio.devices.silent import SilentLoudspeaker
 from engine.audio.pcm import SILENCE_DB
 from engine.errors import DeviceError, EngineError, SynthesisError
 from engine.messages import Ending, Event, Failed, Part, RateMeasured, Ready
-from engine.runtime.parts import Parts
+from engine.runtime.factories import Factories
 from engine.runtime.turn.dials import Dials
 from engine.runtime.turn.facts import (
     AudioQueued,
@@ -92,11 +92,13 @@ class _Utterance:
 class Speaker:
     """Owns the synthesiser and the loudspeaker."""
 
-    def __init__(self, parts: Parts, tell: Callable[[Fact | Event], None], dials: Dials) -> None:
-        self._parts = parts
+    def __init__(
+        self, factories: Factories, tell: Callable[[Fact | Event], None], dials: Dials
+    ) -> None:
+        self._factories = factories
         self._tell = tell
         self._dials = dials
-        self._voice = LoadedVoice(parts, tell)
+        self._voice = LoadedVoice(factories, tell)
         self._wanted: SpeechSettings | None = None  # None = what is loaded is what is wanted
         self._flaps = FlapGuard()
         self._reply: Reply | None = None  # the reply a fault would belong to; None = none
@@ -165,7 +167,7 @@ class Speaker:
 
     def _use_loudspeaker(self, name: str) -> None:
         try:
-            loudspeaker = self._parts.loudspeaker(name)
+            loudspeaker = self._factories.loudspeaker(name)
         except DeviceError as error:
             self._tell(Failed.of(error, Part.LOUDSPEAKER))
             self._replace_loudspeaker(self._fallback(name), instead=True)
@@ -177,7 +179,7 @@ class Speaker:
         if not name:
             return SilentLoudspeaker()
         try:
-            return self._parts.loudspeaker("")
+            return self._factories.loudspeaker("")
         except DeviceError:
             return SilentLoudspeaker()
 

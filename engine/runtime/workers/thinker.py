@@ -24,7 +24,7 @@ from engine.llm.base import (
     Unanswered,
 )
 from engine.messages import Event, Failed, ModelWanted, Part, Thought
-from engine.runtime.parts import Parts
+from engine.runtime.factories import Factories
 from engine.runtime.turn.facts import ActionAsked, Fact, ReplyGrew, WordsReady
 from engine.runtime.turn.reply import Reply
 from engine.runtime.workers.loaded_part import LoadedPart, Progress
@@ -60,12 +60,12 @@ class Thinker:
 
     def __init__(
         self,
-        parts: Parts,
+        factories: Factories,
         tell: Callable[[Fact | Event], None],
         say: Callable[[Order], None],
         situation: Callable[[], Situation],
     ) -> None:
-        self._parts = parts
+        self._factories = factories
         self._tell = tell
         self._say = say
         self._situation = situation
@@ -74,7 +74,7 @@ class Thinker:
             tell,
             load=self._load,
             use=_use,
-            size_bytes=parts.size_bytes,
+            size_bytes=factories.size_bytes,
             stand_in=LanguageModelSettings(engine=BUILT_IN),
         )
         self._wanted: LanguageModelSettings | None = None  # None = the one that was chosen is there
@@ -136,7 +136,7 @@ class Thinker:
                 raise Cancelled("Another language model was chosen.")
             progress(text, fraction)
 
-        return self._parts.language_model(settings, cancellable)
+        return self._factories.language_model(settings, cancellable)
 
     def _load_wanted(self) -> None:
         """Have what was chosen last."""

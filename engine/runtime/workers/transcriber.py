@@ -18,7 +18,7 @@ from engine.audio.vad import SpeechPaused, SpeechResumed, SpeechStarted
 from engine.errors import EngineError, RecogniserError
 from engine.messages import Event, Failed, Part, PartialTranscript
 from engine.nn.memory import return_freed_memory
-from engine.runtime.parts import Parts
+from engine.runtime.factories import Factories
 from engine.runtime.turn.facts import (
     Drafted,
     Fact,
@@ -54,15 +54,15 @@ Job = RecogniserSettings | UtteranceOrder | HearAudio | SpeechPaused | SpeechRes
 class Transcriber:
     """Owns the recogniser."""
 
-    def __init__(self, parts: Parts, tell: Callable[[Fact | Event], None]) -> None:
-        self._parts = parts
+    def __init__(self, factories: Factories, tell: Callable[[Fact | Event], None]) -> None:
+        self._factories = factories
         self._tell = tell
         self._recogniser: LoadedPart[RecogniserSettings, Recogniser] = LoadedPart(
             Part.RECOGNISER,
             tell,
             load=self._load,
             use=self._use,
-            size_bytes=parts.size_bytes,
+            size_bytes=factories.size_bytes,
             stand_in=RecogniserSettings(engine=BUILT_IN),
         )
         self._wanted: RecogniserSettings | None = None  # None = the one that was chosen is there
@@ -128,11 +128,11 @@ class Transcriber:
             self._recogniser.take(resolve(wanted))
 
     def _load(self, settings: RecogniserSettings, progress: Progress) -> Recogniser:
-        return self._parts.recogniser(settings, self._parts.phrases())
+        return self._factories.recogniser(settings, self._factories.phrases())
 
     def _use(self, recogniser: Recogniser, settings: RecogniserSettings) -> str:
         recogniser.adjust(settings)
-        self._judge = self._parts.completeness(settings)
+        self._judge = self._factories.completeness(settings)
         return recogniser.info.detail
 
     def _begin(self, turn: int) -> None:
@@ -171,7 +171,7 @@ class Transcriber:
             self._draft = (transcript, time.monotonic())
         self._ended = True
         transcript, at = self._draft
-        wish = aside and self._parts.pace_wish(transcript.text, True)
+        wish = aside and self._factories.pace_wish(transcript.text, True)
         self._tell(Transcribed(turn, transcript, at, wish))
         return_freed_memory()
 
@@ -198,7 +198,7 @@ class Transcriber:
             glance = self._recognition.glance()
             if glance != self._glance:
                 self._glance = glance
-                self._tell(Glanced(self._turn, glance, self._parts.pace_wish(glance, False)))
+                self._tell(Glanced(self._turn, glance, self._factories.pace_wish(glance, False)))
             partial = self._recognition.partial()
             if partial != self._partial:
                 self._partial = partial

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from engine.text.rules import groups, marks, numbers, readings, symbols
 from engine.text.rules.context import Context, Currency, NeedNext, Past, Reading
 from engine.text.rules.marks import DASHES, ELLIPSIS, Peeled
-from engine.text.stream.markdown import Block, Part, Pause, Phrase
+from engine.text.stream.markdown import Block, Element, Pause, Phrase
 from engine.text.stream.piece import Piece
 from engine.text.stream.words import Ahead
 from engine.text.word import Word
@@ -54,7 +54,7 @@ class Reader:
         self._line_end = 0
         self._line_words = 0
 
-    def feed(self, part: Part) -> list[Word]:
+    def feed(self, part: Element) -> list[Word]:
         """The words that became certain by the next part."""
         self._line_words += 1
         match part:

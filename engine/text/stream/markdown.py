@@ -37,7 +37,7 @@ class Phrase:
     end: int
 
 
-Part = Piece | Pause | Phrase
+Element = Piece | Pause | Phrase
 
 _FENCE = re.compile(r"(`{3,}|~{3,})[^`]*")
 _RULE = re.compile(r"([-*_=])\1+|[-=]{2,}|(?:\*\*\*|___)")
@@ -79,7 +79,7 @@ class Markdown:
         """Inside a link's target: the link's last word is still part of the token."""
         return self._until == ")"
 
-    def feed(self, token: Token) -> list[Part]:
+    def feed(self, token: Token) -> list[Element]:
         if token.lines:
             self._new_line()
         if self._fence:
@@ -117,7 +117,7 @@ class Markdown:
             self._fence = ""
         self._line_start = False
 
-    def _marker(self, token: Token) -> list[Part] | None:
+    def _marker(self, token: Token) -> list[Element] | None:
         """The parts of a token that opens a block; None if it is the first word of the line."""
         text = token.text
         if _FENCE.fullmatch(text):
@@ -140,7 +140,7 @@ class Markdown:
     def _is_task_box(self, text: str) -> bool:
         return self.block is Block.ITEM and bool(_TASK_BOX.fullmatch(text))
 
-    def _numbered(self, token: Token) -> list[Part] | None:
+    def _numbered(self, token: Token) -> list[Element] | None:
         match = _NUMBERED.fullmatch(token.text)
         if match and token.spaced:
             self.block = Block.ITEM
@@ -152,7 +152,7 @@ class Markdown:
             self.block = Block.ITEM
         return None
 
-    def _hidden(self, piece: Piece) -> list[Part]:
+    def _hidden(self, piece: Piece) -> list[Element]:
         """Drop what is hidden; go on with what stands behind its end."""
         if self._until == ")":
             end = _closing_bracket(piece.text)
@@ -165,14 +165,14 @@ class Markdown:
         rest = piece.cut(end)
         return self._visible(rest) if rest.text else []
 
-    def _visible(self, piece: Piece) -> list[Part]:
+    def _visible(self, piece: Piece) -> list[Element]:
         hiding = _HIDING.match(piece.text)
         if hiding:
             self._until = _HIDDEN_UNTIL[hiding[0].lower()]
             return self._hidden(piece.cut(hiding.end()))
         piece = self._without_math(self._cut_unclosed(piece))
         self._address = "://" in piece.text
-        parts: list[Part] = []
+        parts: list[Element] = []
         for plain in inline.plain_pieces(piece):
             parts.extend(self._cells(plain))
         return parts
@@ -197,11 +197,11 @@ class Markdown:
         self._math ^= piece.text.count("$") % 2 == 1
         return piece.replace(_DOLLAR, "")
 
-    def _cells(self, piece: Piece) -> list[Part]:
+    def _cells(self, piece: Piece) -> list[Element]:
         """The cells of a table row, with a pause behind each."""
         if "|" not in piece.text or (self.block is not Block.ROW and piece.text != "|"):
             return [piece]
-        parts: list[Part] = []
+        parts: list[Element] = []
         begin = 0
         for match in re.finditer(r"\|", piece.text):
             if match.start() > begin:

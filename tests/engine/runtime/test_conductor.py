@@ -88,7 +88,11 @@ class Host:
         self.events: list[Event] = []
         self._changed = threading.Condition()
         self.engine = Engine(
-            settings, self._emit, settings_path=path, timers_path=timers, parts=stage.parts()
+            settings,
+            self._emit,
+            settings_path=path,
+            timers_path=timers,
+            factories=stage.factories(),
         )
 
     def _emit(self, event: Event) -> None:

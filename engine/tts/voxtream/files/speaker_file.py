@@ -23,8 +23,8 @@ from engine.tts.voxtream.speaker.redimnet import (
     SAMPLE_RATE,
     WINDOW,
     ReDimNet,
+    ResidualStage,
     SpeakerConfig,
-    Stage,
 )
 
 AGAIN = "Fetch the model again."
@@ -116,11 +116,11 @@ def _check_kinds(
             )
 
 
-def _stage(file: Path, setup: Any) -> Stage:
+def _stage(file: Path, setup: Any) -> ResidualStage:
     """Stride, blocks, expansion, kernel sizes (which the blocks ignore), attention's share."""
     match setup:
         case (int(stride), int(blocks), 1, _, int(reduction)) if min(stride, blocks, reduction) > 0:
-            return Stage(stride, blocks, reduction)
+            return ResidualStage(stride, blocks, reduction)
     raise ModelError(f"{file}: the stage {setup!r} is not implemented.", hint=NEWER)
 
 

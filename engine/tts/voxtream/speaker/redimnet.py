@@ -24,7 +24,7 @@ HEADS = 4
 
 
 @dataclass(frozen=True)
-class Stage:
+class ResidualStage:
     """Frequencies shrink by `stride`; `blocks` convolutions; attention on width / `reduction`."""
 
     stride: int
@@ -38,13 +38,13 @@ class SpeakerConfig:
 
     frequencies: int = 72
     channels: int = 16
-    stages: tuple[Stage, ...] = (
-        Stage(1, 2, 12),
-        Stage(2, 2, 12),
-        Stage(1, 3, 12),
-        Stage(2, 4, 8),
-        Stage(1, 4, 8),
-        Stage(2, 4, 4),
+    stages: tuple[ResidualStage, ...] = (
+        ResidualStage(1, 2, 12),
+        ResidualStage(2, 2, 12),
+        ResidualStage(1, 3, 12),
+        ResidualStage(2, 4, 8),
+        ResidualStage(1, 4, 8),
+        ResidualStage(2, 4, 4),
     )
     group_divisor: int = 4
     width: int = 192

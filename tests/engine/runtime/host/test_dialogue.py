@@ -30,11 +30,15 @@ def broken(settings: RecogniserSettings, phrases: Sequence[str]) -> Recogniser:
 
 
 def test_a_part_that_cannot_be_loaded_ends_it_soon_with_its_own_fault(question: Path) -> None:
-    parts = replace(Stage(loudspeakers={}).parts(), recogniser=broken)
+    factories = replace(Stage(loudspeakers={}).factories(), recogniser=broken)
     began = time.monotonic()
     with pytest.raises(EngineError, match="sphinx is half there") as caught:
         converse(
-            Settings(), microphone=question, loudspeaker=None, show=lambda _: None, parts=parts
+            Settings(),
+            microphone=question,
+            loudspeaker=None,
+            show=lambda _: None,
+            factories=factories,
         )
     assert caught.value.hint == "Fetch it again."
     assert time.monotonic() - began < READY_S / 4
@@ -49,7 +53,11 @@ def test_without_a_microphone_it_ends_at_once_and_says_what_to_do(
     shown: list[Event] = []
     with pytest.raises(EngineError, match="no microphone") as caught:
         converse(
-            Settings(), microphone=None, loudspeaker=None, show=shown.append, parts=stage.parts()
+            Settings(),
+            microphone=None,
+            loudspeaker=None,
+            show=shown.append,
+            factories=stage.factories(),
         )
     assert caught.value.hint.endswith("with --mic FILE.")
     told = [event.part for event in shown if isinstance(event, Failed)]
@@ -88,9 +96,13 @@ def test_a_part_that_stands_in_for_a_broken_one_lets_it_begin(question: Path) ->
     def recogniser(settings: RecogniserSettings, phrases: Sequence[str]) -> Recogniser:
         return broken(settings, phrases) if settings.engine == "whisper" else stage.recogniser
 
-    parts = replace(stage.parts(), recogniser=recogniser)
+    factories = replace(stage.factories(), recogniser=recogniser)
     turns = converse(
-        whisper_only, microphone=question, loudspeaker=None, show=lambda _: None, parts=parts
+        whisper_only,
+        microphone=question,
+        loudspeaker=None,
+        show=lambda _: None,
+        factories=factories,
     )
     assert turns == ()
 
@@ -138,7 +150,7 @@ def test_a_conversation_is_kept_as_it_was_recorded_and_written(
             loudspeaker=tmp_path / "reply.wav",
             show=lambda _: None,
             keep=keep,
-            parts=Stage().parts(),
+            factories=Stage().factories(),
         )
     info = soundfile.info(tmp_path / "talk.wav")
     assert info.channels == 2

@@ -1,4 +1,4 @@
-"""A recital goes into a file or through the loudspeaker, and every fault is a sentence."""
+"""A synthesis goes into a file or through the loudspeaker, and every fault is a sentence."""
 
 import errno
 from dataclasses import replace
@@ -11,10 +11,10 @@ import soundfile
 
 from engine.audio.base import Pcm
 from engine.errors import DeviceError, InvalidInput, ModelError
+from engine.runtime.factories import Factories
 from engine.runtime.host import say_command
-from engine.runtime.host.recital import Clock, Recital, Script
-from engine.runtime.host.say_command import perform, play, say, write_wav
-from engine.runtime.parts import Parts
+from engine.runtime.host.offline_synthesis import Clock, OfflineSynthesis, Script
+from engine.runtime.host.say_command import play, say, say_with, write_wav
 from engine.settings import Manner, Settings, SpeechSettings
 from engine.tts.base import Progress, TtsModel
 from tests.fakes import FORMANT, RATE, HandLoudspeaker, Stage
@@ -26,8 +26,8 @@ def _own_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path / "data"))
 
 
-def parts(model: TtsModel) -> Parts:
-    return replace(Stage().parts(), synthesiser=lambda settings, progress: model)
+def factories(model: TtsModel) -> Factories:
+    return replace(Stage().factories(), synthesiser=lambda settings, progress: model)
 
 
 def speech(**changes: Any) -> Settings:
@@ -36,7 +36,7 @@ def speech(**changes: Any) -> Settings:
 
 def test_a_text_becomes_a_wav_and_a_report(tmp_path: Path) -> None:
     model, out = FakeTts(), tmp_path / "out.wav"
-    report = perform("Go on now.", speech(), Manner(out=out), parts(model))
+    report = say_with("Go on now.", speech(), Manner(out=out), factories(model))
     pcm, sample_rate = soundfile.read(out)
     assert sample_rate == SAMPLE_RATE
     assert len(pcm) / sample_rate == report.audio_s == 0.75
@@ -47,33 +47,35 @@ def test_a_text_becomes_a_wav_and_a_report(tmp_path: Path) -> None:
 
 def test_the_settings_hold_where_nothing_is_asked(tmp_path: Path) -> None:
     out = tmp_path / "out.wav"
-    report = perform("Go on now.", speech(rate=2.0), Manner(out=out), parts(FakeTts()))
+    report = say_with("Go on now.", speech(rate=2.0), Manner(out=out), factories(FakeTts()))
     assert report.audio_s == 1.5
     assert {point.target for point in report.rate} == {2.0}
 
 
 def test_a_rate_plan_outranks_the_settings(tmp_path: Path) -> None:
     manner = Manner(rate_plan="0:own", out=tmp_path / "out.wav")
-    assert perform("Go on now.", speech(rate=2.0), manner, parts(FakeTts())).audio_s == 0.75
+    assert say_with("Go on now.", speech(rate=2.0), manner, factories(FakeTts())).audio_s == 0.75
 
 
 def test_an_unknown_voice_is_refused_and_the_model_released(tmp_path: Path) -> None:
     model = FakeTts()
     with pytest.raises(InvalidInput, match="Nobody"):
-        perform("Go.", speech(), Manner(voice="Nobody", out=tmp_path / "o.wav"), parts(model))
+        say_with("Go.", speech(), Manner(voice="Nobody", out=tmp_path / "o.wav"), factories(model))
     assert model.closed
 
 
 def test_a_text_without_words_makes_no_file(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="nothing to say"):
-        perform(" ", speech(), Manner(out=tmp_path / "o.wav"), parts(FakeTts()))
+        say_with(" ", speech(), Manner(out=tmp_path / "o.wav"), factories(FakeTts()))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_text_without_words_is_not_blamed_on_the_loudspeaker() -> None:
-    without = replace(parts(FakeTts()), loudspeaker=Stage(loudspeakers={}).parts().loudspeaker)
+    without = replace(
+        factories(FakeTts()), loudspeaker=Stage(loudspeakers={}).factories().loudspeaker
+    )
     with pytest.raises(InvalidInput, match="nothing to say"):
-        perform("", speech(), Manner(), without)
+        say_with("", speech(), Manner(), without)
 
 
 @pytest.mark.parametrize("name", ["said.mp3", "said", "said.wav.gz"])
@@ -82,10 +84,10 @@ def test_a_name_that_promises_something_else_than_a_wav_is_refused(
 ) -> None:
     model = FakeTts()
     with pytest.raises(InvalidInput, match="as WAV") as caught:
-        perform("Go.", speech(), Manner(out=tmp_path / name), parts(model))
+        say_with("Go.", speech(), Manner(out=tmp_path / name), factories(model))
     assert caught.value.hint == "Give the file a name that ends in .wav."
     assert not model.spoken
-    perform("Go.", speech(), Manner(out=tmp_path / "SAID.WAV"), parts(model))
+    say_with("Go.", speech(), Manner(out=tmp_path / "SAID.WAV"), factories(model))
 
 
 def test_what_is_cancelled_leaves_no_file_and_releases_the_model(tmp_path: Path) -> None:
@@ -96,7 +98,7 @@ def test_what_is_cancelled_leaves_no_file_and_releases_the_model(tmp_path: Path)
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        perform("go " * 500, speech(), Manner(out=tmp_path / "o.wav"), parts(model), cancel)
+        say_with("go " * 500, speech(), Manner(out=tmp_path / "o.wav"), factories(model), cancel)
     assert list(tmp_path.iterdir()) == []
     assert 200 < len(model.spoken) < 400
     assert model.closed
@@ -105,13 +107,13 @@ def test_what_is_cancelled_leaves_no_file_and_releases_the_model(tmp_path: Path)
 def test_a_folder_that_is_not_there_is_noticed_before_speaking(tmp_path: Path) -> None:
     model = FakeTts()
     with pytest.raises(InvalidInput, match="cannot be written"):
-        perform("Go.", speech(), Manner(out=tmp_path / "no" / "o.wav"), parts(model))
+        say_with("Go.", speech(), Manner(out=tmp_path / "no" / "o.wav"), factories(model))
     assert not model.spoken
 
 
 def test_a_folder_is_no_sound_file(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="it is a folder"):
-        perform("Go.", speech(), Manner(out=tmp_path), parts(FakeTts()))
+        say_with("Go.", speech(), Manner(out=tmp_path), factories(FakeTts()))
 
 
 def test_a_full_disk_keeps_the_old_file_and_leaves_no_rubbish(
@@ -137,7 +139,7 @@ def test_samples_beyond_full_scale_are_clipped(tmp_path: Path) -> None:
     assert pcm == pytest.approx([1.0, -1.0, 0.5], abs=1e-4)
 
 
-def test_a_recital_is_heard_whole_and_never_far_ahead_of_the_ear() -> None:
+def test_an_offline_synthesis_is_heard_whole_and_never_far_ahead_of_the_ear() -> None:
     loudspeaker = HandLoudspeaker()
     leads: list[int] = []
     seconds = [0.0]
@@ -148,8 +150,8 @@ def test_a_recital_is_heard_whole_and_never_far_ahead_of_the_ear() -> None:
         loudspeaker.play(round(duration * RATE))
 
     clock = Clock(lambda: seconds[0], wait)
-    recital = Recital(FakeTts(), Script("go " * 12, FakeTts().voices()[0]), clock)
-    play(recital, loudspeaker, sample_rate=SAMPLE_RATE, lead_ms=240, clock=clock)
+    synthesis = OfflineSynthesis(FakeTts(), Script("go " * 12, FakeTts().voices()[0]), clock)
+    play(synthesis, loudspeaker, sample_rate=SAMPLE_RATE, lead_ms=240, clock=clock)
     assert loudspeaker.samples_played == 3 * RATE
     assert loudspeaker.underruns == 0
     assert max(leads) < (0.24 + 0.09) * RATE
@@ -162,9 +164,9 @@ def test_a_loudspeaker_that_stands_still_is_a_fault() -> None:
         seconds[0] += duration
 
     clock = Clock(lambda: seconds[0], wait)
-    recital = Recital(FakeTts(), Script("go " * 12, FakeTts().voices()[0]), clock)
+    synthesis = OfflineSynthesis(FakeTts(), Script("go " * 12, FakeTts().voices()[0]), clock)
     with pytest.raises(DeviceError, match="stands still"):
-        play(recital, HandLoudspeaker(), sample_rate=SAMPLE_RATE, lead_ms=240, clock=clock)
+        play(synthesis, HandLoudspeaker(), sample_rate=SAMPLE_RATE, lead_ms=240, clock=clock)
 
 
 def test_aloud_the_loudspeaker_of_the_settings_is_used_and_closed() -> None:
@@ -172,9 +174,9 @@ def test_aloud_the_loudspeaker_of_the_settings_is_used_and_closed() -> None:
     loudspeaker = stage.loudspeakers[""]
     loudspeaker.gone = True
     model = FakeTts()
-    real = replace(stage.parts(), synthesiser=lambda settings, progress: model)
+    real = replace(stage.factories(), synthesiser=lambda settings, progress: model)
     with pytest.raises(DeviceError, match="gone"):
-        perform("Go on now.", speech(), Manner(), real)
+        say_with("Go on now.", speech(), Manner(), real)
     assert loudspeaker.closed
     assert model.closed
 
@@ -199,13 +201,13 @@ def test_the_formant_voice_stands_in_for_the_default_alone(
             raise ModelError("The pack is missing.", hint="Install it.")
         return FakeTts()
 
-    there = replace(Stage().parts(), synthesiser=synthesiser)
+    there = replace(Stage().factories(), synthesiser=synthesiser)
     settings = Settings(speech=SpeechSettings(engine=engine))
     if engine == "voxtream2":  # asked for by name
         with pytest.raises(ModelError, match="missing"):
-            perform("Go.", settings, Manner(out=out), there)
+            say_with("Go.", settings, Manner(out=out), there)
     else:
-        assert perform("Go.", settings, Manner(out=out), there).engine == "fake"
+        assert say_with("Go.", settings, Manner(out=out), there).engine == "fake"
         assert "The pack is missing. Install it. Until then espeak speaks." in caplog.text
 
 

@@ -45,7 +45,7 @@ class Mind:
         self.told: list[Fact | Event] = []
         self.said: list[Order] = []
         stage = Stage(model=self.model)
-        self.thinker = Thinker(stage.parts(), self.told.append, self.said.append, lambda: None)
+        self.thinker = Thinker(stage.factories(), self.told.append, self.said.append, lambda: None)
         crew = SimpleNamespace(thinker=self.thinker, dials=Dials(lead_ms=240))
         self.replies = Replies(crew)
         self.thinker.post(LanguageModelSettings())
@@ -70,7 +70,7 @@ def asked(text: str) -> tuple[Message, ...]:
     return (Message(Role.USER, text),)
 
 
-def test_nothing_of_a_rehearsal_is_heard_or_done_before_it_is_performed() -> None:
+def test_nothing_of_a_prepared_reply_is_heard_or_done_before_it_is_let_out() -> None:
     mind = Mind(ChangeRate(by=-1.0), "Slower it is.")
     mind.replies.prepare(1, asked("slower"))
     mind.run()
@@ -84,7 +84,7 @@ def test_nothing_of_a_rehearsal_is_heard_or_done_before_it_is_performed() -> Non
     assert len(mind.model.histories) == 1
 
 
-def test_what_was_rehearsed_keeps_the_time_it_was_ready_at() -> None:
+def test_what_was_prepared_keeps_the_time_it_was_ready_at() -> None:
     mind = Mind("Slower it is.")
     mind.replies.prepare(1, asked("slower"))
     mind.run()
@@ -96,7 +96,7 @@ def test_what_was_rehearsed_keeps_the_time_it_was_ready_at() -> None:
 
 
 @pytest.mark.parametrize(("turn", "text"), [(1, "slower please"), (2, "slower")])
-def test_another_question_than_the_one_rehearsed_is_thought_about_anew(
+def test_another_question_than_the_one_prepared_for_is_thought_about_anew(
     turn: int, text: str
 ) -> None:
     mind = Mind("Yes.")
@@ -109,7 +109,7 @@ def test_another_question_than_the_one_rehearsed_is_thought_about_anew(
     assert sum(isinstance(event, ReplyGrew) for event in mind.told) == 1
 
 
-def test_a_dropped_rehearsal_is_never_heard() -> None:
+def test_a_dropped_reply_is_never_heard() -> None:
     mind = Mind("Yes.")
     mind.replies.prepare(1, asked("slower"))
     mind.run()
@@ -121,7 +121,7 @@ def test_a_dropped_rehearsal_is_never_heard() -> None:
     assert (mind.told, mind.said) == ([], [])
 
 
-def test_a_reply_asked_for_before_the_rehearsal_began_goes_out_word_by_word() -> None:
+def test_a_reply_asked_for_before_it_was_prepared_goes_out_word_by_word() -> None:
     mind = Mind("One ", "two.")
     mind.replies.prepare(1, asked("count"))
     mind.replies.answer(1, asked("count"))
@@ -130,7 +130,7 @@ def test_a_reply_asked_for_before_the_rehearsal_began_goes_out_word_by_word() ->
     assert [(len(order.words), order.last) for order in mind.said] == [(1, False), (1, True)]
 
 
-def test_a_fault_during_a_rehearsal_is_told_only_when_it_is_performed() -> None:
+def test_a_fault_while_preparing_is_told_only_when_the_reply_is_let_out() -> None:
     mind = Mind(LanguageModelError("The server went away."))
     mind.replies.prepare(1, asked("hello"))
     mind.run()
@@ -141,7 +141,7 @@ def test_a_fault_during_a_rehearsal_is_told_only_when_it_is_performed() -> None:
     assert [(order.words, order.last) for order in mind.said] == [((), True)]
 
 
-def test_a_text_that_is_read_out_takes_the_place_of_a_rehearsal() -> None:
+def test_a_text_that_is_read_out_takes_the_place_of_a_prepared_reply() -> None:
     mind = Mind("Yes.")
     mind.replies.prepare(1, asked("hello"))
     mind.replies.read_out(2, "Your tea is ready.")

@@ -42,7 +42,7 @@ class Ears:
         nothing = Played(np.zeros(0, np.float32), SAMPLE_RATE, more=False)
         self.ducked: list[bool] = []
         self.listener = Listener(
-            self._stage.parts(),
+            self._stage.factories(),
             self.told.append,
             self.jobs.append,
             lambda: nothing,

@@ -33,8 +33,8 @@ class SlowTts(FakeTts):
 def test_what_a_model_notes_is_told_once_each() -> None:
     told: list[Fact | Event] = []
     stage = Stage()
-    parts = replace(stage.parts(), synthesiser=lambda settings, progress: SlowTts())
-    voice = LoadedVoice(parts, told.append)
+    factories = replace(stage.factories(), synthesiser=lambda settings, progress: SlowTts())
+    voice = LoadedVoice(factories, told.append)
 
     def notices() -> list[str]:
         return [event.text for event in told if isinstance(event, Notice)]
@@ -72,7 +72,7 @@ def test_seed_and_voice_apply_without_loading() -> None:
         made.append(SeededTts())
         return made[-1]
 
-    voice = LoadedVoice(replace(Stage().parts(), synthesiser=load), lambda told: None)
+    voice = LoadedVoice(replace(Stage().factories(), synthesiser=load), lambda told: None)
     voice.load(SpeechSettings(seed=1))
     voice.load(SpeechSettings(seed=2))
     voice.open()

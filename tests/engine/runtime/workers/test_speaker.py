@@ -35,7 +35,7 @@ class Mouth:
         self.told: list[Fact | Event] = []
         self.dials = Dials(lead_ms=240)
         self.reply = Reply(1, self.dials, aloud=True)
-        self.speaker = Speaker(stage.parts(), self.told.append, self.dials)
+        self.speaker = Speaker(stage.factories(), self.told.append, self.dials)
         for order in (
             SpeechSettings(),
             UseDevice(""),

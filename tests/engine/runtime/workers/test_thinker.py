@@ -29,8 +29,8 @@ class Mind:
         self.model.slices = 3
         self.told: list[Fact | Event] = []
         said: list[Order] = []
-        parts = Stage(model=self.model).parts()
-        self.thinker = Thinker(parts, self.told.append, said.append, lambda: None)
+        factories = Stage(model=self.model).factories()
+        self.thinker = Thinker(factories, self.told.append, said.append, lambda: None)
         self.thinker._handle(LanguageModelSettings())
         self.thinker._load_wanted()
 
@@ -106,8 +106,8 @@ def loading_until_cancelled(began: threading.Event):
 def endless():
     """endless.thinker loads for ever; endless.began tells that it began."""
     began, told = threading.Event(), queue.SimpleQueue()
-    parts = replace(Stage().parts(), language_model=loading_until_cancelled(began))
-    thinker = Thinker(parts, told.put, lambda order: None, lambda: None)
+    factories = replace(Stage().factories(), language_model=loading_until_cancelled(began))
+    thinker = Thinker(factories, told.put, lambda order: None, lambda: None)
     thinker.start()
     thinker.post(LanguageModelSettings(engine="llama"))
     assert began.wait(10)
@@ -139,8 +139,8 @@ def test_loading_is_not_given_up_for_what_applies_live() -> None:
         progress("Still loading", None)
         return model
 
-    parts = replace(Stage().parts(), language_model=load)
-    thinker = Thinker(parts, told.append, lambda order: None, lambda: None)
+    factories = replace(Stage().factories(), language_model=load)
+    thinker = Thinker(factories, told.append, lambda order: None, lambda: None)
     thinker.post(settings)
     for chosen in (settings, warmer):
         thinker._handle(chosen)

@@ -26,7 +26,7 @@ class Scribe:
     def __init__(self) -> None:
         self.stage = Stage()
         self.told: list[Fact | Event] = []
-        self.transcriber = Transcriber(self.stage.parts(), self.told.append)
+        self.transcriber = Transcriber(self.stage.factories(), self.told.append)
         self.do(RecogniserSettings(), OpenUtterance(1, None))
         self.hear(1)
         self.told.clear()
@@ -109,19 +109,19 @@ def test_after_the_end_no_text_so_far_is_told() -> None:
 def test_another_language_applies_without_loading() -> None:
     loads: list[RecogniserSettings] = []
     stage = Stage()
-    parts = stage.parts()
+    factories = stage.factories()
 
     def load(settings: RecogniserSettings, phrases: Sequence[str]) -> Recogniser:
         loads.append(settings)
-        return parts.recogniser(settings, phrases)
+        return factories.recogniser(settings, phrases)
 
     judged: list[str] = []
 
     def completeness(settings: RecogniserSettings) -> Callable[[str], Completeness]:
         judged.append(settings.language)
-        return parts.completeness(settings)
+        return factories.completeness(settings)
 
-    parts_counted = replace(parts, recogniser=load, completeness=completeness)
+    parts_counted = replace(factories, recogniser=load, completeness=completeness)
     transcriber = Transcriber(parts_counted, lambda told: None)
     whisper = RecogniserSettings(engine="whisper", model="a folder")
     for settings in (whisper, replace(whisper, language="de")):

@@ -45,7 +45,7 @@ def _pace_wish(text: str, whole: bool) -> bool:
 
 
 @dataclass(frozen=True)
-class Parts:
+class Factories:
     """How to make each part. Device names are empty for the system's default."""
 
     microphone: Callable[[str], Microphone]
@@ -66,9 +66,9 @@ class Parts:
     pace_wish: Callable[[str, bool], bool] = _pace_wish
 
 
-def standard_parts() -> Parts:
+def standard_factories() -> Factories:
     """The sound card, and what the settings name."""
-    return Parts(
+    return Factories(
         microphone=_microphone,
         loudspeaker=_loudspeaker,
         canceller=open_canceller,

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from engine.errors import InvalidInput, SynthesisError
+from engine.runtime.host.offline_synthesis import MOST_CHARACTERS, Clock, OfflineSynthesis, Script
 from engine.runtime.host.rate_plan import constant, parse
-from engine.runtime.host.recital import MOST_CHARACTERS, Clock, Recital, Script
 from engine.runtime.host.say_command import collect
 from engine.tts.base import Voice
 from tests.fakes_tts import SAMPLE_RATE, FakeTts
@@ -36,14 +36,16 @@ class Hand:
         return Clock(lambda: self.seconds, self.wait)
 
 
-def recital(text: str, hand: Hand, *, plan: str | None = None, delay_s: float = 0.0) -> Recital:
+def synthesis(
+    text: str, hand: Hand, *, plan: str | None = None, delay_s: float = 0.0
+) -> OfflineSynthesis:
     plans = constant(None) if plan is None else parse(plan)
     script = Script(text, TONE, plans, seed=1, word_delay_s=delay_s)
-    return Recital(FakeTts(hand.spend), script, hand.clock)
+    return OfflineSynthesis(FakeTts(hand.spend), script, hand.clock)
 
 
 def test_every_word_is_reported_where_it_is() -> None:
-    one = recital("Go on now.", Hand())
+    one = synthesis("Go on now.", Hand())
     pcm = collect(one)
     report = one.report()
     assert [word.text for word in report.words] == ["Go", "on", "now."]
@@ -53,7 +55,7 @@ def test_every_word_is_reported_where_it_is() -> None:
 
 
 def test_the_report_is_json_with_keys_that_stay() -> None:
-    one = recital("Go on.", Hand())
+    one = synthesis("Go on.", Hand())
     collect(one)
     plain = json.loads(json.dumps(dataclasses.asdict(one.report())))
     assert list(plain) == [
@@ -65,14 +67,14 @@ def test_the_report_is_json_with_keys_that_stay() -> None:
 
 
 def test_the_text_passes_the_filter_for_speech() -> None:
-    one = recital("**Bold** costs $5.", Hand())
+    one = synthesis("**Bold** costs $5.", Hand())
     collect(one)
     assert [word.text for word in one.report().words] == ["Bold", "costs", "five", "dollars."]
 
 
 def test_the_first_packet_counts_from_the_first_word_and_rtf_only_computing() -> None:
     hand = Hand(word_cost_s=0.05)
-    one = recital("Go on now.", hand, delay_s=1.0)
+    one = synthesis("Go on now.", hand, delay_s=1.0)
     collect(one)
     report = one.report()
     assert report.first_packet_ms == pytest.approx(1050)  # the fake waits for a second word
@@ -83,24 +85,24 @@ def test_the_first_packet_counts_from_the_first_word_and_rtf_only_computing() ->
 def test_word_delays_change_no_sample() -> None:
     text = "Many people walk along the river today."
     assert np.array_equal(
-        collect(recital(text, Hand())), collect(recital(text, Hand(), delay_s=0.4))
+        collect(synthesis(text, Hand())), collect(synthesis(text, Hand(), delay_s=0.4))
     )
 
 
 def test_a_voice_that_keeps_up_has_no_underrun_even_when_words_are_late() -> None:
-    one = recital("Many people walk along.", Hand(word_cost_s=0.01), delay_s=3.0)
+    one = synthesis("Many people walk along.", Hand(word_cost_s=0.01), delay_s=3.0)
     collect(one)
     assert one.report().underruns == 0
 
 
 def test_a_voice_that_does_not_keep_up_has_underruns() -> None:
-    one = recital("Go on now, please do.", Hand(word_cost_s=0.6))
+    one = synthesis("Go on now, please do.", Hand(word_cost_s=0.6))
     collect(one)
     assert one.report().underruns == 4
 
 
 def test_the_rate_plan_counts_produced_seconds() -> None:
-    one = recital("go " * 30, Hand(), plan="0:2,3:6")
+    one = synthesis("go " * 30, Hand(), plan="0:2,3:6")
     collect(one)
     report = one.report()
     spans = [round(word.end_s - word.start_s, 2) for word in report.words]
@@ -114,7 +116,7 @@ def test_the_rate_plan_counts_produced_seconds() -> None:
 def lasting(text: str, *, pacing: bool) -> dict[str, float]:
     """How long every word takes, in seconds, and the lowest target under its own name."""
     script = Script(text, TONE, constant(4.0), seed=1, pacing=pacing)
-    one = Recital(FakeTts(), script, Hand().clock)
+    one = OfflineSynthesis(FakeTts(), script, Hand().clock)
     collect(one)
     report = one.report()
     spans = {word.text: word.end_s - word.start_s for word in report.words}
@@ -133,39 +135,39 @@ def test_figures_are_recited_slower_where_pacing_is_on() -> None:
 @pytest.mark.parametrize("text", ["", "   \n", "***"])
 def test_a_text_without_words_is_refused(text: str) -> None:
     with pytest.raises(InvalidInput, match="nothing to say"):
-        recital(text, Hand())
+        synthesis(text, Hand())
 
 
 def test_how_much_was_spoken_is_shown_to_the_end() -> None:
     shares: list[float] = []
     script = Script("<slow>Go on</slow> and on and on, please.", TONE)
-    collect(Recital(FakeTts(), script, Hand().clock, shares.append))
+    collect(OfflineSynthesis(FakeTts(), script, Hand().clock, shares.append))
     assert shares == sorted(shares)
     assert shares[0] < 0.2
     assert 0.7 < shares[-1] <= 1.0
 
 
 def test_a_long_text_is_begun_long_before_all_of_it_was_read() -> None:
-    one = recital("go " * 5000, Hand())
+    one = synthesis("go " * 5000, Hand())
     next(one.frames())
     assert len(one._words) < 100
 
 
 def test_a_text_without_end_is_refused() -> None:
     with pytest.raises(InvalidInput, match="too long"):
-        recital("x" * (MOST_CHARACTERS + 1), Hand())
+        synthesis("x" * (MOST_CHARACTERS + 1), Hand())
 
 
 @pytest.mark.parametrize("delay_s", [-0.1, 61.0, float("nan")])
 def test_an_impossible_delay_is_refused(delay_s: float) -> None:
     with pytest.raises(InvalidInput, match="delay"):
-        recital("Go.", Hand(), delay_s=delay_s)
+        synthesis("Go.", Hand(), delay_s=delay_s)
 
 
 def test_a_voice_that_fails_closes_its_session_and_says_so() -> None:
     def fail(text: str) -> None:
         raise SynthesisError("The voice broke.")
 
-    one = Recital(FakeTts(fail), Script("Go on.", TONE), Hand().clock)
+    one = OfflineSynthesis(FakeTts(fail), Script("Go on.", TONE), Hand().clock)
     with pytest.raises(SynthesisError, match="broke"):
         collect(one)

@@ -45,7 +45,7 @@ class RatePoint:
 
 
 @dataclass(frozen=True)
-class Recited:
+class SynthesisReport:
     """How it went. Field names are the keys of --json and do not change between releases.
 
     `first_packet_ms`: first word pushed to first samples out. `rtf`: time spent computing over
@@ -85,7 +85,7 @@ class Clock:
     wait: Callable[[float], None] = time.sleep  # s
 
 
-class Recital:
+class OfflineSynthesis:
     """One script spoken once: iterate frames(), then ask report()."""
 
     def __init__(
@@ -148,7 +148,7 @@ class Recital:
         """The word an onset belongs to."""
         return self._words[onset.word]
 
-    def report(self) -> Recited:
+    def report(self) -> SynthesisReport:
         """The measurements, after the last frame."""
         sample_rate = self._model.info.sample_rate
         starts = [onset.sample for onset in self._onsets]
@@ -158,7 +158,7 @@ class Recital:
             for word, start, end in zip(self._words, starts, ends, strict=True)
         )
         audio_s = self._samples / sample_rate
-        return Recited(
+        return SynthesisReport(
             engine=self._model.info.name,
             device=self._model.info.device,
             first_packet_ms=round(self._first_packet_s * 1000, 2),
