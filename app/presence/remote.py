@@ -110,29 +110,20 @@ def is_private(folder: str) -> bool:
 
 def tell(message: Message) -> int:
     """send() for a terminal: what went wrong goes to standard error; the exit status."""
-    try:
-        refusal = send(message)
-    except NotRunning:
-        refusal = "Rubato is not running.\n  Start it with `rubato`, or `rubato --start-hidden`."
-    except NoAnswer:
-        refusal = "Rubato runs but does not answer.\n  Try again; if it stays so, end and start it."
-    if refusal:
-        sys.stderr.write(f"rubato: {refusal}\n")
-    return 1 if refusal else 0
+    status = _told(message)
+    if status is None:
+        return _reported(
+            "Rubato is not running.\n  Start it with `rubato`, or `rubato --start-hidden`."
+        )
+    return status
 
 
 def raise_running(*, hidden: bool = False) -> int | None:
     """Let the Rubato that runs show its window, unless this start was to be hidden; the exit
     status, None when none runs.
     """
-    message = Message(Order.GREET) if hidden else Message(Order.SHOW, token=activation_token())
-    try:
-        _exchange(b"")
-    except NotRunning:
-        return None
-    except OSError:
-        pass  # it is there, and tell() says what is wrong
-    return tell(message)
+    shown = Message(Order.SHOW, token=activation_token())
+    return _told(Message(Order.GREET) if hidden else shown)
 
 
 def activation_token() -> str:
@@ -152,6 +143,23 @@ def message_of(arguments: Sequence[str]) -> Message | None:
     if order is None or len(words) != len(order.value.split()):
         return None
     return Message(order, token=activation_token() if order is Order.SHOW else "")
+
+
+def _told(message: Message) -> int | None:
+    try:
+        return _reported(send(message))
+    except NotRunning:
+        return None
+    except NoAnswer:
+        return _reported(
+            "Rubato runs but does not answer.\n  If it stays so, end it and start anew."
+        )
+
+
+def _reported(refusal: str) -> int:
+    if refusal:
+        sys.stderr.write(f"rubato: {refusal}\n")
+    return 1 if refusal else 0
 
 
 def _folders() -> list[str]:

@@ -40,7 +40,7 @@ class SettingsDialog(QDialog):
         self._rows: list[tuple[Field, QWidget]] = []
         self.setWindowTitle("Settings")
         self.setModal(False)
-        self.resize(480, 560)
+        self.resize(620, 600)
         self.tabs = QTabWidget(self)
         self.tabs.setDocumentMode(True)
         self.tabs.tabBar().setDrawBase(False)

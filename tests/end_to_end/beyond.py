@@ -1,0 +1,58 @@
+"""The program with a stand-in for its engine, for test_beyond_the_window.py; all else is real.
+
+    python -m tests.end_to_end.beyond [--start-hidden]
+
+Commands that reach the engine are written to standard output, one a line, and so is every change
+of what can be seen.
+"""
+
+import sys
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+
+from app import program
+from app.window import Window
+from engine.api import Command, SetRate, Settings
+from tests.fakes_engine import FakeEngine
+
+LOOK_MS = 50
+
+
+class WritingEngine(FakeEngine):
+    """Says what it is told."""
+
+    def post(self, command: Command) -> None:
+        super().post(command)
+        say(f"{type(command).__name__} {command.rate}" if isinstance(command, SetRate) else command)
+
+
+def say(what: object) -> None:
+    sys.stdout.write(f"{what}\n")
+    sys.stdout.flush()
+
+
+def main() -> int:
+    application = program.make_application()
+    shown: list[str] = [""]
+
+    def look() -> None:
+        windows = [w for w in QApplication.topLevelWidgets() if isinstance(w, Window)]
+        if not windows:
+            return
+        window = windows[0]
+        seen = "hidden" if not window.isVisible() else "shown"
+        seen = "minimised" if window.isVisible() and window.isMinimized() else seen
+        if seen != shown[0]:
+            shown[0] = seen
+            say(f"window {seen}")
+
+    clock = QTimer(application, interval=LOOK_MS)
+    clock.timeout.connect(look)
+    clock.start()
+    start = program.Start(hidden="--start-hidden" in sys.argv)
+    return program.run(Settings(), WritingEngine, start=start)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

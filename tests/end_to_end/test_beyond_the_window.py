@@ -1,0 +1,181 @@
+"""A desktop with a window manager, a tray that comes late and no focus for Rubato: the program is
+reached by its tray, by the command line, by a second start, and after a crash.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from queue import Empty, Queue
+from threading import Thread
+
+import pytest
+
+from tests.end_to_end.program import ROOT, own_environment
+from tests.virtual_desktop import VirtualDesktop, missing_programs, virtual_desktop
+
+pytestmark = [pytest.mark.device, pytest.mark.slow]
+PATIENCE_S = 60.0
+
+
+class Program:
+    """Rubato with a stand-in for its engine, and what it says."""
+
+    def __init__(self, environment: dict[str, str], *options: str) -> None:
+        self._environment = environment
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tests.end_to_end.beyond", *options],
+            cwd=ROOT,
+            env=environment,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self._lines: Queue[str] = Queue()
+        self._reader = Thread(target=self._read, name="program's output")
+        self._reader.start()
+
+    def says(self, beginning: str) -> None:
+        """Wait for a line that begins so; others before it are passed over."""
+        while not self._lines.get(timeout=PATIENCE_S).startswith(beginning):
+            pass
+
+    def says_within(self, seconds: float, beginning: str) -> bool:
+        """Whether the next line comes soon and begins so."""
+        with suppress(Empty):
+            return self._lines.get(timeout=seconds).startswith(beginning)
+        return False
+
+    def ends(self) -> int:
+        status = self.process.wait(PATIENCE_S)
+        self._reader.join(PATIENCE_S)
+        return status
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.ends()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        with self.process.stdout as out:
+            for line in out:
+                self._lines.put(line.strip())
+
+
+class Desktop:
+    """A display, and Rubato's own folders."""
+
+    def __init__(self, display: VirtualDesktop, folder: Path) -> None:
+        self.display = display
+        self.environment = {
+            **display.environment,
+            **own_environment(folder),
+            "XDG_RUNTIME_DIR": str(folder),
+            "OMP_NUM_THREADS": "1",
+        }
+        self.environment.pop("DBUS_SESSION_BUS_ADDRESS", None)
+        self.programs: list[Program] = []
+
+    def start(self, *options: str) -> Program:
+        self.programs.append(Program(self.environment, *options))
+        return self.programs[-1]
+
+    def rubato(self, *words: str) -> int:
+        command = [sys.executable, "-m", "app", *words]
+        return subprocess.run(
+            command, cwd=ROOT, env=self.environment, timeout=PATIENCE_S, check=False
+        ).returncode
+
+    def show_tray(self) -> None:
+        """Its first icon is then at (12, 12)."""
+        self.display.start("trayer", "--edge", "top", "--align", "left")
+
+    def turn_wheel_until_heard(self, program: Program) -> None:
+        """Over the icon, which is there some seconds after the tray."""
+        for _ in range(int(PATIENCE_S)):
+            self.display.xdotool("mousemove", "12", "12", "click", "4")
+            if program.says_within(1.0, "SetRate"):
+                return
+        raise AssertionError("nobody heard the wheel")
+
+
+@pytest.fixture
+def desktop() -> Iterator[Desktop]:
+    if missing := missing_programs():
+        assert not os.environ.get("CI"), f"needs {', '.join(missing)}"
+        pytest.skip(f"needs {', '.join(missing)}")
+    with tempfile.TemporaryDirectory(prefix="beyond") as name, virtual_desktop() as display:
+        display.start("openbox", "--sm-disable")
+        made = Desktop(display, Path(name))
+        try:
+            yield made
+        finally:
+            for program in made.programs:
+                program.kill()
+
+
+def test_a_tray_that_comes_late_does_all_that_a_window_does(desktop: Desktop) -> None:
+    program = desktop.start()
+    program.says("window shown")
+    desktop.show_tray()
+    desktop.turn_wheel_until_heard(program)
+    desktop.display.xdotool("click", "1")
+    program.says("window hidden")
+    desktop.display.xdotool("click", "5")
+    program.says("SetRate")
+    desktop.display.xdotool("click", "2")
+    program.says("StopReply")
+
+
+def test_closing_only_hides_while_a_tray_is_there_and_a_second_start_brings_it_back(
+    desktop: Desktop,
+) -> None:
+    desktop.show_tray()
+    program = desktop.start()
+    program.says("window shown")
+    desktop.turn_wheel_until_heard(program)
+    desktop.display.xdotool("search", "--sync", "--onlyvisible", "--name", "^Rubato$")
+    desktop.display.xdotool("key", "alt+F4")
+    program.says("window hidden")
+    assert desktop.rubato() == 0  # the second start
+    program.says("window shown")
+    assert desktop.rubato("talk", "press") == 0
+    program.says("PressTalk()")
+    assert desktop.rubato("talk", "release") == 0
+    program.says("ReleaseTalk()")
+    assert desktop.rubato("say", "--in-window", "The washing is done.") == 0
+    program.says("Speak(text='The washing is done.')")
+
+
+def test_without_a_tray_closing_ends_it(desktop: Desktop) -> None:
+    program = desktop.start()
+    program.says("window shown")
+    desktop.display.xdotool("search", "--sync", "--onlyvisible", "--name", "^Rubato$")
+    desktop.display.xdotool("key", "alt+F4")
+    assert program.ends() == 0
+    assert desktop.rubato("stop") == 1
+
+
+def test_after_a_kill_it_starts_again_and_is_reached(desktop: Desktop) -> None:
+    first = desktop.start()
+    first.says("window shown")
+    first.kill()
+    assert desktop.rubato("stop") == 1
+    second = desktop.start()
+    second.says("window shown")
+    assert desktop.rubato("stop") == 0
+    second.says("StopReply(by_escape=False)")
+
+
+def test_a_hidden_start_is_minimised_until_the_tray_comes(desktop: Desktop) -> None:
+    program = desktop.start("--start-hidden")
+    program.says("window minimised")
+    desktop.show_tray()
+    program.says("window hidden")
+    assert desktop.rubato("--start-hidden") == 0  # at another login: it stays where it is
+    assert desktop.rubato("faster") == 0
+    program.says("SetRate 4.5")  # half a syllable more than the plain pace
+    assert desktop.rubato("show") == 0
+    program.says("window shown")
