@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from engine.llm.skills.matching.canonical import canonical
 from engine.llm.skills.matching.intent import Answer, Family, Intent, Occasion, Slots, Tool
 from engine.llm.skills.matching.quantities import enumeration, figure, parse_number
-from engine.llm.skills.unit_table import UNITS, Unit
+from engine.text.unit_table import UNITS, Unit
 
 if TYPE_CHECKING:
     import pint

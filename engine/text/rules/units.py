@@ -8,47 +8,15 @@ import re
 from engine.text.rules import numbers
 from engine.text.rules.context import Context, Reading, Rule, is_counted, say
 from engine.text.rules.numbers import NUMBER
+from engine.text.unit_table import SIGNS
 
-_NAMES = """
-nm nanometer|µm micrometer|μm micrometer|mm millimeter|cm centimeter|m meter|km kilometer
-mi mile|miles mile|yd yard|yds yard|ft foot|in inch|″ inch|nmi nautical mile|ly light-year
-mg milligram|µg microgram|μg microgram|mcg microgram|g gram|kg kilogram|lb pound|lbs pound|oz ounce
-ml milliliter|mL milliliter|cl centiliter|dl deciliter|dL deciliter
-l liter|L liter|gal gallon|qt quart
-tsp teaspoon|Tsp teaspoon|Tbsp tablespoon|tbsp tablespoon|fl fluid|pt pint
-ns nanosecond|µs microsecond|μs microsecond|ms millisecond|s second|sec second|secs second
-min minute|mins minute|h hour|hr hour|hrs hour|wk week|wks week|mo month|yr year|yrs year
-Hz hertz=|kHz kilohertz=|MHz megahertz=|GHz gigahertz=|rpm R-P-M=|fps F-P-S=|mph mile per hour
-kph kilometer per hour|bpm B-P-M=|ppm part per million|mpg mile per gallon|dpi D-P-I=
-W watt|kW kilowatt|MW megawatt|GW gigawatt|Wh watt hour|kWh kilowatt hour|MWh megawatt hour
-V volt|mV millivolt|kV kilovolt|mA milliamp|mAh milliamp hour|Ω ohm|kΩ kilohm|hp horsepower=
-bit bit|kb kilobit|Mb megabit|Gb gigabit|KB kilobyte|kB kilobyte|MB megabyte|GB gigabyte
-TB terabyte|PB petabyte|KiB kibibyte|MiB mebibyte|GiB gibibyte|TiB tebibyte
-bps bit per second|kbps kilobit per second|Mbps megabit per second|Gbps gigabit per second
-px pixel|MP megapixel|dB decibel|kJ kilojoule|cal calorie|kcal kilocalorie
-Pa pascal|hPa hectopascal|kPa kilopascal|psi P-S-I=|bar bar|atm atmosphere|mol mole|ha hectare
-°C degree Celsius|°F degree Fahrenheit|° degree|ºC degree Celsius|ºF degree Fahrenheit|º degree
-℃ degree Celsius|℉ degree Fahrenheit|°K degree Kelvin|% percent=|‰ per thousand=|deg degree
-mmHg millimeter of mercury|Nm newton meter|N newton|lm lumen|kn knot|cc cubic centimeter|ct karat=
-µL microliter|μL microliter|µF microfarad|μF microfarad|nF nanofarad|pF picofarad|mM millimolar=
-kbit kilobit|Mbit megabit|Gbit gigabit|sqft square foot|sqm square meter
-M million=|B billion=|bn billion=
-"""
 _PLURALS = {"foot": "feet", "inch": "inches"}
 
-
-def _read_names() -> dict[str, str]:
-    entries = re.split(r"[|\n]", _NAMES.strip())
-    return {sign: name for sign, _, name in (entry.partition(" ") for entry in entries)}
-
-
-_UNITS = _read_names()
-"""Sign -> singular; "=" at the end: the plural is the same."""
-
 _ATTACHED_ONLY = frozenset({"M", "B", "bn", "in", "fl", "N"})  # words or letters when alone
+_COUNTED_LAST = frozenset("Wh kWh MWh mAh sqft sqm nmi Nm cc".split())  # watt hours
 _PREFIXES = {"sq": "square", "cu": "cubic", "fl": "fluid"}
 _PLACES = frozenset("apt apartment room gate unit seat suite row block terminal door".split())
-_UNIT = "|".join(re.escape(sign) for sign in sorted(_UNITS, key=len, reverse=True))
+_UNIT = "|".join(re.escape(sign) for sign in sorted(SIGNS, key=len, reverse=True))
 _POWERS = {"^2": "square", "^3": "cubic", "2": "square", "3": "cubic"}
 _EXPRESSION = re.compile(
     rf"({_UNIT})(\^[23]|(?<=m)[23])?(?:/({_UNIT}|day|week|month|year)(\^[23])?)?"
@@ -170,21 +138,11 @@ def _is_address(context: Context) -> bool:
 
 
 def _name(sign: str, *, one: bool) -> str:
-    name = _UNITS.get(sign, sign)
+    name = SIGNS.get(sign, sign)
     if one or name.endswith("="):
         return name.removesuffix("=")
     head, space, rest = name.partition(" ")
-    if sign in (
-        "Wh",
-        "kWh",
-        "MWh",
-        "mAh",
-        "sqft",
-        "sqm",
-        "nmi",
-        "Nm",
-        "cc",
-    ):  # the last word is counted
+    if sign in _COUNTED_LAST:
         return f"{head} {_PLURALS.get(rest, rest + 's')}"
     return _PLURALS.get(head, head + "s") + space + rest
 

@@ -14,7 +14,7 @@ from hassil import Intents, SlotList, TextSlotList, sample_expression
 from num2words import num2words
 
 from engine.llm.skills.matching.matcher import FAMILIES, INTENTS, compiled
-from engine.llm.skills.unit_table import UNITS
+from engine.text.unit_table import UNITS
 
 # The acoustic search gets slower and less sure with every sentence that is not said here; three
 # thousand hold every number, unit and day in several places.

@@ -9,7 +9,7 @@ from engine.llm.base import Message, Role, Situation, TextDelta
 from engine.llm.skills import Skills, sentences
 from engine.llm.skills.clock import WEEKDAYS
 from engine.llm.skills.matching.corpus import MAX_SENTENCES
-from engine.llm.skills.unit_table import UNITS
+from engine.text.unit_table import UNITS
 
 
 def test_sentences_are_plain_lower_case_words():
