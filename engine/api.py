@@ -218,7 +218,10 @@ class Engine:
         self._conductor.post(command)
 
     def stop(self) -> None:
-        """Release devices and models, join every thread; the last event is Stopped."""
+        """Release devices and models, join every thread; the last event is Stopped, told by the
+        engine's thread before this returns. A thread that a library holds fast is named in a
+        Notice. EngineError when `emit` does not return.
+        """
         self._conductor.stop()
 
 

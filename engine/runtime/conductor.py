@@ -1,7 +1,7 @@
 """The conductor: one inbox for commands and facts, one place where turns are decided.
 
-Invariant: rules.advance() decides, effects.py carries out. Only the conductor emits events, so a
-host receives them one at a time and in order.
+Invariant: rules.advance() decides, effects.py carries out. Only the conductor's thread emits
+events, to the last one, so a host receives them one at a time and in order.
 """
 
 import time
@@ -35,7 +35,12 @@ from engine.runtime.turn.orders import Attend
 from engine.runtime.workers.worker import Worker
 from engine.settings import Settings, Value
 
-Inbound = Command | Fact | Event
+
+class _Quit:
+    """The host stops the engine: the last message that is acted on."""
+
+
+Inbound = Command | Fact | Event | _Quit
 
 LONGEST_TEXT = 20_000  # characters; a text beyond that is a mistake
 STOP_S = 2.0  # the conductor itself never waits for anyone, so this is ample
@@ -83,6 +88,7 @@ class Conductor:
             self._attend,
         )
         self._desk = VoiceDesk(self._crew, self._status, hands)
+        self._over = False  # Stopped was told
         self._moved_at = time.monotonic()  # when the floor was last decided about
         self._pause: int | None = None  # sample where the person fell silent; None = speaks on
         audio = settings.audio
@@ -101,16 +107,17 @@ class Conductor:
         self._worker.post(command)
 
     def stop(self) -> None:
-        """End the turn, save the settings, stop every thread; Stopped is the last event."""
-        self._worker.stop(STOP_S)
-        self._floor = replace(self._floor, waiting=())  # who quits is told of no timer any more
-        self._worker.guarded(partial(self._decide, m.StopReply()))
-        self._worker.guarded(self._preferences.save)
-        self._worker.guarded(partial(self._timers.save, self._emit))
-        busy = self._crew.stop()
-        if busy:
-            self._emit(m.Notice(f"Still busy when stopping: {', '.join(busy)}."))
-        self._emit(m.Stopped())
+        """End the turn, save the settings, stop every thread; Stopped is the last event.
+        EngineError when the conductor's own thread does not end.
+        """
+        self._worker.post(_Quit())
+        if not self._worker.stop(STOP_S + self._crew.longest_stop_s):
+            raise EngineError(
+                "The engine is still busy telling what happened.",
+                hint="Whoever receives its events must not wait for it.",
+            )
+        if not self._over:  # its thread never ran
+            self._quit()
 
     def keep(self, path: Path) -> None:
         """Write the conversation as Export does, on the calling thread; after stop() only."""
@@ -134,6 +141,11 @@ class Conductor:
     # ------------------------------------------------------------------- the loop
 
     def _receive(self, message: Inbound) -> None:
+        if self._over:
+            return
+        if isinstance(message, _Quit):
+            self._quit()
+            return
         try:
             if not self._desk.sees(message):
                 self._on(message)
@@ -141,6 +153,8 @@ class Conductor:
             self._emit(m.Failed.of(error))
 
     def _tick(self) -> float | None:
+        if self._over:
+            return None
         now = time.monotonic()
         for text in self._timers.due():
             self._emit(m.TimerRang(text))
@@ -165,6 +179,18 @@ class Conductor:
 
     def _report(self, error: Exception) -> None:
         self._emit(m.Failed("engine", f"Something went wrong: {error}", "Please report this."))
+
+    def _quit(self) -> None:
+        """Leave nothing behind; what fails of this keeps nothing else from being done."""
+        self._floor = replace(self._floor, waiting=())  # who quits is told of no timer any more
+        self._worker.guarded(partial(self._decide, m.StopReply()))
+        self._worker.guarded(self._preferences.save)
+        self._worker.guarded(partial(self._timers.save, self._emit))
+        busy = self._crew.stop()
+        if busy:
+            self._emit(m.Notice(f"Still busy when stopping: {', '.join(busy)}."))
+        self._over = True
+        self._emit(m.Stopped())
 
     # ------------------------------------------------------------------- commands
 

@@ -52,6 +52,11 @@ class Crew:
         for member in self._members().values():
             member.start()
 
+    @property
+    def longest_stop_s(self) -> float:
+        """How long stop() takes at most."""
+        return STOP_S * len(self._members())
+
     def stop(self) -> tuple[str, ...]:
         """Stop all, ears first; returns the names of those that did not end in time."""
         return tuple(name for name, member in self._members().items() if not _ended(name, member))

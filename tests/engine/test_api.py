@@ -1,0 +1,145 @@
+"""What the engine promises a host: who tells it things, and how it ends."""
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from engine.api import (
+    Engine,
+    Event,
+    Notice,
+    PhaseChanged,
+    ReplyDelta,
+    SendText,
+    Settings,
+    Stopped,
+    TurnEnded,
+)
+from engine.errors import EngineError
+from engine.runtime import conductor, crew
+from engine.settings import AudioSettings
+from tests.fakes import Stage
+
+PATIENCE_S = 60.0  # a loaded machine is slow; a passing test hardly waits
+SETTINGS = Settings(audio=AudioSettings(hands_free=False))
+
+
+class Host:
+    """Notes every event and the thread that told it."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[Event, threading.Thread]] = []
+        self.changed = threading.Condition()
+        self.inside = 0  # calls of receive() going on
+        self.most_inside = 0
+
+    def receive(self, event: Event) -> None:
+        with self.changed:
+            self.inside += 1
+            self.most_inside = max(self.most_inside, self.inside)
+        with self.changed:
+            self.told.append((event, threading.current_thread()))
+            self.inside -= 1
+            self.changed.notify_all()
+
+    @property
+    def events(self) -> list[Event]:
+        return [event for event, _ in self.told]
+
+    def wait_for(self, kind: type[Event]) -> None:
+        with self.changed:
+            came = lambda: any(isinstance(event, kind) for event in self.events)  # noqa: E731
+            assert self.changed.wait_for(came, PATIENCE_S), self.events
+
+
+def test_every_event_comes_from_one_engine_thread_to_the_last_one() -> None:
+    host = Host()
+    engine = Engine(SETTINGS, host.receive, parts=Stage().parts())
+    engine.start()
+    engine.post(SendText("hello"))
+    host.wait_for(ReplyDelta)
+    engine.stop()
+    assert len({thread for _, thread in host.told}) == 1
+    assert host.told[0][1] is not threading.current_thread()
+    assert host.most_inside == 1
+
+
+def test_when_stop_returns_everything_was_told_and_stopped_was_the_last() -> None:
+    host, before = Host(), set(threading.enumerate())
+    engine = Engine(SETTINGS, host.receive, parts=Stage().parts())
+    engine.start()
+    engine.post(SendText("hello"))
+    host.wait_for(ReplyDelta)
+    engine.stop()
+    assert sum(isinstance(event, TurnEnded) for event in host.events) == 1
+    assert host.events[-1] == Stopped()
+    assert set(threading.enumerate()) <= before
+    told = len(host.told)
+    engine.post(SendText("anyone there"))
+    engine.stop()
+    assert len(host.told) == told
+
+
+def test_what_is_asked_for_after_stop_is_not_begun() -> None:
+    host = Host()
+    engine = Engine(SETTINGS, host.receive, parts=Stage().parts())
+    engine.start()
+    posted = threading.Thread(target=lambda: [engine.post(SendText("hello")) for _ in range(50)])
+    posted.start()
+    engine.stop()
+    posted.join()
+    begun = {event.turn for event in host.events if isinstance(event, PhaseChanged)}
+    ended = {event.turn for event in host.events if isinstance(event, TurnEnded)}
+    assert begun == ended
+    assert host.events[-1] == Stopped()
+
+
+def test_a_thread_that_a_library_holds_fast_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(crew, "STOP_S", 0.05)
+    held, gate = threading.Event(), threading.Event()
+
+    def thinking() -> Iterator[str]:
+        held.set()
+        assert gate.wait(PATIENCE_S)
+        yield from ()
+
+    stage = Stage()
+    stage.model.reply = lambda history, situation: thinking()  # type: ignore[method-assign]
+    host = Host()
+    engine = Engine(SETTINGS, host.receive, parts=stage.parts())
+    engine.start()
+    engine.post(SendText("hello"))
+    assert held.wait(PATIENCE_S)
+    engine.stop()
+    gate.set()
+    assert host.events[-2:] == [Notice("Still busy when stopping: thinker."), Stopped()]
+
+
+def test_a_host_that_never_takes_an_event_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(crew, "STOP_S", 0.05)
+    monkeypatch.setattr(conductor, "STOP_S", 0.05)
+    held, gate, told = threading.Event(), threading.Event(), []
+
+    def receive(event: Event) -> None:
+        held.set()
+        assert gate.wait(PATIENCE_S)
+        told.append(event)
+
+    before = set(threading.enumerate())
+    engine = Engine(SETTINGS, receive, parts=Stage().parts())
+    engine.start()
+    assert held.wait(PATIENCE_S)
+    with pytest.raises(EngineError, match="still busy"):
+        engine.stop()
+    gate.set()
+    for thread in set(threading.enumerate()) - before:
+        thread.join(PATIENCE_S)
+    assert told[-1] == Stopped()
+
+
+def test_an_engine_that_was_never_started_can_be_stopped() -> None:
+    host, before = Host(), set(threading.enumerate())
+    Engine(SETTINGS, host.receive, parts=Stage().parts()).stop()
+    assert host.events == [Stopped()]
+    assert set(threading.enumerate()) <= before
