@@ -298,6 +298,7 @@ ALLOWED: dict[str, tuple[Value, ...]] = {
     "speech.profile": ("int8", "full"),
     "history.keep": ("ask", "forever", "30 days", "never"),
     "window.theme": ("dark", "light"),
+    "window.first_start": (0, 5),
     "window.talk_key": ("Space", "F9"),
 }
 SWITCHES = {key: (True, False) for key in keys() if key not in ALLOWED}
