@@ -28,6 +28,7 @@ class Act(Enum):
     DETAILS = "details"
     EXPORT = "export"
     RECORD = "record"
+    VOICES = "voices"
     TIMES = "times"
     SETTINGS = "settings"
     FIRST_START = "first start"
@@ -51,6 +52,7 @@ SHORTCUTS = (
     Shortcut(Act.NEW, "Ctrl+N", "New conversation"),
     Shortcut(Act.HISTORY, "Ctrl+B", "Kept conversations"),
     Shortcut(Act.CHOOSE_FILE, "Ctrl+O", "Choose a recording for a voice"),
+    Shortcut(Act.VOICES, "Ctrl+Shift+V", "Voices: hear, rename, record, remove"),
     Shortcut(Act.EXPORT, "Ctrl+E", "Export the conversation"),
     Shortcut(Act.RECORD, "Ctrl+R", "Record both sides, or end that"),
     Shortcut(Act.TIMES, "Ctrl+T", "Answer times"),

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 from app.keys import SHORTCUTS, Act, native
 
 _WORDS = {
+    Act.VOICES: "Voices…",
     Act.EXPORT: "Export the conversation…",
     Act.RECORD: "Record both sides",
     Act.TIMES: "Answer times",

@@ -221,6 +221,7 @@ class Window(QWidget):
             Act.TYPE: lambda: self.composer.type(""),
             Act.FASTER: lambda: self.stage.rate.slider.step(1),
             Act.SLOWER: lambda: self.stage.rate.slider.step(-1),
+            Act.VOICES: lambda: self.shelf.voices.open_page(),
             Act.CHOOSE_FILE: self.shelf.voices.choose_file,
             Act.EXPORT: lambda: ExportDialog(self.post, self).open(),
             Act.RECORD: self.header.recording.toggle_recording,

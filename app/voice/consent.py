@@ -3,8 +3,6 @@
 Invariant: nothing is sent before the box is ticked; showing another recording unticks it.
 """
 
-from pathlib import Path
-
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
@@ -21,7 +19,7 @@ class Consent(QWidget):
     def __init__(self, post: Post, parent: QWidget) -> None:
         super().__init__(parent)
         self._post = post
-        self._clip = Path()
+        self._clip: ClipInspected | None = None  # None = none was shown yet
         self.name = QLineEdit(self)
         self.name.setMaxLength(LONGEST_NAME)
         self.name.setPlaceholderText("What to call this voice")
@@ -42,7 +40,7 @@ class Consent(QWidget):
 
     def show_clip(self, clip: ClipInspected) -> None:
         """Offer to use it when it is fit for that and the synthesiser can."""
-        self._clip = clip.clip
+        self._clip = clip
         self.agreed.setChecked(False)
         self.name.setText(one_line(clip.clip.stem.replace("_", " "))[:LONGEST_NAME])
         self._refresh()
@@ -52,6 +50,7 @@ class Consent(QWidget):
         self.adopt.setEnabled(self.agreed.isChecked() and bool(self.name.text().strip()))
 
     def _on_adopt(self) -> None:
-        if self.adopt.isEnabled():
-            self._post(AddVoice(self._clip, consent=True, name=self.name.text().strip()))
+        if self._clip is not None and self.adopt.isEnabled():
+            name, (start_s, seconds) = self.name.text().strip(), self._clip.part or (0.0, None)
+            self._post(AddVoice(self._clip.clip, True, name, start_s, seconds))
             self.hide()

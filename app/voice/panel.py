@@ -31,6 +31,8 @@ from app.look.label import Label
 from app.look.plain_text import one_line, plain
 from app.look.theme import Theme, scaled
 from app.voice.consent import Consent
+from app.voice.page import VoicesPage
+from app.voice.part import PartChoice
 from engine.api import (
     AddVoice,
     CancelClip,
@@ -61,6 +63,8 @@ class VoiceArea(QWidget):
     def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._post = post
+        self._theme = theme
+        self._selected = ""
         self._known: tuple[str, ...] = ()
         self.names = QComboBox(self)
         self.names.setAccessibleName("Voice")
@@ -70,28 +74,44 @@ class VoiceArea(QWidget):
         )
         self.names.activated.connect(self._on_chosen)
         self.choose = IconButton("folder", "Choose a recording (Ctrl+O)", theme, self)
+        self.manage = IconButton("voices", "Voices: hear, rename, record, remove", theme, self)
+        self.page: VoicesPage | None = None  # None = it was not opened yet
         self.target = DropTarget(theme, self)
+        self.part = PartChoice(post, self)
         self.consent = Consent(post, self)
         self.choose.clicked.connect(self.choose_file)
+        self.manage.clicked.connect(lambda: self.open_page())
         self.target.cancel.clicked.connect(self._on_cancel)
         self.setAcceptDrops(True)
         self._lay_out()
 
     def on_event(self, event: Event) -> None:
+        if self.page is not None and self.page.takes(event):
+            return
         match event:
             case VoicesChanged(names, selected):
                 self._show_names(names, selected)
             case ClipInspected():
                 self.target.show_clip(event)
+                self.part.show_clip(event)
                 self.consent.show_clip(event)
             case Failed(code="unreadable-clip", message=message):
                 self.target.show_failure(message)
             case _:
                 pass
 
+    def open_page(self) -> "VoicesPage":
+        """Show all voices, and what can be done with them."""
+        if self.page is None:
+            self.page = VoicesPage(self._post, self._theme, self.window())
+        self.page.show_chosen(self._selected)
+        self.page.open_beside()
+        return self.page
+
     def add_file(self, clip: Path) -> None:
         """Have a recording inspected."""
         self.target.show_waiting(clip)
+        self.part.hide()
         self.consent.hide()
         self._post(AddVoice(clip))
 
@@ -121,11 +141,13 @@ class VoiceArea(QWidget):
     def _on_cancel(self) -> None:
         self._post(CancelClip())
         self.target.show_invitation()
+        self.part.hide()
 
     def _on_chosen(self, index: int) -> None:
         self._post(ChangeSetting(VOICE_KEY, self._known[index]))
 
     def _show_names(self, names: tuple[str, ...], selected: str) -> None:
+        self._selected = selected
         self.names.clear()
         self._known = names  # which may hold what no list can show
         self.names.addItems([one_line(name) for name in names])
@@ -141,11 +163,13 @@ class VoiceArea(QWidget):
         top.addSpacing(12)
         top.addWidget(self.names, 1)
         top.addWidget(self.choose)
+        top.addWidget(self.manage)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(10)
         column.addLayout(top)
         column.addWidget(self.target)
+        column.addWidget(self.part)
         column.addWidget(self.consent)
 
 

@@ -154,9 +154,9 @@ class TurnEnded:
 @dataclass(frozen=True)
 class ClipInspected:
     """What a dropped audio file is like. `usable` says whether it could define a voice, `advice`
-    why not; `can_clone` whether the synthesiser that runs can take it on. `start_s`: only `seconds`
-    from there on were looked at. `better`: a part that would do better, as start and length in
-    seconds; None = none was found, or none is needed.
+    why not; `can_clone` whether the synthesiser that runs can take it on. `part`: what of it was
+    looked at; None = all. `better`: a part that would do better; None = there is none, or none is
+    needed. Both as start and length in seconds.
     """
 
     clip: Path
@@ -166,7 +166,7 @@ class ClipInspected:
     usable: bool
     advice: str
     can_clone: bool = False
-    start_s: float = 0.0
+    part: tuple[float, float] | None = None
     better: tuple[float, float] | None = None
 
 

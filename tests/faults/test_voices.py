@@ -356,7 +356,7 @@ def test_a_part_of_a_recording_serves_where_the_whole_does_not(tmp_path: Path) -
         there.whole.engine.post(AddVoice(path, start_s=start_s, seconds=seconds))
         there.whole.wait(lambda: len(there.whole.of(ClipInspected)) == 2)
         part = there.whole.of(ClipInspected)[1]
-        assert (part.usable, part.advice, part.start_s) == (True, "", start_s)
+        assert (part.usable, part.advice, part.part) == (True, "", (start_s, part.seconds))
         assert part.seconds == pytest.approx(seconds)
         voice = AddVoice(path, consent=True, name="Part", start_s=start_s, seconds=seconds)
         there.whole.engine.post(voice)

@@ -100,7 +100,7 @@ class Background:
             *levels,
             report.usable,
             report.advice,
-            start_s=job.start_s,
+            part=(job.start_s, report.seconds) if job.start_s or job.seconds else None,
             better=report.better,
         )
 

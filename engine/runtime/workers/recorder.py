@@ -192,6 +192,8 @@ class Recorder:
             return
         self._rest()
         clip = take.close()
+        if not keep:
+            forget(_takes())
         ended_by = take.ended_by or ("" if clip or not keep else "Nothing was heard.")
         self._tell(ClipRecording(False, take.seconds, ended_by))
         if keep and clip is not None:

@@ -1,0 +1,72 @@
+"""The face of a page of its own: a heading, a list that scrolls, and a foot.
+
+Invariant: never modal; Esc closes it, and nothing is lost by that.
+"""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QDialog,
+    QFrame,
+    QHBoxLayout,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.look.label import Label
+from app.look.theme import scaled
+
+
+class Page(QDialog):
+    """`head`, `body` and `foot` are for who makes the page."""
+
+    def __init__(self, title: str, about: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(title)
+        self.setModal(False)
+        self.resize(620, 640)
+        self.setMinimumSize(400, 420)
+        intro = Label(about, self)
+        intro.setProperty("kind", "muted")
+        intro.setFont(scaled(self.font(), 0.95))
+        intro.setWordWrap(True)
+        self._content = QWidget()
+        self._content.setProperty("kind", "page")
+        self.head = QVBoxLayout()
+        self.body = QVBoxLayout(self._content)
+        self.body.setContentsMargins(0, 0, 8, 0)
+        self.body.setSpacing(8)
+        self.foot = QHBoxLayout()
+        self._area = area = QScrollArea(self)
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setWidget(self._content)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(18, 16, 12, 16)
+        column.setSpacing(12)
+        column.addWidget(intro)
+        column.addLayout(self.head)
+        column.addWidget(area, 1)
+        column.addLayout(self.foot)
+
+    def scroll_to_top(self) -> None:
+        """Show the beginning of the list."""
+        self._area.verticalScrollBar().setValue(0)
+
+    def open_beside(self) -> None:
+        """Show, and come to the front when it is shown already."""
+        self.show()
+        self.raise_()
+        self.activateWindow()
+
+
+def card(widget: QWidget, parent: QWidget) -> QFrame:
+    """A widget on a card of its own."""
+    frame = QFrame(parent)
+    frame.setProperty("kind", "card")
+    inside = QVBoxLayout(frame)
+    inside.setContentsMargins(14, 10, 10, 10)
+    inside.addWidget(widget)
+    return frame

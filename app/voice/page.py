@@ -1,0 +1,182 @@
+"""The page of voices: all there are, those that were removed, and ways to new ones.
+
+Invariant: it shows what the engine has listed, and asks for the list whenever it is opened.
+"""
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QHideEvent
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
+
+from app.bridge import Post
+from app.look.label import Label
+from app.look.page import Page, card
+from app.look.plain_text import one_line
+from app.look.theme import Theme
+from app.voice.recorder import VoiceRecorder
+from app.voice.row import VoiceRow
+from engine.api import (
+    DiscardVoice,
+    Event,
+    Failed,
+    ImportVoice,
+    ListVoices,
+    Notice,
+    PreviewChanged,
+    PreviewState,
+    RestoreVoice,
+    StopPreview,
+    VoiceEntry,
+    VoicesChanged,
+    VoicesListed,
+)
+
+_ABOUT = "Hear a voice before you choose it. A voice you made stays on this computer."
+
+
+class VoicesPage(Page):
+    """Not modal; goes on while the person talks."""
+
+    def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
+        super().__init__("Voices", _ABOUT, parent)
+        self._post = post
+        self._theme = theme
+        self._chosen = ""
+        self.rows: dict[str, VoiceRow] = {}
+        self._removed: list[QWidget] = []  # one line for each
+        self._listed: VoicesListed | None = None  # None = nothing was listed yet
+        self._preview: PreviewChanged | None = None  # None = none was asked for
+        self.text = QLineEdit(self)
+        self.text.setMaxLength(1_000)
+        self.text.setPlaceholderText("What they say when you hear them (empty: a fixed sentence)")
+        self.text.setAccessibleName("What a voice says when it is heard")
+        self.notice = Label("", self)
+        self.notice.setWordWrap(True)
+        self.notice.hide()
+        self.recorder = VoiceRecorder(post, theme, self)
+        self.record = QPushButton("&Record a voice…", self)
+        self.record.clicked.connect(self._on_record)
+        self.take_in = QPushButton("&Import…", self)
+        self.take_in.clicked.connect(self.choose_file)
+        self._recorder_card = card(self.recorder, self)
+        self._recorder_card.hide()
+        self.recorder.leave.clicked.connect(self._recorder_card.hide)
+        self._list, self._bin = QVBoxLayout(), QVBoxLayout()
+        self._lay_out()
+
+    def open_beside(self) -> None:
+        self._post(ListVoices())
+        super().open_beside()
+
+    def takes(self, event: Event) -> bool:
+        """Show it; True for what is about a recording made here, and for nobody else."""
+        match event:
+            case VoicesListed():
+                self._show_list(event)
+            case VoicesChanged(selected=selected):
+                self.show_chosen(selected)
+            case PreviewChanged(name, state):
+                self._show_preview(name, state)
+            case Failed(message=message, hint=hint, part=None) if self.isVisible():
+                self.say(f"{message} {hint}")
+            case Notice(text) if self.isVisible():
+                self.say(text)
+            case _:
+                pass
+        return self.recorder.takes(event)
+
+    def show_chosen(self, name: str) -> None:
+        """Which voice speaks."""
+        self._chosen = name
+        for row in self.rows.values():
+            row.show_entry(row.entry, name)
+
+    def say(self, text: str) -> None:
+        """One line on what was done, or could not be."""
+        self.notice.setText(text)
+        self.notice.setVisible(bool(text))
+
+    def choose_file(self) -> QFileDialog:
+        """Ask for a voice file in a dialog that does not stop the program."""
+        dialog = QFileDialog(self, "Import a voice", "", "Voices (*.safetensors);;All files (*)")
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(lambda name: self._post(ImportVoice(Path(name))))
+        dialog.open()
+        return dialog
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Who closes the page wants to hear and record nothing more of it."""
+        super().hideEvent(event)
+        if event.spontaneous():
+            return  # minimised
+        if self._preview is not None and self._preview.state is not PreviewState.OVER:
+            self._post(StopPreview())
+        self.recorder.give_up()
+        self._recorder_card.hide()
+        self.say("")
+
+    def _on_record(self) -> None:
+        self._recorder_card.show()
+        self.recorder.show()
+        self.scroll_to_top()
+        self.recorder.record.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _show_list(self, listed: VoicesListed) -> None:
+        if listed == self._listed:
+            return
+        self._listed = listed
+        before, self.rows = self.rows, {}
+        for at, entry in enumerate(listed.voices):
+            row = before.pop(entry.name, None) or self._make_row(entry)
+            row.show_entry(entry, self._chosen)
+            self.rows[entry.name] = row
+            self._list.insertWidget(at, row)
+        # removeWidget and not takeAt: an item that lives on keeps a size that is no longer true
+        for gone in (*before.values(), *self._removed):
+            self._list.removeWidget(gone)
+            self._bin.removeWidget(gone)
+            gone.hide()
+            gone.deleteLater()
+        self._removed = [self._make_removed(name) for name in listed.removed]
+        for line in self._removed:
+            self._bin.addWidget(line)
+
+    def _make_row(self, entry: VoiceEntry) -> VoiceRow:
+        return VoiceRow(entry, self._post, self.text.text, self._theme, self)
+
+    def _make_removed(self, name: str) -> QWidget:
+        line = QWidget(self)
+        row = QHBoxLayout(line)
+        row.setContentsMargins(14, 2, 10, 2)
+        label = Label(f"{one_line(name)} was removed", line)
+        label.setProperty("kind", "muted")
+        label.setWordWrap(True)
+        back = QPushButton("Bring back", line)
+        back.setAccessibleName(f"Bring back {one_line(name)}")
+        back.clicked.connect(lambda: self._post(RestoreVoice(name)))
+        gone = QPushButton("Delete now", line)
+        gone.setAccessibleName(f"Delete {one_line(name)} for good")
+        gone.clicked.connect(lambda: self._post(DiscardVoice(name)))
+        row.addWidget(label, 1)
+        row.addWidget(back)
+        row.addWidget(gone)
+        return line
+
+    def _show_preview(self, name: str, state: PreviewState) -> None:
+        self._preview = PreviewChanged(name, state)
+        for row in self.rows.values():
+            same = row.entry.name.casefold() == name.casefold()
+            row.show_preview(state if same else PreviewState.OVER)
+
+    def _lay_out(self) -> None:
+        self.head.addWidget(self.text)
+        self.head.addWidget(self.notice)
+        self.body.addWidget(self._recorder_card)
+        self.body.addLayout(self._list)
+        self.body.addLayout(self._bin)
+        self.body.addStretch(1)
+        self.foot.addWidget(self.record)
+        self.foot.addWidget(self.take_in)
+        self.foot.addStretch(1)

@@ -1,0 +1,90 @@
+"""What helps when a recording is refused or poor: a part of it that is better, or one of the
+person's own choice.
+
+Invariant: it reads no audio; a part is looked at by the engine, which tells what it is like.
+"""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QDoubleSpinBox,
+    QHBoxLayout,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.bridge import Post
+from app.look.label import Label
+from engine.api import AddVoice, ClipInspected
+
+LONGEST_S = 30.0  # of a part; a voice is made of at most 20 s
+_USUAL_S = 8.0
+_SHORTEST_S = 1.0
+
+
+class PartChoice(QWidget):
+    """Shown for a recording that could be better."""
+
+    def __init__(self, post: Post, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._post = post
+        self._clip: ClipInspected | None = None  # None = none was shown yet
+        self._length_s = 0.0  # of the whole recording
+        self.better = QPushButton("", self)
+        self.better.clicked.connect(self._look_at_better)
+        self.start = _seconds("Where the part begins", self)
+        self.length = _seconds("How long the part is", self)
+        self.length.setRange(_SHORTEST_S, LONGEST_S)
+        self.look = QPushButton("&Look at it", self)
+        self.look.clicked.connect(lambda: self._look_at(self.start.value(), self.length.value()))
+        row = QHBoxLayout()
+        row.setSpacing(6)
+        row.addWidget(Label("Part from", self))
+        row.addWidget(self.start)
+        row.addWidget(Label("for", self))
+        row.addWidget(self.length)
+        row.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        column.addWidget(self.better, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addLayout(row)
+        column.addWidget(self.look, 0, Qt.AlignmentFlag.AlignLeft)
+        self.hide()
+
+    def show_clip(self, clip: ClipInspected) -> None:
+        """Offer other parts of a recording that is not good as it is, or is a part already."""
+        same = self._clip is not None and self._clip.clip == clip.clip
+        if clip.part is None or not same:
+            self._length_s = clip.seconds
+        self._clip = clip
+        start_s, seconds = clip.better or clip.part or (0.0, _USUAL_S)
+        self.better.setVisible(clip.better is not None)
+        self.better.setText(f"Use {_clock(start_s)} to {_clock(start_s + seconds)} instead")
+        self.start.setRange(0.0, max(0.0, self._length_s - _SHORTEST_S))
+        self.start.setValue(start_s)
+        self.length.setValue(min(seconds, max(_SHORTEST_S, self._length_s)))
+        poor = not clip.usable or clip.better is not None or clip.part is not None
+        self.setVisible(poor and clip.can_clone and self._length_s > _SHORTEST_S)
+
+    def _look_at_better(self) -> None:
+        if self._clip is not None and self._clip.better is not None:
+            self._look_at(*self._clip.better)
+
+    def _look_at(self, start_s: float, seconds: float) -> None:
+        if self._clip is not None:
+            self._post(AddVoice(self._clip.clip, start_s=start_s, seconds=seconds))
+
+
+def _seconds(name: str, parent: QWidget) -> QDoubleSpinBox:
+    box = QDoubleSpinBox(parent)
+    box.setDecimals(1)
+    box.setAlignment(Qt.AlignmentFlag.AlignCenter)
+    box.setSingleStep(0.5)
+    box.setSuffix(" s")
+    box.setAccessibleName(name)
+    return box
+
+
+def _clock(seconds: float) -> str:
+    return f"{int(seconds // 60)}:{seconds % 60:04.1f}"

@@ -1,0 +1,117 @@
+"""Recording a new voice with the microphone: a sentence to read, a meter, and what came of it.
+
+Invariant: nothing is recorded before the person says so, and closing gives up what was recorded.
+"""
+
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from app.bridge import Post
+from app.look.label import Label
+from app.look.meter import LevelMeter
+from app.look.theme import Theme, scaled
+from app.voice.consent import Consent
+from app.voice.part import PartChoice
+from engine.api import ClipInspected, ClipRecording, DropClip, Event, Failed, Levels, RecordClip
+
+TO_READ = (
+    "“On a bright morning in May, three grey geese flew over the harbour. Who would have thought "
+    "that the youngest, quick and curious, would choose the longest way home?”"
+)
+_AGAIN = "Record again"
+
+
+class VoiceRecorder(QWidget):
+    """Shown on request."""
+
+    def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._post = post
+        self._recording = False
+        self._awaited = False  # what was recorded is being looked at
+        self._clip: ClipInspected | None = None  # what was recorded; None = nothing
+        self.how = Label("Read this aloud, as you speak, in a quiet room:", self)
+        self.how.setProperty("kind", "muted")
+        self.sentence = Label(TO_READ, self)
+        self.sentence.setFont(scaled(self.font(), 1.05))
+        self.meter = LevelMeter("Level of the microphone", theme, self)
+        self.facts = Label("", self)
+        self.facts.setFont(scaled(self.font(), 0.9, figures=True))
+        self.record = QPushButton("&Record", self)
+        self.record.clicked.connect(self._on_record)
+        self.leave = QPushButton("&Close", self)
+        self.leave.clicked.connect(self.give_up)
+        self.part = PartChoice(post, self)
+        self.consent = Consent(post, self)
+        for label in (self.how, self.sentence, self.facts):
+            label.setWordWrap(True)
+        self._lay_out()
+        self.hide()
+
+    def takes(self, event: Event) -> bool:
+        """Act on what it has asked for; False for what is for others."""
+        match event:
+            case Levels(microphone_db=level_db) if self.isVisible():
+                self.meter.show_level(level_db)
+            case ClipRecording(on, seconds, ended_by):
+                self._show_recording(on, seconds, ended_by)
+                return True
+            case ClipInspected() if self._awaited or self._is_ours(event):
+                self._show_clip(event)
+                return True
+            case Failed(code="unreadable-clip", message=message) if self._awaited:
+                self._awaited = False
+                self.facts.setText(message)
+                return True
+            case _:
+                pass
+        return False
+
+    def give_up(self) -> None:
+        """Forget what was recorded."""
+        if self._recording or self._awaited or self._clip is not None:
+            self._post(DropClip())
+        self._recording = self._awaited = False
+        self._clip = None
+        self.facts.setText("")
+        self.record.setText("&Record")
+        self.part.hide()
+        self.consent.hide()
+        self.hide()
+
+    def _is_ours(self, event: ClipInspected) -> bool:
+        return self._clip is not None and self._clip.clip == event.clip
+
+    def _on_record(self) -> None:
+        if not self._recording:
+            self.part.hide()
+            self.consent.hide()
+        self._post(RecordClip(on=not self._recording))
+
+    def _show_recording(self, on: bool, seconds: float, ended_by: str) -> None:
+        was, self._recording = self._recording, on
+        self.record.setText("&End" if on else _AGAIN)
+        if on:
+            self.facts.setText(f"{seconds:.0f} s; ten are good")
+        elif was:
+            self._awaited = seconds > 0
+            self.facts.setText(ended_by or "looking at it…")
+
+    def _show_clip(self, clip: ClipInspected) -> None:
+        self._awaited, self._clip = False, clip
+        noise = clip.level_db - clip.noise_db
+        facts = f"{clip.seconds:.1f} s · level {clip.level_db:.0f} dB · {noise:.0f} dB above noise"
+        self.facts.setText(f"{facts}\n{clip.advice}" if clip.advice else facts)
+        self.part.show_clip(clip)
+        self.consent.show_clip(clip)
+
+    def _lay_out(self) -> None:
+        buttons = QHBoxLayout()
+        buttons.addWidget(self.record)
+        buttons.addWidget(self.leave)
+        buttons.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        for widget in (self.how, self.sentence, self.meter, self.facts, self.part, self.consent):
+            column.addWidget(widget)
+        column.addLayout(buttons)

@@ -1,0 +1,207 @@
+"""One voice on the page: what it is, and what can be done with it.
+
+Invariant: it asks and shows, nothing changes before the engine has told so.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QSignalBlocker, Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import (
+    QDoubleSpinBox,
+    QFileDialog,
+    QFrame,
+    QHBoxLayout,
+    QLineEdit,
+    QMenu,
+    QPushButton,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.bridge import Post
+from app.look.icons import IconButton
+from app.look.label import Label
+from app.look.plain_text import one_line
+from app.look.theme import Theme, scaled
+from app.voice.consent import LONGEST_NAME
+from engine.api import (
+    ChangeSetting,
+    ExportVoice,
+    PreviewState,
+    PreviewVoice,
+    RemakeVoice,
+    RemoveVoice,
+    RenameVoice,
+    SetVoicePace,
+    StopPreview,
+    VoiceEntry,
+)
+
+SLOWEST, FASTEST, STEP = 1.0, 7.0, 0.5  # SPS
+_AS_THE_SLIDER = SLOWEST - STEP  # what stands for no pace of its own
+
+
+class VoiceRow(QFrame):
+    """`text` is asked what is to be heard; empty = the fixed sentence."""
+
+    def __init__(
+        self, entry: VoiceEntry, post: Post, text: Callable[[], str], theme: Theme, parent: QWidget
+    ) -> None:
+        super().__init__(parent)
+        self.setProperty("kind", "card")
+        self.entry = entry
+        self._post = post
+        self._text = text
+        self._previewed = False
+        self.name = Label("", self)
+        self.name.setFont(scaled(self.font(), 1.0, strong=True))
+        self.new_name = QLineEdit(self)
+        self.new_name.setMaxLength(LONGEST_NAME)
+        self.new_name.setAccessibleName("New name of the voice")
+        self.new_name.editingFinished.connect(self._on_renamed)
+        self.new_name.hide()
+        self.facts = Label("", self)
+        self.facts.setProperty("kind", "muted")
+        self.facts.setFont(scaled(self.font(), 0.9, figures=True))
+        for label in (self.name, self.facts):
+            label.setWordWrap(True)
+        self.hear = QPushButton("Hear", self)
+        self.hear.clicked.connect(self._on_hear)
+        self.use = QPushButton("Use", self)
+        self.use.clicked.connect(lambda: post(ChangeSetting("speech.voice", self.entry.name)))
+        self.pace = _pace_box(self)
+        self.pace.valueChanged.connect(self._on_pace)
+        self.more = IconButton("more", "More", theme, self)
+        self.actions_of: dict[str, QAction] = {}
+        self._make_menu()
+        self._lay_out()
+        self.show_entry(entry, chosen="")
+
+    def _make_menu(self) -> None:
+        post, menu = self._post, QMenu(self)
+        self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.more.setMenu(menu)
+        for words, act in (
+            ("Rename", self.rename),
+            ("Make again from its recording", lambda: post(RemakeVoice(self.entry.name))),
+            ("Export…", self.export),
+            ("Remove", lambda: post(RemoveVoice(self.entry.name))),
+        ):
+            self.actions_of[words] = action = menu.addAction(words)
+            action.triggered.connect(lambda _=False, act=act: act())
+
+    def show_entry(self, entry: VoiceEntry, chosen: str) -> None:
+        """What is known of the voice now; `chosen` is the name of the one that speaks."""
+        self.entry = entry
+        shown = one_line(entry.name)
+        self.name.setText(shown)
+        self.facts.setText(_facts(entry))
+        self.hear.setEnabled(entry.usable)
+        self.hear.setAccessibleName(f"Hear {shown}")
+        speaks = entry.name == chosen
+        self.use.setText("Speaks now" if speaks else "Use")
+        self.use.setEnabled(entry.usable and not speaks)
+        self.use.setAccessibleName(f"{shown} speaks now" if speaks else f"Use {shown}")
+        self.more.setVisible(not entry.own)
+        self.more.setAccessibleName(f"More for {shown}")
+        self.actions_of["Make again from its recording"].setEnabled(entry.again)
+        self.pace.setAccessibleName(f"Pace of {shown}")
+        with QSignalBlocker(self.pace):
+            self.pace.setValue(_AS_THE_SLIDER if entry.pace is None else entry.pace)
+
+    def show_preview(self, state: PreviewState) -> None:
+        """How far hearing it is."""
+        self._previewed = state is not PreviewState.OVER
+        waits = state is PreviewState.WAITING
+        self.hear.setText(("Waits" if waits else "Stop") if self._previewed else "Hear")
+        self.hear.setToolTip("It is heard once the reply is over" if waits else "")
+
+    def rename(self) -> None:
+        """Let the name be written over."""
+        self.new_name.setText(one_line(self.entry.name))
+        self.new_name.selectAll()
+        self.name.hide()
+        self.new_name.show()
+        self.new_name.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def export(self) -> QFileDialog:
+        """Ask where to, in a dialog that does not stop the program."""
+        safe = "".join(each if each.isalnum() else "-" for each in self.entry.name)
+        dialog = QFileDialog(self.window(), "Export the voice", f"{safe}.voice.safetensors")
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setNameFilters(["Voices (*.safetensors)"])
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        name = self.entry.name
+        dialog.fileSelected.connect(lambda file: self._post(ExportVoice(name, Path(file))))
+        dialog.open()
+        return dialog
+
+    def _on_hear(self) -> None:
+        text = self._text()
+        self._post(StopPreview() if self._previewed else PreviewVoice(self.entry.name, text))
+
+    def _on_renamed(self) -> None:
+        if not self.new_name.isVisibleTo(self):
+            return  # hiding it finishes the editing once more
+        new = self.new_name.text().strip()
+        self.new_name.hide()
+        self.name.show()
+        if new and new != self.entry.name:
+            self._post(RenameVoice(self.entry.name, new))
+
+    def _on_pace(self, value: float) -> None:
+        self._post(SetVoicePace(self.entry.name, None if value < SLOWEST else value))
+
+    def _lay_out(self) -> None:
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        words.addWidget(self.name)
+        words.addWidget(self.new_name)
+        words.addWidget(self.facts)
+        top = QHBoxLayout()
+        top.setSpacing(6)
+        top.addLayout(words, 1)
+        top.addWidget(self.more, 0, Qt.AlignmentFlag.AlignTop)
+        bottom = QHBoxLayout()
+        bottom.setSpacing(6)
+        bottom.addWidget(self.hear)
+        bottom.addWidget(self.use)
+        bottom.addStretch(1)
+        bottom.addWidget(self.pace)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(14, 10, 10, 10)
+        column.setSpacing(6)
+        column.addLayout(top)
+        column.addLayout(bottom)
+
+
+def _facts(entry: VoiceEntry) -> str:
+    facts = ["comes with the program"] if entry.own else []
+    if entry.clip_s is not None:
+        facts.append(f"made of {entry.clip_s:.1f} s")
+    if entry.snr_db is not None:
+        facts.append(f"{entry.snr_db:.0f} dB above its noise")
+    if not entry.own:
+        models = dict.fromkeys(each.partition(" ")[0] for each in entry.made_for)
+        facts.append(f"for {one_line(', '.join(models))}")
+    facts.append(f"last used {entry.used}" if entry.used else "not used yet")
+    said = " · ".join(facts)
+    return f"{said}\n{entry.why_not}" if entry.why_not else said
+
+
+def _pace_box(parent: QWidget) -> QDoubleSpinBox:
+    box = QDoubleSpinBox(parent)
+    box.setRange(_AS_THE_SLIDER, FASTEST)
+    box.setSingleStep(STEP)
+    box.setDecimals(1)
+    box.setAlignment(Qt.AlignmentFlag.AlignCenter)
+    box.setSpecialValueText("pace: the slider's")
+    box.setPrefix("pace: ")
+    box.setSuffix(" a second")
+    box.setToolTip("Syllables a second it begins with when it is chosen")
+    box.setKeyboardTracking(False)
+    box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    return box

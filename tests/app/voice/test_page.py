@@ -1,0 +1,272 @@
+"""The page of voices: what is asked of the engine, and what is shown of its answers."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QPushButton, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.look.theme import Theme
+from app.voice.page import VoicesPage
+from app.voice.panel import VoiceArea
+from engine.api import (
+    AddVoice,
+    ChangeSetting,
+    ClipInspected,
+    ClipRecording,
+    Command,
+    DiscardVoice,
+    DropClip,
+    ExportVoice,
+    Failed,
+    ImportVoice,
+    Levels,
+    ListVoices,
+    Notice,
+    PreviewChanged,
+    PreviewState,
+    PreviewVoice,
+    RecordClip,
+    RemakeVoice,
+    RemoveVoice,
+    RenameVoice,
+    RestoreVoice,
+    SetVoicePace,
+    StopPreview,
+    VoiceEntry,
+    VoicesChanged,
+    VoicesListed,
+)
+
+LEFT = Qt.MouseButton.LeftButton
+ANTON = VoiceEntry("Anton", own=True)
+GRANDMA = VoiceEntry("Grandma", clip_s=9.4, snr_db=38.2, made_for=("neural 1",), again=True)
+STRANGER = VoiceEntry("Stranger", made_for=("other",), usable=False, why_not="It is for other.")
+LISTED = VoicesListed((ANTON, GRANDMA, STRANGER), ("Oma",))
+TAKE = Path("/data/takes/My voice.wav")
+
+
+@pytest.fixture
+def area(qtbot: QtBot, theme: Theme, posted: list[Command]) -> Iterator[VoiceArea]:
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    area = VoiceArea(posted.append, theme, parent)
+    parent.show()
+    yield area
+    parent.deleteLater()  # until then the parent keeps the area alive
+
+
+@pytest.fixture
+def page(area: VoiceArea, posted: list[Command]) -> VoicesPage:
+    area.on_event(VoicesChanged(("Anton", "Grandma"), "Anton", can_clone=True))
+    page = area.open_page()
+    assert posted == [ListVoices()]
+    posted.clear()
+    area.on_event(LISTED)
+    return page
+
+
+def inspected(**values: object) -> ClipInspected:
+    told = {"seconds": 8.0, "level_db": -20.0, "noise_db": -60.0, "usable": True, "advice": ""}
+    return ClipInspected(TAKE, **{**told, "can_clone": True, **values})
+
+
+def test_a_row_says_what_a_voice_is_and_what_can_be_done(page: VoicesPage) -> None:
+    anton, grandma, stranger = page.rows.values()
+    assert anton.facts.text() == "comes with the program · not used yet"
+    assert "made of 9.4 s · 38 dB above its noise · for neural" in grandma.facts.text()
+    assert "It is for other." in stranger.facts.text()
+    assert (anton.use.text(), anton.use.isEnabled(), anton.more.isVisible()) == (
+        "Speaks now",
+        False,
+        False,
+    )
+    assert (stranger.hear.isEnabled(), stranger.use.isEnabled()) == (False, False)
+    assert grandma.actions_of["Make again from its recording"].isEnabled()
+    assert not stranger.actions_of["Make again from its recording"].isEnabled()
+
+
+def test_a_voice_is_heard_with_the_persons_own_words_and_stopped(
+    page: VoicesPage, posted: list[Command], qtbot: QtBot
+) -> None:
+    row = page.rows["Grandma"]
+    page.text.setText("Good morning")
+    qtbot.mouseClick(row.hear, LEFT)
+    page.takes(PreviewChanged("Grandma", PreviewState.WAITING))
+    assert row.hear.text() == "Waits"
+    page.takes(PreviewChanged("Grandma", PreviewState.SPEAKING))
+    assert (row.hear.text(), page.rows["Anton"].hear.text()) == ("Stop", "Hear")
+    qtbot.mouseClick(row.hear, LEFT)
+    page.takes(PreviewChanged("Grandma", PreviewState.OVER))
+    assert row.hear.text() == "Hear"
+    assert posted == [PreviewVoice("Grandma", "Good morning"), StopPreview()]
+
+
+def test_what_is_chosen_from_a_row_is_asked_of_the_engine(
+    page: VoicesPage, posted: list[Command], qtbot: QtBot
+) -> None:
+    row = page.rows["Grandma"]
+    qtbot.mouseClick(row.use, LEFT)
+    row.actions_of["Make again from its recording"].trigger()
+    row.actions_of["Remove"].trigger()
+    row.pace.setValue(3.5)
+    row.pace.setValue(row.pace.minimum())
+    assert posted == [
+        ChangeSetting("speech.voice", "Grandma"),
+        RemakeVoice("Grandma"),
+        RemoveVoice("Grandma"),
+        SetVoicePace("Grandma", 3.5),
+        SetVoicePace("Grandma", None),
+    ]
+
+
+def test_a_pace_that_is_shown_is_not_asked_for(page: VoicesPage, posted: list[Command]) -> None:
+    page.takes(VoicesListed((VoiceEntry("Anton", own=True, pace=4.0),)))
+    assert page.rows["Anton"].pace.value() == 4.0
+    assert posted == []
+
+
+def test_a_name_is_written_over_and_asked_for_once(
+    page: VoicesPage, posted: list[Command], qtbot: QtBot
+) -> None:
+    row = page.rows["Grandma"]
+    row.rename()
+    row.new_name.setText("  Oma Erna ")
+    qtbot.keyClick(row.new_name, Qt.Key.Key_Return)
+    assert posted == [RenameVoice("Grandma", "Oma Erna")]
+    assert row.name.isVisible()
+    row.rename()
+    qtbot.keyClick(row.new_name, Qt.Key.Key_Return)  # as it was
+    assert len(posted) == 1
+
+
+def test_a_row_that_stays_is_the_same_widget_and_one_that_goes_is_gone(page: VoicesPage) -> None:
+    before = page.rows["Anton"]
+    page.takes(VoicesListed((ANTON, VoiceEntry("New"))))
+    assert page.rows["Anton"] is before
+    assert list(page.rows) == ["Anton", "New"]
+
+
+def test_what_was_removed_comes_back_or_goes_for_good(
+    page: VoicesPage, posted: list[Command], qtbot: QtBot
+) -> None:
+    by_name = {each.accessibleName(): each for each in page.findChildren(QPushButton)}
+    qtbot.mouseClick(by_name["Bring back Oma"], LEFT)
+    qtbot.mouseClick(by_name["Delete Oma for good"], LEFT)
+    assert posted == [RestoreVoice("Oma"), DiscardVoice("Oma")]
+
+
+def test_files_are_chosen_in_dialogs_that_stop_nothing(
+    page: VoicesPage, posted: list[Command], tmp_path: Path
+) -> None:
+    out = page.rows["Grandma"].export()
+    assert out.isVisible()
+    assert not out.testAttribute(Qt.WidgetAttribute.WA_ShowModal) or out.isModal()
+    out.fileSelected.emit(str(tmp_path / "g.safetensors"))
+    taken = page.choose_file()
+    taken.fileSelected.emit(str(tmp_path / "in.safetensors"))
+    out.close()
+    taken.close()
+    assert posted == [
+        ExportVoice("Grandma", tmp_path / "g.safetensors"),
+        ImportVoice(tmp_path / "in.safetensors"),
+    ]
+
+
+def test_what_was_done_or_could_not_be_is_said_as_plain_text(page: VoicesPage) -> None:
+    page.takes(Failed("model", "<b>The disk is full.</b>", "Make room."))
+    assert page.notice.text() == "<b>The disk is full.</b> Make room."
+    page.takes(Notice("Done."))
+    assert page.notice.text() == "Done."
+
+
+def record(page: VoicesPage, qtbot: QtBot) -> None:
+    qtbot.mouseClick(page.record, LEFT)
+    qtbot.mouseClick(page.recorder.record, LEFT)
+    page.takes(ClipRecording(True))
+    page.takes(ClipRecording(True, 6.0))
+
+
+def test_a_voice_is_recorded_judged_and_adopted(
+    page: VoicesPage, area: VoiceArea, posted: list[Command], qtbot: QtBot
+) -> None:
+    record(page, qtbot)
+    area.on_event(Levels(-20.0, -90.0, -20.0))
+    assert page.recorder.meter.fraction > 0
+    assert "6 s" in page.recorder.facts.text()
+    qtbot.mouseClick(page.recorder.record, LEFT)
+    area.on_event(ClipRecording(False, 8.0))
+    area.on_event(inspected())
+    assert "8.0 s · level -20 dB · 40 dB above noise" in page.recorder.facts.text()
+    assert not area.consent.isVisibleTo(area)  # it is the page's recording
+    page.recorder.consent.name.setText("Me")
+    page.recorder.consent.agreed.setChecked(True)
+    qtbot.mouseClick(page.recorder.consent.adopt, LEFT)
+    assert posted == [
+        RecordClip(on=True),
+        RecordClip(on=False),
+        AddVoice(TAKE, consent=True, name="Me"),
+    ]
+
+
+def test_a_recording_that_ended_by_itself_says_why(page: VoicesPage, qtbot: QtBot) -> None:
+    record(page, qtbot)
+    page.takes(ClipRecording(False, 30.0, "30 seconds are enough."))
+    assert page.recorder.facts.text() == "30 seconds are enough."
+
+
+def test_a_refused_recording_says_why_and_offers_what_helps(
+    page: VoicesPage, posted: list[Command], qtbot: QtBot
+) -> None:
+    record(page, qtbot)
+    page.takes(ClipRecording(False, 20.0))
+    page.takes(inspected(seconds=20.0, usable=False, advice="No speech.", better=(4.0, 8.0)))
+    part, consent = page.recorder.part, page.recorder.consent
+    assert "No speech." in page.recorder.facts.text()
+    assert (part.isVisible(), consent.isVisible()) == (True, False)
+    posted.clear()
+    qtbot.mouseClick(part.better, LEFT)
+    part.start.setValue(10.0)
+    part.length.setValue(5.0)
+    qtbot.mouseClick(part.look, LEFT)
+    assert posted == [
+        AddVoice(TAKE, start_s=4.0, seconds=8.0),
+        AddVoice(TAKE, start_s=10.0, seconds=5.0),
+    ]
+    page.takes(inspected(seconds=8.0, part=(4.0, 8.0)))
+    assert consent.isVisible()
+    assert part.start.maximum() == 19.0  # of the whole, not of the part
+    consent.agreed.setChecked(True)
+    qtbot.mouseClick(consent.adopt, LEFT)
+    assert posted[-1] == AddVoice(TAKE, True, "My voice", 4.0, 8.0)
+
+
+def test_a_dropped_recording_is_offered_in_parts_too(
+    area: VoiceArea, posted: list[Command], qtbot: QtBot
+) -> None:
+    area.on_event(inspected(usable=False, seconds=1_260.0, better=(12.0, 8.0)))
+    assert area.part.isVisibleTo(area)
+    qtbot.mouseClick(area.part.better, LEFT)
+    assert posted == [AddVoice(TAKE, start_s=12.0, seconds=8.0)]
+    area.on_event(inspected())
+    assert not area.part.isVisibleTo(area)
+
+
+def test_closing_the_page_ends_what_it_began(
+    page: VoicesPage, posted: list[Command], qtbot: QtBot
+) -> None:
+    record(page, qtbot)
+    page.takes(PreviewChanged("Anton", PreviewState.SPEAKING))
+    posted.clear()
+    page.close()
+    assert posted == [StopPreview(), DropClip()]
+
+
+def test_a_name_from_a_file_steers_nothing(page: VoicesPage) -> None:
+    page.takes(VoicesListed((VoiceEntry("<b>x</b>\u202eevil\nline"),)))
+    shown = next(iter(page.rows.values())).name
+    assert "\u202e" not in shown.text()
+    assert "\n" not in shown.text()
+    assert shown.textFormat() is Qt.TextFormat.PlainText
