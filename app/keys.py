@@ -52,7 +52,7 @@ SHORTCUTS = (
     Shortcut(Act.NEW, "Ctrl+N", "New conversation"),
     Shortcut(Act.HISTORY, "Ctrl+B", "Kept conversations"),
     Shortcut(Act.CHOOSE_FILE, "Ctrl+O", "Choose a recording for a voice"),
-    Shortcut(Act.VOICES, "Ctrl+Shift+V", "Voices: hear, rename, record, remove"),
+    Shortcut(Act.VOICES, "Ctrl+J", "Voices: hear, rename, record, remove"),
     Shortcut(Act.EXPORT, "Ctrl+E", "Export the conversation"),
     Shortcut(Act.RECORD, "Ctrl+R", "Record both sides, or end that"),
     Shortcut(Act.TIMES, "Ctrl+T", "Answer times"),

@@ -4,6 +4,7 @@ Invariant: never modal; Esc closes it, and nothing is lost by that.
 """
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QDialog,
     QFrame,
@@ -50,6 +51,11 @@ class Page(QDialog):
         column.addLayout(self.head)
         column.addWidget(area, 1)
         column.addLayout(self.foot)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter in a field ends the field; a dialog would press its first button too."""
+        if event.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            super().keyPressEvent(event)
 
     def scroll_to_top(self) -> None:
         """Show the beginning of the list."""
