@@ -206,7 +206,8 @@ class Engine:
         from engine.runtime.host.timers import Timers
 
         timers = Timers(timers_path)
-        factories = replace(factories or standard_factories(), history=history_path)
+        factories = factories or standard_factories()
+        factories = replace(factories, history=history_path or factories.history)
         self._conductor = Conductor(factories, settings, settings_path, emit, timers)
 
     def start(self) -> None:

@@ -52,7 +52,8 @@ def connect(path: str, *, full_text: bool) -> sqlite3.Connection:
     """The file, with today's tables. `full_text`: whether FTS5 is to be used. HistoryError when a
     newer program made the file; sqlite3.Error for everything else.
     """
-    database = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None)
+    # One thread at a time, but not always the same: who joins the thread closes what it used.
+    database = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
     try:
         database.create_function("in_words", 1, in_words, deterministic=True)
         for pragma in ("secure_delete = ON", "foreign_keys = ON", "journal_mode = WAL"):

@@ -1,7 +1,7 @@
 """Conversations in their file: keep, list, search, read, rename, delete.
 
-Invariant: one thread uses a Store. Every change is one transaction. The file and what SQLite lays
-beside it are their owner's alone (0600), and what was deleted is in none of them any more.
+Invariant: one thread at a time uses a Store. Every change is one transaction. The file and what
+SQLite lays beside it are their owner's alone (0600), and what was deleted is in none of them.
 """
 
 import os

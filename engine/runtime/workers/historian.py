@@ -21,6 +21,7 @@ from engine.history.faults import Damaged, set_aside
 from engine.history.store import LISTED, Place, Store
 from engine.messages import Event, Failed, Notice
 from engine.runtime.turn.facts import ConversationGone, ConversationRead, Fact
+from engine.runtime.workers.speaker import PREVIEW
 from engine.runtime.workers.worker import Worker
 from engine.settings import HistorySettings
 
@@ -314,6 +315,6 @@ class Historian:
 
 def numbered_below_zero(kept: Conversation) -> Conversation:
     """Its turns as the past of one that goes on: numbers of turns to come count from 1."""
-    count = len(kept.turns)
-    turns = (replace(turn, number=number - count) for number, turn in enumerate(kept.turns))
+    first = PREVIEW - len(kept.turns)  # that one number below zero is taken
+    turns = (replace(turn, number=number) for number, turn in enumerate(kept.turns, first))
     return replace(kept, turns=tuple(turns))

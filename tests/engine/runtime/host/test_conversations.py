@@ -1,0 +1,210 @@
+"""Conversations that are kept, opened again and heard again, by a whole engine."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from engine import messages as m
+from engine.history.store import NAME, Store
+from engine.messages import Ending
+from engine.runtime.factories import Factories
+from engine.settings import AudioSettings, HistorySettings, Settings
+from tests.engine.history.turns import talk
+from tests.engine.runtime.test_conductor import Host, hosting
+from tests.fakes import FakeLanguageModel, Stage
+
+ROOT = Path(__file__).parents[4]
+KEEPING = Settings(audio=AudioSettings(hands_free=False), history=HistorySettings(keep="forever"))
+
+
+@dataclass
+class KeepingStage(Stage):
+    """One with a file for conversations."""
+
+    history: Path | None = None
+
+    def factories(self) -> Factories:
+        return replace(super().factories(), history=self.history)
+
+
+@contextmanager
+def keeping(folder: Path, settings: Settings = KEEPING) -> Iterator[Host]:
+    stage = KeepingStage(model=FakeLanguageModel("Good ", "day ", "to ", "you."))
+    stage.history = folder / NAME
+    with hosting(stage, settings) as host:
+        yield host
+
+
+def opened(host: Host, number: int) -> m.ConversationOpened:
+    before = len(host.of(m.ConversationOpened))
+    host.engine.post(m.OpenConversation(number))
+    host.wait(lambda: len(host.of(m.ConversationOpened)) > before)
+    return host.of(m.ConversationOpened)[-1]
+
+
+def heard_again(host: Host, turn: int, start: int) -> list[m.WordReplayed]:
+    host.engine.post(m.Replay(turn, start))
+    before = len(host.of(m.ReplayEnded))
+    host.wait(lambda: len(host.of(m.ReplayEnded)) > before, playing=800)
+    return host.of(m.WordReplayed)
+
+
+def test_a_conversation_outlasts_the_program_with_words_voice_and_rate(tmp_path: Path) -> None:
+    with keeping(tmp_path) as host:
+        host.engine.post(m.SetRate(3.5))
+        host.ask("hi")
+    with Store(tmp_path / NAME) as store:
+        (turn,) = store.read(1).turns
+    assert (turn.said, turn.reply, turn.heard) == ("hi", "Good day to you.", "Good day to you.")
+    assert [word.text for word in turn.words] == ["Good", "day", "to", "you."]
+    assert (turn.ending, turn.rate, turn.typed) == (Ending.COMPLETE, 3.5, True)
+    assert turn.voice
+
+
+def test_who_goes_on_with_one_has_its_history_as_it_was_heard(tmp_path: Path) -> None:
+    with Store(tmp_path / NAME) as store:
+        talk(store, "does it rain?")  # its reply was cut after two words, and is private
+    with keeping(tmp_path) as host:
+        event = opened(host, 1)
+        assert [(each.turn, each.said, each.heard) for each in event.turns] == [
+            (-2, "does it rain?", "It rains")
+        ]
+        host.ask("and now?")
+        history = host.stage.model.histories[-1]
+        assert [(each.text, each.interrupted, each.private) for each in history] == [
+            ("does it rain?", False, False),
+            ("It rains", True, True),
+            ("and now?", False, False),
+        ]
+        host.engine.post(m.Export(tmp_path / "all.txt"))
+        host.wait(lambda: (tmp_path / "all.txt").exists())
+        assert "does it rain?" in (tmp_path / "all.txt").read_text()
+    with Store(tmp_path / NAME) as store:
+        assert [turn.said for turn in store.read(1).turns] == ["does it rain?", "and now?"]
+
+
+def test_a_reply_is_heard_again_from_a_word_on_and_makes_no_turn(tmp_path: Path) -> None:
+    with keeping(tmp_path) as host:
+        reply = host.ask("hi").reply
+        words = heard_again(host, 1, reply.index("day"))
+        assert [(each.turn, reply[each.start : each.end]) for each in words] == [
+            (1, "day"),
+            (1, "to"),
+            (1, "you."),
+        ]
+        assert len(host.of(m.TurnEnded)) == 1
+        assert "".join(each.text for each in host.of(m.ReplyDelta)) == reply
+        host.engine.post(m.SendText("again"))
+        host.wait(lambda: len(host.of(m.TurnEnded)) == 2, playing=800)
+        asked = [each.text for each in host.stage.model.histories[-1]]
+        assert asked == ["hi", reply, "again"]
+    with Store(tmp_path / NAME) as store:
+        assert [turn.said for turn in store.read(1).turns] == ["hi", "again"]
+
+
+def test_a_reply_of_a_kept_conversation_is_heard_again(tmp_path: Path) -> None:
+    with Store(tmp_path / NAME) as store:
+        talk(store, "does it rain?")
+    with keeping(tmp_path) as host:
+        opened(host, 1)
+        words = heard_again(host, -2, 3)
+        assert [each.start for each in words] == [3, 10, 13]
+
+
+def test_escape_ends_what_is_heard_again_and_another_word_takes_its_place(tmp_path: Path) -> None:
+    with keeping(tmp_path) as host:
+        host.ask("hi")
+        host.engine.post(m.Replay(1, 0))
+        host.wait(lambda: host.of(m.WordReplayed) != [], playing=100)
+        host.engine.post(m.Replay(1, 5))
+        host.wait(lambda: any(each.start == 5 for each in host.of(m.WordReplayed)), playing=100)
+        host.engine.post(m.StopReply(by_escape=True))
+        host.wait(lambda: len(host.of(m.ReplayEnded)) == 2)
+        assert len(host.of(m.TurnEnded)) == 1
+
+
+def test_a_reply_that_is_spoken_is_not_cut_for_an_old_one(tmp_path: Path) -> None:
+    with keeping(tmp_path) as host:
+        host.ask("hi")
+        host.engine.post(m.SendText("once more"))
+        host.wait(lambda: any(each.turn == 2 for each in host.of(m.WordHeard)), playing=100)
+        host.engine.post(m.Replay(1, 0))
+        host.wait(lambda: any("Esc" in each.text for each in host.of(m.Notice)))
+        host.wait(lambda: len(host.of(m.TurnEnded)) == 2, playing=800)
+        assert host.of(m.TurnEnded)[-1].ending is Ending.COMPLETE
+        assert host.of(m.WordReplayed) == []
+
+
+@pytest.mark.parametrize(("turn", "start"), [(1, 99), (7, 0), (1, -3)])
+def test_where_nothing_stands_nothing_is_heard(tmp_path: Path, turn: int, start: int) -> None:
+    with keeping(tmp_path) as host:
+        host.ask("hi")
+        host.engine.post(m.Replay(turn, start))
+        host.wait(lambda: host.of(m.Failed) != [])
+        assert host.of(m.Failed)[0].code == "invalid-input"
+
+
+def test_deleting_the_present_conversation_shows_an_empty_one(tmp_path: Path) -> None:
+    with keeping(tmp_path) as host:
+        host.ask("hi")
+        host.engine.post(m.RemoveConversations((1,)))
+        host.wait(lambda: host.of(m.ConversationOpened) != [])
+        assert host.of(m.ConversationOpened) == [m.ConversationOpened(None)]
+        host.engine.post(m.SendText("fresh"))
+        host.wait(lambda: len(host.of(m.TurnEnded)) == 2, playing=800)
+        asked = [each.text for each in host.stage.model.histories[-1]]
+        assert asked == ["fresh"]
+
+
+def test_of_a_private_conversation_nothing_is_kept(tmp_path: Path) -> None:
+    with keeping(tmp_path) as host:
+        host.engine.post(m.NewConversation(private=True))
+        host.ask("my secret")
+        assert host.of(m.ConversationOpened) == [m.ConversationOpened(None, private=True)]
+    assert not (tmp_path / NAME).exists()
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from engine import messages as m
+from tests.engine.runtime.host.test_conversations import keeping
+
+with keeping(Path(sys.argv[1])) as host:
+    host.ask("first")
+    host.ask("second")
+    changes = len(host.of(m.ConversationsChanged))
+    host.engine.post(m.SendText("third"))
+    host.wait(lambda: any(each.turn == 3 for each in host.of(m.WordHeard)), playing=100)
+    host.wait(lambda: len(host.of(m.ConversationsChanged)) > changes)
+    print("in the middle", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
+def test_killed_in_the_middle_of_a_turn_all_that_had_ended_is_there(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", KILLED, str(tmp_path)],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as program:
+        assert program.stdout is not None
+        assert program.stdout.readline() == "in the middle\n"
+        os.kill(program.pid, signal.SIGKILL)
+    with keeping(tmp_path) as host:
+        turns = opened(host, 1).turns
+        assert [(each.said, each.heard, each.ending) for each in turns] == [
+            ("first", "Good day to you.", Ending.COMPLETE),
+            ("second", "Good day to you.", Ending.COMPLETE),
+            ("third", "", None),  # its question is known, and that it was left open
+        ]
