@@ -55,7 +55,7 @@ class Host:
 
 def test_every_event_comes_from_one_engine_thread_to_the_last_one() -> None:
     host = Host()
-    engine = Engine(SETTINGS, host.receive, parts=Stage().parts())
+    engine = Engine(SETTINGS, host.receive, factories=Stage().factories())
     engine.start()
     engine.post(SendText("hello"))
     host.wait_for(ReplyDelta)
@@ -67,7 +67,7 @@ def test_every_event_comes_from_one_engine_thread_to_the_last_one() -> None:
 
 def test_when_stop_returns_everything_was_told_and_stopped_was_the_last() -> None:
     host, before = Host(), set(threading.enumerate())
-    engine = Engine(SETTINGS, host.receive, parts=Stage().parts())
+    engine = Engine(SETTINGS, host.receive, factories=Stage().factories())
     engine.start()
     engine.post(SendText("hello"))
     host.wait_for(ReplyDelta)
@@ -83,7 +83,7 @@ def test_when_stop_returns_everything_was_told_and_stopped_was_the_last() -> Non
 
 def test_what_is_asked_for_after_stop_is_not_begun() -> None:
     host = Host()
-    engine = Engine(SETTINGS, host.receive, parts=Stage().parts())
+    engine = Engine(SETTINGS, host.receive, factories=Stage().factories())
     engine.start()
     posted = threading.Thread(target=lambda: [engine.post(SendText("hello")) for _ in range(50)])
     posted.start()
@@ -107,7 +107,7 @@ def test_a_thread_that_a_library_holds_fast_is_named(monkeypatch: pytest.MonkeyP
     stage = Stage()
     stage.model.reply = lambda history, situation: thinking()  # type: ignore[method-assign]
     host = Host()
-    engine = Engine(SETTINGS, host.receive, parts=stage.parts())
+    engine = Engine(SETTINGS, host.receive, factories=stage.factories())
     engine.start()
     engine.post(SendText("hello"))
     assert held.wait(PATIENCE_S)
@@ -127,7 +127,7 @@ def test_a_host_that_never_takes_an_event_is_told_so(monkeypatch: pytest.MonkeyP
         told.append(event)
 
     before = set(threading.enumerate())
-    engine = Engine(SETTINGS, receive, parts=Stage().parts())
+    engine = Engine(SETTINGS, receive, factories=Stage().factories())
     engine.start()
     assert held.wait(PATIENCE_S)
     with pytest.raises(EngineError, match="still busy"):
@@ -140,6 +140,6 @@ def test_a_host_that_never_takes_an_event_is_told_so(monkeypatch: pytest.MonkeyP
 
 def test_an_engine_that_was_never_started_can_be_stopped() -> None:
     host, before = Host(), set(threading.enumerate())
-    Engine(SETTINGS, host.receive, parts=Stage().parts()).stop()
+    Engine(SETTINGS, host.receive, factories=Stage().factories()).stop()
     assert host.events == [Stopped()]
     assert set(threading.enumerate()) <= before

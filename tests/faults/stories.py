@@ -25,7 +25,7 @@ from engine.messages import Ending, Event, Failed, Part, Phase, PhaseChanged, St
 from engine.runtime.conductor import Conductor
 from engine.runtime.factories import Factories
 from engine.runtime.turn import facts as h
-from engine.settings import AudioSettings, Settings, Value, keys
+from engine.settings import AudioSettings, Settings, Value, keys, value_of
 from tests.fakes import FakeLanguageModel, Stage
 
 LOUD = 0.3  # of a voice
@@ -297,12 +297,14 @@ ALLOWED: dict[str, tuple[Value, ...]] = {
     "speech.device": ("auto", "cpu"),
     "speech.profile": ("int8", "full"),
     "history.keep": ("ask", "forever", "30 days", "never"),
+    "presence.talk_key": ("", "Ctrl+Alt+Space"),
     "window.theme": ("dark", "light"),
     "window.first_start": (0, 5),
     "window.talk_key": ("Space", "F9"),
 }
-SWITCHES = {key: (True, False) for key in keys() if key not in ALLOWED}
-CHANGES = [(key, value) for key, some in {**ALLOWED, **SWITCHES}.items() for value in some]
+DEFAULTS = {key: value_of(Settings(), key) for key in keys() if key not in ALLOWED}
+OTHERS = {k: (True, False) if isinstance(v, bool) else (v,) for k, v in DEFAULTS.items()}
+CHANGES = [(key, value) for key, some in {**ALLOWED, **OTHERS}.items() for value in some]
 UNLOADED = ("audio", "history", "window")
 LOADS = [
     each for each in CHANGES if each[0].partition(".")[0] not in ("audio", "history", "window")
