@@ -100,7 +100,7 @@ NO_CLOCK = (*PURE, "engine/codec/", "engine/tts/", "engine/asr/")
 # The window must not wait for the engine's stop(), and Qt's thread may not be blocked: one thread
 # of the bridge calls start, post and stop.
 # (the last: processes of a training, which is a program of its own that nobody imports)
-MAY_CREATE_THREADS = ("engine/runtime/", "app/bridge.py", "engine/training/parts.py")
+MAY_CREATE_THREADS = ("engine/runtime/", "app/bridge.py", "engine/training/tasks.py")
 
 
 def named(entry: str) -> list[str]:

@@ -40,7 +40,7 @@ class _Held:
 
 
 class Reader:
-    """Parts in, words out; one per reply."""
+    """Elements in, words out; one per reply."""
 
     def __init__(self) -> None:
         self._run: list[_Held] = []  # several only if they are groups of figures
@@ -54,20 +54,22 @@ class Reader:
         self._line_end = 0
         self._line_words = 0
 
-    def feed(self, part: Element) -> list[Word]:
-        """The words that became certain by the next part."""
+    def feed(self, element: Element) -> list[Word]:
+        """The words that became certain by the next element."""
         self._line_words += 1
-        match part:
+        match element:
             case Pause():
                 words = self._read_run("")
                 self._soft, self._past = ",", ()
             case Phrase():
                 words = self._read_run("") + self._release(".")
                 self._past = ()
-                words += self._give([Word(text, part.start, part.end) for text in part.words])
+                words += self._give(
+                    [Word(text, element.start, element.end) for text in element.words]
+                )
             case Piece():
                 words = []
-                for piece in marks.split(part):
+                for piece in marks.split(element):
                     words += self._on_piece(piece)
         return words
 

@@ -62,7 +62,7 @@ _UNCLOSED_TARGET = re.compile(r"\]\((?=[^()]*(?:\([^()]*\)[^()]*)*$)")
 
 
 class Markdown:
-    """Tokens in, parts out; one per reply. `block` is the kind of the line of the last token."""
+    """Tokens in, elements out; one per reply. `block` is the kind of the line of the last token."""
 
     def __init__(self) -> None:
         self.block = Block.PARAGRAPH
@@ -118,7 +118,7 @@ class Markdown:
         self._line_start = False
 
     def _marker(self, token: Token) -> list[Element] | None:
-        """The parts of a token that opens a block; None if it is the first word of the line."""
+        """The elements of a token that opens a block; None if it is the first word of the line."""
         text = token.text
         if _FENCE.fullmatch(text):
             self._fence, self._fence_line = text[: len(text) - len(text.lstrip(text[0]))], True
@@ -172,10 +172,10 @@ class Markdown:
             return self._hidden(piece.cut(hiding.end()))
         piece = self._without_math(self._cut_unclosed(piece))
         self._address = "://" in piece.text
-        parts: list[Element] = []
+        elements: list[Element] = []
         for plain in inline.plain_pieces(piece):
-            parts.extend(self._cells(plain))
-        return parts
+            elements.extend(self._cells(plain))
+        return elements
 
     def _cut_unclosed(self, piece: Piece) -> Piece:
         """A link target or a tag whose end is in a later token of this line."""
@@ -201,16 +201,16 @@ class Markdown:
         """The cells of a table row, with a pause behind each."""
         if "|" not in piece.text or (self.block is not Block.ROW and piece.text != "|"):
             return [piece]
-        parts: list[Element] = []
+        elements: list[Element] = []
         begin = 0
         for match in re.finditer(r"\|", piece.text):
             if match.start() > begin:
-                parts.append(piece.cut(begin, match.start()))
-            parts.append(Pause())
+                elements.append(piece.cut(begin, match.start()))
+            elements.append(Pause())
             begin = match.end()
         if begin < len(piece.text):
-            parts.append(piece.cut(begin))
-        return parts
+            elements.append(piece.cut(begin))
+        return elements
 
 
 def _closing_bracket(text: str) -> int:

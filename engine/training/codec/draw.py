@@ -22,8 +22,8 @@ from torch import Tensor
 
 from engine.training.codec.speech import first_shards
 from engine.training.corpus.shards import Entry
-from engine.training.parts import Part, Place, Result, do_parts
 from engine.training.run import Run, file_hash
+from engine.training.tasks import Place, Result, Task, do_tasks
 from engine.training.voice.encode import codes_file
 from engine.training.voice.model import (
     Batch,
@@ -77,10 +77,10 @@ def draw_corpus(run: Run) -> None:
     for shard in first_shards(run, recipe.decoder.hours):
         output = codes_file(folder, shard)
         arguments = (shard.index.stem, Place(output), how)
-        parts.append(Part(f"shard/{shard.index.stem}", draw_shard, arguments, depends))
+        parts.append(Task(f"shard/{shard.index.stem}", draw_shard, arguments, depends))
         if not output.is_file():
             parts[-1].file(folder).unlink(missing_ok=True)
-    do_parts("draw", folder, parts, run.workers if run.device == "cpu" else 1)
+    do_tasks("draw", folder, parts, run.workers if run.device == "cpu" else 1)
     run.finish("draw", inputs)
 
 

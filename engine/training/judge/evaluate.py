@@ -12,8 +12,8 @@ from engine.training.card import write_card
 from engine.training.export import pack_folder
 from engine.training.judge.figures import Results, details, table
 from engine.training.judge.measurements import Measurements
-from engine.training.parts import do_parts
 from engine.training.run import Run, write_json
+from engine.training.tasks import do_tasks
 
 
 def measure_baselines(run: Run) -> None:
@@ -21,7 +21,7 @@ def measure_baselines(run: Run) -> None:
     measurements = Measurements(run)
     others = [part for part in measurements.baseline_parts if _is_selected(part.name, run.only)]
     try:
-        do_parts("baselines", measurements.baselines, others, run.workers, fresh=True)
+        do_tasks("baselines", measurements.baselines, others, run.workers, fresh=True)
     finally:
         sys.stdout.write(_report(measurements, Results()))
     if len(others) == len(measurements.baseline_parts):
@@ -44,9 +44,9 @@ def evaluate_pack(run: Run) -> None:
         names = ", ".join(part.name for part in every)
         raise InvalidInput(f"No part begins with {', '.join(run.only)}.", hint=f"Parts: {names}.")
     try:
-        do_parts("evaluate", measurements.results, parts, run.workers, fresh=True)
-        do_parts("speed", measurements.results, cost, 1, fresh=True)
-        do_parts("baselines", measurements.baselines, others, run.workers, fresh=True)
+        do_tasks("evaluate", measurements.results, parts, run.workers, fresh=True)
+        do_tasks("speed", measurements.results, cost, 1, fresh=True)
+        do_tasks("baselines", measurements.baselines, others, run.workers, fresh=True)
     finally:
         text = _report(measurements, measurements.ours())
         sys.stdout.write(text)

@@ -1,6 +1,6 @@
 """What is measured of a pack, of its sources and of the formant voice, and where it is kept.
 
-Everything is a part (`engine.training.parts`). What does not depend on the pack is a baseline: it
+Everything is a part (`engine.training.tasks`). What does not depend on the pack is a baseline: it
 is measured once, and its folder can be copied to another run.
 Invariant: the same texts for every talker; none of them was trained on.
 """
@@ -35,8 +35,8 @@ from engine.training.judge.verdicts import (
     judge,
     read_verdicts,
 )
-from engine.training.parts import Part, Place, result
 from engine.training.run import Run, file_hash, read_json
+from engine.training.tasks import Place, Task, result
 
 STEP_SENTENCES: Final = 6  # in an utterance whose rate changes
 CLONE_SENTENCES: Final = 2
@@ -99,7 +99,7 @@ class Measurements:
     # ------------------------------------------------------------------ parts
 
     @cached_property
-    def baseline_parts(self) -> tuple[Part, ...]:
+    def baseline_parts(self) -> tuple[Task, ...]:
         sources, formant = source_talkers(self.run.recipe), FormantTalker()
         parts = [
             *self._parts("sources", sources),
@@ -117,14 +117,14 @@ class Measurements:
         return talkers_beside(self.run.recipe)
 
     @cached_property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[Task, ...]:
         """Parts that depend on the pack, the most telling first."""
         return (*self._parts("", self._voices), *self._live("", self._voices), *self._clones)
 
     @cached_property
-    def speed(self) -> Part:
+    def speed(self) -> Task:
         texts = _spread(self._sentences, SPEED_SENTENCES)
-        return Part("speed", speed, (self._folder, texts), self._pack)
+        return Task("speed", speed, (self._folder, texts), self._pack)
 
     @property
     def _folder(self) -> Place:
@@ -139,7 +139,7 @@ class Measurements:
         names = read_json(self.run.stage("export") / "manifest.json")["voices"]
         return tuple(PackTalker(self._folder, str(name)) for name in names)
 
-    def _parts(self, side: str, talkers: Sequence[Talker]) -> list[Part]:
+    def _parts(self, side: str, talkers: Sequence[Talker]) -> list[Task]:
         """Everything that needs no change of rate while speaking."""
         size = self.run.recipe.evaluate
         thorough = Judges(self._vocabulary, True, True, size.naturalness, size.whisper)
@@ -156,7 +156,7 @@ class Measurements:
             parts.append(self._part(side, f"rates {rate:g}", talkers, sentences, (rate,), judges))
         return parts
 
-    def _live(self, side: str, talkers: Sequence[Talker]) -> list[Part]:
+    def _live(self, side: str, talkers: Sequence[Talker]) -> list[Task]:
         """What only a session can do: change its rate, and go on for minutes."""
         texts = _spread(self._turning, max(len(talkers), 2))
         judges = Judges(self._turning, whisper=self.run.recipe.evaluate.whisper)
@@ -164,10 +164,10 @@ class Measurements:
             self._part(side, _step(rates), talkers, texts, rates, judges) for rates in (UP, DOWN)
         ]
         arguments = (talkers[0], self._long, OWN_RATE)
-        return [*parts, Part(_called(side, "long"), judge_long, arguments, self._depends(talkers))]
+        return [*parts, Task(_called(side, "long"), judge_long, arguments, self._depends(talkers))]
 
     @cached_property
-    def _clones(self) -> list[Part]:
+    def _clones(self) -> list[Task]:
         """Held-out speakers cloned, and the named voices they should not be taken for."""
         if not cloning.available():
             return []
@@ -177,17 +177,17 @@ class Measurements:
         texts = _spread(self._sentences, CLONE_SENTENCES)
         return [
             *(
-                Part(f"cloning/{number}", cloning.clone,
+                Task(f"cloning/{number}", cloning.clone,
                      (self._folder, Place(corpus), number, texts), hashes)
                 for number in people[: self.run.recipe.evaluate.clones]
             ),
             *(
-                Part(f"{_PERSON}{number}", cloning.clone_person, (self._folder, pattern, texts),
+                Task(f"{_PERSON}{number}", cloning.clone_person, (self._folder, pattern, texts),
                      self._pack)
                 for number, pattern in enumerate(self.run.recipe.evaluate.people, start=1)
             ),
             *(
-                Part(f"cloning/{talker.name}", cloning.named, (talker, texts), self._pack)
+                Task(f"cloning/{talker.name}", cloning.named, (talker, texts), self._pack)
                 for talker in self._voices
             ),
         ]  # fmt: skip
@@ -200,9 +200,9 @@ class Measurements:
         texts: tuple[str, ...],
         rates: tuple[float, ...],
         judges: Judges,
-    ) -> Part:
+    ) -> Task:
         arguments = (tuple(talkers), texts, rates, judges)
-        return Part(_called(side, name), judge, arguments, self._depends(talkers))
+        return Task(_called(side, name), judge, arguments, self._depends(talkers))
 
     def _depends(self, talkers: Sequence[Talker]) -> tuple[str, ...]:
         first = talkers[0]
@@ -249,7 +249,7 @@ class Measurements:
             name: self._results(self.baselines, name, self.baseline_parts) for name in self._beside
         }
 
-    def _results(self, folder: Path, side: str, parts: Sequence[Part]) -> Results:
+    def _results(self, folder: Path, side: str, parts: Sequence[Task]) -> Results:
         by_name = {part.name: part for part in parts}
 
         def verdicts(name: str) -> tuple[Verdict, ...]:

@@ -20,9 +20,9 @@ from engine.training.corpus.matching import match
 from engine.training.corpus.speakers import BASES, TEACHER, UNHEARD, Speaker
 from engine.training.corpus.utterance import SAMPLE_RATE, Plan
 from engine.training.judge.performance import Spoken, say
-from engine.training.parts import Place
 from engine.training.recipe import Recipe
 from engine.training.run import file_hash
+from engine.training.tasks import Place
 from engine.training.teachers import synthesisers
 from engine.training.teachers.synthesisers import Request, Take
 from engine.training.teachers.teacher import Teacher, fetch

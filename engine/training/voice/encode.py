@@ -23,8 +23,8 @@ from engine.text.phonemes import is_nucleus
 from engine.training.corpus.rooms import in_a_room
 from engine.training.corpus.shards import Entry, Shard, read_shard, read_shards
 from engine.training.corpus.utterance import SAMPLE_RATE
-from engine.training.parts import Part, Place, Result, do_parts
 from engine.training.run import Run, file_hash, read_json, write_json
+from engine.training.tasks import Place, Result, Task, do_tasks
 from engine.training.voice import fine_tuning, frames
 from engine.tts.voxtream.config import DURATION_TOKENS, MARKS
 from engine.tts.voxtream.speaker.small import SAMPLE_RATE as SPEAKER_RATE
@@ -54,10 +54,10 @@ def encode_corpus(run: Run) -> None:
         output = codes_file(folder, shard)
         arguments = (Place(shard.index), Place(output), how)
         depends = (*hashes, file_hash(shard.index))
-        parts.append(Part(f"shard/{shard.index.stem}", encode_shard, arguments, depends))
+        parts.append(Task(f"shard/{shard.index.stem}", encode_shard, arguments, depends))
         if not output.is_file():
             parts[-1].file(folder).unlink(missing_ok=True)
-    do_parts("encode", folder, parts, run.workers if run.device == "cpu" else 1)
+    do_tasks("encode", folder, parts, run.workers if run.device == "cpu" else 1)
     run.finish("encode", inputs, phones=len(ids))
 
 

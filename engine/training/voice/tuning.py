@@ -18,8 +18,8 @@ from engine.training.judge.judging import word_error_rate
 from engine.training.judge.performance import say, syllables_of
 from engine.training.judge.talkers import loaded_pack, pack_hashes
 from engine.training.judge.verdicts import bigram_judge
-from engine.training.parts import Part, Place, do_parts, result
 from engine.training.run import Run
+from engine.training.tasks import Place, Task, do_tasks, result
 from engine.tts.voxtream.rate import RateTarget, rate_target
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
 
@@ -59,8 +59,8 @@ def tuned(
     parts = {}
     for rate, row in table.items():
         arguments = (Place(pack), rate, row, tuple(counts.items()), _enough(texts, rate, seconds))
-        parts[rate] = Part(f"{rate:g} SPS", tune, arguments, hashes)
-    do_parts("tuning", folder, tuple(parts.values()), run.workers, fresh=True)
+        parts[rate] = Task(f"{rate:g} SPS", tune, arguments, hashes)
+    do_tasks("tuning", folder, tuple(parts.values()), run.workers, fresh=True)
     return {rate: _row(result(part, folder)) for rate, part in parts.items()}
 
 

@@ -1,8 +1,8 @@
-"""Long work in parts: over processes, each part's result a file, so that nothing is done twice.
+"""Long work in tasks: over processes, each task's result a file, so that nothing is done twice.
 
-A part's file is named after the part and a hash of all that its result depends on. A changed input
+A task's file is named after the task and a hash of all that its result depends on. A changed input
 makes another file; results may be copied from one run's folder into another's.
-Invariant: a part's file is there whole or not at all, and a part whose file is there is not done.
+Invariant: a task's file is there whole or not at all, and a task whose file is there is not done.
 """
 
 import signal
@@ -24,7 +24,7 @@ Result = dict[str, Any]  # Any: what JSON can hold
 
 
 class Place(str):
-    """A path among what is given to a part. Its result depends on what lies there, not on where."""
+    """A path among what is given to a task. Its result depends on what lies there, not on where."""
 
     __slots__ = ()
 
@@ -33,7 +33,7 @@ class Place(str):
 
 
 @dataclass(frozen=True)
-class Part:
+class Task:
     """`do(*given)` works; do is a function of a module, given can be pickled. The result depends
     on `given` and on `depends` (hashes of files it reads, which `given` has as a Place).
     """
@@ -49,15 +49,15 @@ class Part:
         return folder / f"{self.name.replace('/', ' ')} {key[:8]}.json"
 
 
-def do_parts(
-    stage: str, folder: Path, parts: Sequence[Part], workers: int, *, fresh: bool = False
+def do_tasks(
+    stage: str, folder: Path, tasks: Sequence[Task], workers: int, *, fresh: bool = False
 ) -> None:
-    """Do the parts not done yet, in order, in `workers` processes (1 = in this one).
+    """Do the tasks not done yet, in order, in `workers` processes (1 = in this one).
 
     `fresh`: also a single worker is a process of its own, which holds nothing else and can be ended
-    within a part. Cancelled on Ctrl-C: finished parts stay.
+    within a task. Cancelled on Ctrl-C: finished tasks stay.
     """
-    left = [part for part in parts if not part.file(folder).is_file()]
+    left = [task for task in tasks if not task.file(folder).is_file()]
     progress = Progress(stage, len(left))
     if not left:
         return
@@ -65,45 +65,45 @@ def do_parts(
         if workers > 1 or fresh:
             _over_processes(folder, left, min(workers, len(left)), progress, check)
             return
-        for count, part in enumerate(left, start=1):
+        for count, task in enumerate(left, start=1):
             check()
-            write_json(part.file(folder), part.do(*part.arguments))
-            progress.report(count, part.name)
+            write_json(task.file(folder), task.do(*task.arguments))
+            progress.report(count, task.name)
 
 
-def result(part: Part, folder: Path) -> Result | None:
-    """What a part found; None when it has not been done."""
-    file = part.file(folder)
+def result(task: Task, folder: Path) -> Result | None:
+    """What a task found; None when it has not been done."""
+    file = task.file(folder)
     return read_json(file) if file.is_file() else None
 
 
 def _over_processes(
     folder: Path,
-    parts: Sequence[Part],
+    tasks: Sequence[Task],
     workers: int,
     progress: Progress,
     check: Callable[[], None],
 ) -> None:
     with _processes(workers) as executor:
-        waiting: dict[Future[Result], Part] = {
-            executor.submit(part.do, *part.arguments): part for part in parts
+        waiting: dict[Future[Result], Task] = {
+            executor.submit(task.do, *task.arguments): task for task in tasks
         }
         total = len(waiting)
         while waiting:
             ready, _ = wait(waiting, LOOK_SECONDS, FIRST_COMPLETED)
             check()
             for future in ready:
-                part = waiting.pop(future)
-                write_json(part.file(folder), _outcome(future, part))
-                progress.report(total - len(waiting), part.name)
+                task = waiting.pop(future)
+                write_json(task.file(folder), _outcome(future, task))
+                progress.report(total - len(waiting), task.name)
 
 
-def _outcome(future: Future[Result], part: Part) -> Result:
+def _outcome(future: Future[Result], task: Task) -> Result:
     try:
         return future.result()
     except BrokenProcessPool as error:
         raise ModelError(
-            f"A process ended unexpectedly, perhaps while doing '{part.name}'.",
+            f"A process ended unexpectedly, perhaps while doing '{task.name}'.",
             hint="Was there too little memory? The same command goes on; --workers 1 needs least.",
         ) from error
 
@@ -115,7 +115,7 @@ def _processes(workers: int) -> Iterator[ProcessPoolExecutor]:
     executor = ProcessPoolExecutor(workers, get_context("spawn"), initializer=_begin)
     try:
         yield executor
-    except BaseException:  # not to be waited for: a part may take minutes
+    except BaseException:  # not to be waited for: a task may take minutes
         executor.shutdown(wait=False, cancel_futures=True)
         for process in set(active_children()) - others:
             process.terminate()

@@ -1,0 +1,81 @@
+"""Parts: nothing is done twice, nothing done is lost, and a dead process is named."""
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.errors import Cancelled, ModelError
+from engine.training.tasks import Place, Task, do_tasks, result
+
+
+def counted(folder: str, number: int) -> dict[str, Any]:
+    """Leaves a mark for every time it is done."""
+    with (Path(folder) / f"marks-{number}").open("a") as marks:
+        marks.write("x")
+    return {"square": number * number}
+
+
+def stopping(folder: str, number: int) -> dict[str, Any]:
+    """The person presses Ctrl-C while it is done."""
+    found = counted(folder, number)
+    signal.raise_signal(signal.SIGINT)
+    return found
+
+
+def dying() -> dict[str, Any]:
+    os._exit(3)
+
+
+def marks(folder: Path) -> int:
+    return sum(len(file.read_text()) for file in folder.glob("marks-*"))
+
+
+def squares(folder: Path, *numbers: int) -> list[Task]:
+    return [Task(f"square/{number}", counted, (str(folder), number)) for number in numbers]
+
+
+def test_a_task_that_was_done_is_not_done_again(tmp_path: Path) -> None:
+    tasks = squares(tmp_path, 2, 3)
+    do_tasks("test", tmp_path, tasks[:1], 1)
+    assert result(tasks[1], tmp_path) is None
+    do_tasks("test", tmp_path, tasks, 1)
+    assert marks(tmp_path) == 2
+    assert result(tasks[1], tmp_path) == {"square": 9}
+
+
+def test_a_task_with_another_input_is_another_task(tmp_path: Path) -> None:
+    old = Task("square", counted, (str(tmp_path), 2), depends=("pack 1",))
+    do_tasks("test", tmp_path, [old], 1)
+    assert result(Task("square", counted, (str(tmp_path), 3), ("pack 1",)), tmp_path) is None
+    assert result(Task("square", counted, (str(tmp_path), 2), ("pack 2",)), tmp_path) is None
+
+
+def test_where_a_file_lies_changes_nothing_what_it_holds_does(tmp_path: Path) -> None:
+    do_tasks("test", tmp_path, [Task("square", counted, (Place(tmp_path), 2), ("pack 1",))], 1)
+    moved = Place(tmp_path / "elsewhere")
+    assert result(Task("square", counted, (moved, 2), ("pack 1",)), tmp_path) == {"square": 4}
+    assert result(Task("square", counted, (moved, 2), ("pack 2",)), tmp_path) is None
+
+
+def test_what_was_done_before_a_stop_stays(tmp_path: Path) -> None:
+    tasks = [Task("stop", stopping, (str(tmp_path), 1)), *squares(tmp_path, 2)]
+    with pytest.raises(Cancelled):
+        do_tasks("test", tmp_path, tasks, 1)
+    assert result(tasks[0], tmp_path) == {"square": 1}
+    assert result(tasks[1], tmp_path) is None
+
+
+@pytest.mark.long
+def test_processes_find_what_one_alone_finds(tmp_path: Path) -> None:
+    tasks = squares(tmp_path, 1, 2, 3)
+    do_tasks("test", tmp_path, tasks, 2)
+    assert [result(task, tmp_path) for task in tasks] == [{"square": n * n} for n in (1, 2, 3)]
+
+
+@pytest.mark.slow
+def test_a_process_that_dies_is_named_and_not_waited_for(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="ended unexpectedly"):
+        do_tasks("test", tmp_path, [Task("death", dying, ())], 1, fresh=True)
