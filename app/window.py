@@ -64,7 +64,6 @@ from engine.api import (
 )
 
 THEME_KEY = "window.theme"
-TALK_KEY = "window.talk_key"
 HANDS_FREE_KEY = "audio.hands_free"
 SMALLEST = (480, 640)
 _FIRST_SIZE = (1100, 780)

@@ -24,7 +24,6 @@ from engine.tts.base import (
     RateRange,
     Starved,
     Step,
-    Timing,
     TtsInfo,
     Voice,
 )
@@ -184,7 +183,7 @@ class FakeVoiceModel:
     """A synthesiser of FakeSessions."""
 
     def __init__(self, *, fail_at: int | None = None, can_clone: bool = False) -> None:
-        self.info = TtsInfo("fake", RATE, Timing.ALIGNED, RateRange(1.0, 7.0), can_clone=can_clone)
+        self.info = TtsInfo("fake", RATE, RateRange(1.0, 7.0), can_clone=can_clone)
         self.sessions: list[FakeSession] = []
         self.fail_at = fail_at
         self.spoke: list[str] = []  # names of the voices sessions were opened with

@@ -21,7 +21,6 @@ from engine.tts.base import (
     RateRange,
     Starved,
     Step,
-    Timing,
     TtsInfo,
     Voice,
 )
@@ -121,7 +120,7 @@ class FakeTts:
 
     @property
     def info(self) -> TtsInfo:
-        return TtsInfo("fake", SAMPLE_RATE, Timing.ALIGNED, RANGE, can_clone=False)
+        return TtsInfo("fake", SAMPLE_RATE, RANGE, can_clone=False)
 
     def voices(self) -> tuple[Voice, ...]:
         return (Voice("Tone", "fake"),)

@@ -25,8 +25,6 @@ from engine.nn.packed.quantise import Precision
 SAMPLE_RATE = 24_000  # Hz
 FRAME_SAMPLES = 1_920
 FRAME_MS = 80
-CODES = 2_048  # values a code can take
-MAX_CODEBOOKS = 32
 _CPU = torch.device("cpu")
 _SWITCHED_OFF = ExitStack()  # never left
 

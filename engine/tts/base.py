@@ -8,8 +8,6 @@ the same samples, however the calls to push_word and step are interleaved betwee
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from enum import Enum
-from types import TracebackType
 from typing import Protocol, Self
 
 import numpy as np
@@ -17,14 +15,6 @@ import numpy.typing as npt
 
 Pcm = npt.NDArray[np.float32]  # [S] mono, -1..1
 Progress = Callable[[str, float | None], None]  # what is being done, and how far it is (0..1)
-
-
-class Timing(Enum):
-    """How a model knows where its words begin."""
-
-    ALIGNED = "aligned"
-    SEGMENT = "segment"
-    ESTIMATED = "estimated"
 
 
 @dataclass(frozen=True)
@@ -46,7 +36,6 @@ class TtsInfo:
 
     name: str
     sample_rate: int
-    timing: Timing
     rate_range: RateRange | None
     can_clone: bool
     device: str = "cpu"  # what it runs on, as torch names it
@@ -141,12 +130,7 @@ class TtsSession(Protocol):
 
     def __enter__(self) -> Self: ...
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
+    def __exit__(self, *_: object) -> None: ...
 
 
 class TtsModel(Protocol):

@@ -12,11 +12,12 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.audio.base import HISTORY_S, Played
+from engine.audio.base import HISTORY_S
 from engine.audio.clips.clip import Clip, printable, read_clip
 from engine.audio.clips.wave_file import WaveFile
 from engine.audio.devices.ring import Ring
 from engine.audio.devices.tape import Tape
+from engine.audio.devices.taped import TapedLoudspeaker
 from engine.audio.pcm import Pcm
 from engine.errors import DeviceError
 
@@ -109,7 +110,7 @@ class FileMicrophone:
         return self._started_at
 
 
-class FileLoudspeaker:
+class FileLoudspeaker(TapedLoudspeaker):
     """See Loudspeaker: what would be heard is written to a 16-bit WAV, silence included.
 
     The file has a temporary name until close(), and a header that fits after every write. With
@@ -147,37 +148,9 @@ class FileLoudspeaker:
     def sample_rate(self) -> int:
         return self._sample_rate
 
-    @property
-    def writable(self) -> int:
-        self._play()
-        return self._tape.writable
-
-    @property
-    def samples_written(self) -> int:
-        return self._tape.samples_written
-
-    @property
-    def samples_played(self) -> int:
-        self._play()
-        return self._tape.samples_played
-
-    @property
-    def underruns(self) -> int:
-        self._play()
-        return self._tape.underruns
-
-    @property
-    def gain(self) -> float:
-        return self._tape.gain
-
-    @gain.setter
-    def gain(self, gain: float) -> None:
-        self._play()
-        self._tape.set_gain(gain)
-
     def write(self, pcm: Pcm) -> int:
         """See Loudspeaker. DeviceError when the file cannot be written (a full disk)."""
-        self._play()
+        self._look()
         if self._closed:
             return 0
         if self._file and self._file.fault:
@@ -187,36 +160,20 @@ class FileLoudspeaker:
             )
         return self._tape.write(pcm)
 
-    def take_played(self) -> Played:
-        self._play()
-        return self._tape.take_played()
-
-    def expect_more(self, flag: bool) -> None:
-        self._play()
-        self._tape.expect_more(flag)
-
-    def take_back(self, samples: int) -> int:
-        self._play()
-        return self._tape.take_back(samples)
-
-    def cut(self, *, fade_ms: int = 10) -> None:
-        self._play()
-        self._tape.cut(fade_ms)
-
     def recorded(self) -> Pcm:
         """What was played so far, silence included; empty when it goes to a file."""
-        self._play()
+        self._look()
         return np.concatenate([_EMPTY, *self._parts])
 
     def close(self) -> None:
         """Complete the file under its own name. Never raises; a fault was told by write()."""
-        self._play()
+        self._look()
         with self._lock:
             if not self._closed and self._file:
                 self._file.close()
             self._closed = True
 
-    def _play(self) -> None:
+    def _look(self) -> None:
         """What the callback of a device does, for all the time that passed since the last look."""
         with self._lock:
             if self._closed:

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from engine.audio.base import HISTORY_S, Played
+from engine.audio.base import HISTORY_S
 from engine.audio.devices.ring import power_of_two
 from engine.audio.devices.stream import DeviceStream
 from engine.audio.devices.tape import Tape
+from engine.audio.devices.taped import TapedLoudspeaker
 from engine.audio.pcm import Pcm
 
 _CAPACITY_S = 1.0
@@ -39,7 +40,7 @@ class _CallbackRing:
         self.ring.advance_write_index(samples)
 
 
-class PortAudioLoudspeaker(DeviceStream):
+class PortAudioLoudspeaker(TapedLoudspeaker, DeviceStream):
     """See Loudspeaker; its stream is a Mixer."""
 
     noun = "loudspeaker"
@@ -62,57 +63,19 @@ class PortAudioLoudspeaker(DeviceStream):
         self._attach(stream)
 
     @property
-    def writable(self) -> int:
-        self._tend()
-        return self._tape.writable
-
-    @property
-    def samples_written(self) -> int:
-        return self._tape.samples_written
-
-    @property
-    def samples_played(self) -> int:
-        self._tend()
-        return self._tape.samples_played
-
-    @property
-    def underruns(self) -> int:
-        return self._tape.underruns
-
-    @property
     def latency_s(self) -> float:
         return self._latency_s
 
-    @property
-    def gain(self) -> float:
-        return self._tape.gain
-
-    @gain.setter
-    def gain(self, gain: float) -> None:
-        self._tape.set_gain(gain)
-
     def write(self, pcm: Pcm) -> int:
         """See Loudspeaker. After close(): takes nothing."""
-        self._tend()
+        self._look()
         if self._closed:
             return 0
         if self._gone:
             raise self._fault()
         count = self._tape.write(pcm)
-        self._tend()
+        self._look()
         return count
-
-    def take_played(self) -> Played:
-        return self._tape.take_played()
-
-    def expect_more(self, flag: bool) -> None:
-        self._tape.expect_more(flag)
-
-    def take_back(self, samples: int) -> int:
-        return self._tape.take_back(samples)
-
-    def cut(self, *, fade_ms: int = 10) -> None:
-        self._tape.cut(fade_ms)
 
     def _begin(self, stream: Any) -> None:
         # What drivers report is taken within reason; max() also takes 0 for not-a-number.
@@ -122,7 +85,7 @@ class PortAudioLoudspeaker(DeviceStream):
         self._beats = 0
         self._beat_at = 0.0
 
-    def _tend(self) -> None:
+    def _look(self) -> None:
         """Keep the callback playing, and notice when it no longer runs."""
         with self._lock:
             if not self._runs:

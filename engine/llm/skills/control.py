@@ -12,7 +12,7 @@ from engine.llm.skills.matching.quantities import figure, parse_number
 
 SLOWEST, FASTEST = 1.0, 7.0  # SPS, the range of the rate slider
 STEP, BIT, LOT = 0.7, 0.3, 1.5  # SPS; at a common 4 SPS a step is clearly heard, a bit just so
-VOLUME_STEP, VOLUME_BIT = 0.2, 0.1
+VOLUME_STEP = 0.2
 _NEARLY = 0.01
 _COMMON = 4.0  # SPS, where no rate is set
 

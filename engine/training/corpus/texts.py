@@ -15,7 +15,6 @@ from engine.training.recipe import Corpus, Recipe
 from engine.training.run import Run, read_json, write_json
 
 RUN_WORDS: Final = 5
-FEWEST_PROSE: Final = 50
 _TRIES: Final = 200
 _PARAGRAPH: Final = (150, 420)  # characters; a teacher takes some 510 symbols
 

@@ -7,7 +7,7 @@ process; any number of sessions of that thread may be open at once.
 from typing import Final
 
 from engine.errors import InvalidInput, ModelError
-from engine.tts.base import Pcm, Timing, TtsInfo, Voice
+from engine.tts.base import Pcm, TtsInfo, Voice
 from engine.tts.espeak import voices
 from engine.tts.espeak.articulation import Articulation
 from engine.tts.espeak.library import SAMPLE_RATE, Espeak
@@ -31,7 +31,6 @@ class EspeakModel:
         return TtsInfo(
             name=NAME,
             sample_rate=SAMPLE_RATE,
-            timing=Timing.ALIGNED,
             rate_range=RATE_RANGE,
             can_clone=False,
         )

@@ -8,7 +8,6 @@ changes nothing.
 from collections import deque
 from dataclasses import dataclass
 from math import isnan
-from types import TracebackType
 from typing import Final, Self
 
 import numpy as np
@@ -114,12 +113,7 @@ class EspeakSession:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _speak_next(self) -> bool:

@@ -18,7 +18,7 @@ from engine.codec.mimi import SAMPLE_RATE, Mimi, load_mimi, random_mimi
 from engine.errors import InvalidInput
 from engine.nn.memory import return_freed_memory
 from engine.text.phonemes import Espeak
-from engine.tts.base import Pcm, RateRange, Timing, TtsInfo, Voice
+from engine.tts.base import Pcm, RateRange, TtsInfo, Voice
 from engine.tts.voxtream.config import (
     GENERATION,
     INT8,
@@ -73,7 +73,6 @@ class VoxtreamSynthesiser:
         self.info = TtsInfo(
             name=name,
             sample_rate=SAMPLE_RATE,
-            timing=Timing.ALIGNED,
             rate_range=rates,
             can_clone=True,
             device=machine.model.device.type,
