@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from engine import errors, messages, settings
 from engine.errors import EngineError
 from engine.messages import (
+    Activity,
     AddVoice,
     CancelClip,
     ChangeSetting,
@@ -38,6 +39,8 @@ from engine.messages import (
     ListConversations,
     ListVoices,
     Loading,
+    ModelProgress,
+    ModelSettled,
     NewConversation,
     Notice,
     OpenConversation,
@@ -101,6 +104,7 @@ if TYPE_CHECKING:
     from engine.voice_library import VoiceLibrary as VoiceLibrary
 
 __all__ = [
+    "Activity",
     "AddVoice",
     "CancelClip",
     "ChangeSetting",
@@ -129,6 +133,8 @@ __all__ = [
     "ListVoices",
     "Loading",
     "Manner",
+    "ModelProgress",
+    "ModelSettled",
     "NewConversation",
     "Notice",
     "OpenConversation",

@@ -15,7 +15,18 @@ from app.presence.notifications import Notifications
 from app.presence.tray import Tray
 from app.settings.form import Value
 from app.window import Window
-from engine.api import Event, Failed, Notice, Part, SettingChanged, Settings, TimerRang
+from engine.api import (
+    Activity,
+    Event,
+    Failed,
+    ModelProgress,
+    ModelSettled,
+    Notice,
+    Part,
+    SettingChanged,
+    Settings,
+    TimerRang,
+)
 
 TRAY_KEY = "presence.tray"
 NOTIFICATIONS_KEY = "presence.notifications"
@@ -33,6 +44,7 @@ class Presence(QObject):
         self._wants_tray = settings.presence.tray
         self._notifies = settings.presence.notifications
         self._was_put_away = False
+        self._fetching: set[str] = set()  # models; verifying one is no news
         self._notifications: Notifications | None = None  # None until begin()
         self.bus = Bus(self)
         self.tray = Tray(desk, hands_free=settings.audio.hands_free, parent=self)
@@ -74,6 +86,12 @@ class Presence(QObject):
                 self.tell("Timer", text)
             case Failed(message=message, part=Part.MICROPHONE) if not self._window.isVisible():
                 self.tell("The microphone does not work", message)
+            case ModelProgress(name, Activity.FETCHING):
+                self._fetching.add(name)
+            case ModelSettled(name, text) if name in self._fetching:
+                self._fetching.discard(name)
+                if not self._window.isActiveWindow():
+                    self.tell(f"Fetching {name}", text)
             case SettingChanged(key, value):
                 self._on_setting(key, value)
             case _:

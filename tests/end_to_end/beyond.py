@@ -1,6 +1,8 @@
 """The program with a stand-in for its engine, for test_beyond_the_window.py; all else is real.
 
-    python -m tests.end_to_end.beyond [--start-hidden]
+    python -m tests.end_to_end.beyond [--start-hidden] [--talk-key]
+
+With --talk-key F9 talks whatever has the focus.
 
 Commands that reach the engine are written to standard output, one a line, and so is every change
 of what can be seen.
@@ -14,6 +16,7 @@ from PySide6.QtWidgets import QApplication
 from app import program
 from app.window import Window
 from engine.api import Command, SetRate, Settings
+from engine.settings import change
 from tests.fakes_engine import FakeEngine
 
 LOOK_MS = 50
@@ -51,7 +54,10 @@ def main() -> int:
     clock.timeout.connect(look)
     clock.start()
     start = program.Start(hidden="--start-hidden" in sys.argv)
-    return program.run(Settings(), WritingEngine, start=start)
+    settings = Settings()
+    if "--talk-key" in sys.argv:
+        settings = change(settings, "presence.talk_key", "F9")
+    return program.run(settings, WritingEngine, start=start)
 
 
 if __name__ == "__main__":

@@ -14,11 +14,13 @@ from threading import Thread
 
 import pytest
 
+from tests import private_bus
 from tests.end_to_end.program import ROOT, own_environment
 from tests.virtual_desktop import VirtualDesktop, missing_programs, virtual_desktop
 
 pytestmark = [pytest.mark.device, pytest.mark.slow]
 PATIENCE_S = 60.0
+WATCHER = "org.kde.StatusNotifierWatcher"  # the tray of desktops with D-Bus
 
 
 class Program:
@@ -179,3 +181,36 @@ def test_a_hidden_start_is_minimised_until_the_tray_comes(desktop: Desktop) -> N
     program.says("SetRate 4.5")  # half a syllable more than the plain pace
     assert desktop.rubato("show") == 0
     program.says("window shown")
+
+
+def test_the_talk_key_works_while_another_program_has_the_focus(desktop: Desktop) -> None:
+    program = desktop.start("--start-hidden", "--talk-key")
+    program.says("window minimised")
+    assert desktop.rubato("stop") == 0  # answered: it has grabbed the key before
+    program.says("StopReply")
+    desktop.display.xdotool("keydown", "F9")
+    program.says("PressTalk()")
+    desktop.display.xdotool("keyup", "F9")
+    program.says("ReleaseTalk()")
+
+
+def test_a_tray_on_the_bus_that_comes_late_gets_the_icon(desktop: Desktop) -> None:
+    assert not private_bus.is_missing(), "needs dbus-daemon"
+    with private_bus.private_bus(Path(desktop.environment["XDG_RUNTIME_DIR"])) as address:
+        desktop.environment["DBUS_SESSION_BUS_ADDRESS"] = address
+        program = desktop.start("--start-hidden")
+        program.says("window minimised")
+        there = {"IsStatusNotifierHostRegistered": ("b", True)}
+        watcher = private_bus.Service(
+            address,
+            WATCHER,
+            {
+                "org.freedesktop.DBus.Properties.Get": lambda message: ("v", (("b", True),)),
+                "org.freedesktop.DBus.Properties.GetAll": lambda message: ("a{sv}", (there,)),
+                f"{WATCHER}.RegisterStatusNotifierItem": lambda message: ("", ()),
+            },
+        )
+        program.says("window hidden")
+        calls = iter(lambda: private_bus.member_of(watcher.next_call(PATIENCE_S)), None)
+        assert "RegisterStatusNotifierItem" in calls
+        watcher.leave()

@@ -7,7 +7,16 @@ import pytest
 
 from app.presence.desk import Desk
 from app.presence.presence import Presence
-from engine.api import Failed, Notice, Part, SettingChanged, TimerRang
+from engine.api import (
+    Activity,
+    Failed,
+    ModelProgress,
+    ModelSettled,
+    Notice,
+    Part,
+    SettingChanged,
+    TimerRang,
+)
 
 
 class Told:
@@ -89,6 +98,21 @@ def test_a_lost_microphone_is_notified_while_the_window_is_away(presence, window
     presence.on_event(replace(lost, part=Part.SYNTHESISER))
     presence.on_event(Notice("A new conversation."))
     assert len(told.notes) == 1
+
+
+def test_a_fetched_model_is_notified_while_the_window_is_away(presence, window, told) -> None:
+    settled = ModelSettled("whisper-base", "It is there and in use.")
+    presence.on_event(ModelProgress("whisper-base", Activity.FETCHING, 1, 2))
+    presence.on_event(settled)
+    assert told.notes == []  # it is in front of the person
+    window.hide()
+    presence.on_event(ModelProgress("whisper-base", Activity.VERIFYING, 1, 2))
+    presence.on_event(settled)
+    assert told.notes == []
+    presence.on_event(ModelProgress("whisper-base", Activity.FETCHING, 1, 2))
+    presence.on_event(settled)
+    presence.on_event(settled)
+    assert told.notes == [("Fetching whisper-base", "It is there and in use.")]
 
 
 def test_who_wants_no_notifications_gets_none(presence, window, told) -> None:
