@@ -17,7 +17,7 @@ TO_READ = (
     "“On a bright morning in May, three grey geese flew over the harbour. Who would have thought "
     "that the youngest, quick and curious, would choose the longest way home?”"
 )
-_AGAIN = "Record again"
+_AGAIN, _ANOTHER = "&Record again", "&Record another"
 
 
 class VoiceRecorder(QWidget):
@@ -42,6 +42,7 @@ class VoiceRecorder(QWidget):
         self.leave.clicked.connect(self.give_up)
         self.part = PartChoice(post, self)
         self.consent = Consent(post, self)
+        self.consent.adopt.clicked.connect(self._on_adopted)
         for label in (self.how, self.sentence, self.facts):
             label.setWordWrap(True)
         self._lay_out()
@@ -86,6 +87,13 @@ class VoiceRecorder(QWidget):
             self.part.hide()
             self.consent.hide()
         self._post(RecordClip(on=not self._recording))
+
+    def _on_adopted(self) -> None:
+        """The clip becomes a voice, and is gone then."""
+        self._clip = None
+        self.part.hide()
+        self.facts.setText("")
+        self.record.setText(_ANOTHER)
 
     def _show_recording(self, on: bool, seconds: float, ended_by: str) -> None:
         was, self._recording = self._recording, on

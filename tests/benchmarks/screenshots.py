@@ -29,6 +29,8 @@ from engine.api import (
     PhaseChanged,
     RecordingChanged,
     Settings,
+    VoiceEntry,
+    VoicesListed,
 )
 from tests.fakes_engine import READY, inspected, measurements, speaking_turn, spoken_turn
 
@@ -91,6 +93,17 @@ LOADING = (
     Loading(Part.RECOGNISER, "Loading sphinx"),
     Loading(Part.SYNTHESISER, "Loading", 0.6),
 )
+VOICES = VoicesListed(
+    (
+        VoiceEntry("Anton", own=True, used="2026-11-22"),
+        VoiceEntry("Bruno", own=True),
+        VoiceEntry("Grandma", False, 9.4, 38.0, ("rubato-starter",), again=True, pace=3.5),
+        VoiceEntry(
+            "Captain", False, None, None, ("voxtream2",), False, "It was made for voxtream2."
+        ),
+    ),
+    ("Aunt Erna",),
+)
 RECORDING = (RecordingChanged(True),)
 PARTIAL = (PhaseChanged(4, Phase.LISTENING), PartialTranscript(4, "how long would it take by"))
 
@@ -137,6 +150,10 @@ def other_states(theme: Theme) -> None:
         dialog = window.open_settings(part)
         settle(200)
         save(dialog, f"{theme.mode.value}-settings-{part.value.split()[0]}")
+    page = window.shelf.voices.open_page()
+    window.on_event(VOICES)
+    settle(200)
+    save(page, f"{theme.mode.value}-voices")
     window.deleteLater()
 
 

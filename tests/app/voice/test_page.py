@@ -209,6 +209,10 @@ def test_a_voice_is_recorded_judged_and_adopted(
         RecordClip(on=False),
         AddVoice(TAKE, consent=True, name="Me"),
     ]
+    assert page.recorder.record.text() == "&Record another"
+    posted.clear()
+    page.close()
+    assert posted == []  # the engine forgets the clip once it is a voice
 
 
 def test_a_recording_that_ended_by_itself_says_why(page: VoicesPage, qtbot: QtBot) -> None:
