@@ -12,6 +12,7 @@ from engine.messages import (
     Phase,
     PhaseChanged,
     SendText,
+    SetRate,
     StopReply,
     TurnEnded,
 )
@@ -27,17 +28,24 @@ SHORTEST_S, LONGEST_S = 0.2, 4.0  # of reply before it is interrupted; less is n
 WAYS: tuple[Command, ...] = (StopReply(), StopReply(by_escape=True), SendText("something else"))
 
 
+@pytest.mark.parametrize("pulled", [False, True], ids=["slider still", "slider pulled"])
 @pytest.mark.parametrize(
     "seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in (1, 2, 3))]
 )
-def test_in_25_interruptions_at_random_times_what_is_kept_is_what_was_heard(seed: int) -> None:
+def test_in_25_interruptions_at_random_times_what_is_kept_is_what_was_heard(
+    seed: int, pulled: bool
+) -> None:
     rng = random.Random(seed)
     with SteppedEngine(Acoustics(), SHORT, canceller=lambda cleaning: Passthrough()) as engine:
         for number in range(TIMES):
             engine.post(SendText("go"))
             began = speaking(engine)
+            for _ in range(rng.randint(1, 6) if pulled else 0):
+                engine.post(SetRate(rng.uniform(2.5, 7.0)))
+                engine.run(rng.uniform(0.0, 0.5))
             engine.run(rng.uniform(SHORTEST_S, LONGEST_S))
-            engine.post(rng.choice(WAYS))
+            # A quick voice answers what was typed before it is seen that the last one fell silent.
+            engine.post(rng.choice(WAYS[:2] if pulled else WAYS))
             engine.run(STEP_S + FADE_S)  # to receive it, and to fall silent
             heard = engine.heard_words(began)
             engine.step()  # before the next reply is heard
