@@ -95,6 +95,8 @@ class Rows(QListWidget):
             self.editItem(item)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        if self.state() is QAbstractItemView.State.EditingState:
+            return  # the editor's own key, which Qt passes on when it has ended the editing
         match Qt.Key(event.key()):
             case Qt.Key.Key_Return | Qt.Key.Key_Enter if self.currentItem() is not None:
                 self.chosen.emit(self.currentItem().data(_ROLE).id)

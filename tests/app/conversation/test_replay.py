@@ -1,0 +1,119 @@
+"""A word of an old reply is heard again: clicked, or marked with the keys."""
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QApplication
+
+from app.conversation.replay import Place, step, step_reply, word_at
+from app.conversation.transcript import Exchange, Span, Transcript
+from app.window import Window
+from engine.api import Command, ConversationOpened, PastTurn, Replay, ReplayEnded, WordReplayed
+from engine.messages import Ending
+from tests.fakes_engine import speaking_turn
+
+REPLY = "It 😀 rains. Or not."
+PAST = (
+    PastTurn(-3, Ending.COMPLETE, "does it rain?", REPLY, REPLY),
+    PastTurn(-2, None, "and tomorrow?", "Sun", ""),
+)
+
+
+@pytest.fixture
+def shown(window: Window, posted: list[Command]) -> Window:
+    window.on_event(ConversationOpened(1, turns=PAST))
+    QApplication.processEvents()
+    posted.clear()
+    return window
+
+
+def place_of(window: Window, word: str) -> QPoint:
+    """Where a word of the first reply stands in the view."""
+    exchange = window.conversation.transcript.exchanges[0]
+    start = REPLY.index(word)
+    (rect,) = window.conversation._rects(Place(exchange, Span(start, start + len(word))))
+    return rect.center().toPoint() - QPoint(0, window.conversation.verticalScrollBar().value())
+
+
+def click(qtbot, window: Window, at: QPoint) -> None:
+    qtbot.mouseClick(window.conversation.viewport(), Qt.MouseButton.LeftButton, pos=at)
+
+
+def test_a_click_on_a_word_asks_for_it_and_what_follows(
+    qtbot, shown: Window, posted: list[Command]
+) -> None:
+    click(qtbot, shown, place_of(shown, "rains."))
+    qtbot.waitUntil(lambda: posted == [Replay(-3, REPLY.index("rains."))])
+
+
+def test_a_click_beside_the_words_or_a_double_click_asks_for_nothing(
+    qtbot, shown: Window, posted: list[Command]
+) -> None:
+    click(qtbot, shown, place_of(shown, "not.") + QPoint(300, 0))
+    assert not shown.conversation._click.isActive()
+    at = place_of(shown, "rains.")
+    click(qtbot, shown, at)
+    qtbot.mouseDClick(shown.conversation.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    assert not shown.conversation._click.isActive()
+    assert posted == []
+
+
+def test_keys_mark_a_word_and_enter_lets_it_be_heard(
+    qtbot, shown: Window, posted: list[Command]
+) -> None:
+    view = shown.conversation
+    view.setFocus()
+    control = Qt.KeyboardModifier.ControlModifier
+    for pressed in (Qt.Key.Key_Up, Qt.Key.Key_Up, Qt.Key.Key_Right, Qt.Key.Key_Right):
+        qtbot.keyClick(view, pressed, control)
+    assert view._mark is not None
+    assert view._mark.text == "rains."
+    view.grab()  # the mark can be painted
+    qtbot.keyClick(view, Qt.Key.Key_Return)
+    assert posted == [Replay(-3, REPLY.index("rains."))]
+
+
+def test_the_word_that_is_heard_again_is_highlighted_until_the_end(shown: Window) -> None:
+    start = REPLY.index("rains.")
+    assert shown.conversation.word_rects() == []
+    shown.on_event(WordReplayed(-3, start, start + 6))
+    (rect,) = shown.conversation.word_rects()
+    offset = shown.conversation.verticalScrollBar().value()
+    assert rect.contains((place_of(shown, "rains.") + QPoint(0, offset)).toPointF())
+    shown.on_event(ReplayEnded(-3))
+    assert shown.conversation.word_rects() == []
+
+
+def test_a_turn_that_was_left_open_says_so_and_new_ones_follow(shown: Window) -> None:
+    assert "the program ended here" in shown.conversation.toPlainText()
+    for event in speaking_turn(1, "hello", "Good day to you.", word="day"):
+        shown.on_event(event)
+    text = shown.conversation.toPlainText()
+    assert text.index("Sun") < text.index("hello")
+    assert len(shown.conversation.word_rects()) == 1
+
+
+def test_words_of_a_reply_that_goes_on_cannot_be_chosen() -> None:
+    assert word_at(Exchange(1, reply="It rains."), 4) is None
+    over = Exchange(1, reply="It rains.", ending=Ending.COMPLETE)
+    assert word_at(over, 4) == Place(over, Span(3, 9))
+    assert word_at(over, 2) is None
+    assert word_at(over, 99) is None
+
+
+def test_marking_goes_over_the_ends_of_replies_and_stops_at_the_last() -> None:
+    transcript = Transcript()
+    assert step(transcript, None, 1) is None
+    transcript.load((*PAST, PastTurn(-1, Ending.COMPLETE, "", "One two", "")))
+    mark = step(transcript, None, 1)
+    assert mark is not None
+    assert mark.text == "One"
+    assert step(transcript, mark, -1).text == "Sun"  # type: ignore[union-attr]
+    two = step(transcript, mark, 1)
+    assert two is not None
+    assert step(transcript, two, 1) == two
+    first = step_reply(transcript, step_reply(transcript, two, -1), -1)
+    assert first is not None
+    assert first.text == "It"
+    assert step(transcript, first, -1) == first
+    transcript.clear()
+    assert step(transcript, first, 1) is None
