@@ -93,27 +93,25 @@ def converse(
     if loudspeaker is not None:
         check_sound(loudspeaker)
         check_writable(loudspeaker)
-    stage = _Stage(microphone, loudspeaker, show)
+    talk = _Talk(microphone, loudspeaker, show)
     if microphone is not None:  # a file does not hear the loudspeaker
         settings = replace(settings, audio=replace(settings.audio, hands_free=True, headset=True))
-    conductor = Conductor(
-        stage.on(factories or standard_factories()), settings, None, stage.receive
-    )
+    conductor = Conductor(talk.on(factories or standard_factories()), settings, None, talk.receive)
     conductor.start()
     try:
-        stage.wait_ready()
+        talk.wait_ready()
         if keep.recording is not None:
             conductor.post(Record(True, keep.recording))
-        stage.begin()
-        stage.wait_over()
+        talk.begin()
+        talk.wait_over()
     finally:
         conductor.stop()
-        for path in keep.exports if stage.begun else ():  # however it ended
+        for path in keep.exports if talk.begun else ():  # however it ended
             conductor.keep(path)
-    return tuple(stage.exchanges)
+    return tuple(talk.exchanges)
 
 
-class _Stage:
+class _Talk:
     """Holds the files back until every part is ready, and sees when the conversation is over."""
 
     def __init__(

@@ -66,7 +66,7 @@ def test_without_a_microphone_it_ends_at_once_and_says_what_to_do(
 
 def test_a_microphone_that_stands_in_is_told_and_lets_it_begin() -> None:
     shown: list[Event] = []
-    stage = dialogue._Stage(None, None, shown.append)
+    stage = dialogue._Talk(None, None, shown.append)
     fault = Failed("device", "There is no microphone 'usb'.", "Plug it in.", part=Part.MICROPHONE)
     stage.receive(fault)
     assert shown == []
@@ -82,7 +82,7 @@ def ended(turn: int, said: str, ending: Ending) -> TurnEnded:
 
 
 def test_a_turn_that_was_joined_is_listed_once_with_all_that_was_said() -> None:
-    stage = dialogue._Stage(None, None, lambda _: None)
+    stage = dialogue._Talk(None, None, lambda _: None)
     stage.receive(ended(1, "", Ending.SUPERSEDED))
     stage.receive(ended(2, "what time is it in tokyo", Ending.COMPLETE))
     stage.receive(ended(3, "never mind", Ending.SUPERSEDED))  # another question took its place
