@@ -50,8 +50,8 @@ class Resampler:
 
     def _chunk(self, pcm: Pcm, *, last: bool) -> Pcm:
         assert self._stream is not None
-        made: Pcm = self._stream.resample_chunk(pcm, last=last)
-        return made
+        samples: Pcm = self._stream.resample_chunk(pcm, last=last)
+        return samples
 
 
 def level_db(pcm: Pcm) -> float:

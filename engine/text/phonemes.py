@@ -57,8 +57,8 @@ class Espeak:
 
     def groups(self, text: str) -> list[list[str]]:
         """Phones per group; espeak joins some short words ("of the") into one group."""
-        said = _LANGUAGE_FLAG.sub("", self._library.text_to_phonemes(text))
-        split = ([phone for phone in group.split("_") if phone] for group in said.split())
+        phones = _LANGUAGE_FLAG.sub("", self._library.text_to_phonemes(text))
+        split = ([phone for phone in group.split("_") if phone] for group in phones.split())
         return [group for group in split if group]
 
 

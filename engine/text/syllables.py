@@ -61,8 +61,8 @@ def _of_part(part: str) -> int:
     if _SPELLED.fullmatch(part) and part not in ("A", "I"):
         return sum(3 if letter == "W" else 1 for letter in part)
     lower = part.lower()
-    known = _EXCEPTIONS.get(lower) or _EXCEPTIONS.get(lower.removesuffix("'s"))
-    return known or max(1, _by_rule(lower.replace("'s", "s")))
+    entry = _EXCEPTIONS.get(lower) or _EXCEPTIONS.get(lower.removesuffix("'s"))
+    return entry or max(1, _by_rule(lower.replace("'s", "s")))
 
 
 def _by_rule(word: str) -> int:

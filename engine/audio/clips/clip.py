@@ -114,8 +114,8 @@ def inspect(
     part = (start_s, min(seconds or _LOOKED_AT_S, _LOOKED_AT_S))
     decoded = _decode(path, part, cancelled)
     clip = decoded.clip
-    told = None if seconds is not None or decoded.seconds is None else decoded.seconds - start_s
-    seconds = clip.seconds if told is None else max(told, clip.seconds)
+    length_s = None if seconds is not None or decoded.seconds is None else decoded.seconds - start_s
+    seconds = clip.seconds if length_s is None else max(length_s, clip.seconds)
     level, frames_db = level_db(clip.pcm), _frame_levels_db(clip)
     noise_db = float(np.percentile(frames_db, _NOISE_PERCENTILE))
     stands_out_db = snr_db(clip)
@@ -139,7 +139,7 @@ def better_part(clip: Clip, start_s: float, *, fault: bool) -> tuple[float, floa
     good = [(start, snr_db(part)) for start, part in parts if _serves(part, fault=fault)]
     if not good:
         return None
-    best = max(good, key=lambda found: found[1])[0]
+    best = max(good, key=lambda pair: pair[1])[0]
     return round(start_s + best / clip.sample_rate, 1), _BEST_S
 
 
@@ -263,11 +263,11 @@ def _read(path: Path, samples: IO[bytes], max_seconds: float, status: int) -> _D
     if status:
         raise _unreadable(name, status, header)
     sample_rate = int(header["sample_rate"])
-    wanted = max(1, int(max_seconds * sample_rate))
-    pcm: Pcm = np.frombuffer(samples.read((wanted + 1) * 4), dtype=np.float32)
+    most = max(1, int(max_seconds * sample_rate))
+    pcm: Pcm = np.frombuffer(samples.read((most + 1) * 4), dtype=np.float32)
     if not len(pcm):
         raise UnreadableClip(f"{name} contains no sound.", hint=_FORMATS_HINT)
-    clip = Clip(pcm[:wanted].copy(), sample_rate, cut_short=len(pcm) > wanted)
+    clip = Clip(pcm[:most].copy(), sample_rate, cut_short=len(pcm) > most)
     return _Decoded(clip, header["seconds"], header["coarse"])
 
 

@@ -174,9 +174,9 @@ def _tell(
         raise FaultError(Fault.HEADER)
 
 
-def _write(blocks: Iterator[Block], wanted: int, out: BinaryIO, skipped: int) -> None:
-    """At most `wanted` samples and one, behind those that are skipped."""
-    left = max(1, wanted) + 1
+def _write(blocks: Iterator[Block], most: int, out: BinaryIO, skipped: int) -> None:
+    """At most `most` samples and one, behind those that are skipped."""
+    left = max(1, most) + 1
     for block in blocks:
         mono = block[skipped:].mean(axis=1, dtype=np.float32)[:left]
         skipped = max(0, skipped - len(block))

@@ -174,9 +174,9 @@ def join(stretches: Sequence[Recorded], path: Path) -> None:
 
 def longest_s(folder: Path, most_bytes: int) -> float:
     """How much more may be recorded in a folder that may hold `most_bytes` of recordings."""
-    used = sum(file.stat().st_size for file in folder.glob("*.wav"))
+    size = sum(file.stat().st_size for file in folder.glob("*.wav"))
     free = shutil.disk_usage(folder).free - SPARE_BYTES
-    return min(LONGEST_S, (most_bytes - used) / _BYTES_PER_S, free / _BYTES_PER_S)
+    return min(LONGEST_S, (most_bytes - size) / _BYTES_PER_S, free / _BYTES_PER_S)
 
 
 def _joined(stretches: Sequence[Recorded]) -> Iterator[Pcm]:

@@ -55,19 +55,19 @@ class DeviceWatch:
         """The list of what there is at first, and a new one when something was plugged or
         unplugged since; else None.
         """
-        seen = self._fingerprint()
-        if seen != self._seen:
-            self._seen = seen
+        fingerprint = self._fingerprint()
+        if fingerprint != self._seen:
+            self._seen = fingerprint
             self._stop()  # what it lists may already be out of date
             self._running = self._enumerate()
         if self._running is None or not self._running.done():
             return None
-        found = self._running.result()
+        names = self._running.result()
         self._running = None
-        if found is None or found == self._last:
+        if names is None or names == self._last:
             return None
-        self._last = found
-        return found
+        self._last = names
+        return names
 
     def close(self) -> None:
         self._stop()

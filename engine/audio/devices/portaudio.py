@@ -208,20 +208,20 @@ def _start(library: Any, name: str, direction: _Direction) -> Any:
 def _named(library: Any, direction: _Direction) -> dict[str, dict[str, Any]]:
     """Descriptions of devices by the names shown to the person, which are unique."""
     apis = library.query_hostapis()
-    found = [
+    descriptions = [
         {**device, "host": apis[device["hostapi"]]["name"]}
         for device in library.query_devices()
         if device[direction.channels] > 0
     ]
     # Windows shows each device once per host API; WASAPI is the one that knows its own rate.
-    if any(device["host"] == "Windows WASAPI" for device in found):
-        found = [device for device in found if device["host"] == "Windows WASAPI"]
+    if any(device["host"] == "Windows WASAPI" for device in descriptions):
+        descriptions = [device for device in descriptions if device["host"] == "Windows WASAPI"]
     named: dict[str, dict[str, Any]] = {}
-    for device in found:
+    for device in descriptions:
         if device["host"] == "ALSA" and _NOT_DEVICES.fullmatch(device["name"]):
             continue
         name = device["name"]
-        if sum(other["name"] == name for other in found) > 1:
+        if sum(other["name"] == name for other in descriptions) > 1:
             name = f"{name} ({device['host']})"
         same = sum(other == name or other.startswith(f"{name} #") for other in named)
         name = f"{name} #{same + 1}" if same else name  # two of a kind on one host API

@@ -82,12 +82,12 @@ class Tape:
     def samples_played(self) -> int:
         """Real samples the consumer took."""
         with self._lock:
-            heard = min(self._position(), self._end)
+            position = min(self._position(), self._end)
             # A silence that was passed needs no looking at again.
-            while self._silences and self._silences[0][1] <= heard:
+            while self._silences and self._silences[0][1] <= position:
                 self._silences.pop(0)
-            ahead = sum(stop - max(start, heard) for start, stop in self._silences)
-            return heard - (self._silence - ahead)
+            ahead = sum(stop - max(start, position) for start, stop in self._silences)
+            return position - (self._silence - ahead)
 
     @property
     def underruns(self) -> int:
@@ -115,19 +115,19 @@ class Tape:
         with self._lock:
             self._count_underrun()
             start = self._start()
-            taken = min(len(pcm), self._room - (start - self._position()))
-            if taken <= 0:
+            count = min(len(pcm), self._room - (start - self._position()))
+            if count <= 0:
                 return 0
             if start > self._end:
                 self._silences.append((self._end, start))
                 self._silence += start - self._end
-            self._record(start, pcm[:taken])
-            self._end = start + taken
+            self._record(start, pcm[:count])
+            self._end = start + count
             self._render(start, self._end)
             if self._end > self._published:
                 self._store.publish(self._end - self._published)
                 self._published = self._end
-            return taken
+            return count
 
     def take_played(self) -> Played:
         """See Loudspeaker."""

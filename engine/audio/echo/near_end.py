@@ -96,17 +96,17 @@ class NearEnd:
 
     def _follow(self) -> None:
         """Keep in step: slowly where the clocks run apart, at once where the delay is another."""
-        found = self._estimator.delay
-        if found is None:
+        delay = self._estimator.delay
+        if delay is None:
             return
-        if self._lag is None or abs(found - self._ahead - self._lag) > MOVED_S * SAMPLE_RATE:
-            self._lag = float(max(0, found - int(EARLY_S * SAMPLE_RATE)))
-            self._ahead = found - int(self._lag)
+        if self._lag is None or abs(delay - self._ahead - self._lag) > MOVED_S * SAMPLE_RATE:
+            self._lag = float(max(0, delay - int(EARLY_S * SAMPLE_RATE)))
+            self._ahead = delay - int(self._lag)
             self._sounded = 0
             self._canceller.reset()
         elif self._lag >= REACH:
             if self._estimator.answers > self._answers:
-                self._drift.correct(found - self._ahead - self._lag)
+                self._drift.correct(delay - self._ahead - self._lag)
             self._lag = max(float(REACH), self._lag + self._drift.step())
         self._answers = self._estimator.answers
 

@@ -80,9 +80,11 @@ class PlayedLine:
         )
 
     def forget(self, before: int) -> None:
-        gone = min(max(0, before - self._start), len(self._pcm))
-        self._pcm = self._pcm[gone:]
-        self._start = max(self._start + gone, before) if not len(self._pcm) else self._start + gone
+        count = min(max(0, before - self._start), len(self._pcm))
+        self._pcm = self._pcm[count:]
+        self._start = (
+            max(self._start + count, before) if not len(self._pcm) else self._start + count
+        )
 
     @property
     def end(self) -> int:

@@ -72,14 +72,14 @@ def dotted(core: str, context: Context) -> Reading | None:
     """e.g., i.e., Ph.D., U.S., J.R.R."""
     if not _INITIALISM.fullmatch(core) and core.lower() not in _DOTTED:
         return None
-    known = _DOTTED.get(core.lower())
-    if known:
-        return _with_own_comma(known, context)
+    expansion = _DOTTED.get(core.lower())
+    if expansion:
+        return _with_own_comma(expansion, context)
     if not (core.isupper() or context.tail.startswith(".")):
         return None  # "a.b" is a name with a dot in it
     letters = core.replace(".", "")
-    said = letters if letters.isupper() else "-".join(letters.upper())
-    return say(said, context.mark_behind_dot(any_name=False))
+    spelling = letters if letters.isupper() else "-".join(letters.upper())
+    return say(spelling, context.mark_behind_dot(any_name=False))
 
 
 def titled(core: str, context: Context) -> Reading | None:
@@ -88,8 +88,8 @@ def titled(core: str, context: Context) -> Reading | None:
     if title is None:
         return None
     if context.tail.startswith("."):
-        known = core in _BARE_TITLES or context.after in ("and", "&")
-        return say(title, context.other_mark) if known or _names_something(context) else None
+        is_title = core in _BARE_TITLES or context.after in ("and", "&")
+        return say(title, context.other_mark) if is_title or _names_something(context) else None
     if core in _BARE_TITLES and not context.tail and context.after[:1].isupper():
         return say(title)
     return None
@@ -132,12 +132,12 @@ def shortened(core: str, context: Context) -> Reading | None:
 
 def bare(core: str, context: Context) -> Reading | None:
     """vs, w/, N/A, LED"""
-    known = _BARE.get(core)
-    if known is None:
+    expansion = _BARE.get(core)
+    if expansion is None:
         return None
-    if context.tail.startswith(".") and known != "P-H-D":
+    if context.tail.startswith(".") and expansion != "P-H-D":
         return None
-    return _with_own_comma(known, context) if known.endswith(",") else say(known)
+    return _with_own_comma(expansion, context) if expansion.endswith(",") else say(expansion)
 
 
 def initial(core: str, context: Context) -> Reading | None:
@@ -161,10 +161,10 @@ def letter_a(core: str, context: Context) -> Reading | None:
     return say("eh") if core == "A" and context.tail[:1] in tuple(",.;:!?") else None
 
 
-def _with_own_comma(known: str, context: Context) -> Reading:
+def _with_own_comma(expansion: str, context: Context) -> Reading:
     """A reading that brings its own mark keeps it unless the text has one."""
-    words = known.rstrip(",:")
-    own = known[len(words) :]
+    words = expansion.rstrip(",:")
+    own = expansion[len(words) :]
     if own:
         return say(words, context.other_mark or own)
     return say(

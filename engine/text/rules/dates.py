@@ -63,9 +63,11 @@ def full_date(core: str, context: Context) -> Reading | None:
     """2024-03-05, 2024-03-05T14:30:00Z, 3/5/2024, 3/5/24"""
     match = _ISO.fullmatch(core)
     if match:
-        said = _date(int(match[3]), int(match[4]), match[1])
+        words = _date(int(match[3]), int(match[4]), match[1])
         time = _TIME.fullmatch(match[5] or "")
-        return say(f"{said}, {_clock(time, context)}" if said and time else said) if said else None
+        return (
+            say(f"{words}, {_clock(time, context)}" if words and time else words) if words else None
+        )
     match = _MONTH_YEAR.fullmatch(core)
     if match:
         return say(f"{MONTHS[int(match[1]) - 1]} {numbers.year(int(match[2]))}")
@@ -74,8 +76,8 @@ def full_date(core: str, context: Context) -> Reading | None:
         return None
     first, second = int(match[1]), int(match[3])
     month, day = (second, first) if match[2] == "." else (first, second)
-    said = _date(month, day, match[4]) or _date(day, month, match[4])
-    return say(said) if said else None
+    words = _date(month, day, match[4]) or _date(day, month, match[4])
+    return say(words) if words else None
 
 
 def day_and_month(core: str, context: Context) -> Reading | None:
@@ -140,9 +142,9 @@ def year(core: str, context: Context) -> Reading | None:
     """in 1995, 1990-1995; but 1995 people"""
     spread = _YEAR_RANGE.fullmatch(core)
     year_month = _YEAR_MONTH.fullmatch(core)
-    said = _year_range(spread, context) if spread else None
-    if said or (spread and not year_month):
-        return said
+    reading = _year_range(spread, context) if spread else None
+    if reading or (spread and not year_month):
+        return reading
     if year_month:
         return say(f"{MONTHS[int(year_month[2]) - 1]} {numbers.year(int(year_month[1]))}")
     if not _YEAR.fullmatch(core):
@@ -150,10 +152,10 @@ def year(core: str, context: Context) -> Reading | None:
     value = int(core)
     if _follows_date(context):
         return say(numbers.year(value))
-    counted = not context.tail and is_counted(context.after)
+    is_count = not context.tail and is_counted(context.after)
     if context.previous.lower() in _YEAR_CUES:
-        return say(numbers.year(value)) if not counted or context.after == "people" else None
-    if counted or not (1900 <= value <= 2099 or _ERA.fullmatch(context.after)):
+        return say(numbers.year(value)) if not is_count or context.after == "people" else None
+    if is_count or not (1900 <= value <= 2099 or _ERA.fullmatch(context.after)):
         return None
     return say(numbers.year(value))
 
@@ -164,8 +166,8 @@ def zone(core: str, context: Context) -> Reading | None:
     if not match:
         return None
     name, sign, hours, minutes = match.groups("0")
-    said = f"{name} {_SIGNS[sign]} {numbers.cardinal(int(hours))}"
-    return say(f"{said} {numbers.cardinal(int(minutes))}" if int(minutes) else said)
+    words = f"{name} {_SIGNS[sign]} {numbers.cardinal(int(hours))}"
+    return say(f"{words} {numbers.cardinal(int(minutes))}" if int(minutes) else words)
 
 
 def time(core: str, context: Context) -> Reading | None:
@@ -173,8 +175,8 @@ def time(core: str, context: Context) -> Reading | None:
     point = _POINT.fullmatch(core)
     french = _FRENCH.fullmatch(core)
     if french and (len(french[1]) == 1 or french[3]):  # rather how long than when
-        minutes = units.spoken(french[2], "min") if french[3] else numbers.number(french[2])
-        return say(f"{units.spoken(french[1], 'h')} {minutes}")
+        minutes = units.quantity(french[2], "min") if french[3] else numbers.number(french[2])
+        return say(f"{units.quantity(french[1], 'h')} {minutes}")
     if french or (point and (point[3] or _half_follows(context))):
         core = re.sub("[.h]", ":", core, count=1)
     match = _TIME.fullmatch(core) or _HOUR.fullmatch(core)
@@ -231,16 +233,16 @@ def _clock(match: re.Match[str], context: Context) -> str:
         if minutes == "00":
             return "midnight"
         hour, half = 12, "a"
-    said = [numbers.cardinal(hour)]
+    words = [numbers.cardinal(hour)]
     if minutes != "00" or seconds:
-        said.append(_two_figures(minutes))
+        words.append(_two_figures(minutes))
     elif half is None and not _half_follows(context):
-        said.append("o'clock" if 1 <= hour <= 12 else "hundred")
+        words.append("o'clock" if 1 <= hour <= 12 else "hundred")
     if seconds:
-        said.append(_two_figures(seconds))
+        words.append(_two_figures(seconds))
     if half:
-        said.append(_half(half))
-    return " ".join(said)
+        words.append(_half(half))
+    return " ".join(words)
 
 
 def _half_follows(context: Context) -> bool:
@@ -269,8 +271,8 @@ def _year_range(match: re.Match[str], context: Context) -> Reading | None:
         return None
     if len(last) == 2 and int(last) <= first % 100:
         return None
-    said = numbers.year(int(last)) if len(last) == 4 else _two_figures(last)
-    return say(f"{numbers.year(first)} to {said}")
+    words = numbers.year(int(last)) if len(last) == 4 else _two_figures(last)
+    return say(f"{numbers.year(first)} to {words}")
 
 
 def _follows_date(context: Context) -> bool:

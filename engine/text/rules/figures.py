@@ -51,12 +51,12 @@ _VERSIONED = frozenset(
 
 def idiom(core: str, context: Context) -> Reading | None:
     """Figures with a reading of their own: 24/7, 911."""
-    said = _IDIOMS.get(core)
-    if said is None:
+    words = _IDIOMS.get(core)
+    if words is None:
         return None
     if core == "101" and not _is_name(context.previous):  # "Physics 101", but "101 Dalmatians"
         return None
-    return say(said)
+    return say(words)
 
 
 def plain(core: str, context: Context) -> Reading | None:
@@ -161,9 +161,9 @@ def version(core: str, context: Context) -> Reading | None:
     network = _NETWORK.fullmatch(core)
     if network:
         address, mask, port = network.groups()
-        said = " dot ".join(numbers.number(part) for part in address.split("."))
-        said += f" slash {numbers.number(mask)}" if mask else ""
-        return say(said + (f" port {numbers.digits(port)}" if port else ""))
+        words = " dot ".join(numbers.number(part) for part in address.split("."))
+        words += f" slash {numbers.number(mask)}" if mask else ""
+        return say(words + (f" port {numbers.digits(port)}" if port else ""))
     match = _VERSION.fullmatch(core)
     if not match:
         return None
@@ -171,8 +171,8 @@ def version(core: str, context: Context) -> Reading | None:
     lead = match[1] or match[3]
     if len(parts) == 2 and not (lead or context.previous.lower() in _VERSIONED):
         return None
-    said = " point ".join(numbers.number(part) for part in parts)
-    return say(("version " if lead else "") + said)
+    words = " point ".join(numbers.number(part) for part in parts)
+    return say(("version " if lead else "") + words)
 
 
 def _size(size: str) -> str:

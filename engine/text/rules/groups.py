@@ -87,7 +87,7 @@ def code(run: Sequence[str], context: Context, *, entire: bool) -> int:
     return len(run) if entire and _is_known(text) else 0
 
 
-def said(text: str) -> list[str]:
+def words_of(text: str) -> list[str]:
     """A code in words, with a pause behind every group but the last."""
     words: list[str] = []
     for group in re.findall(r"\+?\d+|[A-Z]+", re.sub(r"[()]", "", text)):

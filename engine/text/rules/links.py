@@ -79,13 +79,13 @@ def path(core: str, context: Context) -> Reading | None:
 
 def spell(name: str) -> str:
     """A name with its separators said; runs of letters stay words, figures become numbers."""
-    said = []
+    words = []
     for part in _PIECES.findall(name):
         if part.isdecimal():
-            said.append(numbers.number(part))
+            words.append(numbers.number(part))
         else:
-            said.append(_SYMBOLS.get(part, part))
-    return " ".join(said)
+            words.append(_SYMBOLS.get(part, part))
+    return " ".join(words)
 
 
 def _host(host: str) -> str:

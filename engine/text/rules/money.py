@@ -142,10 +142,10 @@ def per(core: str, context: Context) -> Reading | None:
     match = _PER.fullmatch(core)
     if not match:
         return None
-    said = spread(match[1], context) or amount(match[1], context)
-    if said is None:
+    reading = spread(match[1], context) or amount(match[1], context)
+    if reading is None:
         return None
-    return Reading((*said.words, "per", *units.one(match[2]).split()), said.mark)
+    return Reading((*reading.words, "per", *units.one(match[2]).split()), reading.mark)
 
 
 def owed(core: str, context: Context) -> Reading | None:
@@ -217,14 +217,14 @@ def _price(figure: str, currency: Currency) -> str:
         figure = figure.replace(".", "")
     whole, _, rest = figure.replace(",", "").partition(".")
     units = int(whole or 0)
-    said = f"{numbers.number(whole or '0')} {currency.one if units == 1 else currency.many}"
+    words = f"{numbers.number(whole or '0')} {currency.one if units == 1 else currency.many}"
     if not rest.strip("0") and len(rest) in (0, 2):
-        return said
+        return words
     if len(rest) != 2 or not currency.cent:
         return f"{numbers.number(figure)} {currency.many}"
     hundredths = int(rest)
     cents = f"{numbers.cardinal(hundredths)} {currency.cent if hundredths == 1 else currency.cents}"
-    return f"{said} and {cents}" if units else cents
+    return f"{words} and {cents}" if units else cents
 
 
 RULES: tuple[Rule, ...] = (owed, spread, amount, per, before_sign, code)

@@ -120,12 +120,12 @@ def number(text: str) -> str:
     body = (text[1:] if sign else text).replace(",", "")
     whole, point, fraction = body.partition(".")
     if (len(whole) > 1 and whole[0] == "0" and not point) or len(whole) > _MOST_DIGITS:
-        said = digits(whole)
+        words = digits(whole)
     else:
-        said = cardinal(int(whole)) if whole else ""
+        words = cardinal(int(whole)) if whole else ""
     if point:
-        said = f"{said} point {digits(fraction)}".strip()
-    return sign + said
+        words = f"{words} point {digits(fraction)}".strip()
+    return sign + words
 
 
 def code(text: str) -> str:

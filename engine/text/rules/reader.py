@@ -107,24 +107,24 @@ class Reader:
 
     def _on_piece(self, piece: Piece) -> list[Word]:
         peeled = self._inches(marks.peel(piece.text))
-        held = _Held(piece.cut(len(peeled.opened)), peeled)
-        texts = [kept.text for kept in self._run]
-        if texts and self._line_words > 1 and groups.continues(texts, held.text):
-            self._run.append(held)
+        entry = _Held(piece.cut(len(peeled.opened)), peeled)
+        texts = [earlier.text for earlier in self._run]
+        if texts and self._line_words > 1 and groups.continues(texts, entry.text):
+            self._run.append(entry)
             return []
         words = self._read_run(peeled.core)
         if not peeled.core:
             self._attach(peeled)
             return words
-        reading = None if groups.begins(held.text) else self._try(peeled)
+        reading = None if groups.begins(entry.text) else self._try(peeled)
         if reading is not None and not reading.words and peeled.core in DASHES:
             self._soft = ","
             return words
         words += self._release("," if marks.opens_pause(peeled) else "")
         if reading is None:
-            self._run = [held]
+            self._run = [entry]
         else:
-            words += self._take(held, reading)
+            words += self._take(entry, reading)
         return words
 
     def _inches(self, peeled: Peeled) -> Peeled:
@@ -143,18 +143,18 @@ class Reader:
         words: list[Word] = []
         entire = len(run) > 1
         while run:
-            texts = [held.text for held in run]
+            texts = [entry.text for entry in run]
             context = Context(self._past)
             size = groups.code(texts, context, entire=entire)
-            for held in run[: size - 1] if size else []:
-                words += self._take(held, Reading(tuple(groups.said(held.text)), ","))
+            for entry in run[: size - 1] if size else []:
+                words += self._take(entry, Reading(tuple(groups.words_of(entry.text)), ","))
             if size:
-                words += self._take(run[size - 1], Reading(tuple(groups.said(texts[size - 1]))))
+                words += self._take(run[size - 1], Reading(tuple(groups.words_of(texts[size - 1]))))
             else:
                 size = groups.thousands(texts, context) or 1
-                held = _joined(run[:size])
+                entry = _joined(run[:size])
                 after = run[size].peeled.core if size < len(run) else following
-                words += self._take(held, self._read(held.peeled, after))
+                words += self._take(entry, self._read(entry.peeled, after))
             del run[:size]
             entire = False
         return words
@@ -174,9 +174,9 @@ class Reader:
             mark = "," if context.after[:1].islower() else "."
         return Reading(reading.words, mark, reading.currency)
 
-    def _take(self, held: _Held, reading: Reading) -> list[Word]:
+    def _take(self, entry: _Held, reading: Reading) -> list[Word]:
         """Turn a reading into words and remember it for the tokens behind it."""
-        piece, peeled = held.piece, held.peeled
+        piece, peeled = entry.piece, entry.peeled
         mark = peeled.mark if reading.mark is None else reading.mark
         soft = peeled.soft and mark == peeled.mark
         texts = [text for word in reading.words for text in _spoken(word)]
@@ -244,9 +244,9 @@ def _joined(run: list[_Held]) -> _Held:
         return run[0]
     first, *others = run
     text, places = first.piece.text, first.piece.places
-    for held in others:
-        group = re.sub(r",(?=\d)", ".", held.piece.text)  # a comma within is a decimal one
-        text, places = f"{text},{group}", (*places, places[-1], *held.piece.places)
+    for entry in others:
+        group = re.sub(r",(?=\d)", ".", entry.piece.text)  # a comma within is a decimal one
+        text, places = f"{text},{group}", (*places, places[-1], *entry.piece.places)
     return _Held(Piece(text, places), replace(marks.peel(text), opened=first.peeled.opened))
 
 

@@ -69,18 +69,18 @@ def _narrow(core: str, context: Context) -> Reading | None:
 
 
 def _first_answer(rules: tuple[Rule, ...], core: str, context: Context) -> Reading | None:
-    return next((said for rule in rules if (said := rule(core, context)) is not None), None)
+    return next((answer for rule in rules if (answer := rule(core, context)) is not None), None)
 
 
 def _led(core: str, context: Context) -> Reading | None:
     """~50, <$5, ≤5; 5+, $5+"""
     match = _LED.fullmatch(core)
-    said = (_narrow(match[2], context) or _spread(match[2], context)) if match else None
-    if match and said:
-        return replace(said, words=(*_LEADS[match[1]].split(), *said.words))
+    answer = (_narrow(match[2], context) or _spread(match[2], context)) if match else None
+    if match and answer:
+        return replace(answer, words=(*_LEADS[match[1]].split(), *answer.words))
     match = _MORE.fullmatch(core)
-    said = _narrow(match[1], context) if match else None
-    return replace(said, words=(*said.words, "plus")) if said else None
+    answer = _narrow(match[1], context) if match else None
+    return replace(answer, words=(*answer.words, "plus")) if answer else None
 
 
 def _spread(core: str, context: Context) -> Reading | None:
@@ -101,8 +101,10 @@ def _spread(core: str, context: Context) -> Reading | None:
     high = _side(match[2], replace(context, past=past, opened=""), core)
     if high is None:
         return None
-    kept = low.words if match[1][-1].isdigit() else _without_shared_end(low.words, high.words)
-    return replace(high, words=(*kept, "to", *high.words))
+    first_words = (
+        low.words if match[1][-1].isdigit() else _without_shared_end(low.words, high.words)
+    )
+    return replace(high, words=(*first_words, "to", *high.words))
 
 
 def _side(text: str, context: Context, whole: str) -> Reading | None:
@@ -114,10 +116,10 @@ def _side(text: str, context: Context, whole: str) -> Reading | None:
 
 def _without_shared_end(words: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
     """ "five percent" beside "ten percent" is "five"."""
-    kept = len(words)
-    while kept > 1 and words[kept - 1 :] == others[kept - 1 - len(words) :]:
-        kept -= 1
-    return words[:kept]
+    count = len(words)
+    while count > 1 and words[count - 1 :] == others[count - 1 - len(words) :]:
+        count -= 1
+    return words[:count]
 
 
 def _model(first: str, second: str, context: Context) -> Reading | None:

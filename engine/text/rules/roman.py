@@ -55,10 +55,10 @@ def numeral(core: str, context: Context) -> Reading | None:
         return None
     if ruler:
         return say(f"the {numbers.ordinal(value)}{possessive}")
-    counted = owner.lower() in _COUNTED
-    if counted and core in ("C", "D", "L", "M"):
+    is_counted = owner.lower() in _COUNTED
+    if is_counted and core in ("C", "D", "L", "M"):
         return None
-    if not counted and (len(core) < 2 or value > 39 or owner.isupper()):
+    if not is_counted and (len(core) < 2 or value > 39 or owner.isupper()):
         return None
     return say(numbers.cardinal(value) + possessive)
 
@@ -74,8 +74,14 @@ def unowned(core: str, context: Context) -> Reading | None:
 
 def counted_lower(core: str, context: Context) -> Reading | None:
     """chapter IV, Scene ii"""
-    counted = context.previous.lower() in _COUNTED and core.upper() not in ("I", "C", "D", "L", "M")
-    if not counted or not _NUMERAL.fullmatch(core.upper()):
+    is_counted = context.previous.lower() in _COUNTED and core.upper() not in (
+        "I",
+        "C",
+        "D",
+        "L",
+        "M",
+    )
+    if not is_counted or not _NUMERAL.fullmatch(core.upper()):
         return None
     return say(numbers.cardinal(_value(core.upper().removesuffix("'S"))))
 

@@ -78,8 +78,8 @@ _FLAG = re.compile(r"(--?)([A-Za-z][\w-]*)(?:=(.*))?")
 
 def named(core: str, context: Context) -> Reading | None:
     """C++, he/she; "C#" keeps its sign"""
-    said = _NAMES.get(core) or _NAMES.get(core.lower())
-    return say(said) if said else None
+    words = _NAMES.get(core) or _NAMES.get(core.lower())
+    return say(words) if words else None
 
 
 def operator(core: str, context: Context) -> Reading | None:
@@ -89,8 +89,8 @@ def operator(core: str, context: Context) -> Reading | None:
         return say("by") if sides else None
     if core in ("-", "–", "*", "x"):
         return _between_numbers(core, context)
-    said = _BETWEEN.get(core)
-    if said is None:
+    words = _BETWEEN.get(core)
+    if words is None:
         return None
     if core in ("≈", "~") and "(" in context.opened:
         return say("about")
@@ -98,7 +98,7 @@ def operator(core: str, context: Context) -> Reading | None:
         return say("divided by")
     if core in ("<", ">", "^", "~", "/", "#") and not context.past:
         return Reading(())
-    return say(said)
+    return say(words)
 
 
 def flag(core: str, context: Context) -> Reading | None:
@@ -123,12 +123,12 @@ def molecule(core: str, context: Context) -> Reading | None:
     if not match:
         return None
     charge = {"+": "plus", "-": "minus"}.get(match[5], "")
-    said = "-".join(
+    words = "-".join(
         numbers.cardinal(int(part)) if part.isdecimal() else part.upper()
         for part in [*re.findall(r"\d+|[A-Za-z]", match[2]), match[4]]
         if part
     )
-    return say(f"{numbers.cardinal(int(match[1])) if match[1] else ''} {said} {charge}")
+    return say(f"{numbers.cardinal(int(match[1])) if match[1] else ''} {words} {charge}")
 
 
 def code_name(core: str, context: Context) -> Reading | None:
@@ -138,8 +138,8 @@ def code_name(core: str, context: Context) -> Reading | None:
     parts = []
     for part in _SCORE_GROUPS.findall(core):
         figure = part.isdecimal()
-        said = numbers.code(part) if figure else part
-        parts.append(said.replace(" ", "-"))
+        words = numbers.code(part) if figure else part
+        parts.append(words.replace(" ", "-"))
     return Reading(("-".join(parts),))
 
 
@@ -171,12 +171,12 @@ def anything(core: str, context: Context) -> Reading:
 
 def speakable_letters(text: str) -> str:
     """Only what a word may hold."""
-    kept = "".join(
+    letters = "".join(
         char
         for char in text
         if char.isalpha() or char in "-'" or unicodedata.category(char).startswith("M")
     ).strip("-'")
-    return kept if any(char.isalpha() for char in kept) else ""
+    return letters if any(char.isalpha() for char in letters) else ""
 
 
 def _between_numbers(core: str, context: Context) -> Reading | None:
@@ -210,23 +210,23 @@ def _greek(letter: str) -> str:
 
 
 def _words(text: str, signs: dict[str, str] | None = None) -> str:
-    said = []
+    words = []
     text = _GREEK.sub(lambda match: f" {_greek(match[0])} ", text)
     for match in _PARTS.finditer(text):
         if match["number"]:
-            said.append(numbers.number(match["number"]))
+            words.append(numbers.number(match["number"]))
         elif match["power"]:
-            said.append(_EXPONENTS[match["power"]])
+            words.append(_EXPONENTS[match["power"]])
         elif match["exponent"]:
-            said.append("to the power of " + numbers.number(match["exponent"][1:]))
+            words.append("to the power of " + numbers.number(match["exponent"][1:]))
         elif match["word"]:
             humps = _HUMPS.fullmatch(match["word"])
             name = _KEYS.get(match["word"], match["word"])
-            said += re.findall("[A-Z]?[a-z]+", name) if humps else [name]
+            words += re.findall("[A-Z]?[a-z]+", name) if humps else [name]
         else:
             sign = match["double"] or match["sign"]
-            said.append((signs or {}).get(sign) or _INNER.get(sign, ""))
-    return " ".join(said)
+            words.append((signs or {}).get(sign) or _INNER.get(sign, ""))
+    return " ".join(words)
 
 
 RULES: tuple[Rule, ...] = (

@@ -28,23 +28,23 @@ def whole(core: str, context: Context) -> Reading | None:
     a_range = match and match[1].endswith("0") and match[2].endswith("00")  # 100-2000
     behind_state = len(context.previous) == 2 and context.previous.isupper()
     if (match and not a_range) or (behind_state and _ZIP.fullmatch(core)):
-        return _said(core)
+        return _reading(core)
     if any(
         pattern.fullmatch(core) for pattern in (_INTERNATIONAL, _SERIAL, _TOLL_FREE_WORD, _BOOK)
     ):
-        return _said(core)
+        return _reading(core)
     if _UNGROUPED.fullmatch(core) and (grouped := groups.international(core)):
-        return _said(grouped)
+        return _reading(grouped)
     card = _CARD.fullmatch(core)
-    return _said(" ".join(card.groups())) if card else None
+    return _reading(" ".join(card.groups())) if card else None
 
 
 def typed(core: str, context: Context) -> Reading | None:
     """The figures of "PIN 1234", "dial 112"; but "call 100 people"."""
     if not _TYPED.fullmatch(core) or not groups.cued(context):
         return None
-    counted = context.previous == "call" and not context.tail and is_counted(context.after)
-    return None if counted else _said(core)
+    is_count = context.previous == "call" and not context.tail and is_counted(context.after)
+    return None if is_count else _reading(core)
 
 
 def postal(core: str, context: Context) -> Reading | None:
@@ -52,11 +52,11 @@ def postal(core: str, context: Context) -> Reading | None:
     behind_street = bool(context.past) and context.past[0].mark == ","
     if not _ZIP.fullmatch(core) or not behind_street or context.tail:
         return None
-    return _said(core) if context.after.istitle() else None
+    return _reading(core) if context.after.istitle() else None
 
 
-def _said(text: str) -> Reading:
-    return Reading(tuple(groups.said(text)))
+def _reading(text: str) -> Reading:
+    return Reading(tuple(groups.words_of(text)))
 
 
 RULES: tuple[Rule, ...] = (whole, typed, postal)

@@ -52,8 +52,8 @@ def alone(core: str, context: Context) -> Reading | None:
         return say(prefix, "")
     per_many = _PER_MANY.fullmatch(core)
     if per_many and context.after_number:
-        said = _unit(per_many[1], one=numbers.is_one(context.previous))
-        return say(f"{said} per {numbers.number(per_many[2])}")
+        name = _unit(per_many[1], one=numbers.is_one(context.previous))
+        return say(f"{name} per {numbers.number(per_many[2])}")
     match = _EXPRESSION.fullmatch(core)
     areal = context.previous.lower() in _PREFIXES
     if not match or not (context.after_number or areal):
@@ -84,7 +84,7 @@ def feet_and_inches(core: str, context: Context) -> Reading | None:
 def oven(core: str, context: Context) -> Reading | None:
     """200C, 400F"""
     match = _OVEN.fullmatch(core)
-    return say(spoken(match[1], "°" + match[2])) if match else None
+    return say(quantity(match[1], "°" + match[2])) if match else None
 
 
 def bearing(core: str, context: Context) -> Reading | None:
@@ -98,15 +98,15 @@ def bearing(core: str, context: Context) -> Reading | None:
     match = _BEARING.fullmatch(core)
     if not match or not (match[2] or match[4]):
         return None
-    said = [
+    parts = [
         f"{numbers.number(figure)} {name}{'' if figure == '1' else 's'}"
         for figure, name in zip(match.groups(), ("degree", "minute", "second"), strict=False)
         if figure
     ]
-    return say(" ".join([*said, _DIRECTIONS.get(match[4], "")]))
+    return say(" ".join([*parts, _DIRECTIONS.get(match[4], "")]))
 
 
-def spoken(figure: str, sign: str) -> str:
+def quantity(figure: str, sign: str) -> str:
     """A number with its unit."""
     return f"{numbers.number(figure)} {_unit(sign, one=numbers.is_one(figure)).strip()}"
 
@@ -125,10 +125,10 @@ def _unit(expression: str, *, one: bool) -> str:
     match = _EXPRESSION.fullmatch(expression)
     assert match, expression
     sign, power, per, per_power = match.groups()
-    said = f"{_POWERS.get(power or '', '')} {_name(sign, one=one)}"
+    words = f"{_POWERS.get(power or '', '')} {_name(sign, one=one)}"
     if per:
-        said += f" per {_POWERS.get(per_power or '', '')} {_name(per, one=True)}"
-    return said
+        words += f" per {_POWERS.get(per_power or '', '')} {_name(per, one=True)}"
+    return words
 
 
 def _is_address(context: Context) -> bool:

@@ -104,9 +104,9 @@ def _sayable(piece: Piece) -> Piece:
     text, places = [], []
     piece = piece.replace(_EXPONENT, lambda match: ("^" if match.start() else "") + match[0])
     for char, place in zip(piece.text, piece.places, strict=True):
-        said = char if char.isascii() and char.isprintable() else _translate(char)
-        text.append(said)
-        places.extend([place] * len(said))
+        words = char if char.isascii() and char.isprintable() else _translate(char)
+        text.append(words)
+        places.extend([place] * len(words))
     return Piece("".join(text), tuple(places))
 
 

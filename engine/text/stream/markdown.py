@@ -157,8 +157,8 @@ class Markdown:
         if self._until == ")":
             end = _closing_bracket(piece.text)
         else:
-            found = piece.text.find(self._until)
-            end = found + len(self._until) if found >= 0 else -1
+            place = piece.text.find(self._until)
+            end = place + len(self._until) if place >= 0 else -1
         if end < 0:
             return []
         self._until, self._within_line = "", False

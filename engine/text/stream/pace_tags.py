@@ -56,9 +56,9 @@ class PaceTags:
 
     def end(self) -> list[Passage]:
         """The rest; a tag that was begun and not finished is dropped."""
-        for begun in self._begun:
-            if not _NAMED.match(begun):
-                self._plain(begun)
+        for tag in self._begun:
+            if not _NAMED.match(tag):
+                self._plain(tag)
         self._begun.clear()
         return self._given()
 
@@ -72,8 +72,8 @@ class PaceTags:
         elif _BEGUN.fullmatch(self._begun[-1] + char):
             self._begun[-1] += char
         else:
-            for begun in self._begun:
-                self._plain(begun)
+            for tag in self._begun:
+                self._plain(tag)
             self._begun.clear()
             self._plain(char)
 
@@ -109,5 +109,5 @@ class PaceTags:
 
     def _given(self) -> list[Passage]:
         self._close(self._pace)
-        given, self._passages = self._passages, []
-        return given
+        passages, self._passages = self._passages, []
+        return passages
