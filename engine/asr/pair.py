@@ -1,11 +1,16 @@
 """Whisper, with the built-in recogniser beside it for a quick first look at short commands.
 
 Invariant: on screen is one recogniser's hearing of an utterance. The quick one's words are shown
-only where the other has shown none, or the same; what it hears meanwhile is weighed, not shown.
+only where the other has shown none, or what sounds the same; what it hears meanwhile is weighed,
+not shown.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from difflib import SequenceMatcher
+
+from num2words import num2words
 
 from engine.asr.base import SAMPLE_RATE, RecogniserInfo, Transcript
 from engine.asr.kept import Pcm
@@ -14,9 +19,13 @@ from engine.asr.whisper.recogniser import WhisperRecogniser, WhisperRecognition
 from engine.settings import RecogniserSettings
 
 ENGLISH = ("", "en")
-QUICK_SAMPLES = 3 * SAMPLE_RATE  # no command into a reply is longer
+QUICK_SAMPLES = 5 * SAMPLE_RATE  # few skills' sentences are longer
 FIRST_SAMPLES = 3 * SAMPLE_RATE // 2  # a look of Whisper's would only delay a shorter utterance
+# Least share of letters in common of sentences that may be the same: "what man is that" and "what
+# month is it" have 0.69, an open question and what the skills' model makes of it up to 0.33.
+ALIKE = 0.65
 _WORD = re.compile(r"[a-z']+")
+_NUMBER = re.compile(r"\d{1,9}")
 
 
 class PairedRecogniser:
@@ -76,7 +85,7 @@ class PairedRecognition:
     def draft(self, wanted: Callable[[], bool]) -> Transcript | None:
         """A command that the quick one is sure of, else what Whisper hears."""
         command = self._quick.command(wanted) if self._quick else None
-        return self._agreed(command) or self._careful.draft(wanted)
+        return self._agreed(command) or self._expected(self._careful.draft(wanted), wanted)
 
     def aside(self) -> Transcript:
         """A halt, a nod or a command of which the quick one is sure, else what Whisper hears."""
@@ -103,6 +112,36 @@ class PairedRecognition:
             return None
         return command
 
+    def _expected(
+        self, careful: Transcript | None, wanted: Callable[[], bool]
+    ) -> Transcript | None:
+        """What Whisper heard; where that is no sentence of a skill, and the quick one heard one
+        that sounds the same, that one.
+        """
+        if careful is None or self._quick is None or careful.language not in ENGLISH:
+            return careful
+        said = _words(careful.text)
+        if self._quick.expects(said) or not _begins_alike(said, _words(self._quick.glance())):
+            return careful
+        phrase = self._quick.phrase(wanted)
+        if phrase is None:
+            return None
+        heard = _words(phrase.text)
+        alike = self._quick.expects(heard) and _alike("".join(said), "".join(heard))
+        return replace(careful, text=phrase.text) if alike else careful
+
+
+def _begins_alike(said: Sequence[str], begun: Sequence[str]) -> bool:
+    """Whether the first half of `said`, or more, sounds the same."""
+    whole, start = "".join(said), "".join(begun)
+    return 2 * len(start) >= len(whole) and _alike(whole[: len(start)], start)
+
+
+def _alike(one: str, other: str) -> bool:
+    return SequenceMatcher(None, one, other, autojunk=False).ratio() >= ALIKE
+
 
 def _words(text: str) -> list[str]:
-    return _WORD.findall(text.lower())
+    """Lower-case words, figures in words."""
+    spelt = _NUMBER.sub(lambda found: f" {num2words(int(found[0]))} ", text.lower())
+    return _WORD.findall(spelt.replace("%", " percent").replace("-", " "))

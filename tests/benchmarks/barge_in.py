@@ -4,7 +4,7 @@ Invariant: every figure comes from the whole engine with its real canceller, voi
 recogniser and formant voice; only the room, the people and the clock are made of arithmetic.
 
     python -m tests.benchmarks.barge_in                   all of it (about ten minutes)
-    python -m tests.benchmarks.barge_in --minutes 2 --levels -6 0
+    python -m tests.benchmarks.barge_in --minutes 2 --levels -6 0 --recogniser whisper
 """
 
 import argparse
@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from engine.asr.pick import BUILT_IN
+from engine.asr.registry import NAMES
 from engine.audio.echo import canceller as echo
 from tests.simulation import people
 from tests.simulation.people import Sound
@@ -86,12 +88,14 @@ HEAD = (
 )
 
 
-def measure(echo_db: float, *, minutes: float, trials: int | None = None) -> Row:
+def measure(
+    echo_db: float, *, minutes: float, trials: int | None = None, ears: str = BUILT_IN
+) -> Row:
     """One level of echo, in all rooms; `trials` of each kind per room (None: all there are)."""
     row = Row(echo_db)
     share = len(ROOMS)
     for number, room in enumerate(ROOMS):
-        with bench(replace(room, echo_db=echo_db, seed=number + 1)) as reply:
+        with bench(replace(room, echo_db=echo_db, seed=number + 1), ears=ears) as reply:
             reply.run(60 * minutes / share)
             row.minutes += minutes / share
             row.overheard.extend(f"{room}, {told}" for told in reply.interruptions())
@@ -105,17 +109,17 @@ def measure(echo_db: float, *, minutes: float, trials: int | None = None) -> Row
             ):
                 mine: list[Sound] = sounds[number::share][:trials]
                 trials_of.extend(reply.trial(sound) for sound in mine)
-        _compare(row, people.interruptions()[number::share][:trials], room)
+        _compare(row, people.interruptions()[number::share][:trials], room, ears)
     return row
 
 
-def _compare(row: Row, sounds: list[Sound], room: Acoustics) -> None:
+def _compare(row: Row, sounds: list[Sound], room: Acoustics, ears: str) -> None:
     """Count the words of the last trials, and those that are right without an echo. Two hearings
     without an echo, in other noise, have 80 % of their words in common, for many are wrong in both;
     so what was said is the measure of both.
     """
     for sound, trial in zip(sounds, row.asked[-len(sounds) :], strict=True):
-        alone = heard_alone(sound, room)
+        alone = heard_alone(sound, room, ears=ears)
         row.words += words_right(alone, sound.text)
         row.kept += words_right(trial.heard, sound.text)
         row.transcripts.append(f"{sound.name}: {trial.heard!r}, without echo {alone!r}")
@@ -148,13 +152,14 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=10, help="of reply per level of echo")
     parser.add_argument("--levels", type=float, nargs="+", default=LEVELS_DB, help="dB")
     parser.add_argument("--trials", type=int, help="of each kind per room; all when not given")
+    parser.add_argument("--recogniser", choices=NAMES, default=BUILT_IN)
     parser.add_argument("--detail", action="store_true", help="show what went wrong, and words")
     given = parser.parse_args()
     if people.missing_programs() or not echo.installed():
         sys.exit("This needs flite and the package livekit.")
     rows = []
     for level in given.levels:
-        row = measure(level, minutes=given.minutes, trials=given.trials)
+        row = measure(level, minutes=given.minutes, trials=given.trials, ears=given.recogniser)
         rows.append(row)
         wrong = [trial for trial in row.asked if trial.stop_s is None]
         wrong += [trial for trial in row.asked if trial.remembered is False]

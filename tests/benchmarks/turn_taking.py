@@ -6,7 +6,7 @@ and formant voice on a clock that is stepped by hand; what a thread computes cos
 time, so other programs on the machine matter little. Times count from the last sound of the speech.
 
     python -m tests.benchmarks.turn_taking                     all of it: some forty minutes
-    python -m tests.benchmarks.turn_taking --patience balanced --sets check --detail
+    python -m tests.benchmarks.turn_taking --patience balanced --sets check --recogniser whisper
 """
 
 import argparse
@@ -18,6 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from engine.asr.pick import BUILT_IN
+from engine.asr.registry import NAMES
 from engine.audio.base import Pcm
 from engine.llm.skills.model import understands
 from engine.messages import (
@@ -117,7 +119,7 @@ def _trimmed(pcm: Pcm) -> Pcm:
     return pcm[loud[0] : loud[-1] + 1]
 
 
-def measure(patience: str, texts: tuple[str, ...]) -> Iterator[Trial]:
+def measure(patience: str, texts: tuple[str, ...], ears: str = BUILT_IN) -> Iterator[Trial]:
     """One trial after the other, as they come."""
     settings = Settings()
     settings = replace(
@@ -126,7 +128,7 @@ def measure(patience: str, texts: tuple[str, ...]) -> Iterator[Trial]:
         recogniser=replace(settings.recogniser, patience=patience),
         speech=replace(settings.speech, engine="espeak"),
     )
-    with Talk(ROOM, "", settings) as engine:
+    with Talk(ROOM, "", settings, ears=ears) as engine:
         engine.run(QUIET_S)
         for number, text in enumerate(texts):
             yield engine.say(text, utterance(text, number, len(texts)))
@@ -175,6 +177,7 @@ def main() -> None:
     )
     parser.add_argument("--sets", nargs="+", choices=SETS, default=tuple(SETS))
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS)
+    parser.add_argument("--recogniser", choices=NAMES, default=BUILT_IN)
     parser.add_argument("--detail", action="store_true", help="show every utterance")
     given = parser.parse_args()
     if people.missing_programs():
@@ -183,7 +186,7 @@ def main() -> None:
     for patience in given.patience:
         for name, kind in product(given.sets, given.kinds):
             texts, trials = getattr(SETS[name], kind), []
-            for trial in measure(patience, texts) if texts else ():
+            for trial in measure(patience, texts, given.recogniser) if texts else ():
                 trials.append(trial)
                 if given.detail:
                     _print([str(trial)])

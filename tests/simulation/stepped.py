@@ -17,6 +17,8 @@ from typing import Any, Self
 import numpy as np
 
 from engine.asr.base import Recogniser
+from engine.asr.pick import BUILT_IN
+from engine.asr.whisper import model
 from engine.audio.base import Pcm
 from engine.audio.devices.file_device import SteppedClock
 from engine.audio.devices.portaudio import Devices
@@ -39,7 +41,7 @@ _LIMIT = 200  # rounds of one thread in one step: what never rests is a fault
 class SteppedWorker:
     """See Worker; its share is done when the engine is stepped."""
 
-    processor_s = staticmethod(time.thread_time)
+    processor_s = staticmethod(time.process_time)  # Whisper computes on threads of its own
 
     def __init__(
         self,
@@ -138,7 +140,9 @@ class SteppedEngine:
         settings: Settings | None = None,
         *,
         canceller: Callable[[Cleaning], EchoCanceller] = open_canceller,
+        ears: str = BUILT_IN,
     ) -> None:
+        """`ears` is the kind of recogniser, whatever the settings say."""
         self.clock = SteppedClock()
         self.room = Room(acoustics, voice_db=voice_db())
         self.devices = RoomDevices(self.room, self.clock)
@@ -148,13 +152,14 @@ class SteppedEngine:
         self._crew: list[SteppedWorker] = []
         self._patches = ExitStack()
         self._settings = settings or Settings(speech=SPEECH)
+        self._ears = ears
         self._factories = replace(standard_factories(), **self._own_parts(), canceller=canceller)
 
     def _own_parts(self) -> dict[str, Any]:
         return {
             "microphone": lambda name: self.devices.microphone,
             "loudspeaker": lambda name: self.devices.loudspeaker,
-            "recogniser": lambda settings, phrases: recogniser(),
+            "recogniser": lambda settings, phrases: recogniser(self._ears),
             "synthesiser": self._tapped,
             "language_model": lambda settings, progress: self.model,
             "devices": _NoChange(),
@@ -236,11 +241,22 @@ def stepping(
         yield
 
 
+class _Kept:
+    """A recogniser for one engine after the other: none of them closes it."""
+
+    def __init__(self, recogniser: Recogniser) -> None:
+        self.info, self.open, self.adjust = recogniser.info, recogniser.open, recogniser.adjust
+
+    def close(self) -> None:
+        """Stay."""
+
+
 @cache
-def recogniser() -> Recogniser:
-    """The built-in one, which expects the skills' sentences; loaded once."""
+def recogniser(name: str = BUILT_IN) -> Recogniser:
+    """One that expects the skills' sentences; loaded once, and for good."""
     factories = standard_factories()
-    return factories.recogniser(RecogniserSettings("sphinx"), factories.phrases())
+    with _replaced(model, "MAX_THREADS", 1):  # the time of several would count several times
+        return _Kept(factories.recogniser(RecogniserSettings(name), factories.phrases()))
 
 
 @cache

@@ -3,6 +3,7 @@
 Invariant: a trial is judged by what the engine told and by the loudspeaker's gain alone.
 """
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -10,6 +11,7 @@ from difflib import SequenceMatcher
 
 import numpy as np
 
+from engine.asr.pick import BUILT_IN
 from engine.messages import Ending, Heard, Phase, PhaseChanged, SendText, TurnEnded
 from engine.runtime.workers.ducking import HOLD_S
 from tests.simulation.people import Sound
@@ -175,13 +177,13 @@ class Bench:
         return [float(start) * STEP_S for start in starts if start * STEP_S > since]
 
 
-def heard_alone(sound: Sound, acoustics: Acoustics) -> str:
+def heard_alone(sound: Sound, acoustics: Acoustics, *, ears: str = BUILT_IN) -> str:
     """What the recogniser makes of a sound in this room while nothing is played."""
     room = Room(replace(acoustics, echo_db=-200.0))
     silence = np.zeros(BLOCK, np.float32)
     blocks = (len(sound.pcm) + 2 * round(MARGIN_S * RATE)) // BLOCK
     room.say(sound.pcm, at=round(MARGIN_S * RATE))
-    recognition = recogniser().open()
+    recognition = recogniser(ears).open()
     for _ in range(blocks):
         recognition.push(room.step(silence))
     text = recognition.finish().text
@@ -191,15 +193,15 @@ def heard_alone(sound: Sound, acoustics: Acoustics) -> str:
 
 def words_right(heard: str, text: str) -> int:
     """How many words of `text` are in what was `heard`, in order."""
-    said, meant = heard.lower().split(), text.lower().split()
+    said, meant = (re.findall(r"[a-z']+", words.lower()) for words in (heard, text))
     blocks = SequenceMatcher(None, said, meant, autojunk=False).get_matching_blocks()
     return sum(block.size for block in blocks)
 
 
 @contextmanager
-def bench(acoustics: Acoustics) -> Iterator[Bench]:
-    """A warmed-up reply in a room."""
-    with SteppedEngine(acoustics, REPLY) as engine:
+def bench(acoustics: Acoustics, *, ears: str = BUILT_IN) -> Iterator[Bench]:
+    """A warmed-up reply in a room, with a recogniser of that kind."""
+    with SteppedEngine(acoustics, REPLY, ears=ears) as engine:
         bench = Bench(engine)
         bench.run(WARM_UP_S)
         yield bench

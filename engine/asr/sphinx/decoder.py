@@ -35,8 +35,8 @@ class SphinxDecoder:
     """Both decoders, and the mean that the next utterance begins with."""
 
     def __init__(self, phrases: PhraseModel, *, any_english: bool = True) -> None:
-        """Without `any_english`, where there are phrases, only decode_aside() and
-        decode_command() are allowed. ModelError when pocketsphinx or its model is missing.
+        """Without `any_english`, where there are phrases, decode() is not allowed. ModelError when
+        pocketsphinx or its model is missing.
         """
         self.phrases = phrases
         known = _known(phrases) if phrases.size else None
@@ -88,15 +88,24 @@ class SphinxDecoder:
     def decode_command(self, clip: Clip, wanted: Callable[[], bool] = always) -> Likely | None:
         """A short phrase of which its model is sure beyond decode()'s needs."""
         spoken = self._short(clip)
-        if spoken is None:
-            return None
-        try:
-            mean = self._known.mean(spoken, self._mean)
-            expected = self._search(self._known, PHRASES, mean, spoken, wanted)
-        except RuntimeError as error:
-            raise failure(error) from error
+        expected = None if spoken is None else self._phrase(spoken, wanted)
         certain = sure(expected) if expected is not None and expected.words else None
         return certain if certain is not None and certain.confidence >= COMMAND else None
+
+    def decode_phrase(self, clip: Clip, wanted: Callable[[], bool] = always) -> Likely | None:
+        """What the phrases' model makes of a clip; None: given up, as it was no longer `wanted`."""
+        spoken = clip.spoken(pause_ms=PAUSE_MS, margin_ms=MARGIN_MS)
+        if len(spoken) == 0:
+            return Likely("", 0.0)
+        expected = self._phrase(spoken, wanted)
+        return None if expected is None else Likely(" ".join(expected.words), expected.least)
+
+    def _phrase(self, pcm: Pcm, wanted: Callable[[], bool]) -> Heard | None:
+        try:
+            mean = self._known.mean(pcm, self._mean)
+            return self._search(self._known, PHRASES, mean, pcm, wanted)
+        except RuntimeError as error:
+            raise failure(error) from error
 
     @property
     def _any(self) -> Searches:

@@ -90,6 +90,10 @@ class SphinxRecognition:
         """The same: there is nothing quicker."""
         return self.partial()
 
+    def expects(self, words: Sequence[str]) -> bool:
+        """Whether the skills' sentences make all of these steps from word to word."""
+        return bool(words) and self._decoder.phrases.unseen(words) == 0
+
     def draft(self, wanted: Callable[[], bool]) -> Transcript | None:
         """Decode all of it, carefully. The streaming pass begins anew with what follows: one
         decoder does one thing at a time.
@@ -107,6 +111,12 @@ class SphinxRecognition:
     def command(self, wanted: Callable[[], bool]) -> Transcript | None:
         """A short sentence of a skill if it was surely one, and is `wanted` still."""
         return self._draft(lambda clip: self._decoder.decode_command(clip, wanted))
+
+    def phrase(self, wanted: Callable[[], bool]) -> Transcript | None:
+        """The likeliest sentence of the skills' words, however unlikely; None when no longer
+        `wanted`.
+        """
+        return self._draft(lambda clip: self._decoder.decode_phrase(clip, wanted))
 
     def _whole(self) -> Transcript:
         transcript = self.draft(lambda: True)

@@ -1,9 +1,10 @@
 """Whisper with a quick first look beside it: who is believed, and what is on screen meanwhile."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+import pytest
 
 from engine.asr.base import SAMPLE_RATE, Transcript
 from engine.asr.pair import FIRST_SAMPLES, QUICK_SAMPLES, PairedRecogniser, PairedRecognition
@@ -11,6 +12,7 @@ from engine.settings import RecogniserSettings
 
 STOP = Transcript("stop", 0.97, "sphinx")
 SENTENCE = Transcript("Stop the press.", 0.9, "whisper")
+PHRASES = ("quieter please", "what is seven plus eleven")
 
 
 @dataclass
@@ -19,6 +21,8 @@ class Careful:
     samples: int = 0
     closed: bool = False
     drafts: int = 0
+    says: str = SENTENCE.text
+    language: str = ""
 
     def push(self, pcm: np.ndarray) -> None:
         self.samples += len(pcm)
@@ -32,10 +36,10 @@ class Careful:
 
     def draft(self, wanted: Callable[[], bool]) -> Transcript | None:
         self.drafts += 1
-        return SENTENCE if wanted() else None
+        return self.aside() if wanted() else None
 
     def aside(self) -> Transcript:
-        return SENTENCE
+        return replace(SENTENCE, text=self.says, language=self.language)
 
     def close(self) -> None:
         self.closed = True
@@ -57,6 +61,12 @@ class Quick:
 
     def command(self, wanted: Callable[[], bool]) -> Transcript | None:
         return self.surely
+
+    def phrase(self, wanted: Callable[[], bool]) -> Transcript | None:
+        return replace(STOP, text=self.hears[-1]) if wanted() else None
+
+    def expects(self, words: list[str]) -> bool:
+        return " ".join(words) in PHRASES
 
     def interjection(self) -> Transcript | None:
         return self.nod
@@ -129,6 +139,45 @@ def test_the_quick_one_listens_where_english_is_spoken():
     assert opened.open().glance() == "stop"
     opened.adjust(RecogniserSettings("whisper", language="de"))
     assert opened.open().glance() == ""
+
+
+@pytest.mark.parametrize(
+    ("careful", "glance", "phrase", "believed"),
+    [
+        ("Quiet, or please.", "quieter…", "quieter please", "quieter please"),
+        ("What a 7 plus 11.", "what is seven plus…", PHRASES[1], PHRASES[1]),
+        ("Quieter, please!", "quieter please", "quieter please", "Quieter, please!"),
+        ("Why is the sea quiet?", "quieter please", "quieter please", "Why is the sea quiet?"),
+        ("Quiet, or please.", "stop…", "quieter please", "Quiet, or please."),
+        ("Quiet, or please.", "quieter…", "quieter", "Quiet, or please."),
+        (
+            "Quieter in the city at night.",
+            "quieter…",
+            "quieter please",
+            "Quieter in the city at night.",
+        ),
+        ("", "quieter please", "quieter please", ""),
+    ],
+)
+def test_a_skills_sentence_is_believed_where_it_sounds_the_same(careful, glance, phrase, believed):
+    recognition = pair(Careful(says=careful), Quick(surely=None, hears=[glance, phrase]))
+    heard = recognition.draft(lambda: True)
+    assert heard == replace(SENTENCE, text=believed)
+    assert recognition.aside().text == careful  # into a reply people say other things
+
+
+def test_what_is_said_in_another_language_is_left_as_it_was_heard():
+    careful = Careful(says="Quiet, or please.", language="fr")
+    recognition = pair(careful, Quick(surely=None, hears=["quieter please"]))
+    assert recognition.finish().text == "Quiet, or please."
+
+
+def test_a_draft_nobody_wants_any_more_is_not_compared():
+    wanted = iter([True])  # by Whisper
+    recognition = pair(
+        Careful(says="Quiet, or please."), Quick(surely=None, hears=["quieter please"])
+    )
+    assert recognition.draft(lambda: next(wanted, False)) is None
 
 
 def test_closing_throws_both_away():
