@@ -70,11 +70,19 @@ def done_steps(env: Environment, goal: Goal) -> list[str]:
 
 
 def test_every_goal_does_its_steps_in_order(uv: FakeUv, env: Environment):
-    assert done_steps(env, Goal.RUN) == ["uv", "run", "torch", "project"]
+    assert done_steps(env, Goal.RUN) == ["uv", "run", "torch", "project", "start"]
+
+
+def test_a_first_start_that_cannot_be_made_quick_is_no_failure(
+    uv: FakeUv, env: Environment, capsys: pytest.CaptureFixture[str]
+):
+    uv.lacks.append(f"import {', '.join(steps.IMPORTED)}")
+    assert "start" in done_steps(env, Goal.RUN)
+    assert "will take longer" in capsys.readouterr().out
 
 
 def test_the_test_goal_adds_tools_and_language_models(uv: FakeUv, env: Environment):
-    assert done_steps(env, Goal.TEST) == ["uv", "run", "torch", "dev", "llm", "project"]
+    assert done_steps(env, Goal.TEST) == ["uv", "run", "torch", "dev", "llm", "project", "start"]
 
 
 def test_a_complete_setup_runs_nothing(uv: FakeUv, env: Environment):
