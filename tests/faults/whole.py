@@ -26,7 +26,7 @@ PATIENCE_S = 60.0  # a loaded machine is slow; a passing test hardly waits
 RATE = 48_000  # Hz of the loudspeaker
 HURRY = 8.0  # replies are heard this many times faster than a person would want
 THREADS = {"conductor", "listener", "transcriber", "thinker", "speaker", "background"}
-THREADS |= {"librarian", "fetching"}
+THREADS |= {"historian", "librarian", "fetching"}
 LOADED = {Part.RECOGNISER, Part.LANGUAGE_MODEL, Part.SYNTHESISER}
 
 
