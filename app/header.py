@@ -5,7 +5,7 @@ Invariant: what the engine says of hands-free and volume is shown without being 
 """
 
 from PySide6.QtCore import QSignalBlocker, Qt
-from PySide6.QtWidgets import QHBoxLayout, QSlider, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSlider, QToolButton, QWidget
 
 from app.bridge import Post
 from app.conversation.recording import RecordingSign
@@ -147,6 +147,7 @@ class Header(QWidget):
         return volume
 
     def _lay_out(self) -> None:
+        self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         row = self._row
         row.setSpacing(4)
         row.addWidget(self.history)

@@ -30,6 +30,7 @@ class Act(Enum):
     RECORD = "record"
     VOICES = "voices"
     TIMES = "times"
+    MODELS = "models"
     SETTINGS = "settings"
     FIRST_START = "first start"
     HELP = "help"
@@ -57,6 +58,7 @@ SHORTCUTS = (
     Shortcut(Act.RECORD, "Ctrl+R", "Record both sides, or end that"),
     Shortcut(Act.TIMES, "Ctrl+T", "Answer times"),
     Shortcut(Act.DETAILS, "Ctrl+D", "Voice and status (narrow window)"),
+    Shortcut(Act.MODELS, "Ctrl+M", "Models: fetch, add, choose"),
     Shortcut(Act.SETTINGS, "Ctrl+,", "Settings"),
     Shortcut(Act.FIRST_START, "Ctrl+I", "The first steps once more"),
     Shortcut(Act.HELP, "F1", "These keys"),

@@ -11,6 +11,7 @@ from app.keys import SHORTCUTS, Act, native
 
 _WORDS = {
     Act.VOICES: "Voices…",
+    Act.MODELS: "Models…",
     Act.EXPORT: "Export the conversation…",
     Act.RECORD: "Record both sides",
     Act.TIMES: "Answer times",

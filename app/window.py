@@ -22,7 +22,6 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import (
     QGridLayout,
     QStackedWidget,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -39,6 +38,7 @@ from app.history.beside import Beside
 from app.history.panel import HistoryPanel
 from app.keys import SHORTCUTS, Act, KeysCard, Precedence
 from app.look.theme import Theme, mode_named
+from app.models.opener import Models
 from app.more import MoreMenu
 from app.settings.dialog import SettingsDialog
 from app.settings.form import Value, flat
@@ -104,6 +104,7 @@ class Window(QWidget):
         self.composer = Composer(self.post, theme, self)
         self.stage = Stage(self.post, theme, self)
         self.shelf = Shelf(self.post, theme, self)
+        self.models = Models(self.post, theme, self)
         self.talk_key = TalkKey(settings.window.talk_key, self)
         self._precedence = Precedence(self)
         self._connect()
@@ -119,8 +120,6 @@ class Window(QWidget):
                 self._on_setting(key, value)
             case ConversationOpened(conversation=int()) if self._beside.hides_pages:
                 self.header.history.setChecked(False)
-            case _:
-                pass
         for part in (
             self.devices,
             self.header,
@@ -132,6 +131,7 @@ class Window(QWidget):
             self.stage,
             self.shelf,
             self.first_start,
+            self.models,
         ):
             part.on_event(event)
         if self._dialog is not None:
@@ -195,6 +195,8 @@ class Window(QWidget):
         self.talk_key.pressed.connect(lambda: talk.hold(True))
         self.talk_key.released.connect(lambda: talk.hold(False))
         self.conversation.emptied.connect(self._show_page)
+        self.conversation.door.clicked.connect(lambda: self._act(Act.MODELS))
+        self.first_start.models.connect(lambda: self._act(Act.MODELS))
         self.shelf.status.chosen.connect(self._on_part_chosen)
         self.shelf.status.loading_changed.connect(self.notice.stand)
         header = self.header
@@ -205,7 +207,6 @@ class Window(QWidget):
         again.connect(lambda turn, start: self.post(Replay(turn, start)))
         header.theme_button.clicked.connect(lambda: self.change(THEME_KEY, header.next_mode.value))
         header.more.setMenu(MoreMenu(self._act, lambda: header.recording.is_on, self))
-        header.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         header.settings.clicked.connect(lambda: self._act(Act.SETTINGS))
         for each in SHORTCUTS:
             shortcut = QShortcut(QKeySequence(each.keys), self)
@@ -226,6 +227,7 @@ class Window(QWidget):
             Act.RECORD: self.header.recording.toggle_recording,
             Act.TIMES: self.shelf.status.show_times,
             Act.DETAILS: self.header.details.toggle,
+            Act.MODELS: self.models.open,
             Act.SETTINGS: lambda: self.open_settings(None),
             Act.FIRST_START: self._begin_first_start,
             Act.HELP: lambda: KeysCard(self.talk_key.label, self).show(),

@@ -1,6 +1,7 @@
 """An engine for the window's tests: remembers commands, and says what the test tells it to say."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from threading import Event as Flag
 
@@ -12,6 +13,7 @@ from engine.api import (
     Event,
     Heard,
     Levels,
+    ModelWanted,
     Part,
     Phase,
     PhaseChanged,
@@ -25,6 +27,7 @@ from engine.api import (
     VoicesChanged,
     WordHeard,
 )
+from engine.api import messages as m
 
 READY = (
     Ready(Part.MICROPHONE, "Built-in microphone"),
@@ -100,6 +103,135 @@ def speaking_turn(turn: int, said: str, reply: str, *, word: str) -> tuple[Event
         WordHeard(turn, start, start + len(word)),
         Levels(-70.0, -18.0),
     )
+
+
+def lacking_turn(turn: int, said: str) -> tuple[Event, ...]:
+    """A turn that only a language model could have answered."""
+    reply = (
+        "I can't answer that without a language model. Try: what time is it, or: spell necessary."
+    )
+    heard, thinking, *rest = spoken_turn(turn, said, reply)
+    return (heard, thinking, ModelWanted(turn), *rest)
+
+
+def entry(name: str, title: str, kind: str, **other: object) -> m.ModelEntry:
+    """A model that can be fetched, unless told otherwise."""
+    blank = m.ModelEntry(
+        name,
+        title,
+        kind,
+        m.Origin.LISTED,
+        m.Presence.MISSING,
+        megabytes=0,
+        megabytes_here=0,
+        memory_mb=0,
+        fits=True,
+        licence="MIT",
+        attribution="by somebody",
+        folder=f"/models/{name}",
+    )
+    return replace(blank, **other)  # type: ignore[arg-type] # the fields' own types
+
+
+HERE = {"state": m.Presence.COMPLETE}
+BUILT_IN = {"origin": m.Origin.BUILT_IN, "folder": "", **HERE}
+LIBRARY = (
+    m.ModelsListed(
+        (
+            entry(
+                "sphinx", "Sphinx: knows the skills' sentences, English", "recogniser", **BUILT_IN
+            ),
+            entry(
+                "whisper-base",
+                "Whisper base: a better recogniser for most machines, in many languages",
+                "recogniser",
+                megabytes=148,
+                megabytes_here=148,
+                memory_mb=199,
+                in_use=True,
+                measured="Whisper has a sentence written 0.6 s after its end.",
+                **HERE,
+            ),
+            entry(
+                "whisper-turbo",
+                "Whisper large v3 turbo: the fewest words wrong, for a graphics card",
+                "recogniser",
+                megabytes=1622,
+                memory_mb=1083,
+            ),
+            entry(
+                "skills",
+                "Built-in skills: no language model, certain answers",
+                "language model",
+                in_use=True,
+                licence="GPL-3.0",
+                **BUILT_IN,
+            ),
+            entry(
+                "qwen3-1-7b",
+                "Qwen 3 1.7B: answers anything, briefly, also on a small machine",
+                "language model",
+                megabytes=1107,
+                memory_mb=1757,
+                licence="Apache-2.0",
+            ),
+            entry(
+                "qwen3-8b",
+                "Qwen 3 8B: better answers on a large machine",
+                "language model",
+                megabytes=5028,
+                memory_mb=5678,
+                fits=False,
+                licence="Apache-2.0",
+            ),
+            entry(
+                "/home/me/mine.gguf",
+                "mine.gguf",
+                "language model",
+                megabytes=700,
+                memory_mb=1350,
+                origin=m.Origin.ADDED,
+                licence="not known here",
+                obstacle="It needs llama.cpp: run `make llm` in the program's folder, then start it"
+                " again.",
+                **HERE,
+            ),
+            entry(
+                "ollama/llama3.2:3b",
+                "llama3.2:3b",
+                "language model",
+                megabytes=2019,
+                origin=m.Origin.SERVER,
+                licence="not known here",
+                attribution="runs in Ollama on this computer",
+                **HERE,
+            ),
+            entry("starter", "Rubato's own voice", "voice", in_use=True, **BUILT_IN),
+            entry(
+                "voxtream2",
+                "VoXtream2, the full-size voice (462 million parameters)",
+                "voice",
+                megabytes=1854,
+                megabytes_here=420,
+                memory_mb=3209,
+                licence="CC-BY-4.0",
+                state=m.Presence.PARTIAL,
+            ),
+            entry(
+                "mimi", "Mimi, the neural codec VoXtream2 speaks through", "codec", megabytes=385
+            ),
+        ),
+        m.Recommendation(
+            ("whisper-base", "qwen3-1-7b"),
+            1107,
+            "Whisper base listens (already here); Qwen 3 1.7B thinks (1,107 MB); the built-in voice"
+            " stays.",
+        ),
+        "4 GB of memory, 2 cores",
+    ),
+    m.ModelProgress("qwen3-1-7b", m.Activity.FETCHING, 420_000_000, 1_107_409_472),
+    m.ModelSettled("whisper-base", "Every file is as it was fetched."),
+)
 
 
 def measurements(turn: int) -> tuple[Event, ...]:

@@ -29,6 +29,7 @@ TURN_GAP = 22.0
 RADIUS = 16.0
 GUTTER = 16.0  # least room left and right of the column
 COLUMN = 760.0  # longer lines are tiring to read
+DOOR = 32.0  # height of a button below a reply; its line of text is half as high
 _KIND = QTextFormat.Property.UserProperty + 1
 
 
@@ -40,6 +41,7 @@ class Kind(Enum):
     PARTIAL = 2
     REPLY = 3
     CAPTION = 4
+    DOOR = 5  # a caption, empty perhaps, with room for a button
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,9 @@ def block_format(kind: Kind, column: float, text_width: float) -> QTextBlockForm
             result.setRightMargin(column * 0.08 + PAD_X)
         case Kind.CAPTION:
             result.setTopMargin(PAD_Y + 5)
+        case Kind.DOOR:
+            result.setTopMargin(PAD_Y + GAP + DOOR / 4)
+            result.setBottomMargin(DOOR / 4)
         case Kind.SPACER:
             result.setLineHeight(1.0, QTextBlockFormat.LineHeightTypes.FixedHeight.value)
     return result
@@ -87,7 +92,7 @@ def char_format(kind: Kind, theme: Theme, font: QFont) -> QTextCharFormat:
         case Kind.PARTIAL:
             result.setFont(font)
             result.setForeground(theme.colour("muted"))
-        case Kind.CAPTION:
+        case Kind.CAPTION | Kind.DOOR:
             result.setFont(scaled(font, 0.82))
             result.setForeground(theme.colour("muted"))
         case Kind.SPACER:
@@ -118,7 +123,7 @@ def text_rect(block: QTextBlock) -> QRectF:
 def paint_bubble(painter: QPainter, block: QTextBlock, theme: Theme) -> None:
     """The ground of one block; the painter is in document coordinates."""
     kind = kind_of(block)
-    if kind in (Kind.SPACER, Kind.CAPTION) or block.length() <= 1:
+    if kind in (Kind.SPACER, Kind.CAPTION, Kind.DOOR) or block.length() <= 1:
         return
     rect = text_rect(block)
     if kind is not Kind.REPLY:  # the person's bubbles end where the column ends

@@ -16,6 +16,7 @@ from app.conversation.document_text import LINE_END, characters, displayable, un
 from app.conversation.transcript import Exchange, Span
 from app.look.theme import Theme
 
+_NO_TEXT = "\u00a0"  # a block of it keeps its place
 _MEASURED = 400  # characters; no line is wider than the column, and measuring a book is slow
 
 
@@ -98,6 +99,13 @@ class ConversationDocument(QTextDocument):
             if place.reply is not None and place.reply_block == number:
                 return place.exchange, characters(place.reply, position - block.position())
         return None
+
+    def door_block(self, exchange: Exchange) -> QTextBlock | None:
+        """The block with room for a button; None while there is none."""
+        place = self._find(exchange)
+        if place is None or place.caption is None or not exchange.has_door:
+            return None
+        return self.findBlockByNumber(place.caption_block)
 
     def reply_words(self, exchange: Exchange, span: Span) -> Words:
         """A span of the reply in the units of its block."""
@@ -187,7 +195,8 @@ class ConversationDocument(QTextDocument):
             self._write(place.reply_block, Kind.REPLY, reply)
 
     def _show_caption(self, place: _Place) -> None:
-        caption = place.exchange.caption
+        kind = Kind.DOOR if place.exchange.has_door else Kind.CAPTION
+        caption = place.exchange.caption or (_NO_TEXT if kind is Kind.DOOR else "")
         if (caption or None) == place.caption:
             return
         if not caption:
@@ -197,7 +206,7 @@ class ConversationDocument(QTextDocument):
         if place.caption is None:
             self._insert_block(place, place.caption_block)
         place.caption = caption
-        self._write(place.caption_block, Kind.CAPTION, caption)
+        self._write(place.caption_block, kind, caption)
 
     def _drop(self, place: _Place) -> None:
         for _ in range(place.end_block - place.first_block):

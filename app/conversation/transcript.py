@@ -12,6 +12,7 @@ from engine.api import (
     Ending,
     Event,
     Heard,
+    ModelWanted,
     PartialTranscript,
     PastTurn,
     ReplayEnded,
@@ -56,6 +57,7 @@ class Exchange:
     word: Span | None = None  # being heard now; None = no word is
     ending: Ending | None = None  # None = the turn goes on
     was_left_open: bool = False  # the program ended in the middle of it
+    wants_model: bool = False  # only a language model could have answered it
 
     @property
     def is_blank(self) -> bool:
@@ -71,6 +73,11 @@ class Exchange:
     @property
     def was_interrupted(self) -> bool:
         return self.ending is not None and self.ending.interrupted
+
+    @property
+    def has_door(self) -> bool:
+        """A way to a language model stands below the reply."""
+        return self.wants_model and bool(self.reply)
 
     @property
     def caption(self) -> str:
@@ -118,8 +125,8 @@ class Transcript:
                 return self._on_said(turn, text, is_partial=False)
             case ReplyDelta(turn, text):
                 return self._on_delta(turn, text)
-            case Thought(turn, text):
-                return self._on_thought(turn, text)
+            case Thought() | ModelWanted():
+                return self._on_aside(event)
             case WordHeard(turn, start, end):
                 return self._on_word(turn, Span(start, end))
             case WordReplayed() | ReplayEnded():
@@ -143,10 +150,12 @@ class Transcript:
             exchange.reply += text
         return exchange
 
-    def _on_thought(self, turn: int, text: str) -> Exchange | None:
-        exchange = self._open_exchange(turn)
-        if exchange is not None:
-            exchange.thought = (exchange.thought + text)[-_THOUGHT_SHOWN:]
+    def _on_aside(self, event: Thought | ModelWanted) -> Exchange | None:
+        exchange = self._open_exchange(event.turn)
+        if exchange is not None and isinstance(event, Thought):
+            exchange.thought = (exchange.thought + event.text)[-_THOUGHT_SHOWN:]
+        elif exchange is not None:
+            exchange.wants_model = True
         return exchange
 
     def _on_word(self, turn: int, word: Span) -> Exchange | None:

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import QAbstractSlider, QFrame, QPushButton, QTextEdit, Q
 
 from app.conversation import bubbles
 from app.conversation.document import ConversationDocument
+from app.conversation.door import Door
 from app.conversation.replay import Place, step, step_reply, word_at
 from app.conversation.transcript import Exchange, Transcript
 from app.look.theme import Theme, scaled
@@ -74,6 +75,7 @@ class Conversation(QTextEdit):
         self._clicked: Place | None = None  # unless it becomes a double click, which selects
         self.setDocument(self._document)
         self._set_up_reading()
+        self.door = Door(self._document, self.transcript, self)
         self._latest = QPushButton("↓  Latest", self)
         self._latest.setProperty("kind", "pill")
         self._latest.setAccessibleName("Go to the latest turn")
@@ -83,6 +85,7 @@ class Conversation(QTextEdit):
         bar = self.verticalScrollBar()
         bar.valueChanged.connect(self._on_scrolled)
         bar.rangeChanged.connect(self._follow)
+        self.door.follow()
         theme.changed.connect(self.rebuild)
         self.rebuild()
 
@@ -99,6 +102,7 @@ class Conversation(QTextEdit):
         was_blank = self._document.is_blank
         self._document.show_exchange(exchange)
         self._faint_unheard()
+        self.door.place()
         if was_blank != self._document.is_blank:
             self.emptied.emit(self._document.is_blank)
         self._follow()
@@ -132,6 +136,7 @@ class Conversation(QTextEdit):
             if not exchange.is_blank:
                 self._document.show_exchange(exchange)
         self._faint_unheard()
+        self.door.place()
         self._follow()
 
     def follow_again(self) -> None:

@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 os.environ["QT_SCALE_FACTOR"] = sys.argv[2] if len(sys.argv) > 2 else "1"
 
 from PySide6.QtCore import QElapsedTimer
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QScrollArea, QWidget
 
 from app.look.theme import Mode, Theme
 from app.program import make_application
@@ -32,9 +32,18 @@ from engine.api import (
     VoiceEntry,
     VoicesListed,
 )
-from tests.fakes_engine import READY, inspected, measurements, speaking_turn, spoken_turn
+from tests.fakes_engine import (
+    LIBRARY,
+    READY,
+    inspected,
+    lacking_turn,
+    measurements,
+    speaking_turn,
+    spoken_turn,
+)
 
 SIZES = {"wide": (1100, 760), "narrow": (480, 640), "large": (1600, 1000)}
+PAGES = {"wide": (620, 640), "narrow": (460, 620), "large": (900, 1000)}
 TALK = (
     *spoken_turn(1, "What time is it?", "It is twenty-five past ten in the morning."),
     *spoken_turn(
@@ -157,6 +166,28 @@ def other_states(theme: Theme) -> None:
     window.deleteLater()
 
 
+def models(theme: Theme, size: str) -> None:
+    """The page of models as on a small machine, in the middle of a fetch; and the door to it."""
+    wanted = (
+        *READY,
+        *spoken_turn(1, "What time is it?", "It is twenty-five past ten in the morning."),
+        *lacking_turn(2, "Who wrote Hamlet?"),
+    )
+    window = fresh(theme, size, wanted)
+    save(window, f"{theme.mode.value}-{size}-door")
+    page = window.models.open()
+    page.resize(*(PAGES[size]))
+    for event in LIBRARY:
+        window.on_event(event)
+    settle(200)
+    save(page, f"{theme.mode.value}-{size}-models")
+    bar = page.findChild(QScrollArea).verticalScrollBar()
+    bar.setValue(bar.maximum() * 2 // 3)
+    settle(100)
+    save(page, f"{theme.mode.value}-{size}-models-lower")
+    window.deleteLater()
+
+
 def main() -> None:
     application = make_application()
     theme = Theme(Mode.DARK, application)
@@ -164,6 +195,7 @@ def main() -> None:
         theme.choose(mode)
         for size in SIZES:
             talking(theme, size)
+            models(theme, size)
         other_states(theme)
 
 

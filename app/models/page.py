@@ -1,0 +1,126 @@
+"""The page of models: what is recommended, everything there is, and ways to more.
+
+Invariant: it shows what the engine has listed, and asks for the list whenever it is opened; servers
+on this machine are looked for then, and nowhere else.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QFileDialog, QPushButton, QWidget
+
+from app.bridge import Post
+from app.look.label import Label
+from app.look.page import Page
+from app.look.theme import Theme, scaled
+from app.models.recommended import RecommendedCard
+from app.models.row import KINDS, ModelRow
+from engine.api import Event
+from engine.api import messages as m
+
+_ABOUT = (
+    "What Rubato listens, thinks and speaks with. Nothing is fetched before you press a button that"
+    " says how much it is."
+)
+_PARTS = "Parts of a voice"
+_MOST_DROPPED = 20
+
+
+class ModelsPage(Page):
+    """Not modal; fetches go on when it is closed."""
+
+    def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
+        super().__init__("Models", _ABOUT, parent)
+        self._post = post
+        self._theme = theme
+        self.rows: dict[str, ModelRow] = {}
+        self.recommended = RecommendedCard(post, self)
+        self.add_file = QPushButton("Add a &file…", self)
+        self.add_folder = QPushButton("Add a f&older…", self)
+        self.look = QPushButton("Look for &servers", self)
+        self.add_file.setToolTip("A GGUF file of your own; it stays where it is")
+        self.add_folder.setToolTip("A folder with GGUF files or with a converted Whisper model")
+        self.look.setToolTip("Ollama, LM Studio and llama-server on this computer")
+        self.add_file.clicked.connect(lambda: self.choose(QFileDialog.FileMode.ExistingFile))
+        self.add_folder.clicked.connect(lambda: self.choose(QFileDialog.FileMode.Directory))
+        self.look.clicked.connect(lambda: post(m.ListModels(servers=True)))
+        for button in (self.add_file, self.add_folder, self.look):
+            self.foot.addWidget(button)
+        self.foot.addStretch(1)
+        self.body.addWidget(self.recommended)
+        self._headings = {kind: self._heading(title) for kind, title in KINDS.items()}
+        self._parts = self._heading(_PARTS)
+        self.body.addStretch(1)
+        self.setAcceptDrops(True)
+
+    def open_beside(self) -> None:
+        self._post(m.ListModels(servers=True))
+        super().open_beside()
+
+    def on_event(self, event: Event) -> None:
+        match event:
+            case m.ModelsListed(entries, recommendation, machine):
+                self._show_list(entries)
+                self.recommended.show_recommendation(recommendation, machine)
+            case m.ModelProgress(name=name):
+                self.recommended.on_event(event)
+                if name in self.rows:
+                    self.rows[name].show_progress(event)
+            case m.ModelSettled(name=name):
+                self.recommended.on_event(event)
+                if name in self.rows:
+                    self.rows[name].show_settled(event)
+            case _:
+                pass
+
+    def choose(self, mode: QFileDialog.FileMode) -> QFileDialog:
+        """Ask for a file or folder in a dialog that does not stop the program."""
+        dialog = QFileDialog(self, "Add a model", "", "Language models (*.gguf);;All files (*)")
+        dialog.setFileMode(mode)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(lambda name: self._post(m.AddModel(Path(name))))
+        dialog.open()
+        return dialog
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Files and folders may be dropped anywhere on the page."""
+        if any(url.isLocalFile() for url in event.mimeData().urls()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        event.acceptProposedAction()
+        urls = [url for url in event.mimeData().urls() if url.isLocalFile()]
+        for url in urls[:_MOST_DROPPED]:
+            self._post(m.AddModel(Path(url.toLocalFile())))
+
+    def _show_list(self, entries: Sequence[m.ModelEntry]) -> None:
+        """The rows that stay keep what they say; each stands under its kind."""
+        before, self.rows = self.rows, {}
+        for entry in entries:
+            row = before.pop(entry.name, None) or ModelRow(entry, self._post, self._theme, self)
+            row.show_entry(entry)
+            self.rows[entry.name] = row
+        for row in before.values():
+            self.body.removeWidget(row)
+            row.hide()
+            row.deleteLater()
+        place = self.body.indexOf(self.recommended) + 1
+        for kind, heading in (*self._headings.items(), ("", self._parts)):
+            rows = [row for row in self.rows.values() if _is_under(kind, row.entry.kind)]
+            heading.setVisible(bool(rows))
+            for widget in (heading, *rows):
+                self.body.insertWidget(place, widget)
+                place = self.body.indexOf(widget) + 1
+
+    def _heading(self, title: str) -> Label:
+        heading = Label(title, self)
+        heading.setFont(scaled(self.font(), 1.0, strong=True))
+        heading.hide()
+        self.body.addWidget(heading)
+        return heading
+
+
+def _is_under(heading: str, kind: str) -> bool:
+    return kind == heading if heading else kind not in KINDS

@@ -1,0 +1,92 @@
+"""The card on top: what fits this machine, with its sizes, and one button that fetches and uses it.
+
+Invariant: the button says how much it would fetch before it fetches anything.
+"""
+
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
+
+from app.bridge import Post
+from app.look.label import Label
+from app.look.theme import scaled
+from app.models import words
+from app.models.row import STEPS, wrapping
+from engine.api import messages as m
+
+
+class RecommendedCard(QFrame):
+    """Follows the fetches of what it recommends."""
+
+    def __init__(self, post: Post, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setProperty("kind", "card")
+        self._post = post
+        self._shown = m.Recommendation()
+        self._going: dict[str, m.ModelProgress] = {}
+        self.title = Label("Recommended for this computer", self)
+        self.title.setFont(scaled(self.font(), 1.0, strong=True))
+        self.machine = wrapping("muted", self)
+        self.text = wrapping("", self)
+        self.warning = wrapping("danger", self)
+        for label in (self.machine, self.text, self.warning):
+            label.setFont(scaled(self.font(), 0.92, figures=True))
+        self.bar = QProgressBar(self)
+        self.bar.setTextVisible(False)
+        self.act = QPushButton("", self)
+        self.act.clicked.connect(self._on_act)
+        self._lay_out()
+        self.show_recommendation(m.Recommendation(text="Looking at this computer…"), "")
+
+    def show_recommendation(self, recommendation: m.Recommendation, machine: str) -> None:
+        self._shown = recommendation
+        self.machine.setText(machine)
+        self.text.setText(recommendation.text)
+        self.warning.setText(recommendation.warning)
+        self.warning.setVisible(bool(recommendation.warning))
+        self._show_action()
+
+    def on_event(self, event: m.ModelEvent) -> None:
+        match event:
+            case m.ModelProgress(name=name, activity=activity):
+                if name in self._shown.names and activity is not m.Activity.VERIFYING:
+                    self._going[name] = event
+            case m.ModelSettled(name=name):
+                self._going.pop(name, None)
+            case _:
+                return
+        self._show_action()
+
+    def _show_action(self) -> None:
+        shown, going = self._shown, list(self._going.values())
+        total = sum(each.total_bytes for each in going)
+        self.bar.setRange(0, STEPS if total else 0)
+        done = sum(each.done_bytes for each in going)
+        self.bar.setValue(round(done / total * STEPS) if total else 0)
+        self.bar.setVisible(bool(going))
+        if going:
+            self.act.setText("Pause")
+        elif shown.in_use:
+            self.act.setText("In use")
+        else:
+            fetch = f"Fetch {words.size(shown.megabytes)} and use" if shown.megabytes else "Use"
+            self.act.setText(fetch)
+        self.act.setEnabled(bool(going) or (bool(shown.names) and not shown.in_use))
+        self.act.setAccessibleName(f"{self.act.text()}: recommended for this computer")
+
+    def _on_act(self) -> None:
+        if self._going:
+            for name in tuple(self._going):
+                self._post(m.PauseFetch(name))
+        else:
+            self._post(m.FetchRecommended())
+
+    def _lay_out(self) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(14, 12, 12, 12)
+        column.setSpacing(4)
+        for widget in (self.title, self.machine, self.text, self.warning, self.bar):
+            column.addWidget(widget)
+        row = QHBoxLayout()
+        row.addWidget(self.act)
+        row.addStretch(1)
+        column.addSpacing(4)
+        column.addLayout(row)

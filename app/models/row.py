@@ -1,0 +1,166 @@
+"""One model on the page: what it is, what is being done with it, and what can be.
+
+Invariant: it asks and shows; nothing changes before the engine has told so.
+"""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QMenu,
+    QProgressBar,
+    QPushButton,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.bridge import Post
+from app.look.icons import IconButton
+from app.look.label import Label
+from app.look.plain_text import one_line, plain, tool_tip
+from app.look.theme import Theme, scaled
+from app.models import words
+from engine.api import messages as m
+
+STEPS = 1000  # of a progress bar
+
+
+class ModelRow(QFrame):
+    """Shows an entry; while something is being done with it, how far that is."""
+
+    def __init__(self, entry: m.ModelEntry, post: Post, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setProperty("kind", "card")
+        self.entry = entry
+        self._post = post
+        self._progress: m.ModelProgress | None = None  # None = nothing is being done with it
+        self.title = wrapping("", self)
+        self.title.setFont(scaled(self.font(), 1.0, strong=True))
+        self.facts = wrapping("muted", self)
+        self.remarks = wrapping("muted", self)
+        self.said = wrapping("", self)
+        for label in (self.facts, self.remarks, self.said):
+            label.setFont(scaled(self.font(), 0.9, figures=True))
+        self.bar = QProgressBar(self)
+        self.bar.setTextVisible(False)
+        self.act = QPushButton("", self)
+        self.act.clicked.connect(self._on_act)
+        self.more = IconButton("more", "More", theme, self)
+        self._menu = QMenu(self)
+        self.verify = self._menu.addAction("Verify its files")
+        self.remove = self._menu.addAction("Remove")
+        self.verify.triggered.connect(lambda: post(m.VerifyModel(self.entry.name)))
+        self.remove.triggered.connect(lambda: post(m.RemoveModel(self.entry.name)))
+        self.more.setMenu(self._menu)
+        self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.say("")
+        self._lay_out()
+        self.show_entry(entry)
+
+    @property
+    def is_busy(self) -> bool:
+        """Something is being done with it, or waits to be."""
+        return self._progress is not None
+
+    def show_entry(self, entry: m.ModelEntry) -> None:
+        self.entry = entry
+        in_use = "  ·  in use" if entry.in_use else ""
+        self.title.setText(one_line(entry.title) + in_use)
+        self.facts.setText(words.facts(entry))
+        remarks = words.remarks(entry)
+        self.remarks.setText(remarks)
+        self.remarks.setVisible(bool(remarks))
+        self.setAccessibleName(plain(entry.title))
+        where = f"\n{entry.folder}" if entry.folder else ""
+        self.title.setToolTip(tool_tip(f"{entry.name}: {entry.attribution}{where}"))
+        self._show_actions()
+
+    def show_progress(self, progress: m.ModelProgress) -> None:
+        self._progress = progress
+        self.bar.setRange(0, STEPS if progress.total_bytes else 0)
+        share = progress.done_bytes / progress.total_bytes if progress.total_bytes else 0.0
+        self.bar.setValue(round(share * STEPS))
+        self.said.setText(words.progress(progress))
+        self.said.show()
+        self._show_actions()
+
+    def show_settled(self, settled: m.ModelSettled) -> None:
+        """Nothing is being done with it any more."""
+        self._progress = None
+        self.say(settled.text, failed=settled.failed)
+        self._show_actions()
+
+    def say(self, text: str, *, failed: bool = False) -> None:
+        """A line of its own on what was done, or could not be."""
+        self.said.setProperty("kind", "danger" if failed else "")
+        self.said.style().polish(self.said)
+        self.said.setText(text)
+        self.said.setVisible(bool(text))
+
+    def _show_actions(self) -> None:
+        entry, fetched = self.entry, self.entry.state is m.Presence.COMPLETE
+        self.bar.setVisible(self.is_busy)
+        self.act.setText(self._act_words())
+        self.act.setVisible(bool(self.act.text()))
+        self.act.setEnabled(self.is_busy or not fetched or not entry.obstacle)
+        self.act.setAccessibleName(plain(f"{self.act.text()}: {entry.title}"))
+        listed = entry.origin is m.Origin.LISTED and entry.state is not m.Presence.MISSING
+        self.verify.setVisible(listed and fetched)
+        self.remove.setVisible(listed or entry.origin is m.Origin.ADDED)
+        self.more.setVisible(self.remove.isVisible() and not self.is_busy)
+
+    def _act_words(self) -> str:
+        """What the button would do now; empty = nothing."""
+        entry = self.entry
+        if self.is_busy:
+            return "Pause"
+        if entry.origin is m.Origin.LISTED and entry.state is not m.Presence.COMPLETE:
+            return "Resume" if entry.state is m.Presence.PARTIAL else self._fetch_words()
+        return "" if entry.in_use or entry.kind not in KINDS else "Use"
+
+    def _fetch_words(self) -> str:
+        return f"Fetch {words.size(self.entry.megabytes)}"
+
+    def _on_act(self) -> None:
+        name = self.entry.name
+        self.say("")
+        if self.is_busy:
+            self._post(m.PauseFetch(name))
+        elif self.entry.state is m.Presence.COMPLETE:
+            self._post(m.UseModel(name))
+        else:
+            self._post(m.FetchModels((name,)))
+
+    def _lay_out(self) -> None:
+        text = QVBoxLayout()
+        text.setSpacing(2)
+        for label in (self.title, self.facts, self.remarks, self.said):
+            text.addWidget(label)
+        row = QHBoxLayout()
+        row.addLayout(text, 1)
+        row.addWidget(self.act, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self.more, 0, Qt.AlignmentFlag.AlignTop)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(14, 10, 10, 10)
+        column.setSpacing(6)
+        column.addLayout(row)
+        column.addWidget(self.bar)
+
+
+# What can be chosen, in the order of the page, under these headings; the rest are parts of a voice.
+KINDS = {
+    "recogniser": "Listens",
+    "language model": "Thinks",
+    "voice": "Speaks",
+}
+
+
+def wrapping(kind: str, parent: QWidget) -> Label:
+    label = Label("", parent)
+    label.setProperty("kind", kind)
+    label.setWordWrap(True)
+    # labels that wrap are cut off where a layout does not ask for height-for-width
+    label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.MinimumExpanding)
+    return label

@@ -1,0 +1,194 @@
+"""The page of models: what each row offers, what is posted, and how a fetch is followed."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QFileDialog
+
+from app.models.page import ModelsPage
+from app.models.words import size
+from engine.api import messages as m
+from tests.fakes_engine import HERE, LIBRARY, entry, lacking_turn, spoken_turn
+
+(LISTED, FETCHING, SETTLED) = LIBRARY
+
+
+@pytest.fixture
+def page(window, posted) -> ModelsPage:
+    opened = window.models.open()
+    window.on_event(LISTED)
+    QApplication.processEvents()
+    return opened
+
+
+def test_opening_asks_for_the_list_with_servers(window, posted) -> None:
+    window.models.open()
+    assert posted == [m.ListModels(servers=True)]
+
+
+def test_every_model_is_a_row_with_size_licence_and_need(page) -> None:
+    assert set(page.rows) == {each.name for each in LISTED.entries}
+    row = page.rows["qwen3-1-7b"]
+    assert row.facts.text() == "1.1 GB · licence: Apache-2.0 · needs about 1.8 GB of memory"
+    assert "more memory than this computer" in page.rows["qwen3-8b"].remarks.text()
+    assert "0.6 s" in page.rows["whisper-base"].remarks.text()
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "enabled"),
+    [
+        ("qwen3-1-7b", "Fetch 1.1 GB", True),
+        ("voxtream2", "Resume", True),
+        ("sphinx", "Use", True),
+        ("whisper-base", "", True),  # in use
+        ("/home/me/mine.gguf", "Use", False),  # llama.cpp is missing
+        ("ollama/llama3.2:3b", "Use", True),
+    ],
+)
+def test_a_row_offers_what_can_be_done(page, name: str, words: str, enabled: bool) -> None:
+    act = page.rows[name].act
+    assert (act.text(), act.isEnabled()) == (words, enabled)
+    assert act.isVisible() is bool(words)
+
+
+def test_the_obstacle_is_said(page) -> None:
+    assert "make llm" in page.rows["/home/me/mine.gguf"].remarks.text()
+
+
+def test_what_is_pressed_is_posted(page, posted) -> None:
+    posted.clear()
+    page.rows["qwen3-1-7b"].act.click()
+    page.rows["sphinx"].act.click()
+    page.rows["whisper-base"].verify.trigger()
+    page.rows["/home/me/mine.gguf"].remove.trigger()
+    assert posted == [
+        m.FetchModels(("qwen3-1-7b",)),
+        m.UseModel("sphinx"),
+        m.VerifyModel("whisper-base"),
+        m.RemoveModel("/home/me/mine.gguf"),
+    ]
+
+
+def test_a_fetch_is_followed_and_can_be_paused_from_row_and_card(window, page, posted) -> None:
+    posted.clear()
+    window.on_event(FETCHING)
+    row, card = page.rows["qwen3-1-7b"], page.recommended
+    assert row.said.text() == "Fetching: 420 MB of 1.1 GB"
+    assert row.bar.value() == card.bar.value() == 379
+    row.act.click()
+    card.act.click()
+    assert posted == [m.PauseFetch("qwen3-1-7b")] * 2
+    window.on_event(m.ModelSettled("qwen3-1-7b", "Paused: it goes on where it stopped."))
+    assert row.said.text().startswith("Paused")
+    assert (row.bar.isVisible(), card.bar.isVisible()) == (False, False)
+
+
+def test_a_fault_stands_on_its_row(window, page) -> None:
+    window.on_event(FETCHING)
+    window.on_event(m.ModelSettled("qwen3-1-7b", "There is not enough space.", failed=True))
+    row = page.rows["qwen3-1-7b"]
+    assert (row.said.text(), row.said.property("kind")) == ("There is not enough space.", "danger")
+    assert row.act.text() == "Fetch 1.1 GB"
+
+
+def test_the_recommended_set_says_its_size_before_it_is_fetched(page, posted) -> None:
+    posted.clear()
+    card = page.recommended
+    assert card.act.text() == "Fetch 1.1 GB and use"
+    assert "Qwen 3 1.7B thinks (1,107 MB)" in card.text.text()
+    card.act.click()
+    assert posted == [m.FetchRecommended()]
+
+
+def test_a_warning_is_shown_and_what_is_in_use_is_not_offered(window, page) -> None:
+    warned = replace(LISTED.recommendation, warning="It needs llama.cpp.", in_use=True)
+    window.on_event(replace(LISTED, recommendation=warned))
+    assert page.recommended.warning.isVisible()
+    assert not page.recommended.act.isEnabled()
+
+
+def test_rows_come_go_and_keep_what_they_say(window, page) -> None:
+    window.on_event(SETTLED)
+    row = page.rows["whisper-base"]
+    new = entry("/home/me/new.gguf", "new.gguf", "language model", origin=m.Origin.ADDED, **HERE)
+    window.on_event(replace(LISTED, entries=(*LISTED.entries[1:], new)))
+    QApplication.processEvents()
+    assert page.rows["whisper-base"] is row
+    assert row.said.text() == "Every file is as it was fetched."
+    assert "sphinx" not in page.rows
+    assert page.rows["/home/me/new.gguf"].isVisible()
+
+
+def test_files_and_folders_that_are_dropped_are_added(page, posted, tmp_path: Path) -> None:
+    posted.clear()
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(tmp_path / name)) for name in ("a.gguf", "folder")])
+    copy, left = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
+    none = Qt.KeyboardModifier.NoModifier
+    enter = QDragEnterEvent(QPoint(5, 5), copy, data, left, none)
+    QApplication.sendEvent(page, enter)
+    assert enter.isAccepted()
+    QApplication.sendEvent(page, QDropEvent(QPointF(5, 5), copy, data, left, none))
+    assert posted == [m.AddModel(tmp_path / "a.gguf"), m.AddModel(tmp_path / "folder")]
+
+
+def test_what_is_chosen_in_the_dialog_is_added(page, posted) -> None:
+    posted.clear()
+    dialog = page.choose(QFileDialog.FileMode.ExistingFile)
+    dialog.fileSelected.emit("/models/x.gguf")
+    dialog.close()
+    assert posted == [m.AddModel(Path("/models/x.gguf"))]
+
+
+def test_what_a_server_says_is_text(window, page) -> None:
+    title = "<b>bold</b>\x1b[2J\u202ename"
+    served = entry("ollama/x", title, "language model", origin=m.Origin.SERVER, **HERE)
+    window.on_event(replace(LISTED, entries=(served,)))
+    assert page.rows["ollama/x"].title.text().startswith("<b>bold</b>\ufffd[2J\u200bname")
+    assert page.rows["ollama/x"].title.textFormat() is Qt.TextFormat.PlainText
+
+
+def test_the_dead_end_is_a_door_to_the_page(window, posted) -> None:
+    for event in (*spoken_turn(1, "hello", "Hi."), *lacking_turn(2, "who wrote Hamlet")):
+        window.on_event(event)
+    QApplication.processEvents()
+    door = window.conversation.door
+    assert door.isVisible()
+    posted.clear()
+    QTest.mouseClick(door, Qt.MouseButton.LeftButton)
+    assert posted == [m.ListModels(servers=True)]
+    window.conversation.clear_all()
+    assert not door.isVisible()
+
+
+def test_a_reply_that_says_the_same_words_has_no_door(window) -> None:
+    said = "I can't answer that without a language model. Try: spell necessary."
+    for event in spoken_turn(1, "repeat after me", said):
+        window.on_event(event)
+    QApplication.processEvents()
+    assert not window.conversation.door.isVisible()
+
+
+def test_the_door_stays_below_its_reply(window) -> None:
+    for event in (*lacking_turn(1, "who wrote Hamlet"), *spoken_turn(2, "hello", "Hi.")):
+        window.on_event(event)
+    QApplication.processEvents()
+    door, conversation = window.conversation.door, window.conversation
+    before = door.y()
+    for turn in range(3, 30):
+        for event in spoken_turn(turn, "hello", "Hi. " * 40):
+            window.on_event(event)
+    QApplication.processEvents()
+    assert not door.isVisible()  # scrolled away with its reply
+    conversation.verticalScrollBar().setValue(0)
+    QApplication.processEvents()
+    assert (door.isVisible(), door.y()) == (True, before)
+
+
+@pytest.mark.parametrize(("megabytes", "words"), [(0.3, "0 MB"), (148, "148 MB"), (2497, "2.5 GB")])
+def test_sizes_are_short(megabytes: float, words: str) -> None:
+    assert size(megabytes) == words
