@@ -11,7 +11,7 @@ import pytest
 from app.__main__ import main
 from app.command.terminal import LogFormatter
 from engine import api
-from engine.api import Ending, EngineError, Event, Failed, Settings, TurnEnded
+from engine.api import Ending, EngineError, Event, Failed, Settings, TurnEnded, VoiceEntry
 from engine.messages import ModelEntry, Origin, Presence, Recommendation
 from engine.models.library import Removed
 from engine.runtime.host.dialogue import Exchange
@@ -66,12 +66,25 @@ class HostileLibrary:
         return (HOSTILE,)
 
 
+class HostileVoices:
+    """Voices that were imported: their names come from outside."""
+
+    def __init__(self, settings: Settings) -> None:
+        pass
+
+    def entries(self) -> tuple[VoiceEntry, ...]:
+        return (VoiceEntry(HOSTILE, made_for=(HOSTILE,), usable=False, why_not=HOSTILE),)
+
+    def removed(self) -> tuple[str, ...]:
+        return (HOSTILE,)
+
+
 COMMANDS: dict[str, tuple[list[str], str, Any]] = {
     "converse": (["converse"], "converse", converse),
     "converse as JSON": (["converse", "--json"], "converse", converse),
     "converse fails": (["converse"], "converse", breaks),
-    "voices": (["voices"], "voices", lambda settings: (HOSTILE, "Ada")),
-    "voices as JSON": (["voices", "--json"], "voices", lambda settings: (HOSTILE, "Ada")),
+    "voices": (["voices"], "voice_library", HostileVoices),
+    "voices as JSON": (["voices", "--json"], "voice_library", HostileVoices),
     "say fails": (["say", "hello"], "say", breaks),
     "models": (["models"], "model_library", HostileLibrary),
     "models as JSON": (["models", "list", "--json"], "model_library", HostileLibrary),
