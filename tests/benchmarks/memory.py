@@ -36,7 +36,7 @@ def peak() -> float:
     return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(_PEAK))
 
 
-def factories(recogniser: str) -> Iterator[str]:
+def parts(recogniser: str) -> Iterator[str]:
     """What was made last, one part after the other."""
     yield "Python"
     import engine.runtime.conductor  # noqa: F401 - imported to be weighed
@@ -70,7 +70,7 @@ def factories(recogniser: str) -> Iterator[str]:
 
 def weigh_parts(recogniser: str) -> None:
     before = 0.0
-    for name in factories(recogniser):
+    for name in parts(recogniser):
         resident, anonymous = memory()
         _print(name, f"{resident:.0f}", f"{anonymous:.0f}", f"{resident - before:+.0f}")
         before = resident
@@ -119,8 +119,8 @@ def main() -> None:
     parser.add_argument("--parts", help=argparse.SUPPRESS)
     parser.add_argument("--engine", nargs=2, help=argparse.SUPPRESS)
     given = parser.parse_args()
-    if given.factories:
-        return weigh_parts(given.factories)
+    if given.parts:
+        return weigh_parts(given.parts)
     if given.engine:
         return weigh_engine(given.engine[0], Path(given.engine[1]))
     with tempfile.TemporaryDirectory() as folder:
