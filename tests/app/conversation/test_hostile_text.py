@@ -66,7 +66,9 @@ def values(kind: Any, hostile: str) -> list[Any]:
     if kind in known:
         return known[kind]
     if get_origin(kind) is tuple:
-        return [(value,) for value in values(get_args(kind)[0], hostile)]
+        first, *others = get_args(kind)
+        rest = tuple(values(each, hostile)[0] for each in others if each is not Ellipsis)
+        return [(value, *rest) for value in values(first, hostile)]
     if is_dataclass(kind):
         return list(events(kind, hostile))
     return [

@@ -43,7 +43,7 @@ def test_an_error_is_an_answer_too(qtbot, bus: Bus, service) -> None:
     bus.call(Address("/", "org.rubato.Nobody", NAME), "Echo", answered=answers.append)
     qtbot.waitUntil(lambda: len(answers) == 3)
     assert all(is_error(each) for each in answers)
-    assert error_of(answers[0]) == "Not today."
+    assert "Not today." in map(error_of, answers)
 
 
 def test_a_signal_that_is_watched_is_told_and_no_other(qtbot, bus: Bus, service) -> None:
