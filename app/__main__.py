@@ -38,7 +38,11 @@ def _main(words: Sequence[str]) -> int:
     sys.setswitchinterval(0.001)
     api.remove_telemetry()
     try:
-        return order.run()
+        status = order.run()
+        sys.stdout.flush()
+    except BrokenPipeError:  # who reads has enough, as in `rubato models | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except EngineError as error:
         tell(f"rubato: {error.message}")
         if error.hint:
@@ -46,6 +50,7 @@ def _main(words: Sequence[str]) -> int:
         return 1
     except KeyboardInterrupt:
         return 130
+    return status
 
 
 def start() -> None:

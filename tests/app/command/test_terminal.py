@@ -1,7 +1,10 @@
 """Nothing of a server, a model or a file steers the terminal: title, colours, cursor."""
 
 import logging
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -131,3 +134,18 @@ def test_no_line_of_a_reply_looks_like_a_turn_of_its_own(
 def test_the_log_quotes_nothing_that_steers_the_terminal() -> None:
     record = logging.LogRecord("x", logging.ERROR, "x.py", 1, "got %s", (HOSTILE,), None)
     assert not ORDERS.search(LogFormatter("%(message)s").format(record))
+
+
+def test_a_reader_that_has_enough_is_no_fault(tmp_path: Path) -> None:
+    program = [sys.executable, "-m", "app", "models", "list"]
+    environment = {**os.environ, "RUBATO_CONFIG": str(tmp_path), "RUBATO_DATA": str(tmp_path)}
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        ended = subprocess.run(
+            program, stdout=writer, stderr=subprocess.PIPE, text=True, env=environment, check=False
+        )
+    finally:
+        os.close(writer)
+    assert ended.stderr == ""
+    assert ended.returncode == 0
