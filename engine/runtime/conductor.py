@@ -328,6 +328,7 @@ class Conductor:
     @_on.register
     def _(self, fact: h.ModelChosen) -> None:
         self._preferences.choose(fact.changes, time.monotonic())
+        self._crew.librarian.post(m.ListModels())  # what is in use is another one now
 
     @_on.register
     def _(self, fact: m.Loading) -> None:
