@@ -224,7 +224,8 @@ def _serve(folder: Path, env: dict[str, str]) -> "subprocess.Popen[bytes]":
     command += ["--realtime=no", "--high-priority=no", "--use-pid-file=no"]
     command += [f"--log-target=file:{folder}/pulse.log"]
     environment = {**os.environ, **env}
-    environment.pop("DBUS_SESSION_BUS_ADDRESS", None)
+    # without an address it would share one bus with every other server on this display
+    environment["DBUS_SESSION_BUS_ADDRESS"] = "disabled:"
     return subprocess.Popen(
         command,
         env=environment,

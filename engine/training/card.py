@@ -42,7 +42,8 @@ def begun_with(recipe: Recipe) -> str:
     parts = {"codes": False, "speaker encoder": False}
     parts["voice"] = recipe.voice.schedule.steps > 0
     parts["decoder"] = recipe.decoder.schedule.steps > 0
-    fixed = ", ".join(name for name, learns in parts.items() if not learns)
+    *others, last = [name for name, learns in parts.items() if not learns]
+    fixed = f"{', '.join(others)} and {last}"
     trained_parts = " and ".join(name for name, learns in parts.items() if learns)
     return _BEGUN.format(kept=fixed, learnt=trained_parts or "parts")
 

@@ -16,7 +16,13 @@ from engine import telemetry
 ROOT = Path(__file__).parents[2]
 SWITCHES = ("ORT_DISABLE_TELEMETRY", "HF_HUB_DISABLE_TELEMETRY", "DO_NOT_TRACK")
 # Every way into the engine, and what must not have been loaded when the switches are set.
-STARTS = ("engine", "engine.api", "app.__main__", "engine.training.__main__", "tests.conftest")
+STARTS = (
+    "engine",
+    "engine.api",
+    "app.__main__, app.command.cli",
+    "engine.training.__main__",
+    "tests.conftest",
+)
 TALKERS = ("onnxruntime", "huggingface_hub", "hf_xet", "faster_whisper", "moshi", "transformers")
 WATCH = f"""
 import os, sys

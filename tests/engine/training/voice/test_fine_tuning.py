@@ -102,9 +102,10 @@ def test_a_decoder_with_a_schedule_learns_on_with_the_packs_codes(
 
 def test_the_card_says_what_is_an_earlier_packs(further: Recipe) -> None:
     still = replace(further.voice, schedule=replace(further.voice.schedule, steps=0))
-    assert "speaker encoder are that pack's" in begun_with(further)
-    assert "speaker encoder, voice are that pack's" in begun_with(replace(further, voice=still))
-    assert "corpus its\ndecoder learnt on from" in begun_with(replace(further, voice=still))
+    assert "keeps that pack's codes and speaker encoder." in begun_with(further)
+    without_voice = begun_with(replace(further, voice=still))
+    assert "keeps that pack's codes, speaker encoder and voice." in without_voice
+    assert "from which its decoder went on to learn" in without_voice
     assert begun_with(replace(further, begin_with="")) == ""
 
 
