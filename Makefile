@@ -7,7 +7,11 @@ BIN = .venv/bin
 # A display of its own where there is Xvfb, so that no window of the tests appears on yours.
 XVFB = $(shell command -v xvfb-run >/dev/null && echo xvfb-run --auto-servernum)
 
-.PHONY: help run demo llm test test-more check format requirements
+# Two halves of the tests, side by side on two cores; each core has one thread of torch's then.
+FIRST_HALF = tests/app tests/end_to_end $(addprefix tests/engine/,asr assets audio doctor export \
+	history llm models text)
+
+.PHONY: help run demo llm test test-more check first-half second-half format requirements
 
 help:
 	@echo "make run           set up what is missing and start the assistant"
@@ -38,7 +42,14 @@ check:
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(XVFB) $(BIN)/pytest
+	@echo "The tests run in two halves side by side, some eight minutes; each tells at its end."
+	@OMP_NUM_THREADS=1 $(MAKE) --no-print-directory -j2 -Otarget first-half second-half
+
+first-half:
+	$(XVFB) $(BIN)/pytest $(FIRST_HALF)
+
+second-half:
+	$(if $(XVFB),$(XVFB) --server-num=199) $(BIN)/pytest tests $(addprefix --ignore=,$(FIRST_HALF))
 
 format:
 	$(BIN)/ruff format

@@ -86,8 +86,8 @@ def test_two_processes_hold_the_mean_of_their_gradients() -> None:
     together("-c", SCRIPT)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("stage", [pytest.param("codec", marks=pytest.mark.long), "voice"])
+@pytest.mark.long
+@pytest.mark.parametrize("stage", ["codec", "voice"])
 def test_two_processes_train_a_stage_together(whole: Whole, tmp_path: Path, stage: str) -> None:
     before = {"codec": ("corpus",), "voice": ("corpus", "codec", "speaker", "encode")}[stage]
     for name in before:
