@@ -68,6 +68,8 @@ def environment(place: Path) -> dict[str, str]:
         Path(path).mkdir(parents=True)
     made |= {name: os.environ[name] for name in ("PATH", "DISPLAY", "XAUTHORITY", "LANG")
              if name in os.environ}  # fmt: skip
+    # with no address X11 programs start a bus of their own, which outlives them
+    made["DBUS_SESSION_BUS_ADDRESS"] = f"unix:path={place / 'no-bus'}"
     return made | {"OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
 
 
