@@ -1,7 +1,8 @@
 """Pictures of the window in use, from scripted events: light and dark, wide and narrow, sharp.
 
 Run: QT_QPA_PLATFORM=offscreen python tests/benchmarks/screenshots.py FOLDER [RATIO]
-(RATIO is the device pixel ratio, default 1; it has to be set before Qt starts, hence one a run.)
+(RATIO is the device pixel ratio, default 1; it has to be set before Qt starts, hence one a run.
+Look at 1 and 2.)
 """
 
 import os
@@ -11,6 +12,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 os.environ["QT_SCALE_FACTOR"] = sys.argv[2] if len(sys.argv) > 2 else "1"
 
+from dataclasses import replace
+
 from PySide6.QtCore import QElapsedTimer
 from PySide6.QtWidgets import QApplication, QScrollArea, QWidget
 
@@ -18,9 +21,12 @@ from app.look.theme import Mode, Theme
 from app.program import make_application
 from app.window import Window
 from engine.api import (
+    ConversationsListed,
     Ending,
     Event,
     Failed,
+    Heard,
+    KeptConversation,
     Loading,
     Notice,
     Part,
@@ -42,7 +48,7 @@ from tests.fakes_engine import (
     spoken_turn,
 )
 
-SIZES = {"wide": (1100, 760), "narrow": (480, 640), "large": (1600, 1000)}
+SIZES = {"wide": (1100, 780), "narrow": (480, 640), "large": (1600, 1200)}
 PAGES = {"wide": (620, 640), "narrow": (460, 620), "large": (900, 1000)}
 TALK = (
     *spoken_turn(1, "What time is it?", "It is twenty-five past ten in the morning."),
@@ -74,8 +80,13 @@ def settle(milliseconds: int) -> None:
         QApplication.processEvents()
 
 
-def fresh(theme: Theme, size: str, events: tuple[Event, ...]) -> Window:
-    window = Window(Settings(), lambda command: None, theme)
+SETTLED = replace(Settings(), window=replace(Settings().window, first_start=99))
+
+
+def fresh(
+    theme: Theme, size: str, events: tuple[Event, ...], settings: Settings = SETTLED
+) -> Window:
+    window = Window(settings, lambda command: None, theme)
     window.resize(*SIZES[size])
     window.show()
     trace = window.stage.rate.trace
@@ -83,7 +94,7 @@ def fresh(theme: Theme, size: str, events: tuple[Event, ...]) -> Window:
     for number, event in enumerate(events):
         trace.clock = lambda number=number: now + number * 0.5
         window.on_event(event)
-    settle(500)
+    settle(300)
     return window
 
 
@@ -96,6 +107,54 @@ FAULTS = (
         part=Part.MICROPHONE,
     ),
     Failed("model", "The model folder is half there.", "Fetch it again."),
+)
+DOWN = tuple(
+    Failed(code, message, hint, part=part)
+    for part, code, message, hint in (
+        (Part.MICROPHONE, "no-microphone", "No microphone was found.", "Plug one in."),
+        (Part.LOUDSPEAKER, "no-loudspeaker", "No loudspeaker was found.", "Plug one in."),
+        (Part.RECOGNISER, "no-recogniser", "No recogniser could start.", "Run make run again."),
+        (Part.LANGUAGE_MODEL, "no-model", "The model file is gone.", "Choose another one."),
+        (Part.SYNTHESISER, "no-voice", "No voice could start.", "Install espeak-ng."),
+    )
+)
+MARKED_UP = """## Pancakes for four
+
+You need **flour**, *milk* and two eggs:
+
+1. Whisk `250 g` of flour with half a litre of milk.
+2. Add the eggs, a pinch of salt.
+   - Let it rest for ten minutes.
+3. Fry in butter. See [the recipe](https://example.org/pancakes).
+
+> A hot pan is everything.
+
+```python
+for pancake in stack:
+    eat(pancake)
+```"""
+WRITTEN = (
+    *spoken_turn(1, "How do I make pancakes?", MARKED_UP),
+    Heard(2, "And waffles, in one sentence?", 1.0, "keyboard"),
+    *spoken_turn(
+        2,
+        "And waffles, in one sentence?",
+        "Whisk flour, eggs, milk and butter, and bake them in a hot iron until they are golden.",
+        heard="Whisk flour, eggs,",
+        ending=Ending.INTERRUPTED_BY_TEXT,
+    )[1:],
+    *spoken_turn(3, "Thank you", "You are welcome."),
+)
+KEPT = ConversationsListed(
+    "",
+    tuple(
+        KeptConversation(number, title, 1_795_300_000.0, 1_795_300_000.0 - number * 86_000, 4)
+        for number, title in enumerate(
+            ("What time is it?", "How do I make pancakes?", "Convert ten miles to kilometres")
+        )
+    ),
+    more=False,
+    current=0,
 )
 LOADING = (
     *READY[:2],
@@ -188,6 +247,41 @@ def models(theme: Theme, size: str) -> None:
     window.deleteLater()
 
 
+def beginnings(theme: Theme, size: str) -> None:
+    """Before the first word: starting, ready, broken, the first start; a clip, kept talks."""
+    states = {"starting": LOADING, "empty": READY, "broken": DOWN, "marked-up": READY + WRITTEN}
+    for name, events in states.items():
+        window = fresh(theme, size, events)
+        save(window, f"{theme.mode.value}-{size}-{name}")
+        window.deleteLater()
+    window = fresh(theme, size, READY, Settings())
+    save(window, f"{theme.mode.value}-{size}-first-start")
+    window.deleteLater()
+    window = fresh(theme, size, READY + TALK[:12])
+    window.header.history.setChecked(True)
+    window.on_event(KEPT)
+    settle(100)
+    save(window, f"{theme.mode.value}-{size}-history")
+    window.header.history.setChecked(False)
+    window.composer.type("A message that goes on and on, as one does that was pasted. " * 4)
+    window.shelf.voices.add_file(CLIP[0].clip)
+    window.on_event(replace(CLIP[0], can_clone=True, advice="A good recording."))
+    window.header.details.setChecked(size == "narrow")
+    settle(100)
+    save(window, f"{theme.mode.value}-{size}-clip")
+    window.deleteLater()
+
+
+def settings(theme: Theme) -> None:
+    window = fresh(theme, "wide", READY)
+    dialog = window.open_settings(None)
+    for number in range(dialog.tabs.count()):
+        dialog.tabs.setCurrentIndex(number)
+        settle(50)
+        save(dialog, f"{theme.mode.value}-settings-{number}")
+    window.deleteLater()
+
+
 def main() -> None:
     application = make_application()
     theme = Theme(Mode.DARK, application)
@@ -196,7 +290,9 @@ def main() -> None:
         for size in SIZES:
             talking(theme, size)
             models(theme, size)
+            beginnings(theme, size)
         other_states(theme)
+        settings(theme)
 
 
 if __name__ == "__main__":
