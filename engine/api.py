@@ -2,7 +2,7 @@
 
 Invariant: importing this module imports no torch and opens nothing; models load in the engine's own
 threads after start(). `emit` is called from one engine thread, one event at a time, and must not
-block.
+block. Hosts import every message from here: the stars below.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,87 +10,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine import errors, messages, settings
-from engine.errors import EngineError
-from engine.messages import (
-    Activity,
-    AddVoice,
-    CancelClip,
-    ChangeSetting,
-    ClipInspected,
-    ClipRecording,
-    Command,
-    ConversationOpened,
-    ConversationsChanged,
-    ConversationsListed,
-    DevicesChanged,
-    DiscardVoice,
-    DropClip,
-    Ending,
-    Event,
-    Export,
-    ExportConversations,
-    ExportVoice,
-    Failed,
-    Heard,
-    ImportVoice,
-    KeptConversation,
-    Levels,
-    ListConversations,
-    ListVoices,
-    Loading,
-    ModelProgress,
-    ModelSettled,
-    ModelWanted,
-    NewConversation,
-    Notice,
-    OpenConversation,
-    Part,
-    PartialTranscript,
-    PastTurn,
-    Phase,
-    PhaseChanged,
-    PressTalk,
-    PreviewChanged,
-    PreviewState,
-    PreviewVoice,
-    RateMeasured,
-    Ready,
-    Record,
-    RecordClip,
-    RecordingChanged,
-    ReleaseTalk,
-    RemakeVoice,
-    RemoveConversations,
-    RemoveVoice,
-    RenameConversation,
-    RenameVoice,
-    Replay,
-    ReplayEnded,
-    ReplyDelta,
-    RestoreVoice,
-    SendText,
-    SetHandsFree,
-    SetRate,
-    SettingChanged,
-    SetVoicePace,
-    SetVolume,
-    Speak,
-    Stopped,
-    StopPreview,
-    StopReply,
-    Thought,
-    TimerRang,
-    TurnEnded,
-    TurnMetrics,
-    VoiceEntry,
-    VoicesChanged,
-    VoicesListed,
-    WordHeard,
-    WordReplayed,
-)
-from engine.resources import resource
-from engine.settings import Manner, Settings
+from engine import errors as errors
+from engine import settings as settings
+from engine.errors import EngineError as EngineError
+from engine.messages.commands import *
+from engine.messages.commands import Command
+from engine.messages.conversations import *
+from engine.messages.events import *
+from engine.messages.events import Event, TurnEnded
+from engine.messages.models import *
+from engine.messages.voices import *
+from engine.messages.words import *
+from engine.resources import resource as resource
+from engine.settings import Manner as Manner
+from engine.settings import Settings as Settings
 
 if TYPE_CHECKING:
     from engine.asr.pick import Pick as RecogniserPick
@@ -103,92 +36,6 @@ if TYPE_CHECKING:
     from engine.runtime.host.offline_synthesis import SynthesisReport
     from engine.tts.voxtream.files.pick import Pick
     from engine.voice_library import VoiceLibrary as VoiceLibrary
-
-__all__ = [
-    "Activity",
-    "AddVoice",
-    "CancelClip",
-    "ChangeSetting",
-    "ClipInspected",
-    "ClipRecording",
-    "Command",
-    "ConversationOpened",
-    "ConversationsChanged",
-    "ConversationsListed",
-    "DevicesChanged",
-    "DiscardVoice",
-    "DropClip",
-    "Ending",
-    "Engine",
-    "EngineError",
-    "Event",
-    "Export",
-    "ExportConversations",
-    "ExportVoice",
-    "Failed",
-    "Heard",
-    "ImportVoice",
-    "KeptConversation",
-    "Levels",
-    "ListConversations",
-    "ListVoices",
-    "Loading",
-    "Manner",
-    "ModelProgress",
-    "ModelSettled",
-    "ModelWanted",
-    "NewConversation",
-    "Notice",
-    "OpenConversation",
-    "Part",
-    "PartialTranscript",
-    "PastTurn",
-    "Phase",
-    "PhaseChanged",
-    "PressTalk",
-    "PreviewChanged",
-    "PreviewState",
-    "PreviewVoice",
-    "RateMeasured",
-    "Ready",
-    "Record",
-    "RecordClip",
-    "RecordingChanged",
-    "ReleaseTalk",
-    "RemakeVoice",
-    "RemoveConversations",
-    "RemoveVoice",
-    "RenameConversation",
-    "RenameVoice",
-    "Replay",
-    "ReplayEnded",
-    "ReplyDelta",
-    "RestoreVoice",
-    "SendText",
-    "SetHandsFree",
-    "SetRate",
-    "SetVoicePace",
-    "SetVolume",
-    "SettingChanged",
-    "Settings",
-    "Speak",
-    "StopPreview",
-    "StopReply",
-    "Stopped",
-    "Thought",
-    "TimerRang",
-    "TurnEnded",
-    "TurnMetrics",
-    "VoiceEntry",
-    "VoicesChanged",
-    "VoicesListed",
-    "WordHeard",
-    "WordReplayed",
-    "errors",
-    "messages",
-    "resource",
-    "settings",
-]
 
 
 class Engine:

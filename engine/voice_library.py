@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from engine.errors import ModelError
-from engine.messages import VoiceEntry
+from engine.messages.voices import VoiceEntry
 from engine.settings import Settings, SpeechSettings
 from engine.tts.roster import ESPEAK, Roster, of_settings
 from engine.tts.shelf import SENTENCE, Shelf

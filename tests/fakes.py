@@ -14,7 +14,7 @@ from engine.audio.devices.portaudio import Devices
 from engine.audio.echo.canceller import Passthrough
 from engine.errors import DeviceError, ModelError
 from engine.llm.base import Delta, LanguageModelInfo, Message, Role, Situation, TextDelta
-from engine.messages import Event as EngineEvent
+from engine.messages.events import Event as EngineEvent
 from engine.runtime.factories import Factories
 from engine.settings import LanguageModelSettings, RecogniserSettings, Settings, SpeechSettings
 from engine.tts.base import (

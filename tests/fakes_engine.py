@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from threading import Event as Flag
 
+from engine import api
 from engine.api import (
     ClipInspected,
     Command,
@@ -27,7 +28,6 @@ from engine.api import (
     VoicesChanged,
     WordHeard,
 )
-from engine.api import messages as m
 
 READY = (
     Ready(Part.MICROPHONE, "Built-in microphone"),
@@ -114,14 +114,14 @@ def lacking_turn(turn: int, said: str) -> tuple[Event, ...]:
     return (heard, thinking, ModelWanted(turn), *rest)
 
 
-def entry(name: str, title: str, kind: str, **other: object) -> m.ModelEntry:
+def entry(name: str, title: str, kind: str, **other: object) -> api.ModelEntry:
     """A model that can be fetched, unless told otherwise."""
-    blank = m.ModelEntry(
+    blank = api.ModelEntry(
         name,
         title,
         kind,
-        m.Origin.LISTED,
-        m.Presence.MISSING,
+        api.Origin.LISTED,
+        api.Presence.MISSING,
         megabytes=0,
         megabytes_here=0,
         memory_mb=0,
@@ -133,10 +133,10 @@ def entry(name: str, title: str, kind: str, **other: object) -> m.ModelEntry:
     return replace(blank, **other)  # type: ignore[arg-type] # the fields' own types
 
 
-HERE = {"state": m.Presence.COMPLETE}
-BUILT_IN = {"origin": m.Origin.BUILT_IN, "folder": "", **HERE}
+HERE = {"state": api.Presence.COMPLETE}
+BUILT_IN = {"origin": api.Origin.BUILT_IN, "folder": "", **HERE}
 LIBRARY = (
-    m.ModelsListed(
+    api.ModelsListed(
         (
             entry(
                 "sphinx", "Sphinx: knows the skills' sentences, English", "recogniser", **BUILT_IN
@@ -190,7 +190,7 @@ LIBRARY = (
                 "language model",
                 megabytes=700,
                 memory_mb=1350,
-                origin=m.Origin.ADDED,
+                origin=api.Origin.ADDED,
                 licence="not known here",
                 obstacle="It needs llama.cpp: run `make llm` in the program's folder, then start it"
                 " again.",
@@ -201,7 +201,7 @@ LIBRARY = (
                 "llama3.2:3b",
                 "language model",
                 megabytes=2019,
-                origin=m.Origin.SERVER,
+                origin=api.Origin.SERVER,
                 licence="not known here",
                 attribution="runs in Ollama on this computer",
                 **HERE,
@@ -215,13 +215,13 @@ LIBRARY = (
                 megabytes_here=420,
                 memory_mb=3209,
                 licence="CC-BY-4.0",
-                state=m.Presence.PARTIAL,
+                state=api.Presence.PARTIAL,
             ),
             entry(
                 "mimi", "Mimi, the neural codec VoXtream2 speaks through", "codec", megabytes=385
             ),
         ),
-        m.Recommendation(
+        api.Recommendation(
             ("whisper-base", "qwen3-1-7b"),
             1107,
             "Whisper base listens (already here); Qwen 3 1.7B thinks (1,107 MB); the built-in voice"
@@ -229,8 +229,8 @@ LIBRARY = (
         ),
         "4 GB of memory, 2 cores",
     ),
-    m.ModelProgress("qwen3-1-7b", m.Activity.FETCHING, 420_000_000, 1_107_409_472),
-    m.ModelSettled("whisper-base", "Every file is as it was fetched."),
+    api.ModelProgress("qwen3-1-7b", api.Activity.FETCHING, 420_000_000, 1_107_409_472),
+    api.ModelSettled("whisper-base", "Every file is as it was fetched."),
 )
 
 

@@ -16,7 +16,8 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import pytest
 
-from engine.messages import Command, Event
+from engine.messages.commands import Command
+from engine.messages.events import Event
 from tests import house_rules as rules
 
 ROOT = Path(__file__).parent.parent

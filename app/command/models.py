@@ -66,7 +66,7 @@ def _list(options: argparse.Namespace) -> int:
     return 0
 
 
-def _memory(entry: api.messages.ModelEntry) -> str:
+def _memory(entry: api.ModelEntry) -> str:
     if not entry.memory_mb:
         return ""
     short = "" if entry.fits else ", more than this machine has to spare"

@@ -17,8 +17,15 @@ from app.look.page import Page
 from app.look.theme import Theme, scaled
 from app.models.recommended import RecommendedCard
 from app.models.row import KINDS, ModelRow
-from engine.api import Event
-from engine.api import messages as m
+from engine.api import (
+    AddModel,
+    Event,
+    ListModels,
+    ModelEntry,
+    ModelProgress,
+    ModelSettled,
+    ModelsListed,
+)
 
 _ABOUT = (
     "What Rubato listens, thinks and speaks with. Nothing is fetched before you press a button that"
@@ -45,7 +52,7 @@ class ModelsPage(Page):
         self.look.setToolTip("Ollama, LM Studio and llama-server on this computer")
         self.add_file.clicked.connect(lambda: self.choose(QFileDialog.FileMode.ExistingFile))
         self.add_folder.clicked.connect(lambda: self.choose(QFileDialog.FileMode.Directory))
-        self.look.clicked.connect(lambda: post(m.ListModels(servers=True)))
+        self.look.clicked.connect(lambda: post(ListModels(servers=True)))
         for button in (self.add_file, self.add_folder, self.look):
             self.foot.addWidget(button)
         self.foot.addStretch(1)
@@ -56,19 +63,19 @@ class ModelsPage(Page):
         self.setAcceptDrops(True)
 
     def open_beside(self) -> None:
-        self._post(m.ListModels(servers=True))
+        self._post(ListModels(servers=True))
         super().open_beside()
 
     def on_event(self, event: Event) -> None:
         match event:
-            case m.ModelsListed(entries, recommendation, machine):
+            case ModelsListed(entries, recommendation, machine):
                 self._show_list(entries)
                 self.recommended.show_recommendation(recommendation, machine)
-            case m.ModelProgress(name=name):
+            case ModelProgress(name=name):
                 self.recommended.on_event(event)
                 if name in self.rows:
                     self.rows[name].show_progress(event)
-            case m.ModelSettled(name=name):
+            case ModelSettled(name=name):
                 self.recommended.on_event(event)
                 if name in self.rows:
                     self.rows[name].show_settled(event)
@@ -80,7 +87,7 @@ class ModelsPage(Page):
         dialog = QFileDialog(self, "Add a model", "", "Language models (*.gguf);;All files (*)")
         dialog.setFileMode(mode)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(lambda name: self._post(m.AddModel(Path(name))))
+        dialog.fileSelected.connect(lambda name: self._post(AddModel(Path(name))))
         dialog.open()
         return dialog
 
@@ -93,9 +100,9 @@ class ModelsPage(Page):
         event.acceptProposedAction()
         urls = [url for url in event.mimeData().urls() if url.isLocalFile()]
         for url in urls[:_MOST_DROPPED]:
-            self._post(m.AddModel(Path(url.toLocalFile())))
+            self._post(AddModel(Path(url.toLocalFile())))
 
-    def _show_list(self, entries: Sequence[m.ModelEntry]) -> None:
+    def _show_list(self, entries: Sequence[ModelEntry]) -> None:
         """The rows that stay keep what they say; each stands under its kind."""
         before, self.rows = self.rows, {}
         for entry in entries:

@@ -10,7 +10,15 @@ from app.look.label import Label
 from app.look.theme import scaled
 from app.models import words
 from app.models.row import STEPS, wrapping
-from engine.api import messages as m
+from engine.api import (
+    Activity,
+    FetchRecommended,
+    ModelEvent,
+    ModelProgress,
+    ModelSettled,
+    PauseFetch,
+    Recommendation,
+)
 
 
 class RecommendedCard(QFrame):
@@ -20,8 +28,8 @@ class RecommendedCard(QFrame):
         super().__init__(parent)
         self.setProperty("kind", "card")
         self._post = post
-        self._shown = m.Recommendation()
-        self._going: dict[str, m.ModelProgress] = {}
+        self._shown = Recommendation()
+        self._going: dict[str, ModelProgress] = {}
         self.title = Label("Recommended for this computer", self)
         self.title.setFont(scaled(self.font(), 1.0, strong=True))
         self.machine = wrapping("muted", self)
@@ -34,9 +42,9 @@ class RecommendedCard(QFrame):
         self.act = QPushButton("", self)
         self.act.clicked.connect(self._on_act)
         self._lay_out()
-        self.show_recommendation(m.Recommendation(text="Looking at this computer…"), "")
+        self.show_recommendation(Recommendation(text="Looking at this computer…"), "")
 
-    def show_recommendation(self, recommendation: m.Recommendation, machine: str) -> None:
+    def show_recommendation(self, recommendation: Recommendation, machine: str) -> None:
         self._shown = recommendation
         self.machine.setText(machine)
         self.text.setText(recommendation.text)
@@ -44,12 +52,12 @@ class RecommendedCard(QFrame):
         self.warning.setVisible(bool(recommendation.warning))
         self._show_action()
 
-    def on_event(self, event: m.ModelEvent) -> None:
+    def on_event(self, event: ModelEvent) -> None:
         match event:
-            case m.ModelProgress(name=name, activity=activity):
-                if name in self._shown.names and activity is not m.Activity.VERIFYING:
+            case ModelProgress(name=name, activity=activity):
+                if name in self._shown.names and activity is not Activity.VERIFYING:
                     self._going[name] = event
-            case m.ModelSettled(name=name):
+            case ModelSettled(name=name):
                 self._going.pop(name, None)
             case _:
                 return
@@ -75,9 +83,9 @@ class RecommendedCard(QFrame):
     def _on_act(self) -> None:
         if self._going:
             for name in tuple(self._going):
-                self._post(m.PauseFetch(name))
+                self._post(PauseFetch(name))
         else:
-            self._post(m.FetchRecommended())
+            self._post(FetchRecommended())
 
     def _lay_out(self) -> None:
         column = QVBoxLayout(self)

@@ -22,7 +22,18 @@ from app.look.label import Label
 from app.look.plain_text import one_line, plain, tool_tip
 from app.look.theme import Theme, scaled
 from app.models import words
-from engine.api import messages as m
+from engine.api import (
+    FetchModels,
+    ModelEntry,
+    ModelProgress,
+    ModelSettled,
+    Origin,
+    PauseFetch,
+    Presence,
+    RemoveModel,
+    UseModel,
+    VerifyModel,
+)
 
 STEPS = 1000  # of a progress bar
 
@@ -30,12 +41,12 @@ STEPS = 1000  # of a progress bar
 class ModelRow(QFrame):
     """Shows an entry; while something is being done with it, how far that is."""
 
-    def __init__(self, entry: m.ModelEntry, post: Post, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, entry: ModelEntry, post: Post, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self.setProperty("kind", "card")
         self.entry = entry
         self._post = post
-        self._progress: m.ModelProgress | None = None  # None = nothing is being done with it
+        self._progress: ModelProgress | None = None  # None = nothing is being done with it
         self.title = wrapping("", self)
         self.title.setFont(scaled(self.font(), 1.0, strong=True))
         self.facts = wrapping("muted", self)
@@ -51,8 +62,8 @@ class ModelRow(QFrame):
         self._menu = QMenu(self)
         self.verify = self._menu.addAction("Verify its files")
         self.remove = self._menu.addAction("Remove")
-        self.verify.triggered.connect(lambda: post(m.VerifyModel(self.entry.name)))
-        self.remove.triggered.connect(lambda: post(m.RemoveModel(self.entry.name)))
+        self.verify.triggered.connect(lambda: post(VerifyModel(self.entry.name)))
+        self.remove.triggered.connect(lambda: post(RemoveModel(self.entry.name)))
         self.more.setMenu(self._menu)
         self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.say("")
@@ -64,7 +75,7 @@ class ModelRow(QFrame):
         """Something is being done with it, or waits to be."""
         return self._progress is not None
 
-    def show_entry(self, entry: m.ModelEntry) -> None:
+    def show_entry(self, entry: ModelEntry) -> None:
         self.entry = entry
         in_use = "  ·  in use" if entry.in_use else ""
         self.title.setText(one_line(entry.title) + in_use)
@@ -77,7 +88,7 @@ class ModelRow(QFrame):
         self.title.setToolTip(tool_tip(f"{entry.name}: {entry.attribution}{where}"))
         self._show_actions()
 
-    def show_progress(self, progress: m.ModelProgress) -> None:
+    def show_progress(self, progress: ModelProgress) -> None:
         self._progress = progress
         self.bar.setRange(0, STEPS if progress.total_bytes else 0)
         share = progress.done_bytes / progress.total_bytes if progress.total_bytes else 0.0
@@ -86,7 +97,7 @@ class ModelRow(QFrame):
         self.said.show()
         self._show_actions()
 
-    def show_settled(self, settled: m.ModelSettled) -> None:
+    def show_settled(self, settled: ModelSettled) -> None:
         """Nothing is being done with it any more."""
         self._progress = None
         self.say(settled.text, failed=settled.failed)
@@ -100,15 +111,15 @@ class ModelRow(QFrame):
         self.said.setVisible(bool(text))
 
     def _show_actions(self) -> None:
-        entry, fetched = self.entry, self.entry.state is m.Presence.COMPLETE
+        entry, fetched = self.entry, self.entry.state is Presence.COMPLETE
         self.bar.setVisible(self.is_busy)
         self.act.setText(self._act_words())
         self.act.setVisible(bool(self.act.text()))
         self.act.setEnabled(self.is_busy or not fetched or not entry.obstacle)
         self.act.setAccessibleName(plain(f"{self.act.text()}: {entry.title}"))
-        listed = entry.origin is m.Origin.LISTED and entry.state is not m.Presence.MISSING
+        listed = entry.origin is Origin.LISTED and entry.state is not Presence.MISSING
         self.verify.setVisible(listed and fetched)
-        self.remove.setVisible(listed or entry.origin is m.Origin.ADDED)
+        self.remove.setVisible(listed or entry.origin is Origin.ADDED)
         self.more.setVisible(self.remove.isVisible() and not self.is_busy)
 
     def _act_words(self) -> str:
@@ -116,8 +127,8 @@ class ModelRow(QFrame):
         entry = self.entry
         if self.is_busy:
             return "Pause"
-        if entry.origin is m.Origin.LISTED and entry.state is not m.Presence.COMPLETE:
-            return "Resume" if entry.state is m.Presence.PARTIAL else self._fetch_words()
+        if entry.origin is Origin.LISTED and entry.state is not Presence.COMPLETE:
+            return "Resume" if entry.state is Presence.PARTIAL else self._fetch_words()
         return "" if entry.in_use or entry.kind not in KINDS else "Use"
 
     def _fetch_words(self) -> str:
@@ -127,11 +138,11 @@ class ModelRow(QFrame):
         name = self.entry.name
         self.say("")
         if self.is_busy:
-            self._post(m.PauseFetch(name))
-        elif self.entry.state is m.Presence.COMPLETE:
-            self._post(m.UseModel(name))
+            self._post(PauseFetch(name))
+        elif self.entry.state is Presence.COMPLETE:
+            self._post(UseModel(name))
         else:
-            self._post(m.FetchModels((name,)))
+            self._post(FetchModels((name,)))
 
     def _lay_out(self) -> None:
         text = QVBoxLayout()

@@ -3,7 +3,7 @@
 Invariant: sizes are told in units of ten: 1 GB is 1000 MB, as on the disk and the line.
 """
 
-from engine.api import messages as m
+from engine.api import Activity, ModelEntry, ModelProgress, Origin, Presence
 
 _GIGABYTE = 1000  # megabytes
 
@@ -15,31 +15,31 @@ def size(megabytes: float) -> str:
     return f"{megabytes / _GIGABYTE:.1f} GB"
 
 
-def facts(entry: m.ModelEntry) -> str:
+def facts(entry: ModelEntry) -> str:
     """Size, licence and need of memory, where they are known."""
     found = [size(entry.megabytes)] if entry.megabytes else []
-    own = entry.origin in (m.Origin.ADDED, m.Origin.SERVER)
+    own = entry.origin in (Origin.ADDED, Origin.SERVER)
     found.append(entry.attribution if own else f"licence: {entry.licence}")
     if entry.memory_mb:
         found.append(f"needs about {size(entry.memory_mb)} of memory")
     return " · ".join(found)
 
 
-def remarks(entry: m.ModelEntry) -> str:
+def remarks(entry: ModelEntry) -> str:
     """What else is to be known before it is used; empty when nothing."""
     short = "" if entry.fits else "That is more memory than this computer has to spare."
     half = ""
-    if entry.state is m.Presence.PARTIAL:
+    if entry.state is Presence.PARTIAL:
         half = f"{size(entry.megabytes_here)} of it are here; it goes on from there."
     return " ".join(each for each in (entry.obstacle, short, half, entry.measured) if each)
 
 
-def progress(event: m.ModelProgress) -> str:
+def progress(event: ModelProgress) -> str:
     """How far it is."""
     match event.activity:
-        case m.Activity.WAITING:
+        case Activity.WAITING:
             return "Waiting for its turn…"
-        case m.Activity.VERIFYING:
+        case Activity.VERIFYING:
             doing = "Verifying"
         case _:
             doing = "Fetching"

@@ -7,7 +7,8 @@ word of a reply; a word is in `words` only if it began to leave the loudspeaker.
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from engine.messages import Ending, TurnMetrics
+from engine.messages.events import TurnMetrics
+from engine.messages.words import Ending
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from enum import Enum
 
 from engine.export.conversation import Conversation, Turn
-from engine.messages import Ending
+from engine.messages.words import Ending
 
 VERSION = 1
 

@@ -11,7 +11,8 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from engine.export.conversation import HeardWord, Turn
-from engine.messages import Ending, TurnMetrics
+from engine.messages.events import TurnMetrics
+from engine.messages.words import Ending
 
 COLUMNS = (
     "start_s",

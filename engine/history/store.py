@@ -19,7 +19,7 @@ from engine.export.conversation import Conversation, Turn
 from engine.history import rows, schema
 from engine.history.faults import Damaged, Identity, identity, told
 from engine.history.folding import excerpt, folded, shortened, terms
-from engine.messages import KeptConversation
+from engine.messages.conversations import KeptConversation
 
 NAME = "conversations.sqlite"  # in the data folder
 LISTED = 500  # conversations of a list; older ones are found by a search

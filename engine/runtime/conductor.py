@@ -10,12 +10,16 @@ from dataclasses import replace
 from functools import partial, singledispatchmethod
 from pathlib import Path
 
-from engine import messages as m
 from engine.audio.devices.portaudio import Devices
 from engine.audio.vad import SpeechPaused, SpeechResumed
 from engine.errors import EngineError, InvalidInput
 from engine.llm.base import Situation
-from engine.messages import Command, Event, Phase
+from engine.messages import commands, events
+from engine.messages.commands import Command
+from engine.messages.events import Event
+from engine.messages.models import ListModels, ModelCommand
+from engine.messages.voices import VoiceCommand
+from engine.messages.words import Phase
 from engine.runtime.crew import assemble
 from engine.runtime.effects import Effects, heard
 from engine.runtime.factories import Factories
@@ -84,7 +88,7 @@ class Conductor:
             emit,
             self._change,
             lambda: self._preferences.settings.speech.voice,
-            lambda: self._decide(m.StopReply()),
+            lambda: self._decide(commands.StopReply()),
             self._attend,
         )
         self._desk = VoiceDesk(self._crew, self._status, hands)
@@ -150,15 +154,15 @@ class Conductor:
             if not self._desk.sees(message):
                 self._on(message)
         except EngineError as error:
-            self._emit(m.Failed.of(error))
+            self._emit(events.Failed.of(error))
 
     def _tick(self) -> float | None:
         if self._over:
             return None
         now = time.monotonic()
         for text in self._timers.due():
-            self._emit(m.TimerRang(text))
-            self._decide(m.Speak(text))
+            self._emit(events.TimerRang(text))
+            self._decide(commands.Speak(text))
         self._timers.save(self._emit)
         waits = (self._timers.wait_s(), self._preferences.save_if_due(now), self._watch(now))
         return min((wait for wait in waits if wait is not None), default=None)
@@ -178,19 +182,19 @@ class Conductor:
         return None
 
     def _report(self, error: Exception) -> None:
-        self._emit(m.Failed("engine", f"Something went wrong: {error}", "Please report this."))
+        self._emit(events.Failed("engine", f"Something went wrong: {error}", "Please report this."))
 
     def _quit(self) -> None:
         """Leave nothing behind; what fails of this keeps nothing else from being done."""
         self._floor = replace(self._floor, waiting=())  # who quits is told of no timer any more
-        self._worker.guarded(partial(self._decide, m.StopReply()))
+        self._worker.guarded(partial(self._decide, commands.StopReply()))
         self._worker.guarded(self._preferences.save)
         self._worker.guarded(partial(self._timers.save, self._emit))
         busy = self._crew.stop()
         if busy:
-            self._emit(m.Notice(f"Still busy when stopping: {', '.join(busy)}."))
+            self._emit(events.Notice(f"Still busy when stopping: {', '.join(busy)}."))
         self._over = True
-        self._emit(m.Stopped())
+        self._emit(events.Stopped())
 
     # ------------------------------------------------------------------- commands
 
@@ -205,40 +209,46 @@ class Conductor:
         self._decide(fact)
 
     @_on.register
-    def _(self, command: m.SendText | m.Speak) -> None:
+    def _(self, command: commands.SendText | commands.Speak) -> None:
         text = command.text.strip()
         if len(text) > LONGEST_TEXT:
             raise InvalidInput(
                 f"That text has {len(text)} characters; {LONGEST_TEXT} is the most.",
                 hint="Send it in parts.",
             )
-        typed = isinstance(command, m.SendText)
+        typed = isinstance(command, commands.SendText)
         aloud = self._floor.phase is Phase.SPEAKING
         if text and not (typed and aloud and self._actions.grant_said(text)):
             self._decide(replace(command, text=text))
 
     @_on.register
-    def _(self, command: m.SetHandsFree | m.SetRate | m.SetVolume | m.ChangeSetting) -> None:
+    def _(
+        self,
+        command: commands.SetHandsFree
+        | commands.SetRate
+        | commands.SetVolume
+        | commands.ChangeSetting,
+    ) -> None:
         match command:
-            case m.SetHandsFree(on):
+            case commands.SetHandsFree(on):
                 self._change("audio.hands_free", on)
-            case m.SetRate(rate):
+            case commands.SetRate(rate):
                 self._change("speech.rate", rate)
-            case m.SetVolume(gain):
+            case commands.SetVolume(gain):
                 self._change("audio.volume", gain)
-            case m.ChangeSetting(key, value):
+            case commands.ChangeSetting(key, value):
                 self._change(key, value)
 
     @_on.register
-    def _(self, command: m.AddVoice) -> None:
+    def _(self, command: commands.AddVoice) -> None:
         self._crew.background.post(command)
 
     @_on.register
-    def _(self, message: m.VoiceCommand | h.VoiceMoved | h.ClipTaken) -> None:
+    def _(self, message: VoiceCommand | h.VoiceMoved | h.ClipTaken) -> None:
         self._desk.take(message)
 
     @_on.register
-    def _(self, command: m.CancelClip) -> None:
+    def _(self, command: commands.CancelClip) -> None:
         self._crew.background.cancel_clip()
 
     @_on.register
@@ -246,11 +256,11 @@ class Conductor:
         self._conversations.on(asked, self._floor)
 
     @_on.register
-    def _(self, command: m.Record) -> None:
+    def _(self, command: commands.Record) -> None:
         self._crew.recorder.post(command)
 
     @_on.register
-    def _(self, command: m.ModelCommand) -> None:
+    def _(self, command: ModelCommand) -> None:
         self._crew.librarian.post(command)
 
     # ----------------------------------------------------------------------- facts
@@ -296,7 +306,7 @@ class Conductor:
             self._effects.prepare(fact)
 
     @_on.register
-    def _(self, fact: m.PartialTranscript) -> None:
+    def _(self, fact: events.PartialTranscript) -> None:
         if fact.turn == self._floor.turn:
             self._emit(fact)
 
@@ -307,41 +317,41 @@ class Conductor:
 
     @_on.register
     def _(self, fact: h.MicrophoneLevel) -> None:
-        self._emit(m.Levels(fact.level_db, self._crew.dials.level_db, fact.raw_db))
+        self._emit(events.Levels(fact.level_db, self._crew.dials.level_db, fact.raw_db))
 
     @_on.register
-    def _(self, fact: m.Failed) -> None:
+    def _(self, fact: events.Failed) -> None:
         self._status.failed(fact)
         self._emit(fact)
         self._decide(fact)
 
     @_on.register
-    def _(self, fact: m.VoicesChanged) -> None:
+    def _(self, fact: events.VoicesChanged) -> None:
         self._status.voices_known(fact)
         self._emit(fact)
 
     @_on.register
     def _(self, fact: h.VoiceAdopted) -> None:
         self._change("speech.voice", fact.name)
-        self._emit(m.Notice(f"{fact.name} speaks from the next sentence on."))
+        self._emit(events.Notice(f"{fact.name} speaks from the next sentence on."))
 
     @_on.register
     def _(self, fact: h.ModelChosen) -> None:
         self._preferences.choose(fact.changes, time.monotonic())
-        self._crew.librarian.post(m.ListModels())  # what is in use is another one now
+        self._crew.librarian.post(ListModels())  # what is in use is another one now
 
     @_on.register
-    def _(self, fact: m.Loading) -> None:
+    def _(self, fact: events.Loading) -> None:
         self._status.loads(fact)
         self._emit(fact)
 
     @_on.register
-    def _(self, fact: m.Ready) -> None:
+    def _(self, fact: events.Ready) -> None:
         self._status.runs(fact)
         self._emit(fact)
 
     @_on.register
-    def _(self, fact: m.ClipInspected) -> None:
+    def _(self, fact: events.ClipInspected) -> None:
         self._emit(self._status.inspected(fact))
 
     @_on.register

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from engine.llm.base import Situation
-from engine.messages import Event
+from engine.messages.events import Event
 from engine.runtime.factories import Factories
 from engine.runtime.turn.dials import Dials
 from engine.runtime.turn.facts import Fact

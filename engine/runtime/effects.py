@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable
 from typing import assert_never
 
-from engine import messages as m
 from engine.asr.base import Transcript
 from engine.export.conversation import Conversation
 from engine.llm.base import Message, Role
-from engine.messages import Event
+from engine.messages.events import Event, Heard, PhaseChanged
+from engine.messages.words import Phase
 from engine.runtime.crew import Crew
 from engine.runtime.host.actions import Actions
 from engine.runtime.turn import orders as o
@@ -83,7 +83,7 @@ class Effects:
             case o.EndTurn(turn, ending):
                 self._log.record(turn).delivery = self.replies.end(turn, ending)
                 self._emit(self._log.end(turn, ending))
-            case m.PhaseChanged(_, phase):
+            case PhaseChanged(_, phase):
                 self._emit(order)
                 self._attend()
                 self._use_quiet(phase)
@@ -107,9 +107,9 @@ class Effects:
             case o.DropUtterance():
                 self.replies.drop()
 
-    def _use_quiet(self, phase: m.Phase) -> None:
+    def _use_quiet(self, phase: Phase) -> None:
         """While nobody has the floor the language model gets ready for what comes next."""
-        idle = phase is m.Phase.IDLE
+        idle = phase is Phase.IDLE
         order = GetReady(self._log.history, self._paced) if idle else Rest()
         self._crew.thinker.post(order)
 
@@ -136,6 +136,6 @@ class Effects:
         self.replies.read_out(turn, text, paced=self._paced)
 
 
-def heard(turn: int, said: Transcript) -> m.Heard:
+def heard(turn: int, said: Transcript) -> Heard:
     """What the host is shown of the person's words."""
-    return m.Heard(turn, said.text, said.confidence, said.recogniser)
+    return Heard(turn, said.text, said.confidence, said.recogniser)

@@ -17,7 +17,7 @@ from typing import Final
 
 from engine.audio.clips.clip import snr_db
 from engine.errors import EngineError, InvalidInput, ModelError
-from engine.messages import VoiceEntry
+from engine.messages.voices import VoiceEntry
 from engine.tts import voice_notes, voices
 from engine.tts.pacing import FASTEST, SLOWEST
 from engine.tts.roster import Roster

@@ -25,7 +25,7 @@ import numpy as np
 
 from engine.api import Engine, SendText, SetRate, Settings
 from engine.audio.devices.file_device import Clock, FileLoudspeaker, SteppedClock
-from engine.messages import Event, RateMeasured, WordHeard
+from engine.messages.events import Event, RateMeasured, WordHeard
 from engine.runtime.factories import Factories
 from engine.settings import AudioSettings, SpeechSettings
 from engine.tts import registry

@@ -22,15 +22,9 @@ from engine.asr.pick import BUILT_IN
 from engine.asr.registry import NAMES
 from engine.audio.base import Pcm
 from engine.llm.skills.model import understands
-from engine.messages import (
-    Ending,
-    Heard,
-    NewConversation,
-    Phase,
-    PhaseChanged,
-    StopReply,
-    TurnEnded,
-)
+from engine.messages.commands import NewConversation, StopReply
+from engine.messages.events import Heard, PhaseChanged, TurnEnded
+from engine.messages.words import Ending, Phase
 from engine.runtime.factories import standard_factories
 from engine.settings import Settings
 from tests.benchmarks.turn_texts import CHECK, PAUSE, REQUESTS, TEST, TUNING

@@ -13,7 +13,7 @@ import numpy as np
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from engine import messages as m
+from engine import api
 from engine.asr.base import Transcript
 from engine.asr.completeness import Completeness
 from engine.audio import vad
@@ -21,7 +21,8 @@ from engine.audio.base import Pcm
 from engine.audio.devices.portaudio import Devices
 from engine.errors import LanguageModelError, ModelError, RecogniserError, SynthesisError
 from engine.llm.base import ChangeRate, ChooseVoice, StartTimer, StopSpeaking
-from engine.messages import Ending, Event, Failed, Part, Phase, PhaseChanged, Stopped, TurnEnded
+from engine.messages.events import Event, Failed, PhaseChanged, Stopped, TurnEnded
+from engine.messages.words import Ending, Part, Phase
 from engine.runtime.conductor import Conductor
 from engine.runtime.factories import Factories
 from engine.runtime.turn import facts as h
@@ -129,7 +130,7 @@ class Trial:
         self.stage.voice.fail_at = None
         self.stage.refuses = None
         self.stage.model.deltas = ("Good day to you.",)
-        self.post(m.ReleaseTalk())
+        self.post(api.ReleaseTalk())
 
     def answered(self) -> bool:
         """Whether the last turn was answered and heard to its end."""
@@ -144,7 +145,7 @@ class Trial:
             if isinstance(event, PhaseChanged) and event.phase is not Phase.IDLE
         }
         ended = self.ended()
-        replays = sum(isinstance(event, m.ReplayEnded) for event in self.events)
+        replays = sum(isinstance(event, api.ReplayEnded) for event in self.events)
         assert set(ended) <= begun
         assert len(begun) - len(ended) == replays
         assert set(ended.values()) <= {1}
@@ -209,7 +210,7 @@ class Refusing:
 
 
 def changing(setting: tuple[str, Value]) -> Act:
-    return Post(m.ChangeSetting(*setting))
+    return Post(api.ChangeSetting(*setting))
 
 
 def losing_microphone(trial: Trial) -> None:
@@ -236,25 +237,25 @@ def plugging(trial: Trial) -> None:
 
 
 def recording(trial: Trial) -> None:
-    trial.post(m.Record(True, trial.folder / f"{len(trial.events)}.wav"))
+    trial.post(api.Record(True, trial.folder / f"{len(trial.events)}.wav"))
 
 
 def exporting(trial: Trial) -> None:
-    trial.post(m.Export(trial.folder / f"{len(trial.events)}.json"))
+    trial.post(api.Export(trial.folder / f"{len(trial.events)}.json"))
 
 
 HEARD = Transcript("late words", 0.9, "fake")
 REPORTS: tuple[Callable[[int], object], ...] = (
     lambda turn: h.Transcribed(turn, HEARD, 0.0),
     lambda turn: h.Drafted(turn, 0, HEARD, Completeness.WHOLE, 0.0),
-    lambda turn: m.PartialTranscript(turn, "late"),
+    lambda turn: api.PartialTranscript(turn, "late"),
     lambda turn: h.Glanced(turn, "stop"),
     lambda turn: h.ReplyGrew(turn, "late ", 0.0),
     lambda turn: h.ReplyAudible(turn, 0.0),
     lambda turn: h.ReplyEnded(turn, Ending.COMPLETE),
     lambda turn: h.ReplyEnded(turn, Ending.FAILED),
-    lambda turn: m.Failed.of(SynthesisError("late"), Part.SYNTHESISER, turn),
-    lambda turn: m.Failed.of(RecogniserError("late"), Part.RECOGNISER, turn),
+    lambda turn: api.Failed.of(SynthesisError("late"), Part.SYNTHESISER, turn),
+    lambda turn: api.Failed.of(RecogniserError("late"), Part.RECOGNISER, turn),
     lambda turn: vad.SpeechEnded(0),
     lambda turn: vad.SpeechResumed(0),
 )
@@ -312,10 +313,10 @@ LOADS = [
 REFUSED = [(key, value) for key in keys() for value in (float("nan"), "\0", -1, b"")]
 ASKS: st.SearchStrategy[Act] = st.sampled_from(
     [
-        Post(m.SendText("hello")),
-        Post(m.SendText("hello")),
-        Post(m.PressTalk()),
-        Post(m.ReleaseTalk()),
+        Post(api.SendText("hello")),
+        Post(api.SendText("hello")),
+        Post(api.PressTalk()),
+        Post(api.ReleaseTalk()),
         Speaking(True),
         Speaking(False),
     ]
@@ -327,18 +328,18 @@ DISTURBANCES: st.SearchStrategy[Act] = st.one_of(
     st.builds(changing, st.sampled_from(REFUSED)),
     st.sampled_from(
         [
-            Post(m.SendText("slower")),
-            Post(m.StopReply(by_escape=True)),
-            Post(m.StopReply(by_escape=False)),
-            Post(m.NewConversation()),
-            Post(m.Replay(1, 0)),
-            Post(m.PreviewVoice("Bela", "one two three")),
-            Post(m.StopPreview()),
-            Post(m.RecordClip(on=True)),
-            Post(m.RecordClip(on=False)),
-            Post(m.DropClip()),
-            Post(m.RemoveVoice("Ada")),
-            Post(m.Record(False, None)),
+            Post(api.SendText("slower")),
+            Post(api.StopReply(by_escape=True)),
+            Post(api.StopReply(by_escape=False)),
+            Post(api.NewConversation()),
+            Post(api.Replay(1, 0)),
+            Post(api.PreviewVoice("Bela", "one two three")),
+            Post(api.StopPreview()),
+            Post(api.RecordClip(on=True)),
+            Post(api.RecordClip(on=False)),
+            Post(api.DropClip()),
+            Post(api.RemoveVoice("Ada")),
+            Post(api.Record(False, None)),
             recording,
             exporting,
             plugging,

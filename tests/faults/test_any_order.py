@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from engine import messages as m
+from engine import api
 from engine.audio import vad
 from engine.audio.base import Pcm
 from engine.audio.devices.file_device import SteppedClock
@@ -106,7 +106,7 @@ def live(story: list[Scene], folder: Path, *, hands_free: bool, headset: bool) -
                 stepped.step()
         stepped.settle()
         trial.stage.loudspeakers[""].gone = False
-        trial.post(m.SendText("are you there"))
+        trial.post(api.SendText("are you there"))
         turns = len(trial.ended())
         stepped.step()
         stepped.settle()
@@ -120,10 +120,10 @@ def live(story: list[Scene], folder: Path, *, hands_free: bool, headset: bool) -
 @settings(SLOW, max_examples=20)
 @example(
     story=[
-        (Post(m.SendText("hello")), 120, changing(("speech.seed", 1)), 3, Speaking(False), 500),
-        (Post(m.SendText("hello")), 120, changing(("speech.engine", "espeak")), 3, plugging, 500),
-        (Post(m.PressTalk()), 40, changing(("recogniser.engine", "whisper")), 3, plugging, 3),
-        (Post(m.ReleaseTalk()), 500, Post(m.NewConversation()), 0, Late(0, 1), 0),
+        (Post(api.SendText("hello")), 120, changing(("speech.seed", 1)), 3, Speaking(False), 500),
+        (Post(api.SendText("hello")), 120, changing(("speech.engine", "espeak")), 3, plugging, 500),
+        (Post(api.PressTalk()), 40, changing(("recogniser.engine", "whisper")), 3, plugging, 3),
+        (Post(api.ReleaseTalk()), 500, Post(api.NewConversation()), 0, Late(0, 1), 0),
     ],
     hands_free=False,
     headset=False,

@@ -19,12 +19,12 @@ import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
-from engine import messages as m
+from engine import api
 from engine.audio import vad
 from engine.audio.base import Pcm
 from engine.audio.devices.file_device import FileLoudspeaker
 from engine.errors import DeviceError
-from engine.messages import Event, Notice
+from engine.messages.events import Event, Notice
 from engine.runtime.turn import watchdog
 from tests.fakes import RATE, HandMicrophone
 from tests.faults.stories import (
@@ -143,7 +143,7 @@ class LiveTrial(Trial):
         self.wait(lambda: mark in self.events)
 
     def settle(self) -> None:
-        self.post(m.SetHandsFree(False))  # or what was said before is another turn, later
+        self.post(api.SetHandsFree(False))  # or what was said before is another turn, later
         self.repair()
         self.catch_up()
         self.wait(lambda: self.idle)
@@ -156,7 +156,7 @@ class LiveTrial(Trial):
         self.settle()
         self.stage.loudspeakers[""].gone = False
         turns = len(self.ended())
-        self.post(m.SendText("are you there"))
+        self.post(api.SendText("are you there"))
         self.wait(lambda: len(self.ended()) > turns)
         self.settle()
         assert self.answered(), self.events[-30:]
@@ -213,7 +213,7 @@ def _opened_once(tmp_path: Path) -> None:
     trial = LiveTrial(tmp_path, hands_free=False, headset=False)
     trial.conductor.start()
     trial.act(recording)
-    trial.post(m.SendText("hello"))
+    trial.post(api.SendText("hello"))
     trial.wait(lambda: bool(trial.ended()))
     trial.conductor.stop()
 
@@ -231,11 +231,11 @@ LIVE = settings(
 @settings(LIVE, max_examples=2)
 @example(
     story=[
-        (Post(m.SendText("hello")), 10, changing(("speech.seed", 1)), 3, losing_loudspeaker, 10),
-        (recording, 1, changing(("speech.engine", "espeak")), 0, Post(m.NewConversation()), 3),
+        (Post(api.SendText("hello")), 10, changing(("speech.seed", 1)), 3, losing_loudspeaker, 10),
+        (recording, 1, changing(("speech.engine", "espeak")), 0, Post(api.NewConversation()), 3),
         (Speaking(True), 30, losing_microphone, 3, plugging, 10),
-        (Post(m.PressTalk()), 3, changing(("recogniser.engine", "whisper")), 1, plugging, 3),
-        (Post(m.ReleaseTalk()), 3, Post(m.StopReply(by_escape=True)), 0, Late(0, 1), 0),
+        (Post(api.PressTalk()), 3, changing(("recogniser.engine", "whisper")), 1, plugging, 3),
+        (Post(api.ReleaseTalk()), 3, Post(api.StopReply(by_escape=True)), 0, Late(0, 1), 0),
     ],
     hands_free=True,
     headset=True,

@@ -22,7 +22,7 @@ from engine.api import (
     WordHeard,
 )
 from engine.audio.devices import portaudio
-from engine.messages import Ending
+from engine.messages.words import Ending
 from engine.runtime.factories import standard_factories
 from engine.settings import AudioSettings
 from tests.end_to_end.ear import recording

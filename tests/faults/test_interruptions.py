@@ -9,7 +9,8 @@ import pytest
 
 from engine.api import Manner, SendText, Settings, StopReply, TurnEnded, say
 from engine.audio.devices.file_device import FileLoudspeaker, SteppedClock
-from engine.messages import Ending, Phase, PhaseChanged
+from engine.messages.events import PhaseChanged
+from engine.messages.words import Ending, Phase
 from engine.runtime.factories import standard_factories
 from tests.fakes import FORMANT, FakeLanguageModel
 from tests.faults.whole import RATE, Devices, Whole, whole

@@ -7,7 +7,7 @@ import pytest
 
 from engine.api import ChangeSetting, Part, Ready, Settings
 from engine.errors import LanguageModelError
-from engine.messages import Ending
+from engine.messages.words import Ending
 from engine.runtime.factories import standard_factories
 from engine.settings import LanguageModelSettings, RecogniserSettings, SpeechSettings
 from tests.fakes import FakeLanguageModel

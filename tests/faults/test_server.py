@@ -18,7 +18,7 @@ from engine.api import (
     TurnEnded,
     WordHeard,
 )
-from engine.messages import Ending
+from engine.messages.words import Ending
 from engine.settings import LanguageModelSettings
 from tests.engine.llm.scripted_server import ScriptedServer, begin_events, event, fails, says
 from tests.faults.whole import Whole, whole

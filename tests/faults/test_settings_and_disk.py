@@ -23,7 +23,7 @@ from engine.api import (
     load_settings,
 )
 from engine.audio.devices.file_device import FileLoudspeaker
-from engine.messages import Ending
+from engine.messages.words import Ending
 from engine.runtime.factories import standard_factories
 from tests.faults.whole import RATE, Devices, Whole, fast_clock, whole
 

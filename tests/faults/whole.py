@@ -14,7 +14,7 @@ from typing import TypeVar
 from engine.api import Engine, Event, Failed, Part, Ready, SendText, Settings, TurnEnded
 from engine.audio.base import Loudspeaker
 from engine.audio.devices.file_device import FileLoudspeaker
-from engine.messages import Ending
+from engine.messages.words import Ending
 from engine.runtime.factories import Factories, standard_factories
 from engine.settings import SpeechSettings
 from engine.tts.base import Progress, TtsModel

@@ -24,7 +24,8 @@ from engine.audio.devices.file_device import SteppedClock
 from engine.audio.devices.portaudio import Devices
 from engine.audio.echo.canceller import Cleaning, EchoCanceller, open_canceller
 from engine.llm.base import Delta, LanguageModelInfo, Message, Situation, TextDelta
-from engine.messages import Command, Event, Levels, RateMeasured
+from engine.messages.commands import Command
+from engine.messages.events import Event, Levels, RateMeasured
 from engine.runtime.conductor import Conductor
 from engine.runtime.factories import standard_factories
 from engine.settings import LanguageModelSettings, RecogniserSettings, Settings, SpeechSettings

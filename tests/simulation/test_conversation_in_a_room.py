@@ -12,7 +12,9 @@ import pytest
 from engine.audio.echo import canceller as echo
 from engine.audio.echo.canceller import Passthrough
 from engine.llm.skills.control import STEP
-from engine.messages import Ending, Notice, SendText, SettingChanged, TurnEnded
+from engine.messages.commands import SendText
+from engine.messages.events import Notice, SettingChanged, TurnEnded
+from engine.messages.words import Ending
 from engine.runtime.host.actions import USUAL_SPS
 from tests.simulation import people
 from tests.simulation.people import spoken

@@ -6,16 +6,9 @@ import numpy as np
 import pytest
 
 from engine.audio.echo.canceller import Passthrough
-from engine.messages import (
-    Command,
-    Ending,
-    Phase,
-    PhaseChanged,
-    SendText,
-    SetRate,
-    StopReply,
-    TurnEnded,
-)
+from engine.messages.commands import Command, SendText, SetRate, StopReply
+from engine.messages.events import PhaseChanged, TurnEnded
+from engine.messages.words import Ending, Phase
 from tests.simulation.overheard import FADE_S, FAINT
 from tests.simulation.room import Acoustics
 from tests.simulation.stepped import STEP_S, SteppedEngine

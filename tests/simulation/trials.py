@@ -12,7 +12,9 @@ from difflib import SequenceMatcher
 import numpy as np
 
 from engine.asr.pick import BUILT_IN
-from engine.messages import Ending, Heard, Phase, PhaseChanged, SendText, TurnEnded
+from engine.messages.commands import SendText
+from engine.messages.events import Heard, PhaseChanged, TurnEnded
+from engine.messages.words import Ending, Phase
 from engine.runtime.workers.ducking import HOLD_S
 from tests.simulation.people import Sound
 from tests.simulation.room import BLOCK, RATE, Acoustics, Room

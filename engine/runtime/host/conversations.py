@@ -6,9 +6,11 @@ Invariant: runs on the conductor's thread; the files are the historian's matter.
 
 from collections.abc import Callable
 
-from engine import messages as m
 from engine.errors import InvalidInput
-from engine.messages import Event
+from engine.messages.commands import Export, NewConversation, StopReply
+from engine.messages.conversations import ConversationOpened, HistoryCommand, PastTurn, Replay
+from engine.messages.events import Event, Notice
+from engine.messages.words import Phase
 from engine.runtime.crew import Crew
 from engine.runtime.effects import Effects
 from engine.runtime.host import export
@@ -18,7 +20,7 @@ from engine.runtime.turn.floor import Floor
 from engine.runtime.turn.log import TurnLog
 from engine.runtime.workers.historian import Change
 
-Asked = Change | m.Replay | m.Export | m.HistoryCommand
+Asked = Change | Replay | Export | HistoryCommand
 
 
 class Conversations:
@@ -41,11 +43,11 @@ class Conversations:
     def on(self, asked: Asked, floor: Floor) -> None:
         """InvalidInput when it cannot be done."""
         match asked:
-            case m.NewConversation() | ConversationRead() | ConversationGone():
+            case NewConversation() | ConversationRead() | ConversationGone():
                 self._change(asked)
-            case m.Replay():
+            case Replay():
                 self._replay(asked, floor)
-            case m.Export():
+            case Export():
                 export.export(asked, self._log, self._crew)
             case _:
                 self._crew.historian.post(asked)
@@ -53,30 +55,30 @@ class Conversations:
     def _change(self, to: Change) -> None:
         """End what is said, and let another conversation go on."""
         read = to if isinstance(to, ConversationRead) else None
-        private = isinstance(to, m.NewConversation) and to.private
-        self._decide(m.StopReply())
+        private = isinstance(to, NewConversation) and to.private
+        self._decide(StopReply())
         self._effects.begin_anew(read.kept if read else None)
         self._crew.historian.post(to)
-        self._crew.recorder.post(m.NewConversation())
+        self._crew.recorder.post(NewConversation())
         if read is None:
-            self._emit(m.ConversationOpened(None, private))
-            self._emit(m.Notice("A private conversation." if private else "A new conversation."))
+            self._emit(ConversationOpened(None, private))
+            self._emit(Notice("A private conversation." if private else "A new conversation."))
         else:
-            self._emit(m.ConversationOpened(read.conversation, turns=_shown(read)))
+            self._emit(ConversationOpened(read.conversation, turns=_shown(read)))
 
-    def _replay(self, asked: m.Replay, floor: Floor) -> None:
+    def _replay(self, asked: Replay, floor: Floor) -> None:
         """Unless somebody speaks. InvalidInput when there is nothing to hear from there on."""
         text = self._log.reply_from(asked.turn, asked.start)
         if not text.strip() or asked.start < 0:
             raise InvalidInput("There is nothing to be heard again there.", hint="Choose a word.")
-        if floor.phase is m.Phase.IDLE or self._log.replays(floor.turn):
+        if floor.phase is Phase.IDLE or self._log.replays(floor.turn):
             self._decide(ReplayAsked(text, asked.turn, asked.start))
         else:
-            self._emit(m.Notice("It can be heard again once nobody speaks: Esc stops the reply."))
+            self._emit(Notice("It can be heard again once nobody speaks: Esc stops the reply."))
 
 
-def _shown(read: ConversationRead) -> tuple[m.PastTurn, ...]:
+def _shown(read: ConversationRead) -> tuple[PastTurn, ...]:
     return tuple(
-        m.PastTurn(turn.number, turn.ending, turn.said, turn.reply, turn.heard)
+        PastTurn(turn.number, turn.ending, turn.said, turn.reply, turn.heard)
         for turn in read.kept.turns
     )

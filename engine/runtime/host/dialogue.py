@@ -14,19 +14,17 @@ from engine.audio.base import Loudspeaker, Microphone
 from engine.audio.devices.file_device import FileLoudspeaker, FileMicrophone
 from engine.errors import EngineError
 from engine.export.files import check_sound, check_suffix
-from engine.messages import (
-    Ending,
+from engine.messages.commands import Record
+from engine.messages.events import (
     Event,
     Failed,
     Loading,
-    Part,
-    Phase,
     PhaseChanged,
     Ready,
-    Record,
     TurnEnded,
     TurnMetrics,
 )
+from engine.messages.words import Ending, Part, Phase
 from engine.runtime.conductor import Conductor
 from engine.runtime.factories import Factories, standard_factories
 from engine.runtime.host.say_command import check_writable

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from engine.audio.clips.recording import join
 from engine.export.files import SOUND, check_suffix, write
-from engine.messages import Export
+from engine.messages.commands import Export
 from engine.runtime.crew import Crew
 from engine.runtime.turn.log import TurnLog
 from engine.runtime.workers.background import WriteConversation

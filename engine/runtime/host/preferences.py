@@ -12,7 +12,7 @@ from engine import settings_file
 from engine.audio.devices.portaudio import Devices
 from engine.audio.echo.canceller import Cleaning
 from engine.errors import SettingsError
-from engine.messages import Event, Failed, Notice, SettingChanged
+from engine.messages.events import Event, Failed, Notice, SettingChanged
 from engine.runtime.crew import Crew
 from engine.runtime.host.status import Reconnection
 from engine.runtime.turn.orders import UseDevice

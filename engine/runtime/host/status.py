@@ -6,15 +6,15 @@ Invariant: tells facts only; opens nothing. What it hands out is replaced whole,
 from dataclasses import dataclass, replace
 
 from engine.audio.devices.portaudio import Devices
-from engine.messages import (
+from engine.messages.events import (
     ClipInspected,
     DevicesChanged,
     Failed,
     Loading,
-    Part,
     Ready,
     VoicesChanged,
 )
+from engine.messages.words import Part
 from engine.settings import AudioSettings
 
 DEVICES = (Part.MICROPHONE, Part.LOUDSPEAKER)  # what runs no more once it failed

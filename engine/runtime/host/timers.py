@@ -11,7 +11,7 @@ from pathlib import Path
 from engine.errors import InvalidInput
 from engine.llm.base import StartTimer, Timer
 from engine.llm.skills.matching.quantities import duration_phrase
-from engine.messages import Event, Failed
+from engine.messages.events import Event, Failed
 from engine.runtime.host import timer_file
 from engine.runtime.host.timer_file import TimerSet
 

@@ -10,9 +10,23 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
-from engine import messages as m
 from engine.errors import DeviceError, InvalidInput
-from engine.messages import Command, Ending, Event, Part, Phase, PreviewState
+from engine.messages.commands import AddVoice, Command, PressTalk, StopReply
+from engine.messages.events import Event, Failed, Notice, VoicesChanged
+from engine.messages.voices import (
+    ClipRecording,
+    DropClip,
+    ListVoices,
+    PreviewChanged,
+    PreviewState,
+    PreviewVoice,
+    RecordClip,
+    RemoveVoice,
+    StopPreview,
+    VoiceCommand,
+    VoicesListed,
+)
+from engine.messages.words import Ending, Part, Phase
 from engine.runtime.crew import Crew
 from engine.runtime.host.status import Status
 from engine.runtime.turn import facts as h
@@ -90,21 +104,21 @@ class VoiceDesk:
         self._note(message)
         return False
 
-    def take(self, message: m.VoiceCommand | h.VoiceMoved | h.ClipTaken) -> None:
+    def take(self, message: VoiceCommand | h.VoiceMoved | h.ClipTaken) -> None:
         """Act on what is about voices. InvalidInput, DeviceError say why it cannot be done."""
         match message:
-            case m.PreviewVoice(name, text):
+            case PreviewVoice(name, text):
                 self._ask(name, text)
-            case m.StopPreview():
+            case StopPreview():
                 self._stop_preview()
-            case m.RecordClip() | m.DropClip():
+            case RecordClip() | DropClip():
                 self._record(message)
             case h.ClipTaken(clip):
-                self._crew.background.post(m.AddVoice(clip))
+                self._crew.background.post(AddVoice(clip))
             case h.VoiceMoved(name, now):
                 self._moved(name, now)
             case _:
-                if isinstance(message, m.RemoveVoice) and message.name == self._name:
+                if isinstance(message, RemoveVoice) and message.name == self._name:
                     self._stop_preview()
                 self._crew.background.post(message)
 
@@ -124,13 +138,13 @@ class VoiceDesk:
             raise InvalidInput("A clip is being recorded.", hint="End that first.")
         self._stop_preview()
         self._name, self._waiting = name, words
-        self._hands.emit(m.PreviewChanged(name, PreviewState.WAITING))
+        self._hands.emit(PreviewChanged(name, PreviewState.WAITING))
         self._hands.attend()  # which begins it when nobody has the floor
 
     def _play(self) -> None:
         words, self._waiting = self._waiting, ()
         self._reply = Reply(PREVIEW, self._crew.dials, aloud=True)
-        self._hands.emit(m.PreviewChanged(self._name, PreviewState.MAKING))
+        self._hands.emit(PreviewChanged(self._name, PreviewState.MAKING))
         pace = self._paces.get(self._name.casefold())
         self._crew.speaker.post(Audition(self._reply, self._name, words, pace))
 
@@ -145,25 +159,25 @@ class VoiceDesk:
         reply, self._reply = self._reply, None
         if reply is not None:
             reply.end(Ending.INTERRUPTED_BY_STOP)
-        self._hands.emit(m.PreviewChanged(name, PreviewState.OVER))
+        self._hands.emit(PreviewChanged(name, PreviewState.OVER))
 
     def _follow(self, message: object) -> None:
         """What the speaker tells of a preview; of an older one nothing counts any more."""
         match message:
             case h.ReplyAudible() if self._reply is not None and self._reply.ending is None:
-                self._hands.emit(m.PreviewChanged(self._name, PreviewState.SPEAKING))
+                self._hands.emit(PreviewChanged(self._name, PreviewState.SPEAKING))
             case h.ReplyEnded() if self._reply is not None and self._reply.ending is not None:
                 self._over()
                 self._hands.attend()
-            case m.Failed(code, text, hint):
-                self._hands.emit(m.Failed(code, text, hint))
+            case Failed(code, text, hint):
+                self._hands.emit(Failed(code, text, hint))
 
     # ---------------------------------------------------------------------- recording
 
-    def _record(self, command: m.RecordClip | m.DropClip) -> None:
-        if isinstance(command, m.RecordClip) and command.on:
+    def _record(self, command: RecordClip | DropClip) -> None:
+        if isinstance(command, RecordClip) and command.on:
             if Part.MICROPHONE not in self._status.running:
-                self._hands.emit(m.ClipRecording(False))
+                self._hands.emit(ClipRecording(False))
                 raise DeviceError(
                     "There is no microphone.", hint="Connect one, or drop a recording instead."
                 )
@@ -184,7 +198,7 @@ class VoiceDesk:
             if now != chosen:
                 self._hands.change(VOICE, now)
             if not now:
-                self._hands.emit(m.Notice(f"{name} was removed; the default voice speaks now."))
+                self._hands.emit(Notice(f"{name} was removed; the default voice speaks now."))
         elif not name and now and now == self._removed_chosen:
             self._removed_chosen = ""
             self._hands.change(VOICE, now)
@@ -194,24 +208,24 @@ class VoiceDesk:
     def _note(self, message: object) -> None:
         """What is for others, and of interest here."""
         match message:
-            case m.StopReply() | m.PressTalk() if self.hearing or self._waiting:
+            case StopReply() | PressTalk() if self.hearing or self._waiting:
                 self._stop_preview()
-            case m.VoicesListed(voices):
+            case VoicesListed(voices):
                 self._paces = {v.name.casefold(): v.pace for v in voices if v.pace is not None}
                 self._listed = True
-            case m.VoicesChanged(selected=selected):
+            case VoicesChanged(selected=selected):
                 self._known(selected)
             case h.VoiceAdopted():
-                self._crew.recorder.post(m.DropClip())  # it is kept with the voice
-                self._crew.background.post(m.ListVoices())
+                self._crew.recorder.post(DropClip())  # it is kept with the voice
+                self._crew.background.post(ListVoices())
             case h.ReplyAudible() if self._noted != (self._status.voice, self._hands.today()):
                 self._noted = (self._status.voice, self._hands.today())
                 self._crew.background.post(NoteUse(*self._noted))
-            case m.ClipRecording(on=False) if self._recording:
+            case ClipRecording(on=False) if self._recording:
                 self._recording = False
                 self._hands.attend()
-            case m.Failed(part=Part.MICROPHONE) if self._recording:
-                self._crew.recorder.post(m.RecordClip(on=False))
+            case Failed(part=Part.MICROPHONE) if self._recording:
+                self._crew.recorder.post(RecordClip(on=False))
 
     def _known(self, selected: str) -> None:
         """It is known who speaks."""
@@ -219,4 +233,4 @@ class VoiceDesk:
         if self._chosen_anew and pace is not None:
             self._hands.change("speech.rate", pace)
         self._chosen_anew = False
-        self._crew.background.post(m.ListVoices())
+        self._crew.background.post(ListVoices())

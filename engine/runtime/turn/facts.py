@@ -15,7 +15,7 @@ from engine.audio.devices.portaudio import Devices
 from engine.audio.vad import SpeechEvent
 from engine.export.conversation import Conversation
 from engine.llm.base import Action
-from engine.messages import Ending
+from engine.messages.words import Ending
 from engine.settings import Value
 from engine.text.word import Word
 

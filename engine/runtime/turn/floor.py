@@ -5,7 +5,7 @@ Invariant: plain frozen values.
 
 from dataclasses import dataclass, field
 
-from engine.messages import Phase
+from engine.messages.words import Phase
 from engine.runtime.turn.interruption import Evidence
 from engine.runtime.turn.orders import Order
 

@@ -14,15 +14,9 @@ from typing import assert_never
 from engine.audio.clips.recording import Recorded
 from engine.export.conversation import Conversation, Stretch, Turn
 from engine.llm.base import Message, Role, Situation
-from engine.messages import (
-    Ending,
-    ReplayEnded,
-    ReplyDelta,
-    TurnEnded,
-    TurnMetrics,
-    WordHeard,
-    WordReplayed,
-)
+from engine.messages.conversations import ReplayEnded, WordReplayed
+from engine.messages.events import ReplyDelta, TurnEnded, TurnMetrics, WordHeard
+from engine.messages.words import Ending
 from engine.runtime.turn import interruption, word_times
 from engine.runtime.turn.facts import (
     AudioQueued,

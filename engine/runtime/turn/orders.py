@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from engine.asr.base import Transcript
 from engine.audio.echo.canceller import Cleaning
-from engine.messages import Ending, PhaseChanged
+from engine.messages.events import PhaseChanged
+from engine.messages.words import Ending
 from engine.runtime.turn.facts import Drafted, ReplayAsked
 from engine.settings import RecogniserSettings
 

@@ -7,7 +7,7 @@ conductor's thread; at most one reply goes on.
 """
 
 from engine.llm.base import Message
-from engine.messages import Ending
+from engine.messages.words import Ending
 from engine.runtime.crew import Crew
 from engine.runtime.turn.facts import Delivery
 from engine.runtime.turn.reply import Reply

@@ -12,7 +12,7 @@ import time
 from threading import Lock
 
 from engine.llm.base import Message
-from engine.messages import Ending
+from engine.messages.words import Ending
 from engine.runtime.turn.dials import Dials
 from engine.runtime.turn.facts import Delivery
 from engine.runtime.turn.playback import Playback

@@ -10,18 +10,9 @@ from typing import assert_never
 
 from engine.asr.base import Transcript
 from engine.audio.vad import SpeechEnded, SpeechStarted
-from engine.messages import (
-    Ending,
-    Failed,
-    Part,
-    Phase,
-    PhaseChanged,
-    PressTalk,
-    ReleaseTalk,
-    SendText,
-    Speak,
-    StopReply,
-)
+from engine.messages.commands import PressTalk, ReleaseTalk, SendText, Speak, StopReply
+from engine.messages.events import Failed, PhaseChanged
+from engine.messages.words import Ending, Part, Phase
 from engine.runtime.turn.facts import (
     EchoCancelled,
     Glanced,

@@ -4,7 +4,8 @@ Invariant: pure; the clock is passed in. A turn that ends by this rule is a faul
 library, so it says which part it waited for.
 """
 
-from engine.messages import Failed, Phase
+from engine.messages.events import Failed
+from engine.messages.words import Phase
 from engine.runtime.turn.reply import Reply
 
 STALLED_S = 15.0  # without a token or a frame: no part is so slow at its work

@@ -15,7 +15,8 @@ from engine.audio.devices.portaudio import Devices
 from engine.errors import Cancelled, EngineError, UnreadableClip
 from engine.export.conversation import Conversation
 from engine.export.files import write
-from engine.messages import AddVoice, ClipInspected, Event, Failed, Notice
+from engine.messages.commands import AddVoice
+from engine.messages.events import ClipInspected, Event, Failed, Notice
 from engine.runtime.factories import Factories
 from engine.runtime.turn.facts import Fact
 from engine.runtime.workers.loaded_voice import LoadedVoice

@@ -13,13 +13,24 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar, assert_never
 
-from engine import messages as m
 from engine.errors import EngineError, HistoryError
 from engine.export.conversation import Conversation, Turn
 from engine.history.export import write_all
 from engine.history.faults import Damaged, set_aside
 from engine.history.store import LISTED, Place, Store
-from engine.messages import Event, Failed, Notice
+from engine.messages.commands import NewConversation
+from engine.messages.conversations import (
+    ConversationsChanged,
+    ConversationsListed,
+    ExportConversations,
+    HistoryCommand,
+    KeptConversation,
+    ListConversations,
+    OpenConversation,
+    RemoveConversations,
+    RenameConversation,
+)
+from engine.messages.events import Event, Failed, Notice
 from engine.runtime.turn.facts import ConversationGone, ConversationRead, Fact
 from engine.runtime.workers.speaker import PREVIEW
 from engine.runtime.workers.worker import Worker
@@ -40,8 +51,8 @@ class KeepTurn:
     turn: Turn
 
 
-Change = m.NewConversation | ConversationRead | ConversationGone  # another goes on from now on
-Order = HistorySettings | KeepTurn | Change | m.HistoryCommand
+Change = NewConversation | ConversationRead | ConversationGone  # another goes on from now on
+Order = HistorySettings | KeepTurn | Change | HistoryCommand
 
 
 @dataclass
@@ -151,7 +162,7 @@ class Historian:
             case KeepTurn():
                 self._note(order)
                 self._write_all()
-            case m.NewConversation() | ConversationRead() | ConversationGone():
+            case NewConversation() | ConversationRead() | ConversationGone():
                 self._begin(order)
             case _:
                 if self._path is None:
@@ -165,7 +176,7 @@ class Historian:
             self._present.note(order)
 
     def _begin(self, change: Change) -> None:
-        self._private = isinstance(change, m.NewConversation) and change.private
+        self._private = isinstance(change, NewConversation) and change.private
         if self._present.unwritten:
             self._earlier.append(self._present)
         self._present = _Notes()
@@ -174,31 +185,31 @@ class Historian:
             past = (KeepTurn(change.kept.began, turn) for turn in change.kept.turns)
             self._present.turns = {each.turn.number: each for each in past}
         self._forget_old()
-        self._tell(m.ConversationsChanged())
+        self._tell(ConversationsChanged())
 
-    def _serve(self, command: m.HistoryCommand) -> None:
+    def _serve(self, command: HistoryCommand) -> None:
         match command:
-            case m.ListConversations(search):
+            case ListConversations(search):
                 self._list(search)
-            case m.OpenConversation(conversation):
+            case OpenConversation(conversation):
                 self._open(conversation)
-            case m.RenameConversation(conversation, title):
+            case RenameConversation(conversation, title):
                 self._with_file(lambda store: store.rename(conversation, title))
-                self._tell(m.ConversationsChanged())
-            case m.RemoveConversations(conversations):
+                self._tell(ConversationsChanged())
+            case RemoveConversations(conversations):
                 self._remove(conversations)
-            case m.ExportConversations(path):
+            case ExportConversations(path):
                 count = self._with_file(lambda store: write_all(store, path))
                 self._tell(Notice(f"{count} conversations are in {path}."))
             case _:
                 assert_never(command)
 
     def _list(self, search: str) -> None:
-        found: tuple[m.KeptConversation, ...] = ()
+        found: tuple[KeptConversation, ...] = ()
         if self._is_there:
             found = self._with_file(lambda store: store.listing(search, LISTED + 1))
         more = len(found) > LISTED
-        self._tell(m.ConversationsListed(search, found[:LISTED], more, self._present.id))
+        self._tell(ConversationsListed(search, found[:LISTED], more, self._present.id))
 
     def _open(self, conversation: int) -> None:
         if self._present.id != conversation:
@@ -212,7 +223,7 @@ class Historian:
             self._tell(ConversationGone())
         what = "conversation was" if count == 1 else "conversations were"
         self._tell(Notice(f"{count} {what} deleted."))
-        self._tell(m.ConversationsChanged())
+        self._tell(ConversationsChanged())
 
     # ----------------------------------------------------------------- the file
 
@@ -254,7 +265,7 @@ class Historian:
             hint = f"They are set aside as {kept}; what is said from now on is in a new file."
             self._tell(Failed(fault.code, fault.message, hint))
         self._write_anew()
-        self._tell(m.ConversationsChanged())
+        self._tell(ConversationsChanged())
 
     def _write_anew(self) -> None:
         for notes in (*self._earlier, self._present):
@@ -277,7 +288,7 @@ class Historian:
             self._failures = 0
             self._tell(Notice("Conversations are kept again; nothing was lost."))
         if self._present.last != before:
-            self._tell(m.ConversationsChanged())
+            self._tell(ConversationsChanged())
 
     def _write(self) -> None:
         for notes in (*self._earlier, self._present):
@@ -297,7 +308,7 @@ class Historian:
             before = self._now() - KEPT_S
             besides = self._present.id
             if self._with_file(lambda store: store.remove_before(before, besides)):
-                self._tell(m.ConversationsChanged())
+                self._tell(ConversationsChanged())
 
     def _tick(self) -> float | None:
         self._write_all()

@@ -12,9 +12,23 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import assert_never
 
-from engine import messages as m
 from engine.errors import Cancelled, EngineError
-from engine.messages import Event
+from engine.messages.events import Event, Failed, Notice
+from engine.messages.models import (
+    Activity,
+    AddModel,
+    FetchModels,
+    FetchRecommended,
+    ListModels,
+    ModelCommand,
+    ModelProgress,
+    ModelSettled,
+    ModelsListed,
+    PauseFetch,
+    RemoveModel,
+    UseModel,
+    VerifyModel,
+)
 from engine.models import added, removal, storage
 from engine.models.choice import changes
 from engine.models.listing import entries, entry
@@ -34,7 +48,7 @@ class _Fetch:
     name: str
 
 
-_Errand = _Fetch | m.VerifyModel
+_Errand = _Fetch | VerifyModel
 
 
 class Librarian:
@@ -50,7 +64,7 @@ class Librarian:
         self._wanted: set[str] = set()
         self._to_use: set[str] = set()
         self._served: tuple[Served, ...] = ()  # by servers, when they were last looked for
-        self._moments: Worker[m.ModelCommand] = Worker(
+        self._moments: Worker[ModelCommand] = Worker(
             "librarian", handle=self._handle, tick=_no_tick, report=self._report
         )
         self._minutes: Worker[_Errand] = Worker(
@@ -61,17 +75,17 @@ class Librarian:
         self._moments.start()
         self._minutes.start()
 
-    def post(self, command: m.ModelCommand) -> None:
+    def post(self, command: ModelCommand) -> None:
         """Take an order; never waits."""
         match command:
-            case m.FetchModels(names, use):
+            case FetchModels(names, use):
                 if use:
                     self._to_use.update(names)
                 for name in names:
                     self._want(_Fetch(name))
-            case m.VerifyModel():
+            case VerifyModel():
                 self._want(command)
-            case m.PauseFetch(name):
+            case PauseFetch(name):
                 self._wanted.intersection_update(self._wanted - {name} if name else ())
             case _:
                 self._moments.post(command)
@@ -85,31 +99,31 @@ class Librarian:
     def _want(self, errand: _Errand) -> None:
         if errand.name not in self._wanted:
             self._wanted.add(errand.name)
-            self._tell(m.ModelProgress(errand.name, m.Activity.WAITING))
+            self._tell(ModelProgress(errand.name, Activity.WAITING))
             self._minutes.post(errand)
 
     # ------------------------------------------------------------------- moments
 
-    def _handle(self, command: m.ModelCommand) -> None:
+    def _handle(self, command: ModelCommand) -> None:
         match command:
-            case m.ListModels(servers):
+            case ListModels(servers):
                 if servers:
                     self._served = find_served()
-            case m.FetchRecommended():
+            case FetchRecommended():
                 fitting = recommendation(entries(self._settings()), this_machine())
-                self.post(m.FetchModels(fitting.names, use=True))
-            case m.AddModel(path):
+                self.post(FetchModels(fitting.names, use=True))
+            case AddModel(path):
                 names = ", ".join(each.path for each in added.add(path, data_folder()))
-                self._tell(m.Notice(f"{names} is in the list of models."))
-            case m.UseModel(name):
+                self._tell(Notice(f"{names} is in the list of models."))
+            case UseModel(name):
                 with self._settling(name):
                     self._use(name)
-                    self._tell(m.ModelSettled(name, ""))
-            case m.RemoveModel(name):
+                    self._tell(ModelSettled(name, ""))
+            case RemoveModel(name):
                 with self._settling(name):
                     chosen = entry(name, self._settings(), self._served)
-                    self._tell(m.ModelSettled(name, removal.told(chosen, removal.remove(chosen))))
-            case m.FetchModels() | m.VerifyModel() | m.PauseFetch():
+                    self._tell(ModelSettled(name, removal.told(chosen, removal.remove(chosen))))
+            case FetchModels() | VerifyModel() | PauseFetch():
                 pass  # taken by post()
             case _:
                 assert_never(command)
@@ -117,50 +131,50 @@ class Librarian:
 
     def _list(self) -> None:
         machine, found = this_machine(), entries(self._settings(), self._served)
-        self._tell(m.ModelsListed(found, recommendation(found, machine), str(machine)))
+        self._tell(ModelsListed(found, recommendation(found, machine), str(machine)))
 
     def _use(self, name: str) -> None:
         chosen = entry(name, self._settings(), self._served)
         self._tell(ModelChosen(changes(chosen)))
-        self._tell(m.Notice(f"{chosen.title} is used from now on."))
+        self._tell(Notice(f"{chosen.title} is used from now on."))
 
     # ------------------------------------------------------------------- minutes
 
     def _carry_out(self, errand: _Errand) -> None:
         name = errand.name
         if name not in self._wanted:
-            self._tell(m.ModelSettled(name, ""))
+            self._tell(ModelSettled(name, ""))
             return
         try:
             with self._settling(name):
-                if isinstance(errand, m.VerifyModel):
+                if isinstance(errand, VerifyModel):
                     self._verify(name)
                 else:
                     self._fetch(errand)
         finally:
             self._wanted.discard(name)
             self._to_use.discard(name)
-            self._moments.post(m.ListModels())
+            self._moments.post(ListModels())
 
     def _fetch(self, errand: _Fetch) -> None:
         name = errand.name
-        show = self._shower(name, m.Activity.FETCHING)
+        show = self._shower(name, Activity.FETCHING)
         storage.fetch_all(name, show, lambda: name not in self._wanted)
-        self._tell(m.ModelSettled(name, "It is here, and is what was published."))
+        self._tell(ModelSettled(name, "It is here, and is what was published."))
         if name in self._to_use:
             self._use(name)
         else:
-            self._tell(m.Notice(f"{storage.with_needs(name)[-1].title} was fetched."))
+            self._tell(Notice(f"{storage.with_needs(name)[-1].title} was fetched."))
 
     def _verify(self, name: str) -> None:
-        show = self._shower(name, m.Activity.VERIFYING)
+        show = self._shower(name, Activity.VERIFYING)
         faults = storage.verify(
             name, lambda file, done, total: show(done, total), lambda: name not in self._wanted
         )
         good = "Every file is as it was fetched."
-        self._tell(m.ModelSettled(name, " ".join(faults) or good, failed=bool(faults)))
+        self._tell(ModelSettled(name, " ".join(faults) or good, failed=bool(faults)))
 
-    def _shower(self, name: str, activity: m.Activity) -> storage.ShowAll:
+    def _shower(self, name: str, activity: Activity) -> storage.ShowAll:
         """Tells how far it is, now and then."""
         due = 0.0
 
@@ -169,7 +183,7 @@ class Librarian:
             now = time.monotonic()
             if now >= due or done == total:
                 due = now + TELL_S
-                self._tell(m.ModelProgress(name, activity, done, total))
+                self._tell(ModelProgress(name, activity, done, total))
 
         return show
 
@@ -179,16 +193,16 @@ class Librarian:
         try:
             yield
         except Cancelled:
-            self._tell(m.ModelSettled(name, "Paused: it goes on where it stopped."))
+            self._tell(ModelSettled(name, "Paused: it goes on where it stopped."))
         except EngineError as error:
             text = f"{error.message} {error.hint}".strip()
-            self._tell(m.ModelSettled(name, text, failed=True))
+            self._tell(ModelSettled(name, text, failed=True))
             self._report(error)
 
     def _report(self, error: Exception) -> None:
         if not isinstance(error, EngineError):
             error = EngineError(f"Something went wrong with a model: {error}", hint="Try again.")
-        self._tell(m.Failed(error.code, error.message, error.hint))
+        self._tell(Failed(error.code, error.message, error.hint))
 
 
 def _no_tick() -> None:

@@ -20,7 +20,8 @@ from engine.audio.echo.canceller import Cleaning, EchoCanceller, Passthrough
 from engine.audio.echo.near_end import NearEnd
 from engine.audio.pcm import level_db
 from engine.errors import DeviceError, EngineError
-from engine.messages import Event, Failed, Notice, Part, Ready
+from engine.messages.events import Event, Failed, Notice, Ready
+from engine.messages.words import Part
 from engine.runtime.factories import Factories
 from engine.runtime.turn.endpointing import strategies
 from engine.runtime.turn.facts import (

@@ -12,7 +12,8 @@ from typing import Generic, Protocol, TypeVar
 import psutil
 
 from engine.errors import Cancelled, EngineError, ModelError
-from engine.messages import Event, Failed, Loading, Notice, Part, Ready
+from engine.messages.events import Event, Failed, Loading, Notice, Ready
+from engine.messages.words import Part
 from engine.nn.memory import return_freed_memory
 from engine.runtime.turn.facts import Fact
 from engine.settings import PartSettings, load_key

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from engine.errors import EngineError, ModelError, SynthesisError
-from engine.messages import Event, Loading, Notice, Part, Ready, VoicesChanged
+from engine.messages.events import Event, Loading, Notice, Ready, VoicesChanged
+from engine.messages.words import Part
 from engine.runtime.factories import Factories
 from engine.runtime.turn.facts import Fact, VoiceAdopted
 from engine.runtime.workers.loaded_part import LoadedPart

@@ -16,18 +16,9 @@ from engine.audio.base import Pcm, Played
 from engine.audio.clips.recording import LONGEST_S, Recorded, Recording, join, longest_s
 from engine.audio.clips.take import Take, forget
 from engine.errors import DeviceError, EngineError, InvalidInput
-from engine.messages import (
-    ClipRecording,
-    DropClip,
-    Event,
-    Export,
-    Failed,
-    NewConversation,
-    Notice,
-    Record,
-    RecordClip,
-    RecordingChanged,
-)
+from engine.messages.commands import Export, NewConversation, Record
+from engine.messages.events import Event, Failed, Notice, RecordingChanged
+from engine.messages.voices import ClipRecording, DropClip, RecordClip
 from engine.runtime.turn.facts import ClipTaken
 from engine.runtime.workers.worker import Worker
 from engine.settings_file import data_folder

@@ -15,7 +15,8 @@ from engine.audio.base import Loudspeaker
 from engine.audio.devices.silent import SilentLoudspeaker
 from engine.audio.pcm import SILENCE_DB
 from engine.errors import DeviceError, EngineError, SynthesisError
-from engine.messages import Ending, Event, Failed, Part, RateMeasured, Ready
+from engine.messages.events import Event, Failed, RateMeasured, Ready
+from engine.messages.words import Ending, Part
 from engine.runtime.factories import Factories
 from engine.runtime.turn.dials import Dials
 from engine.runtime.turn.facts import (

@@ -23,7 +23,8 @@ from engine.llm.base import (
     ThoughtDelta,
     Unanswered,
 )
-from engine.messages import Event, Failed, ModelWanted, Part, Thought
+from engine.messages.events import Event, Failed, ModelWanted, Thought
+from engine.messages.words import Part
 from engine.runtime.factories import Factories
 from engine.runtime.turn.facts import ActionAsked, Fact, ReplyGrew, WordsReady
 from engine.runtime.turn.reply import Reply

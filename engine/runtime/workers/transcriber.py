@@ -16,7 +16,8 @@ from engine.asr.pick import resolve
 from engine.audio.base import Pcm
 from engine.audio.vad import SpeechPaused, SpeechResumed, SpeechStarted
 from engine.errors import EngineError, RecogniserError
-from engine.messages import Event, Failed, Part, PartialTranscript
+from engine.messages.events import Event, Failed, PartialTranscript
+from engine.messages.words import Part
 from engine.nn.memory import return_freed_memory
 from engine.runtime.factories import Factories
 from engine.runtime.turn.facts import (

@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from engine.errors import ModelError
-from engine.messages import (
+from engine.messages.events import Event, Notice
+from engine.messages.voices import (
     DiscardVoice,
-    Event,
     ExportVoice,
     ImportVoice,
     ListVoices,
-    Notice,
     RemakeVoice,
     RemoveVoice,
     RenameVoice,

@@ -9,7 +9,7 @@ import pytest
 from app.__main__ import main
 from engine import api
 from engine.api import Ending, Event, TurnEnded
-from engine.messages import TurnMetrics
+from engine.messages.events import TurnMetrics
 
 
 def test_a_turn_is_printed_when_it_ends_however_the_conversation_does(

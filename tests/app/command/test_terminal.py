@@ -15,7 +15,7 @@ from app.__main__ import main
 from app.command.terminal import LogFormatter
 from engine import api
 from engine.api import Ending, EngineError, Event, Failed, Settings, TurnEnded, VoiceEntry
-from engine.messages import ModelEntry, Origin, Presence, Recommendation
+from engine.messages.models import ModelEntry, Origin, Presence, Recommendation
 from engine.models.library import Removed
 from engine.runtime.host.dialogue import Exchange
 

@@ -8,7 +8,7 @@ from app.conversation.replay import Place, step, step_reply, word_at
 from app.conversation.transcript import Exchange, Span, Transcript
 from app.window import Window
 from engine.api import Command, ConversationOpened, PastTurn, Replay, ReplayEnded, WordReplayed
-from engine.messages import Ending
+from engine.messages.words import Ending
 from tests.fakes_engine import speaking_turn
 
 REPLY = "It 😀 rains. Or not."

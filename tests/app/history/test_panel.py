@@ -25,7 +25,7 @@ from engine.api import (
     RenameConversation,
     SettingChanged,
 )
-from engine.messages import Ending
+from engine.messages.words import Ending
 
 FOUND = (
     KeptConversation(3, "Weather", 1e9, 1e9 + 60, 2),

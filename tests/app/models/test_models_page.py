@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog
 
 from app.models.page import ModelsPage
 from app.models.words import size
-from engine.api import messages as m
+from engine import api
 from tests.fakes_engine import HERE, LIBRARY, entry, lacking_turn, spoken_turn
 
 (LISTED, FETCHING, SETTLED) = LIBRARY
@@ -27,7 +27,7 @@ def page(window, posted) -> ModelsPage:
 
 def test_opening_asks_for_the_list_with_servers(window, posted) -> None:
     window.models.open()
-    assert posted == [m.ListModels(servers=True)]
+    assert posted == [api.ListModels(servers=True)]
 
 
 def test_every_model_is_a_row_with_size_licence_and_need(page) -> None:
@@ -66,10 +66,10 @@ def test_what_is_pressed_is_posted(page, posted) -> None:
     page.rows["whisper-base"].verify.trigger()
     page.rows["/home/me/mine.gguf"].remove.trigger()
     assert posted == [
-        m.FetchModels(("qwen3-1-7b",)),
-        m.UseModel("sphinx"),
-        m.VerifyModel("whisper-base"),
-        m.RemoveModel("/home/me/mine.gguf"),
+        api.FetchModels(("qwen3-1-7b",)),
+        api.UseModel("sphinx"),
+        api.VerifyModel("whisper-base"),
+        api.RemoveModel("/home/me/mine.gguf"),
     ]
 
 
@@ -81,15 +81,15 @@ def test_a_fetch_is_followed_and_can_be_paused_from_row_and_card(window, page, p
     assert row.bar.value() == card.bar.value() == 379
     row.act.click()
     card.act.click()
-    assert posted == [m.PauseFetch("qwen3-1-7b")] * 2
-    window.on_event(m.ModelSettled("qwen3-1-7b", "Paused: it goes on where it stopped."))
+    assert posted == [api.PauseFetch("qwen3-1-7b")] * 2
+    window.on_event(api.ModelSettled("qwen3-1-7b", "Paused: it goes on where it stopped."))
     assert row.said.text().startswith("Paused")
     assert (row.bar.isVisible(), card.bar.isVisible()) == (False, False)
 
 
 def test_a_fault_stands_on_its_row(window, page) -> None:
     window.on_event(FETCHING)
-    window.on_event(m.ModelSettled("qwen3-1-7b", "There is not enough space.", failed=True))
+    window.on_event(api.ModelSettled("qwen3-1-7b", "There is not enough space.", failed=True))
     row = page.rows["qwen3-1-7b"]
     assert (row.said.text(), row.said.property("kind")) == ("There is not enough space.", "danger")
     assert row.act.text() == "Fetch 1.1 GB"
@@ -101,7 +101,7 @@ def test_the_recommended_set_says_its_size_before_it_is_fetched(page, posted) ->
     assert card.act.text() == "Fetch 1.1 GB and use"
     assert "Qwen 3 1.7B thinks (1,107 MB)" in card.text.text()
     card.act.click()
-    assert posted == [m.FetchRecommended()]
+    assert posted == [api.FetchRecommended()]
 
 
 def test_a_warning_is_shown_and_what_is_in_use_is_not_offered(window, page) -> None:
@@ -114,7 +114,7 @@ def test_a_warning_is_shown_and_what_is_in_use_is_not_offered(window, page) -> N
 def test_rows_come_go_and_keep_what_they_say(window, page) -> None:
     window.on_event(SETTLED)
     row = page.rows["whisper-base"]
-    new = entry("/home/me/new.gguf", "new.gguf", "language model", origin=m.Origin.ADDED, **HERE)
+    new = entry("/home/me/new.gguf", "new.gguf", "language model", origin=api.Origin.ADDED, **HERE)
     window.on_event(replace(LISTED, entries=(*LISTED.entries[1:], new)))
     QApplication.processEvents()
     assert page.rows["whisper-base"] is row
@@ -133,7 +133,7 @@ def test_files_and_folders_that_are_dropped_are_added(page, posted, tmp_path: Pa
     QApplication.sendEvent(page, enter)
     assert enter.isAccepted()
     QApplication.sendEvent(page, QDropEvent(QPointF(5, 5), copy, data, left, none))
-    assert posted == [m.AddModel(tmp_path / "a.gguf"), m.AddModel(tmp_path / "folder")]
+    assert posted == [api.AddModel(tmp_path / "a.gguf"), api.AddModel(tmp_path / "folder")]
 
 
 def test_what_is_chosen_in_the_dialog_is_added(page, posted) -> None:
@@ -141,12 +141,12 @@ def test_what_is_chosen_in_the_dialog_is_added(page, posted) -> None:
     dialog = page.choose(QFileDialog.FileMode.ExistingFile)
     dialog.fileSelected.emit("/models/x.gguf")
     dialog.close()
-    assert posted == [m.AddModel(Path("/models/x.gguf"))]
+    assert posted == [api.AddModel(Path("/models/x.gguf"))]
 
 
 def test_what_a_server_says_is_text(window, page) -> None:
     title = "<b>bold</b>\x1b[2J\u202ename"
-    served = entry("ollama/x", title, "language model", origin=m.Origin.SERVER, **HERE)
+    served = entry("ollama/x", title, "language model", origin=api.Origin.SERVER, **HERE)
     window.on_event(replace(LISTED, entries=(served,)))
     assert page.rows["ollama/x"].title.text().startswith("<b>bold</b>\ufffd[2J\u200bname")
     assert page.rows["ollama/x"].title.textFormat() is Qt.TextFormat.PlainText
@@ -160,7 +160,7 @@ def test_the_dead_end_is_a_door_to_the_page(window, posted) -> None:
     assert door.isVisible()
     posted.clear()
     QTest.mouseClick(door, Qt.MouseButton.LeftButton)
-    assert posted == [m.ListModels(servers=True)]
+    assert posted == [api.ListModels(servers=True)]
     window.conversation.clear_all()
     assert not door.isVisible()
 

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from engine.export.conversation import Conversation, HeardWord, Stretch, Turn
-from engine.messages import Ending
+from engine.messages.words import Ending
 
 BEGAN = datetime(2026, 3, 1, 10, 15, tzinfo=UTC)
 

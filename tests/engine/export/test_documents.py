@@ -6,7 +6,8 @@ from typing import Any
 
 from engine.export.conversation import Conversation, HeardWord, Stretch, Turn
 from engine.export.documents import as_json, markdown, plain
-from engine.messages import Ending, TurnMetrics
+from engine.messages.events import TurnMetrics
+from engine.messages.words import Ending
 from tests.engine.export.conversations import conversation, turn
 
 TALK = conversation(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from engine.export.conversation import HeardWord, Stretch, Turn
 from engine.export.subtitles import LINE, LINES, LONGEST_S, subtitles
-from engine.messages import Ending
+from engine.messages.words import Ending
 from tests.engine.export.conversations import conversation, turn
 
 LONG = (

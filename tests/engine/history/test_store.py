@@ -14,7 +14,7 @@ from engine.errors import HistoryError, InvalidInput
 from engine.history import schema
 from engine.history.faults import Damaged, set_aside
 from engine.history.store import NAME, Place, Store
-from engine.messages import Ending
+from engine.messages.words import Ending
 from tests.engine.history.turns import BEGAN, talk, turn
 
 

@@ -4,7 +4,8 @@ from datetime import UTC, datetime
 
 from engine.export.conversation import HeardWord, Turn
 from engine.history.store import Place, Store
-from engine.messages import Ending, TurnMetrics
+from engine.messages.events import TurnMetrics
+from engine.messages.words import Ending
 
 BEGAN = datetime(2026, 1, 5, 9, 30, tzinfo=UTC)
 WORDS = (HeardWord("It", 0, 2, 1.5, 1.75), HeardWord("rains", 3, 8, 1.75, 2.25))

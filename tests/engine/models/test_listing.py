@@ -7,7 +7,7 @@ import pytest
 from engine.asr import pick as ears
 from engine.assets.catalogue import catalogue, find
 from engine.errors import InvalidInput, ModelError
-from engine.messages import Origin, Presence
+from engine.messages.models import Origin, Presence
 from engine.models import listing, storage
 from engine.models.added import add
 from engine.models.choice import changes

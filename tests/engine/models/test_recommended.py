@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from engine.asr import pick as ears
-from engine.messages import Recommendation
+from engine.messages.models import Recommendation
 from engine.models import storage
 from engine.models.listing import entries
 from engine.models.machine import Machine

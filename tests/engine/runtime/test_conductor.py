@@ -21,42 +21,42 @@ from engine.audio.devices.portaudio import Devices
 from engine.errors import LanguageModelError
 from engine.llm.base import ChangeRate, ChooseVoice, Role, StartTimer
 from engine.llm.skills.control import STEP
-from engine.messages import (
+from engine.messages.commands import (
     AddVoice,
     ChangeSetting,
-    ClipInspected,
     Command,
-    DevicesChanged,
-    Ending,
-    Event,
     Export,
-    Failed,
-    Heard,
     NewConversation,
-    Notice,
-    Part,
-    PartialTranscript,
-    Phase,
-    PhaseChanged,
     PressTalk,
-    RateMeasured,
-    Ready,
     Record,
-    RecordingChanged,
     ReleaseTalk,
-    ReplyDelta,
     SendText,
     SetHandsFree,
     SetRate,
-    SettingChanged,
     Speak,
-    Stopped,
     StopReply,
+)
+from engine.messages.events import (
+    ClipInspected,
+    DevicesChanged,
+    Event,
+    Failed,
+    Heard,
+    Notice,
+    PartialTranscript,
+    PhaseChanged,
+    RateMeasured,
+    Ready,
+    RecordingChanged,
+    ReplyDelta,
+    SettingChanged,
+    Stopped,
     TimerRang,
     TurnEnded,
     VoicesChanged,
     WordHeard,
 )
+from engine.messages.words import Ending, Part, Phase
 from engine.runtime.conductor import Conductor
 from engine.runtime.host import requirements, timer_file
 from engine.runtime.host.timer_file import TimerSet

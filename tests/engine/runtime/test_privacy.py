@@ -11,7 +11,8 @@ import pytest
 from engine.llm.history import KEPT_BACK
 from engine.llm.servers import server
 from engine.llm.skills import Skills
-from engine.messages import PressTalk, ReleaseTalk, SendText, StopReply, WordHeard
+from engine.messages.commands import PressTalk, ReleaseTalk, SendText, StopReply
+from engine.messages.events import WordHeard
 from engine.settings import LanguageModelSettings
 from tests.engine.llm.scripted_server import ScriptedServer, says
 from tests.engine.runtime.test_conductor import Host, hosting

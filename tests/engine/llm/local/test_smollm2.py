@@ -17,7 +17,7 @@ from engine.assets.packages import SMOLLM2
 from engine.errors import ModelError
 from engine.llm.base import Message, Role, TextDelta
 from engine.llm.local import llama
-from engine.messages import Ending
+from engine.messages.words import Ending
 from engine.settings import LanguageModelSettings
 from tests.engine.llm.local.test_llama import count_evaluated
 from tests.engine.llm.replies import text

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from engine import messages as m
+from engine import api
 from engine.history.store import NAME, Store
-from engine.messages import Ending
+from engine.messages.words import Ending
 from engine.runtime.factories import Factories
 from engine.settings import AudioSettings, HistorySettings, Settings
 from tests.engine.history.turns import talk
@@ -42,23 +42,23 @@ def keeping(folder: Path, settings: Settings = KEEPING) -> Iterator[Host]:
         yield host
 
 
-def opened(host: Host, number: int) -> m.ConversationOpened:
-    before = len(host.of(m.ConversationOpened))
-    host.engine.post(m.OpenConversation(number))
-    host.wait(lambda: len(host.of(m.ConversationOpened)) > before)
-    return host.of(m.ConversationOpened)[-1]
+def opened(host: Host, number: int) -> api.ConversationOpened:
+    before = len(host.of(api.ConversationOpened))
+    host.engine.post(api.OpenConversation(number))
+    host.wait(lambda: len(host.of(api.ConversationOpened)) > before)
+    return host.of(api.ConversationOpened)[-1]
 
 
-def heard_again(host: Host, turn: int, start: int) -> list[m.WordReplayed]:
-    host.engine.post(m.Replay(turn, start))
-    before = len(host.of(m.ReplayEnded))
-    host.wait(lambda: len(host.of(m.ReplayEnded)) > before, playing=800)
-    return host.of(m.WordReplayed)
+def heard_again(host: Host, turn: int, start: int) -> list[api.WordReplayed]:
+    host.engine.post(api.Replay(turn, start))
+    before = len(host.of(api.ReplayEnded))
+    host.wait(lambda: len(host.of(api.ReplayEnded)) > before, playing=800)
+    return host.of(api.WordReplayed)
 
 
 def test_a_conversation_outlasts_the_program_with_words_voice_and_rate(tmp_path: Path) -> None:
     with keeping(tmp_path) as host:
-        host.engine.post(m.SetRate(3.5))
+        host.engine.post(api.SetRate(3.5))
         host.ask("hi")
     with Store(tmp_path / NAME) as store:
         (turn,) = store.read(1).turns
@@ -83,7 +83,7 @@ def test_who_goes_on_with_one_has_its_history_as_it_was_heard(tmp_path: Path) ->
             ("It rains", True, True),
             ("and now?", False, False),
         ]
-        host.engine.post(m.Export(tmp_path / "all.txt"))
+        host.engine.post(api.Export(tmp_path / "all.txt"))
         host.wait(lambda: (tmp_path / "all.txt").exists())
         assert "does it rain?" in (tmp_path / "all.txt").read_text()
     with Store(tmp_path / NAME) as store:
@@ -99,10 +99,10 @@ def test_a_reply_is_heard_again_from_a_word_on_and_makes_no_turn(tmp_path: Path)
             (1, "to"),
             (1, "you."),
         ]
-        assert len(host.of(m.TurnEnded)) == 1
-        assert "".join(each.text for each in host.of(m.ReplyDelta)) == reply
-        host.engine.post(m.SendText("again"))
-        host.wait(lambda: len(host.of(m.TurnEnded)) == 2, playing=800)
+        assert len(host.of(api.TurnEnded)) == 1
+        assert "".join(each.text for each in host.of(api.ReplyDelta)) == reply
+        host.engine.post(api.SendText("again"))
+        host.wait(lambda: len(host.of(api.TurnEnded)) == 2, playing=800)
         asked = [each.text for each in host.stage.model.histories[-1]]
         assert asked == ["hi", reply, "again"]
     with Store(tmp_path / NAME) as store:
@@ -121,69 +121,69 @@ def test_a_reply_of_a_kept_conversation_is_heard_again(tmp_path: Path) -> None:
 def test_escape_ends_what_is_heard_again_and_another_word_takes_its_place(tmp_path: Path) -> None:
     with keeping(tmp_path) as host:
         host.ask("hi")
-        host.engine.post(m.Replay(1, 0))
-        host.wait(lambda: host.of(m.WordReplayed) != [], playing=100)
-        host.engine.post(m.Replay(1, 5))
-        host.wait(lambda: any(each.start == 5 for each in host.of(m.WordReplayed)), playing=100)
-        host.engine.post(m.StopReply(by_escape=True))
-        host.wait(lambda: len(host.of(m.ReplayEnded)) == 2)
-        assert len(host.of(m.TurnEnded)) == 1
+        host.engine.post(api.Replay(1, 0))
+        host.wait(lambda: host.of(api.WordReplayed) != [], playing=100)
+        host.engine.post(api.Replay(1, 5))
+        host.wait(lambda: any(each.start == 5 for each in host.of(api.WordReplayed)), playing=100)
+        host.engine.post(api.StopReply(by_escape=True))
+        host.wait(lambda: len(host.of(api.ReplayEnded)) == 2)
+        assert len(host.of(api.TurnEnded)) == 1
 
 
 def test_a_reply_that_is_spoken_is_not_cut_for_an_old_one(tmp_path: Path) -> None:
     with keeping(tmp_path) as host:
         host.ask("hi")
-        host.engine.post(m.SendText("once more"))
-        host.wait(lambda: any(each.turn == 2 for each in host.of(m.WordHeard)), playing=100)
-        host.engine.post(m.Replay(1, 0))
-        host.wait(lambda: any("Esc" in each.text for each in host.of(m.Notice)))
-        host.wait(lambda: len(host.of(m.TurnEnded)) == 2, playing=800)
-        assert host.of(m.TurnEnded)[-1].ending is Ending.COMPLETE
-        assert host.of(m.WordReplayed) == []
+        host.engine.post(api.SendText("once more"))
+        host.wait(lambda: any(each.turn == 2 for each in host.of(api.WordHeard)), playing=100)
+        host.engine.post(api.Replay(1, 0))
+        host.wait(lambda: any("Esc" in each.text for each in host.of(api.Notice)))
+        host.wait(lambda: len(host.of(api.TurnEnded)) == 2, playing=800)
+        assert host.of(api.TurnEnded)[-1].ending is Ending.COMPLETE
+        assert host.of(api.WordReplayed) == []
 
 
 @pytest.mark.parametrize(("turn", "start"), [(1, 99), (7, 0), (1, -3)])
 def test_where_nothing_stands_nothing_is_heard(tmp_path: Path, turn: int, start: int) -> None:
     with keeping(tmp_path) as host:
         host.ask("hi")
-        host.engine.post(m.Replay(turn, start))
-        host.wait(lambda: host.of(m.Failed) != [])
-        assert host.of(m.Failed)[0].code == "invalid-input"
+        host.engine.post(api.Replay(turn, start))
+        host.wait(lambda: host.of(api.Failed) != [])
+        assert host.of(api.Failed)[0].code == "invalid-input"
 
 
 def test_deleting_the_present_conversation_shows_an_empty_one(tmp_path: Path) -> None:
     with keeping(tmp_path) as host:
         host.ask("hi")
-        host.engine.post(m.RemoveConversations((1,)))
-        host.wait(lambda: host.of(m.ConversationOpened) != [])
-        assert host.of(m.ConversationOpened) == [m.ConversationOpened(None)]
-        host.engine.post(m.SendText("fresh"))
-        host.wait(lambda: len(host.of(m.TurnEnded)) == 2, playing=800)
+        host.engine.post(api.RemoveConversations((1,)))
+        host.wait(lambda: host.of(api.ConversationOpened) != [])
+        assert host.of(api.ConversationOpened) == [api.ConversationOpened(None)]
+        host.engine.post(api.SendText("fresh"))
+        host.wait(lambda: len(host.of(api.TurnEnded)) == 2, playing=800)
         asked = [each.text for each in host.stage.model.histories[-1]]
         assert asked == ["fresh"]
 
 
 def test_of_a_private_conversation_nothing_is_kept(tmp_path: Path) -> None:
     with keeping(tmp_path) as host:
-        host.engine.post(m.NewConversation(private=True))
+        host.engine.post(api.NewConversation(private=True))
         host.ask("my secret")
-        assert host.of(m.ConversationOpened) == [m.ConversationOpened(None, private=True)]
+        assert host.of(api.ConversationOpened) == [api.ConversationOpened(None, private=True)]
     assert not (tmp_path / NAME).exists()
 
 
 KILLED = """
 import sys
 from pathlib import Path
-from engine import messages as m
+from engine import api
 from tests.engine.runtime.host.test_conversations import keeping
 
 with keeping(Path(sys.argv[1])) as host:
     host.ask("first")
     host.ask("second")
-    changes = len(host.of(m.ConversationsChanged))
-    host.engine.post(m.SendText("third"))
-    host.wait(lambda: any(each.turn == 3 for each in host.of(m.WordHeard)), playing=100)
-    host.wait(lambda: len(host.of(m.ConversationsChanged)) > changes)
+    changes = len(host.of(api.ConversationsChanged))
+    host.engine.post(api.SendText("third"))
+    host.wait(lambda: any(each.turn == 3 for each in host.of(api.WordHeard)), playing=100)
+    host.wait(lambda: len(host.of(api.ConversationsChanged)) > changes)
     print("in the middle", flush=True)
     sys.stdin.read()
 """

@@ -11,7 +11,8 @@ import soundfile
 
 from engine.asr.base import Recogniser
 from engine.errors import EngineError, InvalidInput, ModelError
-from engine.messages import Ending, Event, Failed, Part, Ready, TurnEnded, TurnMetrics
+from engine.messages.events import Event, Failed, Ready, TurnEnded, TurnMetrics
+from engine.messages.words import Ending, Part
 from engine.runtime.host import dialogue
 from engine.runtime.host.dialogue import READY_S, Keep, converse
 from engine.settings import RecogniserSettings, Settings

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from engine.llm.base import StartTimer, Timer
-from engine.messages import Event, Failed
+from engine.messages.events import Event, Failed
 from engine.runtime.host.timers import LOOK_S, Timers
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from engine.audio.clips.recording import Recorded
 from engine.llm.base import Message, Role
-from engine.messages import Ending
+from engine.messages.words import Ending
 from engine.runtime.turn.facts import Delivery, WordBegan
 from engine.runtime.turn.log import TurnLog
 from engine.text.word import Word

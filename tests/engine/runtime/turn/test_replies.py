@@ -6,7 +6,8 @@ import pytest
 
 from engine.errors import LanguageModelError
 from engine.llm.base import ChangeRate, Message, Role
-from engine.messages import Ending, Event, Failed
+from engine.messages.events import Event, Failed
+from engine.messages.words import Ending
 from engine.runtime.turn.dials import Dials
 from engine.runtime.turn.facts import ActionAsked, Fact, ReplyGrew
 from engine.runtime.turn.replies import Replies

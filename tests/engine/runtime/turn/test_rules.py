@@ -9,18 +9,9 @@ from hypothesis import strategies as st
 
 from engine.asr.base import Transcript
 from engine.audio.vad import SpeechEnded, SpeechStarted
-from engine.messages import (
-    Ending,
-    Failed,
-    Part,
-    Phase,
-    PhaseChanged,
-    PressTalk,
-    ReleaseTalk,
-    SendText,
-    Speak,
-    StopReply,
-)
+from engine.messages.commands import PressTalk, ReleaseTalk, SendText, Speak, StopReply
+from engine.messages.events import Failed, PhaseChanged
+from engine.messages.words import Ending, Part, Phase
 from engine.runtime.turn.facts import (
     EchoCancelled,
     Glanced,

@@ -1,6 +1,8 @@
 """Devices that fail again as soon as they are opened again."""
 
-from engine.messages import Ending, Failed, Part, PressTalk, ReleaseTalk, SendText
+from engine.messages.commands import PressTalk, ReleaseTalk, SendText
+from engine.messages.events import Failed
+from engine.messages.words import Ending, Part
 from engine.runtime.workers.flap_guard import RELAPSE_S, FlapGuard
 from tests.engine.runtime.test_conductor import Host, hosting
 from tests.fakes import WORD_SAMPLES, FakeLanguageModel, HandLoudspeaker, HandMicrophone, Stage

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engine import messages as m
+from engine import api
 from engine.history import schema
 from engine.history.store import NAME, Store
 from engine.runtime.turn.facts import ConversationGone, ConversationRead, Fact
@@ -25,7 +25,7 @@ class Study:
     def __init__(self, path: Path | None, keep: str = "forever") -> None:
         self.path = path
         self.now = 1000.0
-        self.told: list[Fact | m.Event] = []
+        self.told: list[Fact | api.Event] = []
         self.historian = Historian(
             path, self.told.append, clock=lambda: self.now, now=lambda: self.now
         )
@@ -46,9 +46,9 @@ class Study:
     def of(self, kind: type) -> list:
         return [each for each in self.told if isinstance(each, kind)]
 
-    def listed(self, search: str = "") -> m.ConversationsListed:
-        self.ask(m.ListConversations(search))
-        return self.of(m.ConversationsListed)[-1]
+    def listed(self, search: str = "") -> api.ConversationsListed:
+        self.ask(api.ListConversations(search))
+        return self.of(api.ConversationsListed)[-1]
 
     def kept(self) -> list[list[str]]:
         """What was said, by conversation, as the file has it."""
@@ -86,11 +86,11 @@ def test_turns_of_one_conversation_are_kept_together_and_the_next_begins_another
     room = study()
     room.say(1, "one")
     room.say(2, "two")
-    room.ask(m.NewConversation())
+    room.ask(api.NewConversation())
     room.say(3, "three")
     assert room.kept() == [["one", "two"], ["three"]]
     assert room.listed().current == 2
-    assert room.of(m.Failed) == []
+    assert room.of(api.Failed) == []
 
 
 def test_a_turn_that_goes_on_is_written_once_and_one_that_was_none_goes(study: Make) -> None:
@@ -105,7 +105,7 @@ def test_a_turn_that_goes_on_is_written_once_and_one_that_was_none_goes(study: M
 def test_until_the_person_says_so_nothing_is_written_and_nothing_lost(study: Make) -> None:
     room = study("ask")
     room.say(1, "one")
-    room.ask(m.NewConversation())
+    room.ask(api.NewConversation())
     room.say(2, "two")
     assert room.listed().conversations == ()
     assert room.path is not None
@@ -118,7 +118,7 @@ def test_until_the_person_says_so_nothing_is_written_and_nothing_lost(study: Mak
 def test_who_does_not_want_it_finds_no_file(study: Make, keep: str) -> None:
     room = study(keep)
     room.say(1, "one")
-    room.ask(HistorySettings("never"), m.NewConversation())
+    room.ask(HistorySettings("never"), api.NewConversation())
     room.say(2, "two")
     room.ask(HistorySettings("forever"))
     assert room.kept() == []
@@ -127,9 +127,9 @@ def test_who_does_not_want_it_finds_no_file(study: Make, keep: str) -> None:
 def test_a_private_conversation_is_written_nowhere(study: Make) -> None:
     room = study()
     room.say(1, "one")
-    room.ask(m.NewConversation(private=True))
+    room.ask(api.NewConversation(private=True))
     room.say(2, "secret")
-    room.ask(m.NewConversation())
+    room.ask(api.NewConversation())
     room.say(3, "three")
     assert room.kept() == [["one"], ["three"]]
     assert room.path is not None
@@ -139,20 +139,20 @@ def test_a_private_conversation_is_written_nowhere(study: Make) -> None:
 def test_a_conversation_that_was_opened_goes_on(study: Make) -> None:
     room = study()
     room.say(1, "one")
-    room.ask(m.NewConversation(), m.OpenConversation(1))
+    room.ask(api.NewConversation(), api.OpenConversation(1))
     (read,) = room.of(ConversationRead)
     assert [each.number for each in read.kept.turns] == [-2]
     room.ask(read)
     room.say(7, "seven")
     assert room.kept() == [["one", "seven"]]
-    room.ask(m.OpenConversation(1))  # it goes on already
+    room.ask(api.OpenConversation(1))  # it goes on already
     assert len(room.of(ConversationRead)) == 1
 
 
 def test_deleting_the_present_conversation_begins_another_one(study: Make) -> None:
     room = study()
     room.say(1, "one")
-    room.ask(m.RemoveConversations((1,)))
+    room.ask(api.RemoveConversations((1,)))
     room.say(2, "still of the deleted one")
     assert room.of(ConversationGone)
     assert room.kept() == []
@@ -188,15 +188,15 @@ def test_while_another_instance_writes_nobody_waits_and_nothing_is_lost(
         room.say(2, "two")
         for _ in range(5):
             room.pass_s(60.0)
-        room.ask(m.NewConversation())
+        room.ask(api.NewConversation())
         room.say(3, "three")
-        assert len(room.of(m.Failed)) == 1  # told once
-        assert "another program" in room.of(m.Failed)[0].message
+        assert len(room.of(api.Failed)) == 1  # told once
+        assert "another program" in room.of(api.Failed)[0].message
         assert len(room.listed().conversations) == 2  # reading goes on
     room.pass_s(60.0)
     assert room.kept() == [["of the other"], ["one", "two"], ["three"]]
-    assert "again" in room.of(m.Notice)[-1].text
-    assert other.of(m.Failed) == []
+    assert "again" in room.of(api.Notice)[-1].text
+    assert other.of(api.Failed) == []
 
 
 def test_a_full_disk_is_told_once_and_all_is_written_when_there_is_room(study: Make) -> None:
@@ -209,7 +209,7 @@ def test_a_full_disk_is_told_once_and_all_is_written_when_there_is_room(study: M
     for number in range(2, 6):
         room.say(number, "long " * 3000)
         room.pass_s(60.0)
-    (fault,) = room.of(m.Failed)
+    (fault,) = room.of(api.Failed)
     assert (fault.code, "the disk is full" in fault.message) == ("history", True)
     database.execute("PRAGMA max_page_count = 100000").fetchone()
     room.pass_s(60.0)
@@ -230,7 +230,7 @@ def test_a_damaged_file_is_set_aside_and_the_conversation_is_in_the_new_one(
         path.write_bytes(b"no database at all " * 400)
     room.say(2, "two")
     assert room.kept() == [["one", "two"]]
-    (fault,) = room.of(m.Failed)
+    (fault,) = room.of(api.Failed)
     assert "damaged" in fault.message
     assert "conversations.damaged-1.sqlite" in fault.hint
     assert (tmp_path / "conversations.damaged-1.sqlite").read_bytes().startswith(b"no database")
@@ -244,7 +244,7 @@ def test_a_file_another_instance_replaced_is_noticed(study: Make, tmp_path: Path
         (tmp_path / (NAME + tail)).rename(tmp_path / ("elsewhere.sqlite" + tail))
     room.say(2, "two")
     assert room.kept() == [["one", "two"]]
-    assert room.of(m.Failed) == []
+    assert room.of(api.Failed) == []
 
 
 def test_a_file_of_a_newer_version_is_left_alone_and_told_once(study: Make, tmp_path: Path) -> None:
@@ -253,7 +253,7 @@ def test_a_file_of_a_newer_version_is_left_alone_and_told_once(study: Make, tmp_
     room = study()
     room.say(1, "one")
     room.pass_s(60.0)
-    (fault,) = room.of(m.Failed)
+    (fault,) = room.of(api.Failed)
     assert "newer version" in fault.message
     assert [each.name for each in tmp_path.glob("*damaged*")] == []
 
@@ -275,15 +275,15 @@ def test_a_list_is_cut_and_says_so(
 def test_renaming_exporting_and_asking_for_what_is_not_there(study: Make, tmp_path: Path) -> None:
     room = study()
     room.say(1, "one")
-    room.ask(m.RenameConversation(1, "First"), m.ExportConversations(tmp_path / "all.md"))
+    room.ask(api.RenameConversation(1, "First"), api.ExportConversations(tmp_path / "all.md"))
     assert room.listed("first").conversations[0].title == "First"
     assert "# First" in (tmp_path / "all.md").read_text()
-    room.ask(m.OpenConversation(9))
-    assert "no conversation 9" in room.of(m.Failed)[0].message
+    room.ask(api.OpenConversation(9))
+    assert "no conversation 9" in room.of(api.Failed)[0].message
 
 
 def test_without_a_file_it_says_so(study: Make) -> None:
     room = study(path=None)
     room.say(1, "one")
-    room.ask(m.ListConversations())
-    assert "No conversations are kept here" in room.of(m.Failed)[0].message
+    room.ask(api.ListConversations())
+    assert "No conversations are kept here" in room.of(api.Failed)[0].message

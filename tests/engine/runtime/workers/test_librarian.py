@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import pytest
 
-from engine import messages as m
+from engine import api
 from engine.assets.store import Store
 from engine.models import storage
 from engine.models.servers import Served
@@ -53,17 +53,17 @@ class Desk:
                 self._changed.wait(0.02)
         return found
 
-    def settled(self, name: str, count: int = 1) -> m.ModelSettled:
+    def settled(self, name: str, count: int = 1) -> api.ModelSettled:
         """The last word on a model, once there are so many."""
-        self.wait(lambda: len([s for s in self.of(m.ModelSettled) if s.name == name]) >= count)
-        return [s for s in self.of(m.ModelSettled) if s.name == name][-1]
+        self.wait(lambda: len([s for s in self.of(api.ModelSettled) if s.name == name]) >= count)
+        return [s for s in self.of(api.ModelSettled) if s.name == name][-1]
 
-    def entry(self, name: str) -> m.ModelEntry:
+    def entry(self, name: str) -> api.ModelEntry:
         """As the next list has it."""
-        lists = len(self.of(m.ModelsListed))
-        self.librarian.post(m.ListModels())
-        self.wait(lambda: len(self.of(m.ModelsListed)) > lists)
-        return next(e for e in self.of(m.ModelsListed)[-1].entries if e.name == name)
+        lists = len(self.of(api.ModelsListed))
+        self.librarian.post(api.ListModels())
+        self.wait(lambda: len(self.of(api.ModelsListed)) > lists)
+        return next(e for e in self.of(api.ModelsListed)[-1].entries if e.name == name)
 
 
 @pytest.fixture
@@ -113,41 +113,43 @@ class Gate:
 
 
 def test_a_fetch_tells_how_far_it_is_and_is_listed(desk: Desk) -> None:
-    desk.librarian.post(m.FetchModels(("qwen3-4b",)))
+    desk.librarian.post(api.FetchModels(("qwen3-4b",)))
     assert not desk.settled("qwen3-4b").failed
-    words = desk.of(m.ModelProgress)
-    assert words[0].activity is m.Activity.WAITING
+    words = desk.of(api.ModelProgress)
+    assert words[0].activity is api.Activity.WAITING
     assert (words[-1].done_bytes, words[-1].total_bytes) == (FILE_BYTES, FILE_BYTES)
-    assert desk.entry("qwen3-4b").state is m.Presence.COMPLETE
+    assert desk.entry("qwen3-4b").state is api.Presence.COMPLETE
     assert desk.of(ModelChosen) == []
 
 
 def test_what_is_recommended_is_fetched_and_used(desk: Desk) -> None:
-    desk.librarian.post(m.ListModels())
-    names = desk.wait(lambda: desk.of(m.ModelsListed))[0].recommendation.names
-    desk.librarian.post(m.FetchRecommended())
-    desk.wait(lambda: desk.of(m.ModelsListed)[-1].recommendation.in_use)
-    assert {entry.name for entry in desk.of(m.ModelsListed)[-1].entries if entry.in_use} >= {*names}
-    assert desk.of(m.ModelsListed)[-1].recommendation.megabytes == 0
+    desk.librarian.post(api.ListModels())
+    names = desk.wait(lambda: desk.of(api.ModelsListed))[0].recommendation.names
+    desk.librarian.post(api.FetchRecommended())
+    desk.wait(lambda: desk.of(api.ModelsListed)[-1].recommendation.in_use)
+    assert {entry.name for entry in desk.of(api.ModelsListed)[-1].entries if entry.in_use} >= {
+        *names
+    }
+    assert desk.of(api.ModelsListed)[-1].recommendation.megabytes == 0
 
 
 def test_a_cut_fetch_goes_on_by_itself(desk: Desk, hub: Hub) -> None:
     hub.cut_at = 100_000
-    desk.librarian.post(m.FetchModels(("qwen3-4b",)))
+    desk.librarian.post(api.FetchModels(("qwen3-4b",)))
     assert not desk.settled("qwen3-4b").failed
-    assert desk.entry("qwen3-4b").state is m.Presence.COMPLETE
+    assert desk.entry("qwen3-4b").state is api.Presence.COMPLETE
 
 
 def test_a_hub_that_lies_is_told_and_nothing_is_there(desk: Desk, hub: Hub) -> None:
     hub.lies = True
-    desk.librarian.post(m.FetchModels(("qwen3-4b",), use=True))
+    desk.librarian.post(api.FetchModels(("qwen3-4b",), use=True))
     settled = desk.settled("qwen3-4b")
     assert settled.failed
     assert "damaged" in settled.text
-    assert [fault.message for fault in desk.of(m.Failed)] == [
+    assert [fault.message for fault in desk.of(api.Failed)] == [
         "Qwen3-4B-Instruct-2507-Q4_K_M.gguf arrived damaged: its hash is not the right one."
     ]
-    assert desk.entry("qwen3-4b").state is m.Presence.PARTIAL
+    assert desk.entry("qwen3-4b").state is api.Presence.PARTIAL
     assert desk.of(ModelChosen) == []
 
 
@@ -159,7 +161,7 @@ def test_a_full_disk_is_told_before_anything_is_written(
         return Store(data / "models", endpoint=endpoint, free_bytes=lambda folder: 1000)
 
     monkeypatch.setattr(storage, "default_store", full)
-    desk.librarian.post(m.FetchModels(("qwen3-4b",)))
+    desk.librarian.post(api.FetchModels(("qwen3-4b",)))
     settled = desk.settled("qwen3-4b")
     assert settled.failed
     assert "not enough space" in settled.text
@@ -168,7 +170,7 @@ def test_a_full_disk_is_told_before_anything_is_written(
 
 def test_a_hub_that_is_away_is_told(desk: Desk, hub: Hub) -> None:
     hub.status = 500
-    desk.librarian.post(m.FetchModels(("qwen3-4b",)))
+    desk.librarian.post(api.FetchModels(("qwen3-4b",)))
     assert "status 500" in desk.settled("qwen3-4b").text
 
 
@@ -176,40 +178,40 @@ def test_a_paused_fetch_keeps_what_is_there_and_is_resumed(
     desk: Desk, hub: Hub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gate = Gate(monkeypatch, "qwen3-4b")
-    desk.librarian.post(m.FetchModels(("qwen3-4b",)))
+    desk.librarian.post(api.FetchModels(("qwen3-4b",)))
     assert gate.reached.wait(PATIENCE_S)
-    desk.librarian.post(m.PauseFetch("qwen3-4b"))
+    desk.librarian.post(api.PauseFetch("qwen3-4b"))
     gate.opened.set()
     assert desk.settled("qwen3-4b").text.startswith("Paused")
-    assert desk.of(m.Failed) == []
-    assert desk.entry("qwen3-4b").state is m.Presence.PARTIAL
+    assert desk.of(api.Failed) == []
+    assert desk.entry("qwen3-4b").state is api.Presence.PARTIAL
     hub.requests.clear()
-    desk.librarian.post(m.FetchModels(("qwen3-4b",)))
+    desk.librarian.post(api.FetchModels(("qwen3-4b",)))
     assert not desk.settled("qwen3-4b", 2).failed
-    assert desk.entry("qwen3-4b").state is m.Presence.COMPLETE
+    assert desk.entry("qwen3-4b").state is api.Presence.COMPLETE
     (resumed,) = [request for request in hub.requests if request.startswith("GET")]
     assert "bytes=" in resumed
 
 
 def test_pausing_all_drops_what_waits_too(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     gate = Gate(monkeypatch, "qwen3-4b")
-    desk.librarian.post(m.FetchModels(("qwen3-4b", "whisper-tiny")))
+    desk.librarian.post(api.FetchModels(("qwen3-4b", "whisper-tiny")))
     assert gate.reached.wait(PATIENCE_S)
-    desk.librarian.post(m.PauseFetch())
+    desk.librarian.post(api.PauseFetch())
     gate.opened.set()
     desk.settled("whisper-tiny")
-    assert desk.entry("whisper-tiny").state is m.Presence.MISSING
-    assert desk.entry("qwen3-4b").state is m.Presence.PARTIAL
+    assert desk.entry("whisper-tiny").state is api.Presence.MISSING
+    assert desk.entry("qwen3-4b").state is api.Presence.PARTIAL
 
 
 def test_two_programs_cannot_fetch_the_same_model_at_once(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gate = Gate(monkeypatch, "qwen3-4b")
-    desk.librarian.post(m.FetchModels(("qwen3-4b",)))
+    desk.librarian.post(api.FetchModels(("qwen3-4b",)))
     assert gate.reached.wait(PATIENCE_S)
     with working() as other:
-        other.librarian.post(m.FetchModels(("qwen3-4b",)))
+        other.librarian.post(api.FetchModels(("qwen3-4b",)))
         assert "by another window or command" in other.settled("qwen3-4b").text
     gate.opened.set()
     assert not desk.settled("qwen3-4b").failed
@@ -217,9 +219,9 @@ def test_two_programs_cannot_fetch_the_same_model_at_once(
 
 def test_asking_twice_fetches_once(desk: Desk, hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     gate = Gate(monkeypatch, "qwen3-4b")
-    desk.librarian.post(m.FetchModels(("qwen3-4b",)))
+    desk.librarian.post(api.FetchModels(("qwen3-4b",)))
     assert gate.reached.wait(PATIENCE_S)
-    desk.librarian.post(m.FetchModels(("qwen3-4b",), use=True))
+    desk.librarian.post(api.FetchModels(("qwen3-4b",), use=True))
     gate.opened.set()
     desk.wait(lambda: desk.of(ModelChosen))
     assert len([request for request in hub.requests if request.startswith("GET")]) == 1
@@ -231,53 +233,53 @@ def test_quitting_while_fetching_is_at_once_and_the_next_start_goes_on(
     with monkeypatch.context() as patched:
         gate = Gate(patched, "qwen3-4b")
         with working() as first:
-            first.librarian.post(m.FetchModels(("qwen3-4b",)))
+            first.librarian.post(api.FetchModels(("qwen3-4b",)))
             assert gate.reached.wait(PATIENCE_S)
             gate.opened.set()
     with working() as second:
-        assert second.entry("qwen3-4b").state is m.Presence.PARTIAL
-        second.librarian.post(m.FetchModels(("qwen3-4b",)))
+        assert second.entry("qwen3-4b").state is api.Presence.PARTIAL
+        second.librarian.post(api.FetchModels(("qwen3-4b",)))
         assert not second.settled("qwen3-4b").failed
-        assert second.entry("qwen3-4b").state is m.Presence.COMPLETE
+        assert second.entry("qwen3-4b").state is api.Presence.COMPLETE
 
 
 def test_verifying_tells_good_from_changed(desk: Desk, data: Path) -> None:
-    desk.librarian.post(m.FetchModels(("qwen3-4b",)))
+    desk.librarian.post(api.FetchModels(("qwen3-4b",)))
     desk.settled("qwen3-4b")
-    desk.librarian.post(m.VerifyModel("qwen3-4b"))
+    desk.librarian.post(api.VerifyModel("qwen3-4b"))
     assert desk.settled("qwen3-4b", 2).text == "Every file is as it was fetched."
     (file,) = (data / "models" / "qwen3-4b").glob("*.gguf")
     file.write_bytes(bytes(FILE_BYTES))
-    desk.librarian.post(m.VerifyModel("qwen3-4b"))
+    desk.librarian.post(api.VerifyModel("qwen3-4b"))
     settled = desk.settled("qwen3-4b", 3)
     assert (settled.failed, "has changed since" in settled.text) == (True, True)
 
 
 def test_a_model_in_use_is_not_removed(desk: Desk) -> None:
-    desk.librarian.post(m.FetchModels(("whisper-base",), use=True))
+    desk.librarian.post(api.FetchModels(("whisper-base",), use=True))
     desk.settled("whisper-base")
     desk.wait(lambda: desk.of(ModelChosen))
-    desk.librarian.post(m.RemoveModel("whisper-base"))
+    desk.librarian.post(api.RemoveModel("whisper-base"))
     settled = desk.settled("whisper-base", 2)
     assert settled.failed
     assert settled.text.endswith(
         "is in use, so it stays. Use another recogniser first, then remove it."
     )
-    assert desk.entry("whisper-base").state is m.Presence.COMPLETE
-    desk.librarian.post(m.UseModel("sphinx"))
+    assert desk.entry("whisper-base").state is api.Presence.COMPLETE
+    desk.librarian.post(api.UseModel("sphinx"))
     desk.settled("sphinx")
-    desk.librarian.post(m.RemoveModel("whisper-base"))
+    desk.librarian.post(api.RemoveModel("whisper-base"))
     assert not desk.settled("whisper-base", 3).failed
-    assert desk.entry("whisper-base").state is m.Presence.MISSING
+    assert desk.entry("whisper-base").state is api.Presence.MISSING
 
 
 def test_a_model_is_not_removed_while_it_is_fetched(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gate = Gate(monkeypatch, "qwen3-4b")
-    desk.librarian.post(m.FetchModels(("qwen3-4b",)))
+    desk.librarian.post(api.FetchModels(("qwen3-4b",)))
     assert gate.reached.wait(PATIENCE_S)
-    desk.librarian.post(m.RemoveModel("qwen3-4b"))
+    desk.librarian.post(api.RemoveModel("qwen3-4b"))
     assert "being fetched or removed" in desk.settled("qwen3-4b").text
     gate.opened.set()
     assert not desk.settled("qwen3-4b", 2).failed
@@ -285,17 +287,17 @@ def test_a_model_is_not_removed_while_it_is_fetched(
 
 def test_a_file_of_ones_own_is_added_and_used(desk: Desk, tmp_path: Path) -> None:
     file = gguf(tmp_path / "own.gguf")
-    desk.librarian.post(m.AddModel(file))
-    desk.wait(lambda: desk.of(m.Notice))
-    desk.librarian.post(m.UseModel(str(file)))
+    desk.librarian.post(api.AddModel(file))
+    desk.wait(lambda: desk.of(api.Notice))
+    desk.librarian.post(api.UseModel(str(file)))
     desk.settled(str(file))
     assert desk.settings.language_model.model == str(file)
     assert desk.entry(str(file)).in_use
 
 
 def test_what_is_no_model_is_a_fault_that_says_what_to_do(desk: Desk, tmp_path: Path) -> None:
-    desk.librarian.post(m.AddModel(tmp_path / "nothing.gguf"))
-    fault = desk.wait(lambda: desk.of(m.Failed))[0]
+    desk.librarian.post(api.AddModel(tmp_path / "nothing.gguf"))
+    fault = desk.wait(lambda: desk.of(api.Failed))[0]
     assert (fault.code, "GGUF" in fault.hint) == ("invalid-input", True)
 
 
@@ -304,17 +306,17 @@ def test_models_of_servers_are_rows_once_they_were_looked_for(
 ) -> None:
     served = (Served("ollama", "phi", "http://127.0.0.1:11434/v1"),)
     monkeypatch.setattr(module, "find_served", lambda: served)
-    desk.librarian.post(m.ListModels(servers=True))
-    desk.wait(lambda: desk.of(m.ModelsListed))
-    assert desk.entry("ollama/phi").origin is m.Origin.SERVER
-    desk.librarian.post(m.UseModel("ollama/phi"))
+    desk.librarian.post(api.ListModels(servers=True))
+    desk.wait(lambda: desk.of(api.ModelsListed))
+    assert desk.entry("ollama/phi").origin is api.Origin.SERVER
+    desk.librarian.post(api.UseModel("ollama/phi"))
     desk.settled("ollama/phi")
     assert desk.settings.language_model.address == "http://127.0.0.1:11434/v1"
     assert desk.entry("ollama/phi").in_use
 
 
 def test_a_name_that_is_none_is_told(desk: Desk) -> None:
-    desk.librarian.post(m.FetchModels(("qwen9",)))
+    desk.librarian.post(api.FetchModels(("qwen9",)))
     assert "no model called" in desk.settled("qwen9").text
-    desk.librarian.post(m.UseModel("qwen9"))
+    desk.librarian.post(api.UseModel("qwen9"))
     assert desk.settled("qwen9", 2).failed

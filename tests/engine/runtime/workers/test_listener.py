@@ -9,7 +9,7 @@ from engine.audio.base import Pcm, Played
 from engine.audio.echo.near_end import NearEnd
 from engine.audio.vad import SpeechEnded, SpeechPaused, SpeechResumed, SpeechStarted
 from engine.errors import DeviceError
-from engine.messages import Event, Failed
+from engine.messages.events import Event, Failed
 from engine.runtime.turn.endpointing import LONGEST_S, Length, Silence
 from engine.runtime.turn.facts import Drafted, Fact
 from engine.runtime.turn.orders import CloseUtterance, JoinUtterance, OpenUtterance

@@ -6,7 +6,8 @@ import psutil
 import pytest
 
 from engine.errors import Cancelled, ModelError
-from engine.messages import Event, Failed, Loading, Notice, Part, Ready
+from engine.messages.events import Event, Failed, Loading, Notice, Ready
+from engine.messages.words import Part
 from engine.runtime.turn.facts import Fact
 from engine.runtime.workers.loaded_part import LoadedPart
 from engine.settings import LanguageModelSettings

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from engine.messages import Event, Notice
+from engine.messages.events import Event, Notice
 from engine.runtime.turn.facts import Fact
 from engine.runtime.workers.loaded_voice import LoadedVoice
 from engine.settings import SpeechSettings

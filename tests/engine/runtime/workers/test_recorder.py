@@ -7,7 +7,8 @@ import pytest
 import soundfile
 
 from engine.audio.base import Played
-from engine.messages import Event, Export, Failed, NewConversation, Notice, Record, RecordingChanged
+from engine.messages.commands import Export, NewConversation, Record
+from engine.messages.events import Event, Failed, Notice, RecordingChanged
 from engine.runtime.workers import recorder as recorders
 from engine.runtime.workers.recorder import (
     Order,

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from engine.audio.base import Pcm
-from engine.messages import Ending, Event
+from engine.messages.events import Event
+from engine.messages.words import Ending
 from engine.runtime.turn import reply as reply_file
 from engine.runtime.turn.dials import DUCKED, Dials
 from engine.runtime.turn.facts import Delivery, Fact, ReplyEnded

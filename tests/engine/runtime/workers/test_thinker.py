@@ -9,7 +9,7 @@ import pytest
 
 from engine.errors import LanguageModelError
 from engine.llm.base import Message, Role
-from engine.messages import Event, Failed, Loading, Ready
+from engine.messages.events import Event, Failed, Loading, Ready
 from engine.runtime.turn.dials import Dials
 from engine.runtime.turn.facts import Fact
 from engine.runtime.turn.reply import Reply

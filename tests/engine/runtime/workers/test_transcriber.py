@@ -9,7 +9,7 @@ import pytest
 from engine.asr.base import Recogniser, Transcript
 from engine.asr.completeness import Completeness
 from engine.audio.vad import SpeechPaused, SpeechResumed
-from engine.messages import Event, PartialTranscript
+from engine.messages.events import Event, PartialTranscript
 from engine.runtime.turn.facts import Drafted, Fact, Glanced, Transcribed
 from engine.runtime.turn.orders import CloseUtterance, DropUtterance, JoinUtterance, OpenUtterance
 from engine.runtime.workers import transcriber as transcriber_module
