@@ -13,8 +13,8 @@ from difflib import SequenceMatcher
 from num2words import num2words
 
 from engine.asr.base import SAMPLE_RATE, RecogniserInfo, Transcript
-from engine.asr.kept import Pcm
 from engine.asr.sphinx.recogniser import SphinxRecogniser, SphinxRecognition
+from engine.asr.utterance import Pcm
 from engine.asr.whisper.recogniser import WhisperRecogniser, WhisperRecognition
 from engine.settings import RecogniserSettings
 
@@ -89,8 +89,8 @@ class PairedRecognition:
 
     def aside(self) -> Transcript:
         """A halt, a nod or a command of which the quick one is sure, else what Whisper hears."""
-        said = self._quick.interjection() if self._quick else None
-        command = said or (self._quick.command(lambda: True) if self._quick else None)
+        interjection = self._quick.interjection() if self._quick else None
+        command = interjection or (self._quick.command(lambda: True) if self._quick else None)
         return self._agreed(command) or self._careful.aside()
 
     def finish(self) -> Transcript:
@@ -120,20 +120,20 @@ class PairedRecognition:
         """
         if careful is None or self._quick is None or careful.language not in ENGLISH:
             return careful
-        said = _words(careful.text)
-        if self._quick.expects(said) or not _begins_alike(said, _words(self._quick.glance())):
+        words = _words(careful.text)
+        if self._quick.expects(words) or not _begins_alike(words, _words(self._quick.glance())):
             return careful
         phrase = self._quick.phrase(wanted)
         if phrase is None:
             return None
-        heard = _words(phrase.text)
-        alike = self._quick.expects(heard) and _alike("".join(said), "".join(heard))
+        phrase_words = _words(phrase.text)
+        alike = self._quick.expects(phrase_words) and _alike("".join(words), "".join(phrase_words))
         return replace(careful, text=phrase.text) if alike else careful
 
 
-def _begins_alike(said: Sequence[str], begun: Sequence[str]) -> bool:
-    """Whether the first half of `said`, or more, sounds the same."""
-    whole, start = "".join(said), "".join(begun)
+def _begins_alike(words: Sequence[str], beginning: Sequence[str]) -> bool:
+    """Whether the first half of `words`, or more, sounds the same."""
+    whole, start = "".join(words), "".join(beginning)
     return 2 * len(start) >= len(whole) and _alike(whole[: len(start)], start)
 
 

@@ -40,14 +40,14 @@ class PhraseModel:
 
     def unseen(self, words: Iterable[str]) -> int:
         """How many steps from word to word, start and end included, no phrase ever made."""
-        said = [START, *words, END]
-        return sum(not self._seen(said, place) for place in range(1, len(said)))
+        sentence = [START, *words, END]
+        return sum(not self._seen(sentence, place) for place in range(1, len(sentence)))
 
     def likely_start(self, words: Sequence[str], *, unseen: int) -> int:
         """How many of the first words can be said with at most `unseen` such steps."""
-        said = [START, *words]
-        for place in range(1, len(said)):
-            unseen -= not self._seen(said, place)
+        sentence = [START, *words]
+        for place in range(1, len(sentence)):
+            unseen -= not self._seen(sentence, place)
             if unseen < 0:
                 return place - 1
         return len(words)
@@ -72,16 +72,16 @@ class PhraseModel:
         """Write the model as ARPA text."""
         file.write_text("\n".join(self._lines()) + "\n", encoding="ascii")
 
-    def _seen(self, said: Sequence[str], place: int) -> bool:
+    def _seen(self, sentence: Sequence[str], place: int) -> bool:
         """Whether a phrase has this word after the two before it."""
-        history = tuple(said[max(0, place - ORDER + 1) : place])
-        return said[place] in self._followers.get(history, ())
+        history = tuple(sentence[max(0, place - ORDER + 1) : place])
+        return sentence[place] in self._followers.get(history, ())
 
     def _learn(self, words: list[str]) -> None:
-        said = [START, *words, END]
-        for place in range(1, len(said)):
+        sentence = [START, *words, END]
+        for place in range(1, len(sentence)):
             for length in range(min(ORDER - 1, place) + 1):
-                self._followers[tuple(said[place - length : place])][said[place]] += 1
+                self._followers[tuple(sentence[place - length : place])][sentence[place]] += 1
 
     def _taken(self, history: History) -> float:
         """What is taken off each count for words unseen after `history`, where there are any."""

@@ -26,13 +26,13 @@ def transitions() -> list[Transition]:
     text is as likely as the next.
     """
     texts = [text.split() for text in (*HALTS, *NODS)]
-    found: list[Transition] = []
+    steps: list[Transition] = []
     states = 2
     for words in texts:
         state, chance = 0, 1 / len(texts)
         for word in words[:-1]:
-            found.append((state, states, chance, word))
+            steps.append((state, states, chance, word))
             state, chance = states, 1.0
             states += 1
-        found.append((state, 1, chance, words[-1]))
-    return found
+        steps.append((state, 1, chance, words[-1]))
+    return steps

@@ -22,7 +22,7 @@ PHRASE = 0.6  # at least so likely a phrase, once the open model was heard too
 
 
 @dataclass(frozen=True)
-class Heard:
+class Hypothesis:
     """What one search found.
 
     `posteriors` 0..1 go with `words`; `unseen` counts steps between words that no phrase makes;
@@ -45,23 +45,23 @@ class Heard:
 
 
 @dataclass(frozen=True)
-class Likely:
+class Guess:
     """The text to believe and how likely all of it is right, 0..1; nothing heard is 0."""
 
     text: str
     confidence: float
 
 
-def sure(expected: Heard) -> Likely | None:
+def sure(phrase: Hypothesis) -> Guess | None:
     """The phrase model's hearing if it needs no second opinion; None when it does."""
-    unseen = min(expected.unseen, MOST_UNSEEN)
-    right = _chance(-0.48, (3.83, expected.least), (-0.71, unseen))
+    unseen = min(phrase.unseen, MOST_UNSEEN)
+    right = _chance(-0.48, (3.83, phrase.least), (-0.71, unseen))
     if right < SURE or unseen == MOST_UNSEEN:
         return None
-    return Likely(" ".join(expected.words), right)
+    return Guess(" ".join(phrase.words), right)
 
 
-def aside(short: Heard, expected: Heard) -> Likely | None:
+def aside(short: Hypothesis, phrase: Hypothesis) -> Guess | None:
     """What was said into a reply if it was to halt it or to go along, by the hearing that knows
     the asides alone, against the phrase model's; None when it was something else. The weights are
     of four voices who said 16 halts, 23 nods and 24 other things in a few words, in noise: 52 of 64
@@ -70,30 +70,30 @@ def aside(short: Heard, expected: Heard) -> Likely | None:
     nods; 6 of 64 others for halts, 3 halts and 8 others for nods.
     """
     text = " ".join(short.words)
-    margin = max(-MOST_MARGIN, min(MOST_MARGIN, short.score - expected.score))
+    margin = max(-MOST_MARGIN, min(MOST_MARGIN, short.score - phrase.score))
     if text in HALTS:
         right, enough = _chance(3.50, (3.23, margin), (1.66, short.score)), HALT
     elif text in NODS:
         right, enough = _chance(8.52, (2.09, margin), (3.28, short.score)), NOD
     else:
         return None
-    return Likely(text, right) if right >= enough else None
+    return Guess(text, right) if right >= enough else None
 
 
-def choose(expected: Heard | None, free: Heard) -> Likely:
+def choose(phrase: Hypothesis | None, free: Hypothesis) -> Guess:
     """The likelier of the phrase model's hearing (None when there is no such model) and the open
     model's.
     """
-    if expected is not None and free.words:
-        unseen = min(expected.unseen, MOST_UNSEEN)
-        margin = max(-MOST_MARGIN, min(MOST_MARGIN, expected.score - free.score))
-        least = expected.least
+    if phrase is not None and free.words:
+        unseen = min(phrase.unseen, MOST_UNSEEN)
+        margin = max(-MOST_MARGIN, min(MOST_MARGIN, phrase.score - free.score))
+        least = phrase.least
         if _chance(2.50, (2.04, least), (-0.97, unseen), (3.19, margin)) >= PHRASE:
             right = _chance(-1.63, (2.93, least), (-0.44, unseen), (1.84, margin))
-            return Likely(" ".join(expected.words), right)
+            return Guess(" ".join(phrase.words), right)
     if not free.words:
-        return Likely("", 0.0)
-    return Likely(" ".join(free.words), _chance(-2.90, (3.50, free.mean), (1.30, free.least)))
+        return Guess("", 0.0)
+    return Guess(" ".join(free.words), _chance(-2.90, (3.50, free.mean), (1.30, free.least)))
 
 
 def _chance(constant: float, *terms: tuple[float, float]) -> float:

@@ -14,12 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.asr.base import SAMPLE_RATE
-from engine.asr.kept import Clip
 from engine.asr.phrase_model import PhraseModel
 from engine.asr.sphinx.asides import transitions
-from engine.asr.sphinx.decision import Heard, Likely, aside, choose, sure
+from engine.asr.sphinx.decision import Guess, Hypothesis, aside, choose, sure
 from engine.asr.sphinx.english import trigrams, write_dictionary
 from engine.asr.sphinx.searches import ANY_WORD, Searches, always, failure
+from engine.asr.utterance import Clip
 
 PAUSE_MS = 1500
 MARGIN_MS = 300  # of silence around speech: the search wants to hear it begin
@@ -39,23 +39,23 @@ class SphinxDecoder:
         pocketsphinx or its model is missing.
         """
         self.phrases = phrases
-        known = _known(phrases) if phrases.size else None
-        streaming = known is None
+        searches = _phrase_searches(phrases) if phrases.size else None
+        streaming = searches is None
         self._open = _any_english(streaming=streaming) if any_english or streaming else None
-        self._known = known or self._any
-        self._mean = self._known.usual_mean  # of the last utterance with words
+        self._phrase_searches = searches or self._any
+        self._mean = self._phrase_searches.usual_mean  # of the last utterance with words
 
     def begin(self) -> None:
         """Start the streaming pass."""
-        self._known.start(STREAMING, self._mean)
+        self._phrase_searches.start(STREAMING, self._mean)
 
     def feed(self, pcm: Pcm) -> None:
         """More samples [S] for the streaming pass. RecogniserError when pocketsphinx fails."""
-        self._known.feed(pcm)
+        self._phrase_searches.feed(pcm)
 
     def text(self) -> str:
         """The streaming pass so far; words that no phrase explains are an ellipsis."""
-        words = self._known.words()
+        words = self._phrase_searches.words()
         if not self.phrases.size:
             return " ".join(words)
         shown = self.phrases.likely_start(words, unseen=STRAY_STEPS)
@@ -63,47 +63,47 @@ class SphinxDecoder:
 
     def end(self) -> None:
         """End the streaming pass."""
-        self._known.end()
+        self._phrase_searches.end()
 
-    def decode(self, clip: Clip, wanted: Callable[[], bool] = always) -> Likely | None:
+    def decode(self, clip: Clip, wanted: Callable[[], bool] = always) -> Guess | None:
         """What was said in a clip, by whichever language model is the likelier. None: given up, as
         it was no longer `wanted`.
         """
-        spoken = clip.spoken(pause_ms=PAUSE_MS, margin_ms=MARGIN_MS)
-        if len(spoken) == 0:
-            return Likely("", 0.0)
+        speech = clip.spoken(pause_ms=PAUSE_MS, margin_ms=MARGIN_MS)
+        if len(speech) == 0:
+            return Guess("", 0.0)
         try:
-            return self._decode(spoken, wanted)
+            return self._decode(speech, wanted)
         except RuntimeError as error:
             raise failure(error) from error
 
-    def decode_aside(self, clip: Clip) -> Likely | None:
+    def decode_aside(self, clip: Clip) -> Guess | None:
         """What was said into a reply if it is a halt or a nod, as what is short often is."""
-        spoken = self._short(clip)
+        speech = self._short(clip)
         try:
-            return None if spoken is None else self._aside(spoken)
+            return None if speech is None else self._aside(speech)
         except RuntimeError as error:
             raise failure(error) from error
 
-    def decode_command(self, clip: Clip, wanted: Callable[[], bool] = always) -> Likely | None:
+    def decode_command(self, clip: Clip, wanted: Callable[[], bool] = always) -> Guess | None:
         """A short phrase of which its model is sure beyond decode()'s needs."""
-        spoken = self._short(clip)
-        expected = None if spoken is None else self._phrase(spoken, wanted)
-        certain = sure(expected) if expected is not None and expected.words else None
+        speech = self._short(clip)
+        phrase = None if speech is None else self._phrase(speech, wanted)
+        certain = sure(phrase) if phrase is not None and phrase.words else None
         return certain if certain is not None and certain.confidence >= COMMAND else None
 
-    def decode_phrase(self, clip: Clip, wanted: Callable[[], bool] = always) -> Likely | None:
+    def decode_phrase(self, clip: Clip, wanted: Callable[[], bool] = always) -> Guess | None:
         """What the phrases' model makes of a clip; None: given up, as it was no longer `wanted`."""
-        spoken = clip.spoken(pause_ms=PAUSE_MS, margin_ms=MARGIN_MS)
-        if len(spoken) == 0:
-            return Likely("", 0.0)
-        expected = self._phrase(spoken, wanted)
-        return None if expected is None else Likely(" ".join(expected.words), expected.least)
+        speech = clip.spoken(pause_ms=PAUSE_MS, margin_ms=MARGIN_MS)
+        if len(speech) == 0:
+            return Guess("", 0.0)
+        phrase = self._phrase(speech, wanted)
+        return None if phrase is None else Guess(" ".join(phrase.words), phrase.least)
 
-    def _phrase(self, pcm: Pcm, wanted: Callable[[], bool]) -> Heard | None:
+    def _phrase(self, pcm: Pcm, wanted: Callable[[], bool]) -> Hypothesis | None:
         try:
-            mean = self._known.mean(pcm, self._mean)
-            return self._search(self._known, PHRASES, mean, pcm, wanted)
+            mean = self._phrase_searches.mean(pcm, self._mean)
+            return self._search(self._phrase_searches, PHRASES, mean, pcm, wanted)
         except RuntimeError as error:
             raise failure(error) from error
 
@@ -114,63 +114,63 @@ class SphinxDecoder:
 
     def _short(self, clip: Clip) -> Pcm | None:
         """What was spoken, if it was hardly more than a word or two."""
-        spoken = clip.spoken(pause_ms=PAUSE_MS, margin_ms=MARGIN_MS)
-        short = 0 < len(spoken) <= ASIDE_S * SAMPLE_RATE and self.phrases.size
-        return spoken if short else None
+        speech = clip.spoken(pause_ms=PAUSE_MS, margin_ms=MARGIN_MS)
+        short = 0 < len(speech) <= ASIDE_S * SAMPLE_RATE and self.phrases.size
+        return speech if short else None
 
-    def _aside(self, pcm: Pcm) -> Likely | None:
-        mean = self._known.mean(pcm, self._mean)
-        short = self._search(self._known, ASIDES, mean, pcm, always)
-        expected = self._search(self._known, PHRASES, mean, pcm, always)
+    def _aside(self, pcm: Pcm) -> Guess | None:
+        mean = self._phrase_searches.mean(pcm, self._mean)
+        short = self._search(self._phrase_searches, ASIDES, mean, pcm, always)
+        phrase = self._search(self._phrase_searches, PHRASES, mean, pcm, always)
         assert short is not None, "wanted to the end"
-        assert expected is not None, "wanted to the end"
-        return aside(short, expected)
+        assert phrase is not None, "wanted to the end"
+        return aside(short, phrase)
 
-    def _decode(self, pcm: Pcm, wanted: Callable[[], bool]) -> Likely | None:
-        expected = None
+    def _decode(self, pcm: Pcm, wanted: Callable[[], bool]) -> Guess | None:
+        phrase = None
         if self.phrases.size:
-            mean = self._known.mean(pcm, self._mean)
-            expected = self._search(self._known, PHRASES, mean, pcm, wanted)
-            if expected is None:
+            mean = self._phrase_searches.mean(pcm, self._mean)
+            phrase = self._search(self._phrase_searches, PHRASES, mean, pcm, wanted)
+            if phrase is None:
                 return None
-            if not expected.words:
-                return Likely("", 0.0)
-            certain = sure(expected)
+            if not phrase.words:
+                return Guess("", 0.0)
+            certain = sure(phrase)
             if certain is not None:
                 return self._remember(mean, certain)
         mean = self._any.mean(pcm, self._mean)
         free = self._search(self._any, OPEN, mean, pcm, wanted)
-        return None if free is None else self._remember(mean, choose(expected, free))
+        return None if free is None else self._remember(mean, choose(phrase, free))
 
-    def _remember(self, mean: str, said: Likely) -> Likely:
-        if said.text:
+    def _remember(self, mean: str, guess: Guess) -> Guess:
+        if guess.text:
             self._mean = mean
-        return said
+        return guess
 
     def _search(
         self, decoder: Searches, name: str, mean: str, pcm: Pcm, wanted: Callable[[], bool]
-    ) -> Heard | None:
+    ) -> Hypothesis | None:
         """One search over samples [S]; None when it was given up."""
-        found = decoder.search(name, mean, pcm, wanted)
-        if found is None:
+        result = decoder.search(name, mean, pcm, wanted)
+        if result is None:
             return None
-        unseen = self.phrases.unseen(found.words) if found.words else 0
-        return Heard(found.words, found.posteriors, unseen, found.score)
+        unseen = self.phrases.unseen(result.words) if result.words else 0
+        return Hypothesis(result.words, result.posteriors, unseen, result.score)
 
 
-def _known(phrases: PhraseModel) -> Searches:
+def _phrase_searches(phrases: PhraseModel) -> Searches:
     """A decoder of the words in phrases and asides."""
     with tempfile.TemporaryDirectory() as folder:
         dictionary, model = Path(folder, "phrases.dict"), Path(folder, "phrases.lm")
         asides = [word for *_, word in transitions()]
         write_dictionary([ANY_WORD, *asides, *phrases.words], dictionary)
         phrases.write(model)
-        known = Searches(dictionary)
-        known.add_file(PHRASES, model)
-        known.be_quick()
-        known.add_file(STREAMING, model)
-        known.add_grammar(ASIDES, transitions())  # one of few words needs no second pass
-    return known
+        searches = Searches(dictionary)
+        searches.add_file(PHRASES, model)
+        searches.be_quick()
+        searches.add_file(STREAMING, model)
+        searches.add_grammar(ASIDES, transitions())  # one of few words needs no second pass
+    return searches
 
 
 def _any_english(*, streaming: bool) -> Searches:

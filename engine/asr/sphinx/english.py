@@ -34,15 +34,15 @@ def write_dictionary(words: Iterable[str], file: Path) -> None:
     """Write how these lower-case words sound; one without letters is left out. ModelError when the
     dictionary is not there.
     """
-    known = _dictionary()
+    entries = _dictionary()
 
     def first(word: str) -> str | None:
-        return known[word][0] if word in known else None
+        return entries[word][0] if word in entries else None
 
     lines: list[str] = []
     for word in sorted(set(words)):
         composed = SOUNDS.get(word) or pronounce(word, first)
-        for number, phones in enumerate(known.get(word) or filter(None, [composed])):
+        for number, phones in enumerate(entries.get(word) or filter(None, [composed])):
             lines.append(f"{word}({number + 1}) {phones}" if number else f"{word} {phones}")
     file.write_text("\n".join(lines) + "\n", encoding="ascii")
 
@@ -64,8 +64,8 @@ def _dictionary() -> Pronunciations:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (ImportError, OSError) as error:
         raise incomplete(error) from error
-    found: Pronunciations = {}
+    pronunciations: Pronunciations = {}
     for line in lines:
         name, phones = line.split(" ", 1)
-        found.setdefault(name.partition("(")[0], []).append(phones)
-    return found
+        pronunciations.setdefault(name.partition("(")[0], []).append(phones)
+    return pronunciations

@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.asr.base import RecogniserInfo, Transcript
-from engine.asr.kept import Clip, KeptAudio
 from engine.asr.phrase_model import PhraseModel
 from engine.asr.pick import check_language
-from engine.asr.sphinx.decision import Likely
+from engine.asr.sphinx.decision import Guess
 from engine.asr.sphinx.decoder import SphinxDecoder
+from engine.asr.utterance import Clip, UtteranceAudio
 from engine.audio.vad import Vad
 from engine.settings import RecogniserSettings
 
@@ -65,22 +65,22 @@ class SphinxRecognition:
 
     def __init__(self, decoder: SphinxDecoder, vad: Vad) -> None:
         self._decoder = decoder
-        self._kept = KeptAudio(vad, limit_s=LIMIT_S, cut_s=CUT_S)
-        self._settled: list[Likely] = []
+        self._audio = UtteranceAudio(vad, limit_s=LIMIT_S, cut_s=CUT_S)
+        self._settled: list[Guess] = []
         self._drafted = ""  # what was said before the streaming pass began
         self._open = False
         self._begin()
 
     def push(self, pcm: Pcm) -> None:
         """Search samples [S] with the skills' model; a long utterance is settled on the way."""
-        clean = self._kept.push(pcm)
+        clean = self._audio.push(pcm)
         self._decoder.feed(clean)
-        while self._kept.full:
+        while self._audio.full:
             self.close()
-            self._settled.append(self._decoder.decode(self._kept.take_head()) or Likely("", 0.0))
+            self._settled.append(self._decoder.decode(self._audio.take_head()) or Guess("", 0.0))
             self._drafted = ""
             self._begin()
-            self._decoder.feed(self._kept.clip().pcm)
+            self._decoder.feed(self._audio.clip().pcm)
 
     def partial(self) -> str:
         """Best text so far: of the last draft, and by the skills' model from there on."""
@@ -126,13 +126,13 @@ class SphinxRecognition:
     def finish(self) -> Transcript:
         """Decode all of it, carefully; RecogniserError when pocketsphinx fails."""
         self.close()
-        last = self._decoder.decode(self._kept.clip()) or Likely("", 0.0)
+        last = self._decoder.decode(self._audio.clip()) or Guess("", 0.0)
         return _joined([*self._settled, last])
 
-    def _draft(self, decode: Callable[[Clip], Likely | None]) -> Transcript | None:
+    def _draft(self, decode: Callable[[Clip], Guess | None]) -> Transcript | None:
         before = self._now()
         self.close()
-        last = decode(self._kept.clip())
+        last = decode(self._audio.clip())
         self._drafted = before if last is None else last.text
         self._begin()
         return None if last is None else _joined([*self._settled, last])
@@ -152,11 +152,11 @@ class SphinxRecognition:
         return " ".join(filter(None, [self._drafted, streamed]))
 
 
-def _joined(pieces: Sequence[Likely]) -> Transcript:
+def _joined(pieces: Sequence[Guess]) -> Transcript:
     """Consecutive pieces of one utterance as one; confidence is the mean over words."""
-    heard = [piece for piece in pieces if piece.text]
-    if not heard:
+    pieces = [piece for piece in pieces if piece.text]
+    if not pieces:
         return Transcript("", 0.0, NAME)
-    words = [len(piece.text.split()) for piece in heard]
-    confidence = float(np.average([piece.confidence for piece in heard], weights=words))
-    return Transcript(" ".join(piece.text for piece in heard), confidence, NAME)
+    words = [len(piece.text.split()) for piece in pieces]
+    confidence = float(np.average([piece.confidence for piece in pieces], weights=words))
+    return Transcript(" ".join(piece.text for piece in pieces), confidence, NAME)

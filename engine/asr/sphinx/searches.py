@@ -32,7 +32,7 @@ def always() -> bool:
 
 
 @dataclass(frozen=True)
-class Found:
+class Result:
     """Words and their posteriors 0..1; `score` is the natural logarithm of the search's score per
     frame of 10 ms.
     """
@@ -115,7 +115,7 @@ class Searches:
         self.end()
         return mean
 
-    def search(self, name: str, mean: str, pcm: Pcm, wanted: Callable[[], bool]) -> Found | None:
+    def search(self, name: str, mean: str, pcm: Pcm, wanted: Callable[[], bool]) -> Result | None:
         """One search over samples [S]; None when it was given up."""
         self.start(name, mean)
         complete = self.feed(pcm, wanted)
@@ -124,12 +124,12 @@ class Searches:
             return None
         hypothesis = self._sphinx.hyp()
         if hypothesis is None:
-            return Found()
-        spoken = [part for part in self._sphinx.seg() if part.word[0] not in "<[("]
+            return Result()
+        segments = [part for part in self._sphinx.seg() if part.word[0] not in "<[("]
         frames = max(1, self._sphinx.n_frames())
-        return Found(
-            tuple(_VARIANT.sub("", part.word) for part in spoken),
-            tuple(float(part.prob) for part in spoken),
+        return Result(
+            tuple(_VARIANT.sub("", part.word) for part in segments),
+            tuple(float(part.prob) for part in segments),
             float(np.log(hypothesis.best_score)) * SCORE_SHIFT / frames,
         )
 

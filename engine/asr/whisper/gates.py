@@ -42,7 +42,7 @@ class Gates:
 
 
 @dataclass(frozen=True)
-class Believed:
+class Belief:
     """Text that passed and how sure the model was of it, 0..1; empty text has confidence 0."""
 
     text: str
@@ -50,36 +50,36 @@ class Believed:
     language: str = ""  # that the model told; empty where it was told which
 
 
-def believe(segments: Iterable[Segment], *, speech_s: float, gates: Gates) -> Believed:
+def believe(segments: Iterable[Segment], *, speech_s: float, gates: Gates) -> Belief:
     """The text of the segments that pass, for audio in which somebody spoke for `speech_s`.
 
     A segment that fails counts as confidence 0 in the mean over letters.
     """
-    kept: list[str] = []
+    credible: list[str] = []
     letters, sure = 0, 0.0
     for segment in segments:
         text = segment.text.strip()
         letters += len(text)
         if text and _passes(segment, gates):
-            kept.append(text)
+            credible.append(text)
             sure += (
                 len(text) * math.exp(min(0.0, segment.avg_logprob)) * (1.0 - segment.no_speech_prob)
             )
-    text = " ".join(kept)
+    text = " ".join(credible)
     if not text or len(text) > gates.letters_free + gates.letters_per_second * speech_s:
-        return Believed("", 0.0)
-    return Believed(text, min(1.0, max(0.0, sure / letters)))
+        return Belief("", 0.0)
+    return Belief(text, min(1.0, max(0.0, sure / letters)))
 
 
-def join(pieces: Iterable[Believed]) -> Believed:
+def join(pieces: Iterable[Belief]) -> Belief:
     """Consecutive pieces of one utterance as one; confidence is the mean over letters."""
-    kept = [piece for piece in pieces if piece.text]
-    if not kept:
-        return Believed("", 0.0)
-    letters = sum(len(piece.text) for piece in kept)
-    sure = sum(len(piece.text) * piece.confidence for piece in kept)
-    language = kept[-1].language
-    return Believed(" ".join(piece.text for piece in kept), sure / letters, language)
+    credible = [piece for piece in pieces if piece.text]
+    if not credible:
+        return Belief("", 0.0)
+    letters = sum(len(piece.text) for piece in credible)
+    sure = sum(len(piece.text) * piece.confidence for piece in credible)
+    language = credible[-1].language
+    return Belief(" ".join(piece.text for piece in credible), sure / letters, language)
 
 
 def _passes(segment: Segment, gates: Gates) -> bool:

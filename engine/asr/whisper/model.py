@@ -144,12 +144,12 @@ def _encode(encode: Callable[[Any], Any], features: Any) -> Any:
 
 
 def _check_mels(model: Any, path: Path) -> None:
-    expected = int(model.model.n_mels)
-    given = len(model.feature_extractor.mel_filters)
-    if given != expected:
+    bins = int(model.model.n_mels)
+    filters = len(model.feature_extractor.mel_filters)
+    if filters != bins:
         raise ModelError(
-            f"The Whisper model in {path} wants {expected} mel bands, its preprocessor_config.json "
-            f"gives {given}.",
+            f"The Whisper model in {path} wants {bins} mel bands, its preprocessor_config.json "
+            f"gives {filters}.",
             hint="Copy preprocessor_config.json from the original model into the folder.",
         )
 
@@ -157,10 +157,10 @@ def _check_mels(model: Any, path: Path) -> None:
 def _checked_language(model: Any, language: str, path: Path) -> str | None:
     if language in DETECT:
         return None
-    known = _languages(model)
-    if language in known:
+    languages = _languages(model)
+    if language in languages:
         return language
-    if known == ["en"]:
+    if languages == ["en"]:
         raise ModelError(
             f"The Whisper model in {path} understands English only, not '{language}'.",
             hint="Choose a multilingual model (its name does not end in .en), or English.",

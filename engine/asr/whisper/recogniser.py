@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.asr.base import SAMPLE_RATE, RecogniserInfo, Transcript
-from engine.asr.kept import Clip, KeptAudio
-from engine.asr.whisper.gates import Believed, Gates, believe, join
+from engine.asr.utterance import Clip, UtteranceAudio
+from engine.asr.whisper.gates import Belief, Gates, believe, join
 from engine.asr.whisper.model import LoadedWhisper, in_language, load_model
 from engine.audio.vad import Vad
 from engine.errors import RecogniserError
@@ -81,14 +81,14 @@ class _Decoder:
     loaded: LoadedWhisper
     gates: Gates
 
-    def decode(self, clip: Clip, *, beams: int) -> Believed:
+    def decode(self, clip: Clip, *, beams: int) -> Belief:
         """Text of at most 30 s in which somebody may have spoken."""
-        spoken = clip.spoken(pause_ms=PAUSE_MS, margin_ms=MARGIN_MS)
-        if len(spoken) == 0:
-            return Believed("", 0.0)
-        segments, language = self._segments(spoken, beams)
-        heard = believe(segments, speech_s=len(spoken) / SAMPLE_RATE, gates=self.gates)
-        return replace(heard, language=language)
+        speech = clip.spoken(pause_ms=PAUSE_MS, margin_ms=MARGIN_MS)
+        if len(speech) == 0:
+            return Belief("", 0.0)
+        segments, language = self._segments(speech, beams)
+        belief = believe(segments, speech_s=len(speech) / SAMPLE_RATE, gates=self.gates)
+        return replace(belief, language=language)
 
     def unload(self) -> None:
         self.loaded.model.model.unload_model()
@@ -124,25 +124,25 @@ class WhisperRecognition:
         self._decoder = decoder
         self._vad = vad
         self._clock = clock
-        self._kept = KeptAudio(vad, limit_s=LIMIT_S, cut_s=CUT_S)
-        self._settled: list[Believed] = []
+        self._audio = UtteranceAudio(vad, limit_s=LIMIT_S, cut_s=CUT_S)
+        self._settled: list[Belief] = []
         self._partial = ""
         self._fresh = 0  # samples since the last look
         self._due = PARTIAL_SAMPLES  # so many fresh samples make the next look due
 
     def push(self, pcm: Pcm) -> None:
         """Keep samples [S]; decodes only when an utterance outgrows Whisper's window."""
-        self._fresh += len(self._kept.push(pcm))
-        while self._kept.full:
-            head = self._kept.take_head()
+        self._fresh += len(self._audio.push(pcm))
+        while self._audio.full:
+            head = self._audio.take_head()
             self._settled.append(self._decoder.decode(head, beams=FINAL_BEAMS))
 
     def partial(self) -> str:
         """Best text so far, decoded anew when 0.7 s are fresh and decoding keeps up with speech."""
         # In a pause a draft is wanted next, and would have to wait for the look.
-        if self._fresh >= self._due and not self._kept.pausing:
+        if self._fresh >= self._due and not self._audio.pausing:
             began = self._clock()
-            self._partial = self._heard(QUICK_BEAMS).text
+            self._partial = self._belief(QUICK_BEAMS).text
             took_samples = int((self._clock() - began) * SAMPLE_RATE)
             self._fresh = 0
             # At most half of the time goes into looks, so the end of speech is never far behind.
@@ -162,33 +162,33 @@ class WhisperRecognition:
         """Decode what is kept with full care; the model cannot be stopped on the way."""
         if not wanted():
             return None
-        heard = self._heard(FINAL_BEAMS)
-        self._partial, self._fresh = heard.text, 0
-        return _transcript(heard) if wanted() else None
+        belief = self._belief(FINAL_BEAMS)
+        self._partial, self._fresh = belief.text, 0
+        return _transcript(belief) if wanted() else None
 
     def aside(self) -> Transcript:
         """As draft(): a model that knows any word needs no list of them."""
-        heard = self._heard(FINAL_BEAMS)
-        self._partial, self._fresh = heard.text, 0
-        return _transcript(heard)
+        belief = self._belief(FINAL_BEAMS)
+        self._partial, self._fresh = belief.text, 0
+        return _transcript(belief)
 
     def finish(self) -> Transcript:
         """Decode the rest with full care; RecogniserError when the model fails."""
-        heard = self._heard(FINAL_BEAMS)
+        belief = self._belief(FINAL_BEAMS)
         self.close()
-        return _transcript(heard)
+        return _transcript(belief)
 
     def close(self) -> None:
         """Throw the utterance away; what follows would be a new one."""
-        self._kept = KeptAudio(self._vad, limit_s=LIMIT_S, cut_s=CUT_S)
+        self._audio = UtteranceAudio(self._vad, limit_s=LIMIT_S, cut_s=CUT_S)
         self._settled = []
         self._partial = ""
         self._fresh = 0
         self._due = PARTIAL_SAMPLES
 
-    def _heard(self, beams: int) -> Believed:
-        return join([*self._settled, self._decoder.decode(self._kept.clip(), beams=beams)])
+    def _belief(self, beams: int) -> Belief:
+        return join([*self._settled, self._decoder.decode(self._audio.clip(), beams=beams)])
 
 
-def _transcript(heard: Believed) -> Transcript:
-    return Transcript(heard.text, heard.confidence, NAME, heard.language)
+def _transcript(belief: Belief) -> Transcript:
+    return Transcript(belief.text, belief.confidence, NAME, belief.language)

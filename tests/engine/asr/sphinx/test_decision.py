@@ -4,15 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.asr.sphinx.decision import Heard, Likely, aside, choose, sure
+from engine.asr.sphinx.decision import Guess, Hypothesis, aside, choose, sure
 
 CHANCES = st.floats(0.0, 1.0)
 SCORES = st.floats(-10.0, 0.0)
 
 
-def heard(text: str, least: float, *, unseen: int = 0, score: float = -3.0) -> Heard:
+def heard(text: str, least: float, *, unseen: int = 0, score: float = -3.0) -> Hypothesis:
     words = tuple(text.split())
-    return Heard(words, (*[1.0] * (len(words) - 1), least)[: len(words)], unseen, score)
+    return Hypothesis(words, (*[1.0] * (len(words) - 1), least)[: len(words)], unseen, score)
 
 
 def test_a_clear_phrase_needs_no_second_opinion():
@@ -47,7 +47,7 @@ def test_without_phrases_the_open_model_is_believed():
 
 
 def test_when_the_open_model_hears_nothing_nothing_was_said():
-    assert choose(heard("yes", 0.1, unseen=1), heard("", 0.0)) == Likely("", 0.0)
+    assert choose(heard("yes", 0.1, unseen=1), heard("", 0.0)) == Guess("", 0.0)
 
 
 @given(CHANCES, CHANCES, st.integers(0, 8))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from engine.asr.whisper.gates import Believed, Gates, believe, join
+from engine.asr.whisper.gates import Belief, Gates, believe, join
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ def test_likely_speech_is_believed_and_trimmed():
     ids=["silence", "guess", "loop", "blank"],
 )
 def test_doubtful_text_is_not_believed(doubtful: Said):
-    assert believe([doubtful], speech_s=2.0, gates=Gates()) == Believed("", 0.0)
+    assert believe([doubtful], speech_s=2.0, gates=Gates()) == Belief("", 0.0)
 
 
 def test_a_sure_sentence_survives_a_high_chance_of_silence():
@@ -72,9 +72,9 @@ def test_what_was_dropped_lowers_the_confidence_of_the_rest():
 
 
 def test_joined_pieces_weigh_by_their_letters():
-    joined = join([Believed("aaa", 1.0), Believed("", 0.0), Believed("b", 0.0)])
-    assert joined == Believed("aaa b", 0.75)
+    joined = join([Belief("aaa", 1.0), Belief("", 0.0), Belief("b", 0.0)])
+    assert joined == Belief("aaa b", 0.75)
 
 
 def test_nothing_joined_is_nothing_heard():
-    assert join([]) == Believed("", 0.0)
+    assert join([]) == Belief("", 0.0)

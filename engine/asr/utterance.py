@@ -39,7 +39,7 @@ class Clip:
         return np.concatenate(parts) if parts else np.zeros(0, np.float32)
 
 
-class KeptAudio:
+class UtteranceAudio:
     """Grows by push(), shrinks by take(); never much longer than `limit_s` when both are used."""
 
     def __init__(self, vad: Vad, *, limit_s: int, cut_s: int) -> None:

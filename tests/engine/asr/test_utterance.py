@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from engine.asr.base import SAMPLE_RATE
-from engine.asr.kept import KeptAudio
+from engine.asr.utterance import UtteranceAudio
 from engine.audio.vad import WINDOW
 
 
-def kept_of(vad, pcm: np.ndarray, block: int = 1600) -> KeptAudio:
-    kept = KeptAudio(vad, limit_s=4, cut_s=2)
+def kept_of(vad, pcm: np.ndarray, block: int = 1600) -> UtteranceAudio:
+    kept = UtteranceAudio(vad, limit_s=4, cut_s=2)
     for first in range(0, len(pcm), block):
         kept.push(pcm[first : first + block])
     return kept
@@ -56,13 +56,13 @@ def test_head_and_rest_are_the_whole(vad, say):
 
 
 def test_broken_samples_are_kept_as_silence(vad):
-    kept = KeptAudio(vad, limit_s=4, cut_s=2)
+    kept = UtteranceAudio(vad, limit_s=4, cut_s=2)
     clean = kept.push(np.array([np.nan, np.inf, 2.0, -0.5], np.float32))
     assert clean.tolist() == [0.0, 0.0, 1.0, -0.5]
 
 
 def test_a_pause_is_told_while_it_lasts(vad):
-    kept = KeptAudio(vad, limit_s=10, cut_s=2)
+    kept = UtteranceAudio(vad, limit_s=10, cut_s=2)
     assert kept.pausing
     kept.push(np.zeros(SAMPLE_RATE, np.float32))
     assert kept.pausing
