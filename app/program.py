@@ -20,8 +20,9 @@ from app.presence.desk import Desk
 from app.presence.desktop_entry import APP_ID
 from app.presence.instance import Claim, Instance
 from app.presence.presence import Presence
+from app.watch import Watch
 from app.window import Window
-from engine.api import Settings
+from engine.api import Settings, upkeep
 
 
 @dataclass(frozen=True)
@@ -53,12 +54,13 @@ def run(
     *,
     notes: Sequence[str] = (),
     start: Start | None = None,
+    crash_notes: upkeep.CrashNotes | None = None,
 ) -> int:
     """Show the window until it is closed and the engine has stopped; the exit status.
 
     `make_engine` is called after the first frame, off the Qt thread. `notes` are whole sentences to
     show from the start, for example about a settings file that could not be read. `start` None: the
-    window alone, which nobody else can reach.
+    window alone, which nobody else can reach. `crash_notes` None: nothing is noted.
     """
     application = make_application()
     desk = Desk()
@@ -67,6 +69,9 @@ def run(
         if claim is Claim.TAKEN:
             return remote.raise_running(hidden=start.hidden) or 0
         notes = (*notes, f"`rubato talk` and a second start cannot reach this. {instance.fault}")
+    watch = Watch(crash_notes)
+    if broke := watch.begin():
+        notes = (*notes, broke)
     theme = Theme(mode_named(settings.window.theme), application)
     bridge = Bridge(lambda emit: make_engine(settings, emit))
     window = Window(settings, bridge.post, theme)
@@ -85,6 +90,7 @@ def run(
     presence.end()
     instance.close()
     interrupt.restore()
+    watch.end()
     return status
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from engine import errors as errors
 from engine import settings as settings
+from engine import upkeep as upkeep
 from engine.errors import EngineError as EngineError
 from engine.messages.commands import *
 from engine.messages.commands import Command

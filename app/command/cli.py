@@ -62,7 +62,8 @@ def _parser() -> argparse.ArgumentParser:
     voices.add_command(commands)
     bench = _add_simple(commands, "bench", _bench, "measure this machine")
     bench.add_argument("--quick", action="store_true", help="leave out the neural voice (minutes)")
-    _add_simple(commands, "doctor", _doctor, "look at what is installed and what is missing")
+    doctor = _add_simple(commands, "doctor", _doctor, "look at what is installed and missing")
+    doctor.epilog = "With --json nothing is the person's: no text, name, path or address."
     return parser
 
 
@@ -153,7 +154,9 @@ def _window(options: argparse.Namespace) -> int:
             history_path=api.history_path(),
         )
 
-    return program.run(settings, make_engine, notes=notes, start=start)
+    return program.run(
+        settings, make_engine, notes=notes, start=start, crash_notes=api.upkeep.crash_notes()
+    )
 
 
 def _say(options: argparse.Namespace) -> int:
@@ -290,9 +293,10 @@ def _bench(options: argparse.Namespace) -> int:
 
 
 def _doctor(options: argparse.Namespace) -> int:
-    findings = api.examine(_settings())
+    settings = _settings()
+    findings = api.examine(settings)
     if options.json:
-        _print_json({"findings": [dataclasses.asdict(finding) for finding in findings]})
+        _print_json(api.upkeep.diagnostics(settings, findings))
     else:
         for finding in findings:
             write(f"{finding.state.value:8} {finding.part}: {finding.text}")

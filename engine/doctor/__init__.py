@@ -7,10 +7,11 @@ import logging
 from collections.abc import Callable, Iterable
 
 from engine.doctor import machine, parts
+from engine.doctor.diagnostics import diagnostics
 from engine.doctor.finding import Finding, State
 from engine.settings import Settings
 
-__all__ = ["Finding", "State", "examine"]
+__all__ = ["Finding", "State", "diagnostics", "examine"]
 
 log = logging.getLogger(__name__)
 
@@ -41,12 +42,7 @@ def examine(settings: Settings, checks: Iterable[tuple[str, Check]] = CHECKS) ->
             findings.extend(check(settings))
         except Exception as error:
             log.warning("check failed part=%s", part, exc_info=True)
-            findings.append(
-                Finding(
-                    part,
-                    State.FAULT,
-                    f"The check itself failed: {type(error).__name__}: {error}",
-                    "Run `make run` once more; if it stays so, report this line.",
-                )
-            )
+            text = f"The check itself failed: {type(error).__name__}: {error}"
+            advice = "Run `make run` once more; if it stays so, report this line."
+            findings.append(Finding(part, State.FAULT, text, advice, (str(error),)))
     return findings

@@ -1,7 +1,9 @@
 """The value a check answers with."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+
+from engine.errors import EngineError
 
 
 class State(StrEnum):
@@ -12,23 +14,46 @@ class State(StrEnum):
     FAULT = "fault"
 
 
+LEFT_OUT = "…"
+
+
 @dataclass(frozen=True)
 class Finding:
-    """One line for the person. `advice` says what to do and is empty when nothing is."""
+    """One line for the person. `advice` says what to do and is empty when nothing is. `private` are
+    the pieces of both that are the person's: a path, a name, an address. `code` is that of the
+    engine's error the finding is made of.
+    """
 
     part: str
     state: State
     text: str
     advice: str = ""
+    private: tuple[str, ...] = ()
+    code: str = ""
+
+    def shared(self) -> "Finding":
+        """The same without what is the person's: what may be shown to others."""
+        return replace(self, text=self._bare(self.text), advice=self._bare(self.advice), private=())
+
+    def _bare(self, words: str) -> str:
+        for piece in sorted(self.private, key=len, reverse=True):  # a name may hold another
+            words = words.replace(piece, LEFT_OUT) if piece else words
+        return words
 
 
-def ok(part: str, text: str) -> Finding:
-    return Finding(part, State.OK, text)
+def ok(part: str, text: str, *private: str) -> Finding:
+    return Finding(part, State.OK, text, "", private)
 
 
-def warning(part: str, text: str, advice: str) -> Finding:
-    return Finding(part, State.WARNING, text, advice)
+def warning(part: str, text: str, advice: str, *private: str) -> Finding:
+    return Finding(part, State.WARNING, text, advice, private)
 
 
-def fault(part: str, text: str, advice: str) -> Finding:
-    return Finding(part, State.FAULT, text, advice)
+def fault(part: str, text: str, advice: str, *private: str) -> Finding:
+    return Finding(part, State.FAULT, text, advice, private)
+
+
+def failed(part: str, error: EngineError, state: State = State.FAULT) -> Finding:
+    """What the engine says itself. Its words may name files of the person: shared is its code."""
+    words = (error.message, error.hint)
+    return Finding(part, state, error.message, error.hint, words, error.code)

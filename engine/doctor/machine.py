@@ -143,13 +143,14 @@ def _cuda(versions: str) -> Iterator[Finding]:
 def room(settings: Settings) -> Iterator[Finding]:
     folder = _existing(file.data_folder())
     free = shutil.disk_usage(folder).free // MIB
-    text = f"{free / 1024:.1f} GiB free for voices and models in {file.data_folder()}"
+    place = str(file.data_folder())
+    text = f"{free / 1024:.1f} GiB free for voices and models in {place}"
     if free < FULL_DISK_MIB:
-        yield fault("disk", text, "Make room: not even settings may be saved.")
+        yield fault("disk", text, "Make room: not even settings may be saved.", place)
     elif free < LOW_DISK_MIB:
-        yield warning("disk", text, "Make room before fetching a model.")
+        yield warning("disk", text, "Make room before fetching a model.", place)
     else:
-        yield ok("disk", text)
+        yield ok("disk", text, place)
 
 
 def display(settings: Settings) -> Iterator[Finding]:
@@ -174,19 +175,21 @@ def display(settings: Settings) -> Iterator[Finding]:
             "Fedora, Arch: the package xcb-util-cursor.",
         )
     else:
-        yield ok("display", name)
+        yield ok("display", name, name)
 
 
 def settings_file(settings: Settings) -> Iterator[Finding]:
     path = file.default_path()
     _, notes = file.load(path)
     for note in notes:
-        yield warning("settings", note, f"Mend {path}, or delete the line.")
+        yield warning("settings", note, f"Mend {path}, or delete the line.", note, str(path))
     folder = _existing(path.parent)
     if not os.access(folder, os.W_OK):
-        yield warning("settings", f"{folder} cannot be written.", "Changes will not be kept.")
+        text = f"{folder} cannot be written."
+        yield warning("settings", text, "Changes will not be kept.", str(folder))
     elif not notes:
-        yield ok("settings", str(path) if path.exists() else f"all default; {path} is not there")
+        text = str(path) if path.exists() else f"all default; {path} is not there"
+        yield ok("settings", text, str(path))
 
 
 def _existing(folder: Path) -> Path:

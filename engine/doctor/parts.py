@@ -14,7 +14,7 @@ from pathlib import Path
 from engine.assets import catalogue
 from engine.assets.store import State as Stored
 from engine.assets.store import Store
-from engine.doctor.finding import Finding, fault, ok, warning
+from engine.doctor.finding import Finding, State, failed, fault, ok, warning
 from engine.errors import EngineError
 from engine.settings import LanguageModelSettings, Settings, SpeechSettings
 from engine.settings_file import data_folder
@@ -29,7 +29,7 @@ def sound(settings: Settings) -> Iterator[Finding]:
     try:
         devices = portaudio.devices()
     except EngineError as error:
-        yield fault("sound", error.message, error.hint)
+        yield failed("sound", error)
         return
     yield _devices("microphone", devices.microphones, settings.audio.microphone)
     yield _devices("loudspeaker", devices.loudspeakers, settings.audio.loudspeaker)
@@ -50,8 +50,10 @@ def _devices(part: str, names: tuple[str, ...], chosen: str) -> Finding:
             f"The chosen '{chosen}' is not connected; the system default is used. There are: "
             + listed,
             f"Connect it, or choose another in the settings (audio.{part}).",
+            chosen,
+            *names,
         )
-    return ok(part, f"{chosen or 'system default'}; there are: {listed}")
+    return ok(part, f"{chosen or 'system default'}; there are: {listed}", chosen, *names)
 
 
 def recordings(settings: Settings) -> Iterator[Finding]:
@@ -76,9 +78,9 @@ def recogniser(settings: Settings) -> Iterator[Finding]:
         try:
             folder = checked_folder(chosen.model)
         except EngineError as error:
-            yield fault("recogniser", error.message, error.hint)
+            yield failed("recogniser", error)
         else:
-            yield ok("recogniser", f"whisper, model {folder}")
+            yield ok("recogniser", f"whisper, model {folder}", str(folder))
         return
     import pocketsphinx
 
@@ -86,7 +88,8 @@ def recogniser(settings: Settings) -> Iterator[Finding]:
     if (model / "en-us").is_dir() or (model / "mdef").is_file():
         yield ok("recogniser", "sphinx with its bundled English model" + _why(settings))
     else:
-        yield fault("recogniser", f"sphinx lacks its model in {model}.", "Run `make run`.")
+        text = f"sphinx lacks its model in {model}."
+        yield fault("recogniser", text, "Run `make run`.", str(model))
 
 
 def _why(settings: Settings) -> str:
@@ -130,11 +133,12 @@ def _llama(chosen: LanguageModelSettings) -> Iterator[Finding]:
     if not chosen.model:
         yield fault("language model", "No model file is chosen.", choose)
     elif not path.is_file():
-        yield fault("language model", f"{path} is not there.", choose)
+        yield fault("language model", f"{path} is not there.", choose, str(path))
     elif not _is_gguf(path):
-        yield fault("language model", f"{path} is not a GGUF file.", choose)
+        yield fault("language model", f"{path} is not a GGUF file.", choose, str(path))
     else:
-        yield ok("language model", f"{path.name}, {path.stat().st_size / 1e9:.2f} GB")
+        text = f"{path.name}, {path.stat().st_size / 1e9:.2f} GB"
+        yield ok("language model", text, path.name)
 
 
 def _is_gguf(path: Path) -> bool:
@@ -150,16 +154,17 @@ def _server(chosen: LanguageModelSettings) -> Iterator[Finding]:
             part,
             f"The environment variable {chosen.key_variable} is not set, so no key is sent.",
             f"Set {chosen.key_variable}, or empty language_model.key_variable.",
+            chosen.key_variable,
         )
     if not address.startswith(("http://", "https://")):
-        yield fault(part, f"'{address}' is no address.", "Give http://… in the settings.")
+        yield fault(part, f"'{address}' is no address.", "Give http://… in the settings.", address)
         return
     request = urllib.request.Request(f"{address}/models")
     if key:
         request.add_header("Authorization", f"Bearer {key}")
     try:
         with urllib.request.build_opener(_NoRedirects).open(request, timeout=SERVER_WAIT_S):
-            yield ok(part, f"the server at {address} answers")
+            yield ok(part, f"the server at {address} answers", address)
     except urllib.error.HTTPError as error:
         yield from _refusal(address, error)
     except (OSError, ValueError) as error:
@@ -168,6 +173,8 @@ def _server(chosen: LanguageModelSettings) -> Iterator[Finding]:
             part,
             f"No server answers at {address} ({reason}).",
             "Start it (llama-server, Ollama, LM Studio, vLLM), or correct the address.",
+            address,
+            str(reason),
         )
 
 
@@ -183,12 +190,13 @@ def _refusal(address: str, error: urllib.error.HTTPError) -> Iterator[Finding]:
         text = f"The server at {address} answers with status {error.code}."
     if error.code in (401, 403):
         advice = "It wants a key: name its environment variable in language_model.key_variable."
-        yield fault("language model", text, advice)
+        yield fault("language model", text, advice, address)
     elif 300 <= error.code < 400:
         advice = "It wants to be asked elsewhere, which is not done: set the address it is at."
-        yield fault("language model", text, advice)
+        yield fault("language model", text, advice, address)
     else:
-        yield warning("language model", text, "Not every server lists its models; try a question.")
+        advice = "Not every server lists its models; try a question."
+        yield warning("language model", text, advice, address)
 
 
 def synthesiser(settings: Settings) -> Iterator[Finding]:
@@ -208,7 +216,8 @@ def synthesiser(settings: Settings) -> Iterator[Finding]:
     files = (espeakng_loader.get_library_path(), espeakng_loader.get_data_path())
     missing = [str(file) for file in files if not Path(file).exists()]
     if missing:
-        yield fault("synthesiser", "espeak lacks " + ", ".join(missing), "Run `make run`.")
+        text = "espeak lacks " + ", ".join(missing)
+        yield fault("synthesiser", text, "Run `make run`.", *missing)
     else:
         yield ok("synthesiser", "espeak, built in: a formant voice that needs no model")
 
@@ -222,11 +231,11 @@ def _starter(settings: Settings) -> Finding:
     try:
         roster = of_settings(SpeechSettings())
     except EngineError as error:
-        report = fault if settings.speech.engine == "starter" else warning
-        return report("synthesiser", error.message, error.hint)
+        wanted = settings.speech.engine == "starter"
+        return failed("synthesiser", error, State.FAULT if wanted else State.WARNING)
     name, names = roster.voice_model.rpartition(" ")[0], ", ".join(roster.own)
     text = f"starter, built in: {name} with the voices {names}; it can clone others"
-    return ok("synthesiser", text)
+    return ok("synthesiser", text, name, names)  # a pack of the person's own goes before ours
 
 
 def _fetched(name: str) -> Iterator[Finding]:

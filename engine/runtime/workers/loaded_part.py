@@ -135,7 +135,7 @@ def _unloaded(part: Part, error: Exception) -> EngineError:
     """`error` itself when it is one of ours; else one that says so, and the rest is logged."""
     if isinstance(error, EngineError):
         return error
-    logger.error("part did not load part=%s", part.value, exc_info=error)
+    logger.error("part did not load part=%s", part, exc_info=error)
     return ModelError(
         f"The {part.value} could not be loaded: {error}.",
         hint="Run `rubato doctor` to see what is missing, or choose another in the settings.",

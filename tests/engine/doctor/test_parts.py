@@ -67,9 +67,9 @@ def test_a_sound_library_that_is_missing_is_told_in_its_own_words(
         raise DeviceError("PortAudio is missing.", hint="Install it.")
 
     monkeypatch.setattr(portaudio, "devices", devices)
-    assert list(parts.sound(Settings())) == [
-        Finding("sound", State.FAULT, "PortAudio is missing.", "Install it.")
-    ]
+    (found,) = parts.sound(Settings())
+    assert (found.text, found.advice) == ("PortAudio is missing.", "Install it.")
+    assert (found.state, found.code) == (State.FAULT, "device")
 
 
 def test_the_bundled_recogniser_is_well_and_a_better_one_is_named(

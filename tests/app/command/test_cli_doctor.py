@@ -1,0 +1,43 @@
+"""`rubato doctor`: all of it for the person, and with --json what may be shown to others."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from app.__main__ import main
+from engine import api, doctor
+from engine.doctor.finding import Finding, State, fault, ok
+
+FOUND = [ok("disk", "room in /srv/petunia", "/srv/petunia"), fault("sound", "None.", "Plug it in.")]
+
+
+@pytest.fixture(autouse=True)
+def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Finding]:
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
+    monkeypatch.setenv("RUBATO_CONFIG", str(tmp_path))
+    found = list(FOUND)
+    monkeypatch.setattr(doctor, "examine", lambda settings: found)
+    return found
+
+
+def test_the_person_reads_where_things_are(capsys: pytest.CaptureFixture[str]):
+    assert main(["doctor"]) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "ok       disk: room in /srv/petunia",
+        "fault    sound: None.",
+        "         Plug it in.",
+    ]
+
+
+def test_others_do_not(capsys: pytest.CaptureFixture[str]):
+    assert main(["doctor", "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert list(told) == ["version", "system", "findings", "settings", "crashes", "log"]
+    assert [each["text"] for each in told["findings"]] == ["room in …", "None."]
+
+
+def test_without_a_fault_it_ends_well(found: list[Finding], capsys: pytest.CaptureFixture[str]):
+    found[:] = [each for each in found if each.state is not State.FAULT]
+    assert main(["doctor", "--json"]) == 0
+    assert api.upkeep.crash_notes().crashes() == []

@@ -1,0 +1,124 @@
+"""Crash notes: taken down when something breaks, told once at the next start, kept small."""
+
+import logging
+import stat
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engine.crash_notes import CrashNotes, keeper
+
+SECRET = "Aunt Petunia"
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Iterator[CrashNotes]:
+    made = CrashNotes(tmp_path / "notes")
+    yield made
+    made.end()
+
+
+def run(folder: Path, statement: str) -> int:
+    """A program that keeps notes in a folder, and does one thing."""
+    script = (
+        "import sys\nfrom pathlib import Path\nfrom engine.crash_notes import CrashNotes\n"
+        f"notes = CrashNotes(Path({str(folder)!r}))\nnotes.begin()\n{statement}\nnotes.end()\n"
+    )
+    root = Path(__file__).parents[3]
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=root, capture_output=True, check=False
+    )
+    return done.returncode
+
+
+def test_a_quiet_run_leaves_nothing_to_tell(notes: CrashNotes, tmp_path: Path):
+    assert run(tmp_path / "notes", "pass") == 0
+    assert notes.begin() == ""
+    assert notes.crashes() == []
+
+
+@pytest.mark.parametrize(
+    ("statement", "what"),
+    [
+        (f"raise ValueError({SECRET!r})", "ValueError"),
+        (
+            "import threading\nt = threading.Thread(target=lambda: 1 / 0)\nt.start(); t.join()",
+            "ZeroDivisionError",
+        ),
+        ("import faulthandler\nfaulthandler._sigsegv()", "Segmentation fault"),
+        ("import os\nos.abort()", "Aborted"),
+    ],
+)
+def test_what_broke_is_told_at_the_next_start_and_only_then(
+    statement: str, what: str, notes: CrashNotes, tmp_path: Path
+):
+    run(tmp_path / "notes", statement)
+    assert f"({what})" in notes.begin()
+    assert any(what in line for line in notes.crashes())
+    notes.end()
+    assert notes.begin() == ""
+    assert any(what in line for line in notes.crashes()), "diagnostics still know it"
+
+
+def test_no_file_holds_what_an_error_said(tmp_path: Path):
+    run(
+        tmp_path / "notes", f"import logging\nlogging.getLogger('engine.x').error('%s', {SECRET!r})"
+    )
+    run(tmp_path / "notes", f"raise ValueError({SECRET!r})")
+    CrashNotes(tmp_path / "notes").begin  # noqa: B018 - read below as the next start finds it
+    written = [file.read_text() for file in (tmp_path / "notes").iterdir()]
+    assert any("ValueError" in text for text in written)
+    assert any("ERROR engine.x: …" in text for text in written)
+    assert not any(SECRET in text for text in written)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files have no such modes there")
+def test_the_notes_are_the_person_s_alone(tmp_path: Path):
+    run(tmp_path / "notes", "raise ValueError")
+    files = list((tmp_path / "notes").iterdir())
+    assert files
+    assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
+    assert stat.S_IMODE((tmp_path / "notes").stat().st_mode) == 0o700
+
+
+def test_who_listened_before_is_heard_again_afterwards(notes: CrashNotes):
+    before = (sys.excepthook, threading.excepthook, sys.unraisablehook)
+    handlers = list(logging.getLogger().handlers)
+    notes.begin()
+    assert sys.excepthook is not before[0]
+    notes.end()
+    assert (sys.excepthook, threading.excepthook, sys.unraisablehook) == before
+    assert logging.getLogger().handlers == handlers
+
+
+def test_a_fault_at_every_frame_does_not_fill_the_disk(notes: CrashNotes, tmp_path: Path):
+    notes.begin()
+    for _ in range(3000):
+        notes.note("a test", ValueError(SECRET))
+    total = sum(file.stat().st_size for file in (tmp_path / "notes").iterdir())
+    assert total < 512 * 1024
+
+
+def test_where_nothing_can_be_written_the_program_goes_on(tmp_path: Path):
+    (tmp_path / "notes").write_text("a file where the folder should be")
+    notes = CrashNotes(tmp_path / "notes")
+    assert notes.begin() == ""
+    notes.note("a test", ValueError())
+    assert notes.crashes() == notes.log() == []
+    notes.end()
+
+
+def test_a_full_disk_stops_no_note_from_being_tried(
+    notes: CrashNotes, monkeypatch: pytest.MonkeyPatch
+):
+    def full(path: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    notes.begin()
+    monkeypatch.setattr(keeper, "_private", full)
+    notes.note("a test", ValueError())
+    assert notes.crashes() == []
