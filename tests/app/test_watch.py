@@ -15,12 +15,12 @@ def test_a_complaint_of_qt_is_noted_without_its_words_and_passed_on(tmp_path: Pa
     try:
         watch = Watch(notes)
         assert watch.begin() == ""
-        qWarning("cannot open /home/petunia")
+        qWarning("cannot open /srv/petunia")
         watch.end()
         qWarning("after the end")
     finally:
         qInstallMessageHandler(before)
-    assert [words for _, words in heard] == ["cannot open /home/petunia", "after the end"]
+    assert [words for _, words in heard] == ["cannot open /srv/petunia", "after the end"]
     (line,) = notes.log()
     assert line.endswith("WARNING app.default: severity=QtWarningMsg")
 

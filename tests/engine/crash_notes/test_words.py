@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from engine.crash_notes import words
-from engine.messages import Part
+from engine.messages.words import Part
 
 SECRET = "Aunt Petunia"
 
@@ -66,9 +66,9 @@ def test_an_error_that_causes_itself_ends():
     ("file", "known"),
     [
         (str(Path(words.__file__)), "engine/crash_notes/words.py"),
-        ("/home/anna/.venv/lib/python3.11/site-packages/torch/nn.py", "torch/nn.py"),
+        ("/srv/anna/.venv/lib/python3.11/site-packages/torch/nn.py", "torch/nn.py"),
         (r"C:\Users\anna\env\Lib\site-packages\torch\nn.py", "torch/nn.py"),
-        ("/home/engine/anna/notes.py", "notes.py"),
+        ("/srv/engine/anna/notes.py", "notes.py"),
         ("<string>", "<string>"),
     ],
 )
@@ -79,8 +79,8 @@ def test_a_place_in_the_code_names_no_folder_of_the_person(file: str, known: str
 def test_what_faulthandler_writes_is_told_without_its_folders():
     text = (
         "Fatal Python error: Segmentation fault\n\nCurrent thread 0x00007f (most recent call "
-        'first):\n  File "/home/anna/site-packages/torch/nn.py", line 7 in step\n'
-        "Extension modules: /home/anna/x.so\n"
+        'first):\n  File "/srv/anna/site-packages/torch/nn.py", line 7 in step\n'
+        "Extension modules: /srv/anna/x.so\n"
     )
     assert words.fatal(text) == [
         "  Segmentation fault",

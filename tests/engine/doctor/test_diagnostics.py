@@ -134,7 +134,7 @@ def test_a_check_that_breaks_tells_the_kind_of_error_alone(home: Path, notes: Cr
 
 def test_neither_log_nor_crashes_nor_what_was_kept_is_told(home: Path, notes: CrashNotes):
     logging.getLogger("engine.x").error("voice gone name=%s", SECRET, exc_info=OSError(5, SECRET))
-    notes.note("a test", ValueError(f"/home/{SECRET}/letters.txt"))
+    notes.note("a test", ValueError(f"/srv/{SECRET}/letters.txt"))
     (home / "data" / "voices").mkdir(parents=True)
     (home / "data" / "timers.json").write_text(json.dumps({"for": SECRET}))
     (home / "data" / "voices" / f"{SECRET}.safetensors").write_bytes(b"")
