@@ -307,7 +307,7 @@ class FakeLanguageModel:
 
 
 @dataclass
-class Stage:
+class FakeParts:
     """All fakes of one engine, and the factories that hand them out."""
 
     model: FakeLanguageModel = field(default_factory=lambda: FakeLanguageModel("Good day to you."))

@@ -20,7 +20,6 @@ from engine.messages.events import Event
 from engine.messages.models import ListModels, ModelCommand
 from engine.messages.voices import VoiceCommand
 from engine.messages.words import Phase
-from engine.runtime.crew import assemble
 from engine.runtime.effects import Effects, heard
 from engine.runtime.factories import Factories
 from engine.runtime.host import export
@@ -30,6 +29,7 @@ from engine.runtime.host.preferences import Preferences
 from engine.runtime.host.status import Status
 from engine.runtime.host.timers import Timers
 from engine.runtime.host.voice_desk import Hands, VoiceDesk
+from engine.runtime.threads import assemble
 from engine.runtime.turn import facts as h
 from engine.runtime.turn import rules, watchdog
 from engine.runtime.turn.facts import Fact
@@ -51,7 +51,7 @@ STOP_S = 2.0  # the conductor itself never waits for anyone, so this is ample
 
 
 class Conductor:
-    """Directs the crew by the turn rules and tells the host what happens."""
+    """Directs the workers by the turn rules and tells the host what happens."""
 
     def __init__(
         self,
@@ -65,15 +65,15 @@ class Conductor:
         self._worker: Worker[Inbound] = Worker(
             "conductor", handle=self._receive, tick=self._tick, report=self._report
         )
-        self._crew = assemble(
+        self._workers = assemble(
             factories, settings, self._worker.post, self.situation, self._in_force
         )
-        self._preferences = Preferences(settings, path, self._crew, emit, factories.check)
-        self._log = TurnLog(keep=self._crew.historian.keep, situation=self.situation)
+        self._preferences = Preferences(settings, path, self._workers, emit, factories.check)
+        self._log = TurnLog(keep=self._workers.historian.keep, situation=self.situation)
         self._timers = timers or Timers()
         self._actions = Actions(self._change, self._timers, self.situation)
         self._effects = Effects(
-            self._crew,
+            self._workers,
             self._log,
             self._actions,
             emit,
@@ -81,7 +81,7 @@ class Conductor:
             settings=self._in_force,
         )
         self._conversations = Conversations(
-            self._crew, self._log, self._effects, emit, self._decide
+            self._workers, self._log, self._effects, emit, self._decide
         )
         self._status = Status()
         hands = Hands(
@@ -91,7 +91,7 @@ class Conductor:
             lambda: self._decide(commands.StopReply()),
             self._attend,
         )
-        self._desk = VoiceDesk(self._crew, self._status, hands)
+        self._desk = VoiceDesk(self._workers, self._status, hands)
         self._over = False  # Stopped was told
         self._moved_at = time.monotonic()  # when the floor was last decided about
         self._pause: int | None = None  # sample where the person fell silent; None = speaks on
@@ -102,7 +102,7 @@ class Conductor:
 
     def start(self) -> None:
         self._timers.load(self._worker.post)
-        self._crew.start()
+        self._workers.start()
         self._preferences.load_all()
         self._attend()
         self._worker.start()  # last: a timer that came due meanwhile speaks at once
@@ -115,7 +115,7 @@ class Conductor:
         EngineError when the conductor's own thread does not end.
         """
         self._worker.post(_Quit())
-        if not self._worker.stop(STOP_S + self._crew.longest_stop_s):
+        if not self._worker.stop(STOP_S + self._workers.longest_stop_s):
             raise EngineError(
                 "The engine is still busy telling what happened.",
                 hint="Whoever receives its events must not wait for it.",
@@ -125,7 +125,7 @@ class Conductor:
 
     def keep(self, path: Path) -> None:
         """Write the conversation as Export does, on the calling thread; after stop() only."""
-        export.write_now(path, self._log, self._crew)
+        export.write_now(path, self._log, self._workers)
 
     def situation(self) -> Situation:
         """What a skill may know; reads values that are replaced whole, so any thread may ask."""
@@ -190,7 +190,7 @@ class Conductor:
         self._worker.guarded(partial(self._decide, commands.StopReply()))
         self._worker.guarded(self._preferences.save)
         self._worker.guarded(partial(self._timers.save, self._emit))
-        busy = self._crew.stop()
+        busy = self._workers.stop()
         if busy:
             self._emit(events.Notice(f"Still busy when stopping: {', '.join(busy)}."))
         self._over = True
@@ -241,7 +241,7 @@ class Conductor:
 
     @_on.register
     def _(self, command: commands.AddVoice) -> None:
-        self._crew.background.post(command)
+        self._workers.background.post(command)
 
     @_on.register
     def _(self, message: VoiceCommand | h.VoiceMoved | h.ClipTaken) -> None:
@@ -249,7 +249,7 @@ class Conductor:
 
     @_on.register
     def _(self, command: commands.CancelClip) -> None:
-        self._crew.background.cancel_clip()
+        self._workers.background.cancel_clip()
 
     @_on.register
     def _(self, asked: Asked) -> None:
@@ -257,11 +257,11 @@ class Conductor:
 
     @_on.register
     def _(self, command: commands.Record) -> None:
-        self._crew.recorder.post(command)
+        self._workers.recorder.post(command)
 
     @_on.register
     def _(self, command: ModelCommand) -> None:
-        self._crew.librarian.post(command)
+        self._workers.librarian.post(command)
 
     # ----------------------------------------------------------------------- facts
 
@@ -317,7 +317,7 @@ class Conductor:
 
     @_on.register
     def _(self, fact: h.MicrophoneLevel) -> None:
-        self._emit(events.Levels(fact.level_db, self._crew.dials.level_db, fact.raw_db))
+        self._emit(events.Levels(fact.level_db, self._workers.dials.level_db, fact.raw_db))
 
     @_on.register
     def _(self, fact: events.Failed) -> None:
@@ -338,7 +338,7 @@ class Conductor:
     @_on.register
     def _(self, fact: h.ModelChosen) -> None:
         self._preferences.choose(fact.changes, time.monotonic())
-        self._crew.librarian.post(ListModels())  # what is in use is another one now
+        self._workers.librarian.post(ListModels())  # what is in use is another one now
 
     @_on.register
     def _(self, fact: events.Loading) -> None:
@@ -392,4 +392,4 @@ class Conductor:
         aloud = floor.phase is Phase.SPEAKING and not floor.headset
         deaf, wary = aloud and not floor.cancelling, aloud and floor.cancelling
         hands_free = floor.hands_free and not desk.recording
-        self._crew.listener.post(Attend(hands_free, deaf or desk.hearing, wary))
+        self._workers.listener.post(Attend(hands_free, deaf or desk.hearing, wary))

@@ -12,8 +12,8 @@ from engine.export.conversation import Conversation
 from engine.llm.base import Message, Role
 from engine.messages.events import Event, Heard, PhaseChanged
 from engine.messages.words import Phase
-from engine.runtime.crew import Crew
 from engine.runtime.host.actions import Actions
+from engine.runtime.threads import Workers
 from engine.runtime.turn import orders as o
 from engine.runtime.turn.facts import Drafted
 from engine.runtime.turn.log import TurnLog
@@ -28,7 +28,7 @@ class Effects:
 
     def __init__(
         self,
-        crew: Crew,
+        workers: Workers,
         log: TurnLog,
         actions: Actions,
         emit: Callable[[Event], None],
@@ -37,19 +37,19 @@ class Effects:
         settings: Callable[[], Settings],
     ) -> None:
         """`attend` tells the ears what to listen for in the present phase."""
-        self._crew = crew
+        self._workers = workers
         self._log = log
         self._actions = actions
         self._emit = emit
         self._attend = attend
         self._settings = settings
-        self.replies = Replies(crew)
+        self.replies = Replies(workers)
 
     def prepare(self, drafted: Drafted) -> None:
         """Have the ears settle how long to wait for more, and use the time: prepare the reply to
         what may be all of the utterance. Nobody hears of it yet.
         """
-        self._crew.listener.post(drafted)
+        self._workers.listener.post(drafted)
         if drafted.transcript.text:
             said = Message(Role.USER, drafted.transcript.text)
             history = (*self._log.history, said)
@@ -62,13 +62,13 @@ class Effects:
     def begin_anew(self, past: Conversation | None = None) -> None:
         """Forget the conversation, and go on with that of the `past`."""
         self._log.begin(past)
-        self._crew.thinker.post(GetReady(self._log.history, self._paced))
+        self._workers.thinker.post(GetReady(self._log.history, self._paced))
 
     def carry_out(self, order: o.Order) -> None:
         match order:
             case o.OpenUtterance() | o.JoinUtterance() | o.CloseUtterance() | o.DropUtterance():
                 self._note(order)
-                self._crew.listener.post(order)
+                self._workers.listener.post(order)
             case o.Answer(turn, said):
                 self._answer(turn, said)
             case o.ReadOut(turn, text, replayed):
@@ -79,7 +79,7 @@ class Effects:
                 self.replies.pause(turn)
             case o.Resume(wish=wish):
                 self._actions.grant_said(wish)
-                self._crew.speaker.post(order)
+                self._workers.speaker.post(order)
             case o.EndTurn(turn, ending):
                 self._log.record(turn).delivery = self.replies.end(turn, ending)
                 self._emit(self._log.end(turn, ending))
@@ -111,7 +111,7 @@ class Effects:
         """While nobody has the floor the language model gets ready for what comes next."""
         idle = phase is Phase.IDLE
         order = GetReady(self._log.history, self._paced) if idle else Rest()
-        self._crew.thinker.post(order)
+        self._workers.thinker.post(order)
 
     def _answer(self, turn: int, said: Transcript) -> None:
         record = self._log.say(turn, said.text)

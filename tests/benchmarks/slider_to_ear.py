@@ -30,7 +30,7 @@ from engine.runtime.factories import Factories
 from engine.settings import AudioSettings, SpeechSettings
 from engine.tts import registry
 from engine.tts.base import AudioFrame, Progress, Step, TtsModel, TtsSession
-from tests.fakes import FakeLanguageModel, Stage
+from tests.fakes import FakeLanguageModel, FakeParts
 from tests.simulation.stepped import STEP_S, SteppedWorker, stepping
 
 SLOW, FAST = 3.0, 6.0  # SPS
@@ -100,9 +100,9 @@ class Watch:
 
 
 def factories(watch: Watch, loudspeaker: FileLoudspeaker, moves: int) -> Factories:
-    stage = Stage(model=FakeLanguageModel(SENTENCE * (moves + 5)))
+    parts = FakeParts(model=FakeLanguageModel(SENTENCE * (moves + 5)))
     return replace(
-        stage.factories(),
+        parts.factories(),
         synthesiser=watch.tap(registry.load),
         loudspeaker=lambda name: loudspeaker,
     )
@@ -111,18 +111,18 @@ def factories(watch: Watch, loudspeaker: FileLoudspeaker, moves: int) -> Factori
 @contextmanager
 def stepped() -> Iterator[tuple[Watch, Wait]]:
     """On a clock that is stepped by hand."""
-    clock, crew = SteppedClock(), list[SteppedWorker]()
+    clock, workers = SteppedClock(), list[SteppedWorker]()
 
     def wait(condition: Callable[[], object]) -> None:
         for _ in range(round(LONGEST_S / STEP_S)):
             if condition():
                 return
             clock.advance(STEP_S)
-            for worker in (*crew, *crew):
+            for worker in (*workers, *workers):
                 worker.run()
         raise SystemExit(f"Nothing came of it within {LONGEST_S:g} s.")
 
-    with stepping(crew, clock):
+    with stepping(workers, clock):
         yield Watch(clock), wait
 
 

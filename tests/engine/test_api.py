@@ -17,9 +17,9 @@ from engine.api import (
     TurnEnded,
 )
 from engine.errors import EngineError
-from engine.runtime import conductor, crew
+from engine.runtime import conductor, threads
 from engine.settings import AudioSettings
-from tests.fakes import Stage
+from tests.fakes import FakeParts
 
 PATIENCE_S = 60.0  # a loaded machine is slow; a passing test hardly waits
 SETTINGS = Settings(audio=AudioSettings(hands_free=False))
@@ -55,7 +55,7 @@ class Host:
 
 def test_every_event_comes_from_one_engine_thread_to_the_last_one() -> None:
     host = Host()
-    engine = Engine(SETTINGS, host.receive, factories=Stage().factories())
+    engine = Engine(SETTINGS, host.receive, factories=FakeParts().factories())
     engine.start()
     engine.post(SendText("hello"))
     host.wait_for(ReplyDelta)
@@ -67,7 +67,7 @@ def test_every_event_comes_from_one_engine_thread_to_the_last_one() -> None:
 
 def test_when_stop_returns_everything_was_told_and_stopped_was_the_last() -> None:
     host, before = Host(), set(threading.enumerate())
-    engine = Engine(SETTINGS, host.receive, factories=Stage().factories())
+    engine = Engine(SETTINGS, host.receive, factories=FakeParts().factories())
     engine.start()
     engine.post(SendText("hello"))
     host.wait_for(ReplyDelta)
@@ -83,7 +83,7 @@ def test_when_stop_returns_everything_was_told_and_stopped_was_the_last() -> Non
 
 def test_what_is_asked_for_after_stop_is_not_begun() -> None:
     host = Host()
-    engine = Engine(SETTINGS, host.receive, factories=Stage().factories())
+    engine = Engine(SETTINGS, host.receive, factories=FakeParts().factories())
     engine.start()
     posted = threading.Thread(target=lambda: [engine.post(SendText("hello")) for _ in range(50)])
     posted.start()
@@ -96,7 +96,7 @@ def test_what_is_asked_for_after_stop_is_not_begun() -> None:
 
 
 def test_a_thread_that_a_library_holds_fast_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crew, "STOP_S", 0.05)
+    monkeypatch.setattr(threads, "STOP_S", 0.05)
     held, gate = threading.Event(), threading.Event()
 
     def thinking() -> Iterator[str]:
@@ -104,10 +104,10 @@ def test_a_thread_that_a_library_holds_fast_is_named(monkeypatch: pytest.MonkeyP
         assert gate.wait(PATIENCE_S)
         yield from ()
 
-    stage = Stage()
-    stage.model.reply = lambda history, situation: thinking()  # type: ignore[method-assign]
+    parts = FakeParts()
+    parts.model.reply = lambda history, situation: thinking()  # type: ignore[method-assign]
     host = Host()
-    engine = Engine(SETTINGS, host.receive, factories=stage.factories())
+    engine = Engine(SETTINGS, host.receive, factories=parts.factories())
     engine.start()
     engine.post(SendText("hello"))
     assert held.wait(PATIENCE_S)
@@ -117,7 +117,7 @@ def test_a_thread_that_a_library_holds_fast_is_named(monkeypatch: pytest.MonkeyP
 
 
 def test_a_host_that_never_takes_an_event_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crew, "STOP_S", 0.05)
+    monkeypatch.setattr(threads, "STOP_S", 0.05)
     monkeypatch.setattr(conductor, "STOP_S", 0.05)
     held, gate, told = threading.Event(), threading.Event(), []
 
@@ -127,7 +127,7 @@ def test_a_host_that_never_takes_an_event_is_told_so(monkeypatch: pytest.MonkeyP
         told.append(event)
 
     before = set(threading.enumerate())
-    engine = Engine(SETTINGS, receive, factories=Stage().factories())
+    engine = Engine(SETTINGS, receive, factories=FakeParts().factories())
     engine.start()
     assert held.wait(PATIENCE_S)
     with pytest.raises(EngineError, match="still busy"):
@@ -140,6 +140,6 @@ def test_a_host_that_never_takes_an_event_is_told_so(monkeypatch: pytest.MonkeyP
 
 def test_an_engine_that_was_never_started_can_be_stopped() -> None:
     host, before = Host(), set(threading.enumerate())
-    Engine(SETTINGS, host.receive, factories=Stage().factories()).stop()
+    Engine(SETTINGS, host.receive, factories=FakeParts().factories()).stop()
     assert host.events == [Stopped()]
     assert set(threading.enumerate()) <= before

@@ -16,7 +16,7 @@ from engine.runtime.host.offline_synthesis import Clock
 from engine.settings import Settings, SpeechSettings
 from engine.tts.base import Progress, TtsModel
 from engine.tts.voxtream.files.pick import find_pick
-from tests.fakes import Stage
+from tests.fakes import FakeParts
 from tests.fakes_tts import FakeTts
 
 
@@ -57,7 +57,7 @@ class Machine:
 
     @property
     def factories(self) -> Factories:
-        return replace(Stage().factories(), synthesiser=self.synthesiser)
+        return replace(FakeParts().factories(), synthesiser=self.synthesiser)
 
 
 def test_every_registered_part_has_a_row_with_its_numbers() -> None:
@@ -161,7 +161,7 @@ def test_the_table_shows_a_dash_for_what_was_not_measured() -> None:
 def test_this_machine_can_be_measured() -> None:
     machine = Machine()
     espeak = bench(
-        Settings(), factories=replace(Stage().factories(), synthesiser=_real), quick=True
+        Settings(), factories=replace(FakeParts().factories(), synthesiser=_real), quick=True
     )[0]
     assert machine.models == []
     assert espeak.name == "espeak"

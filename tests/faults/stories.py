@@ -27,7 +27,7 @@ from engine.runtime.conductor import Conductor
 from engine.runtime.factories import Factories
 from engine.runtime.turn import facts as h
 from engine.settings import AudioSettings, Settings, Value, keys, value_of
-from tests.fakes import FakeLanguageModel, Stage
+from tests.fakes import FakeLanguageModel, FakeParts
 
 LOUD = 0.3  # of a voice
 LONG = ("One two three four five six seven eight nine ten ",) * 5
@@ -65,7 +65,7 @@ class LevelVad:
         return [1.0 if np.abs(window).mean() > 0.1 else 0.0 for window in windows]
 
 
-class BrittleStage(Stage):
+class BrittleParts(FakeParts):
     """Factories that may refuse to load."""
 
     refuses: Part | None = None
@@ -93,19 +93,19 @@ class BrittleStage(Stage):
 
 
 class Trial:
-    """An engine on a stage, and everything it said."""
+    """An engine on a parts, and everything it said."""
 
     def __init__(
-        self, stage: BrittleStage, folder: Path, *, hands_free: bool, headset: bool
+        self, parts: BrittleParts, folder: Path, *, hands_free: bool, headset: bool
     ) -> None:
         self.folder = folder
-        self.stage = stage
-        self.stage.model = FakeLanguageModel(*LONG)
+        self.parts = parts
+        self.parts.model = FakeLanguageModel(*LONG)
         self.events: list[Event] = []
         self.speaks = False  # the person
         audio = AudioSettings(hands_free=hands_free, headset=headset)
         self.conductor = Conductor(
-            stage.factories(), Settings(audio=audio), folder / "settings.toml", self.keep
+            parts.factories(), Settings(audio=audio), folder / "settings.toml", self.keep
         )
 
     def keep(self, event: Event) -> None:
@@ -127,9 +127,9 @@ class Trial:
     def repair(self) -> None:
         """The person lets go, and all that was broken is whole again, but for the loudspeaker."""
         self.speaks = False
-        self.stage.voice.fail_at = None
-        self.stage.refuses = None
-        self.stage.model.deltas = ("Good day to you.",)
+        self.parts.voice.fail_at = None
+        self.parts.refuses = None
+        self.parts.model.deltas = ("Good day to you.",)
         self.post(api.ReleaseTalk())
 
     def answered(self) -> bool:
@@ -186,7 +186,7 @@ class Answering:
     reply: tuple[object, ...]
 
     def __call__(self, trial: Trial) -> None:
-        trial.stage.model.deltas = self.reply
+        trial.parts.model.deltas = self.reply
 
 
 @dataclass(frozen=True)
@@ -196,7 +196,7 @@ class Hearing:
     text: str
 
     def __call__(self, trial: Trial) -> None:
-        trial.stage.recogniser.text = self.text
+        trial.parts.recogniser.text = self.text
 
 
 @dataclass(frozen=True)
@@ -206,7 +206,7 @@ class Refusing:
     part: Part
 
     def __call__(self, trial: Trial) -> None:
-        trial.stage.refuses = self.part
+        trial.parts.refuses = self.part
 
 
 def changing(setting: tuple[str, Value]) -> Act:
@@ -214,26 +214,26 @@ def changing(setting: tuple[str, Value]) -> Act:
 
 
 def losing_microphone(trial: Trial) -> None:
-    trial.stage.microphones[""].gone = True
+    trial.parts.microphones[""].gone = True
 
 
 def losing_loudspeaker(trial: Trial) -> None:
-    loudspeaker = trial.stage.loudspeakers[""]
+    loudspeaker = trial.parts.loudspeakers[""]
     loudspeaker.gone = not loudspeaker.gone
 
 
 def breaking_voice(trial: Trial) -> None:
-    trial.stage.voice.fail_at = 1
-    for session in trial.stage.voice.sessions:
+    trial.parts.voice.fail_at = 1
+    for session in trial.parts.voice.sessions:
         session._fail_at = session._said
 
 
 def breaking_recogniser(trial: Trial) -> None:
-    trial.stage.recogniser.broken = True
+    trial.parts.recogniser.broken = True
 
 
 def plugging(trial: Trial) -> None:
-    trial.stage.devices = Devices(("default microphone",), ("default loudspeaker",))
+    trial.parts.devices = Devices(("default microphone",), ("default loudspeaker",))
 
 
 def recording(trial: Trial) -> None:

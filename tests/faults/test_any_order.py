@@ -16,14 +16,14 @@ from engine.audio.base import Pcm
 from engine.audio.devices.file_device import SteppedClock
 from engine.audio.devices.silent import SilentLoudspeaker
 from engine.runtime.turn import watchdog
-from engine.runtime.workers.speaker import LONGEST_PAUSE_S
+from engine.runtime.workers.voice.speaker import LONGEST_PAUSE_S
 from engine.settings import Settings, change, keys
 from tests.fakes import RATE
 from tests.faults.stories import (
     CHANGES,
     LOUD,
     SLOW,
-    BrittleStage,
+    BrittleParts,
     Late,
     LevelVad,
     Post,
@@ -62,15 +62,15 @@ class FreeWorker(SteppedWorker):
 class Stepped:
     trial: Trial
     clock: SteppedClock
-    crew: list[SteppedWorker]
+    workers: list[SteppedWorker]
 
     def step(self) -> None:
         self.clock.advance(STEP_S)
-        for microphone in self.trial.stage.microphones.values():
+        for microphone in self.trial.parts.microphones.values():
             microphone.hear(VOICE if self.trial.speaks else QUIET)
-        for loudspeaker in self.trial.stage.loudspeakers.values():
+        for loudspeaker in self.trial.parts.loudspeakers.values():
             loudspeaker.play(len(QUIET))
-        for worker in (*self.crew, *self.crew):
+        for worker in (*self.workers, *self.workers):
             worker.run()
 
     def settle(self) -> None:
@@ -91,13 +91,13 @@ ANYTHING = given(story=stories(MOMENTS), hands_free=st.booleans(), headset=st.bo
 
 
 def live(story: list[Scene], folder: Path, *, hands_free: bool, headset: bool) -> None:
-    clock, crew = SteppedClock(), []
-    with pytest.MonkeyPatch.context() as patch, stepping(crew, clock, FreeWorker):
+    clock, workers = SteppedClock(), []
+    with pytest.MonkeyPatch.context() as patch, stepping(workers, clock, FreeWorker):
         patch.setattr(watchdog, "STALLED_S", STALLED_S)
         patch.setattr(watchdog, "TRANSCRIPT_S", STALLED_S)
         patch.setattr(SilentLoudspeaker.__init__, "__defaults__", (clock,))
-        trial = Trial(BrittleStage(), folder, hands_free=hands_free, headset=headset)
-        stepped = Stepped(trial, clock, crew)
+        trial = Trial(BrittleParts(), folder, hands_free=hands_free, headset=headset)
+        stepped = Stepped(trial, clock, workers)
         trial.conductor.start()
         stepped.step()  # all parts load
         for act, moments in acts(story):
@@ -105,7 +105,7 @@ def live(story: list[Scene], folder: Path, *, hands_free: bool, headset: bool) -
             for _ in range(moments):
                 stepped.step()
         stepped.settle()
-        trial.stage.loudspeakers[""].gone = False
+        trial.parts.loudspeakers[""].gone = False
         trial.post(api.SendText("are you there"))
         turns = len(trial.ended())
         stepped.step()

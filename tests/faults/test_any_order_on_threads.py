@@ -29,7 +29,7 @@ from engine.runtime.turn import watchdog
 from tests.fakes import RATE, HandMicrophone
 from tests.faults.stories import (
     LOUD,
-    BrittleStage,
+    BrittleParts,
     Late,
     LevelVad,
     Post,
@@ -92,7 +92,7 @@ class LiveLoudspeaker(FileLoudspeaker):
             raise DeviceError("The loudspeaker is gone.")
 
 
-class LiveStage(BrittleStage):
+class LiveParts(BrittleParts):
     """Devices on which time passes by itself. `speaks`: whether the person does."""
 
     speaks: bool = False
@@ -113,7 +113,7 @@ class LiveTrial(Trial):
     def __init__(self, folder: Path, *, hands_free: bool, headset: bool) -> None:
         self._told = threading.Condition()
         self._marks = 0
-        self.live_stage = LiveStage()
+        self.live_stage = LiveParts()
         super().__init__(self.live_stage, folder, hands_free=hands_free, headset=headset)
 
     def keep(self, event: Event) -> None:
@@ -154,7 +154,7 @@ class LiveTrial(Trial):
             self.act(act)
             self.pass_by(moment)
         self.settle()
-        self.stage.loudspeakers[""].gone = False
+        self.parts.loudspeakers[""].gone = False
         turns = len(self.ended())
         self.post(api.SendText("are you there"))
         self.wait(lambda: len(self.ended()) > turns)

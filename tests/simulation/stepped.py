@@ -46,7 +46,7 @@ class SteppedWorker:
 
     def __init__(
         self,
-        crew: list["SteppedWorker"],
+        workers: list["SteppedWorker"],
         clock: Callable[[], float],
         name: str,
         *,
@@ -61,7 +61,7 @@ class SteppedWorker:
         self._free_at = 0.0
         self.name = name
         self.busy_s = 0.0  # processor time, all told
-        crew.append(self)
+        workers.append(self)
 
     def start(self) -> None:
         """Nothing runs by itself."""
@@ -150,7 +150,7 @@ class SteppedEngine:
         self.model = Talker(reply)
         self.events: list[tuple[float, Event]] = []
         self.gains: list[float] = []  # of the loudspeaker, per step
-        self._crew: list[SteppedWorker] = []
+        self._workers: list[SteppedWorker] = []
         self._patches = ExitStack()
         self._settings = settings or Settings(speech=SPEECH)
         self._ears = ears
@@ -171,7 +171,7 @@ class SteppedEngine:
         return self.voice
 
     def __enter__(self) -> Self:
-        self._patches.enter_context(stepping(self._crew, self.clock))
+        self._patches.enter_context(stepping(self._workers, self.clock))
         self._conductor = Conductor(self._factories, self._settings, None, self._tell)
         self._conductor.start()
         self.run(3.0)  # everything loads
@@ -191,9 +191,9 @@ class SteppedEngine:
     def step(self) -> None:
         self.clock.advance(STEP_S)
         self.devices.catch_up()  # here, or the room would be counted as work of the listener
-        for worker in self._crew:
+        for worker in self._workers:
             worker.run()
-        for worker in self._crew:  # answers to what was just said, within the same step
+        for worker in self._workers:  # answers to what was just said, within the same step
             worker.run()
         self.gains.append(self.devices.loudspeaker.gain)
 
@@ -219,7 +219,7 @@ class SteppedEngine:
 
     def busy(self) -> dict[str, float]:
         """Share of one core that each thread took so far."""
-        return {worker.name: worker.busy_s / self.now for worker in self._crew}
+        return {worker.name: worker.busy_s / self.now for worker in self._workers}
 
     def _tell(self, event: Event) -> None:
         if not isinstance(event, Levels | RateMeasured):  # many, and of no interest here
@@ -228,10 +228,12 @@ class SteppedEngine:
 
 @contextmanager
 def stepping(
-    crew: list[SteppedWorker], clock: Callable[[], float], kind: type[SteppedWorker] = SteppedWorker
+    workers: list[SteppedWorker],
+    clock: Callable[[], float],
+    kind: type[SteppedWorker] = SteppedWorker,
 ) -> Iterator[None]:
-    """Every worker of an engine made meanwhile joins the `crew`, and every clock is `clock`."""
-    worker = partial(kind, crew, clock)
+    """Every worker of an engine made meanwhile joins `workers`, and every clock is `clock`."""
+    worker = partial(kind, workers, clock)
     stepped = SimpleNamespace(monotonic=clock, time=clock)
     with ExitStack() as patches:
         for name, module in list(sys.modules.items()):

@@ -15,7 +15,7 @@ from engine.asr.pick import BUILT_IN
 from engine.messages.commands import SendText
 from engine.messages.events import Heard, PhaseChanged, TurnEnded
 from engine.messages.words import Ending, Phase
-from engine.runtime.workers.ducking import HOLD_S
+from engine.runtime.workers.ears.ducking import HOLD_S
 from tests.simulation.people import Sound
 from tests.simulation.room import BLOCK, RATE, Acoustics, Room
 from tests.simulation.stepped import STEP_S, SteppedEngine, recogniser

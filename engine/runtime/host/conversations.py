@@ -11,9 +11,9 @@ from engine.messages.commands import Export, NewConversation, StopReply
 from engine.messages.conversations import ConversationOpened, HistoryCommand, PastTurn, Replay
 from engine.messages.events import Event, Notice
 from engine.messages.words import Phase
-from engine.runtime.crew import Crew
 from engine.runtime.effects import Effects
 from engine.runtime.host import export
+from engine.runtime.threads import Workers
 from engine.runtime.turn import rules
 from engine.runtime.turn.facts import ConversationGone, ConversationRead, ReplayAsked
 from engine.runtime.turn.floor import Floor
@@ -28,13 +28,13 @@ class Conversations:
 
     def __init__(
         self,
-        crew: Crew,
+        workers: Workers,
         log: TurnLog,
         effects: Effects,
         emit: Callable[[Event], None],
         decide: Callable[[rules.Deciding], None],
     ) -> None:
-        self._crew = crew
+        self._workers = workers
         self._log = log
         self._effects = effects
         self._emit = emit
@@ -48,9 +48,9 @@ class Conversations:
             case Replay():
                 self._replay(asked, floor)
             case Export():
-                export.export(asked, self._log, self._crew)
+                export.export(asked, self._log, self._workers)
             case _:
-                self._crew.historian.post(asked)
+                self._workers.historian.post(asked)
 
     def _change(self, to: Change) -> None:
         """End what is said, and let another conversation go on."""
@@ -58,8 +58,8 @@ class Conversations:
         private = isinstance(to, NewConversation) and to.private
         self._decide(StopReply())
         self._effects.begin_anew(read.kept if read else None)
-        self._crew.historian.post(to)
-        self._crew.recorder.post(NewConversation())
+        self._workers.historian.post(to)
+        self._workers.recorder.post(NewConversation())
         if read is None:
             self._emit(ConversationOpened(None, private))
             self._emit(Notice("A private conversation." if private else "A new conversation."))

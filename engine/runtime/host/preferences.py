@@ -13,10 +13,10 @@ from engine.audio.devices.portaudio import Devices
 from engine.audio.echo.canceller import Cleaning
 from engine.errors import SettingsError
 from engine.messages.events import Event, Failed, Notice, SettingChanged
-from engine.runtime.crew import Crew
 from engine.runtime.host.status import Reconnection
+from engine.runtime.threads import Workers
 from engine.runtime.turn.orders import UseDevice
-from engine.runtime.workers.speaker import SelectVoice
+from engine.runtime.workers.voice.speaker import SelectVoice
 from engine.settings import AudioSettings, Settings, Value, change, keys, value_of
 
 logger = logging.getLogger(__name__)
@@ -25,13 +25,13 @@ SAVE_AFTER_S = 1.0  # a slider that is being pulled does not write the file at e
 
 
 class Preferences:
-    """Holds the settings; acts on the crew when they change."""
+    """Holds the settings; acts on the workers when they change."""
 
     def __init__(
         self,
         settings: Settings,
         path: Path | None,
-        crew: Crew,
+        workers: Workers,
         emit: Callable[[Event], None],
         check: Callable[[Settings, str, Devices | None], None],
     ) -> None:
@@ -39,7 +39,7 @@ class Preferences:
         self.settings = settings
         self.devices: Devices | None = None  # connected; None = not known
         self._path = path  # None: nothing is saved (a run with settings of its own)
-        self._crew = crew
+        self._workers = workers
         self._emit = emit
         self._check = check
         self._save_at: float | None = None  # None = the file holds what is in force, or cannot
@@ -48,15 +48,15 @@ class Preferences:
 
     def load_all(self) -> None:
         """Give every thread its part for the first time."""
-        crew, settings = self._crew, self.settings
-        crew.speaker.post(UseDevice(settings.audio.loudspeaker))
-        crew.speaker.post(settings.speech)
-        crew.listener.post(UseDevice(settings.audio.microphone))
-        crew.listener.post(_cleaning(settings.audio))
-        crew.listener.post(settings.recogniser)
-        crew.transcriber.post(settings.recogniser)
-        crew.thinker.post(settings.language_model)
-        crew.historian.post(settings.history)
+        workers, settings = self._workers, self.settings
+        workers.speaker.post(UseDevice(settings.audio.loudspeaker))
+        workers.speaker.post(settings.speech)
+        workers.listener.post(UseDevice(settings.audio.microphone))
+        workers.listener.post(_cleaning(settings.audio))
+        workers.listener.post(settings.recogniser)
+        workers.transcriber.post(settings.recogniser)
+        workers.thinker.post(settings.language_model)
+        workers.historian.post(settings.history)
 
     def change(self, key: str, value: Value, now: float) -> None:
         """Change one setting and act on it. InvalidInput says what is allowed."""
@@ -92,9 +92,9 @@ class Preferences:
     def reconnect(self, again: Reconnection) -> None:
         """Open devices again that came back."""
         if again.microphone is not None:
-            self._crew.listener.post(UseDevice(again.microphone))
+            self._workers.listener.post(UseDevice(again.microphone))
         if again.loudspeaker is not None:
-            self._crew.speaker.post(UseDevice(again.loudspeaker))
+            self._workers.speaker.post(UseDevice(again.loudspeaker))
 
     def save_if_due(self, now: float) -> float | None:
         """Write the file when it is time; returns seconds left to wait, None = nothing to do."""
@@ -123,38 +123,38 @@ class Preferences:
 
     def _act(self, key: str) -> None:
         """What follows from a change; keys of the window and of the floor need nothing here."""
-        crew, settings = self._crew, self.settings
+        workers, settings = self._workers, self.settings
         match key.split("."):
             case ["audio", name]:
                 self._act_on_audio(name)
             case ["recogniser", "patience"]:
-                crew.listener.post(settings.recogniser)
+                workers.listener.post(settings.recogniser)
             case ["recogniser", _]:
-                crew.transcriber.post(settings.recogniser)
+                workers.transcriber.post(settings.recogniser)
             case ["language_model", _]:
-                crew.thinker.post(settings.language_model)
+                workers.thinker.post(settings.language_model)
             case ["history", _]:
-                crew.historian.post(settings.history)
+                workers.historian.post(settings.history)
             case ["speech", name]:
                 self._act_on_speech(name)
 
     def _act_on_audio(self, name: str) -> None:
-        crew, audio = self._crew, self.settings.audio
+        workers, audio = self._workers, self.settings.audio
         match name:
             case "microphone":
-                crew.listener.post(UseDevice(audio.microphone))
+                workers.listener.post(UseDevice(audio.microphone))
             case "loudspeaker":
-                crew.speaker.post(UseDevice(audio.loudspeaker))
+                workers.speaker.post(UseDevice(audio.loudspeaker))
             case _:
-                crew.dials.volume = audio.volume
-                crew.dials.lead_ms = audio.lead_ms
-                crew.listener.post(_cleaning(audio))
+                workers.dials.volume = audio.volume
+                workers.dials.lead_ms = audio.lead_ms
+                workers.listener.post(_cleaning(audio))
 
     def _act_on_speech(self, name: str) -> None:
-        speaker, speech = self._crew.speaker, self.settings.speech
+        speaker, speech = self._workers.speaker, self.settings.speech
         match name:
             case "rate":
-                self._crew.dials.rate = speech.rate
+                self._workers.dials.rate = speech.rate
             case "pacing":
                 pass  # goes with the next reply
             case "voice":

@@ -27,12 +27,12 @@ from engine.messages.voices import (
     VoicesListed,
 )
 from engine.messages.words import Ending, Part, Phase
-from engine.runtime.crew import Crew
 from engine.runtime.host.status import Status
+from engine.runtime.threads import Workers
 from engine.runtime.turn import facts as h
 from engine.runtime.turn.facts import Fact
 from engine.runtime.turn.reply import Reply
-from engine.runtime.workers.speaker import PREVIEW, Audition, SelectVoice
+from engine.runtime.workers.voice.speaker import PREVIEW, Audition, SelectVoice
 from engine.runtime.workers.voice_keeper import NoteUse
 from engine.settings import Value
 from engine.text.stream.paced import PacedText
@@ -61,8 +61,8 @@ class Hands:
 class VoiceDesk:
     """Takes the commands and facts that are about voices."""
 
-    def __init__(self, crew: Crew, status: Status, hands: Hands) -> None:
-        self._crew = crew
+    def __init__(self, workers: Workers, status: Status, hands: Hands) -> None:
+        self._workers = workers
         self._status = status
         self._hands = hands
         self._name = ""  # of the voice that is previewed
@@ -114,13 +114,13 @@ class VoiceDesk:
             case RecordClip() | DropClip():
                 self._record(message)
             case h.ClipTaken(clip):
-                self._crew.background.post(AddVoice(clip))
+                self._workers.background.post(AddVoice(clip))
             case h.VoiceMoved(name, now):
                 self._moved(name, now)
             case _:
                 if isinstance(message, RemoveVoice) and message.name == self._name:
                     self._stop_preview()
-                self._crew.background.post(message)
+                self._workers.background.post(message)
 
     # ------------------------------------------------------------------------ preview
 
@@ -143,10 +143,10 @@ class VoiceDesk:
 
     def _play(self) -> None:
         words, self._waiting = self._waiting, ()
-        self._reply = Reply(PREVIEW, self._crew.dials, aloud=True)
+        self._reply = Reply(PREVIEW, self._workers.dials, aloud=True)
         self._hands.emit(PreviewChanged(self._name, PreviewState.MAKING))
         pace = self._paces.get(self._name.casefold())
-        self._crew.speaker.post(Audition(self._reply, self._name, words, pace))
+        self._workers.speaker.post(Audition(self._reply, self._name, words, pace))
 
     def _stop_preview(self) -> None:
         if self._reply is not None or self._waiting:
@@ -185,7 +185,7 @@ class VoiceDesk:
             self._hands.stop_reply()
             self._recording = True
             self._hands.attend()
-        self._crew.recorder.post(command)
+        self._workers.recorder.post(command)
 
     # ------------------------------------------------------------------------- shelf
 
@@ -203,7 +203,7 @@ class VoiceDesk:
             self._removed_chosen = ""
             self._hands.change(VOICE, now)
         # the list of those that can be chosen is another one now, and so may be the voice
-        self._crew.speaker.post(SelectVoice(self._hands.chosen()))
+        self._workers.speaker.post(SelectVoice(self._hands.chosen()))
 
     def _note(self, message: object) -> None:
         """What is for others, and of interest here."""
@@ -216,16 +216,16 @@ class VoiceDesk:
             case VoicesChanged(selected=selected):
                 self._known(selected)
             case h.VoiceAdopted():
-                self._crew.recorder.post(DropClip())  # it is kept with the voice
-                self._crew.background.post(ListVoices())
+                self._workers.recorder.post(DropClip())  # it is kept with the voice
+                self._workers.background.post(ListVoices())
             case h.ReplyAudible() if self._noted != (self._status.voice, self._hands.today()):
                 self._noted = (self._status.voice, self._hands.today())
-                self._crew.background.post(NoteUse(*self._noted))
+                self._workers.background.post(NoteUse(*self._noted))
             case ClipRecording(on=False) if self._recording:
                 self._recording = False
                 self._hands.attend()
             case Failed(part=Part.MICROPHONE) if self._recording:
-                self._crew.recorder.post(RecordClip(on=False))
+                self._workers.recorder.post(RecordClip(on=False))
 
     def _known(self, selected: str) -> None:
         """It is known who speaks."""
@@ -233,4 +233,4 @@ class VoiceDesk:
         if self._chosen_anew and pace is not None:
             self._hands.change("speech.rate", pace)
         self._chosen_anew = False
-        self._crew.background.post(ListVoices())
+        self._workers.background.post(ListVoices())

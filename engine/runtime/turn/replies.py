@@ -8,7 +8,7 @@ conductor's thread; at most one reply goes on.
 
 from engine.llm.base import Message
 from engine.messages.words import Ending
-from engine.runtime.crew import Crew
+from engine.runtime.threads import Workers
 from engine.runtime.turn.facts import Delivery
 from engine.runtime.turn.reply import Reply
 
@@ -16,26 +16,26 @@ from engine.runtime.turn.reply import Reply
 class Replies:
     """Begins and ends replies."""
 
-    def __init__(self, crew: Crew) -> None:
-        self._crew = crew
+    def __init__(self, workers: Workers) -> None:
+        self._workers = workers
         self._last: Reply | None = None  # None = there was none yet
 
     def prepare(self, turn: int, history: tuple[Message, ...], *, paced: bool = True) -> None:
         """Think about the last message of `history`, unheard."""
-        self._begin(Reply(turn, self._crew.dials, asked=history, paced=paced))
+        self._begin(Reply(turn, self._workers.dials, asked=history, paced=paced))
 
     def answer(self, turn: int, history: tuple[Message, ...], *, paced: bool = True) -> None:
         """Reply to the last message of `history` aloud, with what was prepared if it fits."""
         ready = self._prepared
         if ready is not None and (ready.turn, ready.asked) == (turn, history):
             ready.aloud = True
-            self._crew.thinker.post(ready)
+            self._workers.thinker.post(ready)
         else:
-            self._begin(Reply(turn, self._crew.dials, asked=history, paced=paced, aloud=True))
+            self._begin(Reply(turn, self._workers.dials, asked=history, paced=paced, aloud=True))
 
     def read_out(self, turn: int, text: str, *, paced: bool = True) -> None:
         """Say `text` as it is."""
-        self._begin(Reply(turn, self._crew.dials, text=text, paced=paced, aloud=True))
+        self._begin(Reply(turn, self._workers.dials, text=text, paced=paced, aloud=True))
 
     def drop(self) -> bool:
         """Give up what is prepared; whether there was a reply nobody has heard of."""
@@ -68,4 +68,4 @@ class Replies:
         if self._last is not None:
             self._last.end(Ending.SUPERSEDED)
         self._last = reply
-        self._crew.thinker.post(reply)
+        self._workers.thinker.post(reply)

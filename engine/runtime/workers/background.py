@@ -19,7 +19,7 @@ from engine.messages.commands import AddVoice
 from engine.messages.events import ClipInspected, Event, Failed, Notice
 from engine.runtime.factories import Factories
 from engine.runtime.turn.facts import Fact
-from engine.runtime.workers.loaded_voice import LoadedVoice
+from engine.runtime.workers.voice.loaded_voice import LoadedVoice
 from engine.runtime.workers.voice_keeper import ShelfJob, VoiceKeeper
 from engine.runtime.workers.worker import Worker
 from engine.tts.casting import Stretch

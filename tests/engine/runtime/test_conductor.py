@@ -68,10 +68,10 @@ from engine.text.stream.pace_tags import OFFER, PACES
 from tests.fakes import (
     WORD_SAMPLES,
     FakeLanguageModel,
+    FakeParts,
     FakeVoiceModel,
     HandLoudspeaker,
     HandMicrophone,
-    Stage,
 )
 
 E = TypeVar("E", bound=Event)
@@ -79,12 +79,12 @@ PATIENCE_S = 5.0  # a loaded machine is slow; a passing test never waits that lo
 
 
 class Host:
-    """Starts an engine on a stage, keeps its events, and plays the loudspeaker by hand."""
+    """Starts an engine on a parts, keeps its events, and plays the loudspeaker by hand."""
 
     def __init__(
-        self, stage: Stage, settings: Settings, path: Path | None, timers: Path | None = None
+        self, parts: FakeParts, settings: Settings, path: Path | None, timers: Path | None = None
     ) -> None:
-        self.stage = stage
+        self.parts = parts
         self.events: list[Event] = []
         self._changed = threading.Condition()
         self.engine = Engine(
@@ -92,7 +92,7 @@ class Host:
             self._emit,
             settings_path=path,
             timers_path=timers,
-            factories=stage.factories(),
+            factories=parts.factories(),
         )
 
     def _emit(self, event: Event) -> None:
@@ -101,7 +101,7 @@ class Host:
             self._changed.notify_all()
 
     def post(self, happened: Fact) -> None:
-        """Something the crew would tell."""
+        """Something the workers would tell."""
         self.engine._conductor.post(happened)
 
     def of(self, kind: type[E]) -> list[E]:
@@ -113,7 +113,7 @@ class Host:
         while not condition():
             assert time.monotonic() < deadline, self.events
             if playing:
-                self.stage.loudspeakers[""].play(playing)
+                self.parts.loudspeakers[""].play(playing)
             with self._changed:
                 self._changed.wait(0.005)
 
@@ -130,13 +130,13 @@ class Host:
 
 @contextmanager
 def hosting(
-    stage: Stage | None = None,
+    parts: FakeParts | None = None,
     settings: Settings | None = None,
     path: Path | None = None,
     timers: Path | None = None,
 ) -> Iterator[Host]:
     quiet = settings or Settings(audio=AudioSettings(hands_free=False))
-    host = Host(stage or Stage(), quiet, path, timers)
+    host = Host(parts or FakeParts(), quiet, path, timers)
     host.engine.start()
     try:
         ready = {Part.RECOGNISER, Part.LANGUAGE_MODEL, Part.SYNTHESISER}
@@ -168,22 +168,22 @@ def test_every_stage_of_a_turn_is_timed_in_order() -> None:
         metrics = host.ask().metrics
         stages = [metrics.first_token_ms, metrics.first_word_ms, metrics.first_audio_ms]
         stages.append(metrics.heard_ms)
-        assert stages == sorted(stages, key=lambda stage: stage or 0.0)
-        assert all(stage is not None and stage >= 0 for stage in stages)
+        assert stages == sorted(stages, key=lambda parts: parts or 0.0)
+        assert all(parts is not None and parts >= 0 for parts in stages)
         assert metrics.speech_ms == pytest.approx(4 * WORD_SAMPLES / 16, rel=0.01)
 
 
 def test_an_interrupted_reply_keeps_the_words_that_were_heard() -> None:
     with hosting() as host:
         host.engine.post(SendText("hi"))
-        host.wait(lambda: host.stage.loudspeakers[""].samples_written >= 2 * WORD_SAMPLES)
-        host.stage.loudspeakers[""].play(WORD_SAMPLES + 100)
+        host.wait(lambda: host.parts.loudspeakers[""].samples_written >= 2 * WORD_SAMPLES)
+        host.parts.loudspeakers[""].play(WORD_SAMPLES + 100)
         host.engine.post(StopReply())
         ended = host.wait_ended(1, playing=0)
         assert ended.ending is Ending.INTERRUPTED_BY_STOP
         assert ended.heard == "Good day"
         host.ask("again")
-        history = host.stage.model.histories[-1]
+        history = host.parts.model.histories[-1]
         assert [(m.role, m.text, m.interrupted) for m in history] == [
             (Role.USER, "hi", False),
             (Role.ASSISTANT, "Good day", True),
@@ -192,10 +192,10 @@ def test_an_interrupted_reply_keeps_the_words_that_were_heard() -> None:
 
 
 def test_a_word_on_its_way_through_the_device_when_the_reply_is_cut_was_not_heard() -> None:
-    stage = Stage()
-    loudspeaker = stage.loudspeakers[""]
+    parts = FakeParts()
+    loudspeaker = parts.loudspeakers[""]
     loudspeaker.latency_s = 3600.0
-    with hosting(stage) as host:
+    with hosting(parts) as host:
         host.engine.post(SendText("hi"))
         host.wait(lambda: loudspeaker.samples_written >= 2 * WORD_SAMPLES)
         loudspeaker.play(WORD_SAMPLES + 100)
@@ -204,36 +204,38 @@ def test_a_word_on_its_way_through_the_device_when_the_reply_is_cut_was_not_hear
         assert (ended.heard, ended.metrics.heard_ms, host.of(WordHeard)) == ("", None, [])
         loudspeaker.latency_s = 0.0
         host.ask("again")
-        said = [(m.role, m.text) for m in stage.model.histories[-1]]
+        said = [(m.role, m.text) for m in parts.model.histories[-1]]
         assert said == [(Role.USER, "hi"), (Role.ASSISTANT, ""), (Role.USER, "again")]
 
 
 def test_a_wish_for_a_pace_is_neither_shown_nor_spoken_nor_remembered() -> None:
-    stage = Stage(model=FakeLanguageModel("Take <pa", "ce slow>these", "</", "pace> pills today."))
-    with hosting(stage) as host:
+    parts = FakeParts(
+        model=FakeLanguageModel("Take <pa", "ce slow>these", "</", "pace> pills today.")
+    )
+    with hosting(parts) as host:
         ended = host.ask("hi")
         assert ended.reply == ended.heard == ended.spoken == "Take these pills today."
         assert "pace" not in "".join(delta.text for delta in host.of(ReplyDelta))
-        assert stage.voice.sessions[-1].paces[:2] == [1.0, PACES["slow"]]
+        assert parts.voice.sessions[-1].paces[:2] == [1.0, PACES["slow"]]
         host.ask("again")
-        assert "pace" not in repr(stage.model.histories[-1])
+        assert "pace" not in repr(parts.model.histories[-1])
 
 
 def test_pacing_is_offered_to_the_language_model_and_can_be_switched_off() -> None:
-    stage = Stage(model=FakeLanguageModel("Dial 555-1234 <pace fast>please</pace> now."))
-    with hosting(stage) as host:
+    parts = FakeParts(model=FakeLanguageModel("Dial 555-1234 <pace fast>please</pace> now."))
+    with hosting(parts) as host:
         host.ask("hi")
         host.engine.post(ChangeSetting("speech.pacing", False))
         assert host.ask("again").reply == "Dial 555-1234 please now."
-        assert stage.model.instructions == [[OFFER], []]
-        first, second = (session.paces for session in stage.voice.sessions)
+        assert parts.model.instructions == [[OFFER], []]
+        first, second = (session.paces for session in parts.voice.sessions)
         assert min(first) < 0.8
         assert set(second) == {1.0}
 
 
 def test_the_target_told_is_that_of_the_word_being_spoken() -> None:
-    stage = Stage(model=FakeLanguageModel("Dial 555-1234 and go."))
-    with hosting(stage) as host:
+    parts = FakeParts(model=FakeLanguageModel("Dial 555-1234 and go."))
+    with hosting(parts) as host:
         host.engine.post(SetRate(4.0))
         host.ask("hi")
         targets = {event.target for event in host.of(RateMeasured)}
@@ -241,7 +243,7 @@ def test_the_target_told_is_that_of_the_word_being_spoken() -> None:
 
 
 def test_slower_typed_during_a_reply_changes_that_reply() -> None:
-    with hosting(Stage(model=FakeLanguageModel(" ".join(["word"] * 40)))) as host:
+    with hosting(FakeParts(model=FakeLanguageModel(" ".join(["word"] * 40)))) as host:
         host.engine.post(SendText("hi"))
         host.wait(lambda: bool(host.of(WordHeard)), playing=800)
         host.engine.post(SendText("Slower, please."))
@@ -249,14 +251,14 @@ def test_slower_typed_during_a_reply_changes_that_reply() -> None:
         ended = host.wait_ended(1)
         assert ended.ending is Ending.COMPLETE
         assert len(host.of(TurnEnded)) == 1
-        rates = host.stage.voice.sessions[-1].rates
+        rates = host.parts.voice.sessions[-1].rates
         assert rates[0] is None
         assert rates[-1] == pytest.approx(4.0 - STEP)
 
 
 def cut_with_the_talk_key(host: Host, said: str) -> TurnEnded:
     """A reply of which some words were heard, and what somebody says instead of the rest."""
-    host.stage.recogniser.text = said
+    host.parts.recogniser.text = said
     host.engine.post(SendText("count"))
     host.wait(lambda: len(host.of(WordHeard)) >= 2, playing=400)
     host.engine.post(PressTalk())
@@ -269,7 +271,7 @@ COUNTING = "one two three four five six seven eight nine ten"
 
 
 def test_slower_said_with_the_talk_key_goes_on_slower_with_the_reply_it_cut() -> None:
-    with hosting(Stage(model=FakeLanguageModel(COUNTING))) as host:
+    with hosting(FakeParts(model=FakeLanguageModel(COUNTING))) as host:
         rest = cut_with_the_talk_key(host, "slower please")
         cut = host.of(TurnEnded)[0]
         assert (rest.said, rest.ending) == ("slower please", Ending.COMPLETE)
@@ -277,20 +279,20 @@ def test_slower_said_with_the_talk_key_goes_on_slower_with_the_reply_it_cut() ->
         assert cut.heard + rest.reply[rest.reply.index(" ") :] == COUNTING
         assert cut.heard.split()[-1] == rest.reply.split()[0]
         assert host.of(SettingChanged) == [SettingChanged("speech.rate", pytest.approx(4.0 - STEP))]
-        assert len(host.stage.model.histories) == 1
+        assert len(host.parts.model.histories) == 1
 
 
 def test_who_only_halts_a_reply_gets_silence() -> None:
-    with hosting(Stage(model=FakeLanguageModel(COUNTING))) as host:
+    with hosting(FakeParts(model=FakeLanguageModel(COUNTING))) as host:
         rest = cut_with_the_talk_key(host, "Wait a moment.")
         assert (rest.said, rest.reply, rest.ending) == ("Wait a moment.", "", Ending.COMPLETE)
-        assert len(host.stage.model.histories) == 1
+        assert len(host.parts.model.histories) == 1
 
 
 def test_anything_else_said_with_the_talk_key_is_answered() -> None:
-    with hosting(Stage(model=FakeLanguageModel(COUNTING))) as host:
+    with hosting(FakeParts(model=FakeLanguageModel(COUNTING))) as host:
         assert cut_with_the_talk_key(host, "slower and tell me the time").reply == COUNTING
-        assert len(host.stage.model.histories) == 2
+        assert len(host.parts.model.histories) == 2
 
 
 def test_a_wish_about_the_pace_between_two_replies_is_answered() -> None:
@@ -302,7 +304,7 @@ def test_a_wish_about_the_pace_between_two_replies_is_answered() -> None:
 def test_stopping_is_inaudible_at_once() -> None:
     with hosting() as host:
         host.engine.post(SendText("hi"))
-        loudspeaker = host.stage.loudspeakers[""]
+        loudspeaker = host.parts.loudspeakers[""]
         host.wait(lambda: loudspeaker.samples_written > 0)
         loudspeaker.play(400)
         host.engine.post(StopReply())
@@ -316,9 +318,9 @@ def test_stopping_is_inaudible_at_once() -> None:
 def test_synthesis_stays_within_the_lead() -> None:
     many_words = " ".join(["word"] * 200)
     settings = Settings(audio=AudioSettings(hands_free=False, lead_ms=300))
-    with hosting(Stage(model=FakeLanguageModel(many_words)), settings) as host:
+    with hosting(FakeParts(model=FakeLanguageModel(many_words)), settings) as host:
         host.engine.post(SendText("hi"))
-        loudspeaker = host.stage.loudspeakers[""]
+        loudspeaker = host.parts.loudspeakers[""]
         for _ in range(30):
             host.wait(lambda: loudspeaker.samples_written > loudspeaker.samples_played)
             loudspeaker.play(800)
@@ -328,12 +330,12 @@ def test_synthesis_stays_within_the_lead() -> None:
 
 def test_a_new_rate_reaches_the_sentence_being_spoken() -> None:
     many_words = " ".join(["word"] * 60)
-    with hosting(Stage(model=FakeLanguageModel(many_words))) as host:
+    with hosting(FakeParts(model=FakeLanguageModel(many_words))) as host:
         host.engine.post(SendText("hi"))
         host.wait(lambda: bool(host.of(WordHeard)), playing=800)
         host.engine.post(SetRate(2.5))
         host.wait(lambda: any(e.measured == 2.5 for e in host.of(RateMeasured)), playing=800)
-        rates = host.stage.voice.sessions[0].rates
+        rates = host.parts.voice.sessions[0].rates
         assert rates[0] is None
         assert rates[-1] == 2.5
 
@@ -341,7 +343,7 @@ def test_a_new_rate_reaches_the_sentence_being_spoken() -> None:
 def test_the_talk_key_records_and_the_transcript_is_answered() -> None:
     with hosting() as host:
         host.engine.post(PressTalk())
-        microphone = host.stage.microphones[""]
+        microphone = host.parts.microphones[""]
         host.wait(lambda: any(e.phase is Phase.LISTENING for e in host.of(PhaseChanged)))
         microphone.hear(np.ones(16_000, np.float32))
         host.wait(lambda: bool(host.of(PartialTranscript)))
@@ -349,44 +351,44 @@ def test_the_talk_key_records_and_the_transcript_is_answered() -> None:
         ended = host.wait_ended(1)
         assert ended.said == "hello there"
         assert host.of(Heard)[0].recogniser == "fake"
-        assert host.stage.recogniser.samples >= 16_000
+        assert host.parts.recogniser.samples >= 16_000
 
 
 def test_an_utterance_without_words_gets_no_answer() -> None:
-    stage = Stage()
-    stage.recogniser.text = ""
-    with hosting(stage) as host:
+    parts = FakeParts()
+    parts.recogniser.text = ""
+    with hosting(parts) as host:
         host.engine.post(PressTalk())
         host.engine.post(ReleaseTalk())
         assert host.wait_ended(1).ending is Ending.NOTHING_HEARD
-        assert not host.stage.model.histories
+        assert not host.parts.model.histories
 
 
 def test_a_model_that_breaks_mid_reply_is_heard_to_its_last_word_and_the_next_turn_works() -> None:
     fault = LanguageModelError("The server went away.", hint="Start it again.")
-    stage = Stage(model=FakeLanguageModel("One two ", fault))
-    with hosting(stage) as host:
+    parts = FakeParts(model=FakeLanguageModel("One two ", fault))
+    with hosting(parts) as host:
         ended = host.ask()
         assert ended.ending is Ending.FAILED
         assert ended.heard == "One two"
         assert host.of(Failed)[-1].message == "The server went away."
-        stage.model.deltas = ("Fine.",)
+        parts.model.deltas = ("Fine.",)
         assert host.ask().ending is Ending.COMPLETE
 
 
 def test_a_voice_that_breaks_ends_its_turn_and_the_next_turn_works() -> None:
-    stage = Stage(voice=FakeVoiceModel(fail_at=1))
-    with hosting(stage) as host:
+    parts = FakeParts(voice=FakeVoiceModel(fail_at=1))
+    with hosting(parts) as host:
         assert host.ask().ending is Ending.FAILED
         assert host.of(Failed)[-1].part is Part.SYNTHESISER
-        stage.voice.fail_at = None
+        parts.voice.fail_at = None
         assert host.ask().ending is Ending.COMPLETE
 
 
 def test_a_recogniser_that_breaks_ends_its_turn_and_the_next_turn_works() -> None:
-    stage = Stage()
-    stage.recogniser.broken = True
-    with hosting(stage) as host:
+    parts = FakeParts()
+    parts.recogniser.broken = True
+    with hosting(parts) as host:
         for turn, ending in ((1, Ending.FAILED), (2, Ending.COMPLETE)):
             host.engine.post(PressTalk())
             host.engine.post(ReleaseTalk())
@@ -394,36 +396,36 @@ def test_a_recogniser_that_breaks_ends_its_turn_and_the_next_turn_works() -> Non
 
 
 def test_a_loudspeaker_pulled_out_mid_reply_is_replaced_and_every_word_is_heard() -> None:
-    stage = Stage(model=FakeLanguageModel("one two three four five six seven eight"))
-    stage.loudspeakers["usb"] = HandLoudspeaker("usb")
+    parts = FakeParts(model=FakeLanguageModel("one two three four five six seven eight"))
+    parts.loudspeakers["usb"] = HandLoudspeaker("usb")
     settings = Settings(audio=AudioSettings(hands_free=False, loudspeaker="usb"))
-    with hosting(stage, settings) as host:
+    with hosting(parts, settings) as host:
         host.engine.post(SendText("count"))
-        usb = stage.loudspeakers["usb"]
+        usb = parts.loudspeakers["usb"]
         host.wait(lambda: usb.samples_written >= 2 * WORD_SAMPLES)
         usb.play(WORD_SAMPLES + 10)
         usb.gone = True
-        del stage.loudspeakers["usb"]
+        del parts.loudspeakers["usb"]
         # The lead is full; the fault shows when the next frame is written.
         usb.play(WORD_SAMPLES)
         ended = host.wait_ended(1)
         assert ended.ending is Ending.COMPLETE
         assert len(host.of(WordHeard)) == 8
         assert host.of(Failed)[-1].part is Part.LOUDSPEAKER
-        played = sum(len(block) for block in usb.heard) + stage.loudspeakers[""].samples_played
+        played = sum(len(block) for block in usb.heard) + parts.loudspeakers[""].samples_played
         assert played == pytest.approx(8 * WORD_SAMPLES, abs=200)
 
 
 def test_a_reply_whose_last_loudspeaker_is_lost_ends_where_it_was_heard() -> None:
-    stage = Stage(model=FakeLanguageModel("one two three four five six seven eight"))
-    with hosting(stage) as host:
+    parts = FakeParts(model=FakeLanguageModel("one two three four five six seven eight"))
+    with hosting(parts) as host:
         host.engine.post(SendText("count"))
-        only = stage.loudspeakers[""]
+        only = parts.loudspeakers[""]
         host.wait(lambda: only.samples_written >= 2 * WORD_SAMPLES)
         only.play(WORD_SAMPLES + 10)
         host.wait(lambda: len(host.of(WordHeard)) == 2)
         only.gone = True
-        del stage.loudspeakers[""]
+        del parts.loudspeakers[""]
         ended = host.wait_ended(1, playing=0)
         assert ended.ending is Ending.DEVICE_LOST
         assert ended.heard == "one two"
@@ -434,26 +436,26 @@ def test_a_reply_whose_last_loudspeaker_is_lost_ends_where_it_was_heard() -> Non
 
 def test_a_reply_nobody_heard_yet_is_shown_when_the_loudspeaker_is_gone() -> None:
     with hosting() as host:
-        host.stage.loudspeakers[""].gone = True
-        del host.stage.loudspeakers[""]
+        host.parts.loudspeakers[""].gone = True
+        del host.parts.loudspeakers[""]
         host.engine.post(SendText("hi"))
         assert host.wait_ended(1, playing=0).ending is Ending.COMPLETE
 
 
 def test_a_microphone_pulled_out_is_replaced_by_the_default_one() -> None:
-    stage = Stage()
-    stage.microphones["usb"] = HandMicrophone("usb")
+    parts = FakeParts()
+    parts.microphones["usb"] = HandMicrophone("usb")
     settings = Settings(audio=AudioSettings(hands_free=False, microphone="usb"))
-    with hosting(stage, settings) as host:
+    with hosting(parts, settings) as host:
         host.wait(lambda: any(e.name == "usb" for e in host.of(Ready)))
-        stage.microphones["usb"].gone = True
+        parts.microphones["usb"].gone = True
         host.wait(lambda: any(e.name == "default microphone" for e in host.of(Ready)))
         assert host.of(Failed)[-1].part is Part.MICROPHONE
         assert [e.instead for e in host.of(Ready) if e.part is Part.MICROPHONE] == [False, True]
 
 
 def test_without_any_device_a_typed_turn_still_works() -> None:
-    with hosting(Stage(microphones={}, loudspeakers={})) as host:
+    with hosting(FakeParts(microphones={}, loudspeakers={})) as host:
         host.engine.post(SendText("hi"))
         host.wait(lambda: bool(host.of(TurnEnded)))
         assert host.of(TurnEnded)[0].ending is Ending.COMPLETE
@@ -462,7 +464,7 @@ def test_without_any_device_a_typed_turn_still_works() -> None:
 
 
 def test_talking_without_a_microphone_says_so_and_typing_goes_on() -> None:
-    with hosting(Stage(microphones={})) as host:
+    with hosting(FakeParts(microphones={})) as host:
         host.engine.post(PressTalk())
         host.wait(lambda: any(e.turn == 1 for e in host.of(Failed)))
         assert host.wait_ended(1).ending is Ending.DEVICE_LOST
@@ -471,11 +473,11 @@ def test_talking_without_a_microphone_says_so_and_typing_goes_on() -> None:
 
 
 def test_a_device_that_comes_back_is_used_again() -> None:
-    stage = Stage(microphones={})
-    with hosting(stage) as host:
+    parts = FakeParts(microphones={})
+    with hosting(parts) as host:
         host.wait(lambda: any(e.part is Part.MICROPHONE for e in host.of(Failed)))
-        stage.microphones[""] = HandMicrophone("new")
-        stage.devices = Devices(microphones=("new",), loudspeakers=("default loudspeaker",))
+        parts.microphones[""] = HandMicrophone("new")
+        parts.devices = Devices(microphones=("new",), loudspeakers=("default loudspeaker",))
         host.wait(lambda: any(e.name == "new" for e in host.of(Ready)))
         assert not any(e.instead for e in host.of(Ready))  # it is what was chosen
         assert host.of(DevicesChanged)[-1].microphones == ("new",)
@@ -486,7 +488,7 @@ def test_ten_fast_interruptions_leave_the_engine_well() -> None:
         for number in range(10):
             host.engine.post(SendText(f"question {number}"))
             if number % 3 == 0:
-                host.stage.loudspeakers[""].play(700)
+                host.parts.loudspeakers[""].play(700)
         host.engine.post(StopReply())
         host.wait(lambda: len(host.of(TurnEnded)) == 10)
         assert [event.turn for event in host.of(TurnEnded)] == list(range(1, 11))
@@ -494,8 +496,8 @@ def test_ten_fast_interruptions_leave_the_engine_well() -> None:
 
 
 def test_skills_act_on_the_assistant_itself() -> None:
-    stage = Stage(model=FakeLanguageModel(ChangeRate(by=-1.0), ChooseVoice("bella"), "Done."))
-    with hosting(stage) as host:
+    parts = FakeParts(model=FakeLanguageModel(ChangeRate(by=-1.0), ChooseVoice("bella"), "Done."))
+    with hosting(parts) as host:
         assert host.ask("slower").ending is Ending.COMPLETE
         changes = {event.key: event.value for event in host.of(SettingChanged)}
         assert changes == {"speech.rate": 3.0, "speech.voice": "Bela"}
@@ -513,15 +515,15 @@ def test_a_dropped_clip_with_consent_becomes_the_voice_of_the_next_utterance(
     clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path / "data"))
-    stage = Stage(voice=FakeVoiceModel(can_clone=True))
-    with hosting(stage) as host:
+    parts = FakeParts(voice=FakeVoiceModel(can_clone=True))
+    with hosting(parts) as host:
         host.engine.post(AddVoice(clip))
         host.wait(lambda: bool(host.of(ClipInspected)))
         assert host.of(ClipInspected)[0].can_clone
         host.engine.post(AddVoice(clip, consent=True, name="Grandmother"))
         host.wait(lambda: any(e.selected == "Grandmother" for e in host.of(VoicesChanged)))
         host.ask()
-        assert stage.voice.spoke == ["Grandmother"]
+        assert parts.voice.spoke == ["Grandmother"]
         assert SettingChanged("speech.voice", "Grandmother") in host.events
 
 
@@ -533,12 +535,14 @@ def test_a_voice_that_cannot_clone_says_so_and_keeps_its_own(clip: Path) -> None
         host.engine.post(AddVoice(clip, consent=True))
         host.wait(lambda: bool(host.of(Failed)))
         host.ask()
-        assert host.stage.voice.spoke == ["Ada"]
+        assert host.parts.voice.spoke == ["Ada"]
 
 
 def test_a_timer_speaks_when_its_time_has_come() -> None:
-    stage = Stage(model=FakeLanguageModel(StartTimer(0.05, "tea", "Your tea is ready."), "Set."))
-    with hosting(stage) as host:
+    parts = FakeParts(
+        model=FakeLanguageModel(StartTimer(0.05, "tea", "Your tea is ready."), "Set.")
+    )
+    with hosting(parts) as host:
         host.ask("timer")
         assert host.wait_ended(2).reply == "Your tea is ready."
         assert host.of(TimerRang) == [TimerRang("Your tea is ready.")]
@@ -555,8 +559,8 @@ def test_a_text_is_spoken_though_nobody_asked() -> None:
 
 def test_timers_run_on_over_a_quit(tmp_path: Path) -> None:
     timers = tmp_path / "timers.json"
-    stage = Stage(model=FakeLanguageModel(StartTimer(86_400.0, "cake", "The cake."), "Set."))
-    with hosting(stage, timers=timers) as host:
+    parts = FakeParts(model=FakeLanguageModel(StartTimer(86_400.0, "cake", "The cake."), "Set."))
+    with hosting(parts, timers=timers) as host:
         host.ask("timer")
     with hosting(timers=timers) as host:
         running = host.engine._conductor.situation().timers
@@ -588,8 +592,8 @@ def test_a_conversation_is_exported_with_the_words_that_were_heard(tmp_path: Pat
     with hosting() as host:
         host.ask("hi")
         host.engine.post(SendText("more"))
-        host.wait(lambda: host.stage.loudspeakers[""].samples_written >= 6 * WORD_SAMPLES)
-        host.stage.loudspeakers[""].play(WORD_SAMPLES + 100)
+        host.wait(lambda: host.parts.loudspeakers[""].samples_written >= 6 * WORD_SAMPLES)
+        host.parts.loudspeakers[""].play(WORD_SAMPLES + 100)
         host.engine.post(StopReply(by_escape=True))
         host.wait_ended(2, playing=0)
         host.engine.post(Export(tmp_path / "talk.json"))
@@ -608,13 +612,13 @@ def test_a_conversation_is_exported_with_the_words_that_were_heard(tmp_path: Pat
 def test_without_a_loudspeaker_a_reply_is_there_to_be_read_and_over_at_once(
     tmp_path: Path,
 ) -> None:
-    stage = Stage(FakeLanguageModel("word " * 1_000), loudspeakers={})
-    with hosting(stage) as host:
+    parts = FakeParts(FakeLanguageModel("word " * 1_000), loudspeakers={})
+    with hosting(parts) as host:
         host.engine.post(SendText("hi"))
         host.wait(lambda: bool(host.of(TurnEnded)))
         ended = host.of(TurnEnded)[0]
         assert (ended.ending, ended.heard) == (Ending.COMPLETE, ended.reply)
-        assert stage.voice.sessions == []  # nothing was mimed
+        assert parts.voice.sessions == []  # nothing was mimed
         assert host.of(WordHeard) == []
         host.engine.post(Export(tmp_path / "talk.txt"))
         host.engine.post(Export(tmp_path / "talk.srt"))
@@ -626,10 +630,10 @@ def test_without_a_loudspeaker_a_reply_is_there_to_be_read_and_over_at_once(
 
 
 def test_a_reply_whose_loudspeaker_goes_before_its_first_sound_is_read() -> None:
-    stage = Stage()
-    with hosting(stage) as host:
+    parts = FakeParts()
+    with hosting(parts) as host:
         host.wait(lambda: any(e.part is Part.LOUDSPEAKER for e in host.of(Ready)))
-        stage.loudspeakers.pop("").gone = True
+        parts.loudspeakers.pop("").gone = True
         host.engine.post(SendText("hi"))
         host.wait(lambda: bool(host.of(TurnEnded)))
     assert host.of(TurnEnded)[0].ending is Ending.COMPLETE
@@ -655,12 +659,12 @@ def test_both_sides_are_recorded_while_the_person_wants_it(
     microphone: bool, tmp_path: Path
 ) -> None:
     path = tmp_path / "talk.wav"
-    with hosting(Stage() if microphone else Stage(microphones={})) as host:
+    with hosting(FakeParts() if microphone else FakeParts(microphones={})) as host:
         host.ask("before")
         host.engine.post(Record(True, path))
         host.wait(lambda: host.of(RecordingChanged) == [RecordingChanged(True)])
         if microphone:
-            host.stage.microphones[""].hear(np.full(8_000, 0.25, np.float32))
+            host.parts.microphones[""].hear(np.full(8_000, 0.25, np.float32))
         host.ask("hi")
         host.engine.post(Record(False))
         host.wait(lambda: len(host.of(RecordingChanged)) == 2)
@@ -678,16 +682,16 @@ def test_a_new_conversation_forgets_the_old_one() -> None:
         host.ask("one")
         host.engine.post(NewConversation())
         host.ask("two")
-        assert [message.text for message in host.stage.model.histories[-1]] == ["two"]
+        assert [message.text for message in host.parts.model.histories[-1]] == ["two"]
 
 
 def test_between_two_turns_the_model_gets_ready_for_what_was_said_and_heard() -> None:
     with hosting() as host:
-        host.stage.model.slices = 1
+        host.parts.model.slices = 1
         host.ask("one")
-        host.wait(lambda: ("one", "Good day to you.") in host.stage.model.warmed)
+        host.wait(lambda: ("one", "Good day to you.") in host.parts.model.warmed)
         host.engine.post(NewConversation())
-        host.wait(lambda: host.stage.model.warmed[-1] == ())
+        host.wait(lambda: host.parts.model.warmed[-1] == ())
 
 
 def test_a_changed_setting_is_saved_when_the_engine_stops(tmp_path: Path) -> None:
@@ -723,7 +727,7 @@ def test_a_setting_that_is_not_allowed_is_refused_and_changes_nothing() -> None:
 
 
 def test_a_device_that_is_not_connected_is_refused_and_changes_nothing() -> None:
-    with hosting(Stage(check=requirements.check)) as host:
+    with hosting(FakeParts(check=requirements.check)) as host:
         host.post(Devices(("default microphone",), ("default loudspeaker",)))
         host.engine.post(ChangeSetting("audio.loudspeaker", "Radio"))
         host.wait(lambda: bool(host.of(Failed)))
@@ -733,7 +737,7 @@ def test_a_device_that_is_not_connected_is_refused_and_changes_nothing() -> None
 
 def test_stopping_mid_reply_ends_the_turn_and_every_thread() -> None:
     before = threading.active_count()
-    host = Host(Stage(), Settings(audio=AudioSettings(hands_free=False)), None)
+    host = Host(FakeParts(), Settings(audio=AudioSettings(hands_free=False)), None)
     host.engine.start()
     host.engine.post(SendText("hi"))
     host.wait(lambda: bool(host.of(ReplyDelta)))
@@ -741,32 +745,32 @@ def test_stopping_mid_reply_ends_the_turn_and_every_thread() -> None:
     assert isinstance(host.events[-1], Stopped)
     assert host.of(TurnEnded)[0].ending is Ending.INTERRUPTED_BY_STOP
     assert threading.active_count() == before
-    assert host.stage.loudspeakers[""].closed
-    assert host.stage.microphones[""].closed
-    assert host.stage.watch_closed
+    assert host.parts.loudspeakers[""].closed
+    assert host.parts.microphones[""].closed
+    assert host.parts.watch_closed
 
 
 def test_a_part_that_cannot_be_released_does_not_keep_the_engine_running() -> None:
     before = threading.active_count()
     with hosting() as host:
         host.ask()
-        host.stage.loudspeakers[""].gone = True
+        host.parts.loudspeakers[""].gone = True
     assert isinstance(host.events[-1], Stopped)
     assert threading.active_count() == before
 
 
 def test_a_reply_given_up_is_not_computed_further() -> None:
     gate = threading.Event()
-    stage = Stage(model=FakeLanguageModel("one ", gate, "two ", "three ", "four "))
-    with hosting(stage) as host:
+    parts = FakeParts(model=FakeLanguageModel("one ", gate, "two ", "three ", "four "))
+    with hosting(parts) as host:
         host.engine.post(SendText("hi"))
         host.wait(lambda: bool(host.of(ReplyDelta)))
         host.engine.post(StopReply())
         host.wait_ended(1)
         gate.set()
-        stage.model.deltas = ("Next.",)
+        parts.model.deltas = ("Next.",)
         host.ask("next")
-        assert stage.model.given == len(("one", "two", "Next."))
+        assert parts.model.given == len(("one", "two", "Next."))
 
 
 TIMER = (ChangeRate(by=-1.0), StartTimer(60.0, "", "Done."), "Set.")
@@ -782,18 +786,18 @@ def fall_silent(host: Host, text: str, *, turn: int = 1, pause: int = 9_000) -> 
 
 
 def test_a_reply_prepared_in_a_pause_goes_out_when_the_turn_is_over() -> None:
-    stage = Stage(model=FakeLanguageModel(*TIMER))
-    with hosting(stage, FREE) as host:
+    parts = FakeParts(model=FakeLanguageModel(*TIMER))
+    with hosting(parts, FREE) as host:
         host.post(vad.SpeechStarted(0, time.monotonic()))
         ended_at = time.monotonic()
         fall_silent(host, "hello there")
-        host.wait(lambda: stage.model.given == len(TIMER))
+        host.wait(lambda: parts.model.given == len(TIMER))
         assert not host.of(ReplyDelta)
         assert not host.of(SettingChanged)
         prepared_by = time.monotonic()
         host.post(vad.SpeechEnded(0, ended_at))
         metrics = host.wait_ended(1).metrics
-        assert len(stage.model.histories) == 1
+        assert len(parts.model.histories) == 1
         assert SettingChanged("speech.rate", 3.0) in host.events
         assert metrics.first_token_ms is not None
         assert 0.0 <= metrics.first_token_ms <= (prepared_by - ended_at) * 1000
@@ -801,19 +805,19 @@ def test_a_reply_prepared_in_a_pause_goes_out_when_the_turn_is_over() -> None:
 
 
 def test_a_reply_prepared_in_vain_is_neither_heard_nor_recorded_nor_done() -> None:
-    stage = Stage(model=FakeLanguageModel(*TIMER))
-    with hosting(stage, FREE) as host:
+    parts = FakeParts(model=FakeLanguageModel(*TIMER))
+    with hosting(parts, FREE) as host:
         host.post(vad.SpeechStarted(0, time.monotonic()))
         fall_silent(host, "hello")
-        host.wait(lambda: stage.model.given == len(TIMER))
+        host.wait(lambda: parts.model.given == len(TIMER))
         host.post(vad.SpeechResumed(0))
-        stage.model.deltas = ("Good day.",)
+        parts.model.deltas = ("Good day.",)
         host.post(vad.SpeechEnded(0, time.monotonic()))
         ended = host.wait_ended(1)
         assert (ended.said, ended.reply) == ("hello there", "Good day.")
         assert ended.metrics.discarded == 1
         assert not host.of(SettingChanged)
-        assert [len(history) for history in stage.model.histories] == [1, 1]
+        assert [len(history) for history in parts.model.histories] == [1, 1]
 
 
 def test_a_draft_that_comes_after_the_person_went_on_prepares_nothing() -> None:
@@ -822,32 +826,32 @@ def test_a_draft_that_comes_after_the_person_went_on_prepares_nothing() -> None:
         host.post(vad.SpeechPaused(9_000))
         host.post(vad.SpeechResumed(0))
         fall_silent(host, "hello", pause=20_000)
-        host.wait(lambda: bool(host.stage.model.histories))
+        host.wait(lambda: bool(host.parts.model.histories))
         late = h.Drafted(
             1, 9_000, Transcript("hel", 0.9, "fake"), Completeness.WHOLE, time.monotonic()
         )
         host.post(late)
         host.post(vad.SpeechEnded(0, time.monotonic()))
         host.wait_ended(1)
-        assert [said[-1].text for said in host.stage.model.histories] == ["hello", "hello there"]
+        assert [said[-1].text for said in host.parts.model.histories] == ["hello", "hello there"]
 
 
 def test_a_person_who_goes_on_before_the_reply_is_heard_gets_one_answer_to_all_of_it() -> None:
     gate = threading.Event()
-    stage = Stage(model=FakeLanguageModel(*TIMER[:2], gate, "Set."))
-    with hosting(stage, FREE) as host:
+    parts = FakeParts(model=FakeLanguageModel(*TIMER[:2], gate, "Set."))
+    with hosting(parts, FREE) as host:
         host.post(vad.SpeechStarted(0, time.monotonic()))
         host.post(vad.SpeechEnded(0, time.monotonic()))
         host.wait(lambda: bool(host.of(SettingChanged)))
         host.post(vad.SpeechStarted(20_000, time.monotonic()))
         first = host.wait_ended(1)
         assert (first.ending, first.said) == (Ending.SUPERSEDED, "")
-        stage.recogniser.text, stage.model.deltas = "hello there you", ("Good day.",)
+        parts.recogniser.text, parts.model.deltas = "hello there you", ("Good day.",)
         gate.set()
         host.post(vad.SpeechEnded(0, time.monotonic()))
         second = host.wait_ended(2)
         assert (second.said, second.reply) == ("hello there you", "Good day.")
-        assert [message.text for message in stage.model.histories[-1]] == ["hello there you"]
+        assert [message.text for message in parts.model.histories[-1]] == ["hello there you"]
         assert host.of(SettingChanged)[-1] == SettingChanged("speech.rate", None)
 
 
@@ -855,8 +859,8 @@ def begin_to_answer(host: Host) -> None:
     """A spoken question, and the first sound of its answer."""
     host.post(vad.SpeechStarted(0, time.monotonic()))
     host.post(vad.SpeechEnded(0, time.monotonic()))
-    host.wait(lambda: host.stage.loudspeakers[""].samples_written > WORD_SAMPLES)
-    host.stage.loudspeakers[""].play(WORD_SAMPLES)
+    host.wait(lambda: host.parts.loudspeakers[""].samples_written > WORD_SAMPLES)
+    host.parts.loudspeakers[""].play(WORD_SAMPLES)
     host.wait(lambda: any(e.phase is Phase.SPEAKING for e in host.of(PhaseChanged)))
 
 
@@ -869,10 +873,10 @@ def test_a_person_cut_off_who_just_goes_on_is_answered_to_all_of_it(
         host.post(vad.SpeechStarted(20_000, time.monotonic()))
         first = host.wait_ended(1)
         assert (first.ending, first.said, first.heard) == (Ending.SUPERSEDED, "", "")
-        host.stage.recogniser.text = "hello there you"
+        host.parts.recogniser.text = "hello there you"
         host.post(vad.SpeechEnded(0, time.monotonic()))
         assert host.wait_ended(2).said == "hello there you"
-        assert [message.text for message in host.stage.model.histories[-1]] == ["hello there you"]
+        assert [message.text for message in host.parts.model.histories[-1]] == ["hello there you"]
 
 
 def test_a_person_who_has_heard_the_reply_says_something_new(
@@ -887,12 +891,12 @@ def test_a_person_who_has_heard_the_reply_says_something_new(
 
 
 def test_what_a_short_interruption_said_is_shown_once_and_as_spoken() -> None:
-    with hosting(Stage(model=FakeLanguageModel(COUNTING))) as host:
+    with hosting(FakeParts(model=FakeLanguageModel(COUNTING))) as host:
         host.engine.post(SendText("count"))
         host.post(h.EchoCancelled(True))
         host.wait(lambda: bool(host.of(WordHeard)), playing=400)
         host.engine.post(SetHandsFree(True))
-        host.stage.recogniser.text = "stop"
+        host.parts.recogniser.text = "stop"
         host.post(vad.SpeechStarted(0, time.monotonic()))
         host.post(vad.SpeechEnded(0, time.monotonic()))
         host.wait_ended(2)

@@ -16,7 +16,7 @@ from engine.messages.events import WordHeard
 from engine.settings import LanguageModelSettings
 from tests.engine.llm.scripted_server import ScriptedServer, says
 from tests.engine.runtime.test_conductor import Host, hosting
-from tests.fakes import FakeRecogniser, Stage
+from tests.fakes import FakeParts, FakeRecogniser
 
 DIARY = "Aurora told Benedict about Casimir yesterday evening."
 SECRETS = DIARY.rstrip(".").split()
@@ -39,7 +39,7 @@ def talking_to(address: str, documents: Path) -> Iterator[Host]:
     (documents / "diary.txt").write_text(DIARY)
     skills = Skills(now=lambda: datetime(2026, 1, 5), documents=documents)
     model = server.connect(LanguageModelSettings("server", "m", address), skills)
-    with hosting(Stage(model=model, recogniser=FakeRecogniser("slower"))) as host:  # type: ignore[arg-type]
+    with hosting(FakeParts(model=model, recogniser=FakeRecogniser("slower"))) as host:  # type: ignore[arg-type]
         yield host
 
 

@@ -18,14 +18,14 @@ from engine.runtime.factories import Factories
 from engine.settings import AudioSettings, HistorySettings, Settings
 from tests.engine.history.turns import talk
 from tests.engine.runtime.test_conductor import Host, hosting
-from tests.fakes import FakeLanguageModel, Stage
+from tests.fakes import FakeLanguageModel, FakeParts
 
 ROOT = Path(__file__).parents[4]
 KEEPING = Settings(audio=AudioSettings(hands_free=False), history=HistorySettings(keep="forever"))
 
 
 @dataclass
-class KeepingStage(Stage):
+class KeepingParts(FakeParts):
     """One with a file for conversations."""
 
     history: Path | None = None
@@ -36,9 +36,9 @@ class KeepingStage(Stage):
 
 @contextmanager
 def keeping(folder: Path, settings: Settings = KEEPING) -> Iterator[Host]:
-    stage = KeepingStage(model=FakeLanguageModel("Good ", "day ", "to ", "you."))
-    stage.history = folder / NAME
-    with hosting(stage, settings) as host:
+    parts = KeepingParts(model=FakeLanguageModel("Good ", "day ", "to ", "you."))
+    parts.history = folder / NAME
+    with hosting(parts, settings) as host:
         yield host
 
 
@@ -77,7 +77,7 @@ def test_who_goes_on_with_one_has_its_history_as_it_was_heard(tmp_path: Path) ->
             (-2, "does it rain?", "It rains")
         ]
         host.ask("and now?")
-        history = host.stage.model.histories[-1]
+        history = host.parts.model.histories[-1]
         assert [(each.text, each.interrupted, each.private) for each in history] == [
             ("does it rain?", False, False),
             ("It rains", True, True),
@@ -103,7 +103,7 @@ def test_a_reply_is_heard_again_from_a_word_on_and_makes_no_turn(tmp_path: Path)
         assert "".join(each.text for each in host.of(api.ReplyDelta)) == reply
         host.engine.post(api.SendText("again"))
         host.wait(lambda: len(host.of(api.TurnEnded)) == 2, playing=800)
-        asked = [each.text for each in host.stage.model.histories[-1]]
+        asked = [each.text for each in host.parts.model.histories[-1]]
         assert asked == ["hi", reply, "again"]
     with Store(tmp_path / NAME) as store:
         assert [turn.said for turn in store.read(1).turns] == ["hi", "again"]
@@ -159,7 +159,7 @@ def test_deleting_the_present_conversation_shows_an_empty_one(tmp_path: Path) ->
         assert host.of(api.ConversationOpened) == [api.ConversationOpened(None)]
         host.engine.post(api.SendText("fresh"))
         host.wait(lambda: len(host.of(api.TurnEnded)) == 2, playing=800)
-        asked = [each.text for each in host.stage.model.histories[-1]]
+        asked = [each.text for each in host.parts.model.histories[-1]]
         assert asked == ["fresh"]
 
 

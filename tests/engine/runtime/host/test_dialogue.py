@@ -16,7 +16,7 @@ from engine.messages.words import Ending, Part
 from engine.runtime.host import dialogue
 from engine.runtime.host.dialogue import READY_S, Keep, converse
 from engine.settings import RecogniserSettings, Settings
-from tests.fakes import HandLoudspeaker, Stage
+from tests.fakes import FakeParts, HandLoudspeaker
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def broken(settings: RecogniserSettings, phrases: Sequence[str]) -> Recogniser:
 
 
 def test_a_part_that_cannot_be_loaded_ends_it_soon_with_its_own_fault(question: Path) -> None:
-    factories = replace(Stage(loudspeakers={}).factories(), recogniser=broken)
+    factories = replace(FakeParts(loudspeakers={}).factories(), recogniser=broken)
     began = time.monotonic()
     with pytest.raises(EngineError, match="sphinx is half there") as caught:
         converse(
@@ -49,8 +49,8 @@ def test_a_part_that_cannot_be_loaded_ends_it_soon_with_its_own_fault(question: 
 def test_without_a_microphone_it_ends_at_once_and_says_what_to_do(
     loudspeakers: dict[str, HandLoudspeaker] | None,
 ) -> None:
-    stage = Stage(microphones={})
-    stage.loudspeakers = stage.loudspeakers if loudspeakers is None else loudspeakers
+    parts = FakeParts(microphones={})
+    parts.loudspeakers = parts.loudspeakers if loudspeakers is None else loudspeakers
     shown: list[Event] = []
     with pytest.raises(EngineError, match="no microphone") as caught:
         converse(
@@ -58,7 +58,7 @@ def test_without_a_microphone_it_ends_at_once_and_says_what_to_do(
             microphone=None,
             loudspeaker=None,
             show=shown.append,
-            factories=stage.factories(),
+            factories=parts.factories(),
         )
     assert caught.value.hint.endswith("with --mic FILE.")
     told = [event.part for event in shown if isinstance(event, Failed)]
@@ -67,14 +67,14 @@ def test_without_a_microphone_it_ends_at_once_and_says_what_to_do(
 
 def test_a_microphone_that_stands_in_is_told_and_lets_it_begin() -> None:
     shown: list[Event] = []
-    stage = dialogue._Talk(None, None, shown.append)
+    parts = dialogue._Talk(None, None, shown.append)
     fault = Failed("device", "There is no microphone 'usb'.", "Plug it in.", part=Part.MICROPHONE)
-    stage.receive(fault)
+    parts.receive(fault)
     assert shown == []
     for part in dialogue.NEEDED - {Part.MICROPHONE}:
-        stage.receive(Ready(part, "fake"))
-    stage.receive(Ready(Part.MICROPHONE, "default"))
-    stage.wait_ready()
+        parts.receive(Ready(part, "fake"))
+    parts.receive(Ready(Part.MICROPHONE, "default"))
+    parts.wait_ready()
     assert shown[-2:] == [fault, Ready(Part.MICROPHONE, "default")]
 
 
@@ -83,21 +83,21 @@ def ended(turn: int, said: str, ending: Ending) -> TurnEnded:
 
 
 def test_a_turn_that_was_joined_is_listed_once_with_all_that_was_said() -> None:
-    stage = dialogue._Talk(None, None, lambda _: None)
-    stage.receive(ended(1, "", Ending.SUPERSEDED))
-    stage.receive(ended(2, "what time is it in tokyo", Ending.COMPLETE))
-    stage.receive(ended(3, "never mind", Ending.SUPERSEDED))  # another question took its place
-    assert [each.heard for each in stage.exchanges] == ["what time is it in tokyo", "never mind"]
+    parts = dialogue._Talk(None, None, lambda _: None)
+    parts.receive(ended(1, "", Ending.SUPERSEDED))
+    parts.receive(ended(2, "what time is it in tokyo", Ending.COMPLETE))
+    parts.receive(ended(3, "never mind", Ending.SUPERSEDED))  # another question took its place
+    assert [each.heard for each in parts.exchanges] == ["what time is it in tokyo", "never mind"]
 
 
 def test_a_part_that_stands_in_for_a_broken_one_lets_it_begin(question: Path) -> None:
-    stage = Stage()
+    parts = FakeParts()
     whisper_only = Settings(recogniser=RecogniserSettings(engine="whisper", model="/gone"))
 
     def recogniser(settings: RecogniserSettings, phrases: Sequence[str]) -> Recogniser:
-        return broken(settings, phrases) if settings.engine == "whisper" else stage.recogniser
+        return broken(settings, phrases) if settings.engine == "whisper" else parts.recogniser
 
-    factories = replace(stage.factories(), recogniser=recogniser)
+    factories = replace(parts.factories(), recogniser=recogniser)
     turns = converse(
         whisper_only,
         microphone=question,
@@ -151,7 +151,7 @@ def test_a_conversation_is_kept_as_it_was_recorded_and_written(
             loudspeaker=tmp_path / "reply.wav",
             show=lambda _: None,
             keep=keep,
-            factories=Stage().factories(),
+            factories=FakeParts().factories(),
         )
     info = soundfile.info(tmp_path / "talk.wav")
     assert info.channels == 2

@@ -17,7 +17,7 @@ from engine.runtime.host.offline_synthesis import Clock, OfflineSynthesis, Scrip
 from engine.runtime.host.say_command import play, say, say_with, write_wav
 from engine.settings import Manner, Settings, SpeechSettings
 from engine.tts.base import Progress, TtsModel
-from tests.fakes import FORMANT, RATE, HandLoudspeaker, Stage
+from tests.fakes import FORMANT, RATE, FakeParts, HandLoudspeaker
 from tests.fakes_tts import SAMPLE_RATE, FakeTts
 
 
@@ -27,7 +27,7 @@ def _own_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def factories(model: TtsModel) -> Factories:
-    return replace(Stage().factories(), synthesiser=lambda settings, progress: model)
+    return replace(FakeParts().factories(), synthesiser=lambda settings, progress: model)
 
 
 def speech(**changes: Any) -> Settings:
@@ -72,7 +72,7 @@ def test_a_text_without_words_makes_no_file(tmp_path: Path) -> None:
 
 def test_a_text_without_words_is_not_blamed_on_the_loudspeaker() -> None:
     without = replace(
-        factories(FakeTts()), loudspeaker=Stage(loudspeakers={}).factories().loudspeaker
+        factories(FakeTts()), loudspeaker=FakeParts(loudspeakers={}).factories().loudspeaker
     )
     with pytest.raises(InvalidInput, match="nothing to say"):
         say_with("", speech(), Manner(), without)
@@ -170,11 +170,11 @@ def test_a_loudspeaker_that_stands_still_is_a_fault() -> None:
 
 
 def test_aloud_the_loudspeaker_of_the_settings_is_used_and_closed() -> None:
-    stage = Stage()
-    loudspeaker = stage.loudspeakers[""]
+    parts = FakeParts()
+    loudspeaker = parts.loudspeakers[""]
     loudspeaker.gone = True
     model = FakeTts()
-    real = replace(stage.factories(), synthesiser=lambda settings, progress: model)
+    real = replace(parts.factories(), synthesiser=lambda settings, progress: model)
     with pytest.raises(DeviceError, match="gone"):
         say_with("Go on now.", speech(), Manner(), real)
     assert loudspeaker.closed
@@ -201,7 +201,7 @@ def test_the_formant_voice_stands_in_for_the_default_alone(
             raise ModelError("The pack is missing.", hint="Install it.")
         return FakeTts()
 
-    there = replace(Stage().factories(), synthesiser=synthesiser)
+    there = replace(FakeParts().factories(), synthesiser=synthesiser)
     settings = Settings(speech=SpeechSettings(engine=engine))
     if engine == "voxtream2":  # asked for by name
         with pytest.raises(ModelError, match="missing"):

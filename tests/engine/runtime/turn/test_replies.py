@@ -12,10 +12,10 @@ from engine.runtime.turn.dials import Dials
 from engine.runtime.turn.facts import ActionAsked, Fact, ReplyGrew
 from engine.runtime.turn.replies import Replies
 from engine.runtime.workers import thinker as thinker_module
-from engine.runtime.workers.speaker import Order, SayWords
 from engine.runtime.workers.thinker import Thinker
+from engine.runtime.workers.voice.speaker import Order, SayWords
 from engine.settings import LanguageModelSettings
-from tests.fakes import FakeLanguageModel, Stage
+from tests.fakes import FakeLanguageModel, FakeParts
 
 
 class HandWorker:
@@ -45,10 +45,10 @@ class Mind:
         self.model = FakeLanguageModel(*deltas)
         self.told: list[Fact | Event] = []
         self.said: list[Order] = []
-        stage = Stage(model=self.model)
-        self.thinker = Thinker(stage.factories(), self.told.append, self.said.append, lambda: None)
-        crew = SimpleNamespace(thinker=self.thinker, dials=Dials(lead_ms=240))
-        self.replies = Replies(crew)
+        parts = FakeParts(model=self.model)
+        self.thinker = Thinker(parts.factories(), self.told.append, self.said.append, lambda: None)
+        workers = SimpleNamespace(thinker=self.thinker, dials=Dials(lead_ms=240))
+        self.replies = Replies(workers)
         self.thinker.post(LanguageModelSettings())
         self.run()
         self.told.clear()

@@ -5,7 +5,7 @@ from engine.messages.events import Failed
 from engine.messages.words import Ending, Part
 from engine.runtime.workers.flap_guard import RELAPSE_S, FlapGuard
 from tests.engine.runtime.test_conductor import Host, hosting
-from tests.fakes import WORD_SAMPLES, FakeLanguageModel, HandLoudspeaker, HandMicrophone, Stage
+from tests.fakes import WORD_SAMPLES, FakeLanguageModel, FakeParts, HandLoudspeaker, HandMicrophone
 
 
 class Frozen(HandLoudspeaker):
@@ -17,7 +17,7 @@ class Frozen(HandLoudspeaker):
         return taken
 
 
-class FrozenStage(Stage):
+class FrozenParts(FakeParts):
     """Every loudspeaker and microphone that is opened fails soon, until `works` is set."""
 
     works = False
@@ -42,26 +42,26 @@ def test_only_a_fault_soon_after_another_is_a_relapse() -> None:
 
 
 def test_a_loudspeaker_that_stays_frozen_ends_the_reply_and_is_tried_again() -> None:
-    stage = FrozenStage(model=FakeLanguageModel("one two three four five six seven eight"))
-    with hosting(stage) as host:
+    parts = FrozenParts(model=FakeLanguageModel("one two three four five six seven eight"))
+    with hosting(parts) as host:
         host.engine.post(SendText("count"))
         ended = host.wait_ended(1, playing=800)
         assert ended.ending is Ending.DEVICE_LOST
         assert 0 < len(ended.heard) < len(ended.reply)
         assert len(faults(host, Part.LOUDSPEAKER)) == 2
-        stage.works = True
+        parts.works = True
         host.engine.post(SendText("count"))
         assert host.wait_ended(2).ending is Ending.COMPLETE
-        assert stage.loudspeakers[""].samples_played == 8 * WORD_SAMPLES
+        assert parts.loudspeakers[""].samples_played == 8 * WORD_SAMPLES
 
 
 def test_a_microphone_that_stays_frozen_is_given_up_until_the_person_talks() -> None:
-    stage = FrozenStage()
-    with hosting(stage) as host:
+    parts = FrozenParts()
+    with hosting(parts) as host:
         host.wait(lambda: len(faults(host, Part.MICROPHONE)) == 2)
         host.ask("anything")
         assert len(faults(host, Part.MICROPHONE)) == 2
-        stage.works = True
+        parts.works = True
         host.engine.post(PressTalk())
         host.engine.post(ReleaseTalk())
         assert host.wait_ended(2).said == "hello there"

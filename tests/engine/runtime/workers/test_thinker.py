@@ -13,10 +13,10 @@ from engine.messages.events import Event, Failed, Loading, Ready
 from engine.runtime.turn.dials import Dials
 from engine.runtime.turn.facts import Fact
 from engine.runtime.turn.reply import Reply
-from engine.runtime.workers.speaker import Order
 from engine.runtime.workers.thinker import GetReady, Rest, Thinker
+from engine.runtime.workers.voice.speaker import Order
 from engine.settings import LanguageModelSettings
-from tests.fakes import FakeLanguageModel, Stage
+from tests.fakes import FakeLanguageModel, FakeParts
 
 HISTORY = (Message(Role.USER, "hello"), Message(Role.ASSISTANT, "Good day."))
 
@@ -29,7 +29,7 @@ class Mind:
         self.model.slices = 3
         self.told: list[Fact | Event] = []
         said: list[Order] = []
-        factories = Stage(model=self.model).factories()
+        factories = FakeParts(model=self.model).factories()
         self.thinker = Thinker(factories, self.told.append, said.append, lambda: None)
         self.thinker._handle(LanguageModelSettings())
         self.thinker._load_wanted()
@@ -106,7 +106,7 @@ def loading_until_cancelled(began: threading.Event):
 def endless():
     """endless.thinker loads for ever; endless.began tells that it began."""
     began, told = threading.Event(), queue.SimpleQueue()
-    factories = replace(Stage().factories(), language_model=loading_until_cancelled(began))
+    factories = replace(FakeParts().factories(), language_model=loading_until_cancelled(began))
     thinker = Thinker(factories, told.put, lambda order: None, lambda: None)
     thinker.start()
     thinker.post(LanguageModelSettings(engine="llama"))
@@ -139,7 +139,7 @@ def test_loading_is_not_given_up_for_what_applies_live() -> None:
         progress("Still loading", None)
         return model
 
-    factories = replace(Stage().factories(), language_model=load)
+    factories = replace(FakeParts().factories(), language_model=load)
     thinker = Thinker(factories, told.append, lambda order: None, lambda: None)
     thinker.post(settings)
     for chosen in (settings, warmer):

@@ -13,16 +13,16 @@ from engine.messages.events import Event, Failed
 from engine.runtime.turn.endpointing import LONGEST_S, Length, Silence
 from engine.runtime.turn.facts import Drafted, Fact
 from engine.runtime.turn.orders import CloseUtterance, JoinUtterance, OpenUtterance
-from engine.runtime.workers.ducking import Ducking
-from engine.runtime.workers.listener import (
+from engine.runtime.workers.ears.ducking import Ducking
+from engine.runtime.workers.ears.listener import (
     Attend,
     Listener,
     Order,
     UseDevice,
 )
-from engine.runtime.workers.transcriber import HearAudio, Job
+from engine.runtime.workers.ears.transcriber import HearAudio, Job
 from tests.end_to_end.spoken import silence, spoken
-from tests.fakes import Stage
+from tests.fakes import FakeParts
 
 QUIET_S = 2.0
 BLOCK = SAMPLE_RATE // 20
@@ -38,7 +38,7 @@ class Ears:
     def __init__(self) -> None:
         self.told: list[Fact | Event] = []
         self.jobs: list[Job] = []
-        self._stage = Stage()
+        self._stage = FakeParts()
         nothing = Played(np.zeros(0, np.float32), SAMPLE_RATE, more=False)
         self.ducked: list[bool] = []
         self.listener = Listener(

@@ -1,7 +1,7 @@
 """A trace of somebody makes the reply quieter at once, and for a moment only."""
 
 from engine.asr.base import SAMPLE_RATE
-from engine.runtime.workers.ducking import HOLD_S, Ducking
+from engine.runtime.workers.ears.ducking import HOLD_S, Ducking
 
 HOLD = int(HOLD_S * SAMPLE_RATE)
 

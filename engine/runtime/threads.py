@@ -15,14 +15,14 @@ from engine.runtime.factories import Factories
 from engine.runtime.turn.dials import Dials
 from engine.runtime.turn.facts import Fact
 from engine.runtime.workers.background import Background
-from engine.runtime.workers.ducking import Ducking
+from engine.runtime.workers.ears.ducking import Ducking
+from engine.runtime.workers.ears.listener import Listener
+from engine.runtime.workers.ears.transcriber import Transcriber
 from engine.runtime.workers.historian import Historian
 from engine.runtime.workers.librarian import Librarian
-from engine.runtime.workers.listener import Listener
 from engine.runtime.workers.recorder import Overhear, Recorder
-from engine.runtime.workers.speaker import Speaker
 from engine.runtime.workers.thinker import Thinker
-from engine.runtime.workers.transcriber import Transcriber
+from engine.runtime.workers.voice.speaker import Speaker
 from engine.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -37,7 +37,7 @@ class _Member(Protocol):
 
 
 @dataclass(frozen=True)
-class Crew:
+class Workers:
     listener: Listener
     transcriber: Transcriber
     thinker: Thinker
@@ -89,8 +89,8 @@ def assemble(
     tell: Callable[[Fact | Event], None],
     situation: Callable[[], Situation],
     in_force: Callable[[], Settings],
-) -> Crew:
-    """The crew for these settings, not yet started; `in_force` tells those of any later moment."""
+) -> Workers:
+    """Workers for these settings, not yet started; `in_force` tells the settings of later on."""
     dials = Dials(lead_ms=settings.audio.lead_ms, rate=settings.speech.rate)
     dials.volume = settings.audio.volume
     speaker = Speaker(factories, tell, dials)
@@ -108,4 +108,4 @@ def assemble(
     historian = Historian(factories.history, tell)
     librarian = Librarian(tell, in_force)
     talkers = (listener, transcriber, thinker, speaker)
-    return Crew(*talkers, recorder, background, historian, librarian, dials)
+    return Workers(*talkers, recorder, background, historian, librarian, dials)

@@ -12,21 +12,21 @@ from engine.audio.vad import SpeechPaused, SpeechResumed
 from engine.messages.events import Event, PartialTranscript
 from engine.runtime.turn.facts import Drafted, Fact, Glanced, Transcribed
 from engine.runtime.turn.orders import CloseUtterance, DropUtterance, JoinUtterance, OpenUtterance
-from engine.runtime.workers import transcriber as transcriber_module
-from engine.runtime.workers.transcriber import (
+from engine.runtime.workers.ears import transcriber as transcriber_module
+from engine.runtime.workers.ears.transcriber import (
     HearAudio,
     Transcriber,
 )
 from engine.settings import RecogniserSettings
 from tests.engine.runtime.turn.test_replies import HandWorker
-from tests.fakes import Stage
+from tests.fakes import FakeParts
 
 
 class Scribe:
     def __init__(self) -> None:
-        self.stage = Stage()
+        self.parts = FakeParts()
         self.told: list[Fact | Event] = []
-        self.transcriber = Transcriber(self.stage.factories(), self.told.append)
+        self.transcriber = Transcriber(self.parts.factories(), self.told.append)
         self.do(RecogniserSettings(), OpenUtterance(1, None))
         self.hear(1)
         self.told.clear()
@@ -50,7 +50,7 @@ def _by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_was_said_into_a_reply_is_heard_as_an_aside() -> None:
     scribe = Scribe()
-    scribe.stage.recogniser.aside = "wait"
+    scribe.parts.recogniser.aside = "wait"
     scribe.do(CloseUtterance(1, aside=True))
     assert [told.transcript.text for told in scribe.of(Transcribed)] == ["wait"]
 
@@ -59,7 +59,7 @@ def test_the_draft_of_the_last_pause_is_the_transcript() -> None:
     scribe = Scribe()
     scribe.do(SpeechPaused(800))
     draft = scribe.of(Drafted)[0]
-    scribe.stage.recogniser.text = "something else"
+    scribe.parts.recogniser.text = "something else"
     scribe.do(CloseUtterance(1))
     assert (draft.turn, draft.pause, draft.transcript.text) == (1, 800, "hello there")
     assert scribe.of(Transcribed) == [Transcribed(1, draft.transcript, draft.at)]
@@ -68,7 +68,7 @@ def test_the_draft_of_the_last_pause_is_the_transcript() -> None:
 def test_speech_that_goes_on_makes_a_draft_worthless() -> None:
     scribe = Scribe()
     scribe.do(SpeechPaused(800), SpeechResumed(0))
-    scribe.stage.recogniser.text = "hello there you"
+    scribe.parts.recogniser.text = "hello there you"
     scribe.do(CloseUtterance(1))
     assert scribe.of(Transcribed)[0].transcript.text == "hello there you"
 
@@ -85,7 +85,7 @@ def test_an_utterance_that_goes_on_as_another_turn_keeps_what_was_heard() -> Non
     scribe.hear(2)
     scribe.do(CloseUtterance(2))
     assert [said.turn for said in scribe.of(Transcribed)] == [1, 2]
-    assert scribe.stage.recogniser.samples == 3_200
+    assert scribe.parts.recogniser.samples == 3_200
 
 
 def test_what_cannot_go_on_begins_anew() -> None:
@@ -93,7 +93,7 @@ def test_what_cannot_go_on_begins_anew() -> None:
     scribe.do(DropUtterance(1), JoinUtterance(1, 2))
     scribe.hear(2)
     scribe.do(CloseUtterance(2))
-    assert scribe.stage.recogniser.samples == 1_600
+    assert scribe.parts.recogniser.samples == 1_600
     assert len(scribe.of(Transcribed)) == 1
 
 
@@ -101,15 +101,15 @@ def test_after_the_end_no_text_so_far_is_told() -> None:
     scribe = Scribe()
     scribe.do(CloseUtterance(1))
     scribe.told.clear()
-    scribe.stage.recogniser.text = "other words"
+    scribe.parts.recogniser.text = "other words"
     scribe.transcriber._tick()
     assert scribe.of(PartialTranscript) == []
 
 
 def test_another_language_applies_without_loading() -> None:
     loads: list[RecogniserSettings] = []
-    stage = Stage()
-    factories = stage.factories()
+    parts = FakeParts()
+    factories = parts.factories()
 
     def load(settings: RecogniserSettings, phrases: Sequence[str]) -> Recogniser:
         loads.append(settings)
@@ -128,13 +128,13 @@ def test_another_language_applies_without_loading() -> None:
         transcriber.post(settings)
         transcriber._worker.run()
     assert loads == [whisper]
-    assert stage.recogniser.language == "de"
+    assert parts.recogniser.language == "de"
     assert judged == ["en", "de"]
 
 
 def test_a_glance_is_told_before_the_text_so_far() -> None:
     scribe = Scribe()
-    scribe.stage.recogniser.text = "stop it"
+    scribe.parts.recogniser.text = "stop it"
     scribe.do(OpenUtterance(2, None))
     scribe.told.clear()
     scribe.hear(2)

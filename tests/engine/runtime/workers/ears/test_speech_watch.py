@@ -7,7 +7,7 @@ from engine.audio import vad
 from engine.audio.base import Pcm
 from engine.audio.vad import WINDOW, SpeechStarted
 from engine.runtime.turn.endpointing import Silence
-from engine.runtime.workers.speech_watch import INSISTENT, SpeechWatch
+from engine.runtime.workers.ears.speech_watch import INSISTENT, SpeechWatch
 
 
 class ScriptedVad:

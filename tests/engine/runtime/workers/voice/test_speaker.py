@@ -13,14 +13,14 @@ from engine.runtime.turn.dials import DUCKED, Dials
 from engine.runtime.turn.facts import Delivery, Fact, ReplyEnded
 from engine.runtime.turn.orders import Resume, UseDevice
 from engine.runtime.turn.reply import Reply
-from engine.runtime.workers.speaker import (
+from engine.runtime.workers.voice.speaker import (
     LONGEST_PAUSE_S,
     SayWords,
     Speaker,
 )
 from engine.settings import SpeechSettings
 from engine.text.word import Word
-from tests.fakes import HandLoudspeaker, Stage
+from tests.fakes import FakeParts, HandLoudspeaker
 
 BLOCK = 160  # samples that are played between two ticks
 WORDS = tuple(Word(text, 0, 0) for text in ("one", "two", "three", "four", "five", "six"))
@@ -30,13 +30,13 @@ class Mouth:
     """A speaker with a loudspeaker in the hand, and a reply it has begun as turn 1."""
 
     def __init__(self) -> None:
-        stage = Stage()
-        self.loudspeaker: HandLoudspeaker = stage.loudspeakers[""]
-        self.stage = stage
+        parts = FakeParts()
+        self.loudspeaker: HandLoudspeaker = parts.loudspeakers[""]
+        self.parts = parts
         self.told: list[Fact | Event] = []
         self.dials = Dials(lead_ms=240)
         self.reply = Reply(1, self.dials, aloud=True)
-        self.speaker = Speaker(stage.factories(), self.told.append, self.dials)
+        self.speaker = Speaker(parts.factories(), self.told.append, self.dials)
         for order in (
             SpeechSettings(),
             UseDevice(""),
@@ -124,7 +124,7 @@ def test_a_reply_that_somebody_else_has_ended_is_not_told_again() -> None:
     mouth.run(400)
     assert ends(mouth) == []
     assert mouth.reply.delivery == heard
-    assert mouth.stage.voice.sessions[0].closed
+    assert mouth.parts.voice.sessions[0].closed
 
 
 def test_words_of_a_reply_that_has_ended_are_not_said() -> None:
@@ -134,13 +134,13 @@ def test_words_of_a_reply_that_has_ended_are_not_said() -> None:
     late.end(Ending.SUPERSEDED)
     mouth.speaker._handle(SayWords(late, WORDS))
     mouth.run(50)
-    assert len(mouth.stage.voice.sessions) == 1
+    assert len(mouth.parts.voice.sessions) == 1
     assert (late.delivery, mouth.reply.delivery) == (Delivery(), Delivery())
 
 
 def test_a_voice_that_breaks_ends_its_reply_as_failed() -> None:
     mouth = Mouth()
-    mouth.stage.voice.sessions[0]._fail_at = 2
+    mouth.parts.voice.sessions[0]._fail_at = 2
     with pytest.raises(RuntimeError):
         mouth.run(400)
     mouth.speaker._report(RuntimeError("the fake voice broke"))
@@ -151,7 +151,7 @@ def test_a_voice_that_breaks_ends_its_reply_as_failed() -> None:
 def test_what_is_chosen_during_a_reply_is_loaded_once_and_after_it() -> None:
     mouth = Mouth()
     mouth.run(20)
-    loads = mouth.stage.count_loads()
+    loads = mouth.parts.count_loads()
     for device in ("cuda", "auto", "cpu"):
         mouth.speaker._handle(SpeechSettings(device=device))
     mouth.run(20)
@@ -166,7 +166,7 @@ def test_a_new_rate_reaches_words_that_were_made_ahead_of_the_ear() -> None:
     mouth.run(15)  # into the second word; the lead holds the third and the fourth
     mouth.dials.rate = 6.0
     mouth.run(400)
-    assert mouth.stage.voice.sessions[0].rates == [None, None, None, 6.0, 6.0, 6.0]
+    assert mouth.parts.voice.sessions[0].rates == [None, None, None, 6.0, 6.0, 6.0]
     np.testing.assert_array_equal(mouth.heard(), undisturbed())
     assert mouth.reply.delivery.words == WORDS
     assert mouth.loudspeaker.underruns == 0
@@ -204,7 +204,7 @@ def test_neither_a_duck_nor_a_volume_wakes_a_paused_reply() -> None:
 
 def test_a_loudspeaker_that_goes_before_the_first_sound_leaves_the_reply_to_be_read() -> None:
     mouth = Mouth()
-    mouth.stage.loudspeakers.clear()
+    mouth.parts.loudspeakers.clear()
     mouth.loudspeaker.gone = True
     for _ in range(10):
         mouth.speaker._tick()
@@ -215,7 +215,7 @@ def test_a_loudspeaker_that_goes_before_the_first_sound_leaves_the_reply_to_be_r
 
 def test_what_is_still_written_where_there_is_no_loudspeaker_is_waited_for() -> None:
     mouth = Mouth()
-    mouth.stage.loudspeakers.clear()
+    mouth.parts.loudspeakers.clear()
     mouth.speaker._handle(UseDevice("none"))
     reply = Reply(2, mouth.dials, aloud=True)
     mouth.speaker._handle(SayWords(reply, WORDS))
@@ -226,4 +226,4 @@ def test_what_is_still_written_where_there_is_no_loudspeaker_is_waited_for() -> 
     for _ in range(10):
         mouth.speaker._tick()
     assert reply.ending is Ending.COMPLETE
-    assert len(mouth.stage.voice.sessions) == 1  # of the first reply: nothing was mimed
+    assert len(mouth.parts.voice.sessions) == 1  # of the first reply: nothing was mimed

@@ -41,11 +41,11 @@ from engine.runtime.turn.orders import (
     UseDevice,
     UtteranceOrder,
 )
-from engine.runtime.workers.ducking import Ducking
+from engine.runtime.workers.ears.ducking import Ducking
+from engine.runtime.workers.ears.speech_watch import SpeechWatch
+from engine.runtime.workers.ears.transcriber import HearAudio, Job
 from engine.runtime.workers.flap_guard import FlapGuard
 from engine.runtime.workers.recorder import Overhear, Sink
-from engine.runtime.workers.speech_watch import SpeechWatch
-from engine.runtime.workers.transcriber import HearAudio, Job
 from engine.runtime.workers.worker import Worker
 from engine.settings import RecogniserSettings
 

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 from engine.messages.events import Event, Notice
 from engine.runtime.turn.facts import Fact
-from engine.runtime.workers.loaded_voice import LoadedVoice
+from engine.runtime.workers.voice.loaded_voice import LoadedVoice
 from engine.settings import SpeechSettings
 from engine.tts.base import Progress, TtsInfo, Voice
-from tests.fakes import Stage
+from tests.fakes import FakeParts
 from tests.fakes_tts import FakeSession, FakeTts
 
 SLOW, SLOWER = "It is slow.", "It is slower."
@@ -32,8 +32,8 @@ class SlowTts(FakeTts):
 
 def test_what_a_model_notes_is_told_once_each() -> None:
     told: list[Fact | Event] = []
-    stage = Stage()
-    factories = replace(stage.factories(), synthesiser=lambda settings, progress: SlowTts())
+    parts = FakeParts()
+    factories = replace(parts.factories(), synthesiser=lambda settings, progress: SlowTts())
     voice = LoadedVoice(factories, told.append)
 
     def notices() -> list[str]:
@@ -72,7 +72,7 @@ def test_seed_and_voice_apply_without_loading() -> None:
         made.append(SeededTts())
         return made[-1]
 
-    voice = LoadedVoice(replace(Stage().factories(), synthesiser=load), lambda told: None)
+    voice = LoadedVoice(replace(FakeParts().factories(), synthesiser=load), lambda told: None)
     voice.load(SpeechSettings(seed=1))
     voice.load(SpeechSettings(seed=2))
     voice.open()

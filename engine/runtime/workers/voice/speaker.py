@@ -30,8 +30,8 @@ from engine.runtime.turn.orders import Resume, UseDevice
 from engine.runtime.turn.playback import Playback
 from engine.runtime.turn.reply import Reply
 from engine.runtime.workers.flap_guard import FlapGuard
-from engine.runtime.workers.loaded_voice import LoadedVoice
-from engine.runtime.workers.unspoken import Unspoken
+from engine.runtime.workers.voice.loaded_voice import LoadedVoice
+from engine.runtime.workers.voice.unspoken import Unspoken
 from engine.runtime.workers.worker import Worker
 from engine.settings import SpeechSettings
 from engine.text.word import Word

@@ -1,0 +1,1 @@
+"""What listens: the microphone, who speaks when, what was said."""
