@@ -4,7 +4,7 @@ Invariant: it posts SendText only for text with something in it, and keeps what 
 was sent.
 """
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QWidget
 
 from app.bridge import Post
@@ -33,7 +33,16 @@ class Composer(QFrame):
         self.line.returnPressed.connect(self.send_typed)
         self.send.clicked.connect(self.send_typed)
         self.stop.clicked.connect(self.stop_reply)
+        self.line.installEventFilter(self)
         self._lay_out()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """The line has no frame of its own: the whole row shows that one types into it."""
+        if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
+            self.setProperty("typing", event.type() == QEvent.Type.FocusIn)
+            self.style().unpolish(self)
+            self.style().polish(self)
+        return super().eventFilter(watched, event)
 
     def on_event(self, event: Event) -> None:
         if isinstance(event, PhaseChanged):

@@ -4,8 +4,6 @@ Invariant: the engine keeps and finds; this shows and asks. Nothing is deleted w
 word, and nothing here stops the program.
 """
 
-from itertools import pairwise
-
 from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtGui import QAction, QActionGroup, QShowEvent
 from PySide6.QtWidgets import (
@@ -57,22 +55,23 @@ class HistoryPanel(QWidget):
         self._removing: tuple[int, ...] = ()  # asked for and not yet confirmed
         self._typing = QTimer(self, singleShot=True, interval=_TYPING_MS)
         self._typing.timeout.connect(self._list)
-        self.search = self._make_search()
-        self.rows = self._make_rows(theme)
-        self._filler = QWidget(self)
-        self.nothing = Label("", self)
-        self.nothing.setProperty("kind", "muted")
-        self.nothing.setWordWrap(True)
-        self.private = Switch("&Private", theme, self)
-        self.private.setAccessibleName("Private conversation")
-        self.private.setToolTip("Begin a conversation of which nothing is kept, or end it")
-        self.private.clicked.connect(lambda on: post(NewConversation(private=on)))
+        # made in the order in which Tab goes through them
         self.more = IconButton("more", "More about conversations", theme, self)
         self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.keeping = QActionGroup(self)
         self.more.setMenu(self._make_menu())
         self.question = self._make_question()
+        self.search = self._make_search()
+        self.nothing = Label("", self)
+        self.nothing.setProperty("kind", "muted")
+        self.nothing.setWordWrap(True)
+        self.rows = self._make_rows(theme)
+        self._filler = QWidget(self)
         self.confirmation, self._asked, self.delete, self.spare = self._make_confirmation()
+        self.private = Switch("&Private", theme, self)
+        self.private.setAccessibleName("Private conversation")
+        self.private.setToolTip("Begin a conversation of which nothing is kept, or end it")
+        self.private.clicked.connect(lambda on: post(NewConversation(private=on)))
         self._lay_out()
         self.show_keeping(keep)
 
@@ -266,6 +265,3 @@ class HistoryPanel(QWidget):
         column.addWidget(self._filler, 1)
         column.addWidget(self.confirmation)
         column.addLayout(foot)
-        order = (self.search, self.rows, self.delete, self.spare, self.private)
-        for before, after in pairwise(order):
-            self.setTabOrder(before, after)

@@ -40,6 +40,7 @@ class LatencyDialog(QDialog):
         self.setModal(False)
         self.resize(440, 560)
         self.bars = Bars(theme, self)
+        self._area = QScrollArea(self)
         self.copy = QPushButton("&Copy as text", self)
         self.copy.clicked.connect(self._copy)
         self.none_yet = Label("No turn yet. Ask something, then look again.", self)
@@ -84,7 +85,8 @@ class LatencyDialog(QDialog):
         how.setProperty("kind", "muted")
         how.setFont(scaled(self.font(), 0.92))
         how.setWordWrap(True)
-        area = QScrollArea(self)
+        area = self._area
+        area.setProperty("kind", "scrolled")
         area.setWidgetResizable(True)
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setAccessibleName("The last turns")

@@ -68,13 +68,13 @@ class VoiceRow(QFrame):
         self.facts.setFont(scaled(self.font(), 0.9, figures=True))
         for label in (self.name, self.facts):
             label.setWordWrap(True)
+        self.more = IconButton("more", "More", theme, self)
         self.hear = QPushButton("Hear", self)
         self.hear.clicked.connect(self._on_hear)
         self.use = QPushButton("Use", self)
         self.use.clicked.connect(lambda: post(ChangeSetting("speech.voice", self.entry.name)))
         self.pace = _pace_box(self)
         self.pace.valueChanged.connect(self._on_pace)
-        self.more = IconButton("more", "More", theme, self)
         self.actions_of: dict[str, QAction] = {}
         self._make_menu()
         self._lay_out()

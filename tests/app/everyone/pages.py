@@ -1,0 +1,218 @@
+"""Every page and dialog there is, opened in a window, with something on it.
+
+Invariant: a page that a person can open is in PAGES; what walks them all is told of a new one here.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
+
+from app.keys import KeysCard
+from app.settings.form import PAGES as SETTINGS_PAGES
+from app.window import Window
+from engine.api import (
+    ClipInspected,
+    ConversationOpened,
+    ConversationsListed,
+    Ending,
+    Event,
+    Failed,
+    KeptConversation,
+    Notice,
+    Part,
+    Phase,
+    PhaseChanged,
+    RecordingChanged,
+    SettingChanged,
+    VoiceEntry,
+    VoicesListed,
+)
+from tests.fakes_engine import LIBRARY, READY, lacking_turn, measurements, spoken_turn
+
+Open = Callable[[Window], QWidget]
+
+TALK = (
+    *READY,
+    *spoken_turn(1, "What time is it?", "It is twenty-five past ten."),
+    *spoken_turn(
+        2,
+        "Tell me about the metronome",
+        "It was patented in 1815, though Winkel built the first one.",
+        heard="It was patented",
+        ending=Ending.INTERRUPTED_BY_SPEECH,
+    ),
+    *lacking_turn(3, "Who wrote Hamlet?"),
+    *measurements(3),
+)
+FAULTS = (
+    Failed("device", "The microphone was unplugged.", "Plug it in.", part=Part.MICROPHONE),
+    Failed("model", "The model folder is half there.", "Fetch it again."),
+)
+KEPT = ConversationsListed(
+    "",
+    (
+        KeptConversation(1, "The metronome", 1_795_300_000.0, 1_795_300_060.0, 4),
+        KeptConversation(2, "Pancakes", 1_795_200_000.0, 1_795_200_060.0, 1, "two eggs and"),
+    ),
+    more=True,
+    current=1,
+)
+VOICES = VoicesListed(
+    (
+        VoiceEntry("Anton", own=True, used="2026-11-22"),
+        VoiceEntry("Grandma", False, 9.4, 38.0, ("rubato-starter",), again=True, pace=3.5),
+        VoiceEntry("Captain", made_for=("voxtream2",), usable=False, why_not="For voxtream2."),
+    ),
+    ("Aunt Erna",),
+)
+CLIP = ClipInspected(
+    Path("my grandmother.flac"),
+    24.4,
+    -21.0,
+    -58.0,
+    usable=True,
+    advice="A part of it is better.",
+    can_clone=True,
+    better=(3.0, 8.0),
+)
+
+
+def told(window: Window, *events: Event) -> None:
+    for event in events:
+        window.on_event(event)
+    QApplication.processEvents()
+
+
+def _settled(window: Window) -> None:
+    told(window, SettingChanged("window.first_start", 5))
+
+
+def _talk(window: Window) -> QWidget:
+    _settled(window)
+    told(window, *TALK, PhaseChanged(4, Phase.SPEAKING), Notice("Timer set for ten minutes."))
+    return window
+
+
+def _signs(window: Window) -> QWidget:
+    """Faults, and the signs that it records and keeps nothing."""
+    _talk(window)
+    told(window, *FAULTS, RecordingChanged(True))
+    told(window, ConversationOpened(None, private=True))
+    turn = spoken_turn(7, "And now?", "Nothing of this is kept.")
+    told(window, *turn)
+    return window
+
+
+def _welcome(window: Window) -> QWidget:
+    _settled(window)
+    told(window, *READY)
+    return window
+
+
+def _clip(window: Window) -> QWidget:
+    """A recording that may become a voice."""
+    _talk(window)
+    told(window, CLIP)
+    window.shelf.voices.consent.agreed.setChecked(True)
+    if window.header.details.isVisible():
+        window.header.details.setChecked(True)
+    return window
+
+
+def _history(window: Window) -> QWidget:
+    _talk(window)
+    told(window, SettingChanged("history.keep", "forever"))
+    window.header.history.setChecked(True)
+    told(window, KEPT)
+    return window
+
+
+def _history_asks(window: Window) -> QWidget:
+    """Whether conversations are to be kept; and whether one is to go."""
+    _settled(window)
+    window.header.history.setChecked(True)
+    told(window, KEPT)
+    window.history.rows.item(0).setSelected(True)
+    window.history.rows.removal_asked.emit()
+    return window
+
+
+def _first_step(number: int) -> Open:
+    def show(window: Window) -> QWidget:
+        told(window, *READY, SettingChanged("window.first_start", number))
+        return window
+
+    return show
+
+
+def _settings(number: int) -> Open:
+    def show(window: Window) -> QWidget:
+        told(window, *READY)
+        dialog = window.open_settings(None)
+        for index, key in enumerate(("language_model.engine", "recogniser.engine")):
+            told(window, SettingChanged(key, ("server", "whisper")[index]))
+        dialog.tabs.setCurrentIndex(number)
+        return dialog
+
+    return show
+
+
+def _voices(window: Window) -> QWidget:
+    told(window, *READY)
+    page = window.shelf.voices.open_page()
+    told(window, VOICES)
+    page.record.click()
+    return page
+
+
+def _models(window: Window) -> QWidget:
+    told(window, *READY)
+    page = window.models.open()
+    told(window, *LIBRARY)
+    return page
+
+
+def _times(window: Window) -> QWidget:
+    _talk(window)
+    return window.shelf.status.show_times()
+
+
+def _keys(window: Window) -> QWidget:
+    card = KeysCard(window.talk_key.label, window)
+    card.show()
+    return card
+
+
+PAGES: dict[str, Open] = {
+    "talk": _talk,
+    "signs": _signs,
+    "welcome": _welcome,
+    "clip": _clip,
+    "history": _history,
+    "history asks": _history_asks,
+    **{f"first start {number + 1}": _first_step(number) for number in range(5)},
+    **{
+        f"settings {page.title.lower()}": _settings(number)
+        for number, page in enumerate(SETTINGS_PAGES)
+    },
+    "voices": _voices,
+    "models": _models,
+    "answer times": _times,
+    "keys": _keys,
+}
+
+
+def seen(root: QWidget) -> list[QWidget]:
+    """The widgets of a page that are in sight or would be after scrolling."""
+    return [
+        each
+        for each in root.findChildren(QWidget)
+        if each.isVisible() and each.window() is root.window()
+    ]
+
+
+def words_of(widget: QWidget) -> str:
+    """How a failed test names a widget."""
+    text = widget.text() if isinstance(widget, QAbstractButton) else ""
+    return f"{type(widget).__name__} “{widget.accessibleName() or text}”"
