@@ -2,8 +2,10 @@
 installer/pins/ from pyproject.toml.
 
 Invariant: the files hold names, versions, markers and hashes for Linux, macOS and Windows and every
-Python the project runs on; never an address or a path. torch is left out, because which build is
-right depends on the machine (installer/setup.py picks it), but what torch itself needs is in.
+Python the project runs on; never an address or a path. torch is in none of them but torch.txt,
+because which build is right depends on the machine (installer/setup.py picks it), but what torch
+itself needs is in. torch.txt holds the builds of the package index: for the processor on Windows,
+for Apple's processors on macOS, and with CUDA and its libraries on Linux.
 """
 
 import argparse
@@ -19,8 +21,9 @@ from pathlib import Path
 from installer.plan import PINS, ROOT, TORCH, VENV
 
 HEADER = "# Made by `make requirements` from pyproject.toml; change that, not this.\n"
-# Installed by their own step, or never: torch and the CUDA libraries its Linux wheel asks for.
-CHOSEN_AT_INSTALL = re.compile(r"^(torch|triton|bitsandbytes|nvidia-.*|cuda-.*)$")
+# Installed by their own step: torch and the CUDA libraries its Linux wheel asks for.
+CHOSEN_AT_INSTALL = re.compile(r"^(torch|triton|nvidia-.*|cuda-.*)$")
+NEVER = "sys_platform == 'never'"  # of what pyproject.toml overrides away
 UV = ["uv==0.13.8"]  # installs the rest; pip alone cannot lift moshi's pins
 BUILD = [  # what builds the project itself and llama-cpp-python
     "hatchling",
@@ -77,6 +80,7 @@ def pin_all(constraints: Path) -> None:
     within = ["-c", str(constraints)]
     hashed = "--generate-hashes"
     run = write("run.txt", compiled(["pyproject.toml", "--extra", "aec", hashed, *within]), set())
+    write("torch.txt", compiled(["-", hashed, *within], TORCH), run, torch=True)
     llm = tomllib.loads((ROOT / "pyproject.toml").read_text())
     wanted = "\n".join(llm["project"]["optional-dependencies"]["llm"])
     write("llm.txt", compiled(["-", hashed, *within], wanted), run)
@@ -106,12 +110,16 @@ def pins(text: str) -> Iterator[Pin]:
             yield Pin(match[1].lower(), match[0].strip(), block.rstrip() + "\n")
 
 
-def write(name: str, text: str, already: set[str]) -> set[str]:
-    """Write one file without what is chosen at install or in `already`; return its first lines."""
+def write(name: str, text: str, already: set[str], *, torch: bool = False) -> set[str]:
+    """Write one file of what is, or is not, `torch` and its libraries, without what is in `already`
+    or never installed; return its first lines.
+    """
     kept = [
         pin
         for pin in pins(text)
-        if not CHOSEN_AT_INSTALL.match(pin.name) and pin.line not in already
+        if bool(CHOSEN_AT_INSTALL.match(pin.name)) is torch
+        and pin.line not in already
+        and NEVER not in pin.line
     ]
     body = HEADER + "".join(pin.text for pin in kept)
     if re.search(r"://|file:|^\s*-", body, re.MULTILINE):

@@ -76,9 +76,16 @@ def test_no_pin_names_an_address_or_a_path(file):
     assert [line for line in lines if not re.fullmatch(f"{pin}|{hashed}", line)] == []
 
 
-def test_torch_and_its_cuda_libraries_are_left_to_the_hardware():
-    names = {pin.name for file in FILES for pin in pins(file.read_text(encoding="utf-8"))}
-    assert [name for name in names if CHOSEN_AT_INSTALL.match(name)] == []
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_torch_and_its_cuda_libraries_are_in_files_of_their_own(file):
+    names = [pin.name for pin in pins(file.read_text(encoding="utf-8"))]
+    of_torch = file.name.startswith("torch")
+    assert [name for name in names if bool(CHOSEN_AT_INSTALL.match(name)) is not of_torch] == []
+
+
+def test_torch_is_pinned_to_the_version_that_setup_installs():
+    (torch,) = pinned("torch")["torch"]
+    assert str(torch) == TORCH
 
 
 def test_what_torch_itself_needs_is_pinned():
