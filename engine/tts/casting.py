@@ -122,7 +122,7 @@ def _served(model: TtsModel, called: Sequence[voices.SavedVoice]) -> Voice:
 
 
 def _remake(model: TtsModel, saved: voices.SavedVoice, old: Voice) -> Voice:
-    """The voice as the model makes it now; the old one where that fails, for it spoke till now."""
+    """The voice as the model makes it now; where that fails, the old one, which spoke until now."""
     try:
         return _make(model, voices.load_clip(saved.path), saved.name, saved.path.parent)
     except EngineError as error:

@@ -77,7 +77,7 @@ class ServerModel:
         return rounds.reply(self._stream, self._skills, prompt, history, situation, remote=remote)
 
     def warm(self, history: Sequence[Message]) -> Generator[None, None, None]:
-        """Servers keep prompts by themselves; asking one in vain might cost money."""
+        """Servers keep prompts by themselves; asking one for nothing might cost money."""
         yield from ()
 
     def adjust(self, settings: LanguageModelSettings) -> None:

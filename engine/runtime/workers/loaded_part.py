@@ -88,7 +88,7 @@ class LoadedPart(Generic[S, P]):
         return self._size_bytes(settings) > int(psutil.virtual_memory().available)
 
     def _replace(self, settings: S, *, instead: bool = False) -> bool:
-        """Load what the settings name; in vain, it is told and nothing changes."""
+        """Load what the settings name; a failure is told and changes nothing."""
         told: Loading | None = None
 
         def progress(text: str, fraction: float | None) -> None:
@@ -121,7 +121,7 @@ class LoadedPart(Generic[S, P]):
             self._replace(stand_in, instead=True)
 
     def _adjust(self, part: P, settings: S, *, instead: bool = False) -> None:
-        """Hand over what applies live; in vain, it is told and all is as it was."""
+        """Hand over what applies live; a failure is told and changes nothing."""
         try:
             detail = self._use(part, settings)
         except Exception as error:  # noqa: BLE001 - as above

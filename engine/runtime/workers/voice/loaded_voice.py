@@ -47,8 +47,8 @@ class LoadedVoice:
         return self._model.now.info.sample_rate
 
     def load(self, settings: SpeechSettings) -> None:
-        """Speak as the settings say from the next session on, with what they name; in vain, it is
-        told and another one speaks. Only what needs it is loaded.
+        """Speak as the settings say from the next session on, with what they name. Where that
+        fails it is told, and another one speaks. Only what needs it is loaded.
         """
         self._model.take(settings)
 
