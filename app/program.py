@@ -15,7 +15,7 @@ from app.bridge import Bridge, Emit, EngineLike
 from app.interrupt import Interrupt
 from app.look.icons import application_icon
 from app.look.theme import Theme, load_fonts, mode_named
-from app.presence import remote
+from app.presence import installation, remote
 from app.presence.desk import Desk
 from app.presence.desktop_entry import APP_ID
 from app.presence.instance import Claim, Instance
@@ -96,7 +96,10 @@ def run(
 
 def _begin(window: Window, bridge: Bridge, presence: Presence, start: Start | None) -> None:
     """Window first, then the engine, then what is beyond the window; hidden, without the first."""
+    if start is not None:
+        window.first_painted.connect(installation.note_start)
     if start is not None and start.hidden:
+        installation.note_start()
         bridge.open()
         presence.begin()
         presence.start_hidden()

@@ -101,7 +101,22 @@ def run(command: Sequence[str], *, env: Mapping[str, str] | None = None, doing: 
         raise SetupError(f"{doing}: {command[0]} cannot be started ({error}).") from error
     if process.returncode:
         cause = cause_of("".join(tail))
-        raise SetupError(f"{doing} failed. {_ADVICE[cause]}", cause)
+        raise SetupError(f"{doing} failed. {advice(cause)}", cause)
+
+
+def advice(cause: Cause) -> str:
+    """What the person can do about it, in whole sentences."""
+    return _ADVICE[cause]
+
+
+def index_settings(given: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """pip's settings in uv's words, so that whoever configured pip need not do it again."""
+    pairs = {"PIP_INDEX_URL": "UV_DEFAULT_INDEX", "PIP_CERT": "SSL_CERT_FILE"}
+    return {
+        theirs: given[ours]
+        for ours, theirs in pairs.items()
+        if given.get(ours) and not given.get(theirs)
+    }
 
 
 def cause_of(output: str) -> Cause:

@@ -17,7 +17,15 @@ from pathlib import Path
 
 from app.presence import desktop_entry
 from installer import environment, system
-from installer.commands import Cause, SetupError, ends_well, run, say, succeeds
+from installer.commands import (
+    Cause,
+    SetupError,
+    ends_well,
+    index_settings,
+    run,
+    say,
+    succeeds,
+)
 from installer.environment import Environment, key_of
 from installer.plan import PINS, ROOT, TORCH, VENV, Goal
 
@@ -237,16 +245,6 @@ def uv_install(target: Environment) -> list[str]:
     # --directory: away from pyproject.toml, whose overrides would also lift torch's pin
     where = ["--python", str(target.python), "--directory", tempfile.gettempdir()]
     return [str(target.program("uv")), "pip", "install", "--no-progress", *where, *build]
-
-
-def index_settings() -> dict[str, str]:
-    """pip's settings in uv's words, so that whoever configured pip need not do it again."""
-    pairs = {"PIP_INDEX_URL": "UV_DEFAULT_INDEX", "PIP_CERT": "SSL_CERT_FILE"}
-    return {
-        theirs: os.environ[ours]
-        for ours, theirs in pairs.items()
-        if os.environ.get(ours) and not os.environ.get(theirs)
-    }
 
 
 @contextlib.contextmanager

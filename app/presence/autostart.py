@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from app.presence import installation
 from app.presence.desktop_entry import APP_ID, entry, put
 
 _RUN = r"Software\Microsoft\Windows\CurrentVersion\Run"  # below HKEY_CURRENT_USER
@@ -59,6 +60,8 @@ def path() -> Path:
 
 def own_command() -> list[str]:
     """How this very program is started again."""
+    if launcher := installation.launcher():
+        return [str(launcher)]
     program = Path(sys.executable).with_name("rubato.exe" if sys.platform == "win32" else "rubato")
     return [str(program)] if program.exists() else [sys.executable, "-m", "app"]
 

@@ -1,0 +1,63 @@
+"""Whether what was installed works: `python -m app.installed FOLDER` before it is put in force.
+
+Invariant: nothing outside FOLDER is written, no device opened and nothing fetched; it ends with
+status 0 only when a window was painted and a sentence spoken that can be heard.
+"""
+
+import sys
+import wave
+from array import array
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QTimer
+
+from app.look.theme import Theme, mode_named
+from app.program import make_application
+from app.window import Window
+from engine import api
+from engine.api import EngineError, Manner, Settings
+
+SENTENCE = "Hello, I am Rubato."
+_PATIENCE_MS = 60_000  # to the first frame; longer than any machine takes
+_QUIETEST = 0.02  # of full scale: what is louder somewhere can be heard
+_SHORTEST_S = 0.5
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    words = sys.argv[1:] if arguments is None else arguments
+    if len(words) != 1:
+        sys.stderr.write("usage: python -m app.installed FOLDER\n")
+        return 2
+    try:
+        fault = paints() or speaks(Path(words[0]) / "installed.wav")
+    except EngineError as error:
+        fault = error.message
+    sys.stdout.write((fault or "A window was painted and a sentence spoken.") + "\n")
+    return 1 if fault else 0
+
+
+def paints() -> str:
+    """Nothing, or why no window can be shown."""
+    application = make_application()
+    theme = Theme(mode_named("system"), application)
+    window = Window(Settings(), lambda command: None, theme)
+    window.first_painted.connect(application.quit)
+    QTimer.singleShot(_PATIENCE_MS, lambda: application.exit(1))
+    window.show()
+    return "The window was not painted." if application.exec() else ""
+
+
+def speaks(path: Path) -> str:
+    """Nothing, or why no sentence can be spoken."""
+    api.say(SENTENCE, Settings(), Manner(out=path))
+    with wave.open(str(path)) as sound:
+        samples = array("h", sound.readframes(sound.getnframes()))
+        lasts_s = sound.getnframes() / sound.getframerate()
+    if lasts_s < _SHORTEST_S or max(map(abs, samples)) < _QUIETEST * 32768:
+        return "The spoken sentence cannot be heard."
+    return ""
+
+
+if __name__ == "__main__":
+    sys.exit(main())

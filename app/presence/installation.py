@@ -1,0 +1,26 @@
+"""What an installed Rubato and the bootstrapper that started it tell each other.
+
+Invariant: through environment variables and one file, so that neither imports the other and a
+Rubato started in any other way notices nothing. The names stand in installer/bootstrap/starting.py.
+"""
+
+import contextlib
+import os
+from pathlib import Path
+
+_LAUNCHER = "RUBATO_LAUNCHER"
+_STARTED = "RUBATO_STARTED"
+
+
+def note_start() -> None:
+    """Note that the program came up: after the second time its predecessor is removed."""
+    path = os.environ.pop(_STARTED, "")
+    if path:
+        with contextlib.suppress(OSError), Path(path).open("a", encoding="utf-8") as file:
+            file.write("up\n")
+
+
+def launcher() -> Path | None:
+    """What starts Rubato again, also after an update; None where it was not installed."""
+    path = os.environ.get(_LAUNCHER, "")
+    return Path(path) if path and Path(path).is_file() else None

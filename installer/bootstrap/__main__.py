@@ -1,0 +1,150 @@
+"""The bootstrapper's command line: start (and install first, where needed), install, roll-back,
+status, uninstall. Exit status 0, 1 with a sentence on standard error, 130 when interrupted.
+"""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from installer.bootstrap import desktop, making, payload, pointer, progress, removing, starting
+from installer.bootstrap.places import Home, default_folder
+from installer.bootstrap.variant import Variant
+from installer.commands import SetupError
+
+HERE = Path(__file__).resolve().parents[3]  # the payload, or the environment it was copied into
+COMMANDS = ("start", "run", "install", "roll-back", "status", "uninstall")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if not words or words[0] not in (*COMMANDS, "-h", "--help"):
+        words = ["start", *words]
+    home = Home(default_folder())
+    try:
+        if words[0] == "run":  # by another version's bootstrapper, which chose this one
+            return starting.run(home, Path(sys.prefix).name, words[1:])
+        if words[0] == "start":
+            return start(home, words[1:])
+        return ordered(home, words)
+    except SetupError as error:
+        print(f"rubato: {error}", file=sys.stderr, flush=True)
+        return 1
+    except KeyboardInterrupt:
+        print("Stopped; the same command goes on from here.", file=sys.stderr, flush=True)
+        return 130
+
+
+def start(home: Home, words: Sequence[str]) -> int:
+    """Start the program with its own words; where nothing whole is installed, install first."""
+    if words and not words[0].startswith("-"):  # a command, which need not wait for anything
+        name = pointer.read(home).current
+        if not home.is_whole(name):
+            raise SetupError("Rubato is not installed completely. Start it once without a command.")
+        return starting.run(home, name, words)
+    try:
+        name, sentence = starting.environment_to_start(home)
+    except SetupError:
+        terminal = sys.stderr.isatty()
+        choice = making.Choice(window=progress.has_display() and not terminal)
+        install(home, source(home), choice, progress.Words())
+        name, sentence = starting.environment_to_start(home)
+    if sentence:
+        print(f"rubato: {sentence}", file=sys.stderr, flush=True)
+    return starting.run(home, name, words)
+
+
+def install(home: Home, given: Path, choice: making.Choice, view: progress.View) -> str:
+    """Install the payload in a folder and put it in the menu; the environment's name."""
+    watched = progress.Progress(view)
+    try:
+        name = making.install(home, payload.read(given), choice, watched)
+    except progress.Cancelled:
+        raise
+    except SetupError as error:
+        watched.failed(str(error))
+        raise
+    finally:
+        watched.close_window()
+    try:
+        desktop.put(home, name)
+    except OSError as error:
+        print(f"Rubato could not be put into the menu ({error}).", file=sys.stderr, flush=True)
+    return name
+
+
+def source(home: Home) -> Path:
+    """The payload this runs from, or the one that was kept of what is in force."""
+    if (HERE / payload.LIST).is_file():
+        return HERE
+    return home.payloads / making.version_of(pointer.read(home).current)
+
+
+def ordered(home: Home, words: Sequence[str]) -> int:
+    options = _parser().parse_args(list(words))
+    if options.command == "install":
+        choice = making.Choice(
+            Variant(options.variant) if options.variant else None,
+            options.wheels.absolute() if options.wheels else None,
+            options.window,
+        )
+        view = progress.Json() if options.json else progress.Words()
+        name = install(home, options.payload or source(home), choice, view)
+        view.show(1.0, f"{name} is in force", "")
+    elif options.command == "roll-back":
+        print(f"{pointer.roll_back(home).current} is in force.")
+    elif options.command == "status":
+        print(json.dumps(status(home), indent=1))
+    else:
+        return uninstall(home, options.own_files)
+    return 0
+
+
+def status(home: Home) -> dict[str, object]:
+    found = pointer.read(home)
+    return {
+        "home": str(home.folder),
+        "current": found.current,
+        "whole": home.is_whole(found.current),
+        "starts": pointer.starts(home, found.current),
+        "previous": found.previous,
+        "left": found.left,
+    }
+
+
+def uninstall(home: Home, own_files: str | None) -> int:
+    if own_files is None:
+        folders = ", ".join(str(each) for each in removing.own_folders(os.environ))
+        print(f"Your voices, conversations, models and settings are in {folders}.")
+        answer = input("Remove them as well? Type yes to remove, anything else keeps them: ")
+        own_files = "remove" if answer.strip().lower() == "yes" else "keep"
+    left = removing.uninstall(home, own_files=own_files == "remove", env=os.environ)
+    for path in left:
+        print(f"could not be removed: {path}", file=sys.stderr)
+    print("Rubato was removed." if not left else "Rubato was removed but for these files.")
+    return 1 if left else 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="rubato-setup", description=__doc__.splitlines()[0])
+    commands = parser.add_subparsers(dest="command", required=True)
+    new = commands.add_parser("install", help="install this release, or another one")
+    new.add_argument("--payload", type=Path, help="the folder of another release")
+    new.add_argument("--wheels", type=Path, help="a folder with all packages; no network is used")
+    new.add_argument("--variant", choices=[each.value for each in Variant], help="else by driver")
+    new.add_argument("--json", action="store_true", help="progress as lines of JSON")
+    new.add_argument("--window", action="store_true", help="progress in a small window as well")
+    commands.add_parser("roll-back", help="put the version before this one in force again")
+    commands.add_parser("status", help="what is in force, as JSON")
+    gone = commands.add_parser("uninstall", help="remove the program")
+    files = gone.add_mutually_exclusive_group()
+    files.add_argument("--keep-own-files", dest="own_files", action="store_const", const="keep")
+    files.add_argument("--remove-own-files", dest="own_files", action="store_const", const="remove")
+    commands.add_parser("start", help="start Rubato; all that follows is for it")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

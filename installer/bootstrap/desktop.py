@@ -1,0 +1,80 @@
+"""How a person finds Rubato on Linux: a launcher, a link in the search path, an entry in the menu.
+
+Invariant: only files of the person's own are written, each whole or as it was; Windows and macOS
+have wrappers of their own for this.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from installer.bootstrap.places import Home, write_whole
+
+APP_ID = "org.rubato.Rubato"  # as in app/presence/desktop_entry.py, which writes the entry
+LAUNCHER = "rubato"
+_SCRIPT = """\
+#!/bin/sh
+# Starts the Rubato that the file `current` beside this names. Its first line is the environment.
+home=$(dirname "$(readlink -f "$0")")
+export RUBATO_PROGRAM="$home" RUBATO_LAUNCHER="$home/rubato"
+read -r name < "$home/current"
+env="$home/$name"
+if [ -x "$env/bin/python" ]; then
+    exec "$env/bin/python" "$env/bootstrapper" start "$@"
+fi
+version=${name#env-}  # the interpreter it was made with has gone: it is made anew
+exec "$home/payload/${version%-*}/rubato-setup" start "$@"
+"""
+_ENTRY = """
+import sys
+from pathlib import Path
+from app.presence import desktop_entry
+from engine.resources import resource
+desktop_entry.install([sys.argv[1]], resource("icons", "rubato.svg"), desktop_entry.data_home())
+"""
+
+
+def launcher(home: Home) -> Path:
+    return home.folder / LAUNCHER
+
+
+def put(home: Home, name: str, env: Mapping[str, str] = os.environ) -> None:
+    """Write them, with the program of environment `name`. OSError where that cannot be."""
+    if not sys.platform.startswith("linux"):
+        return
+    path = launcher(home)
+    write_whole(path, _SCRIPT)
+    path.chmod(0o755)
+    link = _link()
+    if not link.exists():
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.unlink(missing_ok=True)  # it led to a home that is gone
+        link.symlink_to(path)
+    command = [str(home.python(name)), "-c", _ENTRY, str(path)]
+    subprocess.run(command, env=dict(env), check=False, stdout=subprocess.DEVNULL)
+
+
+def files(env: Mapping[str, str]) -> list[Path]:
+    """What is to be removed with the program: menu entry, icon, start at login, our link."""
+    if not sys.platform.startswith("linux"):
+        return []
+    data = _folder(env, "XDG_DATA_HOME", ".local/share")
+    found = [
+        data / "applications" / f"{APP_ID}.desktop",
+        data / "icons" / "hicolor" / "scalable" / "apps" / f"{APP_ID}.svg",
+        _folder(env, "XDG_CONFIG_HOME", ".config") / "autostart" / f"{APP_ID}.desktop",
+    ]
+    link = _link()
+    ours = link.is_symlink() and link.readlink().name == LAUNCHER
+    return [*found, link] if ours and not link.exists() else found
+
+
+def _link() -> Path:
+    return Path.home() / ".local" / "bin" / LAUNCHER
+
+
+def _folder(env: Mapping[str, str], name: str, usual: str) -> Path:
+    chosen = env.get(name, "")
+    return Path(chosen) if Path(chosen).is_absolute() else Path.home() / usual

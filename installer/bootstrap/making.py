@@ -1,0 +1,129 @@
+"""A new environment: made beside the one in force, checked, and only then put in force.
+
+Invariant: an environment without its mark is never started; what an earlier run left without one
+is removed and made again, quickly, because uv keeps every package it has fetched whole.
+"""
+
+import errno
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from installer.bootstrap import pointer
+from installer.bootstrap.maker import Maker
+from installer.bootstrap.payload import Payload
+from installer.bootstrap.places import PREFIX, Home, check_room, opened
+from installer.bootstrap.progress import Progress
+from installer.bootstrap.variant import Variant, fitting
+from installer.commands import Cause, SetupError, advice
+
+WAITING = "Another installation of Rubato is under way; waiting for it."
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How to install. `variant` None: by the driver. `wheels`: a folder instead of the network."""
+
+    variant: Variant | None = None
+    wheels: Path | None = None
+    window: bool = False
+
+
+def install(
+    home: Home, payload: Payload, choice: Choice | None = None, progress: Progress | None = None
+) -> str:
+    """Have this release in force and return its environment's name; quick where it already is.
+
+    SetupError with a sentence for the person; the environment in force is then as it was.
+    """
+    choice, progress = choice or Choice(), progress or Progress()
+    try:
+        with opened(home, WAITING):
+            name = whole(home, payload, choice, progress)
+            progress.step("switch", 0.99, "Putting it in force")
+            pointer.switch(home, name)
+            tidy(home)
+            return name
+    except OSError as error:
+        raise SetupError(sentence_on(error)) from error
+
+
+def sentence_on(error: OSError) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return advice(Cause.DISK)
+    return f"The installation stopped: {error}. Mend what it says and start again."
+
+
+def whole(home: Home, payload: Payload, choice: Choice, progress: Progress) -> str:
+    """An environment of this release that was made to its end and checked, made where missing."""
+    variant = choice.variant or fitting()
+    name = base = f"{PREFIX}{payload.version}-{variant.value}"
+    if home.is_whole(name):
+        return name
+    if name == pointer.read(home).current:  # broken, and perhaps still running: made beside it
+        name = base + ".2"
+    if home.is_whole(name):
+        return name
+    home.remove(name)
+    payload = kept(home, payload)
+    check_room(home, variant.room_gb)
+    try:
+        _make(Maker(home, name, payload, variant, choice.wheels, progress), window=choice.window)
+    except BaseException:
+        home.remove(name)
+        raise
+    return name
+
+
+def kept(home: Home, payload: Payload) -> Payload:
+    """The payload checked, and kept in the home for a repair without the archive it came in."""
+    payload.check()
+    folder = home.payloads / payload.version
+    if payload.folder.resolve() != folder.resolve():
+        fresh = home.payloads / (payload.version + ".new")
+        shutil.rmtree(fresh, ignore_errors=True)
+        shutil.copytree(payload.folder, fresh)
+        shutil.rmtree(folder, ignore_errors=True)
+        fresh.rename(folder)
+    return Payload(folder, payload.version, payload.files)
+
+
+def _make(maker: Maker, *, window: bool) -> None:
+    """The steps, in their order; the mark is the last."""
+    step, torch = maker.progress.step, maker.torch_pins()
+    step("environment", 0.02, "Making a place for Rubato")
+    maker.check_system()
+    maker.make_environment()
+    step("window", 0.04, "Getting what windows are drawn with (80 MB)")
+    maker.get_window()
+    if window:
+        maker.open_window()
+    step("packages", 0.12, "Getting the packages (400 MB)")
+    maker.get_packages()
+    step("torch", 0.5, f"Getting torch ({maker.torch_size})")
+    maker.get_torch(torch)
+    step("rubato", 0.85, "Putting Rubato in")
+    maker.put_rubato()
+    step("check", 0.9, "Trying it: a window off screen and a spoken sentence")
+    maker.check()
+    step("mark", 0.98, "It works")
+    maker.home.mark_whole(maker.name)
+
+
+def tidy(home: Home) -> None:
+    """Remove environments and payloads that no pointer can reach any more."""
+    found = pointer.read(home)
+    reachable = {found.current, found.previous}
+    for name in home.environments():
+        if name not in reachable:
+            home.remove(name)
+    versions = {version_of(name) for name in reachable}
+    folders = home.payloads.iterdir() if home.payloads.is_dir() else ()
+    for folder in folders:
+        if folder.name not in versions:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def version_of(name: str) -> str:
+    """The version in an environment's name: '0.1.0' for 'env-0.1.0-cpu.2'."""
+    return name.removeprefix(PREFIX).rpartition("-")[0]

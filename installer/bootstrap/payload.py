@@ -1,0 +1,107 @@
+"""What is installed: a folder with the program's wheel, the pinned packages and uv.
+
+Invariant: every file of it is named with its SHA-256 in payload.json and checked before it is used,
+so an archive that was cut off or unpacked in part is told, not installed.
+"""
+
+import hashlib
+import json
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from installer.bootstrap.variant import Variant
+from installer.commands import Cause, SetupError
+
+LIST = "payload.json"
+BOOTSTRAPPER = "bootstrapper"  # a folder that Python runs: this package and its __main__.py
+_VERSION = re.compile(r"[0-9A-Za-z.+!]{1,60}")
+
+
+@dataclass(frozen=True)
+class Payload:
+    folder: Path
+    version: str
+    files: Mapping[str, str]  # path below the folder -> SHA-256, hexadecimal
+
+    @property
+    def wheel(self) -> Path:
+        return self._one("*.whl")
+
+    @property
+    def uv(self) -> Path:
+        return self.folder / ("uv.exe" if sys.platform == "win32" else "uv")
+
+    @property
+    def packages(self) -> Path:
+        return self.folder / "pins" / "run.txt"
+
+    def torch(self, variant: Variant) -> Path:
+        """The pins of torch for this machine. SetupError where this release has none."""
+        path = self.folder / "pins" / torch_pins(sys.platform, variant)
+        if not path.is_file():
+            raise SetupError(
+                f"This release brings no pinned torch for {variant.value} here ({path.name}). "
+                "Choose the other variant (--variant), or take a release made where PyTorch's own "
+                "index can be reached."
+            )
+        return path
+
+    def check(self) -> None:
+        """SetupError unless every file is there as it was released."""
+        for name, digest in self.files.items():
+            try:
+                found = hashlib.sha256((self.folder / name).read_bytes()).hexdigest()
+            except OSError:
+                found = "missing"
+            if found != digest:
+                words = "is missing" if found == "missing" else "was damaged"
+                raise SetupError(
+                    f"{name} of the archive {words}. Download and unpack it once more.", Cause.HASH
+                )
+
+    def _one(self, pattern: str) -> Path:
+        found = [self.folder / name for name in self.files if Path(name).match(pattern)]
+        if len(found) != 1:
+            raise SetupError(f"{self.folder} should hold one {pattern}, and holds {len(found)}.")
+        return found[0]
+
+
+def torch_pins(system: str, variant: Variant) -> str:
+    """The name of the file. The package index has one build of torch for each system: with CUDA
+    for Linux, without for the others; the other two are PyTorch's own index's alone.
+    """
+    if system == "linux" and variant is Variant.CPU:
+        return "torch-linux-cpu.txt"
+    if system == "win32" and variant is Variant.CUDA:
+        return "torch-windows-cuda.txt"
+    return "torch.txt"
+
+
+def read(folder: Path) -> Payload:
+    """The payload in a folder, its files not yet checked. SetupError when there is none."""
+    try:
+        listed = json.loads((folder / LIST).read_text(encoding="utf-8"))
+        version, files = str(listed["version"]), dict(listed["files"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise SetupError(
+            f"{folder} is not a complete release of Rubato ({error}). Unpack the archive once more."
+        ) from error
+    outside = [name for name in files if Path(name).is_absolute() or ".." in Path(name).parts]
+    if outside or not _VERSION.fullmatch(version):
+        raise SetupError(f"{folder / LIST} names what cannot be part of a release.")
+    return Payload(folder, version, files)
+
+
+def write_list(folder: Path, version: str) -> Payload:
+    """List all files of a folder as a payload of this version."""
+    files = {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name != LIST
+    }
+    text = json.dumps({"version": version, "files": files}, indent=1, sort_keys=True)
+    (folder / LIST).write_text(text + "\n", encoding="utf-8")
+    return Payload(folder, version, files)

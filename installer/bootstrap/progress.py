@@ -1,0 +1,141 @@
+"""How far an installation is, for whoever shows it: the terminal, a small window, another program.
+
+Invariant: whoever looks on can vanish without the installation noticing more than a wish to stop.
+"""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from installer.commands import SetupError
+
+CANCELLED = 3  # the exit status of a window whose person pressed Cancel or closed it
+
+
+class Cancelled(SetupError):
+    """The person wants no more; what was fetched is kept."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The installation was stopped. What was fetched is kept for the next time."
+        )
+
+
+class View(Protocol):
+    def show(self, part: float, title: str, detail: str) -> None: ...
+
+
+class Words:
+    """On a terminal: each step in a line, and what uv says indented below it."""
+
+    def __init__(self) -> None:
+        self._last = ""
+
+    def show(self, part: float, title: str, detail: str) -> None:
+        if title != self._last:
+            self._last = title
+            print(f"{part:4.0%}  {title}", flush=True)
+        if detail:
+            print(f"      {detail}", flush=True)
+
+
+class Json:
+    """A line of JSON for each change: {"part": 0 to 1, "title": ..., "detail": ...}."""
+
+    def show(self, part: float, title: str, detail: str) -> None:
+        print(as_json(part, title, detail), end="", flush=True)
+
+
+def as_json(part: float, title: str, detail: str) -> str:
+    return json.dumps({"part": round(part, 3), "title": title, "detail": detail}) + "\n"
+
+
+@dataclass
+class Progress:
+    """`view` is told of every change; open_window() adds one for people without a terminal."""
+
+    view: View = field(default_factory=Words)
+    steps: Callable[[str], None] = lambda name: None  # told each step before it begins
+    _part: float = 0.0
+    _title: str = ""
+    _window: "subprocess.Popen[str] | None" = None
+    _running: "subprocess.Popen[str] | None" = None
+    _cancelled: bool = False
+
+    def step(self, name: str, part: float, title: str) -> None:
+        """Begin a step; `part` of everything, 0 to 1, is done. Cancelled when it should end."""
+        self.check()
+        self.steps(name)
+        self._part, self._title = part, title
+        self._tell("")
+
+    def detail(self, line: str) -> None:
+        if line.strip():
+            self._tell(line.strip()[:200])
+
+    def check(self) -> None:
+        if self._cancelled:
+            raise Cancelled
+
+    def watch(self, process: "subprocess.Popen[str] | None") -> None:
+        """The program that works for this step, which ends when the person cancels."""
+        self._running = process
+        if self._cancelled and process is not None:
+            process.terminate()
+
+    def cancel(self) -> None:
+        self._cancelled = True
+        if (running := self._running) is not None:
+            running.terminate()
+
+    def open_window(self, command: list[str], env: dict[str, str]) -> None:
+        """Start a program that draws what it reads, and cancel when it says so. Nothing is lost
+        where it cannot be started.
+        """
+        try:
+            self._window = subprocess.Popen(
+                command, env=env, stdin=subprocess.PIPE, text=True, encoding="utf-8"
+            )
+        except OSError:
+            return
+        threading.Thread(target=self._await_window, daemon=True).start()
+        self._tell("")
+
+    def close_window(self) -> None:
+        window, self._window = self._window, None
+        if window is not None and window.stdin is not None:
+            with contextlib.suppress(OSError):  # it has gone
+                window.stdin.close()
+            window.wait()
+
+    def failed(self, sentence: str) -> None:
+        """Show the end of a failed installation until the window is closed."""
+        self._title = sentence
+        self._tell("failed")
+
+    def _await_window(self) -> None:
+        window = self._window
+        if window is not None and window.wait() == CANCELLED and self._window is window:
+            self.cancel()
+
+    def _tell(self, detail: str) -> None:
+        self.view.show(self._part, self._title, detail)
+        if self._window is not None and self._window.stdin is not None:
+            try:
+                self._window.stdin.write(as_json(self._part, self._title, detail))
+                self._window.stdin.flush()
+            except (OSError, ValueError):  # closed: the installation goes on
+                self._window = None
+
+
+def has_display() -> bool:
+    """Whether a window can be shown."""
+    if sys.platform in ("win32", "darwin"):
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

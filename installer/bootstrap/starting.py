@@ -1,0 +1,74 @@
+"""Which environment a start takes, and the start itself.
+
+Invariant: a version that came up nowhere is left after two starts for the one before it, and that
+one is removed only after the new one has come up twice.
+"""
+
+import os
+import runpy
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from installer.bootstrap import pointer
+from installer.bootstrap.payload import BOOTSTRAPPER
+from installer.bootstrap.places import Home
+from installer.commands import SetupError
+
+STARTED_VARIABLE = (
+    "RUBATO_STARTED"  # the file in which app/presence/installation.py notes that it came up
+)
+
+
+def environment_to_start(home: Home) -> tuple[str, str]:
+    """The environment to start, and a sentence for the person or "".
+
+    SetupError when nothing whole is installed. Called for a start of the window, not for commands.
+    """
+    found, sentence = pointer.read(home), ""
+    if _came_to_nothing(home, found):
+        pointer.roll_back(home)
+        sentence = f"{found.current} did not start; this is {found.previous} again."
+    elif dropped := pointer.drop_previous(home):
+        home.remove(dropped)
+    found = pointer.read(home)
+    if not home.is_whole(found.current):
+        raise SetupError("Rubato is not installed completely.")
+    return pointer.begin(home).current, sentence
+
+
+def _came_to_nothing(home: Home, found: pointer.Pointer) -> bool:
+    if not home.is_whole(found.previous):
+        return False
+    if not home.is_whole(found.current):
+        return True
+    started = pointer.starts(home, found.current)
+    return not started and found.begun >= pointer.ENOUGH_FAILURES
+
+
+def run(home: Home, name: str, words: Sequence[str]) -> int:
+    """Be the program, with its words; its exit status. In its own environment it runs right here,
+    from elsewhere this process becomes it (or waits for it, where a system has no exec).
+    """
+    os.environ[STARTED_VARIABLE] = str(home.env(name) / pointer.STARTED)
+    if Path(sys.prefix).resolve() != home.env(name).resolve():
+        program = [str(home.python(name)), str(home.env(name) / BOOTSTRAPPER)]
+        return _become([*program, "run", *words])
+    sys.argv = ["rubato", *words]
+    try:
+        runpy.run_module("app", run_name="__main__", alter_sys=True)
+    except SystemExit as end:
+        status = end.code if isinstance(end.code, int) else int(end.code is not None)
+    else:
+        status = 0
+    if status == 0:
+        pointer.ended_well(home)
+    return status
+
+
+def _become(command: list[str]) -> int:
+    sys.stdout.flush()
+    if os.name == "nt":  # execv there returns to the shell while the program still runs
+        return subprocess.call(command)
+    return os.execv(command[0], command)

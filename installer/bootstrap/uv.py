@@ -1,0 +1,119 @@
+"""uv, run for an environment of ours and deaf to everything a person set up for other work.
+
+Invariant: no configuration file is read and no other environment is touched; of the person's
+variables only those on the network and on where packages come from are heard.
+"""
+
+import os
+import re
+import subprocess
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from installer.bootstrap.places import Home
+from installer.commands import TAIL_LINES, Cause, SetupError, advice, cause_of, index_settings
+
+_HEARD = re.compile(
+    r"UV_(DEFAULT_INDEX|INDEX|INDEX_URL|EXTRA_INDEX_URL|INDEX_\w+_(USERNAME|PASSWORD)|FIND_LINKS|"
+    r"HTTP_TIMEOUT|HTTP_RETRIES|CONCURRENT_\w+|NATIVE_TLS|SYSTEM_CERTS|INSECURE_HOST|"
+    r"KEYRING_PROVIDER|OFFLINE|PYTHON_INSTALL_MIRROR|LINK_MODE)"
+)
+_OTHER_WORK = ("VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONHOME", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE")
+
+
+@dataclass(frozen=True)
+class Uv:
+    """uv for one home. `wheels`: all packages come from this folder, nothing from the network.
+    `on_line` gets each line it writes; `watch` the process while it runs and None afterwards.
+    """
+
+    program: Path
+    home: Home
+    wheels: Path | None = None
+    on_line: Callable[[str], None] = lambda line: None
+    watch: Callable[["subprocess.Popen[str] | None"], None] = lambda process: None
+
+    def venv(self, env: Path, python: str) -> None:
+        self._run("venv", "--no-project", "--python", python, str(env), doing="Making a folder")
+
+    def install(self, python: Path, *arguments: str, doing: str) -> None:
+        """Install exactly what is named, with nothing that it asks for itself."""
+        options = ["--no-deps", "--python", str(python)]
+        if self.wheels is not None:
+            options += ["--no-index", "--offline", "--find-links", str(self.wheels)]
+        self._run("pip", "install", *options, *arguments, doing=doing)
+
+    def prune(self) -> None:
+        """Drop from the cache what nothing can use any more."""
+        self._run("cache", "prune", doing="Tidying the cache")
+
+    def _run(self, *arguments: str, doing: str) -> None:
+        # away from any project whose folder we may have been started in
+        where = ["--directory", str(self.home.folder), "--no-progress", "--color", "never"]
+        output = follow(
+            [str(self.program), *arguments, *where],
+            settings(os.environ, self.home),
+            self.on_line,
+            self.watch,
+        )
+        if output is not None:
+            cause = cause_of(output)
+            raise SetupError(f"{doing} failed. {explained(cause, self.wheels)}", cause)
+
+
+def explained(cause: Cause, wheels: Path | None) -> str:
+    missing = (Cause.NETWORK, Cause.PLATFORM, Cause.UNKNOWN)
+    if wheels is not None and cause in missing:
+        return f"{wheels} does not hold all the packages that are pinned, for this Python."
+    return advice(cause)
+
+
+def settings(given: Mapping[str, str], home: Home) -> dict[str, str]:
+    """The variables uv runs with."""
+    kept = {
+        name: value
+        for name, value in given.items()
+        if not (name.startswith("UV_") and not _HEARD.fullmatch(name)) and name not in _OTHER_WORK
+    }
+    own = {
+        "UV_NO_CONFIG": "1",
+        "UV_CACHE_DIR": str(home.cache),
+        "UV_PYTHON_INSTALL_DIR": str(home.pythons),
+    }
+    return {**index_settings(given), **kept, **own}
+
+
+def follow(
+    command: Sequence[str],
+    env: Mapping[str, str],
+    on_line: Callable[[str], None],
+    watch: Callable[["subprocess.Popen[str] | None"], None] = lambda process: None,
+) -> str | None:
+    """Run a program to its end and pass its lines on; None when it ended well, else its last
+    lines. SetupError when it cannot be started.
+    """
+    tail: deque[str] = deque(maxlen=TAIL_LINES)
+    try:
+        process = subprocess.Popen(
+            command,
+            env=dict(env),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+        )
+    except OSError as error:
+        raise SetupError(f"{command[0]} cannot be started ({error.strerror}).") from error
+    with process:
+        watch(process)
+        assert process.stdout is not None  # we asked for a pipe
+        for line in process.stdout:
+            tail.append(line)
+            on_line(line.rstrip())
+        status = process.wait()
+    watch(None)
+    return "".join(tail) or f"It ended with {status}." if status else None

@@ -1,0 +1,101 @@
+"""The release as a folder, the same for every system: `python -m installer.bundle FOLDER`.
+
+Our wheel, the pinned packages with their hashes, uv from its own wheel, and the bootstrapper.
+Wrappers (tar, NSIS, .app) put this folder onto a machine.
+
+Invariant: the folder appears whole or not at all; everything in it is named with its hash.
+"""
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from installer.bootstrap.payload import BOOTSTRAPPER, Payload, write_list
+from installer.plan import PINS, ROOT
+
+# What uv's wheel is called for each system, and what the program in it is called.
+SYSTEMS = {
+    "linux": ("manylinux_2_17_x86_64", "uv"),
+    "windows": ("win_amd64", "uv.exe"),
+    "macos": ("macosx_11_0_arm64", "uv"),
+}
+_PINS = ("run.txt", "torch*.txt")
+_OURS = ("__init__.py", "commands.py", "plan.py", "system.py")  # beside the package bootstrap
+_MAIN = "import sys\n\nfrom installer.bootstrap.__main__ import main\n\nsys.exit(main())\n"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--system", choices=list(SYSTEMS), default="linux")
+    options = parser.parse_args(arguments)
+    made = bundle(options.folder, options.system)
+    print(f"Rubato {made.version} for {options.system}: {made.folder}")
+    return 0
+
+
+def bundle(folder: Path, system: str = "linux") -> Payload:
+    """Make the release for one system; a folder of that name is replaced."""
+    fresh = folder.with_name(folder.name + ".new")
+    shutil.rmtree(fresh, ignore_errors=True)
+    (fresh / "pins").mkdir(parents=True)
+    wheel = build_wheel(fresh)
+    for pattern in _PINS:
+        for path in PINS.glob(pattern):
+            shutil.copyfile(path, fresh / "pins" / path.name)
+    put_uv(fresh, system)
+    put_bootstrapper(fresh / BOOTSTRAPPER)
+    if system != "windows":
+        setup = fresh / "rubato-setup"
+        shutil.copyfile(ROOT / "installer" / "rubato-setup.sh", setup)
+        setup.chmod(0o755)
+    version = wheel.name.split("-")[1]
+    write_list(fresh, version)
+    shutil.rmtree(folder, ignore_errors=True)
+    fresh.rename(folder)
+    return Payload(folder, version, {})
+
+
+def build_wheel(folder: Path) -> Path:
+    """Our wheel, from this checkout."""
+    _uv("build", "--wheel", "--quiet", "--no-create-gitignore", "--out-dir", str(folder), str(ROOT))
+    return next(folder.glob("rubato-*.whl"))
+
+
+def put_uv(folder: Path, system: str) -> None:
+    """The program uv of the pinned version, out of the wheel for that system."""
+    platform, name = SYSTEMS[system]
+    with tempfile.TemporaryDirectory() as place:
+        pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes"]
+        pip += ["--only-binary", ":all:", "--platform", platform, "--dest", place]
+        subprocess.run([*pip, "-r", str(PINS / "setup.txt")], check=True)
+        (wheel,) = Path(place).glob("*.whl")
+        with zipfile.ZipFile(wheel) as archive:
+            inside = next(each for each in archive.namelist() if each.endswith(f"/scripts/{name}"))
+            (folder / name).write_bytes(archive.read(inside))
+    (folder / name).chmod(0o755)
+
+
+def put_bootstrapper(folder: Path) -> None:
+    """A folder that any fitting Python runs as a program."""
+    source, target = ROOT / "installer", folder / "installer"
+    shutil.copytree(
+        source / "bootstrap", target / "bootstrap", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    for name in _OURS:
+        shutil.copyfile(source / name, target / name)
+    (folder / "__main__.py").write_text(_MAIN, encoding="utf-8")
+
+
+def _uv(*arguments: str) -> None:
+    uv = Path(sys.executable).with_name("uv")
+    subprocess.run([str(uv), *arguments], check=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

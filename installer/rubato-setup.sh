@@ -1,0 +1,15 @@
+#!/bin/sh
+# Installs Rubato for you alone, where that is still to be done, and starts it. Nothing but this
+# folder is needed: where the machine has no Python 3.11 to 3.13, uv fetches one.
+#
+#   ./rubato-setup                                  install and start
+#   ./rubato-setup install [--wheels DIR] [--variant cpu|cuda] [--window]
+#   ./rubato-setup status | roll-back | uninstall
+here=$(dirname "$(readlink -f "$0")")
+home=${RUBATO_PROGRAM:-${XDG_DATA_HOME:-$HOME/.local/share}/rubato-program}
+[ "$(uname)" = Darwin ] && home=${RUBATO_PROGRAM:-$HOME/Library/Application Support/rubato-program}
+export RUBATO_PROGRAM="$home" UV_NO_CONFIG=1 UV_CACHE_DIR="$home/cache"
+export UV_PYTHON_INSTALL_DIR="$home/python"
+unset VIRTUAL_ENV CONDA_PREFIX PYTHONHOME PYTHONPATH UV_PYTHON UV_PROJECT UV_ENV_FILE
+exec "$here/uv" run --quiet --no-project --directory / --python '>=3.11,<3.14' \
+    "$here/bootstrapper" "$@"

@@ -1,0 +1,107 @@
+"""Killed between any two things it does to the disk, an installation or update leaves a program
+that starts, and the next run completes what was begun.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from installer.bootstrap import desktop, payload, pointer
+from installer.bootstrap.making import install
+from installer.bootstrap.payload import Payload
+from installer.bootstrap.places import Home
+
+# Each of the hundred changes in two minutes, or one in some.
+EVERY = [
+    pytest.param(1, marks=[pytest.mark.long, pytest.mark.timeout(900)], id="each"),
+    pytest.param(17, id="some"),
+]
+Release = Callable[[str], Payload]
+
+# Runs the installation and ends itself, as by SIGKILL, before the event of that number that could
+# change the disk. With number 0 it only says how many there were.
+DRIVER = """
+import os, signal, sys
+from pathlib import Path
+from installer.bootstrap import payload, places
+from installer.bootstrap.making import Choice, install
+from installer.bootstrap.variant import Variant
+CHANGES = ("os.rename", "os.remove", "os.mkdir", "os.rmdir", "subprocess.Popen", "os.symlink")
+last, seen = int(sys.argv[1]), 0
+def on_event(event, arguments):
+    global seen
+    writes = event == "open" and isinstance(arguments[1], str) and set(arguments[1]) & set("wax+")
+    if writes or event in CHANGES:
+        seen += 1
+        if seen == last:
+            os.kill(os.getpid(), signal.SIGKILL)
+home = places.Home(places.default_folder())
+sys.addaudithook(on_event)
+install(home, payload.read(Path(sys.argv[2])), Choice(Variant.CPU))
+print(seen)
+"""
+
+
+def drive(last: int, release: Payload) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", DRIVER, str(last), str(release.folder)]
+    root = str(Path(__file__).resolve().parents[3])
+    env = {**os.environ, "PYTHONPATH": root, "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run(command, env=env, stdout=subprocess.PIPE, text=True, cwd="/")
+
+
+def said_by(home: Home) -> str:
+    done = subprocess.run([str(desktop.launcher(home)), "x"], stdout=subprocess.PIPE, text=True)
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize("every", EVERY)
+def test_an_update_that_is_killed_anywhere_leaves_a_program_that_starts(
+    every: int, home: Home, release: Release, tmp_path: Path
+):
+    old, new = release("1.0"), release("2.0")
+    desktop.put(home, install(home, old))
+    before = tmp_path / "before"
+    shutil.copytree(home.folder, before, symlinks=True)
+    steps = int(drive(0, new).stdout.splitlines()[-1])
+    assert steps > 50  # else the events are not seen any more
+    for last in range(every // 2 + 1, steps + 1, every):
+        shutil.rmtree(home.folder)
+        shutil.copytree(before, home.folder, symlinks=True)
+        assert drive(last, new).returncode == -signal.SIGKILL, last
+        found = pointer.read(home)
+        assert home.is_whole(found.current), last
+        assert said_by(home) == f"rubato {found.current.split('-')[1]} x", last
+        assert drive(0, new).returncode == 0, last
+        assert said_by(home) == "rubato 2.0 x", last
+        assert pointer.read(home).previous == "env-1.0-cpu", last
+        assert home.environments() == ["env-1.0-cpu", "env-2.0-cpu"], last
+        assert not list(home.folder.glob("*.new")), last
+
+
+@pytest.mark.parametrize("every", EVERY)
+def test_a_first_installation_that_is_killed_anywhere_is_completed_by_the_next(
+    every: int, home: Home, release: Release
+):
+    new = release("2.0")
+    steps = int(drive(0, new).stdout.splitlines()[-1])
+    for last in range(every // 2 + 1, steps + 1, every):
+        shutil.rmtree(home.folder)
+        assert drive(last, new).returncode == -signal.SIGKILL, last
+        found = pointer.read(home)
+        assert not found.current or home.is_whole(found.current), last
+        assert drive(0, new).returncode == 0, last
+        assert home.is_whole(pointer.read(home).current), last
+        assert not list(home.folder.glob("gone-*")), last
+
+
+def test_an_environment_that_was_cut_off_is_not_taken_for_a_whole_one(home: Home, release: Release):
+    name = install(home, release("1.0"))
+    (home.env(name) / "made").unlink()
+    assert not home.is_whole(name)
+    assert payload.read(home.payloads / "1.0").version == "1.0"
