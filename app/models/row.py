@@ -84,6 +84,7 @@ class ModelRow(QFrame):
         self.remarks.setText(remarks)
         self.remarks.setVisible(bool(remarks))
         self.setAccessibleName(plain(entry.title))
+        self.more.setAccessibleName(f"More for {plain(entry.title)}")
         where = f"\n{entry.folder}" if entry.folder else ""
         self.title.setToolTip(tool_tip(f"{entry.name}: {entry.attribution}{where}"))
         self._show_actions()

@@ -7,6 +7,8 @@ event loop, with the newest value.
 
 from PySide6.QtCore import QElapsedTimer, QEvent, QPointF, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleAnnouncementEvent,
     QFont,
     QFontMetricsF,
     QKeyEvent,
@@ -118,6 +120,9 @@ class RateSlider(QAbstractSlider):
     def _on_value(self) -> None:
         self._show()
         self._pending.start(0)
+        if self.hasFocus():  # its bare number would be tenths
+            words = QAccessibleAnnouncementEvent(self, self.accessibleDescription())
+            QAccessible.updateAccessibility(words)
 
     def _show(self) -> None:
         self._describe()

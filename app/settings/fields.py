@@ -307,7 +307,7 @@ class SettingRow(QWidget):
         column.setSpacing(5)
         label = Label(field.label, self)
         label.setFont(scaled(self.font(), 0.95, strong=True))
-        label.setBuddy(self.editor)
+        label.setBuddy(self.editor.control)  # on Linux a list's name is what it shows
         column.addWidget(label)
         column.addWidget(self.editor)
         if field.help:

@@ -28,7 +28,6 @@ class Stage(QFrame):
         self.phase = Label(phase_words(Phase.IDLE), self)
         self.phase.setFont(scaled(self.font(), 1.05, strong=True))
         self.phase.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.phase.setAccessibleName("Assistant is")
         self._was_interrupted = False  # the turn that ended last
         self._stopped = QTimer(self)
         self._stopped.setSingleShot(True)

@@ -66,10 +66,11 @@ class LatencyDialog(QDialog):
         return self._cells[stage][column].text()
 
     def _show(self) -> None:
-        for row, summary in zip(self._cells, self._times.summaries(), strict=True):
+        for stage, row, summary in zip(STAGES, self._cells, self._times.summaries(), strict=True):
             values = (summary.last_ms, summary.median_ms, summary.high_ms)
-            for label, value in zip(row, values, strict=True):
+            for label, column, value in zip(row, _COLUMNS, values, strict=True):
                 label.setText(shown(value))
+                label.setAccessibleName(f"{stage.name}, {column}: {label.text()} milliseconds")
         turns = tuple(reversed(self._times.turns))
         self.bars.show_turns(turns)
         self.none_yet.setVisible(not turns)
@@ -119,7 +120,6 @@ class LatencyDialog(QDialog):
             cells = [Label("", self) for _ in _COLUMNS]
             for number, label in enumerate(cells):
                 label.setFont(scaled(self.font(), 1.0, figures=True))
-                label.setAccessibleName(f"{stage.name}, {_COLUMNS[number]}, milliseconds")
                 grid.addWidget(label, row + 1, number + 2, right)
             self._cells.append(cells)
         return grid

@@ -28,7 +28,6 @@ class NoticeLine(Label):
         self.setProperty("kind", "muted")
         self.setFont(scaled(self.font(), 0.92))
         self.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.setAccessibleName("Notice")
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.setMinimumHeight(int(self.fontMetrics().height()) + 4)
 
