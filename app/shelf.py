@@ -7,8 +7,10 @@ from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from app.bridge import Post
+from app.look.overlay import OverlayBar
 from app.look.theme import Theme
 from app.status.panel import Status
+from app.status.parts import Parts
 from app.voice.panel import VoiceArea
 from engine.api import Event
 
@@ -16,13 +18,13 @@ from engine.api import Event
 class Shelf(QScrollArea):
     """Two cards, one under the other."""
 
-    def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, post: Post, parts: Parts, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         content = QWidget()
         content.setProperty("kind", "page")
         self._content = content
         self.voices = VoiceArea(post, theme, content)
-        self.status = Status(theme, content)
+        self.status = Status(parts, theme, content)
         column = QVBoxLayout(content)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(12)
@@ -32,6 +34,7 @@ class Shelf(QScrollArea):
         content.installEventFilter(self)
         self.setWidget(content)
         self.setWidgetResizable(True)
+        OverlayBar(self)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -47,7 +50,10 @@ class Shelf(QScrollArea):
         return super().eventFilter(watched, event)
 
     def sizeHint(self) -> QSize:
-        return QSize(330, self._content.sizeHint().height())
+        height = self._content.sizeHint().height()
+        if self._content.hasHeightForWidth():  # lines that wrap
+            height = max(height, self._content.heightForWidth(self.width()))
+        return QSize(330, height)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(220, 120)

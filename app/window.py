@@ -19,13 +19,9 @@ from PySide6.QtGui import (
     QShortcut,
     QShowEvent,
 )
-from PySide6.QtWidgets import (
-    QGridLayout,
-    QStackedWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QWidget
 
+from app.arrangement import Arrangement, Furniture
 from app.bridge import Post
 from app.conversation.composer import Composer
 from app.conversation.export import ExportDialog
@@ -34,7 +30,6 @@ from app.conversation.welcome import Welcome
 from app.devices import DEVICE_KEYS, Devices
 from app.first_start.card import STEP_KEY, FirstStart
 from app.header import Header
-from app.history.beside import Beside
 from app.history.panel import HistoryPanel
 from app.keys import SHORTCUTS, Act, KeysCard, Precedence
 from app.look.theme import Theme, mode_named
@@ -47,6 +42,7 @@ from app.stage.panel import Stage
 from app.stage.talk_key import TalkKey
 from app.status.banner import Banner
 from app.status.notice import NoticeLine
+from app.status.parts import Parts
 from app.voice.panel import dropped_file
 from engine.api import (
     ChangeSetting,
@@ -67,8 +63,6 @@ THEME_KEY = "window.theme"
 HANDS_FREE_KEY = "audio.hands_free"
 SMALLEST = (480, 640)
 _FIRST_SIZE = (1100, 780)
-_SIDE_FROM = 820  # logical pixels of width from which the side column has room
-_SIDE_WIDTH = 340
 
 
 class Window(QWidget):
@@ -91,8 +85,8 @@ class Window(QWidget):
         self._theme = theme
         self._values = flat(settings)
         self._was_painted = False
-        self._is_narrow: bool | None = None
         self._dialog: SettingsDialog | None = None
+        self.parts = Parts()
         self.devices = Devices(self.post)
         self.header = Header(self.post, theme, self)
         self.banner = Banner(theme, self)
@@ -102,13 +96,13 @@ class Window(QWidget):
         self.first_start = FirstStart(self.post, self.change, theme, self.devices, self)
         self.notice = NoticeLine(self)
         self.composer = Composer(self.post, theme, self)
-        self.stage = Stage(self.post, theme, self)
-        self.shelf = Shelf(self.post, theme, self)
+        self.stage = Stage(self.post, self.parts, theme, self)
+        self.shelf = Shelf(self.post, self.parts, theme, self)
         self.models = Models(self.post, theme, self)
         self.talk_key = TalkKey(settings.window.talk_key, self)
         self._precedence = Precedence(self)
-        self._connect()
         self._lay_out()
+        self._connect()
         self._show_settings(settings)
 
     # ------------------------------------------------------- events and commands
@@ -118,9 +112,10 @@ class Window(QWidget):
         match event:
             case SettingChanged(key, value):
                 self._on_setting(key, value)
-            case ConversationOpened(conversation=int()) if self._beside.hides_pages:
+            case ConversationOpened(conversation=int()) if self._arrangement.hides_pages:
                 self.header.history.setChecked(False)
         for part in (
+            self.parts,
             self.devices,
             self.header,
             self.banner,
@@ -201,7 +196,7 @@ class Window(QWidget):
         self.shelf.status.loading_changed.connect(self.notice.stand)
         header = self.header
         header.new.clicked.connect(lambda: self._act(Act.NEW))
-        header.details.toggled.connect(self._show_details)
+        header.details.toggled.connect(self._arrangement.show_details)
         header.history.toggled.connect(self._show_history)
         again = self.conversation.word_chosen
         again.connect(lambda turn, start: self.post(Replay(turn, start)))
@@ -266,70 +261,23 @@ class Window(QWidget):
         self.setMinimumSize(*SMALLEST)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.setFocus()  # not on the first button, so that the talk key talks from the start
-        self._pages = QStackedWidget(self)
-        self._pages.addWidget(self.welcome)
-        self._pages.addWidget(self.first_start)
-        self._pages.addWidget(self.conversation)
-        self._talking = QWidget(self)
-        column = QVBoxLayout(self._talking)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        column.addWidget(self.banner)
-        self._beside = Beside(self.history, self._pages, self._talking)
-        column.addWidget(self._beside, 1)
-        column.addWidget(self.notice)
-        column.addWidget(self.composer)
-        self._grid = QGridLayout()
-        self._grid.setSpacing(12)
-        outside = QVBoxLayout(self)
-        outside.setContentsMargins(0, 0, 0, 0)
-        outside.setSpacing(4)
-        outside.addWidget(self.header)
-        outside.addLayout(self._grid, 1)
-        self._arrange(narrow=False)
+        furniture = Furniture(
+            header=self.header,
+            banner=self.banner,
+            panel=self.history,
+            pages=(self.welcome, self.first_start, self.conversation),
+            notice=self.notice,
+            composer=self.composer,
+            stage=self.stage,
+            shelf=self.shelf,
+        )
+        self._arrangement = Arrangement(furniture, self)
         self.resize(*_FIRST_SIZE)
 
-    def _arrange(self, *, narrow: bool) -> None:
-        """Side by side in a wide window; stage on top and the shelf put away in a narrow one."""
-        if narrow is self._is_narrow:
-            return
-        self._is_narrow = narrow
-        grid = self._grid
-        for widget in (self._talking, self.stage, self.shelf):
-            grid.removeWidget(widget)
-        if narrow:
-            grid.addWidget(self.stage, 0, 0)
-            grid.addWidget(self.shelf, 1, 0)
-            grid.addWidget(self._talking, 2, 0)
-        else:
-            grid.addWidget(self._talking, 0, 0, 2, 1)
-            grid.addWidget(self.stage, 0, 1)
-            grid.addWidget(self.shelf, 1, 1)
-        margin = 10 if narrow else 16
-        grid.setContentsMargins(margin, 0, margin, margin)
-        grid.setColumnStretch(0, 1)
-        grid.setRowStretch(0, 0 if narrow else 1)
-        for widget in (self.stage, self.shelf):
-            widget.setFixedWidth(_SIDE_WIDTH)
-            if narrow:
-                widget.setMinimumWidth(0)
-                widget.setMaximumWidth(16_777_215)  # Qt's "no limit"
-        for part in (self.header, self.composer, self.stage):
-            part.be_compact(narrow)
-        self._show_details(self.header.details.isChecked())
-
-    def _show_details(self, on: bool) -> None:
-        """In a narrow window the shelf takes the place of the conversation."""
-        narrow = bool(self._is_narrow)
-        self.shelf.setVisible(on or not narrow)
-        self._beside.setVisible(not (on and narrow))
-        self._grid.setRowStretch(1, 1 if narrow and on else 0)
-        self._grid.setRowStretch(2, 1 if narrow and not on else 0)
-
     def _show_history(self, on: bool) -> None:
-        self._beside.open(on)
+        self._arrangement.open_panel(on)
         if on:
-            if self._is_narrow:
+            if self._arrangement.is_narrow:
                 self.header.details.setChecked(False)
             self.history.take_focus()
         else:
@@ -338,7 +286,7 @@ class Window(QWidget):
     def _show_page(self) -> None:
         """The conversation; while it is empty, how to begin."""
         empty = self.welcome if self.first_start.is_done else self.first_start
-        self._pages.setCurrentWidget(empty if self.conversation.is_blank else self.conversation)
+        self._arrangement.show_page(empty if self.conversation.is_blank else self.conversation)
 
     def _begin_first_start(self) -> None:
         self.post(NewConversation())
@@ -348,7 +296,7 @@ class Window(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._arrange(narrow=self.width() < _SIDE_FROM)
+        self._arrangement.fit(self.width())
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -381,7 +329,7 @@ class Window(QWidget):
 
     def dropEvent(self, event: QDropEvent) -> None:
         self.shelf.voices.dropEvent(event)
-        if self._is_narrow and dropped_file(event.mimeData()) is not None:
+        if self._arrangement.is_narrow and dropped_file(event.mimeData()) is not None:
             self.header.details.setChecked(True)
 
     def closeEvent(self, event: QCloseEvent) -> None:

@@ -27,8 +27,6 @@ PAD_Y = 9.0
 GAP = 10.0  # between the bubbles of one turn
 TURN_GAP = 22.0
 RADIUS = 16.0
-GUTTER = 16.0  # least room left and right of the column
-COLUMN = 760.0  # longer lines are tiring to read
 DOOR = 32.0  # height of a button below a reply; its line of text is half as high
 _KIND = QTextFormat.Property.UserProperty + 1
 
@@ -103,11 +101,10 @@ def char_format(kind: Kind, theme: Theme, font: QFont) -> QTextCharFormat:
     return result
 
 
-def unheard_format(theme: Theme, *, struck: bool) -> QTextCharFormat:
-    """For words that will be or would have been spoken; `struck` when they never will."""
+def unheard_format(theme: Theme) -> QTextCharFormat:
+    """For words that will be or would have been spoken."""
     result = QTextCharFormat()
     result.setForeground(theme.colour("muted"))
-    result.setFontStrikeOut(struck)
     return result
 
 

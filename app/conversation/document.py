@@ -14,6 +14,7 @@ from app.conversation import bubbles
 from app.conversation.bubbles import Kind, Words
 from app.conversation.document_text import LINE_END, characters, displayable, units
 from app.conversation.transcript import Exchange, Span
+from app.look.measure import COLUMN, GUTTER, gutter
 from app.look.theme import Theme
 
 _NO_TEXT = "\u00a0"  # a block of it keeps its place
@@ -50,8 +51,8 @@ class ConversationDocument(QTextDocument):
         super().__init__(parent)
         self._theme = theme
         self._font = QFont()
-        self._column = bubbles.COLUMN
-        self._gutter = bubbles.GUTTER
+        self._column = COLUMN
+        self._gutter = GUTTER
         self._places: list[_Place] = []
         self.setUndoRedoEnabled(False)
         self.setDocumentMargin(0)
@@ -81,7 +82,7 @@ class ConversationDocument(QTextDocument):
         self._show_reply(place)
         self._show_caption(place)
         if exchange.ending is not None and exchange.unheard is not None:
-            style = bubbles.unheard_format(self._theme, struck=exchange.was_interrupted)
+            style = bubbles.unheard_format(self._theme)
             self.reply_cursor(exchange, exchange.unheard).mergeCharFormat(style)
 
     def reply_block(self, exchange: Exchange) -> QTextBlock | None:
@@ -123,21 +124,21 @@ class ConversationDocument(QTextDocument):
 
     def fit(self, width: float) -> None:
         """Keep lines short in a wide window: the text stands in a column in the middle."""
-        gutter = max(bubbles.GUTTER, (width - bubbles.COLUMN) / 2)
-        column = max(width - 2 * gutter, 160.0)
-        self._set_gutter(gutter)
+        side = gutter(width)
+        column = max(width - 2 * side, 160.0)
+        self._set_gutter(side)
         if column != self._column:
             self._column = column
             self._fit_blocks()
 
     # ------------------------------------------------------------------ blocks
 
-    def _set_gutter(self, gutter: float) -> None:
-        self._gutter = gutter
+    def _set_gutter(self, side: float) -> None:
+        self._gutter = side
         frame = self.rootFrame()
         style = frame.frameFormat()
-        style.setLeftMargin(gutter)
-        style.setRightMargin(gutter)
+        style.setLeftMargin(side)
+        style.setRightMargin(side)
         style.setBottomMargin(bubbles.PAD_Y + 16)
         frame.setFrameFormat(style)
 

@@ -23,6 +23,7 @@ from engine.api import (
     WordReplayed,
 )
 
+KEYBOARD = "keyboard"  # the recogniser of a turn that was typed
 _THOUGHT_SHOWN = 120  # characters: enough to see that it goes on, and about what
 
 _CAUSES = {
@@ -51,6 +52,7 @@ class Exchange:
     turn: int
     said: str = ""
     is_partial: bool = True  # the recogniser may still revise `said`
+    is_typed: bool = False  # whoever types reads the reply: nothing of it is marked as unheard
     reply: str = ""
     thought: str = ""  # the end of what the language model thinks, while there is no reply
     heard_end: int = 0  # characters of `reply` that began to leave the loudspeaker
@@ -66,8 +68,9 @@ class Exchange:
 
     @property
     def unheard(self) -> Span | None:
-        """What is left to hear; None when everything was heard or the turn ended well."""
-        done = self.ending is Ending.COMPLETE or self.heard_end >= len(self.reply)
+        """What is left to hear; None when nothing is, the turn ended well or was typed."""
+        heard = self.ending is Ending.COMPLETE or self.heard_end >= len(self.reply)
+        done = heard or self.is_typed
         return None if done else Span(self.heard_end, len(self.reply))
 
     @property
@@ -121,8 +124,8 @@ class Transcript:
         match event:
             case PartialTranscript(turn, text):
                 return self._on_said(turn, text, is_partial=True)
-            case Heard(turn, text):
-                return self._on_said(turn, text, is_partial=False)
+            case Heard():
+                return self._on_heard(event)
             case ReplyDelta(turn, text):
                 return self._on_delta(turn, text)
             case Thought() | ModelWanted():
@@ -142,6 +145,12 @@ class Transcript:
             return None
         exchange.said = text
         exchange.is_partial = is_partial
+        return exchange
+
+    def _on_heard(self, event: Heard) -> Exchange | None:
+        exchange = self._on_said(event.turn, event.text, is_partial=False)
+        if exchange is not None:
+            exchange.is_typed = event.recogniser == KEYBOARD
         return exchange
 
     def _on_delta(self, turn: int, text: str) -> Exchange | None:

@@ -24,6 +24,7 @@ from app.conversation.document import ConversationDocument
 from app.conversation.door import Door
 from app.conversation.replay import Place, step, step_reply, word_at
 from app.conversation.transcript import Exchange, Transcript
+from app.look.overlay import OverlayBar
 from app.look.theme import Theme, scaled
 from engine.api import ConversationOpened, Event
 
@@ -85,6 +86,7 @@ class Conversation(QTextEdit):
         bar = self.verticalScrollBar()
         bar.valueChanged.connect(self._on_scrolled)
         bar.rangeChanged.connect(self._follow)
+        OverlayBar(self)
         self.door.follow()
         theme.changed.connect(self.rebuild)
         self.rebuild()
@@ -171,7 +173,7 @@ class Conversation(QTextEdit):
         if exchange is not None and exchange.ending is None and exchange.unheard is not None:
             selection = QTextEdit.ExtraSelection()
             selection.cursor = self._document.reply_cursor(exchange, exchange.unheard)
-            selection.format = bubbles.unheard_format(self._theme, struck=False)
+            selection.format = bubbles.unheard_format(self._theme)
             selections.append(selection)
         self.setExtraSelections(selections)
 

@@ -30,6 +30,7 @@ from app.first_start.steps import (
     TalkStep,
 )
 from app.look.label import Label
+from app.look.overlay import OverlayBar
 from app.look.theme import Theme
 from app.settings.form import Value
 from engine.api import Event
@@ -117,6 +118,7 @@ class FirstStart(QWidget):
             inside.addWidget(step)
             inside.addStretch(1)
             page.setWidget(content)
+            OverlayBar(page)
             self._pages.addWidget(page)
         card = QFrame(self)
         card.setProperty("kind", "card")

@@ -3,15 +3,23 @@
 Invariant: one of the two is always in sight.
 """
 
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 _PANEL_WIDTH = 250
+_SPACING = 12
 _BOTH_FROM = 600  # logical pixels from which both have room
 
 
 class Beside(QWidget):
-    """`panel` at the left of `pages`; put away until open() is called."""
+    """`panel` at the left of `pages`; put away until open() is called.
+
+    Signals:
+        moved(int): the pages begin so many logical pixels from the left now.
+    """
+
+    moved = Signal(int)
 
     def __init__(self, panel: QWidget, pages: QWidget, parent: QWidget) -> None:
         super().__init__(parent)
@@ -23,7 +31,7 @@ class Beside(QWidget):
         inside.addWidget(panel)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(12)
+        row.setSpacing(_SPACING)
         row.addWidget(self._card)
         row.addWidget(pages, 1)
         self._is_open = False
@@ -48,3 +56,5 @@ class Beside(QWidget):
         self._card.setMinimumWidth(0 if self.hides_pages else _PANEL_WIDTH)
         self._card.setVisible(self._is_open)
         self._pages.setVisible(not self.hides_pages)
+        both = self._is_open and not self.hides_pages
+        self.moved.emit(_PANEL_WIDTH + _SPACING if both else 0)

@@ -5,8 +5,9 @@ word, and nothing here stops the program.
 """
 
 from PySide6.QtCore import QPoint, Qt, QTimer
-from PySide6.QtGui import QAction, QActionGroup, QShowEvent
+from PySide6.QtGui import QAction, QActionGroup, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
+    QBoxLayout,
     QFrame,
     QHBoxLayout,
     QLineEdit,
@@ -41,6 +42,7 @@ from engine.api import (
 
 KEEP_KEY = "history.keep"
 KEEPING = {"forever": "For ever", "30 days": "30 days", "never": "Not at all"}
+_ANSWERS_FROM = 360  # logical pixels from which they have room side by side
 _TYPING_MS = 150  # after a key, until what was typed is looked for
 
 
@@ -60,6 +62,7 @@ class HistoryPanel(QWidget):
         self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.keeping = QActionGroup(self)
         self.more.setMenu(self._make_menu())
+        self._answers = QBoxLayout(QBoxLayout.Direction.TopToBottom)
         self.question = self._make_question()
         self.search = self._make_search()
         self.nothing = Label("", self)
@@ -102,6 +105,12 @@ class HistoryPanel(QWidget):
         first = self.search if self.search.isVisible() else self.question.findChild(QPushButton)
         if isinstance(first, QWidget):
             first.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        directions = QBoxLayout.Direction
+        wide = self.width() >= _ANSWERS_FROM
+        self._answers.setDirection(directions.LeftToRight if wide else directions.TopToBottom)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -219,12 +228,13 @@ class HistoryPanel(QWidget):
         text.setWordWrap(True)
         column = QVBoxLayout(card)
         column.addWidget(text)
+        column.addLayout(self._answers)
         for keep, words in KEEPING.items():
             button = QPushButton(words, card)
             button.setAccessibleName(f"Keep conversations: {words}")
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             button.clicked.connect(lambda _=False, keep=keep: self._keep_for(keep))
-            column.addWidget(button)
+            self._answers.addWidget(button)
         return card
 
     def _make_confirmation(self) -> tuple[QFrame, Label, QPushButton, QPushButton]:

@@ -29,6 +29,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.look.overlay import OverlayBar
 from app.look.plain_text import one_line, tool_tip
 from app.look.theme import Theme, scaled
 from engine.api import KeptConversation
@@ -63,6 +64,7 @@ class Rows(QListWidget):
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setEditTriggers(QAbstractItemView.EditTrigger.EditKeyPressed)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        OverlayBar(self)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.itemClicked.connect(self._on_clicked)

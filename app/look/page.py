@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.look.label import Label
+from app.look.overlay import OverlayBar
 from app.look.theme import scaled
 
 
@@ -44,6 +45,7 @@ class Page(QDialog):
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         area.setWidget(self._content)
+        OverlayBar(area)
         column = QVBoxLayout(self)
         column.setContentsMargins(18, 16, 12, 16)
         column.setSpacing(12)

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.devices import Devices
+from app.look.overlay import OverlayBar
 from app.look.theme import Theme
 from app.settings.fields import Editor, SettingRow
 from app.settings.form import PAGES, Field, Page, Value
@@ -105,6 +106,7 @@ class SettingsDialog(QDialog):
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         area.setWidget(content)
+        OverlayBar(area)
         return area
 
     def _make_row(self, field: Field, parent: QWidget) -> QWidget:

@@ -1,4 +1,5 @@
-"""The orb: one look says whether the assistant rests, listens, thinks or speaks, and how loud.
+"""The orb: one look says whether the assistant rests, listens, thinks or speaks, and how loud; or
+that it cannot.
 
 Invariant: it costs nothing while hidden, and little at rest: eight frames a second then, up to
 sixty while there is speech, fewer when painting is slow on this machine. With reduced motion it
@@ -24,26 +25,24 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QStyle, QWidget
 
 from app.look.theme import Theme
-from engine.api import Event, Levels, Phase, PhaseChanged
+from app.stage.mood import Mood
+from engine.api import Event, Levels
 
 _QUIET_DB = -55.0
 _LOUD_DB = -12.0
 _STILL = 0.02  # energy below which nobody sees the body move
 _POINTS = 40  # corners of the blob's outline before smoothing
-_FRAME_MS = {Phase.IDLE: 125, Phase.LISTENING: 33, Phase.THINKING: 33, Phase.SPEAKING: 16}
+_REST_MS = 125
+_FRAME_MS = {Mood.LISTENING: 33, Mood.THINKING: 33, Mood.SPEAKING: 16}
 _PAINT_SHARE = 4  # a frame takes at least this many times what painting it took
-_SAID = {
-    Phase.IDLE: "Ready",
-    Phase.LISTENING: "Listening",
-    Phase.THINKING: "Thinking",
-    Phase.SPEAKING: "Speaking",
-}
 _COLOUR = {
-    Phase.IDLE: "accent",
-    Phase.LISTENING: "listening",
-    Phase.THINKING: "thinking",
-    Phase.SPEAKING: "accent",
+    Mood.LISTENING: "listening",
+    Mood.THINKING: "thinking",
+    Mood.STARTING: "control",
+    Mood.NO_MICROPHONE: "control",
+    Mood.ATTENTION: "danger",
 }
+_CALM = 0.45  # of its glow and its outlines that is left at rest
 
 
 @dataclass(frozen=True)
@@ -64,18 +63,13 @@ _LAYERS = (
 )
 
 
-def phase_words(phase: Phase) -> str:
-    """The phase as shown to the person."""
-    return _SAID[phase]
-
-
 class Orb(QWidget):
-    """Painted; reacts to PhaseChanged and Levels."""
+    """Painted; shows a mood, and follows Levels."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._phase = Phase.IDLE
+        self._mood = Mood.STARTING
         self._loudness = 0.0  # 0..1, where the level is
         self._energy = 0.0  # 0..1, what is shown: follows the loudness smoothly
         self._seconds = 0.0  # of animation so far
@@ -89,7 +83,8 @@ class Orb(QWidget):
         self.setMinimumSize(72, 72)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # else the card paints each frame
         theme.changed.connect(self._forget_pictures)
-        self._show_phase(Phase.IDLE)
+        self.setAccessibleName("Assistant")
+        self.show_mood(Mood.STARTING)
 
     @property
     def is_animating(self) -> bool:
@@ -99,21 +94,15 @@ class Orb(QWidget):
         return QSize(120, 104)  # takes what room is left over
 
     def on_event(self, event: Event) -> None:
-        match event:
-            case PhaseChanged(_, phase):
-                self._show_phase(phase)
-            case Levels(microphone_db, loudspeaker_db):
-                speaking = self._phase is Phase.SPEAKING
-                level_db = loudspeaker_db if speaking else microphone_db
-                self._loudness = _loudness(level_db)
-            case _:
-                pass
+        if isinstance(event, Levels):
+            speaking = self._mood is Mood.SPEAKING
+            level_db = event.loudspeaker_db if speaking else event.microphone_db
+            self._loudness = 0.0 if self._mood.rests else _loudness(level_db)
 
-    def _show_phase(self, phase: Phase) -> None:
-        self._phase = phase
+    def show_mood(self, mood: Mood) -> None:
+        self._mood = mood
         self._loudness = 0.0
-        self.setAccessibleName("Assistant")
-        self.setAccessibleDescription(_SAID[phase])
+        self.setAccessibleDescription(mood.value)
         self._forget_pictures()
         self._pace()
 
@@ -122,7 +111,8 @@ class Orb(QWidget):
         if not self.isVisible() or _wants_no_motion(self):
             self._timer.stop()
             return
-        self._timer.start(max(_FRAME_MS[self._phase], int(_PAINT_SHARE * self._paint_ms)))
+        frame_ms = _FRAME_MS.get(self._mood, _REST_MS)
+        self._timer.start(max(frame_ms, int(_PAINT_SHARE * self._paint_ms)))
 
     def _on_tick(self) -> None:
         self._seconds += self._timer.interval() / 1000
@@ -163,7 +153,7 @@ class Orb(QWidget):
 
     @property
     def _is_resting(self) -> bool:
-        return self._phase is Phase.IDLE and self._energy < _STILL
+        return self._mood.rests and self._energy < _STILL
 
     def _paint_body(self, painter: QPainter, centre: QPointF, radius: float) -> None:
         for layer in _LAYERS:
@@ -192,7 +182,8 @@ class Orb(QWidget):
         if self._glow.isNull():
             self._glow = self._make_glow(radius)
         breath = 0.5 + 0.5 * math.sin(self._seconds * 1.1)
-        painter.setOpacity(min(1.0, 0.35 + 0.35 * breath + 0.4 * self._energy))
+        calm = _CALM if self._mood.rests else 1.0
+        painter.setOpacity(min(1.0, calm * (0.45 + 0.25 * breath) + 0.4 * self._energy))
         painter.drawPixmap(centre - QPointF(radius, radius), self._glow)
         painter.setOpacity(1.0)
 
@@ -200,11 +191,11 @@ class Orb(QWidget):
         self, painter: QPainter, layer: _Layer, centre: QPointF, radius: float
     ) -> None:
         colour = self._colour()
-        colour.setAlphaF(layer.opacity)
+        colour.setAlphaF(layer.opacity * (_CALM if self._mood.rests else 1.0))
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colour)
-        swing = layer.swing * (self._energy + _restlessness(self._phase))
-        turn = self._seconds * layer.speed * (0.35 if self._phase is Phase.IDLE else 1.0)
+        swing = layer.swing * (self._energy + _restlessness(self._mood))
+        turn = self._seconds * layer.speed * (0.35 if self._mood.rests else 1.0)
         painter.drawPath(_blob(centre, radius * layer.radius, swing, layer.waves, turn))
 
     def _paint_core(self, painter: QPainter, centre: QPointF, radius: float) -> None:
@@ -218,12 +209,12 @@ class Orb(QWidget):
         painter.drawEllipse(centre, core, core)
 
     def _colour(self) -> QColor:
-        """The phase's colour; the light palette's, made for text, is too heavy for a glow."""
-        colour = self._theme.colour(_COLOUR[self._phase])
+        """The mood's colour; the light palette's, made for text, is too heavy for a glow."""
+        colour = self._theme.colour(_COLOUR.get(self._mood, "accent"))
         return colour if self._theme.is_dark else colour.lighter(135)
 
     def _make_glow(self, radius: float) -> QPixmap:
-        """Rendered once per size, phase and theme: a large gradient is the dearest thing here."""
+        """Rendered once per size, mood and theme: a large gradient is the dearest thing here."""
         glow = self._make_picture(radius)
         colour = self._colour()
         gradient = QRadialGradient(QPointF(radius, radius), radius)
@@ -245,17 +236,17 @@ def _loudness(level_db: float) -> float:
     return min(1.0, max(0.0, (level_db - _QUIET_DB) / (_LOUD_DB - _QUIET_DB)))
 
 
-def _restlessness(phase: Phase) -> float:
+def _restlessness(mood: Mood) -> float:
     """How much the outline moves in silence."""
-    match phase:
-        case Phase.IDLE:
-            return 0.10
-        case Phase.LISTENING:
+    match mood:
+        case Mood.LISTENING:
             return 0.20
-        case Phase.THINKING:
+        case Mood.THINKING:
             return 0.45
-        case Phase.SPEAKING:
-            return 0.25
+        case Mood.SPEAKING:
+            return 0.35
+        case _:
+            return 0.08
 
 
 def _blob(centre: QPointF, radius: float, swing: float, waves: int, turn: float) -> QPainterPath:

@@ -10,7 +10,9 @@ from app.bridge import Post
 from app.look.label import Label
 from app.look.theme import Theme, scaled
 from app.rate.panel import RatePanel
-from app.stage.orb import Orb, phase_words
+from app.stage.mood import Mood, mood
+from app.stage.orb import Orb
+from app.status.parts import Parts
 from engine.api import Event, Phase, PhaseChanged, TurnEnded
 
 _SMALL_ORB = 84
@@ -21,22 +23,28 @@ _INTERRUPTED_MS = 2000  # how long a reply that was stopped is told of when noth
 class Stage(QFrame):
     """A card."""
 
-    def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, post: Post, parts: Parts, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
+        self._parts = parts
+        self._phase = Phase.IDLE
+        self._mood = Mood.STARTING
         self.setProperty("kind", "card")
         self.orb = Orb(theme, self)
-        self.phase = Label(phase_words(Phase.IDLE), self)
+        self.phase = Label(Mood.STARTING.value, self)
         self.phase.setFont(scaled(self.font(), 1.05, strong=True))
         self.phase.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._was_interrupted = False  # the turn that ended last
         self._stopped = QTimer(self)
         self._stopped.setSingleShot(True)
-        self._stopped.timeout.connect(lambda: self._show_phase(phase_words(Phase.IDLE)))
+        self._stopped.setInterval(_INTERRUPTED_MS)
+        self._stopped.timeout.connect(self._on_told)
         self.rate = RatePanel(post, theme, self)
         self._show = QVBoxLayout()
         self._show.setSpacing(4)
-        self._show.addWidget(self.orb, 1)
+        self._show.addStretch(1)
+        self._show.addWidget(self.orb, 100)  # as large as it may be; then both stay together
         self._show.addWidget(self.phase)
+        self._show.addStretch(1)
         self._row = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
         self._row.addLayout(self._show, 1)
         self._row.addWidget(self.rate)
@@ -48,20 +56,27 @@ class Stage(QFrame):
             case TurnEnded(ending=ending):
                 self._was_interrupted = ending.interrupted
             case PhaseChanged(phase=phase):
-                stopped = phase is Phase.IDLE and self._was_interrupted
-                self._show_phase("Interrupted" if stopped else phase_words(phase))
+                self._phase = phase
+                self._stopped.stop()
+                if phase is Phase.IDLE and self._was_interrupted:
+                    self._stopped.start()
                 self._was_interrupted = False
-                if stopped:
-                    self._stopped.start(_INTERRUPTED_MS)
-                else:
-                    self._stopped.stop()
             case _:
                 pass
+        self._show_mood()
         self.rate.on_event(event)
 
-    def _show_phase(self, words: str) -> None:
-        self.phase.setText(words)
-        self.orb.setAccessibleDescription(words)
+    def _on_told(self) -> None:
+        self._stopped.stop()
+        self._show_mood()
+
+    def _show_mood(self) -> None:
+        """The same in the orb and in words."""
+        now = mood(self._phase, self._parts, interrupted=self._stopped.isActive())
+        if now is not self._mood:
+            self._mood = now
+            self.phase.setText(now.value)
+            self.orb.show_mood(now)
 
     def be_compact(self, on: bool) -> None:
         self.rate.be_compact(on)

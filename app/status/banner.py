@@ -15,11 +15,10 @@ from app.look.icons import IconButton, pixmap
 from app.look.label import Label
 from app.look.plain_text import plain
 from app.look.theme import Theme, scaled
+from app.status.parts import shown_to_work
 from engine.api import Ending, Event, Failed, Part, Ready, TurnEnded
 
 _ICON = 20
-# What a reply that was heard to its end has shown to work; a typed one says nothing of the ears.
-_IN_A_REPLY = (None, Part.LANGUAGE_MODEL, Part.SYNTHESISER)
 
 
 @dataclass
@@ -69,7 +68,7 @@ class Banner(QFrame):
             case Ready(part=part, instead=False):
                 self._withdraw(lambda fault: fault.part is part)
             case TurnEnded(turn=turn, ending=Ending.COMPLETE):
-                self._withdraw(lambda fault: _is_past(fault, turn))
+                self._withdraw(lambda fault: shown_to_work(fault.part, fault.turn, turn))
             case _:
                 pass
 
@@ -145,11 +144,6 @@ class Banner(QFrame):
         for widget in (self.earlier, self.counter, self.later, self.dismiss):
             row.addWidget(widget, 0, top)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
-
-
-def _is_past(fault: _Fault, turn: int) -> bool:
-    """Whether the turn, spoken to its end, has shown that what failed in an earlier one works."""
-    return fault.turn is not None and fault.turn < turn and fault.part in _IN_A_REPLY
 
 
 def _wrapping_label(parent: QWidget) -> Label:

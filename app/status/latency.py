@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.look.label import Label
+from app.look.overlay import OverlayBar
 from app.look.theme import Theme, scaled
 from app.status.turn_times import STAGES, TurnTime, TurnTimes, shown
 from engine.api import Event, TurnEnded
@@ -92,6 +93,7 @@ class LatencyDialog(QDialog):
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setAccessibleName("The last turns")
         area.setWidget(self.bars)
+        OverlayBar(area)
         last = QHBoxLayout()
         last.addStretch(1)
         last.addWidget(self.copy)

@@ -4,43 +4,24 @@ last turn was.
 Invariant: every Part has exactly one row, and a row always shows the newest word about its part.
 """
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import (
-    QAbstractButton,
-    QProgressBar,
-    QPushButton,
-    QSizePolicy,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
-from app.look.icons import paint_icon
-from app.look.plain_text import one_line, plain, tool_tip
+from app.conversation.transcript import KEYBOARD
+from app.look.plain_text import plain, tool_tip
 from app.look.theme import Theme, scaled
 from app.status.latency import LatencyDialog
+from app.status.names import NAMES
+from app.status.parts import Parts, State
+from app.status.row import PartRow, SummaryRow
 from app.status.turn_times import STAGES, TurnTimes, stages
 from engine.api import Event, Failed, Heard, Loading, Part, Ready, TurnEnded, TurnMetrics
 
-_ICONS = {
-    Part.MICROPHONE: "microphone",
-    Part.RECOGNISER: "waveform",
-    Part.LANGUAGE_MODEL: "language-model",
-    Part.SYNTHESISER: "voice",
-    Part.LOUDSPEAKER: "loudspeaker",
-}
-_TITLES = {
-    Part.MICROPHONE: "Microphone",
-    Part.RECOGNISER: "Recogniser",
-    Part.LANGUAGE_MODEL: "Language model",
-    Part.SYNTHESISER: "Voice",
-    Part.LOUDSPEAKER: "Loudspeaker",
-}
 _TIMES = "Press to see the last turns (Ctrl+T)"
 
 
 class Status(QWidget):
-    """One row per part and a line on the last turn.
+    """A line on all parts, one row for each that is worth a look, and a line on the last turn.
 
     Signals:
         chosen(Part): the person wants to change this part.
@@ -50,9 +31,12 @@ class Status(QWidget):
     chosen = Signal(object)
     loading_changed = Signal(str)
 
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, parts: Parts, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
-        self.rows = {part: PartRow(part, theme, self) for part in _ICONS}
+        self._parts = parts
+        self._was_failed: set[Part] = set()
+        self.summary = SummaryRow(theme, self)
+        self.rows = {part: PartRow(part, theme, self) for part in NAMES}
         self._recogniser = ""
         self._theme = theme
         self._times = TurnTimes()
@@ -67,11 +51,14 @@ class Status(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(1)
+        column.addWidget(self.summary)
+        self.summary.toggled.connect(self._show_rows)
         for part, row in self.rows.items():
             row.clicked.connect(lambda _=False, part=part: self.chosen.emit(part))
             column.addWidget(row)
-        column.addSpacing(4)
         column.addWidget(self.last_turn)
+        self.last_turn.hide()  # until there was a turn
+        self._show_rows()
 
     def show_times(self) -> LatencyDialog:
         """Open the view of the last turns' times."""
@@ -95,113 +82,48 @@ class Status(QWidget):
                 self._recogniser = _heard_by(recogniser, confidence)
             case TurnEnded(metrics=metrics):
                 self._show_metrics(metrics)
+                self._show_repaired()
             case _:
                 return
+        self._show_rows()
         self.loading_changed.emit(self._loading())
 
     def _loading(self) -> str:
-        loading = [_TITLES[part].lower() for part, row in self.rows.items() if row.is_loading]
+        loading = [NAMES[part].lower() for part in self._parts.loading]
         return f"Getting ready: {', '.join(loading)}" if loading else ""
+
+    def _show_repaired(self) -> None:
+        """A reply that was spoken to its end may have shown that a part works."""
+        for part in self._was_failed.difference(self._parts.failed):
+            self.rows[part].show_works()
+
+    def _show_rows(self) -> None:
+        """All of them where the person wants to see them, else those that do not work yet."""
+        unusual = (State.LOADING, State.FAILED)
+        for part, row in self.rows.items():
+            row.setVisible(self.summary.isChecked() or self._parts.state(part) in unusual)
+        self._was_failed = set(self._parts.failed)
+        self.summary.show_summary(*_summary(self._parts))
 
     def _show_metrics(self, metrics: TurnMetrics) -> None:
         self.last_turn.setText(last_turn_line(metrics))
+        self.last_turn.show()
         details = turn_details(metrics, self._recogniser)
         self.last_turn.setToolTip(tool_tip(f"{details}\n{_TIMES}"))
         self.last_turn.setAccessibleDescription(plain(details))
 
 
-class PartRow(QAbstractButton):
-    """Icon, name, what runs, and a dot for its state; press to change the part."""
-
-    def __init__(self, part: Part, theme: Theme, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._part = part
-        self._theme = theme
-        self._state = "control"  # the dot's colour in the palette
-        self._name = "not started"
-        self._bar = QProgressBar(self)
-        self._bar.setTextVisible(False)
-        self._bar.hide()
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
-        theme.changed.connect(self.update)
-        self._show("control", self._name, "")
-
-    @property
-    def is_loading(self) -> bool:
-        return not self._bar.isHidden()
-
-    @property
-    def shown(self) -> str:
-        """What the row says of its part."""
-        return self._name
-
-    def show_loading(self, text: str, fraction: float | None) -> None:
-        """`fraction` is 0..1; None shows a bar without an end."""
-        self._bar.setRange(0, 0 if fraction is None else 100)
-        self._bar.setValue(0 if fraction is None else round(fraction * 100))
-        self._bar.show()
-        self._show("accent", text, text)
-
-    def show_ready(self, name: str, detail: str) -> None:
-        self._bar.hide()
-        self._show("success", name, f"{name}, {detail}" if detail else name)
-
-    def show_failed(self, message: str) -> None:
-        self._bar.hide()
-        self._show("danger", "not working", message)
-
-    def _show(self, state: str, name: str, detail: str) -> None:
-        self._state = state
-        self._name = one_line(name)
-        title = _TITLES[self._part]
-        self.setAccessibleName(f"{title}: {self._name}")
-        self.setAccessibleDescription(plain(detail))
-        self.setToolTip(tool_tip(f"{title}: {detail or name}\nPress to change"))
-        self.update()
-
-    def resizeEvent(self, event: QEvent) -> None:
-        self._bar.setGeometry(40, self.height() - 5, self.width() - 50, 4)
-
-    def sizeHint(self) -> QSize:
-        return QSize(240, int(QFontMetricsF(self.font()).height()) + 13)
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(150, self.sizeHint().height())
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        theme = self._theme
-        body = QRectF(self.rect()).adjusted(1, 1, -1, -1)
-        if self.underMouse() or self.hasFocus():
-            focus = QPen(theme.colour("accent"), 2) if self.hasFocus() else Qt.PenStyle.NoPen
-            painter.setPen(focus)
-            painter.setBrush(theme.colour("raised"))
-            painter.drawRoundedRect(body, 9, 9)
-        middle = body.center().y()
-        paint_icon(
-            painter, _ICONS[self._part], theme.colour("muted"), QRectF(9, middle - 9, 18, 18)
-        )
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(theme.colour(self._state))
-        painter.drawEllipse(QRectF(body.right() - 17, middle - 4, 8, 8))
-        self._paint_words(painter, QRectF(38, body.top(), body.width() - 62, body.height()))
-        painter.end()
-
-    def _paint_words(self, painter: QPainter, area: QRectF) -> None:
-        title = _TITLES[self._part]
-        painter.setFont(self.font())
-        metrics = QFontMetricsF(self.font())
-        painter.setPen(self._theme.colour("muted"))
-        painter.drawText(area, Qt.AlignmentFlag.AlignVCenter, title)
-        room = area.width() - metrics.horizontalAdvance(title) - 12
-        name = metrics.elidedText(self._name, Qt.TextElideMode.ElideMiddle, room)
-        right = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
-        painter.setPen(self._theme.colour("danger" if self._state == "danger" else "text"))
-        painter.drawText(area, right, name)
+def _summary(parts: Parts) -> tuple[str, str]:
+    """Words on all parts, and the colour of their dot."""
+    match len(parts.failed):
+        case 0 if parts.is_starting:
+            return "Getting ready", "accent"
+        case 0:
+            return "All is well", "success"
+        case 1:
+            return "One part needs attention", "danger"
+        case count:
+            return f"{count} parts need attention", "danger"
 
 
 def last_turn_line(metrics: TurnMetrics) -> str:
@@ -229,6 +151,6 @@ def turn_details(metrics: TurnMetrics, recogniser: str) -> str:
 
 
 def _heard_by(recogniser: str, confidence: float) -> str:
-    if recogniser == "keyboard":
+    if recogniser == KEYBOARD:
         return "typed"
     return f"recognised by {recogniser}, {confidence:.0%} sure"

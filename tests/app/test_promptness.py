@@ -25,7 +25,7 @@ from engine.api import (
     TurnEnded,
     WordHeard,
 )
-from tests.fakes_engine import FakeEngine, spoken_turn
+from tests.fakes_engine import READY, FakeEngine, spoken_turn
 
 AT_ONCE_S = 0.1
 SENTENCE = "The metronome was patented by Johann Maelzel in 1815, and argued about since. "
@@ -99,6 +99,8 @@ def handling_s(window) -> float:
 
 
 def test_a_stopped_reply_says_so_and_then_rests(window) -> None:
+    for event in READY:
+        window.on_event(event)
     window.on_event(PhaseChanged(9, Phase.SPEAKING))
     for event in stopped(Ending.INTERRUPTED_BY_STOP):
         window.on_event(event)
@@ -108,6 +110,8 @@ def test_a_stopped_reply_says_so_and_then_rests(window) -> None:
 
 
 def test_who_interrupts_by_speaking_is_listened_to_and_told_so(window) -> None:
+    for event in READY:
+        window.on_event(event)
     window.on_event(PhaseChanged(9, Phase.SPEAKING))
     window.on_event(stopped(Ending.INTERRUPTED_BY_SPEECH)[0])
     window.on_event(PhaseChanged(10, Phase.LISTENING))

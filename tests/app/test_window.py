@@ -147,15 +147,37 @@ def test_loading_is_shown_with_its_progress_until_the_part_is_ready(window) -> N
     assert window.notice.text() == "Getting ready: recogniser"
     tell(window, Ready(Part.RECOGNISER, "whisper", "small"))
     assert not row.is_loading
-    assert row.accessibleName() == "Recogniser: whisper"
+    assert row.accessibleName() == "Recogniser: Whisper, on this computer"
     assert window.notice.text() == ""
 
 
 def test_every_part_has_a_row_that_says_what_runs(window) -> None:
     tell(window, *READY)
-    shown = {part: row.shown for part, row in window.shelf.status.rows.items()}
-    assert shown == {each.part: each.name for each in READY if isinstance(each, Ready)}
-    assert set(shown) == set(Part)
+    rows = window.shelf.status.rows
+    assert rows[Part.MICROPHONE].shown == "Built-in microphone"
+    assert rows[Part.LANGUAGE_MODEL].shown == "Built-in skills"
+    assert set(rows) == set(Part)
+
+
+def test_while_all_is_well_one_line_says_so_until_more_is_wanted(window) -> None:
+    status = window.shelf.status
+    tell(window, *READY)
+    assert status.summary.accessibleName() == "All is well"
+    assert not any(row.isVisible() for row in status.rows.values())
+    status.summary.click()
+    assert all(row.isVisible() for row in status.rows.values())
+    status.summary.click()
+    tell(window, Failed("device", "Unplugged.", "", None, Part.MICROPHONE))
+    assert [part for part, row in status.rows.items() if row.isVisible()] == [Part.MICROPHONE]
+    assert status.summary.accessibleName() == "One part needs attention"
+
+
+def test_a_part_that_a_reply_has_shown_to_work_is_shown_so(window) -> None:
+    tell(window, *READY, Failed("model", "It broke.", "", 3, Part.LANGUAGE_MODEL))
+    row = window.shelf.status.rows[Part.LANGUAGE_MODEL]
+    assert (row.shown, window.stage.phase.text()) == ("not working", "Needs attention")
+    tell(window, *spoken_turn(4, "a", "b"))
+    assert (row.shown, window.stage.phase.text()) == ("Built-in skills", "Ready")
 
 
 def test_a_part_that_failed_says_so_in_its_row(window) -> None:
@@ -253,6 +275,26 @@ def test_a_voice_is_chosen_from_the_list(window, posted) -> None:
     assert posted == [ChangeSetting("speech.voice", "English (America)")]
 
 
+def test_the_orb_tells_one_truth_at_rest(window) -> None:
+    def shown() -> str:
+        assert window.stage.orb.accessibleDescription() == window.stage.phase.text()
+        return window.stage.phase.text()
+
+    assert shown() == "Getting ready"
+    tell(window, *READY[:4])
+    assert shown() == "Getting ready"  # the voice is still to come
+    tell(window, *READY[4:])
+    assert shown() == "Ready"
+    tell(window, Failed("device", "Unplugged.", "", None, Part.MICROPHONE))
+    assert shown() == "No microphone"
+    tell(window, Failed("voice", "It broke.", "", None, Part.SYNTHESISER))
+    assert shown() == "Needs attention"
+    window.banner.dismiss.click()  # does not mend it
+    assert shown() == "Needs attention"
+    tell(window, *READY)
+    assert shown() == "Ready"
+
+
 def test_the_orb_says_what_the_assistant_does(window) -> None:
     for phase, words in ((Phase.LISTENING, "Listening"), (Phase.SPEAKING, "Speaking")):
         tell(window, PhaseChanged(1, phase))
@@ -310,7 +352,9 @@ def test_everything_that_takes_the_keyboard_has_a_name(window) -> None:
 def test_tab_reaches_every_control(window) -> None:
     tell(window, *READY, *spoken_turn(1, "a", "b"), PhaseChanged(2, Phase.SPEAKING))
     window.composer.type("a")
+    window.shelf.status.summary.click()
     wanted = {
+        window.shelf.status.summary,
         window.header.hands_free,
         window.header.mute,
         window.header.volume,

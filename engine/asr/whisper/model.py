@@ -53,7 +53,9 @@ def load_model(folder: str, language: str) -> LoadedWhisper:
     if model is None:
         model = _on_cpu(path)
     _check_mels(model, path)
-    return LoadedWhisper(model, _checked_language(model, language, path), _detail(model, notes))
+    return LoadedWhisper(
+        model, _checked_language(model, language, path), _detail(model, path.name, notes)
+    )
 
 
 def in_language(loaded: LoadedWhisper, language: str, folder: str) -> LoadedWhisper:
@@ -175,7 +177,7 @@ def _languages(model: Any) -> list[str]:
     return [str(code) for code in model.supported_languages]
 
 
-def _detail(model: Any, notes: list[str]) -> str:
+def _detail(model: Any, name: str, notes: list[str]) -> str:
     device = "GPU" if model.model.device == "cuda" else "CPU"
-    name = "English" if not model.model.is_multilingual else "multilingual"
-    return "; ".join([f"{name} model on {device}, {model.model.compute_type}", *notes])
+    kind = "English" if not model.model.is_multilingual else "multilingual"
+    return "; ".join([f"{name}: {kind} model on {device}, {model.model.compute_type}", *notes])

@@ -146,16 +146,17 @@ def test_what_is_still_to_be_heard_stands_back_while_speaking(conversation) -> N
     assert [each.cursor.selectedText() for each in selections] == [" ten."]
 
 
-def test_the_unheard_rest_of_an_interrupted_reply_is_struck(conversation) -> None:
+def test_the_unheard_rest_of_an_interrupted_reply_stays_grey(conversation, theme) -> None:
     events = spoken_turn(1, "a", "It is ten.", heard="It is", ending=Ending.INTERRUPTED_BY_ESCAPE)
     tell(conversation, *events)
     block = conversation.document().findBlockByNumber(2)
-    struck = "".join(
+    grey = "".join(
         block.text()[each.start : each.start + each.length]
         for each in block.textFormats()
-        if each.format.fontStrikeOut()
+        if each.format.foreground().color() == theme.colour("muted")
     )
-    assert struck == " ten."
+    assert grey == " ten."
+    assert not any(each.format.fontStrikeOut() for each in block.textFormats())
 
 
 def test_a_bubble_is_never_narrower_than_its_text_at_any_width(conversation) -> None:

@@ -74,10 +74,18 @@ def test_a_word_outside_the_reply_is_not_shown() -> None:
 
 def test_an_interrupted_reply_keeps_what_was_heard_and_what_was_not() -> None:
     end = ended(1, Ending.INTERRUPTED_BY_ESCAPE, said="a", reply="It is ten.", heard="It is")
-    exchange = told(Heard(1, "a", 1.0, "keyboard"), ReplyDelta(1, "It is ten."), end).exchanges[0]
+    exchange = told(Heard(1, "a", 1.0, "sphinx"), ReplyDelta(1, "It is ten."), end).exchanges[0]
     assert exchange.unheard == Span(5, 10)
     assert exchange.was_interrupted
     assert exchange.caption == "interrupted · Esc"
+
+
+def test_of_the_reply_to_a_typed_turn_nothing_is_marked_as_unheard() -> None:
+    transcript = told(Heard(1, "a", 1.0, "keyboard"), ReplyDelta(1, "It is"), WordHeard(1, 0, 2))
+    assert transcript.exchanges[0].unheard is None
+    end = ended(1, Ending.INTERRUPTED_BY_TEXT, said="a", reply="It is ten.", heard="It is")
+    exchange = transcript.on_event(end)
+    assert (exchange.unheard, exchange.heard_end) == (None, 5)
 
 
 @pytest.mark.parametrize("ending", [each for each in Ending if each.interrupted])

@@ -1,0 +1,41 @@
+"""A scroll bar over the content, so that nothing moves when it comes or goes.
+
+Invariant: the area's own bar is put away and stays in charge; this one shows it and steers it.
+"""
+
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtWidgets import QAbstractScrollArea, QScrollBar
+
+_WIDTH = 10  # logical pixels
+
+
+class OverlayBar(QScrollBar):
+    """Stands at the right edge of `area` while there is something to scroll."""
+
+    def __init__(self, area: QAbstractScrollArea) -> None:
+        super().__init__(Qt.Orientation.Vertical, area)
+        self._area = area
+        self._own = area.verticalScrollBar()
+        area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setCursor(Qt.CursorShape.ArrowCursor)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._own.rangeChanged.connect(self._follow)
+        self._own.valueChanged.connect(self.setValue)
+        self.valueChanged.connect(self._own.setValue)
+        area.installEventFilter(self)
+        self._follow()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.Show):
+            self._follow()
+        return super().eventFilter(watched, event)
+
+    def _follow(self) -> None:
+        own = self._own
+        self.setRange(own.minimum(), own.maximum())
+        self.setPageStep(own.pageStep())
+        self.setSingleStep(own.singleStep())
+        self.setValue(own.value())
+        self.setGeometry(self._area.width() - _WIDTH, 0, _WIDTH, self._area.height())
+        self.setVisible(own.maximum() > own.minimum())
+        self.raise_()

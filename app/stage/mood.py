@@ -1,0 +1,52 @@
+"""What the assistant is doing, or why it cannot, in a word: the orb and the word beside it.
+
+Invariant: no Qt here. While a turn goes on its phase is told; only at rest, how the parts are.
+"""
+
+from enum import Enum
+
+from app.status.parts import Parts
+from engine.api import Part, Phase
+
+
+class Mood(Enum):
+    """The values are shown to the person."""
+
+    STARTING = "Getting ready"
+    READY = "Ready"
+    NO_MICROPHONE = "No microphone"
+    ATTENTION = "Needs attention"
+    INTERRUPTED = "Interrupted"
+    LISTENING = "Listening"
+    THINKING = "Thinking"
+    SPEAKING = "Speaking"
+
+    @property
+    def rests(self) -> bool:
+        """Nobody speaks and nothing is thought about."""
+        return self not in (Mood.LISTENING, Mood.THINKING, Mood.SPEAKING)
+
+
+_OF_A_TURN = {
+    Phase.LISTENING: Mood.LISTENING,
+    Phase.THINKING: Mood.THINKING,
+    Phase.SPEAKING: Mood.SPEAKING,
+}
+
+
+def mood(phase: Phase, parts: Parts, *, interrupted: bool = False) -> Mood:
+    """`interrupted`: the last reply was, just now."""
+    if phase is not Phase.IDLE:
+        return _OF_A_TURN[phase]
+    if interrupted:
+        return Mood.INTERRUPTED
+    return _at_rest(parts)
+
+
+def _at_rest(parts: Parts) -> Mood:
+    """The microphone alone is a smaller matter: typing works."""
+    if parts.failed == (Part.MICROPHONE,):
+        return Mood.STARTING if parts.is_starting else Mood.NO_MICROPHONE
+    if parts.failed:
+        return Mood.ATTENTION
+    return Mood.STARTING if parts.is_starting else Mood.READY

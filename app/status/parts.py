@@ -1,0 +1,76 @@
+"""What is known of every part: the one truth behind the orb, the rows and their summary.
+
+Invariant: no Qt here. A part that failed has failed until it says that it is ready, or a later
+reply that was spoken to its end has shown that it works.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from engine.api import Ending, Event, Failed, Loading, Part, Ready, TurnEnded
+
+# What a reply that was heard to its end has shown to work; a typed one says nothing of the ears.
+_IN_A_REPLY = (None, Part.LANGUAGE_MODEL, Part.SYNTHESISER)
+
+
+class State(Enum):
+    """How a part is."""
+
+    WAITING = "waiting"  # nothing was told of it yet
+    LOADING = "loading"
+    WORKS = "works"
+    FAILED = "failed"
+
+
+@dataclass
+class PartState:
+    state: State = State.WAITING
+    turn: int | None = None  # in which it failed; None = in none
+
+
+class Parts:
+    """Takes the engine's events; asked by whoever shows something of them."""
+
+    def __init__(self) -> None:
+        self._of = {part: PartState() for part in Part}
+
+    def on_event(self, event: Event) -> None:
+        match event:
+            case Loading(part=part):
+                self._of[part] = PartState(State.LOADING)
+            case Ready(part=part):
+                self._of[part] = PartState(State.WORKS)
+            case Failed(part=Part() as part, turn=turn):
+                self._of[part] = PartState(State.FAILED, turn)
+            case TurnEnded(turn=turn, ending=Ending.COMPLETE):
+                for part, each in self._of.items():
+                    if each.state is State.FAILED and shown_to_work(part, each.turn, turn):
+                        self._of[part] = PartState(State.WORKS)
+            case _:
+                pass
+
+    def state(self, part: Part) -> State:
+        return self._of[part].state
+
+    @property
+    def failed(self) -> tuple[Part, ...]:
+        """The parts that do not work."""
+        return self._in(State.FAILED)
+
+    @property
+    def loading(self) -> tuple[Part, ...]:
+        """The parts that are being made ready."""
+        return self._in(State.LOADING)
+
+    @property
+    def is_starting(self) -> bool:
+        """Whether a part is still to come."""
+        return bool(self._in(State.WAITING) or self._in(State.LOADING))
+
+    def _in(self, state: State) -> tuple[Part, ...]:
+        return tuple(part for part, each in self._of.items() if each.state is state)
+
+
+def shown_to_work(part: Part | None, failed: int | None, turn: int) -> bool:
+    """Whether `turn`, spoken to its end, has shown that what failed in the turn `failed` works."""
+    return failed is not None and failed < turn and part in _IN_A_REPLY

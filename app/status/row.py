@@ -1,0 +1,151 @@
+"""The rows of the status: what runs in a part, and a line on all of them.
+
+Invariant: a row always shows the newest word about its part; pressing it is for changing the part.
+"""
+
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt
+from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QAbstractButton, QProgressBar, QSizePolicy, QWidget
+
+from app.look.icons import paint_icon
+from app.look.plain_text import one_line, plain, tool_tip
+from app.look.theme import Theme
+from app.status.names import DOES, NAMES, for_people
+from engine.api import Part
+
+_ICONS = {
+    Part.MICROPHONE: "microphone",
+    Part.RECOGNISER: "waveform",
+    Part.LANGUAGE_MODEL: "language-model",
+    Part.SYNTHESISER: "voice",
+    Part.LOUDSPEAKER: "loudspeaker",
+}
+
+
+class StatusRow(QAbstractButton):
+    """Icon, words at the left and at the right, and a dot for a state."""
+
+    def __init__(self, icon: str, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._icon = icon
+        self._theme = theme
+        self._state = "control"  # the dot's colour in the palette
+        self._left = ""
+        self._right = ""
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+        theme.changed.connect(self.update)
+
+    @property
+    def shown(self) -> str:
+        """What it says at the right."""
+        return self._right
+
+    def show_words(self, left: str, right: str, state: str) -> None:
+        """`state` is a colour of the palette."""
+        self._left, self._right, self._state = left, right, state
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(240, int(QFontMetricsF(self.font()).height()) + 13)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(150, self.sizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        theme = self._theme
+        body = QRectF(self.rect()).adjusted(1, 1, -1, -1)
+        if self.underMouse() or self.hasFocus():
+            focus = QPen(theme.colour("accent"), 2) if self.hasFocus() else Qt.PenStyle.NoPen
+            painter.setPen(focus)
+            painter.setBrush(theme.colour("raised"))
+            painter.drawRoundedRect(body, 9, 9)
+        middle = body.center().y()
+        paint_icon(painter, self._icon, theme.colour("muted"), QRectF(9, middle - 9, 18, 18))
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(theme.colour(self._state))
+        painter.drawEllipse(QRectF(body.right() - 17, middle - 4, 8, 8))
+        self._paint_words(painter, QRectF(38, body.top(), body.width() - 62, body.height()))
+        painter.end()
+
+    def _paint_words(self, painter: QPainter, area: QRectF) -> None:
+        painter.setFont(self.font())
+        metrics = QFontMetricsF(self.font())
+        painter.setPen(self._theme.colour("muted" if self._right else "text"))
+        painter.drawText(area, Qt.AlignmentFlag.AlignVCenter, self._left)
+        room = area.width() - metrics.horizontalAdvance(self._left) - 12
+        name = metrics.elidedText(self._right, Qt.TextElideMode.ElideRight, room)
+        right = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
+        painter.setPen(self._theme.colour("danger" if self._state == "danger" else "text"))
+        painter.drawText(area, right, name)
+
+
+class PartRow(StatusRow):
+    """Name, what runs, and how far its loading is; press to change the part."""
+
+    def __init__(self, part: Part, theme: Theme, parent: QWidget) -> None:
+        super().__init__(_ICONS[part], theme, parent)
+        self._part = part
+        self._ready = ("working", "")  # name and detail, when it last was
+        self._bar = QProgressBar(self)
+        self._bar.setTextVisible(False)
+        self._bar.hide()
+        self._show("control", "not started", "")
+
+    @property
+    def is_loading(self) -> bool:
+        return not self._bar.isHidden()
+
+    def show_loading(self, text: str, fraction: float | None) -> None:
+        """`fraction` is 0..1; None shows a bar without an end."""
+        self._bar.setRange(0, 0 if fraction is None else 100)
+        self._bar.setValue(0 if fraction is None else round(fraction * 100))
+        self._bar.show()
+        self._show("accent", "getting ready…", text)
+
+    def show_ready(self, name: str, detail: str) -> None:
+        self._bar.hide()
+        self._ready = (name, detail)
+        known = f"{name}, {detail}" if detail else name
+        self._show("success", for_people(self._part, name, detail), known)
+
+    def show_works(self) -> None:
+        """It failed, and works again as it did before."""
+        self.show_ready(*self._ready)
+
+    def show_failed(self, message: str) -> None:
+        self._bar.hide()
+        self._show("danger", "not working", message)
+
+    def _show(self, state: str, words: str, detail: str) -> None:
+        self.show_words(DOES[self._part], one_line(words), state)
+        title = NAMES[self._part]
+        self.setAccessibleName(f"{title}: {self.shown}")
+        self.setAccessibleDescription(plain(detail))
+        self.setToolTip(tool_tip(f"{title}: {detail or words}\nPress to change"))
+
+    def resizeEvent(self, event: QEvent) -> None:
+        self._bar.setGeometry(40, self.height() - 5, self.width() - 50, 4)
+
+
+class SummaryRow(StatusRow):
+    """One line on all parts; press to see them."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__("chevron-down", theme, parent)
+        self.setCheckable(True)
+        self.toggled.connect(self._on_toggled)
+
+    def show_summary(self, words: str, state: str) -> None:
+        """`state` is a colour of the palette."""
+        self.show_words(words, "", state)
+        self.setAccessibleName(words)
+        self.setToolTip("Show or hide what listens, thinks and speaks")
+
+    def _on_toggled(self, on: bool) -> None:
+        self._icon = "chevron-up" if on else "chevron-down"
+        self.update()

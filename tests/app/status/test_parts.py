@@ -1,0 +1,62 @@
+"""What is known of the parts, and the mood that follows from it."""
+
+import pytest
+
+from app.stage.mood import Mood, mood
+from app.status.parts import Parts, State
+from engine.api import Ending, Failed, Loading, Part, Phase, Ready, TurnEnded
+
+ALL = tuple(Ready(part, "it") for part in Part)
+
+
+def told(*events) -> Parts:
+    parts = Parts()
+    for event in events:
+        parts.on_event(event)
+    return parts
+
+
+def broken(part: Part | None, turn: int | None = None) -> Failed:
+    return Failed("fault", "It broke.", "Mend it.", turn, part)
+
+
+def spoken(turn: int, ending: Ending = Ending.COMPLETE) -> TurnEnded:
+    return TurnEnded(turn, ending, "hi", "hello", "hello", "hello")
+
+
+@pytest.mark.parametrize(
+    ("events", "expected"),
+    [
+        ((), Mood.STARTING),
+        (ALL[:-1], Mood.STARTING),
+        (ALL, Mood.READY),
+        ((*ALL, Loading(Part.LANGUAGE_MODEL, "Loading")), Mood.STARTING),
+        ((*ALL, broken(Part.MICROPHONE)), Mood.NO_MICROPHONE),
+        ((*ALL[1:], broken(Part.MICROPHONE)), Mood.NO_MICROPHONE),
+        ((broken(Part.MICROPHONE),), Mood.STARTING),
+        ((broken(Part.SYNTHESISER),), Mood.ATTENTION),
+        ((*ALL, broken(Part.MICROPHONE), broken(Part.LOUDSPEAKER)), Mood.ATTENTION),
+        ((*ALL, broken(None)), Mood.READY),
+        ((*ALL, broken(Part.MICROPHONE), ALL[0]), Mood.READY),
+    ],
+)
+def test_at_rest_the_mood_is_that_of_the_parts(events, expected) -> None:
+    assert mood(Phase.IDLE, told(*events)) is expected
+
+
+def test_a_turn_goes_before_everything_and_an_interruption_before_the_parts() -> None:
+    parts = told(broken(Part.SYNTHESISER))
+    assert mood(Phase.LISTENING, parts, interrupted=True) is Mood.LISTENING
+    assert mood(Phase.IDLE, parts, interrupted=True) is Mood.INTERRUPTED
+
+
+def test_a_later_reply_shows_that_what_failed_in_an_earlier_one_works() -> None:
+    parts = told(*ALL, broken(Part.LANGUAGE_MODEL, 3), spoken(3), spoken(4, Ending.FAILED))
+    assert parts.failed == (Part.LANGUAGE_MODEL,)
+    parts.on_event(spoken(5))
+    assert parts.state(Part.LANGUAGE_MODEL) is State.WORKS
+
+
+@pytest.mark.parametrize("fault", [broken(Part.RECOGNISER, 3), broken(Part.SYNTHESISER)])
+def test_a_reply_says_nothing_of_the_ears_nor_of_what_failed_in_no_turn(fault: Failed) -> None:
+    assert told(*ALL, fault, spoken(9)).failed == (fault.part,)
