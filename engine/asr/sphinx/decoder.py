@@ -17,7 +17,7 @@ from engine.asr.base import SAMPLE_RATE
 from engine.asr.phrase_model import PhraseModel
 from engine.asr.sphinx.asides import transitions
 from engine.asr.sphinx.decision import Guess, Hypothesis, aside, choose, sure
-from engine.asr.sphinx.english import trigrams, write_dictionary
+from engine.asr.sphinx.english import trigrams, write_dictionary, write_known
 from engine.asr.sphinx.searches import ANY_WORD, Searches, always, failure
 from engine.asr.utterance import Clip
 
@@ -175,7 +175,10 @@ def _phrase_searches(phrases: PhraseModel) -> Searches:
 
 def _any_english(*, streaming: bool) -> Searches:
     """A decoder of every word; with `streaming` also for the text so far."""
-    any_english = Searches()
+    with tempfile.TemporaryDirectory() as folder:
+        dictionary = Path(folder, "english.dict")
+        write_known(dictionary)
+        any_english = Searches(dictionary)
     any_english.add_model(OPEN, trigrams())
     if streaming:
         any_english.add_model(STREAMING, trigrams())
