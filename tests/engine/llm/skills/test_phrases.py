@@ -43,7 +43,7 @@ def rows() -> Iterator[Row]:
         for line in table.read_text(encoding="utf-8").splitlines():
             if line and not line.startswith("#"):
                 said, _, wanted = line.partition(" => ")
-                wanted, _, is_open = wanted.partition(" (open)")
+                wanted, _, _is_open = wanted.partition(" (open)")
                 skill, _, words = wanted.partition(" : ")
                 yield Row(
                     tuple(said.split(" || ")),
