@@ -83,6 +83,8 @@ class Window(QWidget):
         self._send = post
         self.closing_hides: Callable[[], bool] = lambda: False  # asked at each close
         self._theme = theme
+        self.motion = theme.motion
+        self.motion.choose(settings.window.motion)
         self._values = flat(settings)
         self._was_painted = False
         self._dialog: SettingsDialog | None = None
@@ -159,6 +161,8 @@ class Window(QWidget):
                 self._show_page()
             case "window.theme" if mode_named(str(value)) is not self._theme.mode:
                 self._theme.choose(mode_named(str(value)))
+            case "window.motion":
+                self.motion.choose(str(value))
             case "window.talk_key":
                 self.talk_key.choose(str(value))
                 self._show_talking()

@@ -13,6 +13,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication
 
+from app.look.motion import Motion
 from engine.api import resource
 
 FAMILY = "Rubato Sans"
@@ -103,6 +104,7 @@ class Theme(QObject):
     def __init__(self, mode: Mode, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.mode = mode
+        self.motion = Motion(self)
         self.colours = LIGHT
         hints = QGuiApplication.styleHints()
         hints.colorSchemeChanged.connect(self._on_system_changed)

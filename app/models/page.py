@@ -43,7 +43,7 @@ class ModelsPage(Page):
         self._post = post
         self._theme = theme
         self.rows: dict[str, ModelRow] = {}
-        self.recommended = RecommendedCard(post, self)
+        self.recommended = RecommendedCard(post, theme, self)
         self.add_file = QPushButton("Add a &file…", self)
         self.add_folder = QPushButton("Add a f&older…", self)
         self.look = QPushButton("Look for &servers", self)

@@ -3,13 +3,14 @@
 Invariant: the button says how much it would fetch before it fetches anything.
 """
 
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.bridge import Post
 from app.look.label import Label
-from app.look.theme import scaled
+from app.look.progress import Progress
+from app.look.theme import Theme, scaled
 from app.models import words
-from app.models.row import STEPS, wrapping
+from app.models.row import wrapping
 from engine.api import (
     Activity,
     FetchRecommended,
@@ -24,7 +25,7 @@ from engine.api import (
 class RecommendedCard(QFrame):
     """Follows the fetches of what it recommends."""
 
-    def __init__(self, post: Post, parent: QWidget) -> None:
+    def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self.setProperty("kind", "card")
         self._post = post
@@ -37,8 +38,7 @@ class RecommendedCard(QFrame):
         self.warning = wrapping("danger", self)
         for label in (self.machine, self.text, self.warning):
             label.setFont(scaled(self.font(), 0.92, figures=True))
-        self.bar = QProgressBar(self)
-        self.bar.setTextVisible(False)
+        self.bar = Progress(theme, self)
         self.act = QPushButton("", self)
         self.act.clicked.connect(self._on_act)
         self._lay_out()
@@ -66,9 +66,8 @@ class RecommendedCard(QFrame):
     def _show_action(self) -> None:
         shown, going = self._shown, list(self._going.values())
         total = sum(each.total_bytes for each in going)
-        self.bar.setRange(0, STEPS if total else 0)
         done = sum(each.done_bytes for each in going)
-        self.bar.setValue(round(done / total * STEPS) if total else 0)
+        self.bar.show_share(done / total if total else None)
         self.bar.setVisible(bool(going))
         if going:
             self.act.setText("Pause")

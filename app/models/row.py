@@ -8,7 +8,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QMenu,
-    QProgressBar,
     QPushButton,
     QSizePolicy,
     QToolButton,
@@ -20,6 +19,7 @@ from app.bridge import Post
 from app.look.icons import IconButton
 from app.look.label import Label
 from app.look.plain_text import one_line, plain, tool_tip
+from app.look.progress import Progress
 from app.look.theme import Theme, scaled
 from app.models import words
 from engine.api import (
@@ -34,8 +34,6 @@ from engine.api import (
     UseModel,
     VerifyModel,
 )
-
-STEPS = 1000  # of a progress bar
 
 
 class ModelRow(QFrame):
@@ -54,8 +52,7 @@ class ModelRow(QFrame):
         self.said = wrapping("", self)
         for label in (self.facts, self.remarks, self.said):
             label.setFont(scaled(self.font(), 0.9, figures=True))
-        self.bar = QProgressBar(self)
-        self.bar.setTextVisible(False)
+        self.bar = Progress(theme, self)
         self.act = QPushButton("", self)
         self.act.clicked.connect(self._on_act)
         self.more = IconButton("more", "More", theme, self)
@@ -91,9 +88,8 @@ class ModelRow(QFrame):
 
     def show_progress(self, progress: ModelProgress) -> None:
         self._progress = progress
-        self.bar.setRange(0, STEPS if progress.total_bytes else 0)
-        share = progress.done_bytes / progress.total_bytes if progress.total_bytes else 0.0
-        self.bar.setValue(round(share * STEPS))
+        total = progress.total_bytes
+        self.bar.show_share(progress.done_bytes / total if total else None)
         self.said.setText(words.progress(progress))
         self.said.show()
         self._show_actions()

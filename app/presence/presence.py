@@ -12,6 +12,7 @@ from app.presence.desk import Desk
 from app.presence.keys.global_keys import KEYS, GlobalKeys, source_here
 from app.presence.keys.source import Action
 from app.presence.notifications import Notifications
+from app.presence.stillness import Stillness
 from app.presence.tray import Tray
 from app.settings.form import Value
 from app.window import Window
@@ -62,6 +63,7 @@ class Presence(QObject):
         self.bus.connect_to_session()
         self._notifications = Notifications(self.bus, self._show_balloon, self)
         self._notifications.clicked.connect(self._desk.show)
+        self._stillness = Stillness(self.bus, self._window.motion.follow_system)
         self.tray.want(self._may_have_tray and self._wants_tray)
         self.keys.choose(
             {action: getattr(self._chosen, f"{action.value}_key") for action in Action}

@@ -309,6 +309,12 @@ PAGES = (
                     )
                 ),
             ),
+            Field(
+                "window.motion",
+                "Motion",
+                Choice((Option("system", "Follow the system"), Option("reduced", "Reduced"))),
+                "Reduced: nothing in the window moves by itself.",
+            ),
             Field("window.talk_key", "Talk key", KeyName(), "Hold it while you speak."),
         ),
     ),

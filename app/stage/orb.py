@@ -22,7 +22,7 @@ from PySide6.QtGui import (
     QResizeEvent,
     QShowEvent,
 )
-from PySide6.QtWidgets import QSizePolicy, QStyle, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.look.theme import Theme
 from app.stage.mood import Mood
@@ -83,6 +83,7 @@ class Orb(QWidget):
         self.setMinimumSize(72, 72)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # else the card paints each frame
         theme.changed.connect(self._forget_pictures)
+        theme.motion.changed.connect(self._pace)
         self.setAccessibleName("Assistant")
         self.show_mood(Mood.STARTING)
 
@@ -108,7 +109,7 @@ class Orb(QWidget):
 
     def _pace(self) -> None:
         """Start, stop or re-time the animation for what there is to see."""
-        if not self.isVisible() or _wants_no_motion(self):
+        if not self.isVisible() or self._theme.motion.is_still:
             self._timer.stop()
             return
         frame_ms = _FRAME_MS.get(self._mood, _REST_MS)
@@ -273,9 +274,3 @@ def _mixed(colour: QColor, other: QColor, share: float) -> QColor:
         colour.greenF() * keep + other.greenF() * share,
         colour.blueF() * keep + other.blueF() * share,
     )
-
-
-def _wants_no_motion(widget: QWidget) -> bool:
-    """Whether the desktop asks for no animation (Qt passes it on as a duration of zero)."""
-    hint = QStyle.StyleHint.SH_Widget_Animation_Duration
-    return widget.style().styleHint(hint, None, widget) == 0

@@ -5,10 +5,11 @@ Invariant: a row always shows the newest word about its part; pressing it is for
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QAbstractButton, QProgressBar, QSizePolicy, QWidget
+from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from app.look.icons import paint_icon
 from app.look.plain_text import one_line, plain, tool_tip
+from app.look.progress import Progress
 from app.look.theme import Theme
 from app.status.names import DOES, NAMES, for_people
 from engine.api import Part
@@ -91,8 +92,7 @@ class PartRow(StatusRow):
         super().__init__(_ICONS[part], theme, parent)
         self._part = part
         self._ready = ("working", "")  # name and detail, when it last was
-        self._bar = QProgressBar(self)
-        self._bar.setTextVisible(False)
+        self._bar = Progress(theme, self)
         self._bar.hide()
         self._show("control", "not started", "")
 
@@ -102,8 +102,7 @@ class PartRow(StatusRow):
 
     def show_loading(self, text: str, fraction: float | None) -> None:
         """`fraction` is 0..1; None shows a bar without an end."""
-        self._bar.setRange(0, 0 if fraction is None else 100)
-        self._bar.setValue(0 if fraction is None else round(fraction * 100))
+        self._bar.show_share(fraction)
         self._bar.show()
         self._show("accent", "getting ready…", text)
 

@@ -421,8 +421,7 @@ def test_the_talk_button_is_held_with_the_mouse(window, posted) -> None:
     assert window.composer.talk.words == "Hold to talk"
 
 
-def test_with_reduced_motion_the_orb_stands_still_and_still_changes(window, monkeypatch) -> None:
-    monkeypatch.setattr("app.stage.orb._wants_no_motion", lambda widget: True)
-    tell(window, PhaseChanged(1, Phase.SPEAKING))
+def test_with_reduced_motion_the_orb_stands_still_and_still_changes(window) -> None:
+    tell(window, SettingChanged("window.motion", "reduced"), PhaseChanged(1, Phase.SPEAKING))
     assert not window.stage.orb.is_animating
     assert window.stage.orb.accessibleDescription() == "Speaking"

@@ -18,12 +18,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.status.latency import Bars
 from app.look.meter import LevelMeter
 from app.rate.trace import RateTrace
 from app.stage.orb import Orb
+from app.status.latency import Bars
 from app.window import Window
-from engine.api import Failed, Notice, Phase, PhaseChanged, RateMeasured, SetRate
+from engine.api import Failed, Notice, Phase, PhaseChanged, RateMeasured
 from tests.app.everyone.pages import PAGES, seen, told, words_of
 from tests.app.everyone.test_keyboard import controls
 

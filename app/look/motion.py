@@ -1,0 +1,34 @@
+"""Whether anything may move by itself.
+
+Invariant: who animates asks `is_still` and listens to `changed`; one who wants stillness, here or
+in the whole system, gets it at once.
+"""
+
+from PySide6.QtCore import QObject, Signal
+
+
+class Motion(QObject):
+    """Signals:
+    changed: things may move now, or no longer.
+    """
+
+    changed = Signal()
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._is_reduced = False  # in our settings
+        self._is_reduced_everywhere = False  # in the system's
+
+    @property
+    def is_still(self) -> bool:
+        return self._is_reduced or self._is_reduced_everywhere
+
+    def choose(self, mode: str) -> None:
+        """`mode` as in the setting window.motion: 'reduced', or 'system' to do as that does."""
+        self._is_reduced = mode == "reduced"
+        self.changed.emit()
+
+    def follow_system(self, wants_stillness: bool) -> None:
+        """What the system says now."""
+        self._is_reduced_everywhere = wants_stillness
+        self.changed.emit()

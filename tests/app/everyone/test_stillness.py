@@ -1,0 +1,62 @@
+"""Where things are to be still, nothing on any page moves by itself; else something does."""
+
+import pytest
+from PySide6.QtCore import QAbstractAnimation, QTimer
+from PySide6.QtWidgets import QProgressBar, QWidget
+
+from app.window import Window
+from engine.api import Activity, Loading, ModelProgress, Part, Phase, PhaseChanged, SettingChanged
+from tests.app.everyone.pages import PAGES, seen, told
+
+SECOND_MS = 1000  # what changes that seldom is a clock, no animation
+BUSY = (
+    Loading(Part.RECOGNISER, "Loading whisper", None),
+    ModelProgress("whisper-turbo", Activity.VERIFYING, 0, 0),
+    ModelProgress("qwen3-1-7b", Activity.FETCHING, 0, 0),
+)
+
+
+def moving(root: QWidget) -> list[str]:
+    """What would change the picture again and again without anything having happened."""
+    window = root if root.parent() is None else root.parent().window()
+    timers = [each for each in window.findChildren(QTimer) if each.isActive()]
+    fast = [each for each in timers if not each.isSingleShot() and each.interval() < SECOND_MS]
+    running = QAbstractAnimation.State.Running
+    animations = [e for e in window.findChildren(QAbstractAnimation) if e.state() == running]
+    to_and_fro = [e for e in seen(root) if isinstance(e, QProgressBar) and e.maximum() == 0]
+    return [repr(each.parent()) for each in (*fast, *animations)] + list(map(repr, to_and_fro))
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_nothing_moves_on_any_page(window: Window, name: str) -> None:
+    root = PAGES[name](window)
+    told(window, SettingChanged("window.motion", "reduced"), *BUSY)
+    for phase in Phase:
+        told(window, PhaseChanged(5, phase))
+        assert moving(root) == []
+
+
+@pytest.mark.parametrize("name", ["talk", "models"])
+def test_what_moves_would_be_noticed(window: Window, name: str) -> None:
+    root = PAGES[name](window)
+    told(window, *BUSY, PhaseChanged(5, Phase.SPEAKING))
+    assert moving(root)
+
+
+def test_the_system_can_ask_for_it_too_and_take_it_back(window: Window) -> None:
+    told(window, PhaseChanged(1, Phase.SPEAKING))
+    orb = window.stage.orb
+    assert orb.is_animating
+    window.motion.follow_system(True)
+    assert not orb.is_animating
+    window.motion.follow_system(False)
+    assert orb.is_animating
+
+
+def test_whoever_asks_for_it_gets_it(window: Window) -> None:
+    window.motion.follow_system(True)
+    told(window, SettingChanged("window.motion", "system"))
+    assert window.motion.is_still
+    window.motion.follow_system(False)
+    told(window, SettingChanged("window.motion", "reduced"))
+    assert window.motion.is_still
