@@ -34,6 +34,7 @@ class Act(Enum):
     SETTINGS = "settings"
     FIRST_START = "first start"
     HELP = "help"
+    ABOUT = "about"
     QUIT = "quit"
 
 
@@ -62,6 +63,7 @@ SHORTCUTS = (
     Shortcut(Act.SETTINGS, "Ctrl+,", "Settings"),
     Shortcut(Act.FIRST_START, "Ctrl+I", "The first steps once more"),
     Shortcut(Act.HELP, "F1", "These keys"),
+    Shortcut(Act.ABOUT, "Shift+F1", "About Rubato: licences, diagnostics"),
     Shortcut(Act.QUIT, "Ctrl+Q", "Quit"),
 )
 

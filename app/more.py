@@ -17,6 +17,7 @@ _WORDS = {
     Act.TIMES: "Answer times",
     Act.FIRST_START: "First steps…",
     Act.HELP: "Keyboard shortcuts",
+    Act.ABOUT: "About Rubato",
 }
 
 

@@ -21,6 +21,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
+from app.about.page import AboutPage
 from app.arrangement import Arrangement, Furniture
 from app.bridge import Post
 from app.conversation.composer import Composer
@@ -230,6 +231,7 @@ class Window(QWidget):
             Act.SETTINGS: lambda: self.open_settings(None),
             Act.FIRST_START: self._begin_first_start,
             Act.HELP: lambda: KeysCard(self.talk_key.label, self).show(),
+            Act.ABOUT: lambda: AboutPage(self).open_beside(),
             Act.QUIT: self.quit,
         }
         actions[act]()

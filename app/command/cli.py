@@ -64,6 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     bench.add_argument("--quick", action="store_true", help="leave out the neural voice (minutes)")
     doctor = _add_simple(commands, "doctor", _doctor, "look at what is installed and missing")
     doctor.epilog = "With --json nothing is the person's: no text, name, path or address."
+    _add_simple(commands, "licences", _licences, "what this is made of, and under which terms")
     return parser
 
 
@@ -303,6 +304,17 @@ def _doctor(options: argparse.Namespace) -> int:
             if finding.advice:
                 write(f"         {finding.advice}")
     return 1 if any(finding.state.value == "fault" for finding in findings) else 0
+
+
+def _licences(options: argparse.Namespace) -> int:
+    works = api.upkeep.licences()
+    if options.json:
+        _print_json({"works": [{**dataclasses.asdict(work), "text": text} for work, text in works]})
+        return 0
+    for work, text in works:
+        head = f"{work.name} {work.version}".strip() + f": {work.terms}"
+        write(f"{head}\n{'=' * len(head)}\n\n{text or 'It came without a licence text.'}\n\n")
+    return 0
 
 
 # ---------------------------------------------------------------------------- output

@@ -409,6 +409,8 @@ def test_every_shortcut_of_the_card_does_something_also_while_typing(window, mon
             modifiers = CTRL
         if "Alt" in combination:
             modifiers = ALT
+        if "Shift" in combination:
+            modifiers = Qt.KeyboardModifier.ShiftModifier
         key(window, pressed, modifiers)
     assert done == [shortcut.act for shortcut in SHORTCUTS]
 

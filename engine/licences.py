@@ -1,0 +1,89 @@
+"""The licences of all that this program is made of, as the installed packages state them.
+
+Invariant: nothing is written down twice: what is shown is what lies in this very environment.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import Distribution, PackageNotFoundError, distribution, distributions
+from pathlib import Path
+
+from engine.errors import EngineError
+from engine.resources import resource
+
+OURS = "rubato"
+_FILE = re.compile(r"(?i)(^|/)(LICEN[CS]E|COPYING|NOTICE|AUTHORS|COPYRIGHT|OFL)[^/]*$")
+_STATED = ("License-Expression", "License")
+_CLASSIFIER = "License :: "
+# What these packages do not state themselves.
+_UNSTATED = {
+    "espeakng-loader": "MIT; eSpeak NG in it: GPL-3.0-or-later",
+    "sphn": "Apache-2.0",
+    "torch": "BSD-3-Clause",
+}
+_LONGEST_TERMS = 60  # characters; some put the whole licence where its name belongs
+_LONGEST_TEXT = 400_000  # of one package; torch's notices are the longest
+
+
+@dataclass(frozen=True)
+class Work:
+    """Something this program is made of. `terms` is the name of its licence, or says that it gives
+    none.
+    """
+
+    name: str
+    version: str
+    terms: str
+
+
+_FONT = Work("Rubato Sans (font)", "", "OFL-1.1")
+
+
+def works() -> list[Work]:
+    """Rubato first, then every package of this environment and what else ships, by name."""
+    found = {_key(each.name): Work(each.name, each.version, _terms(each)) for each in _packages()}
+    own = found.pop(OURS, None)
+    others = sorted([*found.values(), _FONT], key=lambda work: _key(work.name))
+    return [own, *others] if own else others
+
+
+def text_of(work: Work) -> str:
+    """The licence in full, and all notices that came with it; empty where none came."""
+    try:
+        if work == _FONT:
+            return _read(resource("fonts", "OFL.txt"))
+        package = distribution(work.name)
+    except (PackageNotFoundError, EngineError):
+        return ""
+    files = (file for file in package.files or () if _FILE.search(str(file)))
+    # code of that name is none, and the font among our resources is listed by itself
+    papers = (f for f in files if not f.suffix.startswith(".py") and "_resources" not in f.parts)
+    texts = (_read(Path(str(file.locate()))) for file in papers)
+    return "\n\n".join(text for text in texts if text)[:_LONGEST_TEXT]
+
+
+def _packages() -> Iterator[Distribution]:
+    return (each for each in distributions() if each.metadata["Name"])
+
+
+def _key(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _terms(package: Distribution) -> str:
+    about = package.metadata
+    stated = next((about[key] for key in _STATED if key in about), "")
+    line = stated.strip().splitlines()[0].strip() if stated.strip() else ""
+    if line and line.upper() != "UNKNOWN" and len(line) <= _LONGEST_TERMS:
+        return line
+    listed = about.get_all("Classifier") or []
+    names = [each.rpartition(" :: ")[2] for each in listed if each.startswith(_CLASSIFIER)]
+    return ", ".join(names) or _UNSTATED.get(_key(about["Name"]), "not stated")
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""

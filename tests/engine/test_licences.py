@@ -1,0 +1,49 @@
+"""What the program is made of: every package of the environment, each with its terms."""
+
+from importlib.metadata import Distribution
+from pathlib import Path
+
+from engine import licences
+from engine.licences import Work
+
+
+def test_rubato_comes_first_with_its_own_licence_alone():
+    first = licences.works()[0]
+    assert (first.name, first.terms) == ("rubato", "GPL-3.0-or-later")
+    assert licences.text_of(first).lstrip().startswith("GNU GENERAL PUBLIC LICENSE")
+
+
+def test_every_package_of_this_environment_is_there_with_terms():
+    works = licences.works()
+    names = {work.name.lower() for work in works}
+    assert {"torch", "numpy", "moshi", "espeakng-loader", "rubato sans (font)"} <= names
+    assert [work.name for work in works if work.terms == "not stated"] == []
+
+
+def test_the_text_comes_with_all_notices():
+    torch = next(work for work in licences.works() if work.name == "torch")
+    assert "Redistribution" in licences.text_of(torch)
+    font = next(work for work in licences.works() if "font" in work.name)
+    assert "SIL OPEN FONT LICENSE" in licences.text_of(font).upper()
+
+
+def test_what_is_not_installed_has_no_text():
+    assert licences.text_of(Work("no such package", "1", "MIT")) == ""
+
+
+def package(folder: Path, metadata: str) -> Distribution:
+    place = folder / "x-1.dist-info"
+    place.mkdir()
+    (place / "METADATA").write_text("Metadata-Version: 2.1\nName: x\nVersion: 1\n" + metadata)
+    return Distribution.at(place)
+
+
+def test_a_whole_licence_in_place_of_its_name_is_not_shown_as_one(tmp_path: Path):
+    classifier = "Classifier: License :: OSI Approved :: MIT License\n"
+    assert licences._terms(package(tmp_path, f"License: {'word ' * 40}\n{classifier}")) == (
+        "MIT License"
+    )
+
+
+def test_silence_is_told(tmp_path: Path):
+    assert licences._terms(package(tmp_path, "License: UNKNOWN\n")) == "not stated"
