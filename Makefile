@@ -11,7 +11,9 @@ XVFB = $(shell command -v xvfb-run >/dev/null && echo xvfb-run --auto-servernum)
 FIRST_HALF = tests/app tests/end_to_end $(addprefix tests/engine/,asr assets audio doctor export \
 	history llm models text)
 
-.PHONY: help run demo llm test test-more check first-half second-half format requirements
+VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
+
+.PHONY: tar help run demo llm test test-more check first-half second-half format requirements
 
 help:
 	@echo "make run           set up what is missing and start the assistant"
@@ -21,6 +23,7 @@ help:
 	@echo "make test-more     the tests that make test leaves out: real weights, fetched, and long ones"
 	@echo "make check         the checks and tests alone"
 	@echo "make format        format the code and mend what the linter can mend"
+	@echo "make tar           the release as a tar that installs itself for one person"
 	@echo "make requirements  pin all packages anew from pyproject.toml (UPGRADE=1: newest versions)"
 
 run demo:
@@ -57,3 +60,7 @@ format:
 
 requirements:
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m installer.pin $(if $(UPGRADE),--upgrade)
+	$(BIN)/python -m installer.pin_torch $(or $(UV_FIND_LINKS),$(PIP_FIND_LINKS))
+
+tar:
+	$(BIN)/python -m installer.bundle dist/rubato-$(VERSION) --tar

@@ -1,4 +1,6 @@
-"""The release as a folder, the same for every system: `python -m installer.bundle FOLDER`.
+"""The release as a folder, the same for every system, and for Linux as a tar:
+
+    python -m installer.bundle FOLDER [--system linux|windows|macos] [--tar]
 
 Our wheel, the pinned packages with their hashes, uv from its own wheel, and the bootstrapper.
 Wrappers (tar, NSIS, .app) put this folder onto a machine.
@@ -7,9 +9,11 @@ Invariant: the folder appears whole or not at all; everything in it is named wit
 """
 
 import argparse
+import gzip
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import zipfile
 from collections.abc import Sequence
@@ -33,9 +37,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--system", choices=list(SYSTEMS), default="linux")
+    parser.add_argument("--tar", action="store_true", help="FOLDER.tar.gz as well")
     options = parser.parse_args(arguments)
     made = bundle(options.folder, options.system)
     print(f"Rubato {made.version} for {options.system}: {made.folder}")
+    if options.tar:
+        print(tar(made.folder))
     return 0
 
 
@@ -59,6 +66,27 @@ def bundle(folder: Path, system: str = "linux") -> Payload:
     shutil.rmtree(folder, ignore_errors=True)
     fresh.rename(folder)
     return Payload(folder, version, {})
+
+
+def tar(folder: Path) -> Path:
+    """The folder as one file beside it, the same bytes each time the folder has the same."""
+    path = folder.with_name(folder.name + ".tar.gz")
+    fresh = path.with_name(path.name + ".new")
+
+    def plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+        entry.uid = entry.gid = entry.mtime = 0
+        entry.uname = entry.gname = ""
+        entry.mode = 0o755 if entry.isdir() or entry.mode & 0o100 else 0o644
+        return entry
+
+    with (
+        fresh.open("wb") as raw,
+        gzip.GzipFile("", "wb", 6, raw, mtime=0) as packed,
+        tarfile.open(fileobj=packed, mode="w") as archive,
+    ):
+        archive.add(folder, folder.name, filter=plain)  # in the order of names
+    fresh.replace(path)
+    return path
 
 
 def build_wheel(folder: Path) -> Path:

@@ -98,7 +98,7 @@ def _make(maker: Maker, *, window: bool) -> None:
     maker.get_window()
     if window:
         maker.open_window()
-    step("packages", 0.12, "Getting the packages (400 MB)")
+    step("packages", 0.12, "Getting the packages (230 MB)")
     maker.get_packages()
     step("torch", 0.5, f"Getting torch ({maker.torch_size})")
     maker.get_torch(torch)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from installer.commands import SetupError
+from installer.commands import DROPPED, SetupError
 
 CANCELLED = 3  # the exit status of a window whose person pressed Cancel or closed it
 
@@ -76,7 +76,7 @@ class Progress:
         self._tell("")
 
     def detail(self, line: str) -> None:
-        if line.strip():
+        if line.strip() and not DROPPED.match(line):
             self._tell(line.strip()[:200])
 
     def check(self) -> None:
