@@ -50,10 +50,8 @@ class Shelf(QScrollArea):
         return super().eventFilter(watched, event)
 
     def sizeHint(self) -> QSize:
-        height = self._content.sizeHint().height()
-        if self._content.hasHeightForWidth():  # lines that wrap
-            height = max(height, self._content.heightForWidth(self.width()))
-        return QSize(330, height)
+        least = self._content.minimumSizeHint()  # more than is asked for, where lines wrap
+        return QSize(330, self._content.sizeHint().expandedTo(least).height())
 
     def minimumSizeHint(self) -> QSize:
         return QSize(220, 120)

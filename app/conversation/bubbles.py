@@ -4,6 +4,7 @@ Invariant: a bubble is painted from the lines Qt laid out, so it always fits its
 changes the document.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import (
     QFont,
+    QFontDatabase,
     QPainter,
     QPen,
     QTextBlock,
@@ -18,8 +20,10 @@ from PySide6.QtGui import (
     QTextCharFormat,
     QTextFormat,
     QTextLine,
+    QTextOption,
 )
 
+from app.conversation.markup import Paragraph, Run, Shape
 from app.look.theme import Theme, scaled
 
 PAD_X = 15.0  # between a bubble's edge and its text, in logical pixels, like all sizes here
@@ -28,7 +32,13 @@ GAP = 10.0  # between the bubbles of one turn
 TURN_GAP = 22.0
 RADIUS = 16.0
 DOOR = 32.0  # height of a button below a reply; its line of text is half as high
+INDENT = 24.0  # of a list's item, a quotation
+_BAR = 3.0  # beside a quotation
+_CODE_PAD = 6.0
 _KIND = QTextFormat.Property.UserProperty + 1
+_SHAPE = QTextFormat.Property.UserProperty + 2
+_QUOTED = QTextFormat.Property.UserProperty + 3
+_HEADINGS = {1: 1.3, 2: 1.2, 3: 1.1}  # times the size of the text
 
 
 class Kind(Enum):
@@ -40,6 +50,7 @@ class Kind(Enum):
     REPLY = 3
     CAPTION = 4
     DOOR = 5  # a caption, empty perhaps, with room for a button
+    MORE = 6  # the next paragraph of a reply, in the same bubble
 
 
 @dataclass(frozen=True)
@@ -73,6 +84,9 @@ def block_format(kind: Kind, column: float, text_width: float) -> QTextBlockForm
         case Kind.REPLY:
             result.setTopMargin(GAP + PAD_Y * 2)
             result.setRightMargin(column * 0.08 + PAD_X)
+        case Kind.MORE:
+            result.setTopMargin(PAD_Y + 1)
+            result.setRightMargin(column * 0.08 + PAD_X)
         case Kind.CAPTION:
             result.setTopMargin(PAD_Y + 5)
         case Kind.DOOR:
@@ -80,6 +94,63 @@ def block_format(kind: Kind, column: float, text_width: float) -> QTextBlockForm
             result.setBottomMargin(DOOR / 4)
         case Kind.SPACER:
             result.setLineHeight(1.0, QTextBlockFormat.LineHeightTypes.FixedHeight.value)
+    return result
+
+
+def paragraph_format(kind: Kind, column: float, paragraph: Paragraph) -> QTextBlockFormat:
+    """The same for a paragraph of a reply, REPLY or MORE."""
+    result = block_format(kind, column, 0.0)
+    result.setProperty(_SHAPE, paragraph.shape.value)
+    result.setProperty(_QUOTED, paragraph.quoted)
+    steps = paragraph.depth + paragraph.quoted
+    result.setLeftMargin(PAD_X + INDENT * steps)
+    if paragraph.marked:
+        result.setTextIndent(-INDENT)
+        result.setTabPositions([QTextOption.Tab(INDENT, QTextOption.TabType.LeftTab)])
+    if paragraph.shape is Shape.CODE:
+        result.setLeftMargin(result.leftMargin() + _CODE_PAD)
+        result.setTopMargin(result.topMargin() + _CODE_PAD)
+        result.setBottomMargin(_CODE_PAD)
+    elif kind is Kind.MORE and paragraph.shape is Shape.HEADING:
+        result.setTopMargin(result.topMargin() * 1.6)
+    elif kind is Kind.MORE and paragraph.marked:
+        result.setTopMargin(result.topMargin() * 0.5)
+    return result
+
+
+def paragraph_char_format(paragraph: Paragraph, theme: Theme, font: QFont) -> QTextCharFormat:
+    """Font and colour of a paragraph of a reply, where no run says otherwise."""
+    result = char_format(Kind.REPLY, theme, font)
+    match paragraph.shape:
+        case Shape.CODE:
+            result.setFont(_code_font(font))
+        case Shape.HEADING:
+            result.setFont(scaled(font, _HEADINGS.get(paragraph.level, 1.0), strong=True))
+        case Shape.RULE:
+            result.setForeground(theme.colour("muted"))
+        case Shape.TEXT:
+            pass
+    return result
+
+
+def run_format(run: Run, base: QTextCharFormat, theme: Theme) -> QTextCharFormat:
+    """The same for a run of the paragraph."""
+    result = QTextCharFormat(base)
+    font = _code_font(base.font()) if run.style.code else QFont(base.font())
+    if run.style.strong:
+        font.setWeight(QFont.Weight.DemiBold)
+    font.setItalic(run.style.slanted)
+    result.setFont(font)
+    if run.style.code:
+        result.setBackground(theme.colour("raised"))
+    if run.style.aside:
+        result.setForeground(theme.colour("muted"))
+    return result
+
+
+def _code_font(font: QFont) -> QFont:
+    result = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+    result.setPointSizeF(font.pointSizeF() * 0.92)
     return result
 
 
@@ -95,7 +166,7 @@ def char_format(kind: Kind, theme: Theme, font: QFont) -> QTextCharFormat:
             result.setForeground(theme.colour("muted"))
         case Kind.SPACER:
             result.setFont(scaled(font, 0.1))
-        case Kind.SAID | Kind.REPLY:
+        case Kind.SAID | Kind.REPLY | Kind.MORE:
             result.setFont(font)
             result.setForeground(theme.colour("text"))
     return result
@@ -120,17 +191,22 @@ def text_rect(block: QTextBlock) -> QRectF:
 def paint_bubble(painter: QPainter, block: QTextBlock, theme: Theme) -> None:
     """The ground of one block; the painter is in document coordinates."""
     kind = kind_of(block)
-    if kind in (Kind.SPACER, Kind.CAPTION, Kind.DOOR) or block.length() <= 1:
+    if kind not in (Kind.SAID, Kind.PARTIAL, Kind.REPLY) or block.length() <= 1:
         return
     rect = text_rect(block)
-    if kind is not Kind.REPLY:  # the person's bubbles end where the column ends
+    if kind is Kind.REPLY:
+        rect = bubble_rect(block)
+    else:  # the person's bubbles end where the column ends
         line = block.layout().lineAt(0)
         rect.setRight(block.layout().position().x() + line.x() + line.width())
-    rect.adjust(-PAD_X, -PAD_Y, PAD_X, PAD_Y)
+        rect.adjust(-PAD_X, -PAD_Y, PAD_X, PAD_Y)
     match kind:
         case Kind.REPLY:
             painter.setPen(QPen(theme.colour("outline"), 1.0))
             painter.setBrush(theme.colour("surface"))
+            painter.drawRoundedRect(rect, RADIUS, RADIUS)
+            _paint_grounds(painter, block, rect, theme)
+            return
         case Kind.PARTIAL:
             painter.setPen(QPen(theme.colour("control"), 1.0, Qt.PenStyle.DashLine))
             painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -138,6 +214,48 @@ def paint_bubble(painter: QPainter, block: QTextBlock, theme: Theme) -> None:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(theme.colour("bubble"))
     painter.drawRoundedRect(rect, RADIUS, RADIUS)
+
+
+def reply_blocks(block: QTextBlock) -> Iterator[QTextBlock]:
+    """The blocks of a reply, from its first one on."""
+    yield block
+    block = block.next()
+    while block.isValid() and kind_of(block) is Kind.MORE:
+        yield block
+        block = block.next()
+
+
+def bubble_rect(block: QTextBlock) -> QRectF:
+    """The bubble of the reply that begins with this block, in document coordinates."""
+    rect = QRectF()
+    for each in reply_blocks(block):
+        around = text_rect(each)
+        if _is_code(each):
+            around.adjust(-_CODE_PAD, -_CODE_PAD, _CODE_PAD, _CODE_PAD)
+        around.setLeft(block.layout().position().x() + PAD_X)
+        rect = rect.united(around)
+    return rect.adjusted(-PAD_X, -PAD_Y, PAD_X, PAD_Y)
+
+
+def _is_code(block: QTextBlock) -> bool:
+    return block.blockFormat().stringProperty(_SHAPE) == Shape.CODE.value
+
+
+def _paint_grounds(painter: QPainter, block: QTextBlock, bubble: QRectF, theme: Theme) -> None:
+    """Behind the code of a reply, and beside what it quotes."""
+    painter.setPen(Qt.PenStyle.NoPen)
+    for each in reply_blocks(block):
+        rect = text_rect(each)
+        if _is_code(each):
+            painter.setBrush(theme.colour("raised"))
+            rect.setRight(bubble.right() - PAD_X)
+            pad = _CODE_PAD
+            painter.drawRoundedRect(rect.adjusted(-pad, -pad, 0, pad), pad, pad)
+        if each.blockFormat().boolProperty(_QUOTED):
+            painter.setBrush(theme.colour("control"))
+            left = bubble.left() + PAD_X
+            bar = QRectF(left, rect.top(), _BAR, rect.height())
+            painter.drawRoundedRect(bar, _BAR / 2, _BAR / 2)
 
 
 def words_rects(block: QTextBlock, words: Words) -> list[QRectF]:

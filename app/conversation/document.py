@@ -1,18 +1,26 @@
-"""The conversation as one text document: an exchange is up to three blocks (said, reply, caption),
-one after another.
+"""The conversation as one text document: an exchange is said, the paragraphs of the reply and a
+caption, a block each, as far as there are any.
 
 Invariant: block 0 is an empty spacer, blocks follow in the order the exchanges began, and showing
 an exchange touches only its own blocks, so the cost does not grow with the conversation.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from PySide6.QtCore import QObject
-from PySide6.QtGui import QFont, QFontMetricsF, QTextBlock, QTextCursor, QTextDocument
+from PySide6.QtGui import (
+    QFont,
+    QFontMetricsF,
+    QTextBlock,
+    QTextBlockFormat,
+    QTextCursor,
+    QTextDocument,
+)
 
 from app.conversation import bubbles
 from app.conversation.bubbles import Kind, Words
 from app.conversation.document_text import LINE_END, characters, displayable, units
+from app.conversation.markup import Markup, Paragraph
 from app.conversation.transcript import Exchange, Span
 from app.look.measure import COLUMN, GUTTER, gutter
 from app.look.theme import Theme
@@ -29,6 +37,8 @@ class _Place:
     first_block: int
     said: str | None = None
     reply: str | None = None
+    markup: Markup = field(default_factory=Markup)
+    shown: int = 0  # paragraphs of the reply that have a block
     caption: str | None = None
 
     @property
@@ -37,7 +47,7 @@ class _Place:
 
     @property
     def caption_block(self) -> int:
-        return self.reply_block + (self.reply is not None)
+        return self.reply_block + self.shown
 
     @property
     def end_block(self) -> int:
@@ -83,12 +93,13 @@ class ConversationDocument(QTextDocument):
         self._show_caption(place)
         if exchange.ending is not None and exchange.unheard is not None:
             style = bubbles.unheard_format(self._theme)
-            self.reply_cursor(exchange, exchange.unheard).mergeCharFormat(style)
+            for cursor in self.reply_cursors(exchange, exchange.unheard):
+                cursor.mergeCharFormat(style)
 
     def reply_block(self, exchange: Exchange) -> QTextBlock | None:
         """The block of its reply; None while there is none."""
         place = self._find(exchange)
-        if place is None or place.reply is None:
+        if place is None or not place.shown:
             return None
         return self.findBlockByNumber(place.reply_block)
 
@@ -97,9 +108,21 @@ class ConversationDocument(QTextDocument):
         block = self.findBlock(position)
         number = block.blockNumber()
         for place in reversed(self._places):
-            if place.reply is not None and place.reply_block == number:
-                return place.exchange, characters(place.reply, position - block.position())
+            at = number - place.reply_block
+            if 0 <= at < place.shown:
+                paragraph = place.markup.paragraphs[at]
+                index = characters(paragraph.text, position - block.position())
+                return place.exchange, paragraph.source(index)
         return None
+
+    def top_of(self, exchange: Exchange, reached: int) -> float:
+        """Where the line stands that shows character `reached` of the reply, else the reply."""
+        rest = self.reply_words(exchange, Span(reached, len(exchange.reply)))
+        block = rest[0][0] if rest else self.reply_block(exchange)
+        if block is None:
+            return 0.0
+        line = block.layout().lineForTextPosition(rest[0][1].start if rest else block.length() - 1)
+        return block.layout().position().y() + (line.y() if line.isValid() else 0.0)
 
     def door_block(self, exchange: Exchange) -> QTextBlock | None:
         """The block with room for a button; None while there is none."""
@@ -108,19 +131,29 @@ class ConversationDocument(QTextDocument):
             return None
         return self.findBlockByNumber(place.caption_block)
 
-    def reply_words(self, exchange: Exchange, span: Span) -> Words:
-        """A span of the reply in the units of its block."""
-        return Words(units(exchange.reply[: span.start]), units(exchange.reply[: span.end]))
+    def reply_words(self, exchange: Exchange, span: Span) -> list[tuple[QTextBlock, Words]]:
+        """A span of the reply: the blocks that show some of it, and what of each."""
+        place = self._find(exchange)
+        if place is None:
+            return []
+        found = []
+        for at, paragraph in enumerate(place.markup.paragraphs[: place.shown]):
+            shown = paragraph.shown(span)
+            if shown.start < shown.end:
+                start, end = (units(paragraph.text[:n]) for n in (shown.start, shown.end))
+                block = self.findBlockByNumber(place.reply_block + at)
+                found.append((block, Words(start, end)))
+        return found
 
-    def reply_cursor(self, exchange: Exchange, span: Span) -> QTextCursor:
-        """A cursor that selects a span of the reply; selects nothing while there is no reply."""
-        cursor = QTextCursor(self)
-        block = self.reply_block(exchange)
-        if block is not None:
-            words = self.reply_words(exchange, span)
+    def reply_cursors(self, exchange: Exchange, span: Span) -> list[QTextCursor]:
+        """Cursors that select a span of the reply, one for each paragraph; none without a reply."""
+        cursors = []
+        for block, words in self.reply_words(exchange, span):
+            cursor = QTextCursor(self)
             cursor.setPosition(block.position() + words.start)
             cursor.setPosition(block.position() + words.end, QTextCursor.MoveMode.KeepAnchor)
-        return cursor
+            cursors.append(cursor)
+        return cursors
 
     def fit(self, width: float) -> None:
         """Keep lines short in a wide window: the text stands in a column in the middle."""
@@ -145,14 +178,23 @@ class ConversationDocument(QTextDocument):
     def _fit_blocks(self) -> None:
         cursor = QTextCursor(self)
         cursor.beginEditBlock()
+        replies = {
+            place.reply_block + at: paragraph
+            for place in self._places
+            for at, paragraph in enumerate(place.markup.paragraphs[: place.shown])
+        }
         block = self.firstBlock().next()
         while block.isValid():
-            kind = bubbles.kind_of(block)
             cursor.setPosition(block.position())
-            width = 0.0 if kind is Kind.REPLY else self._width_of(block.text())
-            cursor.setBlockFormat(bubbles.block_format(kind, self._column, width))
+            cursor.setBlockFormat(self._format_of(block, replies.get(block.blockNumber())))
             block = block.next()
         cursor.endEditBlock()
+
+    def _format_of(self, block: QTextBlock, paragraph: Paragraph | None) -> QTextBlockFormat:
+        kind = bubbles.kind_of(block)
+        if paragraph is not None:
+            return bubbles.paragraph_format(kind, self._column, paragraph)
+        return bubbles.block_format(kind, self._column, self._width_of(block.text()))
 
     def _find(self, exchange: Exchange) -> _Place | None:
         for place in reversed(self._places):  # the last two are the ones spoken about
@@ -184,16 +226,45 @@ class ConversationDocument(QTextDocument):
         reply = place.exchange.reply
         if not reply or reply == place.reply:
             return
-        if place.reply is None:
-            self._insert_block(place, place.reply_block)
-        shown, place.reply = place.reply, reply
-        if shown and reply.startswith(shown):
-            style = bubbles.char_format(Kind.REPLY, self._theme, self._font)
-            self._cursor_at_end(place.reply_block).insertText(
-                displayable(reply[len(shown) :]), style
-            )
-        else:
-            self._write(place.reply_block, Kind.REPLY, reply)
+        place.reply = reply
+        before = list(place.markup.paragraphs)
+        first = place.markup.show(reply)
+        paragraphs = place.markup.paragraphs
+        while place.shown > len(paragraphs):
+            place.shown -= 1
+            self._remove_block(place, place.reply_block + place.shown)
+        for at in range(first, len(paragraphs)):
+            old = before[at] if at < min(place.shown, len(before)) else None
+            self._show_paragraph(place, at, old)
+
+    def _show_paragraph(self, place: _Place, at: int, old: Paragraph | None) -> None:
+        """`old` is what its block shows; None = nothing, or there is no block yet."""
+        number = place.reply_block + at
+        if at == place.shown:
+            self._insert_block(place, number)
+            place.shown += 1
+        paragraph = place.markup.paragraphs[at]
+        if old is not None and paragraph.grew_from(old):
+            self._append(self._cursor_at_end(number), paragraph, len(old.text))
+            return
+        cursor = self._cursor_at_end(number)
+        start = self.findBlockByNumber(number).position()
+        cursor.setPosition(start, QTextCursor.MoveMode.KeepAnchor)
+        cursor.removeSelectedText()
+        kind = Kind.MORE if at else Kind.REPLY
+        cursor.setBlockFormat(bubbles.paragraph_format(kind, self._column, paragraph))
+        self._append(cursor, paragraph, 0)
+
+    def _append(self, cursor: QTextCursor, paragraph: Paragraph, start: int) -> None:
+        """Write its characters from `start` on, run by run."""
+        base = bubbles.paragraph_char_format(paragraph, self._theme, self._font)
+        for run in paragraph.runs:
+            if run.start >= start:
+                cursor.insertText(displayable(paragraph.text[start : run.start]), base)
+                style = bubbles.run_format(run, base, self._theme)
+                cursor.insertText(displayable(paragraph.text[run.start : run.end]), style)
+                start = run.end
+        cursor.insertText(displayable(paragraph.text[start:]), base)
 
     def _show_caption(self, place: _Place) -> None:
         kind = Kind.DOOR if place.exchange.has_door else Kind.CAPTION

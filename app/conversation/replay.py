@@ -1,7 +1,7 @@
 """Which word of an old reply is meant: under the mouse, or marked with the keys.
 
 Invariant: no Qt here. Only replies that are over can be heard again; a word is what stands between
-spaces.
+spaces and is more than marks.
 """
 
 import re
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from app.conversation.transcript import Exchange, Span, Transcript
 
-_WORD = re.compile(r"\S+")
+_WORD = re.compile(r"\S*[^\s*_`#>~|=+-]\S*")  # marks of Markdown alone are not heard
 
 
 @dataclass(frozen=True)

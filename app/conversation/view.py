@@ -154,10 +154,8 @@ class Conversation(QTextEdit):
         return self._rects(Place(exchange, exchange.word))
 
     def _rects(self, place: Place) -> list[QRectF]:
-        block = self._document.reply_block(place.exchange)
-        if block is None:
-            return []
-        return bubbles.words_rects(block, self._document.reply_words(place.exchange, place.span))
+        found = self._document.reply_words(place.exchange, place.span)
+        return [rect for block, words in found for rect in bubbles.words_rects(block, words)]
 
     # ------------------------------------------------------------------ marking
 
@@ -171,10 +169,11 @@ class Conversation(QTextEdit):
         exchange = self._newest()
         selections = []
         if exchange is not None and exchange.ending is None and exchange.unheard is not None:
-            selection = QTextEdit.ExtraSelection()
-            selection.cursor = self._document.reply_cursor(exchange, exchange.unheard)
-            selection.format = bubbles.unheard_format(self._theme)
-            selections.append(selection)
+            for cursor in self._document.reply_cursors(exchange, exchange.unheard):
+                selection = QTextEdit.ExtraSelection()
+                selection.cursor = cursor
+                selection.format = bubbles.unheard_format(self._theme)
+                selections.append(selection)
         self.setExtraSelections(selections)
 
     # ---------------------------------------------------------------- scrolling
@@ -187,8 +186,7 @@ class Conversation(QTextEdit):
         if exchange is None or block is None:
             return end
         reached = exchange.word.start if exchange.word is not None else exchange.heard_end
-        line = block.layout().lineForTextPosition(len(exchange.reply[:reached]))
-        top = block.layout().position().y() + (line.y() if line.isValid() else 0.0)
+        top = self._document.top_of(exchange, reached)
         return max(0, min(end, int(top - self.viewport().height() * _WORD_AT)))
 
     def _follow(self) -> None:
@@ -321,6 +319,8 @@ class Conversation(QTextEdit):
         layout = self._document.documentLayout()
         first = self.cursorForPosition(QPoint(0, 0)).block()
         block = first.previous() if first.previous().isValid() else first
+        while bubbles.kind_of(block) is bubbles.Kind.MORE:  # a bubble is painted from its top
+            block = block.previous()
         while block.isValid() and layout.blockBoundingRect(block).top() < seen_bottom + 40:
             bubbles.paint_bubble(painter, block, self._theme)
             block = block.next()

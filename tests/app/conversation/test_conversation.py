@@ -133,6 +133,31 @@ def test_the_mark_is_right_after_emoji_and_line_ends(conversation) -> None:
     assert marked(conversation) == "ten"
 
 
+def test_the_mark_follows_the_voice_through_markdown(conversation) -> None:
+    reply = "# Cake\n\nTake **two 😀 eggs**:\n\n1. Beat *them*.\n\n```\nbake()\n```"
+    events = speaking_turn(1, "a", reply, word="Cake")
+    tell(conversation, *events)
+    for word in ("Cake", "Take", "eggs", "Beat", "them", "bake"):
+        start = reply.index(word)
+        tell(conversation, WordHeard(1, start, start + len(word)))
+        assert marked(conversation) == word
+        (rect,) = conversation.word_rects()
+        assert rect.width() > 5
+
+
+def test_markdown_is_laid_out_as_it_comes_and_leaves_no_block_behind(conversation) -> None:
+    reply = "# Cake\n\n- two *eggs*\n- [flour](https://e.org)\n\n> Done."
+    tell(conversation, Heard(1, "a", 0.9, "sphinx"))
+    for character in reply:
+        tell(conversation, ReplyDelta(1, character))
+    tell(conversation, TurnEnded(1, Ending.COMPLETE, "a", reply, reply, reply))
+    tell(conversation, *spoken_turn(2, "b", "Plain."))
+    shown = conversation.toPlainText()
+    assert shown == "\na\nCake\n•\ttwo eggs\n•\tflour (https://e.org)\nDone.\nb\nPlain."
+    conversation.rebuild()
+    assert conversation.toPlainText() == shown
+
+
 def test_the_mark_goes_when_the_turn_ends(conversation) -> None:
     tell(conversation, *speaking_turn(1, "a", "It is ten.", word="ten"))
     tell(conversation, TurnEnded(1, Ending.COMPLETE, "a", "It is ten.", "It is ten.", "It is ten."))

@@ -46,7 +46,8 @@ def hostile(tmp_path: Path) -> str:
     image = QImage(40, 40, QImage.Format.Format_RGB32)
     image.fill(CANARY)
     assert image.save(str(tmp_path / "canary.png"))
-    picture = f'<img src="{(tmp_path / "canary.png").as_uri()}" width="40" height="40">'
+    address = (tmp_path / "canary.png").as_uri()
+    picture = f'<img src="{address}" width="40" height="40">![p]({address})'
     return f'<b>x</b>{picture}&lt;i&gt;<a href="http://x.example">y</a>{TERMINAL}{BIDI}\nend'
 
 

@@ -45,6 +45,35 @@ def test_a_click_on_a_word_asks_for_it_and_what_follows(
     qtbot.waitUntil(lambda: posted == [Replay(-3, REPLY.index("rains."))])
 
 
+def test_a_click_on_a_word_that_is_shown_without_its_marks_asks_for_it(
+    qtbot, window: Window, posted: list[Command]
+) -> None:
+    reply = "# Cake\n\nTake **some** flour.\n\n- *Two* eggs"
+    window.on_event(ConversationOpened(1, turns=(PastTurn(-2, Ending.COMPLETE, "", reply, reply),)))
+    QApplication.processEvents()
+    posted.clear()
+    view = window.conversation
+    exchange = view.transcript.exchanges[0]
+    for word in ("**some**", "*Two*"):
+        start = reply.index(word)
+        (rect,) = view._rects(Place(exchange, Span(start, start + len(word))))
+        at = rect.center().toPoint() - QPoint(0, view.verticalScrollBar().value())
+        click(qtbot, window, at)
+        qtbot.waitUntil(lambda start=start: posted[-1:] == [Replay(-2, start)])
+
+
+def test_keys_pass_over_marks_that_are_not_heard(shown: Window) -> None:
+    exchange = Exchange(1, reply="## Ten - or so", ending=Ending.COMPLETE)
+    transcript = Transcript()
+    transcript.exchanges.append(exchange)
+    mark = step_reply(transcript, None, -1)
+    heard = []
+    for _ in range(3):
+        heard.append(mark.text)
+        mark = step(transcript, mark, 1)
+    assert heard == ["Ten", "or", "so"]
+
+
 def test_a_click_beside_the_words_or_a_double_click_asks_for_nothing(
     qtbot, shown: Window, posted: list[Command]
 ) -> None:

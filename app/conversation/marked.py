@@ -1,0 +1,205 @@
+"""From the parser's tokens to paragraphs, with the place of every character in the reply.
+
+The parser tells lines, not characters: what it took over as it was written is looked for from where
+the last piece ended, within the lines of its block.
+
+Invariant: the places never go back; what is not found is placed where the search stood.
+"""
+
+from itertools import accumulate
+
+from markdown_it.helpers import parseLinkDestination
+from markdown_it.token import Token
+
+from app.conversation.markup import Paragraph, Run, Shape, Style
+
+_BULLETS = ("•", "◦", "▪")
+_RULE = "⁂"
+_NESTING = {"bullet_list": "depth", "ordered_list": "depth", "blockquote": "quotes"}
+_STYLES = {"strong": "strong", "em": "slanted"}
+
+
+class Reader:
+    """Takes the tokens of one text in their order; `offset` is added to every place."""
+
+    def __init__(self, source: str, offset: int) -> None:
+        self.paragraphs: list[Paragraph] = []
+        self.blocks: list[tuple[int, int]] = []  # start in the reply, paragraphs before it
+        self._source = source
+        self._offset = offset
+        lengths = (len(line) + 1 for line in source.split("\n"))
+        self._lines = list(accumulate(lengths, initial=0))
+        self._cursor = 0  # in the source: everything before it has its place
+        self._end = len(source)  # of the block that is read
+        self._within = {"depth": 0, "quotes": 0}
+        self._mark = ""  # of the item that begins
+        self._level = 0  # of the heading that begins
+
+    def take(self, token: Token) -> None:
+        if token.map is not None:
+            self._enter(token, *token.map)
+        match token.type:
+            case "list_item_open":
+                bullet = _BULLETS[min(self._within["depth"], len(_BULLETS)) - 1]
+                self._mark = f"{token.info}{token.markup}" if token.info else bullet
+            case "list_item_close" if self._mark:
+                self._add(_Writer(self, self._mark), Shape.TEXT)
+            case "heading_open" | "heading_close":
+                self._level = int(token.tag[1:]) if token.nesting > 0 else 0
+            case "inline":
+                self._take_inline(token)
+            case "fence":
+                self._take_fence(token)
+            case "hr":
+                self._add(_Writer(self, self._mark).put(_RULE, self._cursor), Shape.RULE)
+            case _:
+                self._nest(token)
+
+    def _nest(self, token: Token) -> None:
+        name = _NESTING.get(token.type.removesuffix("_open").removesuffix("_close"))
+        if name is not None:
+            self._within[name] += token.nesting
+
+    def _enter(self, token: Token, first: int, last: int) -> None:
+        start = min(self._lines[first], len(self._source))
+        if token.level == 0 and token.nesting >= 0 and token.type != "inline":
+            self.blocks.append((start + self._offset, len(self.paragraphs)))
+        self._cursor = max(self._cursor, start)
+        self._end = min(self._lines[last], len(self._source))
+
+    def _take_inline(self, token: Token) -> None:
+        writer = _Writer(self, self._mark)
+        for child in token.children or ():
+            writer.take(child)
+        self._add(writer, Shape.HEADING if self._level else Shape.TEXT)
+
+    def _take_fence(self, token: Token) -> None:
+        line_end = self._source.find("\n", self._cursor)
+        self._cursor = self._end if line_end < 0 else line_end + 1  # behind the opening fence
+        writer = _Writer(self, self._mark)
+        for number, line in enumerate(token.content.removesuffix("\n").split("\n")):
+            if number:
+                writer.put("\n", self._cursor)
+            writer.find(line, Style())
+        self._add(writer, Shape.CODE)
+        self._cursor = self._end
+
+    def _add(self, writer: "_Writer", shape: Shape) -> None:
+        if writer.is_empty:
+            return
+        self.paragraphs.append(
+            Paragraph(
+                writer.text,
+                tuple(place + self._offset for place in writer.origin),
+                tuple(writer.runs),
+                shape,
+                self._level,
+                self._within["depth"],
+                marked=bool(self._mark),
+                quoted=self._within["quotes"] > 0,
+            )
+        )
+        self._mark = ""
+
+    # What the writer of one paragraph needs to know of the source.
+
+    def place(self, text: str) -> int:
+        """Where a piece of this block begins; the cursor goes behind it."""
+        found = self._source.find(text, self._cursor, self._end)
+        if found < 0:
+            return self._cursor
+        self._cursor = found + len(text)
+        return found
+
+    def leave_link(self) -> tuple[str, int]:
+        """Go behind the target of a link; its address as it is written, and where."""
+        start = self._source.find("](", self._cursor, self._end)
+        if start < 0:
+            return "", self._cursor
+        start += 2
+        while start < self._end and self._source[start].isspace():
+            start += 1
+        target = parseLinkDestination(self._source, start, self._end)
+        closed = self._source.find(")", target.pos, self._end)
+        self._cursor = closed + 1 if closed >= 0 else target.pos
+        return self._source[start : target.pos].strip("<>"), start
+
+    @property
+    def cursor(self) -> int:
+        return self._cursor
+
+
+class _Writer:
+    """The text of one paragraph as it comes together."""
+
+    def __init__(self, reader: Reader, mark: str) -> None:
+        self.text = ""
+        self.origin: list[int] = []
+        self.runs: list[Run] = []
+        self._reader = reader
+        self._styles = dict.fromkeys(_STYLES.values(), 0)
+        self._is_auto = False  # inside a link that is its own address
+        if mark:
+            place = reader.place(mark) if mark[0].isdigit() else reader.cursor
+            self.put(mark, place).put("\t", place + len(mark) if mark[0].isdigit() else place)
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.text
+
+    def take(self, token: Token) -> None:
+        match token.type:
+            case "text":
+                self.find(token.content, self._style())
+            case "text_special":
+                self._put_special(token)
+            case "code_inline":
+                self.find(token.content, Style(code=True))
+            case "softbreak" | "hardbreak":
+                self.put("\n", self._reader.cursor)
+            case "link_open":
+                self._is_auto = token.markup == "autolink"
+            case "link_close" if not self._is_auto:
+                self._put_address()
+            case "image":
+                self.find(token.content, self._style())
+                self._put_address()
+            case _:
+                self._restyle(token)
+
+    def put(self, text: str, place: int, style: Style | None = None) -> "_Writer":
+        """Write a text that stands at one place of the source."""
+        if style is not None and style != Style() and text:
+            self.runs.append(Run(len(self.text), len(self.text) + len(text), style))
+        self.text += text
+        self.origin += [place] * len(text)
+        return self
+
+    def find(self, text: str, style: Style) -> None:
+        """Write a text as it stands in the source, character by character."""
+        start = len(self.text)
+        before = self._reader.cursor
+        place = self._reader.place(text)
+        self.put(text, place, style)
+        if self._reader.cursor != before or not text:
+            self.origin[start:] = range(place, place + len(text))
+
+    def _put_special(self, token: Token) -> None:
+        self.put(token.content, self._reader.place(token.markup), self._style())
+
+    def _put_address(self) -> None:
+        address, place = self._reader.leave_link()
+        if address:
+            self.put(" (", place, Style(aside=True))
+            start = len(self.text)
+            self.put(address, place, Style(aside=True))
+            self.origin[start:] = range(place, place + len(address))
+            self.put(")", place + len(address), Style(aside=True))
+
+    def _restyle(self, token: Token) -> None:
+        name = _STYLES.get(token.type.removesuffix("_open").removesuffix("_close"))
+        if name is not None:
+            self._styles[name] += token.nesting
+
+    def _style(self) -> Style:
+        return Style(**{name: count > 0 for name, count in self._styles.items()})

@@ -1,0 +1,150 @@
+"""Markdown becomes paragraphs, and every character of them knows where it comes from."""
+
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.conversation.markup import Markup, Paragraph, Run, Shape, Style
+from app.conversation.transcript import Span
+
+RECIPE = """## Pancakes *for four*
+
+You need **flour**, a \\* and 1 &amp; 2:
+
+1. Whisk `250 g` of it
+   twice.
+2. Add
+   - salt.
+
+> Hot [pans](https://e.org/a_b_c "x") win.
+
+```python
+eat(**all)
+```
+<b>Enjoy</b> ![a pie](pie.png)
+"""
+
+
+def read(source: str) -> list[Paragraph]:
+    markup = Markup()
+    markup.show(source)
+    return markup.paragraphs
+
+
+def texts(source: str) -> list[str]:
+    return [each.text for each in read(source)]
+
+
+def styled(paragraph: Paragraph, style: Style) -> list[str]:
+    return [paragraph.text[run.start : run.end] for run in paragraph.runs if run.style == style]
+
+
+def test_marks_become_looks() -> None:
+    heading, needs, whisk, add, salt, pans, code, enjoy = read(RECIPE)
+    assert (heading.text, heading.shape, heading.level) == (
+        "Pancakes for four",
+        Shape.HEADING,
+        2,
+    )
+    assert heading.runs == (Run(9, 17, Style(slanted=True)),)
+    assert needs.text == "You need flour, a * and 1 & 2:"
+    assert styled(needs, Style(strong=True)) == ["flour"]
+    assert (whisk.text, whisk.depth, whisk.marked) == ("1.\tWhisk 250 g of it\ntwice.", 1, True)
+    assert styled(whisk, Style(code=True)) == ["250 g"]
+    assert add.text == "2.\tAdd"
+    assert (salt.text, salt.depth) == ("◦\tsalt.", 2)
+    assert (pans.text, pans.quoted) == ("Hot pans (https://e.org/a_b_c) win.", True)
+    assert (code.text, code.shape) == ("eat(**all)", Shape.CODE)
+    assert enjoy.text == "<b>Enjoy</b> a pie (pie.png)"  # nothing is obeyed, nothing loaded
+
+
+def test_what_bears_no_marks_is_one_paragraph_and_loads_no_parser(monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "markdown_it", None)  # an import of it would fail
+    assert texts("It is ten.\n\nOr so: 5 + 3 - 1, that's 7.") == [
+        "It is ten.\n\nOr so: 5 + 3 - 1, that's 7."
+    ]
+
+
+@pytest.mark.parametrize(
+    "literal",
+    ["2 * 3 * 4", "snake_case_name", "a < b > c", "[x]: https://e.org", "    four spaces", "<br>"],
+)
+def test_what_only_looks_like_marks_is_shown_as_it_is(literal: str) -> None:
+    assert texts(f"_so_ {literal}") == [f"so {literal}"]
+
+
+def test_a_word_is_found_where_it_is_shown_and_back() -> None:
+    paragraphs = read(RECIPE)
+    for word in ("Pancakes", "flour", "Whisk", "250", "twice", "salt", "pans", "eat", "Enjoy"):
+        start = RECIPE.index(word)
+        found = [(each, each.shown(Span(start, start + len(word)))) for each in paragraphs]
+        hits = [(each, span) for each, span in found if span.start < span.end]
+        assert [each.text[span.start : span.end] for each, span in hits] == [word]
+        assert hits[0][0].source(hits[0][1].start) == start
+
+
+def test_a_word_with_its_marks_is_shown_without_them() -> None:
+    (paragraph,) = read("It is **really** ten.")
+    span = paragraph.shown(Span(6, 16))
+    assert paragraph.text[span.start : span.end] == "really"
+
+
+def test_more_text_touches_only_the_end() -> None:
+    markup = Markup()
+    markup.show("# One\n\ntwo *three*\n\nfour")
+    before = list(markup.paragraphs)
+    assert markup.show("# One\n\ntwo *three*\n\nfour five") == 2
+    assert markup.paragraphs[:2] == before[:2]
+    assert markup.paragraphs[2].grew_from(before[2])
+    assert markup.show("# Other") == 0
+    assert [each.text for each in markup.paragraphs] == ["Other"]
+
+
+MARKS = ("**", "*", "_", "`", "```", "# ", "- ", "1. ", "> ", "---", "[", "](", ")", "!", "\\")
+OTHERS = (
+    "a",
+    "b c ",
+    " ",
+    "\n",
+    "\n\n",
+    "&amp;",
+    "&#x202e;",
+    "<b>",
+    "\U0001f600",
+    "\t",
+    "\r\n",
+    "\0",
+)
+PIECES = st.sampled_from(MARKS + OTHERS)
+
+
+@given(st.lists(PIECES, max_size=30))
+def test_places_never_go_back_nor_leave_the_reply(pieces: list[str]) -> None:
+    source = "".join(pieces)
+    places = []
+    for paragraph in read(source):
+        assert len(paragraph.origin) == len(paragraph.text)
+        assert all(0 <= run.start < run.end <= len(paragraph.text) for run in paragraph.runs)
+        places += paragraph.origin
+    assert places == sorted(places)
+    assert all(0 <= place <= len(source) for place in places)
+
+
+@given(st.lists(PIECES, max_size=30))
+def test_however_it_arrives_it_ends_as_if_it_had_come_at_once(pieces: list[str]) -> None:
+    markup = Markup()
+    source = ""
+    for piece in pieces:
+        source += piece
+        before = list(markup.paragraphs)
+        first = markup.show(source)
+        assert markup.paragraphs[:first] == before[:first]
+    assert markup.paragraphs == read(source)
+
+
+@given(st.text("abc *_#>-\n", max_size=60))
+def test_no_letter_is_lost(source: str) -> None:
+    shown = "".join(texts(source))
+    assert [c for c in shown if c.isalpha()] == [c for c in source if c.isalpha()]
