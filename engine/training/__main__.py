@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from engine.errors import Cancelled, EngineError
+from engine.errors import Cancelled, EngineError, InvalidInput
 from engine.settings_file import data_folder
 from engine.training.recipe import QUICK, read_recipe
 from engine.training.run import Run
@@ -20,6 +20,7 @@ STAGES: Final = (
     "corpus", "codec", "speaker", "encode", "voice", "draw", "decoder", "export", "baselines",
     "evaluate",
 )  # fmt: skip
+COMPARE: Final = "compare"  # all systems that are here; of no run
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -27,22 +28,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(message)s")
+    only = tuple(name for name in options.only.split(",") if name)
     try:
-        recipe = read_recipe(options.recipe)
-        work = options.work or data_folder() / "training" / recipe.name
-        if options.quick:
-            asked_for = recipe.evaluate
-            quick = replace(QUICK, whisper=asked_for.whisper, beside=asked_for.beside)
-            recipe = replace(recipe, evaluate=quick)
-        only = tuple(name for name in options.only.split(",") if name)
-        run = Run(recipe, work, options.device, options.workers, options.dask, only)
-        if options.worker:
-            _corpus_worker(run, options.worker)
+        if options.stage == COMPARE:
+            _compare(options, only)
         else:
-            for stage in STAGES if options.stage == "all" else (options.stage,):
-                _stage(stage, run, options.recipe, again=options.again)
-            if options.into:
-                _install(run, options.into)
+            _run(options, only)
     except Cancelled as error:
         sys.stderr.write(f"{error}\n")
         return 130
@@ -54,8 +45,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m engine.training", description=__doc__)
-    parser.add_argument("stage", choices=(*STAGES, "all"))
-    parser.add_argument("recipe", type=Path)
+    parser.add_argument("stage", choices=(*STAGES, "all", COMPARE))
+    parser.add_argument("recipe", type=Path, nargs="?", help="all but compare need one")
     parser.add_argument("--work", type=Path, help="folder of the run")
     parser.add_argument("--device", default="cpu", help="cpu or cuda")
     parser.add_argument(
@@ -66,11 +57,48 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--dask", default="", help="address of a Dask scheduler for the corpus")
     parser.add_argument("--again", action="store_true", help="do a stage that is done once more")
-    parser.add_argument("--into", type=Path, help="copy the finished pack there (export)")
-    parser.add_argument("--only", default="", help="evaluate: parts that begin so, comma between")
-    parser.add_argument("--quick", action="store_true", help="baselines, evaluate: a few sentences")
+    parser.add_argument(
+        "--into",
+        type=Path,
+        help="copy the finished pack, or compare's page, there",
+    )
+    parser.add_argument("--only", default="", help="evaluate, compare: parts that begin so, commas")
+    parser.add_argument("--quick", action="store_true", help="evaluate, compare: a few sentences")
     parser.add_argument("--worker", default="", help=argparse.SUPPRESS)
     return parser
+
+
+def _run(options: argparse.Namespace, only: tuple[str, ...]) -> None:
+    """The stages of one recipe."""
+    if options.recipe is None:
+        raise InvalidInput("Which recipe?", hint="Those of ours: engine/training/recipes.")
+    recipe = read_recipe(options.recipe)
+    work = options.work or data_folder() / "training" / recipe.name
+    if options.quick:
+        asked_for = recipe.evaluate
+        quick = replace(QUICK, whisper=asked_for.whisper, beside=asked_for.beside)
+        recipe = replace(recipe, evaluate=quick)
+    run = Run(recipe, work, options.device, options.workers, options.dask, only)
+    if options.worker:
+        _corpus_worker(run, options.worker)
+        return
+    for stage in STAGES if options.stage == "all" else (options.stage,):
+        _stage(stage, run, options.recipe, again=options.again)
+    if options.into:
+        _install(run, options.into)
+
+
+def _compare(options: argparse.Namespace, only: tuple[str, ...]) -> None:
+    from engine.training.comparison.compare import compare  # imports torch
+
+    compare(
+        options.work or data_folder() / "training" / "comparison",
+        only=only,
+        workers=options.workers,
+        quick=options.quick,
+        again=options.again,
+        into=options.into,
+    )
 
 
 def _corpus_worker(run: Run, worker: str) -> None:

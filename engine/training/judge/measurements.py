@@ -15,9 +15,8 @@ from engine.training.corpus.speakers import cast
 from engine.training.corpus.texts import read_texts
 from engine.training.export import pack_folder
 from engine.training.judge import cloning
-from engine.training.judge.figures import DOWN, UP, Results
-from engine.training.judge.long_text import judge_long
-from engine.training.judge.performance import OWN_RATE, syllables_of
+from engine.training.judge.figures import Results
+from engine.training.judge.side import Side, Texts, spread
 from engine.training.judge.speed import speed
 from engine.training.judge.talkers import (
     FormantTalker,
@@ -29,19 +28,13 @@ from engine.training.judge.talkers import (
 )
 from engine.training.judge.verdicts import (
     FORMAT,
-    Judges,
-    Verdict,
     bigram_judge,
-    judge,
-    read_verdicts,
 )
 from engine.training.run import Run, file_hash, read_json
 from engine.training.tasks import Place, Task, result
 
-STEP_SENTENCES: Final = 6  # in an utterance whose rate changes
 CLONE_SENTENCES: Final = 2
 SPEED_SENTENCES: Final = 8
-_PLAIN: Final = (OWN_RATE,)
 _PERSON: Final = "cloning/person "
 
 
@@ -59,71 +52,53 @@ class Measurements:
     def results(self) -> Path:
         return self.run.stage("evaluate")
 
-    # ------------------------------------------------------------------ texts
-
     @cached_property
-    def _vocabulary(self) -> tuple[str, ...]:
-        """What the bigram holds."""
+    def _texts(self) -> Texts:
+        """Test sentences and replies whose words the judges know."""
         texts = read_texts(self.run)
-        return (*texts.test, *texts.short)
-
-    @cached_property
-    def _sentences(self) -> tuple[str, ...]:
-        """All test sentences whose words the judges know."""
-        return tuple(filter(bigram_judge(self._vocabulary).knows, read_texts(self.run).test))
-
-    @cached_property
-    def _replies(self) -> tuple[str, ...]:
-        replies = filter(bigram_judge(self._vocabulary).knows, read_texts(self.run).short)
-        return _spread(tuple(replies), self.run.recipe.evaluate.short_replies)
-
-    @cached_property
-    def _turning(self) -> tuple[str, ...]:
-        """Longer texts, one for each change of the slider."""
-        size = min(STEP_SENTENCES, len(self._sentences))
-        count = max(1, len(self._sentences) // size)
-        return tuple(" ".join(self._sentences[n::count][:size]) for n in range(count))
-
-    @cached_property
-    def _long(self) -> str:
-        """Continuous text of as many syllables as the seconds hold."""
-        needed = self.run.recipe.evaluate.long_seconds * OWN_RATE
-        sentences: list[str] = []
-        syllables = 0
-        while syllables < needed:
-            sentence = self._sentences[len(sentences) % len(self._sentences)]
-            sentences.append(sentence)
-            syllables += syllables_of(sentence)
-        return " ".join(sentences)
+        vocabulary = (*texts.test, *texts.short)
+        knows = bigram_judge(vocabulary).knows
+        replies = tuple(filter(knows, texts.short))
+        return Texts(vocabulary, tuple(filter(knows, texts.test)), replies)
 
     # ------------------------------------------------------------------ parts
 
     @cached_property
     def baseline_parts(self) -> tuple[Task, ...]:
-        sources, formant = source_talkers(self.run.recipe), FormantTalker()
-        parts = [
-            *self._parts("sources", sources),
-            *self._parts("espeak", (formant,)),
-            *self._live("espeak", (formant,)),
-        ]
-        for name, talkers in self._beside.items():
-            parts += self._parts(name, talkers)
-            if isinstance(talkers[0], PackTalker):
-                parts += self._live(name, talkers)
-        return tuple(parts)
-
-    @cached_property
-    def _beside(self) -> dict[str, tuple[Talker, ...]]:
-        return talkers_beside(self.run.recipe)
+        sides = (self._sources, self._formant, *self._beside.values())
+        return tuple(task for side in sides for task in side.tasks)
 
     @cached_property
     def parts(self) -> tuple[Task, ...]:
         """Parts that depend on the pack, the most telling first."""
-        return (*self._parts("", self._voices), *self._live("", self._voices), *self._clones)
+        return (*self._own.tasks, *self._clones)
+
+    @cached_property
+    def _sources(self) -> Side:
+        return self._side("sources", source_talkers(self.run.recipe), live=False)
+
+    @cached_property
+    def _formant(self) -> Side:
+        return self._side("espeak", (FormantTalker(),))
+
+    @cached_property
+    def _own(self) -> Side:
+        return self._side("", self._voices)
+
+    @cached_property
+    def _beside(self) -> dict[str, Side]:
+        return {
+            name: self._side(name, talkers, live=isinstance(talkers[0], PackTalker))
+            for name, talkers in talkers_beside(self.run.recipe).items()
+        }
+
+    def _side(self, name: str, talkers: Sequence[Talker], *, live: bool = True) -> Side:
+        depends = self._depends(talkers)
+        return Side(name, tuple(talkers), self._texts, self.run.recipe.evaluate, depends, live)
 
     @cached_property
     def speed(self) -> Task:
-        texts = _spread(self._sentences, SPEED_SENTENCES)
+        texts = spread(self._texts.sentences, SPEED_SENTENCES)
         return Task("speed", speed, (self._folder, texts), self._pack)
 
     @property
@@ -139,33 +114,6 @@ class Measurements:
         names = read_json(self.run.stage("export") / "manifest.json")["voices"]
         return tuple(PackTalker(self._folder, str(name)) for name in names)
 
-    def _parts(self, side: str, talkers: Sequence[Talker]) -> list[Task]:
-        """Everything that needs no change of rate while speaking."""
-        size = self.run.recipe.evaluate
-        thorough = Judges(self._vocabulary, True, True, size.naturalness, size.whisper)
-        sentences = _spread(self._sentences, size.sentences)
-        parts = [
-            self._part(side, f"sentences {talker.name}", (talker,), sentences, _PLAIN, thorough)
-            for talker in talkers
-        ]
-        plain = Judges(self._vocabulary, whisper=size.whisper)
-        parts.append(self._part(side, "replies", talkers, self._replies, _PLAIN, plain))
-        sentences = _spread(self._sentences, size.rate_sentences)
-        for rate in size.rates:
-            judges = Judges(self._vocabulary, open=rate in UP, whisper=size.whisper)
-            parts.append(self._part(side, f"rates {rate:g}", talkers, sentences, (rate,), judges))
-        return parts
-
-    def _live(self, side: str, talkers: Sequence[Talker]) -> list[Task]:
-        """What only a session can do: change its rate, and go on for minutes."""
-        texts = _spread(self._turning, max(len(talkers), 2))
-        judges = Judges(self._turning, whisper=self.run.recipe.evaluate.whisper)
-        parts = [
-            self._part(side, _step(rates), talkers, texts, rates, judges) for rates in (UP, DOWN)
-        ]
-        arguments = (talkers[0], self._long, OWN_RATE)
-        return [*parts, Task(_called(side, "long"), judge_long, arguments, self._depends(talkers))]
-
     @cached_property
     def _clones(self) -> list[Task]:
         """Held-out speakers cloned, and the named voices they should not be taken for."""
@@ -174,7 +122,7 @@ class Measurements:
         corpus = self.run.stage("corpus")
         hashes = (*self._pack, file_hash(corpus / "manifest.json"))
         people = [person.number for person in cast(self.run.recipe) if person.held_out]
-        texts = _spread(self._sentences, CLONE_SENTENCES)
+        texts = spread(self._texts.sentences, CLONE_SENTENCES)
         return [
             *(
                 Task(f"cloning/{number}", cloning.clone,
@@ -191,18 +139,6 @@ class Measurements:
                 for talker in self._voices
             ),
         ]  # fmt: skip
-
-    def _part(
-        self,
-        side: str,
-        name: str,
-        talkers: Sequence[Talker],
-        texts: tuple[str, ...],
-        rates: tuple[float, ...],
-        judges: Judges,
-    ) -> Task:
-        arguments = (tuple(talkers), texts, rates, judges)
-        return Task(_called(side, name), judge, arguments, self._depends(talkers))
 
     def _depends(self, talkers: Sequence[Talker]) -> tuple[str, ...]:
         first = talkers[0]
@@ -222,7 +158,7 @@ class Measurements:
 
     def ours(self) -> Results:
         """What was heard of the pack's voices."""
-        results = self._results(self.results, "", self.parts)
+        results = self._own.results(self.results)
         cost = result(self.speed, self.results) or {}
         return replace(
             results,
@@ -236,37 +172,16 @@ class Measurements:
 
     def sources(self) -> Results:
         """What was heard of the synthesisers; their likeness is the held-out speakers' own."""
-        results = self._results(self.baselines, "sources", self.baseline_parts)
+        results = self._sources.results(self.baselines)
         return replace(results, likeness=self._likeness("prompt"))
 
     def formant(self) -> Results:
         """What was heard of the formant voice."""
-        return self._results(self.baselines, "espeak", self.baseline_parts)
+        return self._formant.results(self.baselines)
 
     def beside(self) -> dict[str, Results]:
         """What was heard of whom the recipe compares with."""
-        return {
-            name: self._results(self.baselines, name, self.baseline_parts) for name in self._beside
-        }
-
-    def _results(self, folder: Path, side: str, parts: Sequence[Task]) -> Results:
-        by_name = {part.name: part for part in parts}
-
-        def verdicts(name: str) -> tuple[Verdict, ...]:
-            part = by_name.get(_called(side, name))
-            return tuple(read_verdicts(result(part, folder))) if part else ()
-
-        long = by_name.get(_called(side, "long"))
-        minutes = (result(long, folder) or {}).get("minutes", ()) if long else ()
-        start = _called(side, "sentences ")
-        talkers = [name.removeprefix(start) for name in by_name if name.startswith(start)]
-        return Results(
-            sentences=tuple(v for name in talkers for v in verdicts(f"sentences {name}")),
-            replies=verdicts("replies"),
-            rates={r: verdicts(f"rates {r:g}") for r in self.run.recipe.evaluate.rates},
-            steps={step: verdicts(_step(step)) for step in (UP, DOWN)},
-            minutes=tuple(minutes),
-        )
+        return {name: side.results(self.baselines) for name, side in self._beside.items()}
 
     def _likeness(self, key: str) -> cloning.Likeness | None:
         virtual = [part for part in self._clones if not part.name.startswith(_PERSON)]
@@ -289,17 +204,3 @@ class Measurements:
 @lru_cache(maxsize=8)
 def _hashes_beside(folder: str) -> tuple[str, ...]:
     return pack_hashes(Path(folder))
-
-
-def _called(side: str, name: str) -> str:
-    return f"{side}/{name}" if side else name
-
-
-def _step(rates: tuple[float, ...]) -> str:
-    return f"steps {rates[0]:g} to {rates[-1]:g}"
-
-
-def _spread(texts: tuple[str, ...], most: int) -> tuple[str, ...]:
-    """At most so many texts, from all over the list: it is sorted by the alphabet."""
-    count = min(most, len(texts))
-    return tuple(texts[place * len(texts) // count] for place in range(count))

@@ -28,11 +28,11 @@ def speed(pack: str, texts: tuple[str, ...]) -> dict[str, Any]:
         "factors": [each.cpu_seconds * each.sample_rate / len(each.pcm) for each in sentences],
         "first_ms": [each.first_ms for each in sentences],
         "megabytes": psutil.Process().memory_info().rss / _MEGABYTE,
-        "torch_megabytes": _torch_alone() / _MEGABYTE,
+        "torch_megabytes": torch_alone() / _MEGABYTE,
     }
 
 
-def _torch_alone() -> int:
+def torch_alone() -> int:
     """Resident bytes of a process that has imported torch."""
     code = "import psutil, torch; print(psutil.Process().memory_info().rss)"
     process = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)

@@ -6,7 +6,8 @@ Invariant: a talker is a plain value; what it loads is loaded once a process.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -53,11 +54,14 @@ class PackTalker:
 
     def speak(self, texts: Sequence[str], rates: Rates) -> list[Spoken]:
         """All texts, each one utterance."""
-        model = loaded_pack(self.folder)
-        return [say(model, self._voice(model), text, rates) for text in texts]
+        with self.open() as (model, voice):
+            return [say(model, voice, text, rates) for text in texts]
 
-    def _voice(self, model: TtsModel) -> Voice:
-        return next(voice for voice in model.voices() if voice.name == self.name)
+    @contextmanager
+    def open(self) -> Iterator[tuple[TtsModel, Voice]]:
+        """The model, which stays loaded, and this voice of it."""
+        model = loaded_pack(self.folder)
+        yield model, next(voice for voice in model.voices() if voice.name == self.name)
 
 
 @dataclass(frozen=True)
@@ -68,12 +72,17 @@ class FormantTalker:
 
     def speak(self, texts: Sequence[str], rates: Rates) -> list[Spoken]:
         """All texts, each one utterance."""
+        with self.open() as (model, voice):
+            return [say(model, voice, text, rates) for text in texts]
+
+    @contextmanager
+    def open(self) -> Iterator[tuple[TtsModel, Voice]]:
+        """The model and its first voice, until they are left."""
         from engine.tts.espeak.model import EspeakModel  # loads libespeak-ng
 
         model = EspeakModel()
         try:
-            voice = model.voices()[0]
-            return [say(model, voice, text, rates) for text in texts]
+            yield model, model.voices()[0]
         finally:
             model.close()
 
@@ -128,7 +137,8 @@ class TeacherTalker:
         return sentences
 
 
-Talker = PackTalker | FormantTalker | SourceTalker | TeacherTalker
+SessionTalker = PackTalker | FormantTalker  # who speaks as in the program, word by word
+Talker = SessionTalker | SourceTalker | TeacherTalker
 
 
 def source_talkers(recipe: Recipe) -> tuple[Talker, ...]:

@@ -1,0 +1,141 @@
+"""How soon and how steadily a session speaks when its words come one by one, at any delay.
+
+A session gives the same samples whenever its words come, and takes one only when it is Starved. So
+it is enough to run it once without a clock and to note, for every frame, how many words it needed
+and how long it computed: every delay is arithmetic from there on.
+Invariant: nothing here waits; times are processor seconds of the step, so that the load of the
+machine does not enter.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from statistics import median
+from typing import Final
+
+import numpy as np
+
+from engine.errors import ModelError
+from engine.training.judge.performance import (
+    LONGEST,
+    OWN_RATE,
+    SEED,
+    SLACK_SECONDS,
+    syllables_of,
+)
+from engine.tts.base import AudioFrame, Finished, Pcm, TtsModel, Voice
+
+DELAYS_S: Final = (0.0, 0.05, 0.1, 0.2, 0.5)  # a word; about 200, 20, 10, 5 and 2 words a second
+RUNS: Final = 3  # of each sentence, for the median of what a frame costs
+AUDIBLE_DB: Final = -35.0  # below the loudest 10 ms of the utterance (SpeakStream, footnote 1)
+_WINDOW_S: Final = 0.01
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A frame, the words pushed before it could be made, and what it cost since the one before."""
+
+    words: int
+    cpu_s: float
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Trace:
+    """One utterance. Times in seconds of its own sound; `speech` is where that begins and ends."""
+
+    words: int
+    frames: tuple[Frame, ...]
+    speech: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Timing:
+    """What somebody with a loudspeaker meets at one delay. Seconds after the first word came."""
+
+    first_packet_s: float  # FPL: until the first frame is there
+    first_audible_s: float  # TTFA: until the first sound is played
+    dry_s: float  # the loudspeaker stood still for so long before the last word was out
+    dry_times: int
+    tail_s: float  # from the last word's coming to the end of the speech
+
+
+def trace(model: TtsModel, voice: Voice, text: str, rate: float | None = None) -> Trace:
+    """Speak a text word by word, RUNS times; what a frame costs is the median."""
+    runs = [_run(model, voice, text, rate) for _ in range(RUNS)]
+    frames, pcm = runs[0]
+    costs = zip(*([frame.cpu_s for frame in run] for run, _ in runs), strict=True)
+    frames = [replace(frame, cpu_s=median(cost)) for frame, cost in zip(frames, costs, strict=True)]
+    return Trace(len(text.split()), tuple(frames), _speech(pcm, model.info.sample_rate))
+
+
+def timing(trace: Trace, delay_s: float) -> Timing:
+    """The same utterance when word number k (from 0) comes at k * delay_s."""
+    last_word_s = (trace.words - 1) * delay_s
+    ready_s, end_s, dry_s, dry_times = 0.0, 0.0, 0.0, 0
+    starts: list[float] = []  # where each frame begins to be played
+    for frame in trace.frames:
+        ready_s = max(ready_s, (frame.words - 1) * delay_s) + frame.cpu_s
+        if starts and end_s < min(ready_s, last_word_s):
+            dry_s += min(ready_s, last_word_s) - end_s
+            dry_times += 1
+        starts.append(max(end_s, ready_s))
+        end_s = starts[-1] + frame.seconds
+    first_s, last_s = (_played(trace, starts, place_s) for place_s in trace.speech)
+    return Timing(starts[0], first_s, dry_s, dry_times, last_s - last_word_s)
+
+
+def words_before_sound(trace: Trace) -> int:
+    """Words pushed before the first frame: by so many delays does it come later, less one."""
+    return trace.frames[0].words
+
+
+def factor(trace: Trace) -> float:
+    """Processor time over length of sound (RTF)."""
+    return sum(frame.cpu_s for frame in trace.frames) / sum(f.seconds for f in trace.frames)
+
+
+def _run(model: TtsModel, voice: Voice, text: str, rate: float | None) -> tuple[list[Frame], Pcm]:
+    """The frames, their cost in this run, and all their samples. ModelError for no end."""
+    most = LONGEST * syllables_of(text) / (rate or OWN_RATE) + SLACK_SECONDS
+    frames: list[Frame] = []
+    pieces: list[Pcm] = []
+    words, pushed = text.split(), 0
+    with model.open(voice, seed=SEED) as session:
+        session.rate = rate
+        since = time.process_time()
+        while not isinstance(step := session.step(), Finished):
+            if isinstance(step, AudioFrame):
+                now = time.process_time()
+                frames.append(Frame(pushed, now - since, len(step.pcm) / model.info.sample_rate))
+                pieces.append(step.pcm)
+                since = now
+                if sum(frame.seconds for frame in frames) > most:
+                    raise ModelError(f"{model.info.name} finds no end: '{text}'.")
+            elif pushed < len(words):
+                session.push_word(words[pushed])
+                pushed += 1
+            else:
+                session.end_input()
+    return frames, np.concatenate(pieces)
+
+
+def _speech(pcm: Pcm, sample_rate: int) -> tuple[float, float]:
+    """Where the first and the last audible 10 ms begin and end, in seconds."""
+    size = int(_WINDOW_S * sample_rate)
+    windows = np.pad(pcm, (0, -len(pcm) % size)).reshape(-1, size)
+    level = np.sqrt(np.mean(windows**2, axis=1))
+    audible = np.flatnonzero(level > level.max() * 10 ** (AUDIBLE_DB / 20))
+    if not len(audible):
+        return 0.0, len(pcm) / sample_rate
+    return float(audible[0]) * _WINDOW_S, float(audible[-1] + 1) * _WINDOW_S
+
+
+def _played(trace: Trace, starts: Sequence[float], place_s: float) -> float:
+    """When this place of the sound is played."""
+    edges = np.cumsum([0.0, *(frame.seconds for frame in trace.frames)])
+    for number, (first, last) in enumerate(pairwise(edges)):
+        if place_s <= last:
+            return float(starts[number] + max(0.0, place_s - first))
+    return float(starts[-1] + trace.frames[-1].seconds)

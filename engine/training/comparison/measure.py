@@ -1,0 +1,138 @@
+"""What is measured of every system, as tasks whose results are kept.
+
+Invariant: the same sentences, seed and clock for all; they are drawn from templates of our grammar
+that no training ever draws from, so a fresh clone has them.
+"""
+
+import random
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+import psutil
+from safetensors.torch import load_file
+
+from engine.training.comparison.delays import Frame, Trace, trace
+from engine.training.comparison.systems import System
+from engine.training.corpus import grammar
+from engine.training.judge.figures import Results
+from engine.training.judge.performance import OWN_RATE, say
+from engine.training.judge.side import Side, Texts, spread
+from engine.training.judge.speed import torch_alone
+from engine.training.judge.talkers import SessionTalker, pack_hashes
+from engine.training.judge.verdicts import FORMAT, bigram_judge
+from engine.training.recipe import QUICK, Evaluate
+from engine.training.tasks import Task, result
+
+SIZE: Final = Evaluate(
+    sentences=40, short_replies=36, rates=(1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 6.5), rate_sentences=12,
+    naturalness=16, clones=0,
+)  # fmt: skip
+SMALL: Final = replace(QUICK, clones=0)
+TIMED_SENTENCES: Final = 8
+_SEED: Final = "comparison"
+_MEGABYTE: Final = 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What is known of one system; what was not measured is empty."""
+
+    results: Results
+    traces: tuple[Trace, ...] = ()
+    parameters: int = 0
+    disk_megabytes: float = 0.0
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One system, and the folder its results are kept in."""
+
+    system: System
+    folder: Path
+    size: Evaluate = SIZE
+
+    @cached_property
+    def tasks(self) -> tuple[Task, ...]:
+        """Named after the system; the clock's last, for they want a process of their own."""
+        return (*self._side.tasks, *self.timed)
+
+    @cached_property
+    def timed(self) -> tuple[Task, ...]:
+        """What is to be measured with nothing beside it."""
+        sentences = spread(self._side.texts.sentences, TIMED_SENTENCES)
+        talker, depends = self.system.talkers()[0], self._side.depends
+        return (
+            Task(f"{self.system.name}/delays", measure_delays, (talker, sentences), depends),
+            Task(f"{self.system.name}/memory", measure_memory, (talker, sentences), depends),
+        )
+
+    def figures(self) -> Figures:
+        """What the results in the folder say."""
+        delays, memory = (result(task, self.folder) or {} for task in self.timed)
+        results = self._side.results(self.folder)
+        if memory:
+            own = memory["megabytes"] - memory["torch_megabytes"]
+            results = replace(results, megabytes=(memory["megabytes"],), own_megabytes=(own,))
+        return Figures(
+            results,
+            tuple(_read_trace(each) for each in delays.get("traces", ())),
+            *_extent(self.system.folder),
+        )
+
+    @cached_property
+    def _side(self) -> Side:
+        folder = self.system.folder
+        depends = (FORMAT, *(pack_hashes(folder) if folder else ()))
+        return Side(self.system.name, self.system.talkers(), fixed_texts(), self.size, depends)
+
+
+def fixed_texts() -> Texts:
+    """Sentences and replies that nobody trained on, always the same."""
+    draw = random.Random(_SEED)
+    sentences: set[str] = set()
+    while len(sentences) < 2 * SIZE.sentences:
+        sentences.add(grammar.test_sentence(draw))
+    replies = {grammar.short_reply(draw) for _ in range(10 * SIZE.short_replies)}
+    vocabulary = (*sorted(sentences), *sorted(replies))
+    knows = bigram_judge(vocabulary).knows
+    return Texts(
+        vocabulary,
+        tuple(filter(knows, sorted(sentences)))[: SIZE.sentences],
+        tuple(filter(knows, sorted(replies))),
+    )
+
+
+def measure_delays(talker: SessionTalker, texts: Sequence[str]) -> dict[str, Any]:
+    """A task: the traces of the texts, at OWN_RATE, the voice warm."""
+    with talker.open() as (model, voice):
+        model.warm(voice)
+        return {"traces": [asdict(trace(model, voice, text, OWN_RATE)) for text in texts]}
+
+
+def measure_memory(talker: SessionTalker, texts: Sequence[str]) -> dict[str, Any]:
+    """A task for a fresh process: its resident megabytes after the texts, and those of one that
+    has only imported torch.
+    """
+    with talker.open() as (model, voice):
+        for text in texts:
+            say(model, voice, text, (OWN_RATE,))
+        used = psutil.Process().memory_info().rss / _MEGABYTE
+    return {"megabytes": used, "torch_megabytes": torch_alone() / _MEGABYTE}
+
+
+def _read_trace(row: dict[str, Any]) -> Trace:
+    frames = tuple(Frame(**frame) for frame in row["frames"])
+    return Trace(row["words"], frames, tuple(row["speech"]))
+
+
+def _extent(folder: Path | None) -> tuple[int, float]:
+    """Parameters, and megabytes on the disk."""
+    if folder is None:
+        return 0, 0.0
+    tensors = [load_file(file) for file in folder.glob("*.safetensors")]
+    parameters = sum(tensor.numel() for file in tensors for tensor in file.values())
+    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    return parameters, size / _MEGABYTE

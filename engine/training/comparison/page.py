@@ -1,0 +1,195 @@
+"""The table of all systems as a page, and what a table hides as plots.
+
+Invariant: every row names the part that measured it, so every cell can be made again; what was not
+measured is said, never left out.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Final
+
+from engine.training.comparison.delays import (
+    DELAYS_S,
+    Timing,
+    Trace,
+    factor,
+    timing,
+    words_before_sound,
+)
+from engine.training.comparison.measure import Figures
+from engine.training.comparison.plot import Line, plot
+from engine.training.comparison.systems import System
+from engine.training.judge.figures import UNMEASURED, Goal, Results, details, goals
+from engine.training.judge.verdicts import errors
+
+PAGE: Final = "comparison.md"
+COMMAND: Final = "python -m engine.training compare"
+# What the name of a figure says of where it comes from; the first that fits.
+_PARTS: Final = {
+    "long text": "long", "slider": "steps", "SPS": "rates", "rate": "rates", "replies": "replies",
+    "memory": "memory",
+}  # fmt: skip
+# Measured of traces here, or of speakers that only a training run has.
+_LEFT_OUT: Final = ("processor time", "clone", "likeness", "speakers")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A figure: its name, the part that measures it, and its cell for a system."""
+
+    name: str
+    part: str
+    cell: Callable[[Figures], str]
+
+
+def write_page(folder: Path, systems: Mapping[System, Figures], about: str) -> Path:
+    """Write the page and its plots; returns the page. `about` says where it was measured."""
+    folder.mkdir(parents=True, exist_ok=True)
+    plots = {
+        "comparison-delay.svg": _delay_plot(systems),
+        "comparison-rate.svg": _rate_plot(systems),
+    }
+    for name, svg in plots.items():
+        _write(folder / name, svg)
+    page = folder / PAGE
+    _write(page, _page(systems, about, list(plots)))
+    return page
+
+
+def rows() -> list[Row]:
+    """All figures, in the order of the table."""
+    heard = [goal for goal in goals(Results()) if not goal.name.startswith(_LEFT_OUT)]
+    return [
+        *(Row(goal.name, _part(goal.name), _shown(goal)) for goal in heard),
+        Row(
+            "words before the first sound", "delays", lambda f: _of(f, words_before_sound, "{:.0f}")
+        ),
+        *(
+            Row(f"{name} at {1000 * delay:.0f} ms a word", "delays", _timed(value, delay, form))
+            for name, (value, form) in _TIMES.items()
+            for delay in DELAYS_S
+        ),
+        Row("processor time per second of speech", "delays", lambda f: _of(f, factor, "{:.2f}")),
+        Row("parameters, millions", "", lambda f: f"{f.parameters / 1e6:.1f}"),
+        Row("megabytes on the disk", "", lambda f: f"{f.disk_megabytes:.1f}"),
+    ]
+
+
+def table(systems: Mapping[System, Figures]) -> str:
+    """The Markdown table, a column a system."""
+    names = " | ".join(system.name for system in systems)
+    lines = [f"| figure | part | {names} |", "|---|---|" + "---|" * len(systems)]
+    for row in rows():
+        cells = " | ".join(row.cell(figures) for figures in systems.values())
+        lines.append(f"| {row.name} | {row.part} | {cells} |")
+    hours = " | ".join(
+        UNMEASURED if system.hours is None else f"{system.hours:g}" for system in systems
+    )
+    lines.append(f"| core hours of training, networks |  | {hours} |")
+    return "\n".join(lines) + "\n"
+
+
+def _page(systems: Mapping[System, Figures], about: str, plots: Sequence[str]) -> str:
+    claims = "\n".join(
+        f"- **{system.name}**: {system.headline}."
+        + (f" Must show here too: {system.expected}." if system.expected else "")
+        + (f" Ours, not the paper's: {system.ours}." if system.ours else "")
+        + (f" Its pack is made by `{system.command}`." if system.command else "")
+        for system in systems
+    )
+    lists = "".join(
+        f"\n{system.name}:\n\n{details(figures.results)}" for system, figures in systems.items()
+    )
+    return f"""# The systems of the papers, side by side
+
+{about}
+
+Made by `{COMMAND} --into resources`. A cell is made again by
+`{COMMAND} --only "SYSTEM/PART" --again`, the column's name and the row's part. All say the same
+sentences, drawn from templates that no training draws from, word by word through an ordinary
+session, in one thread. Cells hold the median, then the worst, of all voices; of times and counts,
+of {len(DELAYS_S)} delays and the first voice, median and worst of the sentences. SPS are syllables
+a second. Times count processor seconds of the steps, so the load of the machine does not enter:
+the loudspeaker of these rows begins with the first frame and stands still ("dry") whenever the next
+is not there in time.
+
+{table(systems)}
+{"".join(f"![]({name}){chr(10)}" for name in plots)}
+## What the papers say
+
+Absolute figures are not to be compared: the papers train on 960 to 40,000 hours, ours on 15.
+
+{claims}
+
+## Voice by voice
+{lists}"""
+
+
+def _write(file: Path, text: str) -> None:
+    partial = file.with_name(f"{file.name}.partial")
+    partial.write_text(text, encoding="utf-8")
+    partial.replace(file)
+
+
+# ----------------------------------------------------------------------- cells
+
+
+def _part(name: str) -> str:
+    return next((part for key, part in _PARTS.items() if key in name), "sentences")
+
+
+def _shown(goal: Goal) -> Callable[[Figures], str]:
+    return lambda figures: goal.cell(figures.results)
+
+
+def _of(figures: Figures, value: Callable[[Trace], float], form: str) -> str:
+    """Median and worst of the sentences."""
+    values = [value(trace) for trace in figures.traces]
+    if not values:
+        return UNMEASURED
+    return f"{form.format(median(values))} / {form.format(max(values))}"
+
+
+def _timed(value: Callable[[Timing], float], delay_s: float, form: str) -> Callable[[Figures], str]:
+    return lambda figures: _of(figures, lambda trace: value(timing(trace, delay_s)), form)
+
+
+_TIMES: Final[dict[str, tuple[Callable[[Timing], float], str]]] = {
+    "first packet": (lambda t: 1000 * t.first_packet_s, "{:.0f} ms"),
+    "first audible sound": (lambda t: 1000 * t.first_audible_s, "{:.0f} ms"),
+    "dry": (lambda t: t.dry_s, "{:.2f} s"),
+    "times dry": (lambda t: t.dry_times, "{:.0f}"),
+    "tail after the last word": (lambda t: t.tail_s, "{:.2f} s"),
+}
+
+
+def _delay_plot(systems: Mapping[System, Figures]) -> str:
+    lines = [
+        Line(
+            system.name,
+            [
+                (1000 * delay, 1000 * median(timing(t, delay).first_audible_s for t in f.traces))
+                for delay in DELAYS_S
+            ],
+        )
+        for system, f in systems.items()
+        if f.traces
+    ]
+    return plot("First audible sound", "milliseconds between words", "milliseconds", lines)
+
+
+def _rate_plot(systems: Mapping[System, Figures]) -> str:
+    lines = [
+        Line(
+            system.name,
+            [
+                (rate, 100 * share)
+                for rate, verdicts in sorted(f.results.rates.items())
+                if (share := errors(verdicts)) is not None
+            ],
+        )
+        for system, f in systems.items()
+    ]
+    return plot("Words wrong, Whisper", "rate asked for, SPS", "%", lines)

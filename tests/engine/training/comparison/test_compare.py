@@ -1,0 +1,78 @@
+"""The page of all systems: what was measured, what was not, and how each cell is made again."""
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from engine.errors import InvalidInput
+from engine.training.__main__ import main
+from engine.training.comparison.compare import compare
+from engine.training.comparison.delays import Frame, Trace
+from engine.training.comparison.measure import SIZE, Figures, Measurement, fixed_texts
+from engine.training.comparison.page import rows, write_page
+from engine.training.comparison.plot import Line, plot
+from engine.training.comparison.systems import SYSTEMS, System
+from engine.training.corpus import grammar
+from engine.training.judge.figures import UNMEASURED, Results
+
+TRACE = Trace(2, (Frame(1, 0.02, 0.08), Frame(2, 0.01, 0.08)), (0.01, 0.15))
+
+
+def test_a_page_says_what_was_not_measured(tmp_path: Path) -> None:
+    system = System("ghost", headline="it speaks", expected="a sound", command="make ghost")
+    page = write_page(tmp_path, {system: Figures(Results(), (TRACE,))}, "Here.").read_text()
+    assert f"| words wrong, Whisper, all | sentences | {UNMEASURED} |" in page
+    assert "| first packet at 500 ms a word | delays | 20 ms / 20 ms |" in page
+    assert "core hours of training, networks" in page
+    for sentence in ("it speaks", "a sound", "make ghost", "Here."):
+        assert sentence in page
+    assert sorted(file.name for file in tmp_path.iterdir()) == [
+        "comparison-delay.svg", "comparison-rate.svg", "comparison.md",
+    ]  # fmt: skip
+
+
+def test_every_row_names_the_part_that_measures_it(tmp_path: Path) -> None:
+    parts = {task.name.partition("/")[2].split()[0] for task in _espeak(tmp_path).tasks}
+    assert {row.part for row in rows()} - {""} <= parts
+
+
+def test_the_sentences_are_always_the_same_and_never_trained_on() -> None:
+    texts = fixed_texts()
+    assert texts == fixed_texts()
+    assert len(texts.sentences) == SIZE.sentences
+    assert set(grammar.templates("test")).isdisjoint(grammar.templates("train"))
+
+
+def test_a_plot_is_an_image_of_every_line() -> None:
+    lines = [Line("a & b", [(0, 1), (1, 3)]), Line("none", [])]
+    svg = plot("Title", "x", "y", lines)
+    root = ElementTree.fromstring(svg)
+    names = [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert "a & b" in names
+    assert "none" not in names
+    assert svg == plot("Title", "x", "y", lines)
+
+
+@pytest.mark.slow
+def test_one_part_of_one_system_is_measured_and_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    compare(tmp_path / "kept", only=("espeak/delays",), quick=True, into=tmp_path / "page")
+    assert "| words before sound | delays | 1 / 1 | not measured |" in capsys.readouterr().out
+    assert len(_espeak(tmp_path / "kept").figures().traces) > 0
+    assert (tmp_path / "page" / "comparison.md").is_file()
+
+
+def test_a_part_that_nobody_has_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="No part begins with nobody"):
+        compare(tmp_path, only=("nobody",))
+
+
+def test_the_other_stages_ask_for_a_recipe(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["voice"]) == 1
+    assert "Which recipe?" in capsys.readouterr().err
+
+
+def _espeak(folder: Path) -> Measurement:
+    return Measurement(next(system for system in SYSTEMS if not system.pack), folder)
