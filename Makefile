@@ -24,6 +24,7 @@ help:
 	@echo "make check         the checks and tests alone"
 	@echo "make format        format the code and mend what the linter can mend"
 	@echo "make tar           the release as a tar that installs itself for one person"
+	@echo "make release       a release in dist/: archives, hashes, list of parts, licences, notes"
 	@echo "make requirements  pin all packages anew from pyproject.toml (UPGRADE=1: newest versions)"
 
 run demo:
@@ -64,3 +65,6 @@ requirements:
 
 tar:
 	$(BIN)/python -m installer.bundle dist/rubato-$(VERSION) --tar
+
+release:
+	$(BIN)/python -m installer.release dist/release $(ARGS)

@@ -1,0 +1,66 @@
+"""The list of parts: all that is pinned, the same each time, with terms where they are known."""
+
+import json
+from pathlib import Path
+
+from cyclonedx.model.bom import Bom
+
+from installer.release import parts
+
+PINS = """a.b==1.0 ; os_name == 'nt' \
+    --hash=sha256:{a} \
+    --hash=sha256:{b}
+numpy==2.0 \
+    --hash=sha256:{b}
+"""
+
+
+def pinned(folder: Path) -> list[parts.Part]:
+    text = PINS.format(a="a" * 64, b="b" * 64)
+    (folder / "run.txt").write_text("# a comment\n" + text)
+    (folder / "torch.txt").write_text(f"torch==2.1 \\\n    --hash=sha256:{'c' * 64}\n")
+    (folder / "torch-linux-cpu.txt").write_text(
+        f"torch==2.1+cpu \\\n    --hash=sha256:{'d' * 64}\n"
+    )
+    return parts.parts(folder)
+
+
+def test_every_pin_is_a_part_with_all_its_hashes(tmp_path: Path):
+    assert pinned(tmp_path) == [
+        parts.Part("a.b", "1.0", ("a" * 64, "b" * 64)),
+        parts.Part("numpy", "2.0", ("b" * 64,)),
+        parts.Part("torch", "2.1", ("c" * 64,)),
+        parts.Part("torch", "2.1+cpu", ("d" * 64,)),
+    ]
+
+
+def test_the_list_can_be_read_back_and_names_terms_and_wheels(tmp_path: Path):
+    told = json.loads(parts.bill("0.1.0", pinned(tmp_path)))
+    read = Bom.from_json(told)
+    assert {str(each.purl) for each in read.components} == {
+        "pkg:pypi/a.b@1.0",
+        "pkg:pypi/numpy@2.0",
+        "pkg:pypi/torch@2.1",
+        "pkg:pypi/torch@2.1%2Bcpu",
+    }
+    numpy = next(each for each in told["components"] if each["name"] == "numpy")
+    assert numpy["licenses"]
+    assert numpy["externalReferences"][0]["hashes"][0]["content"] == "b" * 64
+    (whole,) = (each for each in told["dependencies"] if each["ref"] == "pkg:pypi/rubato@0.1.0")
+    assert len(whole["dependsOn"]) == 4
+
+
+def test_the_same_parts_give_the_same_list(tmp_path: Path):
+    listed = pinned(tmp_path)
+    assert parts.bill("0.1.0", listed) == parts.bill("0.1.0", listed)
+    assert parts.bill("0.1.0", listed) != parts.bill("0.1.0", listed[1:])
+
+
+def test_all_that_is_installed_is_listed_with_its_licence():
+    listed = parts.parts()
+    assert {"pyside6-essentials", "torch", "numpy", "tuf"} <= {part.name for part in listed}
+    assert all(part.hashes for part in listed)
+    papers = parts.papers(listed)
+    assert "GNU GENERAL PUBLIC LICENSE" in papers
+    assert "SIL OPEN FONT LICENSE" in papers.upper()
+    assert "\npytest " not in papers, "what only tests need is no part of it"

@@ -1,0 +1,78 @@
+"""A release: hashes that can be checked, archives that come out the same, and nothing in halves."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from installer import bundle
+from installer.bootstrap.payload import Payload, write_list
+from installer.commands import SetupError
+from installer.release import __main__ as release
+
+ENTROPY: list[str] = []  # what the fake build puts into each archive
+
+
+@pytest.fixture
+def fake_builds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Archives with a wheel and one more file, instead of half a minute of building."""
+    ENTROPY[:] = ["same", "same"]
+
+    def build(folder: Path, system: str) -> Payload:
+        folder.mkdir(parents=True)
+        (folder / "rubato-0.1.0-py3-none-any.whl").write_text("wheel")
+        (folder / "uv").write_text(system + ENTROPY[0])
+        ENTROPY.append(ENTROPY.pop(0))
+        return write_list(folder, "0.1.0")
+
+    monkeypatch.setattr(bundle, "bundle", build)
+
+
+@pytest.mark.usefixtures("fake_builds")
+def test_a_release_is_whole_and_its_sums_are_right(tmp_path: Path):
+    folder = tmp_path / "release"
+    release.release(folder, ["linux", "windows"], [])
+    assert {path.name for path in folder.iterdir()} == {
+        "LICENCES.txt",
+        "NOTES.md",
+        "SHA256SUMS",
+        "parts.cdx.json",
+        "rubato-0.1.0-linux.tar.gz",
+        "rubato-0.1.0-py3-none-any.whl",
+        "rubato-0.1.0-windows.tar.gz",
+    }
+    if sys.platform.startswith("linux"):
+        check = ["sha256sum", "--check", "--strict", "SHA256SUMS"]
+        subprocess.run(check, cwd=folder, check=True, capture_output=True)
+    notes = (folder / "NOTES.md").read_text()
+    assert "Windows and macOS" in notes
+    assert "Not in this release: deb, nsis." in notes
+
+
+@pytest.mark.usefixtures("fake_builds")
+def test_what_comes_out_differently_is_no_release(tmp_path: Path):
+    ENTROPY[:] = ["one", "two"]
+    folder = tmp_path / "release"
+    folder.mkdir()
+    (folder / "before").touch()
+    with pytest.raises(SetupError, match="differently"):
+        release.release(folder, ["linux"], [])
+    assert [path.name for path in folder.iterdir()] == ["before"]
+
+
+def test_the_same_folder_makes_the_same_archive_whoever_packs_it(tmp_path: Path):
+    made = []
+    for name, mode in (("one", 0o644), ("two", 0o600)):
+        folder = tmp_path / name / "rubato"
+        folder.mkdir(parents=True)
+        for each in ("b", "a") if name == "one" else ("a", "b"):
+            (folder / each).write_text(each)
+            (folder / each).chmod(mode)
+        made.append(bundle.tar(folder))
+    release.same(*made)
+
+
+def test_wrappers_are_made_where_the_makefile_can():
+    assert release.has_target("release")
+    assert not release.has_target("no-such-target")
