@@ -6,6 +6,7 @@ from pathlib import Path
 
 from engine.deferred import DEFERRED
 
+NAMES = tuple(DEFERRED)
 ROOT = Path(__file__).parents[2]
 
 
@@ -16,9 +17,16 @@ def prints(code: str) -> str:
 
 
 def test_what_comes_along_is_not_run():
-    code = f"import moshi\nprint(all(n in sys.modules for n in {set(DEFERRED)!r}))\n"
+    code = f"import moshi, torch\nprint(*[sys.modules[n].__class__.__name__ for n in {NAMES}])\n"
     code += "print('moshi.models.lm' in sys.modules, 'huggingface_hub' in sys.modules)"
-    assert prints(code).split() == ["True", "False", "False"]
+    assert prints(code).split() == ["_Unrun"] * len(NAMES) + ["False", "False"]
+
+
+def test_torch_draws_and_makes_networks_without_it():
+    code = "import torch\ntorch.Generator().manual_seed(1)\n"
+    code += "with torch.device('meta'):\n    print(torch.nn.Linear(2, 3).weight.device)\n"
+    code += "print(torch.distributions.Normal(0.0, 1.0).mean.item())"
+    assert prints(code).split() == ["meta", "0.0"]
 
 
 def test_a_part_of_it_can_be_had_without_the_rest():

@@ -6,7 +6,7 @@ Invariant: the trigram model is in memory once, whoever asks; the dictionary nev
 from bisect import bisect_left
 from collections.abc import Iterable
 from functools import cache
-from itertools import islice, takewhile
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from engine.asr.sphinx.pronounce import pronounce
 from engine.errors import ModelError
 
 _NO_WORD = "<none>"
+_MOST_SOUNDS = 8  # of one word; four where counted
 
 
 @cache
@@ -87,5 +88,6 @@ def _sounds(word: str, entries: list[str]) -> list[str]:
     table of all words would take 0.15 s and 36 MB for some hundred of them.
     """
     first = bisect_left(entries, word, key=_word)
-    own = takewhile(lambda entry: _word(entry) == word, islice(entries, first, None))
+    next_ones = entries[first : first + _MOST_SOUNDS]
+    own = takewhile(lambda entry: _word(entry) == word, next_ones)
     return [entry.partition(" ")[2] for entry in own]
