@@ -11,7 +11,9 @@ from collections.abc import Sequence
 
 from app.presence import remote
 
-LAST_WAIT_S = 5.0  # for a thread that is still busy after the engine has stopped
+LAST_WAIT_S = (
+    2.0  # for a thread that is still busy after the engine has stopped, as with a silent hub
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

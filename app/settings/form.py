@@ -319,6 +319,26 @@ PAGES = (
         ),
     ),
     Page(
+        "Conversations",
+        None,
+        (
+            Field(
+                "history.keep",
+                "Keep conversations",
+                Choice(
+                    (
+                        Option("ask", "Ask me"),
+                        Option("forever", "For ever"),
+                        Option("30 days", "For 30 days"),
+                        Option("never", "Not at all"),
+                    )
+                ),
+                "Only on this computer. A private conversation is never kept; what was kept before"
+                " stays until you delete it, or its 30 days are over.",
+            ),
+        ),
+    ),
+    Page(
         "Always there",
         None,
         (

@@ -59,7 +59,10 @@ def test_one_part_of_one_system_is_measured_and_kept(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     compare(tmp_path / "kept", only=("espeak/delays",), quick=True, into=tmp_path / "page")
-    assert "| words before the first sound | delays | 1 / 1 | not measured |" in capsys.readouterr().out
+    assert (
+        "| words before the first sound | delays | 1 / 1 | not measured |"
+        in capsys.readouterr().out
+    )
     assert len(_espeak(tmp_path / "kept").figures().traces) > 0
     assert (tmp_path / "page" / "comparison.md").is_file()
 

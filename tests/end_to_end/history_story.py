@@ -1,0 +1,163 @@
+"""A person and what was kept of earlier talk, for test_history.py; each part a process of its own.
+
+    python -m tests.end_to_end.history_story talk|find FOLDER PICTURES
+
+`talk` asks twice and is killed in the middle of the third reply; `find` is the next start. Window,
+skills, voice and file are real, the loudspeaker is in memory. Facts go to FOLDER/PART.json.
+"""
+
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtCore import QPoint, Qt, QTimer
+from PySide6.QtTest import QTest
+
+from app.conversation.replay import Place
+from app.conversation.transcript import Span
+from app.program import make_application, run
+from engine.api import (
+    ConversationOpened,
+    ConversationsChanged,
+    Engine,
+    Event,
+    Ready,
+    ReplayEnded,
+    ReplyDelta,
+    Settings,
+    TurnEnded,
+    WordHeard,
+    WordReplayed,
+)
+from engine.history.store import NAME
+from engine.runtime.factories import standard_factories
+from engine.settings import HistorySettings
+from tests.end_to_end.window_story import LONG, QUESTION, Story, Wait
+from tests.fakes import FORMANT
+from tests.faults.whole import LOADED, Devices
+
+FIRST = "spell cat"
+WORD = "16.09"  # of the second answer
+
+
+class HistoryStory(Story):
+    def make_engine(self, settings: Settings, emit: Callable[[Event], None]) -> Engine:
+        def keep(event: Event) -> None:
+            self.events.append((time.monotonic(), event))
+            emit(event)
+
+        return Engine(
+            settings,
+            keep,
+            history_path=self._folder / NAME,
+            factories=Devices().in_place_of(standard_factories()),
+        )
+
+    def tell_facts(self, part: str) -> None:
+        (self._folder / f"{part}.json").write_text(json.dumps(self.facts, default=str))
+
+    def _ready(self) -> Iterator[Wait]:
+        yield "every part", lambda: {each.part for each in self.of(Ready)} >= LOADED
+        self.window.activateWindow()
+        yield "the keyboard", self.window.isActiveWindow
+
+
+class Talk(HistoryStory):
+    def _tell(self) -> Iterator[Wait]:
+        yield from self._ready()
+        for turn, question in enumerate((FIRST, QUESTION), 1):
+            self._type(question)
+            yield f"answer {turn}", lambda turn=turn: len(self.of(TurnEnded)) == turn
+        self.facts["replies"] = [each.reply for each in self.of(TurnEnded)]
+        seen = len(self.events)
+        self._type(f"repeat after me {LONG}")
+        yield "a word of the third reply", lambda: self.of(WordHeard, seen)
+        yield "its question to be written", lambda: self.of(ConversationsChanged, seen)
+        self.tell_facts("talk")
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Find(HistoryStory):
+    def _tell(self) -> Iterator[Wait]:
+        yield from self._ready()
+        history = self.window.history
+        QTest.keyClick(
+            self.window.windowHandle(), Qt.Key.Key_B, Qt.KeyboardModifier.ControlModifier
+        )
+        yield "the list", lambda: history.rows.count() == 1
+        yield from self._search("zebra", 0)
+        yield from self._search("kilometers", 1)
+        self._picture("found")
+        yield from self._open_again()
+        yield from self._hear_again()
+        yield from self._delete()
+        self.window.close()
+
+    def _search(self, text: str, count: int) -> Iterator[Wait]:
+        history = self.window.history
+        history.search.clear()
+        QTest.keyClicks(history.search, text)
+        yield f"{count} for {text}", lambda: history.rows.count() == count
+
+    def _open_again(self) -> Iterator[Wait]:
+        rows = self.window.history.rows
+        rows.setCurrentRow(0)
+        QTest.keyClick(rows, Qt.Key.Key_Return)
+        yield "the conversation", lambda: self.of(ConversationOpened)
+        view = self.window.conversation
+        yield "its words", lambda: len(view.transcript.exchanges) == 3
+        self.facts["shown"] = view.toPlainText()
+
+    def _hear_again(self) -> Iterator[Wait]:
+        view, seen = self.window.conversation, len(self.events)
+        exchange = view.transcript.exchanges[1]
+        start = exchange.reply.index(WORD)
+        view.verticalScrollBar().setValue(0)
+        place = Place(exchange, Span(start, start + len(WORD)))
+        at = view._rects(place)[0].center().toPoint()
+        QTest.mouseClick(
+            view.viewport(),
+            Qt.MouseButton.LeftButton,
+            pos=at - QPoint(0, view.verticalScrollBar().value()),
+        )
+        yield "a word to be heard again", lambda: self.of(WordReplayed, seen)
+        self._picture("replayed")
+        yield "its end", lambda: self.of(ReplayEnded, seen)
+        words = self.of(WordReplayed, seen)
+        self.facts["replayed"] = [exchange.reply[each.start : each.end] for each in words]
+        self.facts["deltas"] = len(self.of(ReplyDelta, seen))
+
+    def _delete(self) -> Iterator[Wait]:
+        history = self.window.history
+        history.search.clear()
+        yield "the whole list", lambda: history.rows.count() == 1
+        history.rows.setCurrentRow(0)
+        history.rows.item(0).setSelected(True)
+        QTest.keyClick(history.rows, Qt.Key.Key_Delete)
+        yield "the question", history.confirmation.isVisible
+        self._picture("asked")
+        QTest.mouseClick(history.delete, Qt.MouseButton.LeftButton)
+        yield "an empty list", lambda: history.rows.count() == 0
+        self.facts["left"] = len(self.window.conversation.transcript.exchanges)
+
+
+def main() -> None:
+    part, folder, pictures = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
+    application = make_application()
+    story = {"talk": Talk, "find": Find}[part](None, folder, pictures)
+    clock = QTimer(application)
+    clock.timeout.connect(story.go_on)
+    clock.start(20)
+    settings = replace(FORMANT, history=HistorySettings(keep="forever"))
+    story.facts["status"] = run(settings, story.make_engine)
+    clock.stop()
+    story.tell_facts(part)
+
+
+if __name__ == "__main__":
+    main()
