@@ -9,18 +9,22 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import unquote
 
+HOLD_S = 120.0
 COMMIT = "c0ffee" + "0" * 34
 
 
 @dataclass
 class Hub:
     """`files` of every repository by path, `releases` by tag, the newest last; `cut_at` closes the
-    next download after so many bytes; `lies` sends other bytes than the record says; `claims` says
-    another length; `status` answers everything with it, `busy` so many times, and `retry_after`."""
+    next download after so many bytes; `hold_at` falls silent after so many until `let_go`; `lies`
+    sends other bytes than the record says; `claims` says another length; `status` answers
+    everything with it, `busy` so many times, and `retry_after`."""
 
     files: dict[str, bytes] = field(default_factory=dict)
     releases: dict[str, dict[str, bytes]] = field(default_factory=dict)
     cut_at: int | None = None
+    hold_at: int | None = None
+    let_go: threading.Event = field(default_factory=threading.Event)
     lies: bool = False
     claims: int | None = None
     status: int = 200
@@ -39,6 +43,7 @@ def serving(hub: Hub) -> Iterator[Hub]:
     try:
         yield hub
     finally:
+        hub.let_go.set()
         server.shutdown()
         thread.join()
         server.server_close()
@@ -118,6 +123,10 @@ def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:  # noqa: C901 - a class 
             sent = bytes(len(content)) if hub.lies else content
             cut, hub.cut_at = hub.cut_at, None
             with suppress(ConnectionError):  # cancelled there
+                if hub.hold_at is not None:
+                    self.wfile.write(sent[begin : hub.hold_at])
+                    hub.let_go.wait(HOLD_S)
+                    begin = hub.hold_at
                 self.wfile.write(sent[begin:cut])
             if cut is not None:
                 self.close_connection = True

@@ -39,10 +39,10 @@ def shrunk(asset: Asset, files: Mapping[str, bytes]) -> Asset:
 
 
 @contextmanager
-def small_hub(
+def small_catalogue(
     data: Path, monkeypatch: pytest.MonkeyPatch, files: Mapping[str, bytes] | None = None
-) -> Iterator[Hub]:
-    """A hub with every file of the catalogue, which the stores of `data` fetch from."""
+) -> Iterator[dict[str, bytes]]:
+    """Every file of the catalogue, small, for the stores of `data`; a hub has to serve them."""
     shipped = catalogue.parse(catalogue.resource("models.toml").read_text(encoding="utf-8"))
     names = {file.path for asset in shipped.values() for file in asset.files}
     served = {name: content(name) for name in names} | dict(files or {})
@@ -51,7 +51,18 @@ def small_hub(
     monkeypatch.setenv("RUBATO_DATA", str(data))
     monkeypatch.setenv("RUBATO_CONFIG", str(data / "config"))
     catalogue.catalogue.cache_clear()
-    with serving(Hub(served, {"latest": served})) as hub:
+    yield served
+    catalogue.catalogue.cache_clear()
+
+
+@contextmanager
+def small_hub(
+    data: Path, monkeypatch: pytest.MonkeyPatch, files: Mapping[str, bytes] | None = None
+) -> Iterator[Hub]:
+    """A hub with every file of the catalogue, which the stores of `data` fetch from."""
+    with (
+        small_catalogue(data, monkeypatch, files) as served,
+        serving(Hub(served, {"latest": served})) as hub,
+    ):
         monkeypatch.setenv(storage.HUB, hub.endpoint)
         yield hub
-    catalogue.catalogue.cache_clear()

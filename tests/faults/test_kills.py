@@ -1,0 +1,200 @@
+"""Killed in the middle of a fetch, a rename, an import, a removal: the next start finds all that
+was there, and goes on.
+"""
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from engine import api
+from engine.audio.clips.take import Take
+from engine.tts import voices
+from engine.tts.shelf import Shelf
+from tests.engine.assets.hub import Hub
+from tests.engine.models.small_catalogue import FILE_BYTES, small_hub
+from tests.engine.runtime.workers.test_librarian import working
+from tests.engine.tts.test_shelf import GRANDMA, ROSTER, speech
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
+
+ROOT = Path(__file__).parents[2]
+PATIENCE_S = 60.0
+MODEL = "qwen3-4b"
+HELD_AT = 100_000  # bytes
+
+FETCHES = f"""
+import sys
+from pathlib import Path
+import pytest
+from app import __main__ as program
+from engine import api
+from tests.engine.models.small_catalogue import small_catalogue
+from tests.engine.runtime.workers.test_librarian import Desk
+
+def main():
+    with small_catalogue(Path(sys.argv[1]), pytest.MonkeyPatch()):
+        desk = Desk()
+        desk.librarian.start()
+        desk.librarian.post(api.FetchModels(({MODEL!r},)))
+        sys.stdin.read()
+        desk.librarian.stop(0.1)
+        return 0
+
+program.main = main
+program.start()
+"""
+
+
+@contextmanager
+def fetching(data: Path) -> Iterator[subprocess.Popen[str]]:
+    """A program that fetches from the hub of the environment; it quits when its input ends."""
+    command = [sys.executable, "-c", FETCHES, str(data)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stderr=pipe, text=True) as child:
+        try:
+            wait(lambda: partial_bytes(data) > HELD_AT / 2)
+            yield child
+        finally:
+            child.kill()
+
+
+def partial_bytes(data: Path) -> int:
+    return sum(path.stat().st_size for path in data.rglob("*.partial"))
+
+
+def wait(condition: Callable[[], object]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    """Silent after a third of a file."""
+    with small_hub(tmp_path, monkeypatch) as served:
+        served.hold_at = HELD_AT
+        yield served
+
+
+def test_a_fetch_that_was_killed_is_listed_and_goes_on_where_it_stopped(
+    hub: Hub, tmp_path: Path
+) -> None:
+    with fetching(tmp_path) as child:
+        child.send_signal(signal.SIGKILL)
+        assert child.wait(PATIENCE_S) == -signal.SIGKILL
+    begun = partial_bytes(tmp_path)
+    assert 0 < begun <= HELD_AT
+    hub.hold_at = None
+    hub.let_go.set()
+    with working() as desk:
+        assert desk.entry(MODEL).state is api.Presence.PARTIAL
+        desk.librarian.post(api.FetchModels((MODEL,)))
+        assert not desk.settled(MODEL).failed
+        assert desk.entry(MODEL).state is api.Presence.COMPLETE
+    assert any(request.endswith(f"bytes={begun}-") for request in hub.requests)
+    assert partial_bytes(tmp_path) == 0
+
+
+def test_who_quits_while_the_hub_is_silent_does_not_wait_for_it(hub: Hub, tmp_path: Path) -> None:
+    with fetching(tmp_path) as child:
+        _, told = child.communicate("", timeout=PATIENCE_S)  # closes its input
+    assert child.returncode == 0
+    assert "fetching is still busy; leaving without it" in told
+    assert 0 < partial_bytes(tmp_path) < FILE_BYTES
+
+
+# Ends like a killed process before the step on the disk of this number.
+CHANGES = """
+import os, signal, sys
+from pathlib import Path
+from engine.tts.shelf import Shelf
+from tests.engine.tts.test_shelf import ROSTER
+
+steps = int(sys.argv[3])
+
+def counted(original):
+    def step(*given, **named):
+        global steps
+        steps -= 1
+        if steps < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return original(*given, **named)
+    return step
+
+for place, name in ((Path, "replace"), (Path, "unlink"), (os, "replace"), (os, "fsync")):
+    setattr(place, name, counted(getattr(place, name)))
+shelf = Shelf(Path(sys.argv[1]))
+{
+    "rename": lambda: shelf.rename("Grandma", "Oma", ROSTER),
+    "import": lambda: shelf.read_in(Path(sys.argv[1]).parent / "out.safetensors", "Oma", ROSTER),
+    "remove": lambda: shelf.remove("Grandma", ROSTER),
+}[sys.argv[2]]()
+"""
+DONE = {"rename": {"Oma"}, "import": {"Grandma", "Oma"}, "remove": set()}
+
+
+def changed(folder: Path, change: str, steps: int) -> int:
+    """Exit status of a change that is killed after so many steps."""
+    command = [sys.executable, "-c", CHANGES, str(folder), change, str(steps)]
+    return subprocess.run(command, cwd=ROOT, timeout=PATIENCE_S, check=False).returncode
+
+
+def made(folder: Path) -> set[str]:
+    """The voices a person made, each whole with its recording."""
+    found = {card.name: card for card in Shelf(folder).cards(ROSTER) if not card.own}
+    assert all(card.clip_s == 2.0 and card.usable for card in found.values())
+    return set(found)
+
+
+@pytest.mark.parametrize("change", DONE)
+def test_a_change_of_a_voice_that_was_killed_loses_none_and_can_be_made_again(
+    change: str, tmp_path: Path
+) -> None:
+    for steps in range(20):
+        folder = tmp_path / f"{steps}" / "voices"
+        voices.save(GRANDMA, folder, speech())
+        shelf = Shelf(folder)
+        shelf.export("Grandma", folder.parent / "out.safetensors", ROSTER)
+        if (status := changed(folder, change, steps)) == 0:
+            break
+        assert status == -signal.SIGKILL
+        there = made(folder) | set(shelf.removed())
+        assert there in ({"Grandma"}, {"Grandma", "Oma"}, {"Oma"})
+        assert there >= {"Grandma"} or change == "rename"
+        if made(folder) != DONE[change]:
+            if "Oma" in made(folder):
+                shelf.remove("Oma", ROSTER)
+            assert changed(folder, change, 99) == 0
+        assert made(folder) == DONE[change]
+    assert steps > 0
+    assert made(folder) == DONE[change]
+
+
+RECORDS = """
+import sys
+from pathlib import Path
+import numpy as np
+from engine.audio.clips.take import Take
+take = Take(Path(sys.argv[1]))
+take.add(np.full(16_000, 0.1, np.float32), 16_000)
+print("recording", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_of_a_recording_that_was_killed_nothing_stays(tmp_path: Path) -> None:
+    command, pipe = [sys.executable, "-c", RECORDS, str(tmp_path)], subprocess.PIPE
+    with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "recording\n"
+        child.send_signal(signal.SIGKILL)
+    assert list(tmp_path.iterdir())
+    assert Take(tmp_path).close() is None
+    assert not list(tmp_path.iterdir())
