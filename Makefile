@@ -13,7 +13,7 @@ FIRST_HALF = tests/app tests/end_to_end $(addprefix tests/engine/,asr assets aud
 
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 
-.PHONY: tar help run demo llm test test-more check first-half second-half format requirements
+.PHONY: words tar help run demo llm test test-more check first-half second-half format requirements
 
 help:
 	@echo "make run           set up what is missing and start the assistant"
@@ -25,6 +25,7 @@ help:
 	@echo "make format        format the code and mend what the linter can mend"
 	@echo "make tar           the release as a tar that installs itself for one person"
 	@echo "make release       a release in dist/: archives, hashes, list of parts, licences, notes"
+	@echo "make words         look for the window's words anew, and compile their translations"
 	@echo "make requirements  pin all packages anew from pyproject.toml (UPGRADE=1: newest versions)"
 
 run demo:
@@ -68,3 +69,19 @@ tar:
 
 release:
 	$(BIN)/python -m installer.release dist/release $(ARGS)
+
+# The window's words: what is marked in the code is looked for, put into resources/languages/*.po to
+# be translated there, and compiled. What is gone from the code goes from there too.
+LANGUAGES = de fr
+BABEL = $(BIN)/pybabel -q
+
+words:
+	@mkdir -p build
+	$(BABEL) extract --no-default-keywords -k tr -k tr_n:1,2 -k mark --no-location --sort-output \
+		--omit-header -o build/rubato.pot app
+	for code in $(LANGUAGES); do \
+		file=resources/languages/$$code; \
+		$(BABEL) update -N --ignore-obsolete --ignore-pot-creation-date --width 96 \
+			-i build/rubato.pot -o $$file.po -l $$code && \
+		$(BABEL) compile -i $$file.po -o $$file.mo || exit 1; \
+	done

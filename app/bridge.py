@@ -12,6 +12,7 @@ from typing import Protocol
 
 from PySide6.QtCore import QObject, Signal
 
+from app.language.words import tr
 from engine.api import Command, EngineError, Event, Failed
 
 logger = logging.getLogger(__name__)
@@ -78,8 +79,8 @@ class Bridge(QObject):
             self.arrived.emit(
                 Failed(
                     "engine",
-                    "The assistant could not be started.",
-                    "Run `rubato doctor` in a terminal to find out why.",
+                    tr("The assistant could not be started."),
+                    tr("Run `rubato doctor` in a terminal to find out why."),
                 )
             )
 

@@ -8,11 +8,12 @@ from PySide6.QtGui import QActionGroup
 from PySide6.QtWidgets import QMenu, QWidget
 
 from app.bridge import Post
+from app.language.words import mark, tr
 from app.look.plain_text import one_line
 from engine.api import ChangeSetting, DevicesChanged, Event, Part
 
 DEVICE_KEYS = {Part.MICROPHONE: "audio.microphone", Part.LOUDSPEAKER: "audio.loudspeaker"}
-DEFAULT_LABEL = "System default"
+DEFAULT_LABEL = mark("System default")
 
 
 class Devices:
@@ -43,7 +44,7 @@ class Devices:
         menu.aboutToHide.connect(menu.deleteLater)
         group = QActionGroup(menu)
         for name in ("", *self.names(part)):
-            action = group.addAction(one_line(name or DEFAULT_LABEL).replace("&", "&&"))
+            action = group.addAction(one_line(name or tr(DEFAULT_LABEL)).replace("&", "&&"))
             action.setCheckable(True)
             action.setChecked(name == self.selected(part))
             action.triggered.connect(lambda _=False, name=name: self._choose(part, name))

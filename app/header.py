@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSlider, QToolButton, QWidget
 from app.bridge import Post
 from app.conversation.recording import RecordingSign
 from app.history.private import PrivateSign
+from app.language.words import mark, tr
 from app.look.icons import IconButton
 from app.look.label import Label
 from app.look.switch import Switch
@@ -25,6 +26,7 @@ from engine.api import (
 
 HANDS_FREE_KEY = "audio.hands_free"
 VOLUME_KEY = "audio.volume"
+_MODES = {Mode.LIGHT: mark("light"), Mode.DARK: mark("dark")}
 
 
 class Header(QWidget):
@@ -37,26 +39,26 @@ class Header(QWidget):
         self._gain_before_mute = 1.0
         self._is_compact = False
         self._row = QHBoxLayout(self)
-        self.history = IconButton("conversations", "Conversations (Ctrl+B)", theme, self)
+        self.history = IconButton("conversations", tr("Conversations (Ctrl+B)"), theme, self)
         self.history.setCheckable(True)
         self.name = Label("Rubato", self)
         self.name.setFont(scaled(self.font(), 1.3, strong=True))
         self.recording = RecordingSign(post, self)
         self.private = PrivateSign(post, self)
-        self.hands_free = Switch("Hands-&free", theme, self)
-        self.hands_free.setAccessibleName("Hands-free")
-        self.hands_free.setToolTip("Answer whenever you speak, without a key (Ctrl+H)")
+        self.hands_free = Switch(tr("Hands-&free"), theme, self)
+        self.hands_free.setAccessibleName(tr("Hands-free"))
+        self.hands_free.setToolTip(tr("Answer whenever you speak, without a key (Ctrl+H)"))
         self.hands_free.toggled.connect(lambda on: post(SetHandsFree(on)))
-        self.mute = IconButton("loudspeaker", "Mute", theme, self)
+        self.mute = IconButton("loudspeaker", tr("Mute"), theme, self)
         self.mute.clicked.connect(self._on_mute)
         self.volume = self._make_volume()
-        self.new = IconButton("new-conversation", "New conversation (Ctrl+N)", theme, self)
-        self.details = IconButton("panel", "Voice and status (Ctrl+D)", theme, self)
+        self.new = IconButton("new-conversation", tr("New conversation (Ctrl+N)"), theme, self)
+        self.details = IconButton("panel", tr("Voice and status (Ctrl+D)"), theme, self)
         self.details.setCheckable(True)
         self.details.hide()
         self.theme_button = IconButton("theme-system", "", theme, self)
-        self.more = IconButton("more", "More", theme, self)
-        self.settings = IconButton("settings", "Settings (Ctrl+,)", theme, self)
+        self.more = IconButton("more", tr("More"), theme, self)
+        self.settings = IconButton("settings", tr("Settings (Ctrl+,)"), theme, self)
         theme.changed.connect(self._show_mode)
         self._show_mode()
         self._lay_out()
@@ -111,7 +113,7 @@ class Header(QWidget):
         signs = self.recording.is_on or self.private.is_on
         crowded = self._is_compact and signs
         self.name.setVisible(not crowded)
-        self.hands_free.setText("" if crowded else "Hands-&free")
+        self.hands_free.setText("" if crowded else tr("Hands-&free"))
 
     def _on_volume(self, percent: int) -> None:
         self._show_muted()
@@ -126,22 +128,22 @@ class Header(QWidget):
 
     def _show_muted(self) -> None:
         if self.volume.value() == 0:
-            self.mute.show_as("loudspeaker-off", "Unmute")
+            self.mute.show_as("loudspeaker-off", tr("Unmute"))
         else:
-            self.mute.show_as("loudspeaker", "Mute")
+            self.mute.show_as("loudspeaker", tr("Mute"))
 
     def _show_mode(self) -> None:
         mode = self._theme.mode
-        words = "follows the system" if mode is Mode.SYSTEM else mode.value
-        self.theme_button.show_as(f"theme-{mode.value}", f"Appearance: {words}")
+        words = tr("follows the system") if mode is Mode.SYSTEM else tr(_MODES[mode])
+        self.theme_button.show_as(f"theme-{mode.value}", tr("Appearance: {words}", words=words))
 
     def _make_volume(self) -> QSlider:
         volume = QSlider(Qt.Orientation.Horizontal, self)
         volume.setRange(0, 100)
         volume.setPageStep(10)
         volume.setFixedWidth(92)
-        volume.setAccessibleName("Volume")
-        volume.setToolTip("Volume")
+        volume.setAccessibleName(tr("Volume"))
+        volume.setToolTip(tr("Volume"))
         volume.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         volume.valueChanged.connect(self._on_volume)
         return volume

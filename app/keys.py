@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QDialog, QGridLayout, QWidget
 
+from app.language.words import mark, tr
 from app.look.label import Label
 from app.look.theme import scaled
 
@@ -46,25 +47,25 @@ class Shortcut:
 
 
 SHORTCUTS = (
-    Shortcut(Act.STOP, "Esc", "Stop the reply"),
-    Shortcut(Act.TYPE, "Ctrl+L", "Type a message"),
-    Shortcut(Act.FASTER, "Alt+Up", "Speak faster"),
-    Shortcut(Act.SLOWER, "Alt+Down", "Speak slower"),
-    Shortcut(Act.HANDS_FREE, "Ctrl+H", "Hands-free on or off"),
-    Shortcut(Act.NEW, "Ctrl+N", "New conversation"),
-    Shortcut(Act.HISTORY, "Ctrl+B", "Kept conversations"),
-    Shortcut(Act.CHOOSE_FILE, "Ctrl+O", "Choose a recording for a voice"),
-    Shortcut(Act.VOICES, "Ctrl+J", "Voices: hear, rename, record, remove"),
-    Shortcut(Act.EXPORT, "Ctrl+E", "Export the conversation"),
-    Shortcut(Act.RECORD, "Ctrl+R", "Record both sides, or end that"),
-    Shortcut(Act.TIMES, "Ctrl+T", "Answer times"),
-    Shortcut(Act.DETAILS, "Ctrl+D", "Voice and status (narrow window)"),
-    Shortcut(Act.MODELS, "Ctrl+M", "Models: fetch, add, choose"),
-    Shortcut(Act.SETTINGS, "Ctrl+,", "Settings"),
-    Shortcut(Act.FIRST_START, "Ctrl+I", "The first steps once more"),
-    Shortcut(Act.HELP, "F1", "These keys"),
-    Shortcut(Act.ABOUT, "Shift+F1", "About Rubato: licences, diagnostics"),
-    Shortcut(Act.QUIT, "Ctrl+Q", "Quit"),
+    Shortcut(Act.STOP, "Esc", mark("Stop the reply")),
+    Shortcut(Act.TYPE, "Ctrl+L", mark("Type a message")),
+    Shortcut(Act.FASTER, "Alt+Up", mark("Speak faster")),
+    Shortcut(Act.SLOWER, "Alt+Down", mark("Speak slower")),
+    Shortcut(Act.HANDS_FREE, "Ctrl+H", mark("Hands-free on or off")),
+    Shortcut(Act.NEW, "Ctrl+N", mark("New conversation")),
+    Shortcut(Act.HISTORY, "Ctrl+B", mark("Kept conversations")),
+    Shortcut(Act.CHOOSE_FILE, "Ctrl+O", mark("Choose a recording for a voice")),
+    Shortcut(Act.VOICES, "Ctrl+J", mark("Voices: hear, rename, record, remove")),
+    Shortcut(Act.EXPORT, "Ctrl+E", mark("Export the conversation")),
+    Shortcut(Act.RECORD, "Ctrl+R", mark("Record both sides, or end that")),
+    Shortcut(Act.TIMES, "Ctrl+T", mark("Answer times")),
+    Shortcut(Act.DETAILS, "Ctrl+D", mark("Voice and status (narrow window)")),
+    Shortcut(Act.MODELS, "Ctrl+M", mark("Models: fetch, add, choose")),
+    Shortcut(Act.SETTINGS, "Ctrl+,", mark("Settings")),
+    Shortcut(Act.FIRST_START, "Ctrl+I", mark("The first steps once more")),
+    Shortcut(Act.HELP, "F1", mark("These keys")),
+    Shortcut(Act.ABOUT, "Shift+F1", mark("About Rubato: licences, diagnostics")),
+    Shortcut(Act.QUIT, "Ctrl+Q", mark("Quit")),
 )
 
 
@@ -89,15 +90,17 @@ class KeysCard(QDialog):
 
     def __init__(self, talk_label: str, parent: QWidget) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Keyboard")
+        self.setWindowTitle(tr("Keyboard"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         grid = QGridLayout(self)
         grid.setContentsMargins(26, 22, 30, 24)
         grid.setHorizontalSpacing(26)
         grid.setVerticalSpacing(9)
-        lines = [(f"Hold {talk_label}", "Talk")]
-        lines += [(native(each.keys), each.words) for each in SHORTCUTS]
-        lines += [("Ctrl + arrow keys, Enter", "Mark a word of a reply, hear it again from there")]
+        lines = [(tr("Hold {key}", key=talk_label), tr("Talk"))]
+        lines += [(native(each.keys), tr(each.words)) for each in SHORTCUTS]
+        lines += [
+            (tr("Ctrl + arrow keys, Enter"), tr("Mark a word of a reply, hear it again from there"))
+        ]
         for number, (keys, words) in enumerate(lines):
             name = Label(keys, self)
             name.setFont(scaled(self.font(), 1.0, strong=True))

@@ -8,16 +8,17 @@ from collections.abc import Callable
 from PySide6.QtWidgets import QMenu, QWidget
 
 from app.keys import SHORTCUTS, Act, native
+from app.language.words import mark, tr
 
 _WORDS = {
-    Act.VOICES: "Voices…",
-    Act.MODELS: "Models…",
-    Act.EXPORT: "Export the conversation…",
-    Act.RECORD: "Record both sides",
-    Act.TIMES: "Answer times",
-    Act.FIRST_START: "First steps…",
-    Act.HELP: "Keyboard shortcuts",
-    Act.ABOUT: "About Rubato",
+    Act.VOICES: mark("Voices…"),
+    Act.MODELS: mark("Models…"),
+    Act.EXPORT: mark("Export the conversation…"),
+    Act.RECORD: mark("Record both sides"),
+    Act.TIMES: mark("Answer times"),
+    Act.FIRST_START: mark("First steps…"),
+    Act.HELP: mark("Keyboard shortcuts"),
+    Act.ABOUT: mark("About Rubato"),
 }
 
 
@@ -29,7 +30,9 @@ class MoreMenu(QMenu):
     ) -> None:
         super().__init__(parent)
         keys = {shortcut.act: native(shortcut.keys) for shortcut in SHORTCUTS}
-        self.entries = {each: self.addAction(f"{_WORDS[each]}\t{keys[each]}") for each in _WORDS}
+        self.entries = {
+            each: self.addAction(f"{tr(_WORDS[each])}\t{keys[each]}") for each in _WORDS
+        }
         for each, entry in self.entries.items():
             entry.triggered.connect(lambda _=False, each=each: act(each))
         self.insertSeparator(self.entries[Act.HELP])

@@ -13,6 +13,8 @@ from PySide6.QtWidgets import QApplication
 
 from app.bridge import Bridge, Emit, EngineLike
 from app.interrupt import Interrupt
+from app.language.system import speak
+from app.language.words import tr
 from app.look.icons import application_icon
 from app.look.theme import Theme, load_fonts, mode_named
 from app.presence import installation, remote
@@ -63,12 +65,16 @@ def run(
     window alone, which nobody else can reach. `crash_notes` None: nothing is noted.
     """
     application = make_application()
+    speak(application, settings.window.language)
     desk = Desk()
     instance = Instance(desk.on_message)
     if start is not None and (claim := instance.claim()) is not Claim.OURS:
         if claim is Claim.TAKEN:
             return remote.raise_running(hidden=start.hidden) or 0
-        notes = (*notes, f"`rubato talk` and a second start cannot reach this. {instance.fault}")
+        notes = (
+            *notes,
+            tr("`rubato talk` and a second start cannot reach this. {fault}", fault=instance.fault),
+        )
     watch = Watch(crash_notes)
     if broke := watch.begin():
         notes = (*notes, broke)

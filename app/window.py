@@ -37,7 +37,8 @@ from app.look.theme import Theme, mode_named
 from app.models.opener import Models
 from app.more import MoreMenu
 from app.settings.dialog import SettingsDialog
-from app.settings.form import Value, flat
+from app.settings.form import flat
+from app.settings.kinds import Value
 from app.shelf import Shelf
 from app.stage.panel import Stage
 from app.stage.talk_key import TalkKey

@@ -91,6 +91,7 @@ class HistorySettings:
 @dataclass(frozen=True)
 class WindowSettings:
     theme: str = "system"  # 'system', 'light' or 'dark'
+    language: str = "system"  # of the window, from the next start: 'system', 'en', 'de' or 'fr'
     motion: str = "system"  # 'system', or 'reduced': nothing moves by itself
     talk_key: str = "Space"
     first_start: int = 0  # steps of the first start that are done; 5 = all
@@ -195,6 +196,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "history.keep": Choice(("ask", "forever", "30 days", "never")),
         "window.first_start": Range(0, 5),
         "window.theme": Choice(("system", "light", "dark")),
+        "window.language": Choice(("system", "en", "de", "fr")),
         "window.motion": Choice(("system", "reduced")),
         "window.talk_key": Shape(r"\S(.{0,38}\S)?", "the name of a key, such as 'Space'"),
         "presence.talk_key": _CHORD,

@@ -13,20 +13,21 @@ from PySide6.QtGui import QCloseEvent, QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QListWidget, QPlainTextEdit, QPushButton, QWidget
 
 from app.about.errand import Errand
+from app.language.words import mark, tr
 from app.look.label import Label
 from app.look.page import Page, card
 from app.look.plain_text import one_line, plain
 from app.look.theme import scaled
 from engine.api import upkeep
 
-_ABOUT = (
+_ABOUT = mark(
     "Rubato {version} is free software under the GNU General Public License, version 3 or later,"
     " without any warranty. It tells nobody anything; what breaks is noted on this computer alone."
 )
-_COPIED = (
+_COPIED = mark(
     "Copied. It holds no text, name, path or address of yours: look through it, then paste it."
 )
-_NOT_COPIED = "It could not be made. Run `rubato doctor` in a terminal to find out why."
+_NOT_COPIED = mark("It could not be made. Run `rubato doctor` in a terminal to find out why.")
 _TEXT_HEIGHT = 190
 
 
@@ -34,33 +35,33 @@ class AboutPage(Page):
     """Not modal; made anew each time. `command` starts Rubato; None: as this one was."""
 
     def __init__(self, parent: QWidget, command: Sequence[str] | None = None) -> None:
-        about = _ABOUT.format(version=upkeep.version()).replace("  ", " ")
-        super().__init__("About Rubato", about, parent)
+        about = tr(_ABOUT, version=upkeep.version()).replace("  ", " ")
+        super().__init__(tr("About Rubato"), about, parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._texts: list[str] = []
         self._diagnosis = Errand(self, command)
         self._collection = Errand(self, command)
         self._diagnosis.ended.connect(self._on_diagnosed)
         self._collection.ended.connect(self._on_collected)
-        self.copy = QPushButton("&Copy diagnostics", self)
+        self.copy = QPushButton(tr("&Copy diagnostics"), self)
         self.copy.clicked.connect(self._on_copy)
-        self.told = Label("What a report of a fault needs, and nothing of yours.", self)
+        self.told = Label(tr("What a report of a fault needs, and nothing of yours."), self)
         self.told.setWordWrap(True)
         self.told.setProperty("kind", "muted")
         self.works = QListWidget(self)
         self.works.setProperty("kind", "rows")
-        self.works.setAccessibleName("What Rubato is made of")
+        self.works.setAccessibleName(tr("What Rubato is made of"))
         self.works.currentRowChanged.connect(self._show_text)
         self.text = QPlainTextEdit(self)
         self.text.setReadOnly(True)
-        self.text.setAccessibleName("Licence in full")
+        self.text.setAccessibleName(tr("Licence in full"))
         self.text.setFixedHeight(_TEXT_HEIGHT)
         self._lay_out()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         if not self._texts:
-            self.works.addItem("Collecting…")
+            self.works.addItem(tr("Collecting…"))
             self._collection.start("licences", "--json")
 
     def closeEvent(self, event: QCloseEvent) -> None:
@@ -70,7 +71,7 @@ class AboutPage(Page):
 
     def _on_copy(self) -> None:
         self.copy.setEnabled(False)
-        self.told.setText("Looking at everything; this takes some seconds.")
+        self.told.setText(tr("Looking at everything; this takes some seconds."))
         self._diagnosis.start("doctor", "--json")
 
     def _on_diagnosed(self, document: Any) -> None:
@@ -78,7 +79,7 @@ class AboutPage(Page):
         if isinstance(document, dict):
             text = json.dumps(document, indent=1, ensure_ascii=False)
             QGuiApplication.clipboard().setText(text)
-        self.told.setText(_COPIED if isinstance(document, dict) else _NOT_COPIED)
+        self.told.setText(tr(_COPIED if isinstance(document, dict) else _NOT_COPIED))
 
     def _on_collected(self, document: Any) -> None:
         works = document["works"] if isinstance(document, dict) else []
@@ -90,11 +91,11 @@ class AboutPage(Page):
         if works:
             self.works.setCurrentRow(0)
         else:
-            self.works.addItem("The licences could not be collected: try `rubato licences`.")
+            self.works.addItem(tr("The licences could not be collected: try `rubato licences`."))
 
     def _show_text(self, row: int) -> None:
         text = self._texts[row] if 0 <= row < len(self._texts) else ""
-        self.text.setPlainText(plain(text) or "It came without a text of its licence.")
+        self.text.setPlainText(plain(text) or tr("It came without a text of its licence."))
 
     def _lay_out(self) -> None:
         row = QWidget(self)
@@ -104,7 +105,7 @@ class AboutPage(Page):
         inside.addWidget(self.copy)
         inside.addWidget(self.told, 1)
         self.head.addWidget(card(row, self))
-        heading = Label("What it is made of", self)
+        heading = Label(tr("What it is made of"), self)
         heading.setFont(scaled(self.font(), 1.0, strong=True))
         self.body.addWidget(heading)
         self.body.addWidget(card(self.works, self), 1)

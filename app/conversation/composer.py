@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QWidget
 
 from app.bridge import Post
+from app.language.words import tr
 from app.look.icons import IconButton
 from app.look.theme import Theme
 from app.stage.talk import TalkButton
@@ -24,8 +25,8 @@ class Composer(QFrame):
         self._post = post
         self.setProperty("kind", "composer")
         self.line = self._make_line()
-        self.send = IconButton("send", "Send (Enter)", theme, self)
-        self.stop = IconButton("stop", "Stop the reply (Esc)", theme, self)
+        self.send = IconButton("send", tr("Send (Enter)"), theme, self)
+        self.stop = IconButton("stop", tr("Stop the reply (Esc)"), theme, self)
         self.talk = TalkButton(post, theme, self)
         self.send.setEnabled(False)
         self.stop.setEnabled(False)
@@ -71,8 +72,8 @@ class Composer(QFrame):
     def _make_line(self) -> QLineEdit:
         line = QLineEdit(self)
         line.setProperty("kind", "bare")
-        line.setPlaceholderText("Type a message")
-        line.setAccessibleName("Message")
+        line.setPlaceholderText(tr("Type a message"))
+        line.setAccessibleName(tr("Message"))
         line.setMaxLength(_LONGEST)
         line.setMinimumWidth(60)
         line.setAcceptDrops(False)  # a file dropped here is a voice, not its name

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QPushButton, QTextEdit
 from app.conversation import bubbles
 from app.conversation.document import ConversationDocument
 from app.conversation.transcript import Transcript
+from app.language.words import tr
 
 _SIZE = QSize(0, int(bubbles.DOOR))  # lower ones lose their round ends
 
@@ -19,7 +20,7 @@ class Door(QPushButton):
     def __init__(
         self, document: ConversationDocument, transcript: Transcript, view: QTextEdit
     ) -> None:
-        super().__init__("Get a language model…", view)
+        super().__init__(tr("Get a language model…"), view)
         self._document = document
         self._transcript = transcript
         self._view = view

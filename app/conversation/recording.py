@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.bridge import Post
+from app.language.words import tr
 from app.look.theme import scaled
 from engine.api import Event, Record, RecordingChanged
 
@@ -30,8 +31,8 @@ class RecordingSign(QPushButton):
         self.setFont(scaled(self.font(), 0.95, figures=True))
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setAccessibleName("Recording. Press to end it")
-        self.setToolTip("Both sides are being recorded. Press to end it (Ctrl+R)")
+        self.setAccessibleName(tr("Recording. Press to end it"))
+        self.setToolTip(tr("Both sides are being recorded. Press to end it (Ctrl+R)"))
         self.clicked.connect(lambda: post(Record(False)))
         self.hide()
 

@@ -8,6 +8,7 @@ transcript, a delta or the end of a turn are dropped.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from app.language.words import mark, tr
 from engine.api import (
     Ending,
     Event,
@@ -27,13 +28,13 @@ KEYBOARD = "keyboard"  # the recogniser of a turn that was typed
 _THOUGHT_SHOWN = 120  # characters: enough to see that it goes on, and about what
 
 _CAUSES = {
-    Ending.INTERRUPTED_BY_SPEECH: "you spoke",
-    Ending.INTERRUPTED_BY_TALK_KEY: "talk key",
-    Ending.INTERRUPTED_BY_ESCAPE: "Esc",
-    Ending.INTERRUPTED_BY_STOP: "stop button",
-    Ending.INTERRUPTED_BY_TEXT: "you typed",
-    Ending.SUPERSEDED: "you went on speaking",
-    Ending.DEVICE_LOST: "a device is missing",
+    Ending.INTERRUPTED_BY_SPEECH: mark("you spoke"),
+    Ending.INTERRUPTED_BY_TALK_KEY: mark("talk key"),
+    Ending.INTERRUPTED_BY_ESCAPE: mark("Esc"),
+    Ending.INTERRUPTED_BY_STOP: mark("stop button"),
+    Ending.INTERRUPTED_BY_TEXT: mark("you typed"),
+    Ending.SUPERSEDED: mark("you went on speaking"),
+    Ending.DEVICE_LOST: mark("a device is missing"),
 }
 
 
@@ -88,15 +89,16 @@ class Exchange:
         answers; usually empty.
         """
         if self.ending is None and self.thought and not self.reply:
-            return f"thinking · …{' '.join(self.thought.split())}"
+            return tr("thinking · …{thought}", thought=" ".join(self.thought.split()))
         if self.was_left_open:
-            return "the program ended here"
+            return tr("the program ended here")
         if self.ending is Ending.FAILED:
-            what = "interrupted · something failed" if self.reply else "no answer"
-            return f"{what}: see the message above"
+            what = tr("interrupted · something failed") if self.reply else tr("no answer")
+            return tr("{what}: see the message above", what=what)
         if self.ending is None or self.ending not in _CAUSES:
             return ""
-        return f"{'interrupted' if self.reply else 'stopped'} · {_CAUSES[self.ending]}"
+        stopped = tr("interrupted") if self.reply else tr("stopped")
+        return f"{stopped} · {tr(_CAUSES[self.ending])}"
 
 
 class Transcript:

@@ -24,6 +24,7 @@ from app.conversation.document import ConversationDocument
 from app.conversation.door import Door
 from app.conversation.replay import Place, step, step_reply, word_at
 from app.conversation.transcript import Exchange, Transcript
+from app.language.words import tr
 from app.look.overlay import OverlayBar
 from app.look.theme import Theme, scaled
 from engine.api import ConversationOpened, Event
@@ -77,9 +78,9 @@ class Conversation(QTextEdit):
         self.setDocument(self._document)
         self._set_up_reading()
         self.door = Door(self._document, self.transcript, self)
-        self._latest = QPushButton("↓  Latest", self)
+        self._latest = QPushButton(tr("↓  Latest"), self)
         self._latest.setProperty("kind", "pill")
-        self._latest.setAccessibleName("Go to the latest turn")
+        self._latest.setAccessibleName(tr("Go to the latest turn"))
         self._latest.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self._latest.hide()
         self._latest.clicked.connect(self.follow_again)
@@ -357,10 +358,12 @@ class Conversation(QTextEdit):
 
     def _set_up_reading(self) -> None:
         self.setProperty("kind", "conversation")
-        self.setAccessibleName("Conversation")
+        self.setAccessibleName(tr("Conversation"))
         self.setAccessibleDescription(
-            "What you said and what the assistant answered. Ctrl and the arrow keys mark a word,"
-            " Enter lets the reply be heard again from there"
+            tr(
+                "What you said and what the assistant answered. Ctrl and the arrow keys mark a"
+                " word, Enter lets the reply be heard again from there"
+            )
         )
         self.setMouseTracking(True)
         self.setReadOnly(True)

@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from app.bridge import Post
+from app.language.words import tr
 from app.look.label import Label
 from app.look.theme import scaled
 from engine.api import SendText
@@ -24,7 +25,7 @@ class Welcome(QWidget):
 
     def __init__(self, post: Post, parent: QWidget) -> None:
         super().__init__(parent)
-        self.title = Label("Say something", self)
+        self.title = Label(tr("Say something"), self)
         self.title.setFont(scaled(self.font(), 1.9, strong=True))
         self.how = Label("", self)
         self.how.setProperty("kind", "muted")
@@ -51,6 +52,6 @@ class Welcome(QWidget):
     def explain(self, key_label: str, *, is_hands_free: bool) -> None:
         """Say how to begin with these settings."""
         if is_hands_free:
-            self.how.setText(f"Just speak, hold {key_label} to talk, or type.")
+            self.how.setText(tr("Just speak, hold {key} to talk, or type.", key=key_label))
         else:
-            self.how.setText(f"Hold {key_label} while you speak, or type.")
+            self.how.setText(tr("Hold {key} while you speak, or type.", key=key_label))

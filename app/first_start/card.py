@@ -29,10 +29,11 @@ from app.first_start.steps import (
     Step,
     TalkStep,
 )
+from app.language.words import tr
 from app.look.label import Label
 from app.look.overlay import OverlayBar
 from app.look.theme import Theme
-from app.settings.form import Value
+from app.settings.kinds import Value
 from engine.api import Event
 
 STEP_KEY = "window.first_start"
@@ -70,9 +71,9 @@ class FirstStart(QWidget):
         self._pages = QStackedWidget(self)
         self.progress = Label("", self)
         self.progress.setProperty("kind", "muted")
-        self.leave = QPushButton("S&kip all", self)
-        self.back = QPushButton("&Back", self)
-        self.next = QPushButton("&Next", self)
+        self.leave = QPushButton(tr("S&kip all"), self)
+        self.back = QPushButton(tr("&Back"), self)
+        self.next = QPushButton(tr("&Next"), self)
         self.next.setProperty("kind", "primary")
         self.back.clicked.connect(lambda: self._go(self.at - 1))
         self.next.clicked.connect(lambda: self._go(self.at + 1))
@@ -89,9 +90,9 @@ class FirstStart(QWidget):
         if self.is_done:
             return
         self._pages.setCurrentIndex(self.at)
-        self.progress.setText(f"{self.at + 1} of {len(self.steps)}")
+        self.progress.setText(tr("{at} of {steps}", at=self.at + 1, steps=len(self.steps)))
         self.back.setEnabled(self.at > 0)
-        self.next.setText("&Done" if self.at + 1 == len(self.steps) else "&Next")
+        self.next.setText(tr("&Done") if self.at + 1 == len(self.steps) else tr("&Next"))
 
     def show_values(self, values: Mapping[str, Value]) -> None:
         for step in self.steps:

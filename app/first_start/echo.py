@@ -6,6 +6,7 @@ Invariant: what is said is made of levels that were measured; too few of them, a
 from dataclasses import dataclass
 from statistics import median
 
+from app.language.words import decimal, tr
 from engine.api import Levels
 
 _SOUNDING_DB = -45.0  # a loudspeaker above this plays something
@@ -40,17 +41,21 @@ class Echo:
     def advice(self) -> str:
         """What it means for talking over a reply, and what to do."""
         if not self.is_heard:
-            return (
+            return tr(
                 "The microphone does not hear the loudspeaker. Say that you wear a headset, and"
                 " speaking will interrupt a reply."
             )
         taken = self.raw_db - self.left_db
         if self.is_cancelled:
-            return f"The echo is {taken:.0f} dB quieter than it was: just speak to interrupt."
-        return (
-            f"The echo is still {self.left_db - self.room_db:.0f} dB above the room. Turn the"
-            " loudspeaker down, move the microphone away from it, wear a headset, or press the talk"
-            " key to interrupt."
+            return tr(
+                "The echo is {taken} dB quieter than it was: just speak to interrupt.",
+                taken=decimal(taken, 0),
+            )
+        return tr(
+            "The echo is still {above} dB above the room. Turn the loudspeaker down,"
+            " move the microphone away from it, wear a headset, or press the talk key to"
+            " interrupt.",
+            above=decimal(self.left_db - self.room_db, 0),
         )
 
 

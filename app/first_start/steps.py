@@ -11,12 +11,14 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 from app.bridge import Post
 from app.devices import Devices
 from app.first_start.echo import EchoMeasurement
+from app.language.words import mark, tr
 from app.look.label import Label
 from app.look.meter import LevelMeter
 from app.look.plain_text import one_line
 from app.look.theme import Theme, scaled
 from app.settings.fields import Editor, SettingRow
-from app.settings.form import Choice, Field, Flag, Option, Value, field_of
+from app.settings.form import field_of
+from app.settings.kinds import Choice, Field, Flag, Option, Value
 from engine.api import DevicesChanged, Event, Levels, PreviewVoice, VoicesChanged
 
 SENTENCE = "Hello. This is how I sound, and you can slow me down while I am speaking."
@@ -26,19 +28,22 @@ _VOICE_DB = -38.0  # dB full scale; a person who speaks to the microphone is lou
 _SPOKEN = 6  # such levels: about a third of a second
 _KEEP = Field(
     "history.keep",
-    "Keep our conversations",
+    mark("Keep our conversations"),
     Choice(
         (
-            Option("forever", "For ever"),
-            Option("30 days", "30 days"),
-            Option("never", "Not at all"),
-            Option("ask", "Not decided yet: not at all"),
+            Option("forever", mark("For ever")),
+            Option("30 days", mark("30 days")),
+            Option("never", mark("Not at all")),
+            Option("ask", mark("Not decided yet: not at all")),
         )
     ),
-    "On this computer only, where you can search them and hear them again.",
+    mark("On this computer only, where you can search them and hear them again."),
 )
 _HANDS_FREE = Field(
-    "audio.hands_free", "Hands-free", Flag(), "Just speak. Off: hold the talk key while you speak."
+    "audio.hands_free",
+    mark("Hands-free"),
+    Flag(),
+    mark("Just speak. Off: hold the talk key while you speak."),
 )
 
 
@@ -60,10 +65,10 @@ class Step(QWidget):
         self.column = QVBoxLayout(self)
         self.column.setContentsMargins(0, 0, 0, 0)
         self.column.setSpacing(12)
-        heading = Label(self.title, self)
+        heading = Label(tr(self.title), self)
         heading.setFont(scaled(self.font(), 1.5, strong=True))
         self.column.addWidget(heading)
-        self.say(self.words)
+        self.say(tr(self.words))
 
     def say(self, words: str) -> Label:
         """Add a line of explanation."""
@@ -98,14 +103,14 @@ class Step(QWidget):
 
 
 class MicrophoneStep(Step):
-    title = "Can I hear you?"
-    words = "Say something: the bar moves when your microphone works."
+    title = mark("Can I hear you?")
+    words = mark("Say something: the bar moves when your microphone works.")
 
     def __init__(self, theme: Theme, devices: Devices, parent: QWidget) -> None:
         super().__init__(theme, devices, parent)
-        self.meter = LevelMeter("Microphone", theme, self)
+        self.meter = LevelMeter(tr("Microphone"), theme, self)
         self.column.addWidget(self.meter)
-        self.verdict = self.say("I have not heard a voice yet.")
+        self.verdict = self.say(tr("I have not heard a voice yet."))
         self.ask(field_of("audio.microphone"))
         self._loud = 0
 
@@ -115,12 +120,12 @@ class MicrophoneStep(Step):
             self.meter.show_level(event.microphone_db)
             self._loud += event.microphone_db > _VOICE_DB
             if self._loud == _SPOKEN:
-                self.verdict.setText("I hear you.")
+                self.verdict.setText(tr("I hear you."))
 
 
 class LoudspeakerStep(Step):
-    title = "Can you hear me?"
-    words = "Press a name to hear a sentence. The one you press last will speak to you."
+    title = mark("Can you hear me?")
+    words = mark("Press a name to hear a sentence. The one you press last will speak to you.")
 
     def __init__(self, post: Post, theme: Theme, devices: Devices, parent: QWidget) -> None:
         super().__init__(theme, devices, parent)
@@ -129,7 +134,7 @@ class LoudspeakerStep(Step):
         self._row = QHBoxLayout()
         self._row.addStretch(1)
         self.column.addLayout(self._row)
-        self._waiting = self.say("The voices are being made ready.")
+        self._waiting = self.say(tr("The voices are being made ready."))
         self.ask(field_of("audio.loudspeaker"))
 
     def on_event(self, event: Event) -> None:
@@ -149,7 +154,7 @@ class LoudspeakerStep(Step):
 
     def _voice(self, name: str) -> QPushButton:
         made = QPushButton(one_line(name).replace("&", "&&"), self)
-        made.setAccessibleName(f"Hear {one_line(name)}")
+        made.setAccessibleName(tr("Hear {name}", name=one_line(name)))
         made.clicked.connect(lambda: self._hear(name))
         return made
 
@@ -159,8 +164,8 @@ class LoudspeakerStep(Step):
 
 
 class EchoStep(Step):
-    title = "Can you talk over me?"
-    words = (
+    title = mark("Can you talk over me?")
+    words = mark(
         "You can interrupt a reply by speaking, if I can tell your voice from mine. Be quiet for a"
         " moment while I play a sentence and listen."
     )
@@ -168,7 +173,7 @@ class EchoStep(Step):
     def __init__(self, post: Post, theme: Theme, devices: Devices, parent: QWidget) -> None:
         super().__init__(theme, devices, parent)
         self._post = post
-        self.measure = self.button("&Measure the echo")
+        self.measure = self.button(tr("&Measure the echo"))
         self.measure.clicked.connect(self._on_measure)
         self.measure.setEnabled(False)  # until there is a voice
         self.verdict = self.say("")
@@ -180,7 +185,7 @@ class EchoStep(Step):
     def _on_measure(self) -> None:
         self._measurement = EchoMeasurement()
         self.measure.setEnabled(False)
-        self.verdict.setText("Listening…")
+        self.verdict.setText(tr("Listening…"))
         self._post(PreviewVoice(self._voice, SENTENCE))
 
     def on_event(self, event: Event) -> None:
@@ -200,12 +205,12 @@ class EchoStep(Step):
             self._measurement = None
             self.measure.setEnabled(True)
             echo = measurement.echo
-            self.verdict.setText(echo.advice if echo else "Nothing was heard. Try again.")
+            self.verdict.setText(echo.advice if echo else tr("Nothing was heard. Try again."))
 
 
 class TalkStep(Step):
-    title = "How will you talk to me?"
-    words = "Both work at any time; this is what is on when the program starts."
+    title = mark("How will you talk to me?")
+    words = mark("Both work at any time; this is what is on when the program starts.")
 
     def __init__(self, theme: Theme, devices: Devices, parent: QWidget) -> None:
         super().__init__(theme, devices, parent)
@@ -218,8 +223,8 @@ class ModelStep(Step):
     """Signals: models: the person wants to see the models."""
 
     models = Signal()
-    title = "How clever shall I be?"
-    words = (
+    title = mark("How clever shall I be?")
+    words = mark(
         "The built-in skills answer at once: time, sums, units, timers, spelling. For open"
         " questions a language model is fetched, or a server on this machine is used. Nothing is"
         " fetched before you have seen its size."
@@ -227,5 +232,5 @@ class ModelStep(Step):
 
     def __init__(self, theme: Theme, devices: Devices, parent: QWidget) -> None:
         super().__init__(theme, devices, parent)
-        self.open = self.button("&Show the models")
+        self.open = self.button(tr("&Show the models"))
         self.open.clicked.connect(self.models)

@@ -9,19 +9,25 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.bridge import Post
+from app.language.words import mark, tr
 from engine.api import ExportConversations
 
-_FORMATS = {"Markdown (*.md)": "md", "Text (*.txt)": "txt", "JSON with word times (*.json)": "json"}
+_FORMATS = {
+    mark("Markdown (*.md)"): "md",
+    mark("Text (*.txt)"): "txt",
+    mark("JSON with word times (*.json)"): "json",
+}
 
 
 class ExportAllDialog(QFileDialog):
     """Does not stop the program; a chosen file is posted as ExportConversations."""
 
     def __init__(self, post: Post, parent: QWidget) -> None:
-        super().__init__(parent, "Export all conversations", "conversations")
+        super().__init__(parent, tr("Export all conversations"), "conversations")
         self.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        self.setNameFilters(list(_FORMATS))
+        formats = {tr(words): suffix for words, suffix in _FORMATS.items()}
+        self.setNameFilters(list(formats))
         self.setDefaultSuffix("md")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.filterSelected.connect(lambda chosen: self.setDefaultSuffix(_FORMATS[chosen]))
+        self.filterSelected.connect(lambda chosen: self.setDefaultSuffix(formats[chosen]))
         self.fileSelected.connect(lambda name: post(ExportConversations(Path(name))))

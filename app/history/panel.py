@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from app.bridge import Post
 from app.history.export import ExportAllDialog
 from app.history.rows import Rows
+from app.language.words import mark, tr, tr_n
 from app.look.icons import IconButton
 from app.look.label import Label
 from app.look.plain_text import one_line
@@ -41,7 +42,7 @@ from engine.api import (
 )
 
 KEEP_KEY = "history.keep"
-KEEPING = {"forever": "For ever", "30 days": "30 days", "never": "Not at all"}
+KEEPING = {"forever": mark("For ever"), "30 days": mark("30 days"), "never": mark("Not at all")}
 _ANSWERS_FROM = 360  # logical pixels from which they have room side by side
 _TYPING_MS = 150  # after a key, until what was typed is looked for
 
@@ -58,7 +59,7 @@ class HistoryPanel(QWidget):
         self._typing = QTimer(self, singleShot=True, interval=_TYPING_MS)
         self._typing.timeout.connect(self._list)
         # made in the order in which Tab goes through them
-        self.more = IconButton("more", "More about conversations", theme, self)
+        self.more = IconButton("more", tr("More about conversations"), theme, self)
         self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.keeping = QActionGroup(self)
         self.more.setMenu(self._make_menu())
@@ -71,9 +72,9 @@ class HistoryPanel(QWidget):
         self.rows = self._make_rows(theme)
         self._filler = QWidget(self)
         self.confirmation, self._asked, self.delete, self.spare = self._make_confirmation()
-        self.private = Switch("&Private", theme, self)
-        self.private.setAccessibleName("Private conversation")
-        self.private.setToolTip("Begin a conversation of which nothing is kept, or end it")
+        self.private = Switch(tr("&Private"), theme, self)
+        self.private.setAccessibleName(tr("Private conversation"))
+        self.private.setToolTip(tr("Begin a conversation of which nothing is kept, or end it"))
         self.private.clicked.connect(lambda on: post(NewConversation(private=on)))
         self._lay_out()
         self.show_keeping(keep)
@@ -139,13 +140,13 @@ class HistoryPanel(QWidget):
     def _say_nothing(self) -> None:
         """Why the list is empty, or not all of it."""
         if self.rows.count():
-            text = "Older ones are found by a search." if self._is_more else ""
+            text = tr("Older ones are found by a search.") if self._is_more else ""
         elif self.search.text().strip():
-            text = "Nothing was found."
+            text = tr("Nothing was found.")
         elif self._keep == "never":
-            text = "Conversations are not kept."
+            text = tr("Conversations are not kept.")
         else:
-            text = "" if self._keep == "ask" else "What you talk about will be here."
+            text = "" if self._keep == "ask" else tr("What you talk about will be here.")
         self.nothing.setText(text)
         self.nothing.setVisible(bool(text))
 
@@ -158,9 +159,11 @@ class HistoryPanel(QWidget):
         selected = self.rows.selected
         if len(selected) == 1:
             number = selected[0].id
-            menu.addAction("Open").triggered.connect(lambda: self._post(OpenConversation(number)))
-            menu.addAction("Rename\tF2").triggered.connect(self.rows.rename_selected)
-        menu.addAction("Delete…\tDel").triggered.connect(self._ask_removal)
+            menu.addAction(tr("Open")).triggered.connect(
+                lambda: self._post(OpenConversation(number))
+            )
+            menu.addAction(tr("Rename\tF2")).triggered.connect(self.rows.rename_selected)
+        menu.addAction(tr("Delete…\tDel")).triggered.connect(self._ask_removal)
         menu.popup(self.rows.viewport().mapToGlobal(at))
 
     # ---------------------------------------------------------------- deleting
@@ -170,9 +173,13 @@ class HistoryPanel(QWidget):
         self._removing = tuple(each.id for each in selected)
         if not selected:
             return
-        one = f"“{one_line(selected[0].title)}”"
-        what = one if len(selected) == 1 else f"these {len(selected)} conversations"
-        self._asked.setText(f"Delete {what} for good?")
+        asked = tr_n(
+            "Delete “{title}” for good?",
+            "Delete these {count} conversations for good?",
+            len(selected),
+            title=one_line(selected[0].title),
+        )
+        self._asked.setText(asked)
         self.confirmation.show()
         self.delete.setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -191,8 +198,8 @@ class HistoryPanel(QWidget):
 
     def _make_search(self) -> QLineEdit:
         search = QLineEdit(self)
-        search.setPlaceholderText("Search")
-        search.setAccessibleName("Search conversations")
+        search.setPlaceholderText(tr("Search"))
+        search.setAccessibleName(tr("Search conversations"))
         search.setClearButtonEnabled(True)
         search.textChanged.connect(lambda _: self._typing.start())
         return search
@@ -208,12 +215,12 @@ class HistoryPanel(QWidget):
 
     def _make_menu(self) -> QMenu:
         menu = QMenu(self)
-        menu.addAction("Export all…").triggered.connect(
+        menu.addAction(tr("Export all…")).triggered.connect(
             lambda: ExportAllDialog(self._post, self).open()
         )
-        menu.addSection("Keep conversations")
+        menu.addSection(tr("Keep conversations"))
         for keep, words in KEEPING.items():
-            action = QAction(words, self.keeping)
+            action = QAction(tr(words), self.keeping)
             action.setCheckable(True)
             action.setData(keep)
             action.triggered.connect(lambda _=False, keep=keep: self._keep_for(keep))
@@ -224,14 +231,14 @@ class HistoryPanel(QWidget):
         """Keeping is asked for, not assumed."""
         card = QFrame(self)
         card.setProperty("kind", "card")
-        text = Label("Keep your conversations on this computer?", card)
+        text = Label(tr("Keep your conversations on this computer?"), card)
         text.setWordWrap(True)
         column = QVBoxLayout(card)
         column.addWidget(text)
         column.addLayout(self._answers)
         for keep, words in KEEPING.items():
-            button = QPushButton(words, card)
-            button.setAccessibleName(f"Keep conversations: {words}")
+            button = QPushButton(tr(words), card)
+            button.setAccessibleName(tr("Keep conversations: {words}", words=tr(words)))
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             button.clicked.connect(lambda _=False, keep=keep: self._keep_for(keep))
             self._answers.addWidget(button)
@@ -242,8 +249,8 @@ class HistoryPanel(QWidget):
         card.setProperty("kind", "fault")
         text = Label("", card)
         text.setWordWrap(True)
-        delete, spare = QPushButton("Delete", card), QPushButton("Keep", card)
-        delete.setAccessibleName("Delete for good")
+        delete, spare = QPushButton(tr("Delete"), card), QPushButton(tr("Keep"), card)
+        delete.setAccessibleName(tr("Delete for good"))
         delete.clicked.connect(lambda: self._end_removal(confirmed=True))
         spare.clicked.connect(lambda: self._end_removal(confirmed=False))
         row = QHBoxLayout()
@@ -257,7 +264,7 @@ class HistoryPanel(QWidget):
         return card, text, delete, spare
 
     def _lay_out(self) -> None:
-        heading = Label("Conversations", self)
+        heading = Label(tr("Conversations"), self)
         heading.setFont(scaled(self.font(), 1.1, strong=True))
         top, foot = QHBoxLayout(), QHBoxLayout()
         top.addWidget(heading, 1)

@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.bridge import Post
+from app.language.words import tr
 from app.look.theme import scaled
 from engine.api import ConversationOpened, Event, NewConversation
 
@@ -15,14 +16,14 @@ class PrivateSign(QPushButton):
     """One word in a frame."""
 
     def __init__(self, post: Post, parent: QWidget) -> None:
-        super().__init__("Private", parent)
+        super().__init__(tr("Private"), parent)
         self.is_on = False
         self.setProperty("kind", "sign")
         self.setFont(scaled(self.font(), 0.95))
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setAccessibleName("Private conversation. Press to end it")
-        self.setToolTip("Nothing of this conversation is kept. Press to end it")
+        self.setAccessibleName(tr("Private conversation. Press to end it"))
+        self.setToolTip(tr("Nothing of this conversation is kept. Press to end it"))
         self.clicked.connect(lambda: post(NewConversation()))
         self.hide()
 

@@ -29,6 +29,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.language.words import tr, tr_n
 from app.look.overlay import OverlayBar
 from app.look.plain_text import one_line, tool_tip
 from app.look.theme import Theme, scaled
@@ -57,8 +58,8 @@ class Rows(QListWidget):
         super().__init__(parent)
         self.current: int | None = None  # the conversation that goes on
         self.setProperty("kind", "rows")
-        self.setAccessibleName("Kept conversations")
-        self.setAccessibleDescription("Enter opens one, F2 renames it, Delete deletes it")
+        self.setAccessibleName(tr("Kept conversations"))
+        self.setAccessibleDescription(tr("Enter opens one, F2 renames it, Delete deletes it"))
         self.setItemDelegate(_TwoLines(theme, self))
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
@@ -111,7 +112,7 @@ class Rows(QListWidget):
         item = QListWidgetItem(one_line(each.title), self)
         item.setData(_ROLE, each)
         item.setFlags(item.flags() | Qt.ItemFlag.ItemIsEditable)
-        now = "goes on now, " if each.id == self.current else ""
+        now = tr("goes on now, ") if each.id == self.current else ""
         item.setData(
             Qt.ItemDataRole.AccessibleTextRole, f"{one_line(each.title)}, {now}{details(each)}"
         )
@@ -132,7 +133,7 @@ class Rows(QListWidget):
 def details(each: KeptConversation) -> str:
     """When it was, how long it is."""
     last = datetime.fromtimestamp(each.last).astimezone()
-    turns = "1 turn" if each.turns == 1 else f"{each.turns} turns"
+    turns = tr_n("{count} turn", "{count} turns", each.turns)
     return f"{last:%Y-%m-%d %H:%M} · {turns}"
 
 

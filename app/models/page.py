@@ -12,6 +12,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QFileDialog, QPushButton, QWidget
 
 from app.bridge import Post
+from app.language.words import mark, tr
 from app.look.label import Label
 from app.look.page import Page
 from app.look.theme import Theme, scaled
@@ -27,11 +28,11 @@ from engine.api import (
     ModelsListed,
 )
 
-_ABOUT = (
+_ABOUT = mark(
     "What Rubato listens, thinks and speaks with. Nothing is fetched before you press a button that"
     " says how much it is."
 )
-_PARTS = "Parts of a voice"
+_PARTS = mark("Parts of a voice")
 _MOST_DROPPED = 20
 
 
@@ -39,17 +40,17 @@ class ModelsPage(Page):
     """Not modal; fetches go on when it is closed."""
 
     def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
-        super().__init__("Models", _ABOUT, parent)
+        super().__init__(tr("Models"), tr(_ABOUT), parent)
         self._post = post
         self._theme = theme
         self.rows: dict[str, ModelRow] = {}
         self.recommended = RecommendedCard(post, theme, self)
-        self.add_file = QPushButton("Add a &file…", self)
-        self.add_folder = QPushButton("Add a f&older…", self)
-        self.look = QPushButton("Look for &servers", self)
-        self.add_file.setToolTip("A GGUF file of your own; it stays where it is")
-        self.add_folder.setToolTip("A folder with GGUF files or with a converted Whisper model")
-        self.look.setToolTip("Ollama, LM Studio and llama-server on this computer")
+        self.add_file = QPushButton(tr("Add a &file…"), self)
+        self.add_folder = QPushButton(tr("Add a f&older…"), self)
+        self.look = QPushButton(tr("Look for &servers"), self)
+        self.add_file.setToolTip(tr("A GGUF file of your own; it stays where it is"))
+        self.add_folder.setToolTip(tr("A folder with GGUF files or with a converted Whisper model"))
+        self.look.setToolTip(tr("Ollama, LM Studio and llama-server on this computer"))
         self.add_file.clicked.connect(lambda: self.choose(QFileDialog.FileMode.ExistingFile))
         self.add_folder.clicked.connect(lambda: self.choose(QFileDialog.FileMode.Directory))
         self.look.clicked.connect(lambda: post(ListModels(servers=True)))
@@ -84,7 +85,9 @@ class ModelsPage(Page):
 
     def choose(self, mode: QFileDialog.FileMode) -> QFileDialog:
         """Ask for a file or folder in a dialog that does not stop the program."""
-        dialog = QFileDialog(self, "Add a model", "", "Language models (*.gguf);;All files (*)")
+        dialog = QFileDialog(
+            self, tr("Add a model"), "", tr("Language models (*.gguf);;All files (*)")
+        )
         dialog.setFileMode(mode)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(lambda name: self._post(AddModel(Path(name))))
@@ -122,7 +125,7 @@ class ModelsPage(Page):
                 place = self.body.indexOf(widget) + 1
 
     def _heading(self, title: str) -> Label:
-        heading = Label(title, self)
+        heading = Label(tr(title), self)
         heading.setFont(scaled(self.font(), 1.0, strong=True))
         heading.hide()
         self.body.addWidget(heading)

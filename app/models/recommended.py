@@ -6,6 +6,7 @@ Invariant: the button says how much it would fetch before it fetches anything.
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.bridge import Post
+from app.language.words import tr
 from app.look.label import Label
 from app.look.progress import Progress
 from app.look.theme import Theme, scaled
@@ -31,7 +32,7 @@ class RecommendedCard(QFrame):
         self._post = post
         self._shown = Recommendation()
         self._going: dict[str, ModelProgress] = {}
-        self.title = Label("Recommended for this computer", self)
+        self.title = Label(tr("Recommended for this computer"), self)
         self.title.setFont(scaled(self.font(), 1.0, strong=True))
         self.machine = wrapping("muted", self)
         self.text = wrapping("", self)
@@ -42,7 +43,7 @@ class RecommendedCard(QFrame):
         self.act = QPushButton("", self)
         self.act.clicked.connect(self._on_act)
         self._lay_out()
-        self.show_recommendation(Recommendation(text="Looking at this computer…"), "")
+        self.show_recommendation(Recommendation(text=tr("Looking at this computer…")), "")
 
     def show_recommendation(self, recommendation: Recommendation, machine: str) -> None:
         self._shown = recommendation
@@ -70,14 +71,20 @@ class RecommendedCard(QFrame):
         self.bar.show_share(done / total if total else None)
         self.bar.setVisible(bool(going))
         if going:
-            self.act.setText("Pause")
+            self.act.setText(tr("Pause"))
         elif shown.in_use:
-            self.act.setText("In use")
+            self.act.setText(tr("In use"))
         else:
-            fetch = f"Fetch {words.size(shown.megabytes)} and use" if shown.megabytes else "Use"
+            fetch = (
+                tr("Fetch {size} and use", size=words.size(shown.megabytes))
+                if shown.megabytes
+                else tr("Use")
+            )
             self.act.setText(fetch)
         self.act.setEnabled(bool(going) or (bool(shown.names) and not shown.in_use))
-        self.act.setAccessibleName(f"{self.act.text()}: recommended for this computer")
+        self.act.setAccessibleName(
+            tr("{action}: recommended for this computer", action=self.act.text())
+        )
 
     def _on_act(self) -> None:
         if self._going:

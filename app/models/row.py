@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.bridge import Post
+from app.language.words import mark, tr
 from app.look.icons import IconButton
 from app.look.label import Label
 from app.look.plain_text import one_line, plain, tool_tip
@@ -55,10 +56,10 @@ class ModelRow(QFrame):
         self.bar = Progress(theme, self)
         self.act = QPushButton("", self)
         self.act.clicked.connect(self._on_act)
-        self.more = IconButton("more", "More", theme, self)
+        self.more = IconButton("more", tr("More"), theme, self)
         self._menu = QMenu(self)
-        self.verify = self._menu.addAction("Verify its files")
-        self.remove = self._menu.addAction("Remove")
+        self.verify = self._menu.addAction(tr("Verify its files"))
+        self.remove = self._menu.addAction(tr("Remove"))
         self.verify.triggered.connect(lambda: post(VerifyModel(self.entry.name)))
         self.remove.triggered.connect(lambda: post(RemoveModel(self.entry.name)))
         self.more.setMenu(self._menu)
@@ -74,14 +75,14 @@ class ModelRow(QFrame):
 
     def show_entry(self, entry: ModelEntry) -> None:
         self.entry = entry
-        in_use = "  ·  in use" if entry.in_use else ""
+        in_use = tr("  ·  in use") if entry.in_use else ""
         self.title.setText(one_line(entry.title) + in_use)
         self.facts.setText(words.facts(entry))
         remarks = words.remarks(entry)
         self.remarks.setText(remarks)
         self.remarks.setVisible(bool(remarks))
         self.setAccessibleName(plain(entry.title))
-        self.more.setAccessibleName(f"More for {plain(entry.title)}")
+        self.more.setAccessibleName(tr("More for {title}", title=plain(entry.title)))
         where = f"\n{entry.folder}" if entry.folder else ""
         self.title.setToolTip(tool_tip(f"{entry.name}: {entry.attribution}{where}"))
         self._show_actions()
@@ -123,13 +124,13 @@ class ModelRow(QFrame):
         """What the button would do now; empty = nothing."""
         entry = self.entry
         if self.is_busy:
-            return "Pause"
+            return tr("Pause")
         if entry.origin is Origin.LISTED and entry.state is not Presence.COMPLETE:
-            return "Resume" if entry.state is Presence.PARTIAL else self._fetch_words()
-        return "" if entry.in_use or entry.kind not in KINDS else "Use"
+            return tr("Resume") if entry.state is Presence.PARTIAL else self._fetch_words()
+        return "" if entry.in_use or entry.kind not in KINDS else tr("Use")
 
     def _fetch_words(self) -> str:
-        return f"Fetch {words.size(self.entry.megabytes)}"
+        return tr("Fetch {size}", size=words.size(self.entry.megabytes))
 
     def _on_act(self) -> None:
         name = self.entry.name
@@ -159,9 +160,9 @@ class ModelRow(QFrame):
 
 # What can be chosen, in the order of the page, under these headings; the rest are parts of a voice.
 KINDS = {
-    "recogniser": "Listens",
-    "language model": "Thinks",
-    "voice": "Speaks",
+    "recogniser": mark("Listens"),
+    "language model": mark("Thinks"),
+    "voice": mark("Speaks"),
 }
 
 

@@ -3,6 +3,7 @@
 Invariant: sizes are told in units of ten: 1 GB is 1000 MB, as on the disk and the line.
 """
 
+from app.language.words import decimal, tr
 from engine.api import Activity, ModelEntry, ModelProgress, Origin, Presence
 
 _GIGABYTE = 1000  # megabytes
@@ -11,26 +12,29 @@ _GIGABYTE = 1000  # megabytes
 def size(megabytes: float) -> str:
     """148 MB, 2.5 GB."""
     if megabytes < _GIGABYTE:
-        return f"{megabytes:.0f} MB"
-    return f"{megabytes / _GIGABYTE:.1f} GB"
+        return tr("{size} MB", size=decimal(megabytes, 0))
+    return tr("{size} GB", size=decimal(megabytes / _GIGABYTE, 1))
 
 
 def facts(entry: ModelEntry) -> str:
     """Size, licence and need of memory, where they are known."""
     found = [size(entry.megabytes)] if entry.megabytes else []
     own = entry.origin in (Origin.ADDED, Origin.SERVER)
-    found.append(entry.attribution if own else f"licence: {entry.licence}")
+    found.append(entry.attribution if own else tr("licence: {licence}", licence=entry.licence))
     if entry.memory_mb:
-        found.append(f"needs about {size(entry.memory_mb)} of memory")
+        found.append(tr("needs about {size} of memory", size=size(entry.memory_mb)))
     return " · ".join(found)
 
 
 def remarks(entry: ModelEntry) -> str:
     """What else is to be known before it is used; empty when nothing."""
-    short = "" if entry.fits else "That is more memory than this computer has to spare."
+    short = "" if entry.fits else tr("That is more memory than this computer has to spare.")
     half = ""
     if entry.state is Presence.PARTIAL:
-        half = f"{size(entry.megabytes_here)} of it are here; it goes on from there."
+        half = tr(
+            "{size} of it are here; it goes on from there.",
+            size=size(entry.megabytes_here),
+        )
     return " ".join(each for each in (entry.obstacle, short, half, entry.measured) if each)
 
 
@@ -38,10 +42,14 @@ def progress(event: ModelProgress) -> str:
     """How far it is."""
     match event.activity:
         case Activity.WAITING:
-            return "Waiting for its turn…"
+            return tr("Waiting for its turn…")
         case Activity.VERIFYING:
-            doing = "Verifying"
+            doing = tr("Verifying")
         case _:
-            doing = "Fetching"
+            doing = tr("Fetching")
     done, total = event.done_bytes / 1e6, event.total_bytes / 1e6
-    return f"{doing}: {size(done)} of {size(total)}" if total else f"{doing}…"
+    return (
+        tr("{doing}: {done} of {total}", doing=doing, done=size(done), total=size(total))
+        if total
+        else f"{doing}…"
+    )

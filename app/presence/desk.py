@@ -6,6 +6,7 @@ Invariant: everything goes the way a button in the window goes, so the window sh
 import os
 from collections.abc import Callable
 
+from app.language.words import tr
 from app.presence.remote import Message, Order
 from app.window import Window
 from engine.api import Command, Speak, StopReply
@@ -25,7 +26,7 @@ class Desk:
     def on_message(self, message: Message) -> str:
         """Do it; empty, or the sentence why not."""
         if self._window is None:
-            return "Rubato is just starting. Try again."
+            return tr("Rubato is just starting. Try again.")
         if message.order is Order.SHOW:
             self.show(message.token)
         elif message.order is Order.SAY:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
+from app.language.words import tr
 from app.look.plain_text import one_line
 from app.presence.bus import Address, Bus, is_error
 from app.presence.desktop_entry import APP_ID
@@ -61,7 +62,7 @@ class Notifications(QObject):
         hints = {"desktop-entry": ("s", APP_ID)}
         # the text may be markup to the server, the title never is
         body = ("Rubato", 0, APP_ID, title, escape(text, quote=False))
-        rest = (["default", "Show"], hints, _DEFAULT_TIME)
+        rest = (["default", tr("Show")], hints, _DEFAULT_TIME)
         self._bus.call(SERVICE, "Notify", "susssasa{sv}i", (*body, *rest), answered)
 
     def _on_action(self, message: "Message") -> None:

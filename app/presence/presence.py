@@ -7,6 +7,7 @@ what a desktop does not offer is left out, and said where the person asked for i
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QSystemTrayIcon
 
+from app.language.words import mark, tr
 from app.presence.bus import Bus
 from app.presence.desk import Desk
 from app.presence.keys.global_keys import KEYS, GlobalKeys, source_here
@@ -14,7 +15,7 @@ from app.presence.keys.source import Action
 from app.presence.notifications import Notifications
 from app.presence.stillness import Stillness
 from app.presence.tray import Tray
-from app.settings.form import Value
+from app.settings.kinds import Value
 from app.window import Window
 from engine.api import (
     Activity,
@@ -31,7 +32,7 @@ from engine.api import (
 
 TRAY_KEY = "presence.tray"
 NOTIFICATIONS_KEY = "presence.notifications"
-_GOES_ON = "Rubato goes on in the tray. Quit there, or with Ctrl+Q in the window."
+_GOES_ON = mark("Rubato goes on in the tray. Quit there, or with Ctrl+Q in the window.")
 
 
 class Presence(QObject):
@@ -85,15 +86,15 @@ class Presence(QObject):
         self.tray.on_event(event)
         match event:
             case TimerRang(text) if not self._window.isActiveWindow():
-                self.tell("Timer", text)
+                self.tell(tr("Timer"), text)
             case Failed(message=message, part=Part.MICROPHONE) if not self._window.isVisible():
-                self.tell("The microphone does not work", message)
+                self.tell(tr("The microphone does not work"), message)
             case ModelProgress(name, Activity.FETCHING):
                 self._fetching.add(name)
             case ModelSettled(name, text) if name in self._fetching:
                 self._fetching.discard(name)
                 if not self._window.isActiveWindow():
-                    self.tell(f"Fetching {name}", text)
+                    self.tell(tr("Fetching {name}", name=name), text)
             case SettingChanged(key, value):
                 self._on_setting(key, value)
             case _:
@@ -118,7 +119,7 @@ class Presence(QObject):
     def _on_put_away(self) -> None:
         if not self._was_put_away:
             self._was_put_away = True
-            self.tell("Rubato is still here", _GOES_ON)
+            self.tell(tr("Rubato is still here"), tr(_GOES_ON))
 
     def _hide_minimised(self) -> None:
         if self._window.isMinimized():

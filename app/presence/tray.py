@@ -12,6 +12,7 @@ from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap, QWheelEvent
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
+from app.language.words import mark, tr
 from app.look.icons import paint_icon
 from app.presence.desk import Desk
 from app.presence.remote import Order
@@ -25,11 +26,11 @@ _NOTCH = 120  # what a wheel tells for one
 class State(Enum):
     """What the icon shows; the value is what its tip says."""
 
-    WAITING = "ready"
-    MUTED = "hands-free is off"
-    LISTENING = "listening"
-    THINKING = "thinking"
-    SPEAKING = "speaking"
+    WAITING = mark("ready")
+    MUTED = mark("hands-free is off")
+    LISTENING = mark("listening")
+    THINKING = mark("thinking")
+    SPEAKING = mark("speaking")
 
 
 # Each on a disc of its own colour: panels are dark or light whatever the theme is.
@@ -132,10 +133,10 @@ class Tray(QObject):
         self._show()
 
     def _show(self) -> None:
-        self.talk.setText("Stop talking" if self._desk.is_talking else "Talk")
+        self.talk.setText(tr("Stop talking") if self._desk.is_talking else tr("Talk"))
         if self.icon is not None:
             self.icon.setIcon(face(self.state))
-            self.icon.setToolTip(f"Rubato: {self.state.value}")
+            self.icon.setToolTip(f"Rubato: {tr(self.state.value)}")
 
     def _on_activated(self, reason: QSystemTrayIcon.ActivationReason) -> None:
         if reason == QSystemTrayIcon.ActivationReason.Trigger:
@@ -145,20 +146,20 @@ class Tray(QObject):
 
     def _fill(self) -> None:
         desk, menu = self._desk, self.menu
-        menu.addAction("Show the window").triggered.connect(lambda: desk.do(Order.SHOW))
+        menu.addAction(tr("Show the window")).triggered.connect(lambda: desk.do(Order.SHOW))
         menu.addSeparator()
-        self.talk = menu.addAction("Talk")
+        self.talk = menu.addAction(tr("Talk"))
         self.talk.triggered.connect(lambda: desk.do(Order.TOGGLE))
-        menu.addAction("Stop the reply").triggered.connect(lambda: desk.do(Order.STOP))
-        menu.addAction("Faster").triggered.connect(lambda: desk.do(Order.FASTER))
-        menu.addAction("Slower").triggered.connect(lambda: desk.do(Order.SLOWER))
-        self.hands_free = menu.addAction("Hands-free")
+        menu.addAction(tr("Stop the reply")).triggered.connect(lambda: desk.do(Order.STOP))
+        menu.addAction(tr("Faster")).triggered.connect(lambda: desk.do(Order.FASTER))
+        menu.addAction(tr("Slower")).triggered.connect(lambda: desk.do(Order.SLOWER))
+        self.hands_free = menu.addAction(tr("Hands-free"))
         self.hands_free.setCheckable(True)
         self.hands_free.setChecked(self._hands_free)
         self.hands_free.triggered.connect(self._on_hands_free)
         menu.addSeparator()
-        menu.addAction("Settings…").triggered.connect(self.settings_chosen)
-        menu.addAction("Quit").triggered.connect(self.quit_chosen)
+        menu.addAction(tr("Settings…")).triggered.connect(self.settings_chosen)
+        menu.addAction(tr("Quit")).triggered.connect(self.quit_chosen)
 
     def _on_hands_free(self, on: bool) -> None:
         self._desk.post(SetHandsFree(on))

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.bridge import Post
+from app.language.words import decimal, tr
 from app.look.label import Label
 from app.look.theme import Theme, scaled
 from app.rate.slider import RateSlider
@@ -26,7 +27,7 @@ class RatePanel(QWidget):
         self._measured: float | None = None
         self.slider = RateSlider(theme, self)
         self.trace = RateTrace(theme, self)
-        self.heading = Label("Speaking rate", self)
+        self.heading = Label(tr("Speaking rate"), self)
         self.heading.setFont(scaled(self.font(), 1.0, strong=True))
         self.heading.setBuddy(self.slider)
         self.readout = Label("", self)
@@ -66,11 +67,12 @@ class RatePanel(QWidget):
 
     def _show_readout(self) -> None:
         rate = self.slider.rate
-        target = "own pace" if rate is None else f"target {rate:.1f}"
+        target = tr("own pace") if rate is None else tr("target {rate}", rate=decimal(rate, 1))
         if self._measured is not None:
-            target += f" · measured {self._measured:.1f}"
-        self.readout.setText(f"{target} SPS" if "." in target else target)
-        self.readout.setToolTip("SPS: syllables per second")
+            target += tr(" · measured {measured}", measured=decimal(self._measured, 1))
+        plain = rate is None and self._measured is None
+        self.readout.setText(target if plain else tr("{rates} SPS", rates=target))
+        self.readout.setToolTip(tr("SPS: syllables per second"))
 
     def _lay_out(self) -> None:
         top = QHBoxLayout()

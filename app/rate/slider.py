@@ -21,6 +21,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractSlider, QSizePolicy, QWidget
 
+from app.language.words import decimal, tr
 from app.look.theme import Theme, scaled
 
 OWN_PACE = 9  # the slider's value, one below the lowest rate, so that Home goes there
@@ -69,8 +70,8 @@ class RateSlider(QAbstractSlider):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setMouseTracking(True)
-        self.setAccessibleName("Speaking rate")
-        self.setToolTip("Arrow keys ±0.1, Page Up and Page Down ±1, Home: own pace")
+        self.setAccessibleName(tr("Speaking rate"))
+        self.setToolTip(tr("Arrow keys ±0.1, Page Up and Page Down ±1, Home: own pace"))
         self.actionTriggered.connect(self._on_action)
         self.valueChanged.connect(self._on_value)
         theme.changed.connect(self.update)
@@ -131,7 +132,11 @@ class RateSlider(QAbstractSlider):
 
     def _describe(self) -> None:
         rate = self.rate
-        words = "own pace" if rate is None else f"{rate:.1f} syllables per second"
+        words = (
+            tr("own pace")
+            if rate is None
+            else tr("{rate} syllables per second", rate=decimal(rate, 1))
+        )
         self.setAccessibleDescription(words)
 
     # -------------------------------------------------------------------- input
@@ -240,7 +245,7 @@ class RateSlider(QAbstractSlider):
         chosen = self.value() == OWN_PACE
         painter.setPen(self._theme.colour("text" if chosen else "muted"))
         area = QRectF(0, top, _OWN_X * 2, height)
-        painter.drawText(area, Qt.AlignmentFlag.AlignHCenter, "own")
+        painter.drawText(area, Qt.AlignmentFlag.AlignHCenter, tr("own"))
 
     def _paint_measured(self, painter: QPainter) -> None:
         """A small wedge above the groove at the rate that is heard."""

@@ -13,6 +13,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from app.language.words import tr
 from app.look.theme import Theme
 
 WINDOW_S = 20.0
@@ -40,8 +41,8 @@ class RateTrace(QWidget):
         self._last_s: float | None = None
         self._samples: deque[_Sample] = deque()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName("Rate over the last 20 seconds of speech")
-        self.setToolTip("The last 20 seconds of speech: line measured, dashes target")
+        self.setAccessibleName(tr("Rate over the last 20 seconds of speech"))
+        self.setToolTip(tr("The last 20 seconds of speech: line measured, dashes target"))
         theme.changed.connect(self.update)
 
     @property

@@ -13,10 +13,12 @@ from PySide6.QtWidgets import (
 )
 
 from app.devices import Devices
+from app.language.words import tr
 from app.look.overlay import OverlayBar
 from app.look.theme import Theme
 from app.settings.fields import Editor, SettingRow
-from app.settings.form import PAGES, Field, Page, Value
+from app.settings.form import PAGES
+from app.settings.kinds import Field, Page, Value
 from app.settings.login import LoginRow
 from engine.api import DevicesChanged, Event, Part, SettingChanged
 
@@ -39,15 +41,15 @@ class SettingsDialog(QDialog):
         self._devices = devices
         self._editors: list[Editor] = []
         self._rows: list[tuple[Field, QWidget]] = []
-        self.setWindowTitle("Settings")
+        self.setWindowTitle(tr("Settings"))
         self.setModal(False)
         self.resize(620, 600)
         self.tabs = QTabWidget(self)
         self.tabs.setDocumentMode(True)
         self.tabs.tabBar().setDrawBase(False)
-        self.tabs.setAccessibleName("Settings pages")
+        self.tabs.setAccessibleName(tr("Settings pages"))
         for page in PAGES:
-            self.tabs.addTab(self._make_page(page), page.title)
+            self.tabs.addTab(self._make_page(page), tr(page.title))
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 8, 0, 0)
         column.addWidget(self.tabs)

@@ -20,12 +20,13 @@ from PySide6.QtWidgets import (
 )
 
 from app.devices import DEFAULT_LABEL, Devices
+from app.language.words import tr
 from app.look.icons import IconButton
 from app.look.label import Label
 from app.look.plain_text import one_line
 from app.look.switch import Switch
 from app.look.theme import Theme, scaled
-from app.settings.form import (
+from app.settings.kinds import (
     Choice,
     Device,
     Field,
@@ -54,8 +55,8 @@ class Editor(QWidget):
         self.field = field
         self.control = control
         control.setParent(self)
-        control.setAccessibleName(field.label)
-        control.setAccessibleDescription(field.help)
+        control.setAccessibleName(tr(field.label))
+        control.setAccessibleDescription(tr(field.help))
         self.row = QHBoxLayout(self)
         self.row.setContentsMargins(0, 0, 0, 0)
         self.row.addWidget(control, 1)
@@ -72,7 +73,7 @@ def editor(field: Field, theme: Theme, devices: Devices, parent: QWidget) -> Edi
     """The editor for a field's kind."""
     match field.kind:
         case Choice(options):
-            return ChoiceEditor(field, [(each.value, each.label) for each in options], parent)
+            return ChoiceEditor(field, [(each.value, tr(each.label)) for each in options], parent)
         case Device(part):
             return ChoiceEditor(field, _device_options(part, devices), parent)
         case Number():
@@ -88,7 +89,7 @@ def editor(field: Field, theme: Theme, devices: Devices, parent: QWidget) -> Edi
 
 
 def _device_options(part: Part, devices: Devices) -> list[tuple[str, str]]:
-    return [("", DEFAULT_LABEL), *((name, name) for name in devices.names(part))]
+    return [("", tr(DEFAULT_LABEL)), *((name, name) for name in devices.names(part))]
 
 
 class ChoiceEditor(Editor):
@@ -176,12 +177,16 @@ class LocationEditor(LineEditor):
     def __init__(self, field: Field, of: PathOf, theme: Theme, parent: QWidget) -> None:
         super().__init__(field, parent)
         self._of = of
-        self.browse = IconButton("folder", f"Choose: {field.label}", theme, self)
+        self.browse = IconButton(
+            "folder", tr("Choose: {label}", label=tr(field.label)), theme, self
+        )
         self.browse.clicked.connect(self._on_browse)
         self.row.addWidget(self.browse)
 
     def _on_browse(self) -> None:
-        dialog = QFileDialog(self.window(), self.field.label, str(Path(self.line.text()).parent))
+        dialog = QFileDialog(
+            self.window(), tr(self.field.label), str(Path(self.line.text()).parent)
+        )
         modes = QFileDialog.FileMode
         dialog.setFileMode(modes.Directory if self._of is PathOf.FOLDER else modes.ExistingFile)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -257,7 +262,7 @@ class _KeyLine(QLineEdit):
     def __init__(self) -> None:
         super().__init__()
         self.setReadOnly(True)
-        self.setToolTip("Click here, then press the key")
+        self.setToolTip(tr("Click here, then press the key"))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = Qt.Key(event.key())
@@ -274,8 +279,8 @@ class _ChordLine(_KeyLine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setPlaceholderText("None")
-        self.setToolTip("Click here, then press the keys; Backspace for none")
+        self.setPlaceholderText(tr("None"))
+        self.setToolTip(tr("Click here, then press the keys; Backspace for none"))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         combination = event.keyCombination()
@@ -305,13 +310,13 @@ class SettingRow(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(5)
-        label = Label(field.label, self)
+        label = Label(tr(field.label), self)
         label.setFont(scaled(self.font(), 0.95, strong=True))
         label.setBuddy(self.editor.control)  # on Linux a list's name is what it shows
         column.addWidget(label)
         column.addWidget(self.editor)
         if field.help:
-            line = Label(field.help, self)
+            line = Label(tr(field.help), self)
             line.setProperty("kind", "muted")
             line.setFont(scaled(self.font(), 0.88))
             line.setWordWrap(True)

@@ -4,318 +4,267 @@ Invariant: every key is a dotted path into engine.settings.Settings (a test chec
 dialog can show and change nothing that does not exist.
 """
 
-from dataclasses import dataclass, fields, is_dataclass
-from enum import Enum
+from dataclasses import fields, is_dataclass
 
+from app.language.words import LANGUAGES, mark
+from app.settings.kinds import (
+    Choice,
+    Device,
+    Field,
+    Flag,
+    KeyName,
+    Location,
+    Number,
+    OnlyWith,
+    Option,
+    Page,
+    PathOf,
+    Text,
+    Value,
+)
 from engine.api import Part, Settings
-
-Value = str | int | float | bool | None
-
-
-@dataclass(frozen=True)
-class Option:
-    value: str
-    label: str
-
-
-@dataclass(frozen=True)
-class Choice:
-    """One of a few."""
-
-    options: tuple[Option, ...]
-
-
-@dataclass(frozen=True)
-class Device:
-    """A microphone or loudspeaker that exists now."""
-
-    part: Part
-
-
-@dataclass(frozen=True)
-class Number:
-    """Shown in `unit`; a float setting has decimals."""
-
-    lowest: float
-    highest: float
-    step: float
-    unit: str = ""
-    decimals: int = 0
-
-
-@dataclass(frozen=True)
-class Text:
-    """One line, or several."""
-
-    lines: int = 1
-
-
-class PathOf(Enum):
-    """What a path setting points at."""
-
-    FILE = "file"
-    FOLDER = "folder"
-
-
-@dataclass(frozen=True)
-class Location:
-    """A path on this machine, or text of another kind where the engine takes that."""
-
-    of: PathOf
-
-
-@dataclass(frozen=True)
-class Flag:
-    """On or off."""
-
-
-@dataclass(frozen=True)
-class KeyName:
-    """A key to hold; a `chord` is one with its modifiers, or none."""
-
-    chord: bool = False
-
-
-Kind = Choice | Device | Number | Text | Location | Flag | KeyName
-
-
-@dataclass(frozen=True)
-class OnlyWith:
-    """Shown only while another setting has this value."""
-
-    key: str
-    value: str
-
-
-@dataclass(frozen=True)
-class Field:
-    key: str
-    label: str
-    kind: Kind
-    help: str = ""
-    only: OnlyWith | None = None  # None = always shown
-
-
-@dataclass(frozen=True)
-class Page:
-    title: str
-    part: Part | None  # the part its status row stands for; None = no part
-    fields: tuple[Field, ...]
-    at_login: bool = False  # begins with the row that starts Rubato at login, which is no setting
-
 
 _RECOGNISER = "recogniser.engine"
 _MODEL = "language_model.engine"
 _SYNTHESISER = "speech.engine"
+_LANGUAGES = tuple(Option(code, name) for code, name in LANGUAGES.items())
 
 PAGES = (
     Page(
-        "Sound",
+        mark("Sound"),
         Part.MICROPHONE,
         (
-            Field("audio.microphone", "Microphone", Device(Part.MICROPHONE)),
-            Field("audio.loudspeaker", "Loudspeaker", Device(Part.LOUDSPEAKER)),
+            Field("audio.microphone", mark("Microphone"), Device(Part.MICROPHONE)),
+            Field("audio.loudspeaker", mark("Loudspeaker"), Device(Part.LOUDSPEAKER)),
             Field(
                 "audio.headset",
-                "I wear a headset",
+                mark("I wear a headset"),
                 Flag(),
-                "The microphone does not hear the loudspeaker, so you can interrupt by speaking.",
+                mark(
+                    "The microphone does not hear the loudspeaker, so you can interrupt by"
+                    " speaking."
+                ),
             ),
             Field(
                 "audio.echo_cancellation",
-                "Cancel echo",
+                mark("Cancel echo"),
                 Flag(),
-                "Takes the loudspeaker out of the microphone, so you can interrupt by speaking.",
+                mark(
+                    "Takes the loudspeaker out of the microphone, so you can interrupt by speaking."
+                ),
             ),
-            Field("audio.noise_suppression", "Suppress noise", Flag()),
-            Field("audio.gain_control", "Even out my loudness", Flag()),
+            Field("audio.noise_suppression", mark("Suppress noise"), Flag()),
+            Field("audio.gain_control", mark("Even out my loudness"), Flag()),
             Field(
                 "audio.lead_ms",
-                "Lead",
+                mark("Lead"),
                 Number(80, 1000, 20, " ms"),
-                "How far speech is made ahead. Less follows the rate slider sooner; more survives"
-                " a busy machine.",
+                mark(
+                    "How far speech is made ahead. Less follows the rate slider sooner; more"
+                    " survives a busy machine."
+                ),
             ),
         ),
     ),
     Page(
-        "Recogniser",
+        mark("Recogniser"),
         Part.RECOGNISER,
         (
             Field(
                 _RECOGNISER,
-                "Recogniser",
+                mark("Recogniser"),
                 Choice(
                     (
-                        Option("auto", "Whisper where it is quick enough"),
-                        Option("sphinx", "Sphinx (built in)"),
-                        Option("whisper", "Whisper"),
+                        Option("auto", mark("Whisper where it is quick enough")),
+                        Option("sphinx", mark("Sphinx (built in)")),
+                        Option("whisper", mark("Whisper")),
                     )
                 ),
-                "Whisper understands people far better, once it was fetched:"
-                " rubato models get whisper-base.",
+                mark(
+                    "Whisper understands people far better, once it was fetched:"
+                    " rubato models get whisper-base."
+                ),
             ),
             Field(
                 "recogniser.model",
-                "Model folder",
+                mark("Model folder"),
                 Location(PathOf.FOLDER),
-                "A Whisper model converted for CTranslate2. Empty: the one that was fetched.",
+                mark("A Whisper model converted for CTranslate2. Empty: the one that was fetched."),
                 OnlyWith(_RECOGNISER, "whisper"),
             ),
             Field(
                 "recogniser.language",
-                "Language",
+                mark("Language"),
                 Text(),
-                "Two letters, for example en or de; auto: Whisper tells which. Sphinx knows English"
-                " only.",
+                mark(
+                    "Two letters, for example en or de; auto: Whisper tells which. Sphinx knows"
+                    " English only."
+                ),
             ),
             Field(
                 "recogniser.patience",
-                "When you pause",
+                mark("When you pause"),
                 Choice(
                     (
-                        Option("quick", "Answer quickly"),
-                        Option("balanced", "Balanced"),
-                        Option("patient", "Wait patiently"),
+                        Option("quick", mark("Answer quickly")),
+                        Option("balanced", mark("Balanced")),
+                        Option("patient", mark("Wait patiently")),
                     )
                 ),
-                "How long the assistant waits for more. It answers sooner where your words are"
-                " complete.",
+                mark(
+                    "How long the assistant waits for more. It answers sooner where your words are"
+                    " complete."
+                ),
             ),
         ),
     ),
     Page(
-        "Language model",
+        mark("Language model"),
         Part.LANGUAGE_MODEL,
         (
             Field(
                 _MODEL,
-                "Language model",
+                mark("Language model"),
                 Choice(
                     (
-                        Option("skills", "Skills (built in)"),
-                        Option("llama", "Model file (GGUF)"),
-                        Option("server", "Server (OpenAI-compatible)"),
+                        Option("skills", mark("Skills (built in)")),
+                        Option("llama", mark("Model file (GGUF)")),
+                        Option("server", mark("Server (OpenAI-compatible)")),
                     )
                 ),
             ),
             Field(
                 "language_model.model",
-                "Model file",
+                mark("Model file"),
                 Location(PathOf.FILE),
-                "A GGUF file.",
+                mark("A GGUF file."),
                 OnlyWith(_MODEL, "llama"),
             ),
             Field(
                 "language_model.address",
-                "Server address",
+                mark("Server address"),
                 Text(),
-                "llama-server, Ollama, LM Studio, vLLM… on this machine or in your network.",
+                mark("llama-server, Ollama, LM Studio, vLLM… on this machine or in your network."),
                 OnlyWith(_MODEL, "server"),
             ),
             Field(
                 "language_model.model",
-                "Model name",
+                mark("Model name"),
                 Text(),
-                "As the server calls it.",
+                mark("As the server calls it."),
                 OnlyWith(_MODEL, "server"),
             ),
             Field(
                 "language_model.key_variable",
-                "Key from variable",
+                mark("Key from variable"),
                 Text(),
-                "Name of the environment variable that holds the server's key; the key itself is"
-                " never saved.",
+                mark(
+                    "Name of the environment variable that holds the server's key; the key itself"
+                    " is never saved."
+                ),
                 OnlyWith(_MODEL, "server"),
             ),
-            Field("language_model.system_prompt", "Instructions", Text(lines=4)),
+            Field("language_model.system_prompt", mark("Instructions"), Text(lines=4)),
             Field(
                 "language_model.temperature",
-                "Temperature",
+                mark("Temperature"),
                 Number(0.0, 2.0, 0.1, decimals=1),
-                "Higher is more surprising.",
+                mark("Higher is more surprising."),
             ),
         ),
     ),
     Page(
-        "Voice",
+        mark("Voice"),
         Part.SYNTHESISER,
         (
             Field(
                 _SYNTHESISER,
-                "Synthesiser",
+                mark("Synthesiser"),
                 Choice(
                     (
-                        Option("starter", "Rubato's own (built in)"),
-                        Option("espeak", "eSpeak NG (built in)"),
-                        Option("voxtream2", "VoXtream2 (fetched)"),
+                        Option("starter", mark("Rubato's own (built in)")),
+                        Option("espeak", mark("eSpeak NG (built in)")),
+                        Option("voxtream2", mark("VoXtream2 (fetched)")),
                     )
                 ),
-                "All but eSpeak NG can learn a voice from a recording.",
+                mark("All but eSpeak NG can learn a voice from a recording."),
             ),
             Field(
                 "speech.device",
-                "Runs on",
+                mark("Runs on"),
                 Choice(
                     (
-                        Option("auto", "The best there is"),
-                        Option("cuda", "Graphics card (CUDA)"),
-                        Option("cpu", "Processor"),
+                        Option("auto", mark("The best there is")),
+                        Option("cuda", mark("Graphics card (CUDA)")),
+                        Option("cpu", mark("Processor")),
                     )
                 ),
             ),
             Field(
                 "speech.profile",
-                "Precision",
+                mark("Precision"),
                 Choice(
                     (
-                        Option("auto", "What rubato bench picked"),
-                        Option("full", "Full"),
-                        Option("int8", "8 bits"),
-                        Option("int4", "4 bits"),
-                        Option("int4-8", "4 bits, half the codebooks"),
+                        Option("auto", mark("What rubato bench picked")),
+                        Option("full", mark("Full")),
+                        Option("int8", mark("8 bits")),
+                        Option("int4", mark("4 bits")),
+                        Option("int4-8", mark("4 bits, half the codebooks")),
                     )
                 ),
-                "On the processor, fewer bits are faster and lose some sound.",
+                mark("On the processor, fewer bits are faster and lose some sound."),
                 OnlyWith(_SYNTHESISER, "voxtream2"),
             ),
             Field(
                 "speech.pacing",
-                "Pace from content",
+                mark("Pace from content"),
                 Flag(),
-                "Slower for numbers, spelling, new names and quotations, quicker for asides; around"
-                " the rate you set.",
+                mark(
+                    "Slower for numbers, spelling, new names and quotations, quicker for asides;"
+                    " around the rate you set."
+                ),
             ),
             Field(
                 "speech.seed",
-                "Seed",
+                mark("Seed"),
                 Number(0, 1_000_000, 1),
-                "The same seed speaks the same words the same way.",
+                mark("The same seed speaks the same words the same way."),
             ),
         ),
     ),
     Page(
-        "Window",
+        mark("Window"),
         None,
         (
             Field(
                 "window.theme",
-                "Appearance",
+                mark("Appearance"),
                 Choice(
                     (
-                        Option("system", "Follow the system"),
-                        Option("light", "Light"),
-                        Option("dark", "Dark"),
+                        Option("system", mark("Follow the system")),
+                        Option("light", mark("Light")),
+                        Option("dark", mark("Dark")),
                     )
                 ),
             ),
             Field(
-                "window.motion",
-                "Motion",
-                Choice((Option("system", "Follow the system"), Option("reduced", "Reduced"))),
-                "Reduced: nothing in the window moves by itself.",
+                "window.language",
+                mark("Language of the window"),
+                Choice((Option("system", mark("Follow the system")), *_LANGUAGES)),
+                mark("From the next start. Speech is English, and so is what the skills answer."),
             ),
-            Field("window.talk_key", "Talk key", KeyName(), "Hold it while you speak."),
+            Field(
+                "window.motion",
+                mark("Motion"),
+                Choice(
+                    (
+                        Option("system", mark("Follow the system")),
+                        Option("reduced", mark("Reduced")),
+                    )
+                ),
+                mark("Reduced: nothing in the window moves by itself."),
+            ),
+            Field("window.talk_key", mark("Talk key"), KeyName(), mark("Hold it while you speak.")),
         ),
     ),
     Page(
@@ -339,31 +288,33 @@ PAGES = (
         ),
     ),
     Page(
-        "Always there",
+        mark("Always there"),
         None,
         (
             Field(
                 "presence.tray",
-                "Stay in the tray",
+                mark("Stay in the tray"),
                 Flag(),
-                "Closing the window then only hides it, where the desktop has a tray.",
+                mark("Closing the window then only hides it, where the desktop has a tray."),
             ),
             Field(
                 "presence.notifications",
-                "Notifications",
+                mark("Notifications"),
                 Flag(),
-                "For timers, a lost microphone and fetched models while the window is away.",
+                mark("For timers, a lost microphone and fetched models while the window is away."),
             ),
             Field(
                 "presence.talk_key",
-                "Talk key everywhere",
+                mark("Talk key everywhere"),
                 KeyName(chord=True),
-                "Hold it while you speak, whatever has the focus. Under Wayland the desktop asks"
-                " you which key it gives.",
+                mark(
+                    "Hold it while you speak, whatever has the focus. Under Wayland the desktop"
+                    " asks you which key it gives."
+                ),
             ),
-            Field("presence.stop_key", "Stop key everywhere", KeyName(chord=True)),
-            Field("presence.faster_key", "Faster key everywhere", KeyName(chord=True)),
-            Field("presence.slower_key", "Slower key everywhere", KeyName(chord=True)),
+            Field("presence.stop_key", mark("Stop key everywhere"), KeyName(chord=True)),
+            Field("presence.faster_key", mark("Faster key everywhere"), KeyName(chord=True)),
+            Field("presence.slower_key", mark("Slower key everywhere"), KeyName(chord=True)),
         ),
         at_login=True,
     ),

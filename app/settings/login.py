@@ -8,13 +8,16 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from app.devices import Devices
+from app.language.words import mark, tr
 from app.look.label import Label
 from app.look.theme import Theme
 from app.presence import autostart
 from app.settings.fields import SettingRow
-from app.settings.form import Field, Flag
+from app.settings.kinds import Field, Flag
 
-_FIELD = Field("", "Start at login", Flag(), "Without its window, so that the talk key works.")
+_FIELD = Field(
+    "", mark("Start at login"), Flag(), mark("Without its window, so that the talk key works.")
+)
 
 
 class LoginRow(SettingRow):
@@ -39,6 +42,8 @@ class LoginRow(SettingRow):
         try:
             autostart.turn(bool(on))
         except OSError as error:
-            self.fault.setText(f"The system did not let us: {error.strerror or error}.")
+            self.fault.setText(
+                tr("The system did not let us: {error}.", error=error.strerror or error)
+            )
             self.fault.show()
         self.editor.show_value(autostart.is_on())

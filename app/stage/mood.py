@@ -5,6 +5,7 @@ Invariant: no Qt here. While a turn goes on its phase is told; only at rest, how
 
 from enum import Enum
 
+from app.language.words import mark
 from app.status.parts import Parts
 from engine.api import Part, Phase
 
@@ -12,14 +13,14 @@ from engine.api import Part, Phase
 class Mood(Enum):
     """The values are shown to the person."""
 
-    STARTING = "Getting ready"
-    READY = "Ready"
-    NO_MICROPHONE = "No microphone"
-    ATTENTION = "Needs attention"
-    INTERRUPTED = "Interrupted"
-    LISTENING = "Listening"
-    THINKING = "Thinking"
-    SPEAKING = "Speaking"
+    STARTING = mark("Getting ready")
+    READY = mark("Ready")
+    NO_MICROPHONE = mark("No microphone")
+    ATTENTION = mark("Needs attention")
+    INTERRUPTED = mark("Interrupted")
+    LISTENING = mark("Listening")
+    THINKING = mark("Thinking")
+    SPEAKING = mark("Speaking")
 
     @property
     def rests(self) -> bool:

@@ -24,6 +24,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from app.language.words import tr
 from app.look.theme import Theme
 from app.stage.mood import Mood
 from engine.api import Event, Levels
@@ -84,7 +85,7 @@ class Orb(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # else the card paints each frame
         theme.changed.connect(self._forget_pictures)
         theme.motion.changed.connect(self._pace)
-        self.setAccessibleName("Assistant")
+        self.setAccessibleName(tr("Assistant"))
         self.show_mood(Mood.STARTING)
 
     @property
@@ -103,7 +104,7 @@ class Orb(QWidget):
     def show_mood(self, mood: Mood) -> None:
         self._mood = mood
         self._loudness = 0.0
-        self.setAccessibleDescription(mood.value)
+        self.setAccessibleDescription(tr(mood.value))
         self._forget_pictures()
         self._pace()
 

@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QBoxLayout, QFrame, QVBoxLayout, QWidget
 
 from app.bridge import Post
+from app.language.words import tr
 from app.look.label import Label
 from app.look.theme import Theme, scaled
 from app.rate.panel import RatePanel
@@ -30,7 +31,7 @@ class Stage(QFrame):
         self._mood = Mood.STARTING
         self.setProperty("kind", "card")
         self.orb = Orb(theme, self)
-        self.phase = Label(Mood.STARTING.value, self)
+        self.phase = Label(tr(Mood.STARTING.value), self)
         self.phase.setFont(scaled(self.font(), 1.05, strong=True))
         self.phase.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._was_interrupted = False  # the turn that ended last
@@ -75,7 +76,7 @@ class Stage(QFrame):
         now = mood(self._phase, self._parts, interrupted=self._stopped.isActive())
         if now is not self._mood:
             self._mood = now
-            self.phase.setText(now.value)
+            self.phase.setText(tr(now.value))
             self.orb.show_mood(now)
 
     def be_compact(self, on: bool) -> None:

@@ -9,6 +9,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter, QPaintEven
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from app.bridge import Post
+from app.language.words import tr
 from app.look.icons import paint_icon
 from app.look.theme import Theme, scaled
 from engine.api import Event, Levels, Phase, PhaseChanged, PressTalk, ReleaseTalk
@@ -43,10 +44,10 @@ class TalkButton(QAbstractButton):
     def words(self) -> str:
         """What the button says now."""
         if self._is_held:
-            return "Release to send"
+            return tr("Release to send")
         if self._phase is Phase.LISTENING:
-            return "Listening"
-        return "Just speak" if self._is_hands_free else "Hold to talk"
+            return tr("Listening")
+        return tr("Just speak") if self._is_hands_free else tr("Hold to talk")
 
     @property
     def is_held(self) -> bool:
@@ -93,8 +94,10 @@ class TalkButton(QAbstractButton):
         return self._is_held or self._phase is Phase.LISTENING
 
     def _describe(self) -> None:
-        self.setAccessibleName(f"Talk: {self.words}")
-        self.setToolTip(f"Hold this button, or {self._key_label}, while you speak")
+        self.setAccessibleName(tr("Talk: {words}", words=self.words))
+        self.setToolTip(
+            tr("Hold this button, or {key_label}, while you speak", key_label=self._key_label)
+        )
         self.updateGeometry()
         self.update()
 
@@ -111,7 +114,7 @@ class TalkButton(QAbstractButton):
 
     def sizeHint(self) -> QSize:
         widths = QFontMetricsF(scaled(self.font(), 1.0, strong=True))
-        words = 0.0 if self._is_compact else widths.horizontalAdvance("Release to send") + 10
+        words = 0.0 if self._is_compact else _widest(widths) + 10
         cap = QFontMetricsF(scaled(self.font(), 0.82)).horizontalAdvance(self._key_label) + 18
         return QSize(int(16 + 22 + 10 + words + cap + 14), _HEIGHT)
 
@@ -168,3 +171,9 @@ class TalkButton(QAbstractButton):
         if self.underMouse():
             ground = ground.lighter(108)
         return ground, theme.colour("on_accent")
+
+
+def _widest(widths: QFontMetricsF) -> float:
+    """Room for whatever it will say, so that nothing beside it moves."""
+    said = (tr("Release to send"), tr("Listening"), tr("Just speak"), tr("Hold to talk"))
+    return max(map(widths.horizontalAdvance, said))

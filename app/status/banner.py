@@ -11,6 +11,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
+from app.language.words import tr
 from app.look.icons import IconButton, pixmap
 from app.look.label import Label
 from app.look.plain_text import plain
@@ -39,15 +40,15 @@ class Banner(QFrame):
         self._faults: list[_Fault] = []
         self._index = 0
         self.setProperty("kind", "fault")
-        self.setAccessibleName("Fault")
+        self.setAccessibleName(tr("Fault"))
         self.icon = Label("", self)
         self.message = _wrapping_label(self)
         self.message.setFont(scaled(self.font(), 1.0, strong=True))
         self.hint = _wrapping_label(self)
         self.counter = Label("", self)
-        self.earlier = IconButton("chevron-left", "Earlier fault", theme, self)
-        self.later = IconButton("chevron-right", "Later fault", theme, self)
-        self.dismiss = IconButton("close", "Dismiss this fault", theme, self)
+        self.earlier = IconButton("chevron-left", tr("Earlier fault"), theme, self)
+        self.later = IconButton("chevron-right", tr("Later fault"), theme, self)
+        self.dismiss = IconButton("close", tr("Dismiss this fault"), theme, self)
         self.earlier.clicked.connect(lambda: self._leaf(-1))
         self.later.clicked.connect(lambda: self._leaf(1))
         self.dismiss.clicked.connect(self._on_dismissed)
@@ -112,7 +113,7 @@ class Banner(QFrame):
         if not self._faults:
             return
         fault = self._faults[self._index]
-        times = f"  ({fault.count} times)" if fault.count > 1 else ""
+        times = tr("  ({count} times)", count=fault.count) if fault.count > 1 else ""
         self.message.setText(fault.message + times)
         self.hint.setText(fault.hint)
         self.hint.setVisible(bool(fault.hint))

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.language.words import decimal, mark, tr
 from app.look.label import Label
 from app.look.overlay import OverlayBar
 from app.look.theme import Theme, scaled
@@ -25,7 +26,7 @@ from app.status.turn_times import STAGES, TurnTime, TurnTimes, shown
 from engine.api import Event, TurnEnded
 
 _COLOURS = ("control", "listening", "thinking", "muted", "success", "accent")  # as STAGES
-_COLUMNS = ("last", "median", "95 %")
+_COLUMNS = (mark("last"), mark("median"), mark("95 %"))
 _ROW = 24  # logical pixels, like all sizes here
 _BAR = 10
 _LEAST_SCALE_MS = 500.0  # a quick turn must not look like a slow one
@@ -37,14 +38,14 @@ class LatencyDialog(QDialog):
     def __init__(self, times: TurnTimes, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._times = times
-        self.setWindowTitle("Answer times")
+        self.setWindowTitle(tr("Answer times"))
         self.setModal(False)
         self.resize(440, 560)
         self.bars = Bars(theme, self)
         self._area = QScrollArea(self)
-        self.copy = QPushButton("&Copy as text", self)
+        self.copy = QPushButton(tr("&Copy as text"), self)
         self.copy.clicked.connect(self._copy)
-        self.none_yet = Label("No turn yet. Ask something, then look again.", self)
+        self.none_yet = Label(tr("No turn yet. Ask something, then look again."), self)
         self.none_yet.setProperty("kind", "muted")
         self._cells: list[list[Label]] = []
         self._lay_out(theme)
@@ -71,7 +72,14 @@ class LatencyDialog(QDialog):
             values = (summary.last_ms, summary.median_ms, summary.high_ms)
             for label, column, value in zip(row, _COLUMNS, values, strict=True):
                 label.setText(shown(value))
-                label.setAccessibleName(f"{stage.name}, {column}: {label.text()} milliseconds")
+                label.setAccessibleName(
+                    tr(
+                        "{name}, {column}: {text} milliseconds",
+                        name=tr(stage.name),
+                        column=tr(column),
+                        text=label.text(),
+                    )
+                )
         turns = tuple(reversed(self._times.turns))
         self.bars.show_turns(turns)
         self.none_yet.setVisible(not turns)
@@ -82,7 +90,7 @@ class LatencyDialog(QDialog):
 
     def _lay_out(self, theme: Theme) -> None:
         how = Label(
-            "Milliseconds after you stopped speaking; 0 is what was ready before you did.", self
+            tr("Milliseconds after you stopped speaking; 0 is what was ready before you did."), self
         )
         how.setProperty("kind", "muted")
         how.setFont(scaled(self.font(), 0.92))
@@ -91,7 +99,7 @@ class LatencyDialog(QDialog):
         area.setProperty("kind", "scrolled")
         area.setWidgetResizable(True)
         area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setAccessibleName("The last turns")
+        area.setAccessibleName(tr("The last turns"))
         area.setWidget(self.bars)
         OverlayBar(area)
         last = QHBoxLayout()
@@ -113,12 +121,12 @@ class LatencyDialog(QDialog):
         grid.setColumnStretch(1, 1)
         right = Qt.AlignmentFlag.AlignRight
         for number, title in enumerate(_COLUMNS):
-            label = Label(title, self)
+            label = Label(tr(title), self)
             label.setProperty("kind", "muted")
             grid.addWidget(label, 0, number + 2, right)
         for row, stage in enumerate(STAGES):
             grid.addWidget(_Swatch(_COLOURS[row], theme, self), row + 1, 0)
-            grid.addWidget(Label(stage.name.capitalize(), self), row + 1, 1)
+            grid.addWidget(Label(_capital(tr(stage.name)), self), row + 1, 1)
             cells = [Label("", self) for _ in _COLUMNS]
             for number, label in enumerate(cells):
                 label.setFont(scaled(self.font(), 1.0, figures=True))
@@ -134,7 +142,7 @@ class Bars(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._turns: tuple[TurnTime, ...] = ()
-        self.setAccessibleName("A bar for each of the last turns")
+        self.setAccessibleName(tr("A bar for each of the last turns"))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         theme.changed.connect(self.update)
 
@@ -142,7 +150,14 @@ class Bars(QWidget):
         """Newest first."""
         self._turns = turns
         self.setAccessibleDescription(
-            "; ".join(f"turn {turn.turn}: {turn.total_ms / 1000:.2f} seconds" for turn in turns)
+            "; ".join(
+                tr(
+                    "turn {turn}: {seconds} seconds",
+                    turn=turn.turn,
+                    seconds=decimal(turn.total_ms / 1000, 2),
+                )
+                for turn in turns
+            )
         )
         self.updateGeometry()
         self.update()
@@ -159,7 +174,7 @@ class Bars(QWidget):
         font = scaled(self.font(), 0.9, figures=True)
         painter.setFont(font)
         metrics = QFontMetricsF(font)
-        left = metrics.horizontalAdvance("turn 000") + 10
+        left = metrics.horizontalAdvance(tr("turn {turn}", turn="000")) + 10
         right = self.width() - metrics.horizontalAdvance("00.00 s") - 10
         longest_ms = max([_LEAST_SCALE_MS, *(turn.total_ms for turn in self._turns)])
         for number, turn in enumerate(self._turns):
@@ -172,9 +187,9 @@ class Bars(QWidget):
     def _paint_words(self, painter: QPainter, line: QRectF, turn: TurnTime) -> None:
         middle = Qt.AlignmentFlag.AlignVCenter
         painter.setPen(self._theme.colour("muted"))
-        painter.drawText(line, middle, f"turn {turn.turn}")
+        painter.drawText(line, middle, tr("turn {turn}", turn=turn.turn))
         painter.setPen(self._theme.colour("text"))
-        total = f"{turn.total_ms / 1000:.2f} s"
+        total = f"{decimal(turn.total_ms / 1000, 2)} s"
         painter.drawText(line, middle | Qt.AlignmentFlag.AlignRight, total)
 
     def _paint_bar(
@@ -191,6 +206,10 @@ class Bars(QWidget):
             painter.setBrush(self._theme.colour(colour))
             painter.drawRect(QRectF(start, track.top(), max(1.0, width), track.height()))
             reached_ms = ms
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 class _Swatch(QWidget):

@@ -6,30 +6,30 @@ Invariant: a name that is not known here is shown as it is.
 from pathlib import PurePath
 from urllib.parse import urlsplit
 
+from app.language.words import mark, tr
 from engine.api import Part
 
 NAMES = {
-    Part.MICROPHONE: "Microphone",
-    Part.RECOGNISER: "Recogniser",
-    Part.LANGUAGE_MODEL: "Language model",
-    Part.SYNTHESISER: "Voice",
-    Part.LOUDSPEAKER: "Loudspeaker",
+    Part.MICROPHONE: mark("Microphone"),
+    Part.RECOGNISER: mark("Recogniser"),
+    Part.LANGUAGE_MODEL: mark("Language model"),
+    Part.SYNTHESISER: mark("Voice"),
+    Part.LOUDSPEAKER: mark("Loudspeaker"),
 }
 DOES = {
     **NAMES,
-    Part.RECOGNISER: "Listens",
-    Part.LANGUAGE_MODEL: "Thinks",
-    Part.SYNTHESISER: "Speaks",
+    Part.RECOGNISER: mark("Listens"),
+    Part.LANGUAGE_MODEL: mark("Thinks"),
+    Part.SYNTHESISER: mark("Speaks"),
 }
-_HERE = "on this computer"
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 _KNOWN = {
-    "sphinx": f"Sphinx, {_HERE}",
-    "skills": "Built-in skills",
-    "starter": f"Rubato's own, {_HERE}",
-    "rubato-starter": f"Rubato's own, {_HERE}",
-    "espeak": f"eSpeak NG, {_HERE}",
-    "voxtream2": f"VoXtream2, {_HERE}",
+    "sphinx": mark("Sphinx, on this computer"),
+    "skills": mark("Built-in skills"),
+    "starter": mark("Rubato's own, on this computer"),
+    "rubato-starter": mark("Rubato's own, on this computer"),
+    "espeak": mark("eSpeak NG, on this computer"),
+    "voxtream2": mark("VoXtream2, on this computer"),
 }
 
 
@@ -40,12 +40,17 @@ def for_people(part: Part, name: str, detail: str) -> str:
     match name:
         case "whisper":
             model = detail.split(":")[0] if ":" in detail else name
-            return f"{model.replace('-', ' ').capitalize()}, {_HERE}"
+            return _here(model.replace("-", " ").capitalize())
         case "llama":
-            return f"{PurePath(detail or name).stem}, {_HERE}"
+            return _here(PurePath(detail or name).stem)
         case "server" if " at " in detail:
             model, address = detail.rsplit(" at ", 1)
             host = urlsplit(address).hostname or address
-            return f"{model}, {_HERE if host in _LOCAL else f'on {host}'}"
+            elsewhere = tr("{model}, on {host}", model=model, host=host)
+            return _here(model) if host in _LOCAL else elsewhere
         case _:
-            return _KNOWN.get(name, name)
+            return tr(_KNOWN.get(name, name))
+
+
+def _here(model: str) -> str:
+    return tr("{model}, on this computer", model=model)

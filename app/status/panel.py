@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from app.conversation.transcript import KEYBOARD
+from app.language.words import decimal, mark, tr, tr_n
 from app.look.plain_text import plain, tool_tip
 from app.look.theme import Theme, scaled
 from app.status.latency import LatencyDialog
@@ -17,7 +18,7 @@ from app.status.row import PartRow, SummaryRow
 from app.status.turn_times import STAGES, TurnTimes, stages
 from engine.api import Event, Failed, Heard, Loading, Part, Ready, TurnEnded, TurnMetrics
 
-_TIMES = "Press to see the last turns (Ctrl+T)"
+_TIMES = mark("Press to see the last turns (Ctrl+T)")
 
 
 class Status(QWidget):
@@ -41,12 +42,12 @@ class Status(QWidget):
         self._theme = theme
         self._times = TurnTimes()
         self._latency: LatencyDialog | None = None  # None until it was asked for
-        self.last_turn = QPushButton("No turn yet", self)
+        self.last_turn = QPushButton(tr("No turn yet"), self)
         self.last_turn.setProperty("kind", "line")
         self.last_turn.setFont(scaled(self.font(), 0.9, figures=True))
         self.last_turn.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.last_turn.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.last_turn.setToolTip(_TIMES)
+        self.last_turn.setToolTip(tr(_TIMES))
         self.last_turn.clicked.connect(self.show_times)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -89,8 +90,8 @@ class Status(QWidget):
         self.loading_changed.emit(self._loading())
 
     def _loading(self) -> str:
-        loading = [NAMES[part].lower() for part in self._parts.loading]
-        return f"Getting ready: {', '.join(loading)}" if loading else ""
+        loading = [tr(NAMES[part]) for part in self._parts.loading]
+        return tr("Getting ready: {parts}", parts=", ".join(loading)) if loading else ""
 
     def _show_repaired(self) -> None:
         """A reply that was spoken to its end may have shown that a part works."""
@@ -109,7 +110,7 @@ class Status(QWidget):
         self.last_turn.setText(last_turn_line(metrics))
         self.last_turn.show()
         details = turn_details(metrics, self._recogniser)
-        self.last_turn.setToolTip(tool_tip(f"{details}\n{_TIMES}"))
+        self.last_turn.setToolTip(tool_tip(f"{details}\n{tr(_TIMES)}"))
         self.last_turn.setAccessibleDescription(plain(details))
 
 
@@ -117,40 +118,37 @@ def _summary(parts: Parts) -> tuple[str, str]:
     """Words on all parts, and the colour of their dot."""
     match len(parts.failed):
         case 0 if parts.is_starting:
-            return "Getting ready", "accent"
+            return tr("Getting ready"), "accent"
         case 0:
-            return "All is well", "success"
-        case 1:
-            return "One part needs attention", "danger"
+            return tr("All is well"), "success"
         case count:
-            return f"{count} parts need attention", "danger"
+            words = tr_n("One part needs attention", "{count} parts need attention", count)
+            return words, "danger"
 
 
 def last_turn_line(metrics: TurnMetrics) -> str:
     """The one number that matters: how long the person waited for the first sound."""
     if metrics.heard_ms is None:
-        return "Last turn: nothing was spoken"
-    return f"Last turn: answered after {metrics.heard_ms / 1000:.2f} s{_gaps(metrics.underruns)}"
-
-
-def _gaps(count: int) -> str:
-    match count:
-        case 0:
-            return ""
-        case 1:
-            return " · 1 gap"
-        case _:
-            return f" · {count} gaps"
+        return tr("Last turn: nothing was spoken")
+    answered = tr(
+        "Last turn: answered after {seconds} s", seconds=decimal(metrics.heard_ms / 1000, 2)
+    )
+    gaps = metrics.underruns
+    return answered + (" · " + tr_n("{count} gap", "{count} gaps", gaps) if gaps else "")
 
 
 def turn_details(metrics: TurnMetrics, recogniser: str) -> str:
     """Where the time went, one stage a line, in the order they happen."""
     times = zip(STAGES, stages(metrics), strict=True)
-    lines = [f"{stage.name}: {ms:.0f} ms" for stage, ms in times if ms is not None]
+    lines = [f"{tr(stage.name)}: {decimal(ms, 0)} ms" for stage, ms in times if ms is not None]
     return "\n".join(([recogniser] if recogniser else []) + lines)
 
 
 def _heard_by(recogniser: str, confidence: float) -> str:
     if recogniser == KEYBOARD:
-        return "typed"
-    return f"recognised by {recogniser}, {confidence:.0%} sure"
+        return tr("typed")
+    return tr(
+        "recognised by {recogniser}, {confidence} sure",
+        recogniser=recogniser,
+        confidence=f"{confidence:.0%}",
+    )

@@ -7,6 +7,7 @@ from PySide6.QtCore import QEvent, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
+from app.language.words import tr
 from app.look.icons import paint_icon
 from app.look.plain_text import one_line, plain, tool_tip
 from app.look.progress import Progress
@@ -94,7 +95,7 @@ class PartRow(StatusRow):
         self._ready = ("working", "")  # name and detail, when it last was
         self._bar = Progress(theme, self)
         self._bar.hide()
-        self._show("control", "not started", "")
+        self._show("control", tr("not started"), "")
 
     @property
     def is_loading(self) -> bool:
@@ -104,7 +105,7 @@ class PartRow(StatusRow):
         """`fraction` is 0..1; None shows a bar without an end."""
         self._bar.show_share(fraction)
         self._bar.show()
-        self._show("accent", "getting ready…", text)
+        self._show("accent", tr("getting ready…"), text)
 
     def show_ready(self, name: str, detail: str) -> None:
         self._bar.hide()
@@ -118,14 +119,16 @@ class PartRow(StatusRow):
 
     def show_failed(self, message: str) -> None:
         self._bar.hide()
-        self._show("danger", "not working", message)
+        self._show("danger", tr("not working"), message)
 
     def _show(self, state: str, words: str, detail: str) -> None:
-        self.show_words(DOES[self._part], one_line(words), state)
-        title = NAMES[self._part]
+        self.show_words(tr(DOES[self._part]), one_line(words), state)
+        title = tr(NAMES[self._part])
         self.setAccessibleName(f"{title}: {self.shown}")
         self.setAccessibleDescription(plain(detail))
-        self.setToolTip(tool_tip(f"{title}: {detail or words}\nPress to change"))
+        self.setToolTip(
+            tool_tip(tr("{title}: {words}\nPress to change", title=title, words=detail or words))
+        )
 
     def resizeEvent(self, event: QEvent) -> None:
         self._bar.setGeometry(40, self.height() - 5, self.width() - 50, 4)
@@ -143,7 +146,7 @@ class SummaryRow(StatusRow):
         """`state` is a colour of the palette."""
         self.show_words(words, "", state)
         self.setAccessibleName(words)
-        self.setToolTip("Show or hide what listens, thinks and speaks")
+        self.setToolTip(tr("Show or hide what listens, thinks and speaks"))
 
     def _on_toggled(self, on: bool) -> None:
         self._icon = "chevron-up" if on else "chevron-down"

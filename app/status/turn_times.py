@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from app.language.words import mark
 from engine.api import Event, TurnEnded, TurnMetrics
 
 KEPT = 50  # turns
@@ -24,12 +25,12 @@ class Milestone:
 
 
 STAGES = (
-    Milestone("end_ms", "end of speech noticed"),
-    Milestone("transcript_ms", "words recognised"),
-    Milestone("first_token_ms", "first token"),
-    Milestone("first_word_ms", "first word"),
-    Milestone("first_audio_ms", "first audio"),
-    Milestone("heard_ms", "first sound heard"),
+    Milestone("end_ms", mark("end of speech noticed")),
+    Milestone("transcript_ms", mark("words recognised")),
+    Milestone("first_token_ms", mark("first token")),
+    Milestone("first_word_ms", mark("first word")),
+    Milestone("first_audio_ms", mark("first audio")),
+    Milestone("heard_ms", mark("first sound heard")),
 )
 
 

@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from app.bridge import Post
+from app.language.words import tr
 from app.look.plain_text import one_line
 from engine.api import AddVoice, ClipInspected
 
@@ -22,10 +23,10 @@ class Consent(QWidget):
         self._clip: ClipInspected | None = None  # None = none was shown yet
         self.name = QLineEdit(self)
         self.name.setMaxLength(LONGEST_NAME)
-        self.name.setPlaceholderText("What to call this voice")
-        self.name.setAccessibleName("Name of the new voice")
-        self.agreed = QCheckBox("I &may use this voice", self)
-        self.adopt = QPushButton("&Use this voice", self)
+        self.name.setPlaceholderText(tr("What to call this voice"))
+        self.name.setAccessibleName(tr("Name of the new voice"))
+        self.agreed = QCheckBox(tr("I &may use this voice"), self)
+        self.adopt = QPushButton(tr("&Use this voice"), self)
         self.agreed.toggled.connect(self._refresh)
         self.name.textChanged.connect(self._refresh)
         self.name.returnPressed.connect(self.adopt.click)

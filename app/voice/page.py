@@ -10,6 +10,7 @@ from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from app.bridge import Post
+from app.language.words import mark, tr
 from app.look.label import Label
 from app.look.page import Page, card
 from app.look.plain_text import one_line
@@ -32,14 +33,14 @@ from engine.api import (
     VoicesListed,
 )
 
-_ABOUT = "Hear a voice before you choose it. A voice you made stays on this computer."
+_ABOUT = mark("Hear a voice before you choose it. A voice you made stays on this computer.")
 
 
 class VoicesPage(Page):
     """Not modal; goes on while the person talks."""
 
     def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
-        super().__init__("Voices", _ABOUT, parent)
+        super().__init__(tr("Voices"), tr(_ABOUT), parent)
         self._post = post
         self._theme = theme
         self._chosen = ""
@@ -49,15 +50,17 @@ class VoicesPage(Page):
         self._preview: PreviewChanged | None = None  # None = none was asked for
         self.text = QLineEdit(self)
         self.text.setMaxLength(1_000)
-        self.text.setPlaceholderText("What they say when you hear them (empty: a fixed sentence)")
-        self.text.setAccessibleName("What a voice says when it is heard")
+        self.text.setPlaceholderText(
+            tr("What they say when you hear them (empty: a fixed sentence)")
+        )
+        self.text.setAccessibleName(tr("What a voice says when it is heard"))
         self.notice = Label("", self)
         self.notice.setWordWrap(True)
         self.notice.hide()
         self.recorder = VoiceRecorder(post, theme, self)
-        self.record = QPushButton("&Record a voice…", self)
+        self.record = QPushButton(tr("&Record a voice…"), self)
         self.record.clicked.connect(self._on_record)
-        self.take_in = QPushButton("&Import…", self)
+        self.take_in = QPushButton(tr("&Import…"), self)
         self.take_in.clicked.connect(self.choose_file)
         self._recorder_card = card(self.recorder, self)
         self._recorder_card.hide()
@@ -99,7 +102,9 @@ class VoicesPage(Page):
 
     def choose_file(self) -> QFileDialog:
         """Ask for a voice file in a dialog that does not stop the program."""
-        dialog = QFileDialog(self, "Import a voice", "", "Voices (*.safetensors);;All files (*)")
+        dialog = QFileDialog(
+            self, tr("Import a voice"), "", tr("Voices (*.safetensors);;All files (*)")
+        )
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(lambda name: self._post(ImportVoice(Path(name))))
@@ -150,14 +155,14 @@ class VoicesPage(Page):
         line = QWidget(self)
         row = QHBoxLayout(line)
         row.setContentsMargins(14, 2, 10, 2)
-        label = Label(f"{one_line(name)} was removed", line)
+        label = Label(tr("{name} was removed", name=one_line(name)), line)
         label.setProperty("kind", "muted")
         label.setWordWrap(True)
-        back = QPushButton("Bring back", line)
-        back.setAccessibleName(f"Bring back {one_line(name)}")
+        back = QPushButton(tr("Bring back"), line)
+        back.setAccessibleName(tr("Bring back {name}", name=one_line(name)))
         back.clicked.connect(lambda: self._post(RestoreVoice(name)))
-        gone = QPushButton("Delete now", line)
-        gone.setAccessibleName(f"Delete {one_line(name)} for good")
+        gone = QPushButton(tr("Delete now"), line)
+        gone.setAccessibleName(tr("Delete {name} for good", name=one_line(name)))
         gone.clicked.connect(lambda: self._post(DiscardVoice(name)))
         row.addWidget(label, 1)
         row.addWidget(back)

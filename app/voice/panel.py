@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.bridge import Post
+from app.language.words import decimal, mark, tr
 from app.look.icons import IconButton
 from app.look.label import Label
 from app.look.plain_text import one_line, plain
@@ -45,7 +46,7 @@ from engine.api import (
 
 VOICE_KEY = "speech.voice"
 # What the dialog offers first; any other file can be chosen too and the engine says if it reads it.
-_FILTER = (
+_FILTER = mark(
     "Audio (*.wav *.flac *.ogg *.oga *.opus *.mp3 *.m4a *.aac *.aif *.aiff *.au *.caf *.wma"
     " *.webm *.mka *.mp4);;All files (*)"
 )
@@ -67,14 +68,14 @@ class VoiceArea(QWidget):
         self._selected = ""
         self._known: tuple[str, ...] = ()
         self.names = QComboBox(self)
-        self.names.setAccessibleName("Voice")
+        self.names.setAccessibleName(tr("Voice"))
         self.names.setEnabled(False)
         self.names.setSizeAdjustPolicy(
             QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         )
         self.names.activated.connect(self._on_chosen)
-        self.choose = IconButton("folder", "Choose a recording (Ctrl+O)", theme, self)
-        self.manage = IconButton("voices", "Voices: hear, rename, record, remove", theme, self)
+        self.choose = IconButton("folder", tr("Choose a recording (Ctrl+O)"), theme, self)
+        self.manage = IconButton("voices", tr("Voices: hear, rename, record, remove"), theme, self)
         self.page: VoicesPage | None = None  # None = it was not opened yet
         self.target = DropTarget(theme, self)
         self.part = PartChoice(post, self)
@@ -117,7 +118,7 @@ class VoiceArea(QWidget):
 
     def choose_file(self) -> None:
         """Ask for a file in a dialog that does not stop the program."""
-        dialog = QFileDialog(self.window(), "Choose a recording", "", _FILTER)
+        dialog = QFileDialog(self.window(), tr("Choose a recording"), "", tr(_FILTER))
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(lambda name: self.add_file(Path(name)))
@@ -155,7 +156,7 @@ class VoiceArea(QWidget):
         self.names.setCurrentIndex(names.index(selected) if selected in names else -1)
 
     def _lay_out(self) -> None:
-        heading = Label("&Voice", self)
+        heading = Label(tr("&Voice"), self)
         heading.setFont(scaled(self.font(), 1.0, strong=True))
         heading.setBuddy(self.names)
         top = QHBoxLayout()
@@ -184,7 +185,7 @@ class DropTarget(QWidget):
         self.title.setFont(scaled(self.font(), 0.95, strong=True))
         self.facts = Label("", self)
         self.advice = Label("", self)
-        self.cancel = QPushButton("&Cancel", self)
+        self.cancel = QPushButton(tr("&Cancel"), self)
         for label in (self.title, self.facts, self.advice):
             label.setWordWrap(True)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -204,20 +205,26 @@ class DropTarget(QWidget):
 
     def show_invitation(self) -> None:
         self._show(
-            "Drop a recording of a voice here", "ten seconds of clear speech, any format", ""
+            tr("Drop a recording of a voice here"),
+            tr("ten seconds of clear speech, any format"),
+            "",
         )
 
     def show_waiting(self, clip: Path) -> None:
-        self._show(clip.name, "looking at it…", "")
+        self._show(clip.name, tr("looking at it…"), "")
         self.cancel.show()
 
     def show_failure(self, message: str) -> None:
-        self._show(self.title.text(), "could not be used", message)
+        self._show(self.title.text(), tr("could not be used"), message)
 
     def show_clip(self, clip: ClipInspected) -> None:
         """Length, level, noise and what that means for a voice."""
-        facts = f"{_length(clip.seconds)} · level {clip.level_db:.0f} dB"
-        facts += f" · noise {clip.noise_db:.0f} dB"
+        facts = tr(
+            "{length} · level {level} dB · noise {noise} dB",
+            length=_length(clip.seconds),
+            level=decimal(clip.level_db, 0),
+            noise=decimal(clip.noise_db, 0),
+        )
         self._show(clip.clip.name, facts, clip.advice)
 
     def _show(self, title: str, facts: str, advice: str) -> None:
@@ -239,7 +246,7 @@ class DropTarget(QWidget):
         painter.end()
 
     def _lay_out(self) -> None:
-        self.setAccessibleName("Recording for a voice")
+        self.setAccessibleName(tr("Recording for a voice"))
         column = QVBoxLayout(self)
         column.setContentsMargins(14, 12, 14, 12)
         column.setSpacing(4)

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.bridge import Post
+from app.language.words import tr
 from app.look.label import Label
 from engine.api import AddVoice, ClipInspected
 
@@ -32,16 +33,16 @@ class PartChoice(QWidget):
         self._length_s = 0.0  # of the whole recording
         self.better = QPushButton("", self)
         self.better.clicked.connect(self._look_at_better)
-        self.start = _seconds("Where the part begins", self)
-        self.length = _seconds("How long the part is", self)
+        self.start = _seconds(tr("Where the part begins"), self)
+        self.length = _seconds(tr("How long the part is"), self)
         self.length.setRange(_SHORTEST_S, LONGEST_S)
-        self.look = QPushButton("&Look at it", self)
+        self.look = QPushButton(tr("&Look at it"), self)
         self.look.clicked.connect(lambda: self._look_at(self.start.value(), self.length.value()))
         row = QHBoxLayout()
         row.setSpacing(6)
-        row.addWidget(Label("Part from", self))
+        row.addWidget(Label(tr("Part from"), self))
         row.addWidget(self.start)
-        row.addWidget(Label("for", self))
+        row.addWidget(Label(tr("for"), self))
         row.addWidget(self.length)
         row.addStretch(1)
         column = QVBoxLayout(self)
@@ -60,7 +61,13 @@ class PartChoice(QWidget):
         self._clip = clip
         start_s, seconds = clip.better or clip.part or (0.0, _USUAL_S)
         self.better.setVisible(clip.better is not None)
-        self.better.setText(f"Use {_clock(start_s)} to {_clock(start_s + seconds)} instead")
+        self.better.setText(
+            tr(
+                "Use {start} to {end} instead",
+                start=_clock(start_s),
+                end=_clock(start_s + seconds),
+            )
+        )
         self.start.setRange(0.0, max(0.0, self._length_s - _SHORTEST_S))
         self.start.setValue(start_s)
         self.length.setValue(min(seconds, max(_SHORTEST_S, self._length_s)))

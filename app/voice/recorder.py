@@ -6,6 +6,7 @@ Invariant: nothing is recorded before the person says so, and closing gives up w
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.bridge import Post
+from app.language.words import decimal, mark, tr
 from app.look.label import Label
 from app.look.meter import LevelMeter
 from app.look.theme import Theme, scaled
@@ -17,7 +18,7 @@ TO_READ = (
     "“On a bright morning in May, three grey geese flew over the harbour. Who would have thought "
     "that the youngest, quick and curious, would choose the longest way home?”"
 )
-_AGAIN, _ANOTHER = "&Record again", "&Record another"
+_AGAIN, _ANOTHER = mark("&Record again"), mark("&Record another")
 
 
 class VoiceRecorder(QWidget):
@@ -29,16 +30,16 @@ class VoiceRecorder(QWidget):
         self._recording = False
         self._awaited = False  # what was recorded is being looked at
         self._clip: ClipInspected | None = None  # what was recorded; None = nothing
-        self.how = Label("Read this aloud, as you speak, in a quiet room:", self)
+        self.how = Label(tr("Read this aloud, as you speak, in a quiet room:"), self)
         self.how.setProperty("kind", "muted")
         self.sentence = Label(TO_READ, self)
         self.sentence.setFont(scaled(self.font(), 1.05))
-        self.meter = LevelMeter("Level of the microphone", theme, self)
+        self.meter = LevelMeter(tr("Level of the microphone"), theme, self)
         self.facts = Label("", self)
         self.facts.setFont(scaled(self.font(), 0.9, figures=True))
-        self.record = QPushButton("&Record", self)
+        self.record = QPushButton(tr("&Record"), self)
         self.record.clicked.connect(self._on_record)
-        self.leave = QPushButton("&Close", self)
+        self.leave = QPushButton(tr("&Close"), self)
         self.leave.clicked.connect(self.give_up)
         self.part = PartChoice(post, self)
         self.consent = Consent(post, self)
@@ -74,7 +75,7 @@ class VoiceRecorder(QWidget):
         self._recording = self._awaited = False
         self._clip = None
         self.facts.setText("")
-        self.record.setText("&Record")
+        self.record.setText(tr("&Record"))
         self.part.hide()
         self.consent.hide()
         self.hide()
@@ -93,21 +94,26 @@ class VoiceRecorder(QWidget):
         self._clip = None
         self.part.hide()
         self.facts.setText("")
-        self.record.setText(_ANOTHER)
+        self.record.setText(tr(_ANOTHER))
 
     def _show_recording(self, on: bool, seconds: float, ended_by: str) -> None:
         was, self._recording = self._recording, on
-        self.record.setText("&End" if on else _AGAIN)
+        self.record.setText(tr("&End") if on else tr(_AGAIN))
         if on:
-            self.facts.setText(f"{seconds:.0f} s; ten are good")
+            self.facts.setText(tr("{seconds} s; ten are good", seconds=decimal(seconds, 0)))
         elif was:
             self._awaited = seconds > 0
-            self.facts.setText(ended_by or "looking at it…")
+            self.facts.setText(ended_by or tr("looking at it…"))
 
     def _show_clip(self, clip: ClipInspected) -> None:
         self._awaited, self._clip = False, clip
         noise = clip.level_db - clip.noise_db
-        facts = f"{clip.seconds:.1f} s · level {clip.level_db:.0f} dB · {noise:.0f} dB above noise"
+        facts = tr(
+            "{seconds} s · level {level} dB · {noise} dB above noise",
+            seconds=decimal(clip.seconds, 1),
+            level=decimal(clip.level_db, 0),
+            noise=decimal(noise, 0),
+        )
         self.facts.setText(f"{facts}\n{clip.advice}" if clip.advice else facts)
         self.part.show_clip(clip)
         self.consent.show_clip(clip)

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.bridge import Post
+from app.language.words import decimal, tr
 from app.look.icons import IconButton
 from app.look.label import Label
 from app.look.plain_text import one_line
@@ -60,7 +61,7 @@ class VoiceRow(QFrame):
         self.name.setFont(scaled(self.font(), 1.0, strong=True))
         self.new_name = QLineEdit(self)
         self.new_name.setMaxLength(LONGEST_NAME)
-        self.new_name.setAccessibleName("New name of the voice")
+        self.new_name.setAccessibleName(tr("New name of the voice"))
         self.new_name.editingFinished.connect(self._on_renamed)
         self.new_name.hide()
         self.facts = Label("", self)
@@ -68,10 +69,10 @@ class VoiceRow(QFrame):
         self.facts.setFont(scaled(self.font(), 0.9, figures=True))
         for label in (self.name, self.facts):
             label.setWordWrap(True)
-        self.more = IconButton("more", "More", theme, self)
-        self.hear = QPushButton("Hear", self)
+        self.more = IconButton("more", tr("More"), theme, self)
+        self.hear = QPushButton(tr("Hear"), self)
         self.hear.clicked.connect(self._on_hear)
-        self.use = QPushButton("Use", self)
+        self.use = QPushButton(tr("Use"), self)
         self.use.clicked.connect(lambda: post(ChangeSetting("speech.voice", self.entry.name)))
         self.pace = _pace_box(self)
         self.pace.valueChanged.connect(self._on_pace)
@@ -85,10 +86,10 @@ class VoiceRow(QFrame):
         self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.more.setMenu(menu)
         for words, act in (
-            ("Rename", self.rename),
-            ("Make again from its recording", lambda: post(RemakeVoice(self.entry.name))),
-            ("Export…", self.export),
-            ("Remove", lambda: post(RemoveVoice(self.entry.name))),
+            (tr("Rename"), self.rename),
+            (tr("Make again from its recording"), lambda: post(RemakeVoice(self.entry.name))),
+            (tr("Export…"), self.export),
+            (tr("Remove"), lambda: post(RemoveVoice(self.entry.name))),
         ):
             self.actions_of[words] = action = menu.addAction(words)
             action.triggered.connect(lambda _=False, act=act: act())
@@ -100,15 +101,17 @@ class VoiceRow(QFrame):
         self.name.setText(shown)
         self.facts.setText(_facts(entry))
         self.hear.setEnabled(entry.usable)
-        self.hear.setAccessibleName(f"Hear {shown}")
+        self.hear.setAccessibleName(tr("Hear {name}", name=shown))
         speaks = entry.name == chosen
-        self.use.setText("Speaks now" if speaks else "Use")
+        self.use.setText(tr("Speaks now") if speaks else tr("Use"))
         self.use.setEnabled(entry.usable and not speaks)
-        self.use.setAccessibleName(f"{shown} speaks now" if speaks else f"Use {shown}")
+        self.use.setAccessibleName(
+            tr("{name} speaks now", name=shown) if speaks else tr("Use {name}", name=shown)
+        )
         self.more.setVisible(not entry.own)
-        self.more.setAccessibleName(f"More for {shown}")
-        self.actions_of["Make again from its recording"].setEnabled(entry.again)
-        self.pace.setAccessibleName(f"Pace of {shown}")
+        self.more.setAccessibleName(tr("More for {name}", name=shown))
+        self.actions_of[tr("Make again from its recording")].setEnabled(entry.again)
+        self.pace.setAccessibleName(tr("Pace of {name}", name=shown))
         with QSignalBlocker(self.pace):
             self.pace.setValue(_AS_THE_SLIDER if entry.pace is None else entry.pace)
 
@@ -116,8 +119,8 @@ class VoiceRow(QFrame):
         """How far hearing it is."""
         self._previewed = state is not PreviewState.OVER
         waits = state is PreviewState.WAITING
-        self.hear.setText(("Waits" if waits else "Stop") if self._previewed else "Hear")
-        self.hear.setToolTip("It is heard once the reply is over" if waits else "")
+        self.hear.setText((tr("Waits") if waits else tr("Stop")) if self._previewed else tr("Hear"))
+        self.hear.setToolTip(tr("It is heard once the reply is over") if waits else "")
 
     def rename(self) -> None:
         """Let the name be written over."""
@@ -130,9 +133,9 @@ class VoiceRow(QFrame):
     def export(self) -> QFileDialog:
         """Ask where to, in a dialog that does not stop the program."""
         safe = "".join(each if each.isalnum() else "-" for each in self.entry.name)
-        dialog = QFileDialog(self.window(), "Export the voice", f"{safe}.voice.safetensors")
+        dialog = QFileDialog(self.window(), tr("Export the voice"), f"{safe}.voice.safetensors")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilters(["Voices (*.safetensors)"])
+        dialog.setNameFilters([tr("Voices (*.safetensors)")])
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         name = self.entry.name
         dialog.fileSelected.connect(lambda file: self._post(ExportVoice(name, Path(file))))
@@ -179,15 +182,15 @@ class VoiceRow(QFrame):
 
 
 def _facts(entry: VoiceEntry) -> str:
-    facts = ["comes with the program"] if entry.own else []
+    facts = [tr("comes with the program")] if entry.own else []
     if entry.clip_s is not None:
-        facts.append(f"made of {entry.clip_s:.1f} s")
+        facts.append(tr("made of {seconds} s", seconds=decimal(entry.clip_s, 1)))
     if entry.snr_db is not None:
-        facts.append(f"{entry.snr_db:.0f} dB above its noise")
+        facts.append(tr("{level} dB above its noise", level=decimal(entry.snr_db, 0)))
     if not entry.own:
         models = dict.fromkeys(each.partition(" ")[0] for each in entry.made_for)
-        facts.append(f"for {one_line(', '.join(models))}")
-    facts.append(f"last used {entry.used}" if entry.used else "not used yet")
+        facts.append(tr("for {models}", models=one_line(", ".join(models))))
+    facts.append(tr("last used {date}", date=entry.used) if entry.used else tr("not used yet"))
     said = " · ".join(facts)
     return f"{said}\n{entry.why_not}" if entry.why_not else said
 
@@ -198,10 +201,10 @@ def _pace_box(parent: QWidget) -> QDoubleSpinBox:
     box.setSingleStep(STEP)
     box.setDecimals(1)
     box.setAlignment(Qt.AlignmentFlag.AlignCenter)
-    box.setSpecialValueText("pace: the slider's")
-    box.setPrefix("pace: ")
-    box.setSuffix(" a second")
-    box.setToolTip("Syllables a second it begins with when it is chosen")
+    box.setSpecialValueText(tr("pace: the slider's"))
+    box.setPrefix(tr("pace: "))
+    box.setSuffix(tr(" a second"))
+    box.setToolTip(tr("Syllables a second it begins with when it is chosen"))
     box.setKeyboardTracking(False)
     box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
     return box

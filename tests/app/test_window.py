@@ -144,7 +144,7 @@ def test_loading_is_shown_with_its_progress_until_the_part_is_ready(window) -> N
     tell(window, Loading(Part.RECOGNISER, "Loading whisper", 0.25))
     row = window.shelf.status.rows[Part.RECOGNISER]
     assert row.is_loading
-    assert window.notice.text() == "Getting ready: recogniser"
+    assert window.notice.text() == "Getting ready: Recogniser"
     tell(window, Ready(Part.RECOGNISER, "whisper", "small"))
     assert not row.is_loading
     assert row.accessibleName() == "Recogniser: Whisper, on this computer"

@@ -85,6 +85,7 @@ OTHERS: dict[str, Value] = {
     "history.keep": "30 days",
     "window.first_start": 3,
     "window.theme": "dark",
+    "window.language": "fr",
     "window.motion": "reduced",
     "window.talk_key": "Ctrl+T",
     "presence.tray": False,

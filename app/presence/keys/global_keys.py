@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QGuiApplication
 
+from app.language.words import mark, tr
 from app.presence.bus import Bus
 from app.presence.desk import Desk
 from app.presence.keys.chord import Chord, parse
@@ -18,7 +19,7 @@ from app.presence.remote import Order
 from engine.api import EngineError
 
 KEYS = {f"presence.{action.value}_key": action for action in Action}
-_ELSEWHERE = (
+_ELSEWHERE = mark(
     "Rubato cannot have global keys on this system yet. Bind `rubato talk toggle` to a key with a"
     " program that can."
 )
@@ -80,7 +81,7 @@ class GlobalKeys(QObject):
             self._desk.do(Order.RELEASE)
 
     def _on_lost(self, reason: str) -> None:
-        self.failed.emit("A key that works everywhere does not.", reason)
+        self.failed.emit(tr("A key that works everywhere does not."), reason)
 
 
 def source_here(bus: Bus) -> KeySource:
@@ -97,4 +98,4 @@ def source_here(bus: Bus) -> KeySource:
         from app.presence.keys.x11 import X11Keys
 
         return X11Keys()
-    return NoKeys(_ELSEWHERE)
+    return NoKeys(tr(_ELSEWHERE))

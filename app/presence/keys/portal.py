@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject
 
+from app.language.words import mark, tr
 from app.look.plain_text import one_line
 from app.presence.bus import Address, Bus, error_of, is_error, path_of
 from app.presence.desktop_entry import APP_ID
@@ -24,10 +25,10 @@ PATH = "/org/freedesktop/portal/desktop"
 SHORTCUTS = Address(PATH, PORTAL, "org.freedesktop.portal.GlobalShortcuts")
 REGISTRY = Address(PATH, PORTAL, "org.freedesktop.host.portal.Registry")
 REQUEST = "org.freedesktop.portal.Request"
-_NONE_OFFERED = (
+_NONE_OFFERED = mark(
     "This desktop offers no global keys. Bind `rubato talk toggle` to a key in its own settings."
 )
-_REFUSED = (
+_REFUSED = mark(
     "The desktop gave Rubato no global key. Allow it in the desktop's settings, or choose one."
 )
 
@@ -54,7 +55,7 @@ class PortalKeys(KeySource):
         self._end_session()
         self._wanted = dict(chords)
         if chords and not self._bus.is_connected:
-            self.lost.emit(_NONE_OFFERED)
+            self.lost.emit(tr(_NONE_OFFERED))
         elif chords and self._owner is not None:
             self._open()
 
@@ -96,7 +97,7 @@ class PortalKeys(KeySource):
         if bound:
             self.bound.emit(_told(bound))
         else:
-            self.lost.emit(_REFUSED)
+            self.lost.emit(tr(_REFUSED))
 
     def _on_changed(self, message: "Message") -> None:
         if self._is_ours(message):
@@ -126,7 +127,7 @@ class PortalKeys(KeySource):
             if is_error(message):
                 self._waiting.clear()
                 reason = one_line(error_of(message))
-                self.lost.emit(f"{_NONE_OFFERED} ({reason})" if reason else _NONE_OFFERED)
+                self.lost.emit(f"{tr(_NONE_OFFERED)} ({reason})" if reason else tr(_NONE_OFFERED))
 
         self._bus.call(SHORTCUTS, method, signature, whole, answered)
 
@@ -139,7 +140,7 @@ class PortalKeys(KeySource):
             then(results)
         else:
             self._end_session()
-            self.lost.emit(_REFUSED)
+            self.lost.emit(tr(_REFUSED))
 
     def _end_session(self) -> None:
         if self._session:
@@ -165,4 +166,4 @@ def _told(shortcuts: list[tuple[str, dict[str, Any]]]) -> str:
         for name, about in shortcuts
         if (trigger := str(about.get("trigger_description", ("s", ""))[1]))
     ]
-    return one_line("The desktop's keys: " + ", ".join(given)) if given else ""
+    return one_line(tr("The desktop's keys: ") + ", ".join(given)) if given else ""

@@ -9,6 +9,7 @@ from enum import Enum
 
 from PySide6.QtCore import QObject, Signal
 
+from app.language.words import tr
 from app.presence.keys.chord import Chord
 
 
@@ -24,10 +25,10 @@ class Action(Enum):
     def words(self) -> str:
         """For the desktop's own list of keys."""
         words = {
-            Action.TALK: "Talk to Rubato while held",
-            Action.STOP: "Stop Rubato's reply",
-            Action.FASTER: "Let Rubato speak faster",
-            Action.SLOWER: "Let Rubato speak slower",
+            Action.TALK: tr("Talk to Rubato while held"),
+            Action.STOP: tr("Stop Rubato's reply"),
+            Action.FASTER: tr("Let Rubato speak faster"),
+            Action.SLOWER: tr("Let Rubato speak slower"),
         }
         return words[self]
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractNativeEventFilter, QByteArray, QCoreApplication, QObject, QTimer
 
+from app.language.words import tr
 from app.presence.keys.chord import Chord
 from app.presence.keys.source import Action, KeySource
 
@@ -48,7 +49,9 @@ class WindowsKeys(KeySource):
                 taken.append(f"'{action.value}'")
         if taken:
             names = ", ".join(taken)
-            self.lost.emit(f"Another program has the key for {names} already: choose another.")
+            self.lost.emit(
+                tr("Another program has the key for {names} already: choose another.", names=names)
+            )
 
     def close(self) -> None:
         self._unregister()

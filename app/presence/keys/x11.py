@@ -10,6 +10,7 @@ from itertools import product
 from PySide6.QtCore import QObject, QSocketNotifier
 from Xlib import XK, X, display, error
 
+from app.language.words import tr
 from app.presence.keys.chord import Chord
 from app.presence.keys.source import Action, KeySource
 
@@ -36,7 +37,12 @@ class X11Keys(KeySource):
             taken = [action for action, chord in chords.items() if not self._take(action, chord)]
             if taken:
                 names = ", ".join(f"'{action.value}'" for action in taken)
-                self.lost.emit(f"Another program has the key for {names} already: choose another.")
+                self.lost.emit(
+                    tr(
+                        "Another program has the key for {names} already: choose another.",
+                        names=names,
+                    )
+                )
 
     def close(self) -> None:
         self._ungrab()
@@ -52,7 +58,9 @@ class X11Keys(KeySource):
         try:
             self._display = display.Display(self._name)
         except (error.DisplayError, OSError) as fault:
-            self.lost.emit(f"The display does not let us listen for keys ({fault}).")
+            self.lost.emit(
+                tr("The display does not let us listen for keys ({fault}).", fault=fault)
+            )
             return False
         self._notifier = QSocketNotifier(self._display.fileno(), QSocketNotifier.Type.Read, self)
         self._notifier.activated.connect(self._on_readable)
@@ -105,7 +113,7 @@ class X11Keys(KeySource):
             if self._notifier is not None:
                 self._notifier.setEnabled(False)
             self.release_all()
-            self.lost.emit("The display is gone.")
+            self.lost.emit(tr("The display is gone."))
 
     def _on_event(self, event: "display.event.Event") -> None:
         if event.type == X.MappingNotify:

@@ -3,11 +3,13 @@
 Invariant: a page that a person can open is in PAGES; what walks them all is told of a new one here.
 """
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 
+from app.about.page import AboutPage
 from app.keys import KeysCard
 from app.settings.form import PAGES as SETTINGS_PAGES
 from app.window import Window
@@ -184,6 +186,13 @@ def _keys(window: Window) -> QWidget:
     return card
 
 
+def _about(window: Window) -> QWidget:
+    """Collecting, as it begins; what it starts ends with the window."""
+    page = AboutPage(window, (sys.executable, "-c", "pass"))
+    page.open_beside()
+    return page
+
+
 PAGES: dict[str, Open] = {
     "talk": _talk,
     "signs": _signs,
@@ -199,6 +208,7 @@ PAGES: dict[str, Open] = {
     "voices": _voices,
     "models": _models,
     "answer times": _times,
+    "about": _about,
     "keys": _keys,
 }
 

@@ -6,7 +6,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QComboBox, QDoubleSpinBox, QLineEdit, QPlainTextEdit
 
 from app.settings.dialog import SettingsDialog
-from app.settings.form import PAGES, Choice, Number, flat
+from app.settings.form import PAGES, flat
+from app.settings.kinds import Choice, Number
 from engine.api import ChangeSetting, Part, SettingChanged, Settings
 from engine.settings import RULES, change, keys
 from tests.fakes_engine import READY

@@ -1,0 +1,116 @@
+"""Every marked string has its German and its French, with the same places, keys and file types."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from string import Formatter
+
+import pytest
+from babel.messages.catalog import Catalog, Message
+from babel.messages.extract import extract_from_dir
+from babel.messages.mofile import read_mo
+from babel.messages.pofile import read_po
+
+from app.language.words import LANGUAGES
+
+ROOT = Path(__file__).parents[3]
+KEYWORDS = {"tr": None, "tr_n": (1, 2), "mark": None}
+FOREIGN = [code for code in LANGUAGES if code != "en"]
+Texts = tuple[str, ...]
+
+
+def as_texts(found: str | tuple[str, ...] | list[str]) -> Texts:
+    return (found,) if isinstance(found, str) else tuple(found)
+
+
+def marked() -> set[Texts]:
+    found = extract_from_dir(ROOT / "app", keywords=KEYWORDS)
+    return {as_texts(message) for _, _, message, _, _ in found}
+
+
+def catalogue(code: str) -> Catalog:
+    with (ROOT / "resources" / "languages" / f"{code}.po").open("rb") as file:
+        return read_po(file, locale=code)
+
+
+def messages(code: str) -> Iterator[Message]:
+    return (each for each in catalogue(code) if each.id)
+
+
+def places(text: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(text) if name is not None}
+
+
+def outline(text: str) -> tuple[object, ...]:
+    """What a translation has to keep."""
+    blanks = (text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :])
+    types = sorted(re.findall(r"\*\.\w+", text))
+    return places(text), text.count("&"), text.count("\n"), text.count("\t"), blanks, types
+
+
+@pytest.mark.parametrize("code", FOREIGN)
+def test_what_is_marked_is_translated_and_nothing_else(code: str) -> None:
+    known = {as_texts(each.id): as_texts(each.string) for each in messages(code)}
+    assert set(known) == marked(), "run `make words`, then translate what is new"
+    assert [text for text, said in known.items() if not all(said)] == []
+
+
+@pytest.mark.parametrize("code", FOREIGN)
+def test_a_translation_keeps_places_accelerators_and_file_types(code: str) -> None:
+    different = [
+        (text, said)
+        for each in messages(code)
+        for text, said in zip(as_texts(each.id), as_texts(each.string), strict=True)
+        if outline(text) != outline(said)
+    ]
+    assert different == []
+
+
+@pytest.mark.parametrize(
+    "said", ["Halten", "{keys} halten", "&{key} halten", "{key} halten ", "{key}\nhalten"]
+)
+def test_a_translation_that_loses_something_would_be_noticed(said: str) -> None:
+    assert outline("Hold {key}") != outline(said)
+
+
+@pytest.mark.parametrize("code", FOREIGN)
+def test_what_is_shown_was_made_of_what_is_written(code: str) -> None:
+    with (ROOT / "resources" / "languages" / f"{code}.mo").open("rb") as file:
+        shown = {as_texts(m.id): as_texts(m.string) for m in read_mo(file) if m.id}
+    written = {as_texts(each.id): as_texts(each.string) for each in messages(code)}
+    assert shown == written, "run `make words`"
+
+
+def calls() -> Iterator[tuple[str, ast.Call]]:
+    for path in (ROOT / "app").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                yield f"{path.name}:{node.lineno}", node
+
+
+def test_every_place_gets_its_value() -> None:
+    wrong = []
+    for where, call in calls():
+        texts = [a.value for a in call.args if isinstance(a, ast.Constant)]
+        name = call.func.id if isinstance(call.func, ast.Name) else ""
+        if name not in ("tr", "tr_n") or not texts:
+            continue
+        given = {each.arg for each in call.keywords} | ({"count"} if name == "tr_n" else set())
+        if not all(places(text) <= given for text in texts if isinstance(text, str)):
+            wrong.append(where)
+        if name == "tr" and given != places(texts[0]):
+            wrong.append(where)
+    assert wrong == []
+
+
+def test_nothing_is_marked_that_was_put_together() -> None:
+    """An f-string has no fixed text that could be translated."""
+    marks = ("tr", "tr_n", "mark")
+    joined = [
+        where
+        for where, call in calls()
+        if isinstance(call.func, ast.Name) and call.func.id in marks
+        if any(isinstance(each, ast.JoinedStr) for each in call.args)
+    ]
+    assert joined == []

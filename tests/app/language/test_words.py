@@ -1,0 +1,70 @@
+"""Words in the language in force: values, plurals, numbers, and which language that is."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from app.language import words
+from app.language.system import of_system
+from app.language.words import LANGUAGES, decimal, mark, tr, tr_n
+
+
+@pytest.fixture(autouse=True)
+def given_back() -> Iterator[None]:
+    yield
+    words.choose("en")
+
+
+def test_english_is_what_stands_in_the_code() -> None:
+    assert tr("Hold {key}", key="F9") == "Hold F9"
+    assert tr_n("{count} turn", "{count} turns", 1) == "1 turn"
+    assert tr_n("{count} turn", "{count} turns", 2) == "2 turns"
+    assert decimal(4.5, 1) == "4.5"
+
+
+def test_a_chosen_language_is_spoken_with_its_own_plurals_and_comma() -> None:
+    words.choose("de")
+    assert tr("Hold {key}", key="F9") == "F9 halten"
+    assert tr_n("{count} gap", "{count} gaps", 3) == "3 Lücken"
+    assert decimal(4.5, 1) == "4,5"
+    words.choose("fr")
+    assert tr_n("{count} gap", "{count} gaps", 0) == "0 trou"  # English would say gaps
+    assert tr_n("{count} gap", "{count} gaps", 2) == "2 trous"
+
+
+def test_what_is_not_translated_stays_english_and_what_is_marked_waits() -> None:
+    words.choose("fr")
+    assert tr("Nobody translated this.") == "Nobody translated this."
+    assert tr("") == ""
+    assert mark("Settings") == "Settings"
+    assert tr(mark("Settings")) == "Réglages"
+
+
+def test_braces_in_a_value_are_text() -> None:
+    assert tr("Hold {key}", key="{key}") == "Hold {key}"
+
+
+def test_a_language_that_is_not_there_is_english() -> None:
+    words.choose("de")
+    words.choose("xx")
+    assert tr("Settings") == "Settings"
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_every_language_that_can_be_chosen_is_there(code: str) -> None:
+    words.choose(code)
+    assert tr("Settings")
+
+
+@pytest.mark.parametrize(
+    ("preferred", "code"),
+    [
+        (["de-AT", "en"], "de"),
+        (["nl-NL", "fr_FR"], "fr"),
+        (["en-GB", "de"], "en"),
+        (["ja"], "en"),
+        ([], "en"),
+    ],
+)
+def test_the_first_language_of_the_person_that_we_have(preferred: list[str], code: str) -> None:
+    assert of_system(preferred) == code
