@@ -268,22 +268,24 @@ PAGES = (
         ),
     ),
     Page(
-        "Conversations",
+        mark("Conversations"),
         None,
         (
             Field(
                 "history.keep",
-                "Keep conversations",
+                mark("Keep conversations"),
                 Choice(
                     (
-                        Option("ask", "Ask me"),
-                        Option("forever", "For ever"),
-                        Option("30 days", "For 30 days"),
-                        Option("never", "Not at all"),
+                        Option("ask", mark("Ask me")),
+                        Option("forever", mark("For ever")),
+                        Option("30 days", mark("For 30 days")),
+                        Option("never", mark("Not at all")),
                     )
                 ),
-                "Only on this computer. A private conversation is never kept; what was kept before"
-                " stays until you delete it, or its 30 days are over.",
+                mark(
+                    "Only on this computer. A private conversation is never kept; what was kept"
+                    " before stays until you delete it, or its 30 days are over."
+                ),
             ),
         ),
     ),

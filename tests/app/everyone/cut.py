@@ -4,7 +4,8 @@ Invariant: it asks Qt for what each widget needs and compares with what it got; 
 shorten a name on purpose show it whole in a tool tip.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -31,35 +32,52 @@ def cut(root: QWidget) -> list[str]:
 
 
 def faults(widget: QWidget) -> Iterator[str]:
-    match widget:
-        case NoticeLine() | StatusRow():
-            return  # one line, the rest in a tool tip
-        case QLabel() if widget.text():
-            yield from _of_label(widget)
-        case QAbstractButton():
-            hint = widget.minimumSizeHint() if widget.text() else widget.size()
-            if hint.width() > widget.width() + SLACK or hint.height() > widget.height() + SLACK:
-                yield f"{words_of(widget)} needs {hint} and has {widget.size()}"
-        case QComboBox() if widget.currentText():
-            yield from _line(widget, widget.currentText(), ARROW)
-        case QAbstractSpinBox():
-            yield from _line(widget, widget.text(), 8)
-        case QLineEdit() if not isinstance(widget.parent(), QAbstractSpinBox):
-            yield from _line(widget, widget.placeholderText(), 4)
-        case QTabBar():
-            for index in range(widget.count()):
-                needs = widget.fontMetrics().horizontalAdvance(widget.tabText(index))
-                if needs > widget.tabRect(index).width():
-                    yield f"tab “{widget.tabText(index)}”"
-        case QScrollArea() if widget.widget():
-            needs = widget.widget().minimumSizeHint().width()
-            if needs > widget.viewport().width() + SLACK:
-                yield f"{type(widget.parent()).__name__}: {needs} in {widget.viewport().width()}"
-        case _:
-            pass
+    for kind, look in _LOOKS:
+        if isinstance(widget, kind):
+            return look(widget)
+    return iter(())
+
+
+def _of_nothing(widget: QWidget) -> Iterator[str]:
+    """One line, the rest in a tool tip."""
+    return iter(())
+
+
+def _of_button(button: QAbstractButton) -> Iterator[str]:
+    needs = button.minimumSizeHint() if button.text() else button.size()
+    if needs.width() > button.width() + SLACK or needs.height() > button.height() + SLACK:
+        yield f"{words_of(button)} needs {needs} and has {button.size()}"
+
+
+def _of_list(box: QComboBox) -> Iterator[str]:
+    yield from _line(box, box.currentText(), ARROW)
+
+
+def _of_number(box: QAbstractSpinBox) -> Iterator[str]:
+    yield from _line(box, box.text(), 8)
+
+
+def _of_field(field: QLineEdit) -> Iterator[str]:
+    if not isinstance(field.parent(), QAbstractSpinBox):
+        yield from _line(field, field.placeholderText(), 4)
+
+
+def _of_tabs(tabs: QTabBar) -> Iterator[str]:
+    for index in range(tabs.count()):
+        needs = tabs.fontMetrics().horizontalAdvance(tabs.tabText(index))
+        if needs > tabs.tabRect(index).width():
+            yield f"tab “{tabs.tabText(index)}”"
+
+
+def _of_area(area: QScrollArea) -> Iterator[str]:
+    needs = area.widget().minimumSizeHint().width() if area.widget() else 0
+    if needs > area.viewport().width() + SLACK:
+        yield f"{type(area.parent()).__name__}: {needs} in {area.viewport().width()}"
 
 
 def _of_label(label: QLabel) -> Iterator[str]:
+    if not label.text():
+        return
     width, height = label.width(), label.height()
     if label.wordWrap():
         words = label.text().split()
@@ -76,3 +94,15 @@ def _line(widget: QWidget, text: str, beside: int) -> Iterator[str]:
     needs = widget.fontMetrics().horizontalAdvance(text) + beside
     if needs > widget.width() + SLACK:
         yield f"“{text}” in {words_of(widget)} needs {needs} and has {widget.width()}"
+
+
+_LOOKS: tuple[tuple[type | tuple[type, ...], Callable[[Any], Iterator[str]]], ...] = (
+    ((NoticeLine, StatusRow), _of_nothing),
+    (QLabel, _of_label),
+    (QAbstractButton, _of_button),
+    (QComboBox, _of_list),
+    (QAbstractSpinBox, _of_number),
+    (QLineEdit, _of_field),
+    (QTabBar, _of_tabs),
+    (QScrollArea, _of_area),
+)
