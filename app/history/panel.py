@@ -25,6 +25,7 @@ from app.language.words import mark, tr, tr_n
 from app.look.icons import IconButton
 from app.look.label import Label
 from app.look.plain_text import one_line
+from app.look.returning import Returning
 from app.look.switch import Switch
 from app.look.theme import Theme, scaled
 from engine.api import (
@@ -78,6 +79,8 @@ class HistoryPanel(QWidget):
         self.private.clicked.connect(lambda on: post(NewConversation(private=on)))
         self._lay_out()
         self.show_keeping(keep)
+        # `rubato history`, or a Rubato of another desktop, may have changed them meanwhile
+        Returning(parent.window()).returned.connect(self._on_returned)
 
     def on_event(self, event: Event) -> None:
         match event:
@@ -116,6 +119,10 @@ class HistoryPanel(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._list()
+
+    def _on_returned(self) -> None:
+        if self.isVisible():
+            self._list()
 
     # ---------------------------------------------------------------- the list
 

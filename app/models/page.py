@@ -15,6 +15,7 @@ from app.bridge import Post
 from app.language.words import mark, tr
 from app.look.label import Label
 from app.look.page import Page
+from app.look.returning import Returning
 from app.look.theme import Theme, scaled
 from app.models.recommended import RecommendedCard
 from app.models.row import KINDS, ModelRow
@@ -62,6 +63,8 @@ class ModelsPage(Page):
         self._parts = self._heading(_PARTS)
         self.body.addStretch(1)
         self.setAcceptDrops(True)
+        # `rubato models`, or another program with these files, may have changed them meanwhile
+        Returning(self).returned.connect(lambda: post(ListModels()))
 
     def open_beside(self) -> None:
         self._post(ListModels(servers=True))

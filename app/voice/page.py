@@ -14,6 +14,7 @@ from app.language.words import mark, tr
 from app.look.label import Label
 from app.look.page import Page, card
 from app.look.plain_text import one_line
+from app.look.returning import Returning
 from app.look.theme import Theme
 from app.voice.recorder import VoiceRecorder
 from app.voice.row import VoiceRow
@@ -67,6 +68,8 @@ class VoicesPage(Page):
         self.recorder.leave.clicked.connect(self._recorder_card.hide)
         self._list, self._bin = QVBoxLayout(), QVBoxLayout()
         self._lay_out()
+        # `rubato voices` may have changed them meanwhile
+        Returning(self).returned.connect(lambda: post(ListVoices()))
 
     def open_beside(self) -> None:
         self._post(ListVoices())
