@@ -1,0 +1,62 @@
+"""Keys: Ed25519, encrypted with a passphrase; the public half as JSON beside them."""
+
+import getpass
+import json
+import os
+from pathlib import Path
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    PrivateFormat,
+    load_pem_private_key,
+)
+from securesystemslib.signer import CryptoSigner, Key, SSlibKey
+
+from installer.commands import SetupError
+
+PASSPHRASE = "RUBATO_KEY_PASSPHRASE"
+_SHORTEST = 12  # characters of a passphrase
+
+
+def make(path: Path) -> Key:
+    """Make a key in `path` and its public half in `path`.pub. SetupError where there is one."""
+    if path.exists():
+        raise SetupError(f"{path} is there already; a key is never written over.")
+    private = Ed25519PrivateKey.generate()
+    secret = passphrase(path)
+    if len(secret) < _SHORTEST:
+        raise SetupError(f"A passphrase has at least {_SHORTEST} characters.")
+    text = private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(secret))
+    public = CryptoSigner(private).public_key
+    number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(number, "wb") as file:
+        file.write(text)
+    told = {"keyid": public.keyid, **public.to_dict()}
+    path.with_name(path.name + ".pub").write_text(json.dumps(told, indent=1) + "\n")
+    return public
+
+
+def signer(path: Path) -> CryptoSigner:
+    """What signs with a key. SetupError where it cannot be opened."""
+    try:
+        private = load_pem_private_key(path.read_bytes(), passphrase(path))
+    except (OSError, ValueError, TypeError) as error:
+        raise SetupError(f"{path} cannot be opened: not a key, or another passphrase.") from error
+    return CryptoSigner(private)
+
+
+def public(path: Path) -> Key:
+    """A public half. SetupError where it is none."""
+    try:
+        told = json.loads(path.read_text(encoding="utf-8"))
+        return SSlibKey.from_dict(told.pop("keyid"), told)
+    except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
+        raise SetupError(f"{path} is not the public half of a key.") from error
+
+
+def passphrase(path: Path) -> bytes:
+    """From the variable, for a machine nobody sits at, or asked for."""
+    given = os.environ.get(PASSPHRASE)
+    return (given or getpass.getpass(f"Passphrase of {path.name}: ")).encode()

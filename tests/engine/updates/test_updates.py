@@ -1,0 +1,139 @@
+"""Updates: what is offered is told, taken beside this version, and rolled back by the pointer."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import filelock
+import pytest
+
+from engine.errors import UpdateError
+from engine.updates import State, Updates
+from engine.updates.source import Source
+from installer.signing.repository import Repository
+from tests.engine.updates.served import (
+    OLD,
+    SOON,
+    Copy,
+    Keys,
+    Server,
+    installed,
+    new_root,
+    publish,
+    repository,
+)
+
+NEW = "env-0.2.0-cpu"
+
+
+@pytest.fixture
+def keys() -> Keys:
+    return Keys()
+
+
+@pytest.fixture
+def server(tmp_path: Path, keys: Keys) -> Iterator[Server]:
+    """With 0.2.0 on offer."""
+    made = repository(tmp_path / "repository", keys)
+    publish(made, keys, "0.2.0")
+    with Server(made.folder) as serving:
+        yield serving
+
+
+@pytest.fixture
+def copy(tmp_path: Path, server: Server) -> Copy:
+    root = (server.folder / "metadata" / "1.root.json").read_bytes()
+    return installed(tmp_path, Source(root, server.address))
+
+
+def test_without_a_root_nobody_is_asked(tmp_path: Path, server: Server):
+    updates = Updates(tmp_path / "updates", None, None, "0.1.0")
+    assert (updates.is_on, updates.look().state, updates.install().state) == (
+        False,
+        State.OFF,
+        State.OFF,
+    )
+    assert server.asked == []
+    assert not (tmp_path / "updates").exists()
+
+
+def test_a_look_tells_what_changes_and_changes_nothing(copy: Copy, server: Server):
+    look = copy.updates.look()
+    assert look.state is State.OFFERED
+    assert look.offer is not None
+    assert (look.offer.version, look.offer.changes) == ("0.2.0", "- 0.2.0 is better.")
+    assert look.can_install
+    assert copy.starts_with == OLD
+    assert not [path for path in server.asked if path.startswith("/targets/0.2.0")]
+
+
+def test_the_version_that_runs_is_no_news(tmp_path: Path, copy: Copy):
+    same = Updates(copy.folder, copy.source, None, "0.2.0")
+    newer = Updates(copy.folder, copy.source, None, "0.10.0")
+    assert same.look().state is newer.look().state is State.CURRENT
+
+
+def test_an_update_is_made_beside_this_version_and_in_force_from_the_next_start(copy: Copy):
+    shares: list[float] = []
+    assert copy.updates.install(shares.append).state is State.OFFERED
+    assert copy.starts_with == NEW
+    assert copy.home.is_whole(OLD), "kept until the new one has started twice"
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+    assert not list((copy.folder / "fetched").iterdir())
+
+
+def test_what_did_not_change_is_not_fetched_again(copy: Copy, server: Server):
+    copy.updates.install()
+    assert not [path for path in server.asked if path.endswith(".uv")]
+    assert [path for path in server.asked if path.endswith(".whl")]
+    uv = copy.home.payloads / "0.2.0" / "uv"
+    assert os.access(uv, os.X_OK)
+
+
+def test_the_version_before_is_put_in_force_again(copy: Copy):
+    copy.updates.install()
+    copy.updates.roll_back()
+    assert copy.starts_with == OLD
+    with pytest.raises(UpdateError, match="no earlier version"):
+        copy.updates.roll_back()
+
+
+def test_a_copy_that_was_not_installed_is_not_changed(copy: Copy):
+    checkout = Updates(copy.folder, copy.source, None, "0.1.0")
+    assert not checkout.look().can_install
+    with pytest.raises(UpdateError, match="cannot update itself"):
+        checkout.install()
+    with pytest.raises(UpdateError):
+        checkout.roll_back()
+
+
+def test_two_at_once_do_not_meet(copy: Copy):
+    copy.updates.look()
+    with filelock.FileLock(copy.folder / "lock"), pytest.raises(UpdateError, match="under way"):
+        copy.updates.look()
+    assert copy.updates.look().state is State.OFFERED
+
+
+def test_a_week_after_a_look_the_next_is_due(copy: Copy):
+    day_s = 86_400.0
+    assert copy.updates.is_due(0.0)
+    copy.updates.look()
+    looked = copy.folder / "looked"
+    os.utime(looked, (100 * day_s, 100 * day_s))
+    due = [copy.updates.is_due(day * day_s) for day in (100.1, 106.9, 107.1, 99)]
+    assert due == [False, False, True, True]
+
+
+def test_keys_can_be_changed_by_two_of_the_old_and_two_of_the_new(
+    copy: Copy, server: Server, keys: Keys, tmp_path: Path
+):
+    copy.updates.look()
+    fresh = Keys()
+    made = Repository(server.folder, SOON)
+    new_root(made, fresh, [*keys.root[1:], *fresh.root[:2]])
+    publish(made, fresh, "0.3.0")
+    look = copy.updates.install()
+    assert look.offer is not None
+    assert look.offer.version == "0.3.0"
+    assert copy.starts_with == "env-0.3.0-cpu"
