@@ -124,6 +124,7 @@ class Window(QWidget):
             self.header,
             self.banner,
             self.conversation,
+            self.welcome,
             self.history,
             self.notice,
             self.composer,
@@ -198,7 +199,11 @@ class Window(QWidget):
         self.conversation.emptied.connect(self._show_page)
         self.conversation.door.clicked.connect(lambda: self._act(Act.MODELS))
         self.first_start.models.connect(lambda: self._act(Act.MODELS))
-        self.shelf.status.chosen.connect(self._on_part_chosen)
+        self.welcome.model_wanted.connect(lambda: self._act(Act.MODELS))
+        self.welcome.voice_wanted.connect(lambda: self.shelf.voices.open_page().record.click())
+        status = self.shelf.status
+        status.chosen.connect(lambda part: self._on_part_chosen(part, status.rows[part]))
+        self.banner.fix_wanted.connect(lambda part: self._on_part_chosen(part, self.banner.fix))
         self.shelf.status.loading_changed.connect(self.notice.stand)
         header = self.header
         header.new.clicked.connect(lambda: self._act(Act.NEW))
@@ -251,12 +256,12 @@ class Window(QWidget):
         self._dialog.show_part(part)
         return self._dialog
 
-    def _on_part_chosen(self, part: Part) -> None:
-        if part not in DEVICE_KEYS:
+    def _on_part_chosen(self, part: Part, at: QWidget) -> None:
+        """A device is chosen from a menu below `at`, anything else in the settings."""
+        if part in DEVICE_KEYS:
+            self.devices.menu(part, self).popup(at.mapToGlobal(at.rect().bottomLeft()))
+        else:
             self.open_settings(part)
-            return
-        row = self.shelf.status.rows[part]
-        self.devices.menu(part, self).popup(row.mapToGlobal(row.rect().bottomLeft()))
 
     # -------------------------------------------------------------------- layout
 

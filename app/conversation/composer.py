@@ -5,16 +5,15 @@ was sent.
 """
 
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
 from app.bridge import Post
+from app.conversation.message import MessageField
 from app.language.words import tr
 from app.look.icons import IconButton
 from app.look.theme import Theme
 from app.stage.talk import TalkButton
 from engine.api import Event, Phase, PhaseChanged, SendText, StopReply
-
-_LONGEST = 20_000  # characters of one typed turn; more is a paste by mistake
 
 
 class Composer(QFrame):
@@ -24,13 +23,13 @@ class Composer(QFrame):
         super().__init__(parent)
         self._post = post
         self.setProperty("kind", "composer")
-        self.line = self._make_line()
+        self.line = MessageField(self)
         self.send = IconButton("send", tr("Send (Enter)"), theme, self)
         self.stop = IconButton("stop", tr("Stop the reply (Esc)"), theme, self)
         self.talk = TalkButton(post, theme, self)
         self.send.setEnabled(False)
         self.stop.setEnabled(False)
-        self.line.textChanged.connect(lambda text: self.send.setEnabled(bool(text.strip())))
+        self.line.textChanged.connect(self._on_typed)
         self.line.returnPressed.connect(self.send_typed)
         self.send.clicked.connect(self.send_typed)
         self.stop.clicked.connect(self.stop_reply)
@@ -69,21 +68,13 @@ class Composer(QFrame):
         self.talk.be_compact(on)
         self.send.setVisible(not on)
 
-    def _make_line(self) -> QLineEdit:
-        line = QLineEdit(self)
-        line.setProperty("kind", "bare")
-        line.setPlaceholderText(tr("Type a message"))
-        line.setAccessibleName(tr("Message"))
-        line.setMaxLength(_LONGEST)
-        line.setMinimumWidth(60)
-        line.setAcceptDrops(False)  # a file dropped here is a voice, not its name
-        return line
+    def _on_typed(self) -> None:
+        self.send.setEnabled(bool(self.line.text().strip()))
 
     def _lay_out(self) -> None:
         row = QHBoxLayout(self)
         row.setContentsMargins(16, 5, 5, 5)
         row.setSpacing(4)
-        row.addWidget(self.line, 1)
-        row.addWidget(self.send)
-        row.addWidget(self.stop)
-        row.addWidget(self.talk)
+        row.addWidget(self.line, 1, Qt.AlignmentFlag.AlignVCenter)
+        for button in (self.send, self.stop, self.talk):
+            row.addWidget(button, 0, Qt.AlignmentFlag.AlignBottom)

@@ -1,16 +1,18 @@
-"""What an empty conversation shows: how to begin, and questions that work without any download.
+"""What an empty conversation shows: how to begin, questions that work without any download, and the
+two things people come for.
 
 Invariant: it covers the conversation only while that is empty.
 """
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app.bridge import Post
 from app.language.words import tr
 from app.look.label import Label
 from app.look.theme import scaled
-from engine.api import SendText
+from engine.api import Event, Part, Ready, SendText
 
 # Skills that are built in answer these (issue: the first five minutes).
 _EXAMPLES = (
@@ -19,9 +21,22 @@ _EXAMPLES = (
     "What can you do?",
 )
 
+_NO_MODEL = "skills"  # the part's name while no language model is in use
+_EXAMPLE_HEIGHT = 46  # logical pixels, with the room below it
+_REST_HEIGHT = 236
+_WIDEST = 270  # of an offer, in logical pixels
+
 
 class Welcome(QWidget):
-    """A greeting and a few questions to press."""
+    """A greeting, a few questions to press, and two offers.
+
+    Signals:
+        model_wanted: the person wants a smarter assistant.
+        voice_wanted: the person wants a voice of their own.
+    """
+
+    model_wanted = Signal()
+    voice_wanted = Signal()
 
     def __init__(self, post: Post, parent: QWidget) -> None:
         super().__init__(parent)
@@ -32,22 +47,56 @@ class Welcome(QWidget):
         self.how.setWordWrap(True)
         self.how.setFont(scaled(self.font(), 1.05))
         column = QVBoxLayout(self)
-        column.setContentsMargins(24, 24, 24, 24)
+        column.setContentsMargins(16, 12, 16, 12)
         column.setSpacing(10)
         column.addStretch(2)
         for label in (self.title, self.how):
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
             column.addWidget(label)
         column.addSpacing(14)
-        for example in _EXAMPLES:
-            chip = QPushButton(example, self)
-            chip.setProperty("kind", "chip")
-            chip.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-            chip.setCursor(Qt.CursorShape.PointingHandCursor)
-            chip.clicked.connect(lambda _=False, text=example: post(SendText(text)))
+        self.examples = [self._make_example(text, post) for text in _EXAMPLES]
+        for chip in self.examples:
             column.addWidget(chip, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addSpacing(14)
+        column.addLayout(self._make_offers())
         column.addStretch(3)
         self.explain("Space", is_hands_free=True)
+
+    def _make_example(self, text: str, post: Post) -> QPushButton:
+        chip = QPushButton(text, self)
+        chip.setProperty("kind", "chip")
+        chip.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        chip.setCursor(Qt.CursorShape.PointingHandCursor)
+        chip.clicked.connect(lambda: post(SendText(text)))
+        return chip
+
+    def _make_offers(self) -> QHBoxLayout:
+        self.smarter = Offer(
+            tr("A smarter assistant"), tr("Get a language model that answers anything"), self
+        )
+        self.smarter.clicked.connect(self.model_wanted)
+        self.own_voice = Offer(
+            tr("A voice like mine"), tr("Ten seconds of speech, recorded or dropped here"), self
+        )
+        self.own_voice.clicked.connect(self.voice_wanted)
+        offers = QHBoxLayout()
+        offers.setSpacing(10)
+        offers.addStretch(1)
+        for offer in (self.smarter, self.own_voice):
+            offers.addWidget(offer, 100)
+        offers.addStretch(1)
+        return offers
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Where there is little room the examples make way, the last one first."""
+        super().resizeEvent(event)
+        room = (self.height() - _REST_HEIGHT) // _EXAMPLE_HEIGHT
+        for number, chip in enumerate(self.examples):
+            chip.setVisible(number < room)
+
+    def on_event(self, event: Event) -> None:
+        if isinstance(event, Ready) and event.part is Part.LANGUAGE_MODEL:
+            self.smarter.setVisible(event.name == _NO_MODEL)
 
     def explain(self, key_label: str, *, is_hands_free: bool) -> None:
         """Say how to begin with these settings."""
@@ -55,3 +104,41 @@ class Welcome(QWidget):
             self.how.setText(tr("Just speak, hold {key} to talk, or type.", key=key_label))
         else:
             self.how.setText(tr("Hold {key} while you speak, or type.", key=key_label))
+
+
+class Offer(QPushButton):
+    """A button of two lines: what, and how."""
+
+    def __init__(self, what: str, how: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setProperty("kind", "offer")
+        self.setAccessibleName(what)
+        self.setAccessibleDescription(how)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setMaximumWidth(_WIDEST)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 12, 16, 12)
+        column.setSpacing(2)
+        for words, strong in ((what, True), (how, False)):
+            label = Label(words, self)
+            label.setWordWrap(True)
+            label.setFont(scaled(self.font(), 1.0 if strong else 0.92, strong=strong))
+            label.setProperty("kind", "heading" if strong else "muted")
+            label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+            column.addWidget(label)
+
+    def sizeHint(self) -> QSize:
+        """A button does not ask what it holds."""
+        return QSize(_WIDEST, self.heightForWidth(_WIDEST))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(150, self.heightForWidth(150))
+
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        layout = self.layout()
+        return layout.totalHeightForWidth(width) if layout is not None else 0

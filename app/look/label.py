@@ -1,9 +1,12 @@
 """A line or paragraph of text in the window."""
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QWidget
 
 from app.look.plain_text import plain
+
+_LEAST = 40  # logical pixels that are left of a line in the narrowest room
 
 
 class Label(QLabel):
@@ -16,3 +19,31 @@ class Label(QLabel):
 
     def setText(self, text: str) -> None:
         super().setText(plain(text))
+
+
+class FoldingLabel(Label):
+    """Wraps where there is room for several lines; else one line, shortened at its end."""
+
+    def __init__(self, text: str, parent: QWidget) -> None:
+        super().__init__(text, parent)
+        self.be_one_line(False)
+
+    def be_one_line(self, on: bool) -> None:
+        self.setWordWrap(not on)
+        flags = Qt.TextInteractionFlag
+        self.setTextInteractionFlags(flags.NoTextInteraction if on else flags.TextSelectableByMouse)
+
+    def minimumSizeHint(self) -> QSize:
+        least = super().minimumSizeHint()
+        return least if self.wordWrap() else QSize(_LEAST, least.height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if self.wordWrap():
+            super().paintEvent(event)
+            return
+        painter = QPainter(self)
+        painter.setPen(self.palette().color(self.foregroundRole()))
+        line = " ".join(self.text().split())
+        shown = self.fontMetrics().elidedText(line, Qt.TextElideMode.ElideRight, self.width())
+        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter, shown)
+        painter.end()

@@ -34,6 +34,10 @@ class RatePanel(QWidget):
         self.readout.setProperty("kind", "muted")
         self.readout.setFont(scaled(self.font(), 0.92, figures=True))
         self.readout.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.unit = Label(tr("syllables per second"), self)
+        self.unit.setProperty("kind", "muted")
+        self.unit.setFont(scaled(self.font(), 0.82))
+        self.unit.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self._lay_out()
         self.slider.rate_changed.connect(self._on_rate)
         self.slider.shown_changed.connect(self._show_readout)
@@ -59,8 +63,9 @@ class RatePanel(QWidget):
         self.slider.show_rate(rate)
 
     def be_compact(self, on: bool) -> None:
-        """In a narrow window the trace gives its place to the conversation."""
-        self.trace.setVisible(not on)
+        """In a narrow window trace and unit give their place to the conversation."""
+        for widget in (self.trace, self.unit):
+            widget.setVisible(not on)
 
     def _on_rate(self, rate: float | None) -> None:
         self._post(SetRate(rate))
@@ -70,9 +75,8 @@ class RatePanel(QWidget):
         target = tr("own pace") if rate is None else tr("target {rate}", rate=decimal(rate, 1))
         if self._measured is not None:
             target += tr(" · measured {measured}", measured=decimal(self._measured, 1))
-        plain = rate is None and self._measured is None
-        self.readout.setText(target if plain else tr("{rates} SPS", rates=target))
-        self.readout.setToolTip(tr("SPS: syllables per second"))
+        self.readout.setText(target)
+        self.readout.setToolTip(tr("In syllables per second"))
 
     def _lay_out(self) -> None:
         top = QHBoxLayout()
@@ -83,4 +87,5 @@ class RatePanel(QWidget):
         column.setSpacing(6)
         column.addLayout(top)
         column.addWidget(self.slider)
+        column.addWidget(self.unit)
         column.addWidget(self.trace)

@@ -1,25 +1,26 @@
 """Faults, shown calmly above the conversation until the person has seen them.
 
 Invariant: a fault is never lost and never stops anything: it stays until it is dismissed or its
-cause is gone, the same one again only counts, and more than one can be leafed through.
+cause is gone, the same one again only counts, and of several one line leafs through them.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from app.language.words import tr
 from app.look.icons import IconButton, pixmap
-from app.look.label import Label
-from app.look.plain_text import plain
+from app.look.label import FoldingLabel, Label
+from app.look.plain_text import plain, tool_tip
 from app.look.theme import Theme, scaled
 from app.status.parts import shown_to_work
 from engine.api import Ending, Event, Failed, Part, Ready, TurnEnded
 
 _ICON = 20
+_HINT_FROM = 560  # logical pixels of width
 
 
 @dataclass
@@ -32,19 +33,30 @@ class _Fault:
 
 
 class Banner(QFrame):
-    """One card; hidden while there is nothing to say."""
+    """One card; hidden while there is nothing to say.
+
+    Signals:
+        fix_wanted(Part): the person wants to mend a part.
+    """
+
+    fix_wanted = Signal(object)
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
         self._faults: list[_Fault] = []
         self._index = 0
+        self._lines = QBoxLayout(QBoxLayout.Direction.TopToBottom)
         self.setProperty("kind", "fault")
         self.setAccessibleName(tr("Fault"))
         self.icon = Label("", self)
-        self.message = _wrapping_label(self)
+        self.message = FoldingLabel("", self)
         self.message.setFont(scaled(self.font(), 1.0, strong=True))
-        self.hint = _wrapping_label(self)
+        self.hint = FoldingLabel("", self)
+        self.fix = QPushButton(tr("&Fix…"), self)
+        self.fix.setProperty("kind", "sign")
+        self.fix.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.fix.clicked.connect(self._on_fix)
         self.counter = Label("", self)
         self.earlier = IconButton("chevron-left", tr("Earlier fault"), theme, self)
         self.later = IconButton("chevron-right", tr("Later fault"), theme, self)
@@ -116,12 +128,33 @@ class Banner(QFrame):
         times = tr("  ({count} times)", count=fault.count) if fault.count > 1 else ""
         self.message.setText(fault.message + times)
         self.hint.setText(fault.hint)
-        self.hint.setVisible(bool(fault.hint))
+        self.hint.setVisible(bool(fault.hint) and self._has_room)
         several = len(self._faults) > 1
         for widget in (self.earlier, self.counter, self.later):
             widget.setVisible(several)
+        self._lines.setDirection(
+            QBoxLayout.Direction.LeftToRight if several else QBoxLayout.Direction.TopToBottom
+        )
+        for label in (self.message, self.hint):
+            label.be_one_line(several)
+        whole = "\n".join(line for line in (fault.message, fault.hint) if line)
+        self.setToolTip(tool_tip(whole) if several else "")
+        self.fix.setVisible(fault.part is not None)
         self.counter.setText(f"{self._index + 1}/{len(self._faults)}")
         self.setAccessibleDescription(plain(f"{fault.message} {fault.hint}"))
+
+    @property
+    def _has_room(self) -> bool:
+        """For the hint: beside the message where there are several, else below it."""
+        return len(self._faults) == 1 or self.width() >= _HINT_FROM
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self._faults:
+            self.hint.setVisible(bool(self.hint.text()) and self._has_room)
+
+    def _on_fix(self) -> None:
+        self.fix_wanted.emit(self._faults[self._index].part)
 
     def _tint(self) -> None:
         ratio = self.devicePixelRatioF()
@@ -130,25 +163,17 @@ class Banner(QFrame):
         self.icon.setPixmap(image)
 
     def _lay_out(self) -> None:
-        words = QVBoxLayout()
+        words = self._lines
         words.setSpacing(2)
         words.addWidget(self.message)
-        words.addWidget(self.hint)
+        words.addWidget(self.hint, 1)
         row = QHBoxLayout(self)
-        row.setContentsMargins(14, 10, 8, 10)
+        row.setContentsMargins(14, 6, 8, 6)
         row.setSpacing(8)
-        top = Qt.AlignmentFlag.AlignTop
+        middle = Qt.AlignmentFlag.AlignVCenter
         self.icon.setFixedSize(QSize(_ICON, _ICON))
-        row.addWidget(self.icon, 0, top)
+        row.addWidget(self.icon, 0, middle)
         row.addLayout(words, 1)
-        self.counter.setFixedHeight(self.dismiss.sizeHint().height())
-        for widget in (self.earlier, self.counter, self.later, self.dismiss):
-            row.addWidget(widget, 0, top)
+        for widget in (self.earlier, self.counter, self.later, self.fix, self.dismiss):
+            row.addWidget(widget, 0, middle)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
-
-
-def _wrapping_label(parent: QWidget) -> Label:
-    label = Label("", parent)
-    label.setWordWrap(True)
-    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    return label

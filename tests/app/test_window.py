@@ -9,6 +9,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QWidget
 
 from app.keys import SHORTCUTS
+from app.models.page import ModelsPage
+from app.settings.dialog import SettingsDialog
 from app.status.panel import last_turn_line
 from engine.api import (
     AddVoice,
@@ -131,6 +133,60 @@ def test_a_fault_does_not_take_the_keyboard_away(window) -> None:
     tell(window, Failed("device", "No microphone was found.", "Plug one in."))
     key(window, Qt.Key.Key_B)
     assert window.composer.line.text().lower() == "ab"
+
+
+def test_several_faults_take_one_line_and_each_can_be_mended(window) -> None:
+    tell(
+        window, Failed("device", "No microphone was found.", "Plug one in.", None, Part.MICROPHONE)
+    )
+    alone = window.banner.sizeHint().height()
+    tell(window, Failed("model", "The model is gone. " * 20, "Choose.", None, Part.LANGUAGE_MODEL))
+    tell(window, Failed("engine", "Something went wrong.", ""))
+    banner = window.banner
+    assert banner.height() < alone
+    assert banner.counter.text() == "3/3"
+    assert not banner.fix.isVisible()  # no part is to blame
+    banner.earlier.click()
+    assert "Choose." in banner.toolTip()
+    banner.fix.click()
+    dialog = window.findChild(SettingsDialog)
+    assert dialog.tabs.tabText(dialog.tabs.currentIndex()) == "Language model"
+
+
+def test_the_message_field_grows_to_five_lines_and_enter_sends_them(window, posted) -> None:
+    line = window.composer.line
+    one = line.height()
+    window.composer.type("one")
+    for _ in range(2):
+        QTest.keyClick(line, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+        QTest.keyClicks(line, "more")
+    QApplication.processEvents()
+    spacing = line.fontMetrics().lineSpacing()
+    assert line.height() - one == pytest.approx(2 * spacing, abs=2)
+    assert line.verticalScrollBar().maximum() == 0
+    QTest.keyClick(line, Qt.Key.Key_Return)
+    assert posted == [SendText("one\nmore\nmore")]
+    QApplication.processEvents()
+    assert (line.text(), line.height()) == ("", one)
+    window.composer.type("\n" * 30)
+    QApplication.processEvents()
+    assert line.height() - one == pytest.approx(4 * spacing, abs=4)
+    line.setText("x" * 30_000)
+    assert len(line.text()) == 20_000
+
+
+def test_an_empty_window_offers_what_people_come_for(window) -> None:
+    told = [Ready(Part.LANGUAGE_MODEL, "skills")]
+    tell(window, SettingChanged("window.first_start", 99), *told)
+    window.welcome.smarter.click()
+    assert window.findChild(ModelsPage).isVisible()
+    window.welcome.own_voice.click()
+    page = window.shelf.voices.page
+    assert page.isVisible()
+    assert page.recorder.isVisible()
+    tell(window, Ready(Part.LANGUAGE_MODEL, "llama", "some.gguf"))
+    assert not window.welcome.smarter.isVisible()
+    assert window.welcome.own_voice.isVisible()
 
 
 def test_a_notice_is_a_line_that_goes_away(window) -> None:
