@@ -26,9 +26,9 @@ BLOCK_MESSAGES = 8
 def chat_messages(history: Sequence[Message], system_prompt: str) -> list[ChatMessage]:
     """The history with the system prompt first (and any system messages of the history in it)."""
     system = [message.text for message in history if message.role is Role.SYSTEM]
-    said = [message for message in history if message.role is not Role.SYSTEM]
+    dialogue = [message for message in history if message.role is not Role.SYSTEM]
     turns: list[ChatMessage] = []
-    for message in said:
+    for message in dialogue:
         text = _told(message)
         if not text or (not turns and message.role is Role.ASSISTANT):
             continue

@@ -81,12 +81,12 @@ class LlamaModel:
     def warm(self, history: Sequence[Message]) -> Generator[None, None, None]:
         """Evaluate what every prompt after this history begins with."""
         prompts = [self._tokenized(self._next_prompt(history, probe)) for probe in PROBES]
-        known = prompts[0][: _common_prefix(*prompts)]
+        prefix = prompts[0][: _common_prefix(*prompts)]
         llama = self._llama
-        if _common_prefix(llama.input_ids[: llama.n_tokens].tolist(), known) == len(known):
+        if _common_prefix(llama.input_ids[: llama.n_tokens].tolist(), prefix) == len(prefix):
             return
         try:
-            for _ in self._evaluate(known, WARM_SLICE_TOKENS):
+            for _ in self._evaluate(prefix, WARM_SLICE_TOKENS):
                 yield
         except (RuntimeError, ValueError) as error:
             raise self._failure(error) from error
@@ -109,9 +109,9 @@ class LlamaModel:
     def close(self) -> None:
         self._llama.close()
 
-    def _next_prompt(self, history: Sequence[Message], said: str) -> str:
-        asked = [*history, Message(Role.USER, said)]
-        return self._prompt(self._fitting(chat_messages(asked, self._settings.system_prompt)))
+    def _next_prompt(self, history: Sequence[Message], question: str) -> str:
+        messages = [*history, Message(Role.USER, question)]
+        return self._prompt(self._fitting(chat_messages(messages, self._settings.system_prompt)))
 
     def _fitting(self, messages: list[ChatMessage]) -> list[ChatMessage]:
         reserve = min(REPLY_TOKENS, self._budget // 2)
@@ -298,13 +298,13 @@ def _token_text(llama: "Llama", token: int) -> str:
 def _trained_context(llama: "Llama") -> int:
     """Tokens the model was trained for; 0 when the file does not say."""
     architecture = llama.metadata.get("general.architecture", "")
-    written = llama.metadata.get(f"{architecture}.context_length", "0")
-    return int(written) if written.isdecimal() else 0
+    length = llama.metadata.get(f"{architecture}.context_length", "0")
+    return int(length) if length.isdecimal() else 0
 
 
-def _common_prefix(cached: list[int], wanted: list[int]) -> int:
-    pairs = zip(cached, wanted, strict=False)
-    return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(cached), len(wanted)))
+def _common_prefix(cached: list[int], prompt: list[int]) -> int:
+    pairs = zip(cached, prompt, strict=False)
+    return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(cached), len(prompt)))
 
 
 def _with_parsed_calls(message: ChatMessage) -> ChatMessage:
@@ -320,7 +320,7 @@ def _with_parsed_calls(message: ChatMessage) -> ChatMessage:
 
 def _object(function: dict[str, Any]) -> dict[str, Any]:
     try:
-        parsed = json.loads(function["arguments"])
+        arguments = json.loads(function["arguments"])
     except ValueError:
         return {}
-    return parsed if isinstance(parsed, dict) else {}
+    return arguments if isinstance(arguments, dict) else {}

@@ -130,8 +130,8 @@ def _status(process: "subprocess.Popen[bytes]") -> int | None:
 
 def _told(output: IO[bytes]) -> ModelError:
     """The error the child met and wrote."""
-    told = json.loads(output.read(MAX_ANSWER_BYTES))
-    return ModelError(told["message"], hint=told["hint"])
+    error = json.loads(output.read(MAX_ANSWER_BYTES))
+    return ModelError(error["message"], hint=error["hint"])
 
 
 def _ending(status: int) -> str:
@@ -143,8 +143,8 @@ def _ending(status: int) -> str:
 def _passes() -> list[Pass]:
     """What passed so far; nothing when that cannot be read: then it is tried again."""
     try:
-        read = json.loads((settings_file.data_folder() / RECORD).read_text(encoding="utf-8"))
-        return [Pass(**each) for each in read]
+        records = json.loads((settings_file.data_folder() / RECORD).read_text(encoding="utf-8"))
+        return [Pass(**each) for each in records]
     except (OSError, ValueError, TypeError, RecursionError):
         return []
 

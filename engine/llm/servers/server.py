@@ -233,8 +233,8 @@ def _thought(delta: Any) -> str:
     """What a chunk holds of the model's thinking, which has no field in the standard: DeepSeek,
     llama-server and vLLM write `reasoning_content`, Ollama and OpenRouter `reasoning`.
     """
-    written = (getattr(delta, name, None) for name in ("reasoning_content", "reasoning"))
-    return next((text for text in written if isinstance(text, str)), "")
+    fields = (getattr(delta, name, None) for name in ("reasoning_content", "reasoning"))
+    return next((text for text in fields if isinstance(text, str)), "")
 
 
 def _not_chat() -> tuple[type[Exception], ...]:

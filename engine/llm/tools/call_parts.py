@@ -36,8 +36,8 @@ class CallParts:
             if call is None or fragment.function is None:
                 continue
             call.name = (call.name + (fragment.function.name or ""))[:MAX_NAME_CHARS]
-            written = call.arguments + (fragment.function.arguments or "")
-            call.arguments = written[:MAX_ARGUMENTS_CHARS]
+            arguments = call.arguments + (fragment.function.arguments or "")
+            call.arguments = arguments[:MAX_ARGUMENTS_CHARS]
 
     def calls(self) -> Iterator[ToolCall]:
         """The calls, in the order they began."""

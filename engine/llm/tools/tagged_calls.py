@@ -17,9 +17,9 @@ def tool_call(piece: tags.Piece) -> Piece:
     if not isinstance(piece, tags.Tagged):
         return piece
     try:
-        parsed = json.loads(piece.body)
-        name, arguments = str(parsed["name"]), parsed.get("arguments", {})
+        call = json.loads(piece.body)
+        name, arguments = str(call["name"]), call.get("arguments", {})
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return ToolCall("call", "", piece.body)
-    written = arguments if isinstance(arguments, str) else json.dumps(arguments)
-    return ToolCall("call", name, written)
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    return ToolCall("call", name, text)

@@ -65,9 +65,9 @@ class TagSplitter:
             yield from self._within(self._inside)
 
     def _outside(self) -> Iterator[Piece]:
-        found = [(at, n) for n in _NAMES if (at := self._held.find(f"<{n}>")) >= 0]
-        if found:
-            at, name = min(found)
+        tags = [(at, n) for n in _NAMES if (at := self._held.find(f"<{n}>")) >= 0]
+        if tags:
+            at, name = min(tags)
             before, self._held = self._held[:at], self._held[at + len(name) + 2 :]
             self._inside = name
             yield before

@@ -79,16 +79,16 @@ def _schema(tool: Tool) -> ToolSchema:
     }
 
 
-def _arguments(written: str) -> Mapping[str, str] | None:
+def _arguments(text: str) -> Mapping[str, str] | None:
     """The arguments as text; numbers and booleans are taken, nested values and null are not."""
     try:
-        parsed = json.loads(written or "{}")
+        arguments = json.loads(text or "{}")
     except (ValueError, RecursionError):
         return None
-    if not isinstance(parsed, dict):
+    if not isinstance(arguments, dict):
         return None
     return {
         str(name): str(value)[:MAX_ARGUMENT_CHARS]
-        for name, value in parsed.items()
+        for name, value in arguments.items()
         if isinstance(value, str | int | float)
     }

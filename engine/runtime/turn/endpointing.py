@@ -99,7 +99,7 @@ def strategies(patience: str) -> tuple[Strategy, ...]:
     return (TalkKey(), Length(), Aside(), Words(patience), longest)
 
 
-def silence_ms(asked: Sequence[Strategy], speech: Speech) -> int:
+def silence_ms(strategies: Sequence[Strategy], speech: Speech) -> int:
     """What the first that can tell says of `speech`."""
-    said = (strategy.silence_ms(speech) for strategy in asked)
-    return next((milliseconds for milliseconds in said if milliseconds is not None), NEVER_MS)
+    silences = (strategy.silence_ms(speech) for strategy in strategies)
+    return next((milliseconds for milliseconds in silences if milliseconds is not None), NEVER_MS)

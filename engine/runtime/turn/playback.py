@@ -113,8 +113,8 @@ class Playback:
         """Give the ring what it takes; called often."""
         self._queue(np.zeros(0, np.float32))
         self._look()
-        heard = self._heard_sample()
-        while self._unheard and self._end_of(self._unheard[0]) <= heard:
+        position = self._heard_sample()
+        while self._unheard and self._end_of(self._unheard[0]) <= position:
             self._unheard.popleft()
 
     def starved(self) -> None:
@@ -141,10 +141,10 @@ class Playback:
         """Take back from the loudspeaker what it is not about to play; returns the first sample of
         the utterance that can be made anew, and renew() must follow. None = there is nothing.
         """
-        kept = self._played + KEPT_MS * self._loudspeaker.sample_rate // 1000
-        if self._written <= kept:
+        end = self._played + KEPT_MS * self._loudspeaker.sample_rate // 1000
+        if self._written <= end:
             return None
-        self._written -= self._loudspeaker.take_back(self._written - kept)
+        self._written -= self._loudspeaker.take_back(self._written - end)
         return self._sample(self._written) + self._model_rate * _FILTER_MS // 1000
 
     def renew(self, end: int | None) -> None:
@@ -190,12 +190,12 @@ class Playback:
         """What has reached the ear so far."""
         if self._read:
             return Delivery(read=True)
-        heard = self._heard_sample()
-        cues = [cue for cue in list(self._words) if cue.sample < heard]
+        position = self._heard_sample()
+        cues = [cue for cue in list(self._words) if cue.sample < position]
         underruns = self._underruns + self._loudspeaker.underruns - self._underruns_before
         return Delivery(
             tuple(cue.word for cue in cues),
-            heard * 1000 / self._model_rate,
+            position * 1000 / self._model_rate,
             underruns,
             tuple(cue.sample * 1000 / self._model_rate for cue in cues),
         )
@@ -212,14 +212,14 @@ class Playback:
 
     def begun_words(self) -> tuple[WordBegun, ...]:
         """Words that began to be heard since the last call (speaker's thread)."""
-        heard = self._heard_sample()
-        begun = []
+        position = self._heard_sample()
+        words = []
         for cue in self._words[self._passed_words :]:
-            if cue.sample >= heard:
+            if cue.sample >= position:
                 break
-            begun.append(WordBegun(cue.word, (heard - cue.sample) / self._model_rate))
-        self._passed_words += len(begun)
-        return tuple(begun)
+            words.append(WordBegun(cue.word, (position - cue.sample) / self._model_rate))
+        self._passed_words += len(words)
+        return tuple(words)
 
     def resume(self) -> None:
         """Go on, after hush(), from the first sample the device was not given (speaker's thread):
@@ -232,11 +232,11 @@ class Playback:
 
     def passed_frames(self) -> tuple[FrameCue, ...]:
         """Frames that began to be heard since the last call (speaker's thread)."""
-        passed = []
-        heard = self._heard_sample()
-        while self._frames and self._frames[0].sample < heard:
-            passed.append(self._frames.popleft())
-        return tuple(passed)
+        frames = []
+        position = self._heard_sample()
+        while self._frames and self._frames[0].sample < position:
+            frames.append(self._frames.popleft())
+        return tuple(frames)
 
     # ---------------------------------------------------------------------------- inside
 
@@ -267,10 +267,10 @@ class Playback:
 
     def _make(self, pcm: Pcm | None) -> None:
         """Resample and queue; None = no more comes."""
-        made = self._resampler.end() if pcm is None else self._resampler.push(pcm)
-        skipped = min(self._skipped, len(made))
+        samples = self._resampler.end() if pcm is None else self._resampler.push(pcm)
+        skipped = min(self._skipped, len(samples))
         self._skipped -= skipped
-        self._queue(made[skipped:])
+        self._queue(samples[skipped:])
 
     def _attach(self, loudspeaker: Loudspeaker, *, start: int) -> None:
         self._looks: tuple[_Look, ...] = ()  # replaced whole: other threads read it
@@ -286,9 +286,9 @@ class Playback:
 
     def _queue(self, pcm: Pcm) -> None:
         self._pending = np.concatenate((self._pending, pcm)) if len(self._pending) else pcm
-        taken = self._loudspeaker.write(self._pending)  # an empty one asks whether it still lives
-        self._pending = self._pending[taken:]
-        self._written += taken
+        count = self._loudspeaker.write(self._pending)  # an empty one asks whether it still lives
+        self._pending = self._pending[count:]
+        self._written += count
 
     @property
     def _played(self) -> int:

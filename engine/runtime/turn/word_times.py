@@ -12,17 +12,17 @@ from engine.runtime.turn.facts import Delivery, WordBegan
 from engine.text.word import Word
 
 
-def so_far(told: Sequence[WordBegan], zero_at: float) -> tuple[HeardWord, ...]:
+def so_far(onsets: Sequence[WordBegan], zero_at: float) -> tuple[HeardWord, ...]:
     """The words of a reply that goes on, in seconds after `zero_at`; the last has no length yet."""
-    starts = _starts(told)
+    starts = _starts(onsets)
     return tuple(
         _heard(each.word, start - zero_at, end - zero_at)
-        for each, start, end in zip(told, starts, [*starts[1:], *starts[-1:]], strict=True)
+        for each, start, end in zip(onsets, starts, [*starts[1:], *starts[-1:]], strict=True)
     )
 
 
 def delivered(
-    delivery: Delivery, told: Sequence[WordBegan], zero_at: float
+    delivery: Delivery, onsets: Sequence[WordBegan], zero_at: float
 ) -> tuple[HeardWord, ...]:
     """The words that reached the ear, in seconds after `zero_at`.
 
@@ -32,7 +32,7 @@ def delivered(
     marks_ms = (*delivery.onsets_ms, delivery.speech_ms)
     lengths_s = [(end - start) / 1000 for start, end in pairwise(marks_ms)]
     words: list[HeardWord] = []
-    starts = _starts(told)
+    starts = _starts(onsets)
     end_at = starts[0] if starts else zero_at
     for number, (word, length_s) in enumerate(zip(delivery.words, lengths_s, strict=True)):
         start_at = starts[number] if number < len(starts) else end_at
@@ -41,9 +41,9 @@ def delivered(
     return tuple(words)
 
 
-def _starts(told: Sequence[WordBegan]) -> list[float]:
+def _starts(onsets: Sequence[WordBegan]) -> list[float]:
     """A device that plays in bursts makes a word seem to begin before the one ahead of it."""
-    return list(accumulate((each.at for each in told), max))
+    return list(accumulate((each.at for each in onsets), max))
 
 
 def _heard(word: Word, start_s: float, end_s: float) -> HeardWord:
