@@ -24,6 +24,7 @@ help:
 	@echo "make check         the checks and tests alone"
 	@echo "make format        format the code and mend what the linter can mend"
 	@echo "make tar           the release as a tar that installs itself for one person"
+	@echo "make nsis          the installer for Windows (makensis makes it: apt-get install nsis)"
 	@echo "make release       a release in dist/: archives, hashes, list of parts, licences, notes"
 	@echo "make words         look for the window's words anew, and compile their translations"
 	@echo "make requirements  pin all packages anew from pyproject.toml (UPGRADE=1: newest versions)"
@@ -85,3 +86,9 @@ words:
 			-i build/rubato.pot -o $$file.po -l $$code && \
 		$(BABEL) compile -i $$file.po -o $$file.mo || exit 1; \
 	done
+
+.PHONY: nsis
+# PYTHON_FOR_WINDOWS: python.org's embeddable package, unpacked, which a release is to bring.
+nsis:
+	QT_QPA_PLATFORM=offscreen $(BIN)/python -m installer.windows dist/windows \
+		$(if $(PYTHON_FOR_WINDOWS),--python $(PYTHON_FOR_WINDOWS))

@@ -13,6 +13,8 @@ from enum import Enum
 
 # uv lists every package it touched: 100 lines that drown the one that matters
 DROPPED = re.compile(r"^ [-+~] \S+==|^Using Python |^Resolved ")
+# Of a program that is started: no terminal opens for it on Windows when we have none ourselves.
+NO_WINDOW = getattr(subprocess, "CREATE_NO_WINDOW", 0)
 TAIL_LINES = 60  # where the reason of a failure is looked for; cmake prints it 30 lines early
 
 
@@ -138,6 +140,7 @@ def succeeds(
             stderr=subprocess.DEVNULL,
             timeout=timeout_s,
             env={**os.environ, **(env or {})},
+            creationflags=NO_WINDOW,
         )
     except (OSError, subprocess.TimeoutExpired):
         return False

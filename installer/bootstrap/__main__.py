@@ -9,7 +9,16 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from installer.bootstrap import desktop, making, payload, pointer, progress, removing, starting
+from installer.bootstrap import (
+    desktop,
+    making,
+    payload,
+    pointer,
+    progress,
+    removing,
+    starting,
+    windows,
+)
 from installer.bootstrap.places import Home, default_folder
 from installer.bootstrap.variant import Variant
 from installer.commands import SetupError
@@ -19,6 +28,7 @@ COMMANDS = ("start", "run", "install", "roll-back", "status", "uninstall")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    windowless = windows.open_streams()
     words = list(sys.argv[1:] if arguments is None else arguments)
     if not words or words[0] not in (*COMMANDS, "-h", "--help"):
         words = ["start", *words]
@@ -31,6 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return ordered(home, words)
     except SetupError as error:
         print(f"rubato: {error}", file=sys.stderr, flush=True)
+        if windowless and not isinstance(error, progress.Cancelled):
+            windows.show_error(str(error))
         return 1
     except KeyboardInterrupt:
         print("Stopped; the same command goes on from here.", file=sys.stderr, flush=True)

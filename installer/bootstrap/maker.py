@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from installer import system
-from installer.bootstrap import uv
+from installer.bootstrap import uv, windows
 from installer.bootstrap.payload import BOOTSTRAPPER, Payload
 from installer.bootstrap.places import Home
 from installer.bootstrap.progress import Progress
@@ -56,6 +56,8 @@ class Maker:
         missing = [need for need in system.WINDOW_AND_SOUND if not system.is_there(need)]
         if sys.platform.startswith("linux") and missing:
             raise SetupError(system.by_hand(missing))
+        if lacking := windows.missing_runtime():
+            raise SetupError(lacking)
 
     def make_environment(self) -> None:
         if not OLDEST <= sys.version_info < TOO_NEW:
@@ -96,7 +98,7 @@ class Maker:
 
     def put_rubato(self) -> None:
         wheel = str(self.payload.wheel)
-        self._install("--no-index", wheel, doing="Putting Rubato in")
+        self._install(wheel, doing="Putting Rubato in")
 
     def check(self) -> None:
         """Have the program try itself, in folders of its own and without a screen. SetupError."""

@@ -56,7 +56,7 @@ def sentence_on(error: OSError) -> str:
 
 def whole(home: Home, payload: Payload, choice: Choice, progress: Progress) -> str:
     """An environment of this release that was made to its end and checked, made where missing."""
-    variant = choice.variant or fitting()
+    variant = choice.variant or fitting_in(payload)
     name = base = f"{PREFIX}{payload.version}-{variant.value}"
     if home.is_whole(name):
         return name
@@ -73,6 +73,12 @@ def whole(home: Home, payload: Payload, choice: Choice, progress: Progress) -> s
         home.remove(name)
         raise
     return name
+
+
+def fitting_in(payload: Payload) -> Variant:
+    """The variant that fits the machine; for the processor where this release has no other."""
+    found = fitting()
+    return found if payload.has_torch(found) else Variant.CPU
 
 
 def kept(home: Home, payload: Payload) -> Payload:

@@ -38,9 +38,12 @@ class Payload:
     def packages(self) -> Path:
         return self.folder / "pins" / "run.txt"
 
+    def has_torch(self, variant: Variant) -> bool:
+        return self._torch(variant).is_file()
+
     def torch(self, variant: Variant) -> Path:
         """The pins of torch for this machine. SetupError where this release has none."""
-        path = self.folder / "pins" / torch_pins(sys.platform, variant)
+        path = self._torch(variant)
         if not path.is_file():
             raise SetupError(
                 f"This release brings no pinned torch for {variant.value} here ({path.name}). "
@@ -61,6 +64,9 @@ class Payload:
                 raise SetupError(
                     f"{name} of the archive {words}. Download and unpack it once more.", Cause.HASH
                 )
+
+    def _torch(self, variant: Variant) -> Path:
+        return self.folder / "pins" / torch_pins(sys.platform, variant)
 
     def _one(self, pattern: str) -> Path:
         found = [self.folder / name for name in self.files if Path(name).match(pattern)]

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from installer.bootstrap import windows
 from installer.commands import Cause, SetupError
 
 VARIABLE = "RUBATO_PROGRAM"
@@ -68,7 +69,7 @@ class Home:
     def remove(self, name: str) -> None:
         """Remove an environment. What Windows holds open is swept later."""
         gone = self.folder / (_GONE + name)
-        shutil.rmtree(gone, ignore_errors=True)
+        _remove_tree(gone)
         try:
             self.env(name).rename(gone)
         except FileNotFoundError:
@@ -80,7 +81,11 @@ class Home:
     def sweep(self) -> None:
         """Remove what an earlier run left half removed."""
         for path in self.folder.glob(_GONE + "*"):
-            shutil.rmtree(path, ignore_errors=True)
+            _remove_tree(path)
+
+
+def _remove_tree(path: Path) -> None:
+    shutil.rmtree(windows.verbatim(path), ignore_errors=True)
 
 
 def python_in(env: Path) -> Path:

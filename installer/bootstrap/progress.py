@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from installer.commands import DROPPED, SetupError
+from installer.commands import DROPPED, NO_WINDOW, SetupError
 
 CANCELLED = 3  # the exit status of a window whose person pressed Cancel or closed it
 
@@ -100,7 +100,12 @@ class Progress:
         """
         try:
             self._window = subprocess.Popen(
-                command, env=env, stdin=subprocess.PIPE, text=True, encoding="utf-8"
+                command,
+                env=env,
+                stdin=subprocess.PIPE,
+                text=True,
+                encoding="utf-8",
+                creationflags=NO_WINDOW,
             )
         except OSError:
             return

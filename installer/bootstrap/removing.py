@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from installer.bootstrap import desktop
+from installer.bootstrap import desktop, windows
 from installer.bootstrap.places import Home, opened
 
 NAME = "rubato"
@@ -60,5 +60,5 @@ def _remove(folder: Path) -> list[Path]:
         failed.append(Path(path))
 
     if folder.exists():
-        shutil.rmtree(folder, onerror=note)
+        shutil.rmtree(windows.verbatim(folder), onerror=note)
     return failed

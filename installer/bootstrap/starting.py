@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from installer.bootstrap import pointer
+from installer.bootstrap import pointer, windows
 from installer.bootstrap.payload import BOOTSTRAPPER
 from installer.bootstrap.places import Home
 from installer.commands import SetupError
@@ -53,7 +53,7 @@ def run(home: Home, name: str, words: Sequence[str]) -> int:
     """
     os.environ[STARTED_VARIABLE] = str(home.env(name) / pointer.STARTED)
     if Path(sys.prefix).resolve() != home.env(name).resolve():
-        program = [str(home.python(name)), str(home.env(name) / BOOTSTRAPPER)]
+        program = [str(windows.like_us(home.python(name))), str(home.env(name) / BOOTSTRAPPER)]
         return _become([*program, "run", *words])
     sys.argv = ["rubato", *words]
     try:

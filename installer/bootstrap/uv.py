@@ -13,7 +13,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from installer.bootstrap.places import Home
-from installer.commands import TAIL_LINES, Cause, SetupError, advice, cause_of, index_settings
+from installer.commands import (
+    NO_WINDOW,
+    TAIL_LINES,
+    Cause,
+    SetupError,
+    advice,
+    cause_of,
+    index_settings,
+)
 
 _HEARD = re.compile(
     r"UV_(DEFAULT_INDEX|INDEX|INDEX_URL|EXTRA_INDEX_URL|INDEX_\w+_(USERNAME|PASSWORD)|FIND_LINKS|"
@@ -105,6 +113,7 @@ def follow(
             text=True,
             encoding="utf-8",
             errors="replace",
+            creationflags=NO_WINDOW,
         )
     except OSError as error:
         raise SetupError(f"{command[0]} cannot be started ({error.strerror}).") from error

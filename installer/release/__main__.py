@@ -24,7 +24,7 @@ from installer.release.changes import changes, version
 
 SUMS = "SHA256SUMS"
 # What wraps the archives: the target of the Makefile, and what it leaves in dist/.
-WRAPPERS = {"deb": "*.deb", "nsis": "*.exe"}
+WRAPPERS = {"deb": "*.deb", "nsis": "rubato-*.exe", "macos": "rubato-*-macos.zip"}
 # What no machine of ours can run; said in the notes of every release.
 NOT_RUN = (
     "Not run on a real machine by those who made it: Windows and macOS (the packages are pinned for"

@@ -1,0 +1,65 @@
+"""The program's icon as Windows and macOS want it: one file with a PNG for every size.
+
+Invariant: drawn from resources/icons/rubato.svg each time; no picture is kept beside it.
+"""
+
+import struct
+from collections.abc import Mapping
+from pathlib import Path
+
+from installer.plan import ROOT
+
+SVG = ROOT / "resources" / "icons" / "rubato.svg"
+ICO_SIZES = (16, 24, 32, 48, 64, 256)
+# Apple's names for a PNG of so many pixels.
+ICNS_KINDS = {"icp4": 16, "icp5": 32, "ic11": 32, "ic12": 64, "ic07": 128, "ic08": 256, "ic09": 512}
+
+
+def pngs(sizes: frozenset[int]) -> dict[int, bytes]:
+    """The icon at these sizes in pixels, each as the content of a PNG file."""
+    from PySide6.QtCore import QBuffer, QIODevice, Qt
+    from PySide6.QtGui import QImage, QPainter
+    from PySide6.QtSvg import QSvgRenderer
+
+    drawing, found = QSvgRenderer(str(SVG)), {}
+    for size in sizes:
+        image = QImage(size, size, QImage.Format.Format_ARGB32_Premultiplied)
+        image.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(image)
+        drawing.render(painter)
+        painter.end()
+        buffer = QBuffer()
+        buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+        image.save(buffer, "PNG")  # type: ignore[call-overload]
+        found[size] = bytes(buffer.data().data())
+    return found
+
+
+def write_ico(path: Path) -> None:
+    """Write rubato.ico for Windows."""
+    path.write_bytes(ico(pngs(frozenset(ICO_SIZES))))
+
+
+def write_icns(path: Path) -> None:
+    """Write rubato.icns for macOS."""
+    path.write_bytes(icns(pngs(frozenset(ICNS_KINDS.values()))))
+
+
+def ico(pictures: Mapping[int, bytes]) -> bytes:
+    """Pictures by their size in pixels, 256 at most, as an .ico."""
+    entries, offset = b"", 6 + 16 * len(pictures)
+    for size, png in sorted(pictures.items()):
+        edge = size % 256  # 0 means 256
+        entries += struct.pack("<BBBBHHII", edge, edge, 0, 0, 1, 32, len(png), offset)
+        offset += len(png)
+    pixels = b"".join(png for _, png in sorted(pictures.items()))
+    return struct.pack("<HHH", 0, 1, len(pictures)) + entries + pixels
+
+
+def icns(pictures: Mapping[int, bytes]) -> bytes:
+    """Pictures by their size in pixels, all that ICNS_KINDS names, as an .icns."""
+    parts = b"".join(
+        kind.encode() + struct.pack(">I", 8 + len(pictures[size])) + pictures[size]
+        for kind, size in ICNS_KINDS.items()
+    )
+    return b"icns" + struct.pack(">I", 8 + len(parts)) + parts

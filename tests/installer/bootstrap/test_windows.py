@@ -1,0 +1,76 @@
+"""What is different on Windows, tried where it can be: with streams that are None, with names of
+paths, with libraries that cannot be loaded.
+"""
+
+import sys
+from pathlib import Path, PureWindowsPath
+
+import pytest
+
+from installer.bootstrap import __main__ as bootstrapper
+from installer.bootstrap import making, payload, windows
+from installer.bootstrap.places import Home
+from installer.bootstrap.variant import Variant
+
+
+def test_without_a_terminal_a_failure_is_shown_in_a_box(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[str] = []
+    monkeypatch.setattr(windows, "show_error", shown.append)
+    monkeypatch.setattr(sys, "stdout", None)
+    monkeypatch.setattr(sys, "stderr", None)
+    assert bootstrapper.main(["roll-back"]) == 1
+    assert shown == ["There is no earlier version to go back to."]
+    assert sys.stderr is not None
+    sys.stderr.close()  # nothing of ours is left open
+
+
+def test_in_a_terminal_no_box_opens(
+    home: Home, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown: list[str] = []
+    monkeypatch.setattr(windows, "show_error", shown.append)
+    assert bootstrapper.main(["roll-back"]) == 1
+    assert shown == []
+    assert "no earlier version" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("own", "expected"), [("pythonw.exe", "pythonw.exe"), ("python.exe", "python.exe")]
+)
+def test_a_program_without_a_terminal_starts_another_one(own: str, expected: str) -> None:
+    assert windows.like_us(Path("env/Scripts/python.exe"), own).name == expected
+
+
+def test_a_long_path_is_given_to_windows_as_it_is() -> None:
+    path = PureWindowsPath(r"C:\Users\Jürgen\rubato-program\env-1")
+    assert windows.verbatim(path, "win32") == r"\\?\C:\Users\Jürgen\rubato-program\env-1"
+    assert windows.verbatim(PureWindowsPath(r"\\server\share\x"), "win32") == r"\\server\share\x"
+    assert windows.verbatim(Path("/home/x"), "linux") == "/home/x"
+
+
+def test_a_missing_runtime_is_named_with_the_way_to_it() -> None:
+    def load(name: str) -> None:
+        if name == "msvcp140.dll":
+            raise OSError(name)
+
+    sentence = windows.missing_runtime(load, "win32")
+    assert "msvcp140.dll" in sentence
+    assert windows.RUNTIME_PAGE in sentence
+    assert windows.missing_runtime(lambda name: None, "win32") == ""
+    assert windows.missing_runtime(load, "linux") == ""
+
+
+def test_a_release_without_cuda_for_windows_is_installed_for_the_processor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(making, "fitting", lambda: Variant.CUDA)
+    pins = tmp_path / "pins"
+    pins.mkdir()
+    (pins / "torch.txt").touch()
+    release = payload.Payload(tmp_path, "1", {})
+    assert making.fitting_in(release) is Variant.CPU
+    (pins / "torch-windows-cuda.txt").touch()
+    assert making.fitting_in(release) is Variant.CUDA
