@@ -13,7 +13,8 @@ FIRST_HALF = tests/app tests/end_to_end $(addprefix tests/engine/,asr assets aud
 
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 
-.PHONY: words tar help run demo llm test test-more check first-half second-half format requirements
+.PHONY: words tar deb try-deb help run demo llm test test-more check first-half second-half format \
+	requirements
 
 help:
 	@echo "make run           set up what is missing and start the assistant"
@@ -23,6 +24,8 @@ help:
 	@echo "make test-more     the tests that make test leaves out: real weights, fetched, and long ones"
 	@echo "make check         the checks and tests alone"
 	@echo "make format        format the code and mend what the linter can mend"
+	@echo "make deb           a package for Debian 12, built in a clean root (SUITES=trixie: Debian 13)"
+	@echo "make try-deb       installs, starts, updates, kills, rolls back and removes it in another"
 	@echo "make tar           the release as a tar that installs itself for one person"
 	@echo "make nsis          the installer for Windows (makensis makes it: apt-get install nsis)"
 	@echo "make release       a release in dist/: archives, hashes, list of parts, licences, notes"
@@ -64,6 +67,12 @@ format:
 requirements:
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m installer.pin $(if $(UPGRADE),--upgrade)
 	$(BIN)/python -m installer.pin_torch $(or $(UV_FIND_LINKS),$(PIP_FIND_LINKS))
+
+deb:
+	installer/debian/deb.sh build $(or $(SUITES),bookworm)
+
+try-deb:
+	installer/debian/deb.sh try $(or $(SUITES),bookworm)
 
 tar:
 	$(BIN)/python -m installer.bundle dist/rubato-$(VERSION) --tar

@@ -34,6 +34,7 @@ WINDOW_AND_SOUND = (
     Need("libEGL.so.1", "libegl1", "libglvnd-egl", "libglvnd"),
     Need("libGL.so.1", "libgl1", "libglvnd-glx", "libglvnd"),
     Need("libglib-2.0.so.0", "libglib2.0-0", "glib2", "glib2"),
+    Need("libgssapi_krb5.so.2", "libgssapi-krb5-2", "krb5-libs", "krb5"),  # QtNetwork, on Debian 13
     Need("libdbus-1.so.3", "libdbus-1-3", "dbus-libs", "dbus"),
     Need("libfontconfig.so.1", "libfontconfig1", "fontconfig", "fontconfig"),
     Need("libfreetype.so.6", "libfreetype6", "freetype", "freetype2"),

@@ -39,7 +39,7 @@ run_in_root() {
     local certificates=${SSL_CERT_FILE:-/etc/ssl/certs/ca-certificates.crt}
     export ROOT=$root BINDS="${binds[*]:-}" CERTIFICATES=$certificates
     # mounts and processes of its own, so that both end with the command
-    unshare --mount --pid --fork --kill-child bash -c '
+    exec unshare --mount --pid --fork --kill-child bash -c '
         set -e
         mount -t proc proc "$ROOT/proc"
         mount --rbind /dev "$ROOT/dev"

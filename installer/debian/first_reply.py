@@ -1,0 +1,130 @@
+"""Start the installed Rubato on a virtual display and sound card, ask it something aloud and
+recognise what it answers: `first_reply.py FOLDER` in the installed environment, under xvfb-run.
+
+Invariant: only the installed program is started, as a person does; the words are recognised among
+others by a recogniser that is shown nothing else.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pocketsphinx
+import soundfile
+import soxr
+
+sys.path.append(str(Path(__file__).parents[2]))  # the checkout, for its virtual sound card
+
+from tests.virtual_audio import VirtualAudio, virtual_audio
+
+QUESTION = "convert ten miles to kilometers"
+NUMBERS = ("six", "sixteen", "sixty", "twenty", "eleven", "one hundred", "fourteen", "thirty")
+RATE = 16_000  # Hz, the recogniser's
+PATIENCE_S = 180.0
+
+
+def main(folder: Path) -> int:
+    question = folder / "question.wav"
+    subprocess.run(["flite", "-voice", "slt", "-t", QUESTION, "-o", str(question)], check=True)
+    text = reply_without_a_window(question, folder)
+    with virtual_audio(folder) as card:
+        reply, after_s = reply_of_the_window(card, question, folder)
+    heard = recognised(reply)
+    print(f"    {after_s:.0f} s after the start it answered; written {text!r}, heard {heard!r}")
+    if "sixteen" not in heard:
+        print("    the reply of the window was not recognised")
+        return 1
+    return 0
+
+
+def reply_without_a_window(question: Path, folder: Path) -> str:
+    """What it answers to the file, in words; SystemExit when that is not the sum."""
+    command = ["rubato", "converse", "--mic", str(question), "--speaker", str(folder / "plain.wav")]
+    done = subprocess.run([*command, "--json"], stdout=subprocess.PIPE, text=True, check=True)
+    reply = "".join(turn["reply"] for turn in json.loads(done.stdout)["turns"])
+    if "16" not in reply and "sixteen" not in reply:
+        sys.exit(f"The answer to {QUESTION!r} was {reply!r}.")
+    return reply
+
+
+def reply_of_the_window(card: VirtualAudio, question: Path, folder: Path) -> tuple[Path, float]:
+    """The recording of the first reply, and how long after the start it began."""
+    started, wav = folder / "started", folder / "reply.wav"
+    env = os.environ | card.env | {"RUBATO_STARTED": str(started)}
+    began = time.monotonic()
+    with card.recording(wav), subprocess.Popen(["rubato"], env=env) as program:
+        try:
+            until(started.exists, "window")
+            while not (at_s := sound_in(wav)):
+                if time.monotonic() - began > PATIENCE_S or program.poll() is not None:
+                    sys.exit("No reply was heard.")
+                card.speak(question)
+                wait_for_sound(wav, 12.0)
+            after_s = time.monotonic() - began
+            until(lambda: silent_since(wav, 2.0), "end of the reply")
+        finally:
+            program.terminate()
+    print(f"    the reply begins {at_s:.0f} s into the recording")
+    return wav, after_s
+
+
+def wait_for_sound(wav: Path, seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and not sound_in(wav):
+        time.sleep(0.2)
+
+
+def until(condition: Callable[[], bool], what: str) -> None:
+    end = time.monotonic() + PATIENCE_S
+    while not condition():
+        if time.monotonic() > end:
+            sys.exit(f"The {what} did not come.")
+        time.sleep(0.2)
+
+
+def samples(wav: Path) -> np.ndarray:
+    """All that has been recorded so far, one channel at 48 kHz; its header may not be complete."""
+    data = wav.read_bytes()[44:]
+    return np.frombuffer(data[: len(data) // 4 * 4], "<i2")[::2] / 32768
+
+
+def sound_in(wav: Path) -> float:
+    """When something is first heard in the recording, in seconds; 0 when nothing is."""
+    loud = np.flatnonzero(np.abs(samples(wav)) > 0.02)
+    return loud[0] / 48_000 if len(loud) else 0.0
+
+
+def silent_since(wav: Path, seconds: float) -> bool:
+    return not np.any(np.abs(samples(wav)[-int(seconds * 48_000) :]) > 0.01)
+
+
+def recognised(wav: Path) -> str:
+    """Which of the possible answers is said in the recording."""
+    pcm = samples(wav)
+    loud = np.flatnonzero(np.abs(pcm) > 0.01)
+    spoken = soxr.resample(pcm[loud[0] : loud[-1]].astype(np.float32), 48_000, RATE)
+    quiet = np.zeros(RATE // 4, np.float32)
+    noise = np.random.default_rng(0).normal(0, 0.003, len(spoken) + RATE // 2)
+    whole = np.concatenate([quiet, spoken, quiet]) + noise
+    soundfile.write(wav.with_name("heard.wav"), whole, RATE)
+    numbers = " | ".join(NUMBERS)
+    grammar = "#JSGF V1.0;\ngrammar g;\npublic <reply> = ten miles (is | are) [about] (NUMBER) "
+    grammar += "[point (one | nine | two)] kilometers;\n"
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "g.gram")
+        path.write_text(grammar.replace("NUMBER", numbers))
+        decoder = pocketsphinx.Decoder(jsgf=str(path), samprate=RATE, loglevel="FATAL", cmn="batch")
+    decoder.start_utt()
+    decoder.process_raw((np.clip(whole, -1, 1) * 32767).astype("<i2").tobytes(), full_utt=True)
+    decoder.end_utt()
+    return decoder.hyp().hypstr if decoder.hyp() else ""
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))
