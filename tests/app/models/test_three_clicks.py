@@ -2,59 +2,24 @@
 against a hub on loopback, through the real engine and the real llama.cpp.
 """
 
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication
+from PySide6.QtWidgets import QApplication
 
 from app.look.theme import Theme
-from app.window import Window
-from engine.api import Command, Part, Ready, SendText, Settings
+from engine.api import Part, Ready, SendText
 from engine.models import listing, machine
+from tests.app.models.person import Person
 from tests.engine.llm.conftest import write_gguf
 from tests.engine.models.small_catalogue import small_hub
-from tests.faults.whole import PATIENCE_S, Whole, whole
+from tests.faults.whole import whole
 
 pytest.importorskip("llama_cpp")
 pytestmark = pytest.mark.slow
 MOST_CLICKS = 3
 SMALL = machine.Machine(4_000, 2)
 QUESTION = "who wrote Hamlet"
-
-
-class Person:
-    """Sees the window, and clicks; events come to it in the order the engine tells them."""
-
-    def __init__(self, engine: Whole, theme: Theme) -> None:
-        self.clicks = 0
-        self._engine = engine
-        self._seen = 0
-        self.window = Window(Settings(), self._post, theme)
-        self.window.show()
-
-    def _post(self, command: Command) -> None:
-        self._engine.engine.post(command)
-
-    def click(self, button: QAbstractButton) -> None:
-        self.see(lambda: button.isVisible() and button.isEnabled())
-        for _ in range(3):
-            QApplication.processEvents()  # it stands where it will be
-        self.clicks += 1
-        QTest.mouseClick(button, Qt.MouseButton.LeftButton)
-
-    def see(self, condition: Callable[[], object]) -> None:
-        deadline = time.monotonic() + PATIENCE_S
-        while not condition():
-            assert time.monotonic() < deadline, self._engine.events[-20:]
-            for event in list(self._engine.events)[self._seen :]:
-                self._seen += 1
-                self.window.on_event(event)
-            QApplication.processEvents()
-            time.sleep(0.01)
 
 
 def test_three_clicks_lead_to_a_real_language_model_and_the_recommended_recogniser(
@@ -82,5 +47,4 @@ def test_three_clicks_lead_to_a_real_language_model_and_the_recommended_recognis
 
         person.see(thinks)
         assert person.clicks <= MOST_CLICKS
-        person.window.hide()
-        person.window.deleteLater()
+        person.leave()

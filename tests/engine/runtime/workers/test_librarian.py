@@ -133,6 +133,14 @@ def test_what_is_recommended_is_fetched_and_used(desk: Desk) -> None:
     assert desk.of(api.ModelsListed)[-1].recommendation.megabytes == 0
 
 
+def test_a_recogniser_that_auto_means_once_it_is_here_is_used(desk: Desk) -> None:
+    desk.librarian.post(api.FetchModels(("whisper-base",)))
+    assert not desk.settled("whisper-base").failed
+    desk.wait(lambda: desk.of(ModelChosen))
+    assert desk.of(ModelChosen)[0].changes[0] == ("recogniser.engine", "auto")
+    assert desk.entry("whisper-base").in_use
+
+
 def test_a_cut_fetch_goes_on_by_itself(desk: Desk, hub: Hub) -> None:
     hub.cut_at = 100_000
     desk.librarian.post(api.FetchModels(("qwen3-4b",)))
