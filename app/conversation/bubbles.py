@@ -29,7 +29,7 @@ from app.look.theme import Theme, scaled
 PAD_X = 15.0  # between a bubble's edge and its text, in logical pixels, like all sizes here
 PAD_Y = 9.0
 GAP = 10.0  # between the bubbles of one turn
-TURN_GAP = 22.0
+TURN_GAP = 26.0  # the tools of a reply have room in it
 RADIUS = 16.0
 DOOR = 32.0  # height of a button below a reply; its line of text is half as high
 INDENT = 24.0  # of a list's item, a quotation

@@ -126,8 +126,12 @@ class ConversationDocument(QTextDocument):
 
     def door_block(self, exchange: Exchange) -> QTextBlock | None:
         """The block with room for a button; None while there is none."""
+        return self.caption_block(exchange) if exchange.has_door else None
+
+    def caption_block(self, exchange: Exchange) -> QTextBlock | None:
+        """The block below its reply; None while there is none."""
         place = self._find(exchange)
-        if place is None or place.caption is None or not exchange.has_door:
+        if place is None or place.caption is None:
             return None
         return self.findBlockByNumber(place.caption_block)
 

@@ -23,6 +23,7 @@ from app.conversation import bubbles
 from app.conversation.document import ConversationDocument
 from app.conversation.door import Door
 from app.conversation.replay import Place, step, step_reply, word_at
+from app.conversation.tools import ReplyTools
 from app.conversation.transcript import Exchange, Transcript
 from app.language.words import tr
 from app.look.overlay import OverlayBar
@@ -88,6 +89,8 @@ class Conversation(QTextEdit):
         bar.valueChanged.connect(self._on_scrolled)
         bar.rangeChanged.connect(self._follow)
         OverlayBar(self)
+        self.tools = ReplyTools(self.transcript, self.door, theme, self)
+        self.tools.wanted_again.connect(lambda turn: self.word_chosen.emit(turn, 0))
         self.door.follow()
         theme.changed.connect(self.rebuild)
         self.rebuild()
@@ -106,6 +109,7 @@ class Conversation(QTextEdit):
         self._document.show_exchange(exchange)
         self._faint_unheard()
         self.door.place()
+        self.tools.place()
         if was_blank != self._document.is_blank:
             self.emptied.emit(self._document.is_blank)
         self._follow()
@@ -140,6 +144,7 @@ class Conversation(QTextEdit):
                 self._document.show_exchange(exchange)
         self._faint_unheard()
         self.door.place()
+        self.tools.place()
         self._follow()
 
     def follow_again(self) -> None:
@@ -258,6 +263,7 @@ class Conversation(QTextEdit):
         if found is None:
             return None
         exchange, index = found
+        self.tools.point_at(exchange)
         at = at + QPointF(0, self.verticalScrollBar().value())
         near = (word_at(exchange, index), word_at(exchange, index - 1))
         hits = (each for each in near if each and any(r.contains(at) for r in self._rects(each)))
@@ -281,6 +287,7 @@ class Conversation(QTextEdit):
         move, by = _MARK_KEYS[key]
         self._mark = move(self.transcript, self._mark, by)
         if self._mark is not None:
+            self.tools.point_at(self._mark.exchange)
             self._show(self._rects(self._mark))
             spoken = QAccessibleAnnouncementEvent(self, self._mark.text)
             QAccessible.updateAccessibility(spoken)

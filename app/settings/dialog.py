@@ -6,6 +6,7 @@ Invariant: it is never modal and asks nothing back; closing it loses nothing.
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QDialog,
+    QPushButton,
     QScrollArea,
     QTabWidget,
     QVBoxLayout,
@@ -14,6 +15,7 @@ from PySide6.QtWidgets import (
 
 from app.devices import Devices
 from app.language.words import tr
+from app.look.icons import icon
 from app.look.overlay import OverlayBar
 from app.look.theme import Theme
 from app.settings.fields import Editor, SettingRow
@@ -41,6 +43,7 @@ class SettingsDialog(QDialog):
         self._devices = devices
         self._editors: list[Editor] = []
         self._rows: list[tuple[Field, QWidget]] = []
+        self.folds: list[QPushButton] = []  # one for each page with advanced settings
         self.setWindowTitle(tr("Settings"))
         self.setModal(False)
         self.resize(620, 600)
@@ -54,6 +57,8 @@ class SettingsDialog(QDialog):
         column.setContentsMargins(0, 8, 0, 0)
         column.addWidget(self.tabs)
         self._show_values()
+        self._tint_folds()
+        theme.changed.connect(self._tint_folds)
 
     def on_event(self, event: Event) -> None:
         match event:
@@ -101,7 +106,11 @@ class SettingsDialog(QDialog):
         if page.at_login:
             column.addWidget(LoginRow(self._theme, self._devices, content))
         for field in page.fields:
-            column.addWidget(self._make_row(field, content))
+            if not field.advanced:
+                column.addWidget(self._make_row(field, content))
+        advanced = [field for field in page.fields if field.advanced]
+        if advanced:
+            column.addWidget(self._make_fold(advanced, content))
         column.addStretch(1)
         area = QScrollArea(self)
         area.setWidgetResizable(True)
@@ -110,6 +119,35 @@ class SettingsDialog(QDialog):
         area.setWidget(content)
         OverlayBar(area)
         return area
+
+    def _make_fold(self, fields: list[Field], parent: QWidget) -> QWidget:
+        """What few people need, behind a button."""
+        rows = QWidget(parent)
+        inside = QVBoxLayout(rows)
+        inside.setContentsMargins(0, 0, 0, 0)
+        inside.setSpacing(18)
+        for field in fields:
+            inside.addWidget(self._make_row(field, rows))
+        fold = QPushButton(tr("Advanced"), parent)
+        fold.setProperty("kind", "fold")
+        fold.setCheckable(True)
+        fold.setCursor(Qt.CursorShape.PointingHandCursor)
+        fold.toggled.connect(rows.setVisible)
+        fold.toggled.connect(lambda _: self._tint_folds())
+        rows.hide()
+        self.folds.append(fold)
+        around = QWidget(parent)
+        column = QVBoxLayout(around)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(12)
+        column.addWidget(fold, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addWidget(rows)
+        return around
+
+    def _tint_folds(self) -> None:
+        for fold in self.folds:
+            name = "chevron-up" if fold.isChecked() else "chevron-down"
+            fold.setIcon(icon(name, self._theme.colour("muted")))
 
     def _make_row(self, field: Field, parent: QWidget) -> QWidget:
         row = SettingRow(field, self._theme, self._devices, parent)

@@ -53,8 +53,8 @@ PAGES = (
                     "Takes the loudspeaker out of the microphone, so you can interrupt by speaking."
                 ),
             ),
-            Field("audio.noise_suppression", mark("Suppress noise"), Flag()),
-            Field("audio.gain_control", mark("Even out my loudness"), Flag()),
+            Field("audio.noise_suppression", mark("Suppress noise"), Flag(), advanced=True),
+            Field("audio.gain_control", mark("Even out my loudness"), Flag(), advanced=True),
             Field(
                 "audio.lead_ms",
                 mark("Lead"),
@@ -63,6 +63,7 @@ PAGES = (
                     "How far speech is made ahead. Less follows the rate slider sooner; more"
                     " survives a busy machine."
                 ),
+                advanced=True,
             ),
         ),
     ),
@@ -163,6 +164,7 @@ PAGES = (
                     " is never saved."
                 ),
                 OnlyWith(_MODEL, "server"),
+                advanced=True,
             ),
             Field("language_model.system_prompt", mark("Instructions"), Text(lines=4)),
             Field(
@@ -170,6 +172,7 @@ PAGES = (
                 mark("Temperature"),
                 Number(0.0, 2.0, 0.1, decimals=1),
                 mark("Higher is more surprising."),
+                advanced=True,
             ),
         ),
     ),
@@ -199,6 +202,7 @@ PAGES = (
                         Option("cpu", mark("Processor")),
                     )
                 ),
+                advanced=True,
             ),
             Field(
                 "speech.profile",
@@ -214,6 +218,7 @@ PAGES = (
                 ),
                 mark("On the processor, fewer bits are faster and lose some sound."),
                 OnlyWith(_SYNTHESISER, "voxtream2"),
+                advanced=True,
             ),
             Field(
                 "speech.pacing",
@@ -229,6 +234,7 @@ PAGES = (
                 mark("Seed"),
                 Number(0, 1_000_000, 1),
                 mark("The same seed speaks the same words the same way."),
+                advanced=True,
             ),
         ),
     ),

@@ -93,6 +93,7 @@ class Field:
     kind: Kind
     help: str = ""
     only: OnlyWith | None = None  # None = always shown
+    advanced: bool = False  # folded away until it is asked for
 
 
 @dataclass(frozen=True)

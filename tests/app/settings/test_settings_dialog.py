@@ -85,6 +85,9 @@ def test_the_precision_is_asked_only_for_the_voice_that_has_several(dialog, post
     dialog.on_event(SettingChanged("speech.engine", "starter"))
     assert not row.isVisible()
     dialog.on_event(SettingChanged("speech.engine", "voxtream2"))
+    assert not row.isVisible()  # folded
+    for fold in dialog.folds:
+        fold.click()
     assert row.isVisible()
     box = control(dialog, "speech.profile", QComboBox)
     box.setCurrentIndex(box.findData("int8"))

@@ -1,0 +1,103 @@
+"""What can be done with a reply, in small buttons below it: copy it, hear it again.
+
+Invariant: they stand at one reply at a time, the one pointed at or marked, else the newest, and
+never over any text.
+"""
+
+from PySide6.QtCore import QSize, QTimer, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QHBoxLayout, QTextEdit, QWidget
+
+from app.conversation import bubbles
+from app.conversation.document import ConversationDocument
+from app.conversation.door import Door
+from app.conversation.transcript import Exchange, Transcript
+from app.language.words import tr
+from app.look.icons import IconButton
+from app.look.plain_text import plain
+from app.look.theme import Theme
+
+_ICON = QSize(16, 16)
+_COPIED_MS = 1500
+
+
+class ReplyTools(QWidget):
+    """Signals:
+    wanted_again(int): a turn whose reply is to be heard again.
+    """
+
+    wanted_again = Signal(int)
+
+    def __init__(self, transcript: Transcript, door: Door, theme: Theme, view: QTextEdit) -> None:
+        """`view` has its document already."""
+        super().__init__(view)
+        self._transcript = transcript
+        self._door = door
+        self._view = view
+        self._pointed: Exchange | None = None  # None = at none, or at one that is gone
+        self.copy = IconButton("copy", tr("Copy this reply"), theme, self)
+        self.again = IconButton("replay", tr("Hear this reply again"), theme, self)
+        self._copied = QTimer(self, singleShot=True, interval=_COPIED_MS)
+        self._copied.timeout.connect(lambda: self.copy.show_as("copy", tr("Copy this reply")))
+        self.copy.clicked.connect(self._on_copy)
+        self.again.clicked.connect(self._on_again)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(2)
+        for button in (self.copy, self.again):
+            button.setProperty("kind", "small")
+            button.setIconSize(_ICON)
+            row.addWidget(button)
+        self._follow()
+        self.hide()
+
+    @property
+    def exchange(self) -> Exchange | None:
+        """Whose reply they are for; None while there is none that is over."""
+        over = [each for each in self._transcript.exchanges if each.ending and each.reply.strip()]
+        if self._pointed is not None and any(each is self._pointed for each in over):
+            return self._pointed
+        return over[-1] if over else None
+
+    def point_at(self, exchange: Exchange) -> None:
+        """Stand at this reply from now on."""
+        if exchange is not self._pointed:
+            self._pointed = exchange
+            self.place()
+
+    def _follow(self) -> None:
+        """From now on move with the reply."""
+        self._view.verticalScrollBar().valueChanged.connect(self.place)
+        self._view.document().documentLayout().documentSizeChanged.connect(self.place)
+
+    def place(self) -> None:
+        """Stand below the reply, behind its caption if it has one."""
+        document, exchange = self._view.document(), self.exchange
+        assert isinstance(document, ConversationDocument)
+        block = document.reply_block(exchange) if exchange is not None else None
+        if exchange is None or block is None:
+            self.hide()
+            return
+        size = self.sizeHint()
+        caption = document.caption_block(exchange)
+        if caption is None:
+            bubble = bubbles.bubble_rect(block)
+            left, top = bubble.left() + bubbles.PAD_X - 4, bubble.bottom() + 1
+        else:
+            rect = bubbles.text_rect(caption)
+            left, top = rect.right() + bubbles.GAP, rect.center().y() - size.height() / 2
+            if exchange.has_door and not self._door.isHidden():
+                left = max(left, self._door.geometry().right() + bubbles.GAP)
+        top -= self._view.verticalScrollBar().value()
+        self.setGeometry(int(left), int(top), size.width(), size.height())
+        self.setVisible(0 <= top <= self._view.viewport().height() - size.height())
+
+    def _on_copy(self) -> None:
+        if self.exchange is not None:
+            QGuiApplication.clipboard().setText(plain(self.exchange.reply))
+            self.copy.show_as("check", tr("Copied"))
+            self._copied.start()
+
+    def _on_again(self) -> None:
+        if self.exchange is not None:
+            self.wanted_again.emit(self.exchange.turn)

@@ -1,0 +1,88 @@
+"""What can be done with a reply: copied as it was written, heard again from its beginning."""
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication
+
+from app.conversation import bubbles
+from app.window import Window
+from engine.api import Command, Ending, ModelWanted, Phase, PhaseChanged, Replay
+from tests.fakes_engine import READY, lacking_turn, speaking_turn, spoken_turn
+
+FIRST = "# Cake\n\nTake **flour**."
+
+
+@pytest.fixture
+def talked(window: Window, posted: list[Command]) -> Window:
+    tell(window, *READY, *spoken_turn(1, "a", FIRST), *spoken_turn(2, "b", "Ten."))
+    posted.clear()
+    return window
+
+
+def tell(window: Window, *events) -> None:
+    for event in events:
+        window.on_event(event)
+    QApplication.processEvents()
+
+
+def hover(qtbot, window: Window, turn: int) -> None:
+    view = window.conversation
+    exchange = next(each for each in view.transcript.exchanges if each.turn == turn)
+    block = view._document.reply_block(exchange)
+    at = bubbles.text_rect(block).center().toPoint() - QPoint(0, view.verticalScrollBar().value())
+    qtbot.mouseMove(view.viewport(), at + QPoint(1, 0))
+    qtbot.mouseMove(view.viewport(), at)
+    qtbot.waitUntil(lambda: view.tools.exchange is exchange)
+
+
+def test_the_newest_reply_has_them_until_another_is_pointed_at(
+    qtbot, talked: Window, posted: list[Command]
+) -> None:
+    tools = talked.conversation.tools
+    assert tools.isVisible()
+    tools.copy.click()
+    assert QGuiApplication.clipboard().text() == "Ten."
+    hover(qtbot, talked, 1)
+    tools.copy.click()
+    assert QGuiApplication.clipboard().text() == FIRST
+    tools.again.click()
+    assert posted == [Replay(1, 0)]
+
+
+def test_the_keys_that_mark_a_word_bring_them_along(qtbot, talked: Window) -> None:
+    view = talked.conversation
+    view.setFocus()
+    for _ in range(2):
+        qtbot.keyClick(view, Qt.Key.Key_Up, Qt.KeyboardModifier.ControlModifier)
+    assert view.tools.exchange.turn == 1
+
+
+def test_a_reply_that_is_still_spoken_has_none(window: Window) -> None:
+    tools = window.conversation.tools
+    tell(window, *speaking_turn(1, "a", "It is ten.", word="is"))
+    assert not tools.isVisible()
+    tell(window, *spoken_turn(2, "b", "Yes."))
+    assert tools.exchange.turn == 2
+
+
+def test_they_stand_over_no_text_and_no_other_button(window: Window) -> None:
+    ends = spoken_turn(1, "a", "It is ten.", heard="It", ending=Ending.INTERRUPTED_BY_ESCAPE)
+    for turn in (ends, lacking_turn(2, "b"), spoken_turn(3, "c", "Yes.")):
+        tell(window, *turn)
+        view = window.conversation
+        rect = view.tools.geometry().translated(0, view.verticalScrollBar().value())
+        block = view.document().begin().next()
+        while block.isValid():
+            if block.text().strip():
+                assert not bubbles.text_rect(block).toRect().intersects(rect), block.text()
+            block = block.next()
+        if not view.door.isHidden():
+            assert not view.door.geometry().intersects(view.tools.geometry())
+
+
+def test_they_go_with_the_conversation(talked: Window) -> None:
+    talked.conversation.clear_all()
+    assert not talked.conversation.tools.isVisible()
+    tell(talked, ModelWanted(9), PhaseChanged(9, Phase.IDLE))
+    assert talked.conversation.tools.exchange is None
