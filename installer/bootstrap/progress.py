@@ -15,6 +15,7 @@ from typing import Protocol
 
 from installer.commands import DROPPED, NO_WINDOW, SetupError
 
+FAILED = "failed"  # the detail of the last thing shown, when it is the sentence why
 CANCELLED = 3  # the exit status of a window whose person pressed Cancel or closed it
 
 
@@ -38,6 +39,8 @@ class Words:
         self._last = ""
 
     def show(self, part: float, title: str, detail: str) -> None:
+        if detail == FAILED:  # said once more where it ends
+            return
         if title != self._last:
             self._last = title
             print(f"{part:4.0%}  {title}", flush=True)
@@ -67,6 +70,7 @@ class Progress:
     _window: "subprocess.Popen[str] | None" = None
     _running: "subprocess.Popen[str] | None" = None
     _cancelled: bool = False
+    window_gone: threading.Event = field(default_factory=threading.Event)
 
     def step(self, name: str, part: float, title: str) -> None:
         """Begin a step; `part` of everything, 0 to 1, is done. Cancelled when it should end."""
@@ -114,20 +118,23 @@ class Progress:
 
     def close_window(self) -> None:
         window, self._window = self._window, None
-        if window is not None and window.stdin is not None:
+        if window is None:
+            return
+        if window.stdin is not None:
             with contextlib.suppress(OSError):  # it has gone
                 window.stdin.close()
-            window.wait()
+        window.wait()
 
     def failed(self, sentence: str) -> None:
         """Show the end of a failed installation until the window is closed."""
         self._title = sentence
-        self._tell("failed")
+        self._tell(FAILED)
 
     def _await_window(self) -> None:
         window = self._window
-        if window is not None and window.wait() == CANCELLED and self._window is window:
+        if window is not None and window.wait() == CANCELLED:
             self.cancel()
+        self.window_gone.set()
 
     def _tell(self, detail: str) -> None:
         self.view.show(self._part, self._title, detail)
@@ -135,8 +142,10 @@ class Progress:
             try:
                 self._window.stdin.write(as_json(self._part, self._title, detail))
                 self._window.stdin.flush()
-            except (OSError, ValueError):  # closed: the installation goes on
-                self._window = None
+            except OSError:  # it has gone: the installation goes on
+                with contextlib.suppress(OSError):
+                    self._window.stdin.close()
+                self._window.stdin = None
 
 
 def has_display() -> bool:

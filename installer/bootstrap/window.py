@@ -47,6 +47,7 @@ class Window(QWidget):
         self.setWindowTitle("Installing Rubato")
         self._title = QLabel("Rubato is being installed")
         self._title.setWordWrap(True)
+        self._title.setTextFormat(Qt.TextFormat.PlainText)
         font = self._title.font()
         font.setPointSizeF(font.pointSizeF() * 1.2)
         self._title.setFont(font)
@@ -54,6 +55,7 @@ class Window(QWidget):
         self._bar.setRange(0, 1000)
         self._bar.setTextVisible(False)
         self._detail = QLabel(" ")
+        self._detail.setTextFormat(Qt.TextFormat.PlainText)  # what a server sent may be in it
         self._detail.setAccessibleName("What is done right now")
         self._cancel = QPushButton("Cancel")
         self._cancel.clicked.connect(self.close)
@@ -68,7 +70,9 @@ class Window(QWidget):
         if detail == "failed":
             self._over = True
             self._cancel.setText("Close")
-            self._detail.setText(" ")
+            self._bar.hide()
+            self._detail.hide()
+            self.adjustSize()
             return
         width = self._detail.width()
         middle = Qt.TextElideMode.ElideMiddle

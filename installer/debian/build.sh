@@ -42,6 +42,12 @@ else
     say "torch: Debian's own, because none is pinned for $python here"
     apt-get -q install -y --no-install-recommends python3-torch >/var/log/apt.log 2>&1 ||
         { cat /var/log/torch.log; tail /var/log/apt.log; exit 1; }
+    has=$(dpkg-query -W -f '${Version}' python3-torch)
+    if dpkg --compare-versions "$has" lt 2.6; then
+        cat /var/log/torch.log
+        echo "No torch for $python can be reached, and Debian's own $has is too old." >&2
+        exit 1
+    fi
     for package in torch torchgen functorch; do
         [ -e "/usr/lib/python3/dist-packages/$package" ] &&
             ln -s "/usr/lib/python3/dist-packages/$package" "$site/$package"

@@ -1,10 +1,13 @@
 """A release of Rubato in small: real files and a uv that makes real environments, of one module."""
 
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+os.environ["QT_QPA_PLATFORM"] = "offscreen"  # before the first widget
 
 from installer.bootstrap import making, payload, variant
 from installer.bootstrap.payload import Payload
