@@ -28,6 +28,7 @@ help:
 	@echo "make try-deb       installs, starts, updates, kills, rolls back and removes it in another"
 	@echo "make tar           the release as a tar that installs itself for one person"
 	@echo "make nsis          the installer for Windows (makensis makes it: apt-get install nsis)"
+	@echo "make macos         the application for macOS, not signed"
 	@echo "make release       a release in dist/: archives, hashes, list of parts, licences, notes"
 	@echo "make words         look for the window's words anew, and compile their translations"
 	@echo "make requirements  pin all packages anew from pyproject.toml (UPGRADE=1: newest versions)"
@@ -101,3 +102,7 @@ words:
 nsis:
 	QT_QPA_PLATFORM=offscreen $(BIN)/python -m installer.windows dist/windows \
 		$(if $(PYTHON_FOR_WINDOWS),--python $(PYTHON_FOR_WINDOWS))
+
+.PHONY: macos
+macos:
+	QT_QPA_PLATFORM=offscreen $(BIN)/python -m installer.macos dist/macos

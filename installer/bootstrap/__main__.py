@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from installer.bootstrap import (
+    alert,
     desktop,
     making,
     payload,
@@ -17,7 +18,6 @@ from installer.bootstrap import (
     progress,
     removing,
     starting,
-    windows,
 )
 from installer.bootstrap.places import Home, default_folder
 from installer.bootstrap.variant import Variant
@@ -28,7 +28,7 @@ COMMANDS = ("start", "run", "install", "roll-back", "status", "uninstall")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    windowless = windows.open_streams()
+    windowless = alert.open_streams()
     words = list(sys.argv[1:] if arguments is None else arguments)
     if not words or words[0] not in (*COMMANDS, "-h", "--help"):
         words = ["start", *words]
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SetupError as error:
         print(f"rubato: {error}", file=sys.stderr, flush=True)
         if windowless and not isinstance(error, progress.Cancelled):
-            windows.show_error(str(error))
+            alert.show(str(error))
         return 1
     except KeyboardInterrupt:
         print("Stopped; the same command goes on from here.", file=sys.stderr, flush=True)

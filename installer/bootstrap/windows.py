@@ -4,7 +4,6 @@ Invariant: everything here can be imported, and says nothing is wrong, on any sy
 """
 
 import ctypes
-import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,23 +12,6 @@ WINDOWLESS = "pythonw.exe"  # Python without a terminal; its standard streams ar
 RUNTIME = ("msvcp140.dll", "vcruntime140.dll", "vcruntime140_1.dll")
 RUNTIME_PAGE = "https://aka.ms/vc14/vc_redist.x64.exe"
 _VERBATIM = "\\\\?\\"
-_ERROR_SIGN = 0x10
-
-
-def open_streams() -> bool:
-    """Give a process without a terminal streams that go nowhere; whether it lacked them."""
-    lacking = sys.stdout is None or sys.stderr is None
-    if lacking:
-        nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  as long as we run
-        sys.stdout = sys.stdout or nowhere
-        sys.stderr = sys.stderr or nowhere
-    return lacking
-
-
-def show_error(sentence: str) -> None:
-    """Say it in a box, for nobody sees the standard error of a program without a terminal."""
-    if sys.platform == "win32":
-        ctypes.windll.user32.MessageBoxW(None, sentence, "Rubato", _ERROR_SIGN)
 
 
 def like_us(python: Path, own: str = sys.executable) -> Path:

@@ -1,39 +1,12 @@
-"""What is different on Windows, tried where it can be: with streams that are None, with names of
-paths, with libraries that cannot be loaded.
-"""
+"""What is different on Windows, tried with names of paths and libraries that cannot be loaded."""
 
 import sys
 from pathlib import Path, PureWindowsPath
 
 import pytest
 
-from installer.bootstrap import __main__ as bootstrapper
 from installer.bootstrap import making, payload, windows
-from installer.bootstrap.places import Home
 from installer.bootstrap.variant import Variant
-
-
-def test_without_a_terminal_a_failure_is_shown_in_a_box(
-    home: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shown: list[str] = []
-    monkeypatch.setattr(windows, "show_error", shown.append)
-    monkeypatch.setattr(sys, "stdout", None)
-    monkeypatch.setattr(sys, "stderr", None)
-    assert bootstrapper.main(["roll-back"]) == 1
-    assert shown == ["There is no earlier version to go back to."]
-    assert sys.stderr is not None
-    sys.stderr.close()  # nothing of ours is left open
-
-
-def test_in_a_terminal_no_box_opens(
-    home: Home, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    shown: list[str] = []
-    monkeypatch.setattr(windows, "show_error", shown.append)
-    assert bootstrapper.main(["roll-back"]) == 1
-    assert shown == []
-    assert "no earlier version" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

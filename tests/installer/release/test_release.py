@@ -47,7 +47,7 @@ def test_a_release_is_whole_and_its_sums_are_right(tmp_path: Path):
         subprocess.run(check, cwd=folder, check=True, capture_output=True)
     notes = (folder / "NOTES.md").read_text()
     assert "Windows and macOS" in notes
-    assert "Not in this release: deb, nsis." in notes
+    assert "Not in this release: deb, nsis, macos." in notes
 
 
 @pytest.mark.usefixtures("fake_builds")

@@ -48,7 +48,7 @@ class Wine:
             env=self._env,
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            encoding="utf-8",
+            encoding="cp1252",  # what its own commands write
             errors="replace",
             timeout=300,
         )

@@ -1,0 +1,77 @@
+"""Rubato.app as far as it can be looked at away from a Mac."""
+
+import os
+import plistlib
+import subprocess
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from installer.macos import __main__ as macos
+
+ENTITLEMENTS = Path(macos.__file__).with_name("entitlements.plist")
+
+
+@pytest.fixture
+def app(qapp, tmp_path: Path) -> Path:
+    """The application around a release that only says how it was called."""
+    app = tmp_path / "Ångström's Programs" / macos.APP
+    release = app / "Contents" / "Resources" / "release"
+    release.mkdir(parents=True)
+    setup = release / "rubato-setup"
+    setup.write_text('#!/bin/sh\necho "$RUBATO_LAUNCHER"\nprintf "%s|" "$@"\n')
+    setup.chmod(0o755)
+    macos.put_application(app, "1.2")
+    return app
+
+
+def test_it_says_who_it_is_and_why_it_wants_the_microphone(app: Path) -> None:
+    info = plistlib.loads((app / "Contents" / "Info.plist").read_bytes())
+    assert info["CFBundleIdentifier"] == "org.rubato.Rubato"
+    assert info["CFBundleShortVersionString"] == "1.2"
+    assert "listens" in info["NSMicrophoneUsageDescription"]
+    assert (app / "Contents" / "MacOS" / info["CFBundleExecutable"]).is_file()
+    assert (app / "Contents" / "Resources" / info["CFBundleIconFile"]).read_bytes()[:4] == b"icns"
+
+
+def test_the_entitlements_let_it_hear_and_load_libraries_of_others() -> None:
+    granted = plistlib.loads(ENTITLEMENTS.read_bytes())
+    assert granted == dict.fromkeys(granted, True)
+    assert "com.apple.security.device.audio-input" in granted
+    assert "com.apple.security.cs.disable-library-validation" in granted
+
+
+def test_its_program_starts_the_release_in_it(app: Path) -> None:
+    program = app / "Contents" / "MacOS" / "Rubato"
+    done = subprocess.run(
+        [str(program), "--start-hidden", "a b"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"{program}\nstart|--start-hidden|a b|"
+
+
+def test_the_archive_keeps_what_may_be_run_and_is_the_same_each_time(
+    app: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    one, two = tmp_path / "one.zip", tmp_path / "two.zip"
+    macos.archive(app, one)
+    os.utime(app / "Contents" / "PkgInfo", (0, 0))
+    macos.archive(app, two)
+    assert one.read_bytes() == two.read_bytes()
+    with zipfile.ZipFile(one) as archive:
+        modes = {each.filename: each.external_attr >> 16 for each in archive.infolist()}
+    assert modes["Rubato.app/Contents/MacOS/Rubato"] == 0o100755
+    assert modes["Rubato.app/Contents/Info.plist"] == 0o100644
+
+
+@pytest.mark.long
+def test_the_whole_application_is_made(qapp, tmp_path: Path) -> None:
+    made = macos.make(tmp_path / "out")
+    assert [path.name for path in (tmp_path / "out").iterdir()] == [made.name]
+    with zipfile.ZipFile(made) as archive:
+        names = archive.namelist()
+        uv = archive.read("Rubato.app/Contents/Resources/release/uv")
+    assert uv[:4] == bytes.fromhex("cffaedfe")  # a program for 64-bit macOS
+    assert any(name.endswith(".whl") for name in names)
+    assert "Rubato.app/Contents/Resources/release/pins/torch.txt" in names
