@@ -160,9 +160,10 @@ class Librarian:
         name = errand.name
         show = self._shower(name, Activity.FETCHING)
         storage.fetch_all(name, show, lambda: name not in self._wanted)
-        self._tell(ModelSettled(name, "It is here, and is what was published."))
         # what is in use by now is so because the settings say 'auto': it is to be loaded
-        if name in self._to_use or entry(name, self._settings()).in_use:
+        used = name in self._to_use or entry(name, self._settings()).in_use
+        self._tell(ModelSettled(name, "It is here, and is what was published."))
+        if used:
             self._use(name)
         else:
             self._tell(Notice(f"{storage.with_needs(name)[-1].title} was fetched."))
