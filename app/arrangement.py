@@ -30,6 +30,7 @@ class Furniture:
     banner: QWidget
     panel: QWidget
     pages: Sequence[QWidget]
+    timers: QWidget
     notice: QWidget
     composer: Composer
     stage: Stage
@@ -112,7 +113,9 @@ class Arrangement:
     def _lay_out_talking(self) -> None:
         furniture = self._furniture
         above = Measured(furniture.banner, parent=self._talking)
-        below = Measured(furniture.notice, furniture.composer, parent=self._talking)
+        below = Measured(
+            furniture.timers, furniture.notice, furniture.composer, parent=self._talking
+        )
         for measured in (above, below):
             self._beside.moved.connect(measured.leave)
         column = QVBoxLayout(self._talking)

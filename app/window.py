@@ -45,6 +45,7 @@ from app.stage.talk_key import TalkKey
 from app.status.banner import Banner
 from app.status.notice import NoticeLine
 from app.status.parts import Parts
+from app.timers.panel import TimersPanel
 from app.voice.panel import dropped_file
 from engine.api import (
     ChangeSetting,
@@ -98,6 +99,7 @@ class Window(QWidget):
         self.conversation = Conversation(theme, self)
         self.welcome = Welcome(self.post, self)
         self.first_start = FirstStart(self.post, self.change, theme, self.devices, self)
+        self.timers = TimersPanel(self.post, theme, self)
         self.notice = NoticeLine(self)
         self.composer = Composer(self.post, theme, self)
         self.stage = Stage(self.post, self.parts, theme, self)
@@ -126,6 +128,7 @@ class Window(QWidget):
             self.conversation,
             self.welcome,
             self.history,
+            self.timers,
             self.notice,
             self.composer,
             self.stage,
@@ -278,6 +281,7 @@ class Window(QWidget):
             banner=self.banner,
             panel=self.history,
             pages=(self.welcome, self.first_start, self.conversation),
+            timers=self.timers,
             notice=self.notice,
             composer=self.composer,
             stage=self.stage,

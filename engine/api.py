@@ -20,6 +20,7 @@ from engine.messages.conversations import *
 from engine.messages.events import *
 from engine.messages.events import Event, TurnEnded
 from engine.messages.models import *
+from engine.messages.timers import *
 from engine.messages.voices import *
 from engine.messages.words import *
 from engine.resources import resource as resource

@@ -89,6 +89,11 @@ class HistorySettings:
 
 
 @dataclass(frozen=True)
+class PersonSettings:
+    name: str = ""  # what the person is called; told by "my name is", empty = not told
+
+
+@dataclass(frozen=True)
 class WindowSettings:
     theme: str = "system"  # 'system', 'light' or 'dark'
     language: str = "system"  # of the window, from the next start: 'system', 'en', 'de' or 'fr'
@@ -117,6 +122,7 @@ class Settings:
     language_model: LanguageModelSettings = field(default_factory=LanguageModelSettings)
     speech: SpeechSettings = field(default_factory=SpeechSettings)
     history: HistorySettings = field(default_factory=HistorySettings)
+    person: PersonSettings = field(default_factory=PersonSettings)
     window: WindowSettings = field(default_factory=WindowSettings)
     presence: PresenceSettings = field(default_factory=PresenceSettings)
 
@@ -193,6 +199,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "speech.seed": Range(0, 2**63 - 1),
         "speech.device": Choice(("auto", "cuda", "cpu")),
         "speech.profile": Choice(("auto", "full", "int8", "int4", "int4-8")),
+        "person.name": Shape(r"([^\s\0](.{0,38}[^\s\0])?)?", "a name of at most 40 characters"),
         "history.keep": Choice(("ask", "forever", "30 days", "never")),
         "window.first_start": Range(0, 5),
         "window.theme": Choice(("system", "light", "dark")),

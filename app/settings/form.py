@@ -166,6 +166,12 @@ PAGES = (
                 OnlyWith(_MODEL, "server"),
                 advanced=True,
             ),
+            Field(
+                "person.name",
+                mark("Your name"),
+                Text(),
+                mark("As you told it: “my name is …”. Kept on this computer; empty forgets it."),
+            ),
             Field("language_model.system_prompt", mark("Instructions"), Text(lines=4)),
             Field(
                 "language_model.temperature",

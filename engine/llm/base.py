@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
+from engine.messages.timers import TimerCommand, TimerKind
 from engine.settings import LanguageModelSettings
 
 
@@ -91,29 +92,44 @@ class StartTimer:
     seconds: float
     label: str
     text: str
+    kind: TimerKind = TimerKind.TIMER
 
 
 @dataclass(frozen=True)
-class CancelTimers:
-    """Cancel the timers with this label; the empty string cancels all."""
+class RememberName:
+    """Keep the person's name; the empty one forgets it."""
 
-    label: str = ""
+    name: str
 
 
 # What is being done to load a model, and how far it is (0..1, None = unknown). It is called often
 # and may raise Cancelled.
 Progress = Callable[[str, float | None], None]
 
-Action = ChangeRate | ChangeVolume | ChooseVoice | StopSpeaking | StartTimer | CancelTimers
+Action = (
+    ChangeRate
+    | ChangeVolume
+    | ChooseVoice
+    | StopSpeaking
+    | StartTimer
+    | TimerCommand
+    | RememberName
+)
 Delta = TextDelta | ThoughtDelta | Unanswered | Action
 
 
 @dataclass(frozen=True)
 class Timer:
-    """A running timer, for skills that are asked about it."""
+    """A running timer, for skills that are asked about it. `seconds` is how long it was set
+    for, and `number` its own.
+    """
 
     label: str
     remaining_s: float
+    number: int = 0
+    kind: TimerKind = TimerKind.TIMER
+    seconds: float = 0.0
+    paused: bool = False
 
 
 @dataclass(frozen=True)
@@ -125,6 +141,7 @@ class Situation:
     voice: str
     voices: tuple[str, ...]
     timers: tuple[Timer, ...] = ()
+    person: str = ""  # what the person is called; empty = not told
     capabilities: Mapping[str, str] | None = (
         None  # part -> what runs, for "what are you running on"
     )

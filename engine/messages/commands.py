@@ -5,6 +5,7 @@ from pathlib import Path
 
 from engine.messages.conversations import HistoryCommand, Replay
 from engine.messages.models import ModelCommand
+from engine.messages.timers import TimerCommand
 from engine.messages.voices import VoiceCommand
 
 
@@ -113,22 +114,22 @@ class Export:
     path: Path
 
 
+SettingCommand = SetHandsFree | SetRate | SetVolume | ChangeSetting
+
 Command = (
     PressTalk
     | ReleaseTalk
-    | SetHandsFree
     | SendText
     | Speak
     | StopReply
-    | SetRate
-    | SetVolume
-    | ChangeSetting
+    | SettingCommand
     | AddVoice
     | CancelClip
     | NewConversation
     | Record
     | Export
     | VoiceCommand
+    | TimerCommand
     | Replay
     | HistoryCommand
     | ModelCommand

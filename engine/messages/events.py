@@ -13,6 +13,7 @@ from engine.messages.conversations import (
     WordReplayed,
 )
 from engine.messages.models import ModelEvent
+from engine.messages.timers import TimerEvent
 from engine.messages.voices import VoiceEvent
 from engine.messages.words import Ending, Part, Phase
 
@@ -264,6 +265,7 @@ Event = (
     | Failed
     | Stopped
     | VoiceEvent
+    | TimerEvent
     | ModelEvent
     | ModelWanted
 )

@@ -18,6 +18,7 @@ from engine.messages import commands, events
 from engine.messages.commands import Command
 from engine.messages.events import Event
 from engine.messages.models import ListModels, ModelCommand
+from engine.messages.timers import TimerCommand
 from engine.messages.voices import VoiceCommand
 from engine.messages.words import Phase
 from engine.runtime.effects import Effects, heard
@@ -136,6 +137,7 @@ class Conductor:
             voice=self._status.voice,
             voices=self._status.voices,
             timers=self._timers.running(),
+            person=settings.person.name,
             capabilities=self._status.capabilities(),
         )
 
@@ -163,7 +165,7 @@ class Conductor:
         for text in self._timers.due():
             self._emit(events.TimerRang(text))
             self._decide(commands.Speak(text))
-        self._timers.save(self._emit)
+        self._timers.tell(self._emit)
         waits = (self._timers.wait_s(), self._preferences.save_if_due(now), self._watch(now))
         return min((wait for wait in waits if wait is not None), default=None)
 
@@ -222,13 +224,7 @@ class Conductor:
             self._decide(replace(command, text=text))
 
     @_on.register
-    def _(
-        self,
-        command: commands.SetHandsFree
-        | commands.SetRate
-        | commands.SetVolume
-        | commands.ChangeSetting,
-    ) -> None:
+    def _(self, command: commands.SettingCommand) -> None:
         match command:
             case commands.SetHandsFree(on):
                 self._change("audio.hands_free", on)
@@ -258,6 +254,10 @@ class Conductor:
     @_on.register
     def _(self, command: commands.Record) -> None:
         self._workers.recorder.post(command)
+
+    @_on.register
+    def _(self, command: TimerCommand) -> None:
+        self._timers.change(command)
 
     @_on.register
     def _(self, command: ModelCommand) -> None:

@@ -20,7 +20,7 @@ from engine.runtime.turn.log import TurnLog
 from engine.runtime.turn.replies import Replies
 from engine.runtime.workers.thinker import GetReady, Rest
 from engine.settings import Settings
-from engine.text.interaction import halts
+from engine.text.interaction import halts, lets_go_on
 
 
 class Effects:
@@ -125,6 +125,9 @@ class Effects:
             self._read_out(turn, unsaid)  # what was wished for is how to go on
         elif unsaid and halts(said.text):
             self._read_out(turn, "")  # what was wished for is silence
+        elif lets_go_on(said.text) and (rest := self._log.left_off(turn)):
+            self._log.goes_on(turn)
+            self._read_out(turn, rest)
         else:
             self.replies.answer(turn, self._log.history, paced=self._paced)
 

@@ -22,6 +22,12 @@ NODS = (
     *("wow", "oh wow", "really", "oh really", "got it", "i know", "true", "oh okay", "go ahead"),
     *("interesting", "that's right", "perfect"),
 )
+# What lets somebody go on who was halted.
+GOES_ON = (
+    *("go on", "resume", "continue", "carry on", "keep going", "go ahead"),
+    *("keep reading", "continue reading", "keep talking", "continue talking", "unpause"),
+    *("resume reading", "you can go on"),
+)
 # What is said to stop somebody, and is believed while it is being said.
 COMMANDS = frozenset(("stop", "wait", "cancel", "quiet", "pause"))
 _SPELLINGS = ("mm", "mmm", "hmm", "mhmm", "ya", "ok")
@@ -34,8 +40,19 @@ def words(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(text.lower()))
 
 
+def _bare(text: str) -> str:
+    """The words of a text, with no "please" around them."""
+    said = " ".join(_WORD.findall(text.lower()))
+    return said if said in HALTS else said.removeprefix("please ").removesuffix(" please")
+
+
+def lets_go_on(text: str) -> bool:
+    """Whether all of it asks to go on with what was being said."""
+    return _bare(text) in GOES_ON
+
+
 def halts(text: str) -> bool:
     """Whether all of it asks for silence ("wait a moment"); too short to be told from a nod by its
     length.
     """
-    return " ".join(_WORD.findall(text.lower())) in HALTS
+    return _bare(text) in HALTS

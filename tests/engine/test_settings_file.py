@@ -83,6 +83,7 @@ OTHERS: dict[str, Value] = {
     "speech.device": "cpu",
     "speech.profile": "int8",
     "history.keep": "30 days",
+    "person.name": 'Zoë "Z" O\'Neill',
     "window.first_start": 3,
     "window.theme": "dark",
     "window.language": "fr",

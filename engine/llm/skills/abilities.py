@@ -6,7 +6,7 @@ Invariant: every example sentence spoken here is understood by a skill (a test s
 """
 
 from engine.llm.base import Role
-from engine.llm.skills.matching.intent import Answer, Family, Intent, Occasion, Slots
+from engine.llm.skills.matching.intent import Answer, Family, Intent, Occasion, Slots, last_answer
 
 EXAMPLES = (
     "what time is it",
@@ -22,8 +22,8 @@ EXAMPLES = (
 _TOPICS = (
     (
         ("timers", "timer", "reminders"),
-        "I can set timers and reminders. Say: set a tea timer for three minutes, "
-        "how long is left, or cancel the timer.",
+        "I can set timers, alarms and reminders. Say: set a tea timer for three minutes, "
+        "how long is left, add a minute to the tea timer, or cancel the timer.",
     ),
     (
         ("arithmetic", "maths", "math", "sums", "calculations"),
@@ -47,11 +47,14 @@ _TOPICS = (
 )
 
 
+_UNKNOWN = "I can't answer that"
+
+
 def tell_abilities(_slots: Slots, _occasion: Occasion) -> Answer:
     return Answer(
-        "I can tell the time and the date, set timers, work out sums, convert units, spell words, "
-        "repeat after you, and read texts and files aloud. While I talk, say slower, faster, "
-        f"louder or stop. Try: {EXAMPLES[1]}."
+        "I can tell the time and the date, set timers, alarms and reminders, work out sums, "
+        "convert units, spell words, flip coins, remember your name, and read texts and files "
+        f"aloud. While I talk, say slower, faster, louder or stop. Try: {EXAMPLES[1]}."
     )
 
 
@@ -73,10 +76,12 @@ def tell_parts(_slots: Slots, occasion: Occasion) -> Answer:
 
 def unknown(occasion: Occasion) -> Answer:
     """The answer to what no skill understands; another example each time in a conversation."""
+    if last_answer(occasion).startswith(_UNKNOWN):
+        return Answer(f"{_UNKNOWN} either.", unanswered=True)
     asked = sum(message.role is Role.USER for message in occasion.history)
     first = EXAMPLES[asked % len(EXAMPLES)]
     second = EXAMPLES[(asked + len(EXAMPLES) // 2) % len(EXAMPLES)]
-    text = f"I can't answer that without a language model. Try: {first}, or: {second}."
+    text = f"{_UNKNOWN} without a language model. Try: {first}, or: {second}."
     return Answer(text, unanswered=True)
 
 
@@ -86,8 +91,9 @@ FAMILY = Family(
             "abilities",
             (
                 "what (can you do|are you able to do|can i say|can i ask [you])",
-                "what do you (do|know|understand)",
-                "help [me]",
+                "what do you (do|understand)",
+                "(what|which) commands (are there|do you (know|understand))",
+                "help",
                 "(show|give) me (help|[some] examples)",
             ),
             tell_abilities,

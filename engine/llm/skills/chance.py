@@ -5,14 +5,26 @@ Invariant: all randomness is the occasion's, so the same draws give the same ans
 
 import re
 
-from engine.llm.skills.matching.intent import Answer, Family, Intent, Occasion, Slots, Tool
+from engine.llm.skills.matching.canonical import digits_for_words
+from engine.llm.skills.matching.intent import (
+    Answer,
+    Family,
+    FollowUp,
+    Intent,
+    Occasion,
+    Slots,
+    Tool,
+)
 from engine.llm.skills.matching.quantities import enumeration, figure, parse_number
 
 MAX_DICE = 20  # more are a table of numbers, and nobody listens to it
 MAX_SIDES = 1000
 LARGEST = 10**12  # of a random number
 
-_DICE = re.compile(r"^(?:(?P<count>\d+|a|an) ?)?(?:d ?(?P<sides>\d+)|dice|die)$")
+_DICE = re.compile(
+    r"^(?:(?P<count>\d+|a|an) ?)?"
+    r"(?:d ?(?P<sides>\d+)|(?:(?P<sided>\d+|\w+)[ -]sided )?(?:dice|die)s?)$"
+)
 _CHOICES = re.compile(r",? or |,? and |, ")
 
 
@@ -26,7 +38,10 @@ def roll_dice(slots: Slots, occasion: Occasion) -> Answer | None:
     if match is None:
         return None
     count = int(match["count"]) if (match["count"] or "a").isdigit() else 1
-    sides = int(match["sides"] or 6)
+    sided = parse_number(digits_for_words(match["sided"])) if match["sided"] else 6
+    if sided is None:
+        return None
+    sides = int(match["sides"] or sided)
     if not 1 <= count <= MAX_DICE or not 2 <= sides <= MAX_SIDES:
         return Answer(f"I can roll up to {MAX_DICE} dice with up to {MAX_SIDES} sides.")
     rolls = [occasion.draw(1, sides) for _ in range(count)]
@@ -52,6 +67,10 @@ def choose(slots: Slots, occasion: Occasion) -> Answer | None:
     return Answer(f"{things[occasion.draw(1, len(things)) - 1].capitalize()}.")
 
 
+def say_yes_or_no(_slots: Slots, occasion: Occasion) -> Answer:
+    return Answer("Yes." if occasion.draw(1, 2) == 1 else "No.")
+
+
 _ENDS = {"low": "1", "high": "100"}
 _RANGE = "(between|from) {number:low} (and|to) {number:high}"
 
@@ -71,7 +90,36 @@ FAMILY = Family(
             ),
             draw_number,
         ),
-        Intent("choose", ("(choose|pick|decide) between {things}",), choose, verbatim=True),
+        Intent(
+            "random number up to",
+            (
+                "(pick|choose|give me|say) [a|any] [random] number (up to|below|under) "
+                "{number:high}",
+                "[a] random number (up to|below|under) {number:high}",
+            ),
+            draw_number,
+        ),
+        Intent(
+            "choose",
+            (
+                "(choose|pick|decide) between {things}",
+                "(choose|pick) one [of|from] {things}",
+            ),
+            choose,
+            verbatim=True,
+        ),
+        Intent("yes or no", ("yes or no",), say_yes_or_no),
+    ),
+    follow_ups=(
+        FollowUp(
+            ("coin", "dice", "random number", "random number up to", "choose", "yes or no"),
+            (
+                "([do (it|that)] again|once (more|again)|(one|1) more time|another (one|1|time))",
+                "(roll|flip|toss|throw|pick|choose) (it|them|one|1) again",
+                "(roll|flip|toss|throw|pick|choose) again",
+                "another (number|roll|flip)",
+            ),
+        ),
     ),
     tools=(
         Tool("flip_coin", "Flip a coin.", flip_coin),

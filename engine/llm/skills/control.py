@@ -9,6 +9,7 @@ from collections.abc import Callable
 from engine.llm.base import ChangeRate, ChangeVolume, StopSpeaking
 from engine.llm.skills.matching.intent import Answer, Family, Intent, Occasion, Slots, Tool
 from engine.llm.skills.matching.quantities import figure, parse_number
+from engine.text.interaction import GOES_ON
 
 SLOWEST, FASTEST = 1.0, 7.0  # SPS, the range of the rate slider
 STEP, BIT, LOT = 0.7, 0.3, 1.5  # SPS; at a common 4 SPS a step is clearly heard, a bit just so
@@ -118,6 +119,11 @@ def stop(_slots: Slots, _occasion: Occasion) -> Answer:
     return Answer(actions=(StopSpeaking(),))
 
 
+def go_on(_slots: Slots, _occasion: Occasion) -> Answer:
+    """A reply that was cut is gone on with before any skill is asked."""
+    return Answer("I had said all of it.")
+
+
 def _set_pace_tool(slots: Slots, occasion: Occasion) -> Answer | None:
     pace = slots["pace"].strip().lower()
     if pace in {"faster", "slower"}:
@@ -145,7 +151,8 @@ FAMILY = Family(
             (
                 f"{_SPEAK} (slower|more slowly)",
                 "slow down",
-                f"[(you are|that is)] [{_TALKING}] [far|way] too (fast|quick)",
+                f"[(you are|that is|that was)] [{_TALKING}] [far|way] too (fast|quick)",
+                "i cannot keep up [slow down]",
             ),
             change_rate(-STEP),
         ),
@@ -165,7 +172,7 @@ FAMILY = Family(
                 f"{_SPEAK} (faster|quicker|more quickly)",
                 "speed up",
                 "hurry up",
-                f"[(you are|that is)] [{_TALKING}] [far|way] too slow",
+                f"[(you are|that is|that was)] [{_TALKING}] [far|way] too slow",
             ),
             change_rate(STEP),
         ),
@@ -193,16 +200,21 @@ FAMILY = Family(
             "twice as fast",
             (
                 f"{_SPEAK} (twice as|2 times as|double as) (fast|quick|quickly)",
-                "[at] double [the] speed",
+                f"{_SPEAK} [at] double [the] speed",
             ),
             scale_rate(2.0),
+        ),
+        Intent(
+            "3 times as fast",
+            (f"{_SPEAK} 3 times as (fast|quick|quickly)",),
+            scale_rate(3.0),
         ),
         Intent(
             "half as fast",
             (
                 f"{_SPEAK} half as (fast|quick|quickly)",
                 f"{_SPEAK} twice as (slow|slowly)",
-                "[at] half [the] speed",
+                f"{_SPEAK} [at] half [the] speed",
             ),
             scale_rate(0.5),
         ),
@@ -220,7 +232,7 @@ FAMILY = Family(
             (
                 "[speak|talk] [at] [a|your|the] (normal|own|usual|natural) (pace|speed|rate)",
                 "[speak|talk] normally [again]",
-                "back to normal [speed|pace]",
+                "[go] back to [your] normal [speed|pace]",
                 "reset [the|your] (pace|speed|rate)",
             ),
             own_pace,
@@ -243,7 +255,7 @@ FAMILY = Family(
                 "[turn] [it] volume up",
                 "turn it up",
                 f"(increase|raise) {_VOLUME}",
-                "(i cannot hear you|you are too quiet)",
+                "(i cannot hear you|[(you are|that is)] too quiet)",
             ),
             change_volume(VOLUME_STEP),
         ),
@@ -256,7 +268,7 @@ FAMILY = Family(
                 "[turn] [it] volume down",
                 "turn it down",
                 f"(decrease|lower|reduce) {_VOLUME}",
-                "(you are|that is) too loud",
+                "[(you are|that is)] too loud",
             ),
             change_volume(-VOLUME_STEP),
         ),
@@ -279,12 +291,16 @@ FAMILY = Family(
             "stop",
             (
                 "stop [it|that|talking|speaking|reading|now]",
-                "(be quiet|quiet|silence|shut up|hush|enough|cancel|never mind|nevermind)",
+                "(be quiet|quiet|silence|shut up|hush|shush|enough|cancel|never mind|nevermind)",
+                "(pause|wait|hold on|hang on) [(a|1) (second|moment|minute|sec)]",
+                "(pause|stop) (it|that|yourself|there|for a (moment|second|minute))",
+                "([just] (a|1) (moment|second|minute)|give me a (second|moment|minute))",
                 "(that is|that will be) (enough|all)",
                 "stop (stop|it) [stop]",
             ),
             stop,
         ),
+        Intent("go on", GOES_ON, go_on, certain=False),
     ),
     tools=(
         Tool(

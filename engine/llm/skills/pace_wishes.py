@@ -17,7 +17,7 @@ from engine.llm.base import ChangeRate, Situation
 from engine.llm.skills import control
 from engine.llm.skills.matching.canonical import canonical
 from engine.llm.skills.matching.intent import Intent, Occasion
-from engine.llm.skills.matching.matcher import compiled
+from engine.llm.skills.matching.matcher import compiled, templates_of
 
 _NAMES: Final = frozenset(
     f"{much}{way}" for way in ("slower", "faster") for much in ("", "a bit ", "much ")
@@ -80,7 +80,7 @@ def _intents() -> dict[str, Intent]:
 
 @lru_cache(maxsize=1)
 def _compiled() -> Intents:
-    return compiled(_intents().values())
+    return compiled(templates_of(_intents().values()))
 
 
 @lru_cache(maxsize=1)

@@ -4,21 +4,46 @@ Invariant: the words come back exactly as they were typed or heard; nothing is a
 """
 
 import re
+from dataclasses import replace
 
-from engine.llm.base import Role
-from engine.llm.skills.matching.intent import Answer, Family, Intent, Occasion, Slots
+from engine.llm.base import ChangeRate, Role
+from engine.llm.skills.control import STEP
+from engine.llm.skills.matching.intent import (
+    Answer,
+    Family,
+    Intent,
+    Occasion,
+    Responder,
+    Slots,
+)
+
+SAY_AGAIN = "say again"
 
 # To be said otherwise than it was: that takes a language model.
-_CHANGED = re.compile(r"^(?:that|it|the last \w+) in \w+$", re.IGNORECASE)
+_CHANGED = re.compile(
+    r"^(?:that|it|the last \w+|what you said|your last \w+)\b"
+    r".*\b(?:in|but|with|as|to|into|without|like)\b.*$",
+    re.IGNORECASE,
+)
 
 
 def repeat(slots: Slots, _occasion: Occasion) -> Answer | None:
     text = slots["text"].strip(' \t\n:,-\u2013\u2014"\u201c\u201d')
-    return Answer(text) if text and not _CHANGED.search(text) else None
+    return Answer(text) if text and not _CHANGED.search(text.rstrip(".!? ")) else None
 
 
 def ask_what_to_repeat(_slots: Slots, _occasion: Occasion) -> Answer:
     return Answer("What shall I say? Say it in one go: repeat after me, and then your words.")
+
+
+def say_again_at(by: float) -> Responder:
+    """A responder that says it again at another pace, by so many SPS."""
+
+    def respond(slots: Slots, occasion: Occasion) -> Answer:
+        again = say_again(slots, occasion)
+        return replace(again, actions=(ChangeRate(by=by),))
+
+    return respond
 
 
 def say_again(_slots: Slots, occasion: Occasion) -> Answer:
@@ -32,16 +57,36 @@ def say_again(_slots: Slots, occasion: Occasion) -> Answer:
 FAMILY = Family(
     intents=(
         Intent(
-            "say again",
+            SAY_AGAIN,
             (
-                "[please] (say|repeat) (that|it) [again] [please]",
+                "(say|repeat) (that|it) [again] [please]",
                 "[please] (say that again|repeat) [please]",
-                "(what|pardon|sorry|excuse me) [what did you say]",
+                "(say|repeat) (that|it) (once more|one more time) [please]",
+                "(what|pardon|pardon me|sorry|excuse me) [what did you say]",
                 "(what did you|what was it you|what did you just) (say|said) [again]",
-                "come again",
-                "repeat (the last sentence|what you said)",
+                "(what was that|come again|one more time|once more) [please]",
+                "i [(did not|didn't|could not|couldn't)] (catch|hear|get|understand) (that|you)",
+                "repeat (the last sentence|what you said|yourself)",
             ),
             say_again,
+            verbatim=True,
+        ),
+        Intent(
+            "say again slower",
+            (
+                "(say (that|it) again|repeat (that|it)) [please] [a (bit|little)] "
+                "(slower|more slowly|slowly) [please]",
+            ),
+            say_again_at(-STEP),
+            verbatim=True,
+        ),
+        Intent(
+            "say again faster",
+            (
+                "(say (that|it) again|repeat (that|it)) [a (bit|little)] "
+                "(faster|quicker|more quickly)",
+            ),
+            say_again_at(STEP),
             verbatim=True,
         ),
         Intent(

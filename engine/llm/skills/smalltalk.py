@@ -11,6 +11,13 @@ ABOUT_ME = (
 )
 
 
+_JOKES = (
+    "A metronome walks into a bar. It leaves right on time.",
+    "Why did the clock go slow? It was told to take its time.",
+    "I would tell you a joke about silence, but you would have to hear it.",
+)
+
+
 def greet(_slots: Slots, occasion: Occasion) -> Answer:
     hour = occasion.now().hour
     if 5 <= hour < 12:
@@ -18,6 +25,10 @@ def greet(_slots: Slots, occasion: Occasion) -> Answer:
     if 12 <= hour < 18:
         return Answer("Hello! What can I do for you?")
     return Answer("Good evening! What can I do for you?")
+
+
+def joke(_slots: Slots, occasion: Occasion) -> Answer:
+    return Answer(_JOKES[occasion.draw(1, len(_JOKES)) - 1])
 
 
 def say(text: str) -> Responder:
@@ -65,6 +76,37 @@ FAMILY = Family(
             ("how are you [today|doing]", "how is it going"),
             say("I'm well, thank you. What can I do for you?"),
             certain=False,
+        ),
+        Intent(
+            "nod",
+            (
+                "(okay|ok|all right|alright|yes|yeah|no|no thanks|no thank you|sure|fine|good)",
+                "(i see|got it|cool|nice|interesting|really|wow|right|sorry|i am sorry)",
+            ),
+            say("All right."),
+            certain=False,
+        ),
+        Intent("hesitation", ("(um|uh|hm|hmm|er|well|so)",), say("Yes?"), certain=False),
+        Intent(
+            "affection",
+            ("i (love|like) you", "you are (nice|great|funny|cool|smart|clever|the best|awesome)"),
+            say("That is kind of you."),
+            certain=False,
+        ),
+        Intent(
+            "reproach",
+            ("you are (stupid|dumb|useless|bad|wrong|annoying|an idiot)", "that is wrong"),
+            say("I'm sorry. I know a few things well, and the rest needs a language model."),
+            certain=False,
+        ),
+        Intent(
+            "age",
+            ("how old are you", "when were you born"),
+            say("I have no age, only a version."),
+            certain=False,
+        ),
+        Intent(
+            "joke", ("tell me a joke", "[do you] know a joke", "make me laugh"), joke, certain=False
         ),
         Intent(
             "hearing",

@@ -7,7 +7,15 @@ read the letter "A" as the article.
 import re
 
 from engine.llm.skills.matching.canonical import without_courtesy
-from engine.llm.skills.matching.intent import Answer, Family, Intent, Occasion, Slots, Tool
+from engine.llm.skills.matching.intent import (
+    Answer,
+    Family,
+    FollowUp,
+    Intent,
+    Occasion,
+    Slots,
+    Tool,
+)
 
 MAX_WORDS = 4  # more is a sentence, and nobody follows it letter by letter
 
@@ -15,7 +23,7 @@ _EDGE = r"[\s\"'\u201c\u201d\u2018\u2019:,.!?-]+"
 _EDGES = re.compile(f"^{_EDGE}|{_EDGE}$")
 # Whose name, and the word in another language, are not in the words themselves.
 _ANOTHER_MATTER = re.compile(
-    r"^(?:my|your|his|her|their|our) | in [a-z]+(?:ese|ish|an|ch|ic|ian)$", re.I
+    r"^(?:my|your|his|her|their|our|check) | in [a-z]+(?:ese|ish|an|ch|ic|ian)$", re.I
 )
 _NAMED = {"'": "apostrophe", "\u2019": "apostrophe", "-": "hyphen", ".": "dot", "_": "underscore"}
 
@@ -38,7 +46,9 @@ def count_letters(slots: Slots, _occasion: Occasion) -> Answer | None:
 
 def count_letter(slots: Slots, _occasion: Occasion) -> Answer | None:
     """How often one letter stands in a word."""
-    letter, word = _bare(slots["letter"]).removesuffix("s").rstrip("'"), _bare(slots["word"])
+    letter, word = _bare(slots["letter"]), _bare(slots["word"])
+    if len(letter) > 1:
+        letter = letter.removesuffix("s").rstrip("'")
     if len(letter) != 1 or not letter.isalpha() or len(word.split()) != 1:
         return None
     count = word.casefold().count(letter.casefold())
@@ -60,7 +70,7 @@ FAMILY = Family(
             (
                 "spell [out] [the] [word|words|name] {word}",
                 "how (do you|do i|to|is) (spell|spelled) [the] [word|name] {word}",
-                "how is {word} (spelled|spelt|written)",
+                "(how is|how's) {word} (spelled|spelt|written)",
                 "(what is|what's) the spelling of {word}",
             ),
             spell,
@@ -77,8 +87,19 @@ FAMILY = Family(
         ),
         Intent(
             "count one letter",
-            ("how many {letter} (are|are there) in [the] [word] {word}",),
+            (
+                "how many {letter} (are|are there) in [the] [word] {word}",
+                "how (often|many times) (does|is) [the letter] {letter} [(appear|occur|stand)] "
+                "in [the] [word] {word}",
+            ),
             count_letter,
+            verbatim=True,
+        ),
+    ),
+    follow_ups=(
+        FollowUp(
+            ("spell",),
+            ("(and|now|and now) {word}", "(what|how) about {word}"),
             verbatim=True,
         ),
     ),

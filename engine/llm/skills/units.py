@@ -3,20 +3,34 @@
 Invariant: only unit names from the table reach pint; a person's words are never parsed by it.
 """
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from engine.llm.skills.matching.canonical import canonical
-from engine.llm.skills.matching.intent import Answer, Family, Intent, Occasion, Slots, Tool
+from engine.llm.skills.matching.intent import (
+    Answer,
+    Family,
+    FollowUp,
+    Intent,
+    Occasion,
+    Slots,
+    Tool,
+)
 from engine.llm.skills.matching.quantities import enumeration, figure, parse_number
 from engine.text.unit_table import UNITS, Unit
 
 if TYPE_CHECKING:
     import pint
 
+# "5 foot 10" leaves the inches out.
+_FEET_ALONE = re.compile(r"^(\d+ (?:foot|feet|ft)(?: and)? \d+(?: and a half)?)$")
+_THOUSANDS = re.compile(r"^([\d.]+) k$")  # "10k" is a way to run, and no temperature
+_LENGTHS = frozenset(("mile", "kilometer", "meter", "foot", "yard"))
 CELSIUS = "degree_Celsius"
 _TEMPERATURES = {CELSIUS, "degree_Fahrenheit", "kelvin"}
+_TWO_UNITS = frozenset(("feet and inches", "foot and inches", "ft and in"))
 _CONVERSION_DIGITS = 2  # decimals spoken from 1 up; nobody wants four of them in the ear
 
 
@@ -31,6 +45,11 @@ class Amount:
 def convert(slots: Slots, _occasion: Occasion) -> Answer | None:
     """Convert `amount` ("10 miles", "6 feet 2 inches") to the unit `target`, all as said."""
     target = _unit(slots["target"])
+    run = _THOUSANDS.match(slots["amount"].strip())
+    if run and target is not None and target.pint in _LENGTHS:
+        return convert({**slots, "amount": f"{run[1]} kilometres"}, _occasion)
+    if slots["target"] in _TWO_UNITS:
+        return _in_feet_and_inches(_amounts(slots["amount"]))
     amounts = _amounts(slots["amount"])
     if target is None or not amounts:
         return None
@@ -41,6 +60,28 @@ def convert(slots: Slots, _occasion: Occasion) -> Answer | None:
     value = sum(part for part in values if part is not None)
     said = enumeration([_phrase(amount) for amount in meant])
     return Answer(f"{said} is {_about(value)}{_phrase(Amount(_shown(value), target))}.")
+
+
+def convert_other(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
+    """ "And 50?": another number of the same unit, or another amount."""
+    if parse_number(now["amount"]) is None:
+        return {**before, **now}
+    amounts = _amounts(before["amount"])
+    if len(amounts) != 1:
+        return None
+    return {**before, "amount": f"{now['amount']} {amounts[0].unit.plural.lower()}"}
+
+
+def _in_feet_and_inches(amounts: list[Amount]) -> Answer | None:
+    """A person's height, to the nearest inch."""
+    inch = _by_form()["inch"]
+    values = [_magnitude(amount, inch) for amount in amounts]
+    if not values or None in values:
+        return None
+    feet, inches = divmod(round(sum(value for value in values if value is not None)), 12)
+    said = enumeration([_phrase(amount) for amount in amounts])
+    parts = [Amount(feet, _by_form()["foot"]), Amount(inches, inch)]
+    return Answer(f"{said} is about {enumeration([_phrase(part) for part in parts])}.")
 
 
 def convert_tool(slots: Slots, occasion: Occasion) -> Answer | None:
@@ -57,7 +98,7 @@ def prepare() -> None:
 def _amounts(words: str) -> list[Amount]:
     """The amounts named, in canonical words; empty when something in them is none."""
     amounts: list[Amount] = []
-    rest = words.strip()
+    rest = _FEET_ALONE.sub(r"\1 inches", words.strip())
     while rest:
         amount, rest = _last_amount(rest)
         if amount is None:
@@ -150,9 +191,17 @@ FAMILY = Family(
                 "how (many|much) {target} (in|are|is|make|make up) {amount}",
                 "how (many|much) {target} (does|do) {amount} (make|equal)",
                 "how (tall|long|far|high|heavy|hot|cold|fast|big|much|old) is {amount} in {target}",
+                "i am {amount} [tall] (what|how much) is that in {target}",
             ),
             convert,
         ),
+    ),
+    follow_ups=(
+        FollowUp(
+            ("convert",),
+            ("[(what|how) about] (in|to|into) {target}", "how (many|much) {target} [is that]"),
+        ),
+        FollowUp(("convert",), ("[(what|how) about] {amount}",), slots=convert_other),
     ),
     tools=(
         Tool(

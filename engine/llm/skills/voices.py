@@ -29,23 +29,31 @@ def choose_voice(slots: Slots, occasion: Occasion) -> Answer | None:
 
 
 def choose_possessed(slots: Slots, occasion: Occasion) -> Answer | None:
-    """ "use Clara's voice": only a voice there is; whose else is a matter of imagination."""
+    """ "use Clara's voice": a voice there is, or somebody's; "a pirate voice" is for a model."""
     wanted = slots["name"].strip(" .!?,\"'").removesuffix("'s").removesuffix("s'")
     voices = occasion.situation().voices
     if not voices:
         return Answer(NO_OTHER)
     name = _closest(wanted, voices)
+    if name is None and "'s" in slots["name"]:
+        return Answer(f"I have no voice called {wanted}. {_listed(voices)}")
     return Answer(f"All right, this is {name}.", (ChooseVoice(name),)) if name else None
 
 
-def next_voice(_slots: Slots, occasion: Occasion) -> Answer:
-    """The one after the one that speaks, the first after the last."""
+def next_voice(_slots: Slots, occasion: Occasion, *, step: int = 1) -> Answer:
+    """The one after the one that speaks, the first after the last; with a `step` of -1 the one
+    before.
+    """
     situation = occasion.situation()
     if len(situation.voices) < 2:
         return Answer(NO_OTHER)
     at = situation.voices.index(situation.voice) if situation.voice in situation.voices else -1
-    name = situation.voices[(at + 1) % len(situation.voices)]
+    name = situation.voices[(at + step) % len(situation.voices)]
     return Answer(f"All right, this is {name}.", (ChooseVoice(name),))
+
+
+def previous_voice(_slots: Slots, occasion: Occasion) -> Answer:
+    return next_voice(_slots, occasion, step=-1)
 
 
 def list_voices(_slots: Slots, occasion: Occasion) -> Answer:
@@ -98,6 +106,8 @@ FAMILY = Family(
                 "(use|take|choose|select) {name} voice",
                 "(switch|change) to {name} [voice]",
                 "(speak|talk|sound) like {name}",
+                "(speak|talk) (with|in) {name} voice",
+                "(i want to hear|let me hear|let) {name} [speak|talk]",
             ),
             choose_possessed,
             verbatim=True,
@@ -109,6 +119,16 @@ FAMILY = Family(
                 "(change|switch) [(the|your)] voice",
             ),
             next_voice,
+            verbatim=True,
+        ),
+        Intent(
+            "previous voice",
+            (
+                "[(use|take|give me|go back to)] the (previous|last) voice",
+                "[(use|take|give me)] previous voice",
+                "[go] back to (the|your) (last|other|old|first) voice",
+            ),
+            previous_voice,
             verbatim=True,
         ),
         Intent(

@@ -12,16 +12,16 @@ from typing import assert_never
 from engine.errors import InvalidInput
 from engine.llm.base import (
     Action,
-    CancelTimers,
     ChangeRate,
     ChangeVolume,
     ChooseVoice,
+    RememberName,
     Situation,
     StartTimer,
     StopSpeaking,
 )
 from engine.llm.skills.pace_wishes import pace_wish
-from engine.runtime.host.timer_file import TimerSet
+from engine.messages.timers import CancelTimers, ExtendTimers, PauseTimers, TimerSet
 from engine.runtime.host.timers import Timers
 from engine.settings import Value
 from engine.tts.pacing import FASTEST, SLOWEST
@@ -74,7 +74,9 @@ class Actions:
             self._change("audio.volume", granted.before.volume)
         if ChooseVoice in granted.kinds:
             self._change("speech.voice", granted.before.voice)
-        if granted.kinds & {StartTimer, CancelTimers}:
+        if RememberName in granted.kinds:
+            self._change("person.name", granted.before.person)
+        if granted.kinds & {StartTimer, CancelTimers, PauseTimers, ExtendTimers}:
             self._timers.restore(granted.timers)
 
 
@@ -105,8 +107,10 @@ def carry_out(
             change("speech.voice", _voice(name, situation.voices))
         case StartTimer():
             timers.start(action)
-        case CancelTimers(label):
-            timers.cancel(label)
+        case CancelTimers() | PauseTimers() | ExtendTimers():
+            timers.change(action)
+        case RememberName(name):
+            change("person.name", name)
         case StopSpeaking():
             pass  # asking took the floor, which has already stopped the reply before
         case _:

@@ -7,25 +7,17 @@ owner can read what a person wanted to be reminded of. One that is damaged is se
 import json
 import os
 import tempfile
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 from engine.errors import InvalidInput
+from engine.messages.timers import TimerKind, TimerSet
 
 NAME = "timers.json"
 LARGEST_BYTES = 1024 * 1024  # a timer takes about a hundred
 LATEST = 253_402_300_800.0  # the year 10000, in seconds since 1970
-
-
-@dataclass(frozen=True)
-class TimerSet:
-    """A running timer."""
-
-    due: float  # seconds since 1970
-    label: str
-    text: str  # what is said when it rings
 
 
 def load(path: Path) -> tuple[TimerSet, ...]:
@@ -50,7 +42,7 @@ def save(timers: tuple[TimerSet, ...], path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".timers-")  # 0600
         with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump({"timers": [asdict(timer) for timer in timers]}, file, indent=1)
+            json.dump({"timers": [_written(timer) for timer in timers]}, file, indent=1)
             file.flush()
             os.fsync(file.fileno())
         Path(temporary).replace(path)
@@ -71,14 +63,23 @@ def _read(path: Path) -> bytes:
     return content
 
 
+def _written(timer: TimerSet) -> dict[str, Any]:
+    return {**asdict(timer), "kind": timer.kind.value}
+
+
 def _timer(content: dict[str, Any]) -> TimerSet:
     """TypeError, KeyError or ValueError when it is none."""
     due, label, text = content["due"], content["label"], content["text"]
     if type(due) not in (int, float) or not isinstance(label, str) or not isinstance(text, str):
         raise TypeError("a timer has a time, a label and a text")
-    if not 0 <= due <= LATEST:  # not-a-number is refused here too
-        raise ValueError("no such time")
-    return TimerSet(float(due), label, text)
+    seconds, paused_s = content.get("seconds", 0.0), content.get("paused_s")
+    for each in (due, seconds, paused_s):
+        if each is not None and not (type(each) in (int, float) and 0 <= each <= LATEST):
+            raise ValueError("no such time")  # not-a-number is refused here too
+    kind, number = TimerKind(content.get("kind", "timer")), content.get("number", 0)
+    if type(number) is not int:
+        raise TypeError("a number is a whole one")
+    return TimerSet(float(due), label, text, number, kind, float(seconds), paused_s)
 
 
 def _set_aside(path: Path) -> str:

@@ -6,16 +6,26 @@ not the machine or the program slept meanwhile; one that could not ring in time 
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import assert_never
 
 from engine.errors import InvalidInput
 from engine.llm.base import StartTimer, Timer
 from engine.llm.skills.matching.quantities import duration_phrase
 from engine.messages.events import Event, Failed
+from engine.messages.timers import (
+    CancelTimers,
+    ExtendTimers,
+    PauseTimers,
+    TimerCommand,
+    TimersChanged,
+    TimerSet,
+)
 from engine.runtime.host import timer_file
-from engine.runtime.host.timer_file import TimerSet
 
 LOOK_S = 1.0  # a wait stands still while the machine sleeps, and the wall's clock may be set
+LONGEST_S = 366 * 86400.0  # however often it is extended
 LATE_S = 5.0  # from here on it is said
 
 
@@ -31,14 +41,25 @@ class Timers:
         self._clock = clock or time.time
         self._timers: list[TimerSet] = []
         self._saved: tuple[TimerSet, ...] = ()
+        self._told: tuple[TimerSet, ...] | None = None  # None = nothing yet
 
     def start(self, timer: StartTimer) -> None:
+        number = max((each.number for each in self._timers), default=0) + 1
         due = self._clock() + timer.seconds
-        self._timers = [*self._timers, TimerSet(due, timer.label, timer.text)]
+        started = TimerSet(due, timer.label, timer.text, number, timer.kind, timer.seconds)
+        self._timers = [*self._timers, started]
 
-    def cancel(self, label: str) -> None:
-        """Cancel timers called `label`; the empty label cancels all."""
-        self._timers = [timer for timer in self._timers if label and timer.label != label]
+    def change(self, command: TimerCommand) -> None:
+        """Cancel, pause or extend; numbers of timers that are over change nothing."""
+        match command:
+            case CancelTimers(numbers):
+                self._timers = [each for each in self._timers if each.number not in numbers]
+            case PauseTimers(numbers, on):
+                self._replace(numbers, self._paused if on else self._resumed)
+            case ExtendTimers(numbers, seconds):
+                self._replace(numbers, lambda timer: self._extended(timer, seconds))
+            case _:
+                assert_never(command)
 
     @property
     def timers(self) -> tuple[TimerSet, ...]:
@@ -47,24 +68,42 @@ class Timers:
 
     def restore(self, timers: tuple[TimerSet, ...]) -> None:
         """Go back to these, but for those whose time has come since."""
-        now = self._clock()
-        self._timers = [timer for timer in timers if timer.due > now]
+        self._timers = [timer for timer in timers if not self._is_due(timer)]
 
     def due(self) -> tuple[str, ...]:
         """Take out the texts of timers whose time has come, oldest first."""
         now = self._clock()
-        rung = sorted((t for t in self._timers if t.due <= now), key=lambda timer: timer.due)
-        self._timers = [timer for timer in self._timers if timer.due > now]
+        rung = sorted((t for t in self._timers if self._is_due(t)), key=lambda timer: timer.due)
+        self._timers = [timer for timer in self._timers if timer not in rung]
         return tuple(_said(timer.text, now - timer.due) for timer in rung)
 
     def wait_s(self) -> float | None:
         """Seconds until they must be looked at again; None when none is running."""
         now = self._clock()
-        return min((min(LOOK_S, max(0.0, t.due - now)) for t in self._timers), default=None)
+        run = (timer for timer in self._timers if timer.paused_s is None)
+        return min((min(LOOK_S, timer.left_s(now)) for timer in run), default=None)
 
     def running(self) -> tuple[Timer, ...]:
+        """As skills are told them, the paused ones among them."""
         now = self._clock()
-        return tuple(Timer(timer.label, max(0.0, timer.due - now)) for timer in self._timers)
+        return tuple(
+            Timer(
+                each.label,
+                each.left_s(now),
+                each.number,
+                each.kind,
+                each.seconds,
+                each.paused_s is not None,
+            )
+            for each in self._timers
+        )
+
+    def tell(self, tell: Callable[[Event], None]) -> None:
+        """Show a host what it has not been told, and write the file if it is behind."""
+        if self._told != self.timers:
+            self._told = self.timers
+            tell(TimersChanged(self.timers))
+        self.save(tell)
 
     def load(self, tell: Callable[[Event], None]) -> None:
         """Go on with the timers of the file, those that came due meanwhile included."""
@@ -72,7 +111,29 @@ class Timers:
             self._saved = timer_file.load(self._path) if self._path else ()
         except InvalidInput as error:
             tell(Failed.of(error))
-        self._timers = [*self._timers, *self._saved]
+        for timer in self._saved:
+            taken = {each.number for each in self._timers}
+            free = timer.number and timer.number not in taken
+            number = timer.number if free else max(taken, default=0) + 1
+            self._timers = [*self._timers, replace(timer, number=number)]
+
+    def _replace(self, numbers: tuple[int, ...], change: Callable[[TimerSet], TimerSet]) -> None:
+        self._timers = [change(t) if t.number in numbers else t for t in self._timers]
+
+    def _paused(self, timer: TimerSet) -> TimerSet:
+        return replace(timer, paused_s=timer.left_s(self._clock()))
+
+    def _resumed(self, timer: TimerSet) -> TimerSet:
+        return replace(timer, due=self._clock() + timer.left_s(self._clock()), paused_s=None)
+
+    def _extended(self, timer: TimerSet, seconds: float) -> TimerSet:
+        left = min(LONGEST_S, max(0.0, timer.left_s(self._clock()) + seconds))
+        if timer.paused_s is not None:
+            return replace(timer, paused_s=left)
+        return replace(timer, due=self._clock() + left)
+
+    def _is_due(self, timer: TimerSet) -> bool:
+        return timer.paused_s is None and timer.due <= self._clock()
 
     def save(self, tell: Callable[[Event], None]) -> None:
         """Write the file if it is behind; a fault is told once, and they run on."""

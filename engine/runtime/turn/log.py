@@ -29,11 +29,18 @@ from engine.runtime.turn.facts import (
     WordBegan,
     WordsReady,
 )
+from engine.text.interaction import halts
 from engine.text.word import Word
 
 Keep = Callable[[datetime, Turn], None]  # a turn of the conversation that began then
 
 CUT_BY_VOICE = (Ending.INTERRUPTED_BY_SPEECH, Ending.INTERRUPTED_BY_TALK_KEY)
+CUT = (
+    *CUT_BY_VOICE,
+    Ending.INTERRUPTED_BY_TEXT,
+    Ending.INTERRUPTED_BY_ESCAPE,
+    Ending.INTERRUPTED_BY_STOP,
+)
 
 
 @dataclass
@@ -75,6 +82,17 @@ class TurnRecord:
             return self.reply
         words = [told.word for told in self.began] if self.ending is None else self.delivery.words
         return self.reply[: max((word.end for word in words), default=0)]
+
+    def unsaid(self, cut: tuple[Ending, ...]) -> str:
+        """What of the reply was not heard because of one of these endings, from the word that was
+        cut on; empty when that was nothing.
+        """
+        words = self.delivery.words
+        if self.ending not in cut or self.delivery.read:
+            return ""
+        if not self.reply[words[-1].end if words else 0 :].strip():
+            return ""
+        return self.reply[words[-1].start if words else 0 :]
 
     def messages(self) -> tuple[Message, ...]:
         """What the language model is told of it."""
@@ -259,23 +277,24 @@ class TurnLog:
         """What the person kept from being said by speaking in this turn, from the word they cut on;
         empty when that was nothing.
         """
-        before = self._before(turn)
-        if before is None or before.ending not in CUT_BY_VOICE or before.delivery.read:
-            return ""
-        words = before.delivery.words
-        if not before.reply[words[-1].end if words else 0 :].strip():
-            return ""
-        return before.reply[words[-1].start if words else 0 :]
+        earlier = self._earlier(turn)
+        return earlier[-1].unsaid(CUT_BY_VOICE) if earlier else ""
+
+    def left_off(self, turn: int) -> str:
+        """What there is to go on with: left unsaid of the last reply, however it was cut; empty
+        when that was nothing. Silence that was asked for since then does not count.
+        """
+        replies = [each for each in self._earlier(turn) if each.reply or not halts(each.said)]
+        return replies[-1].unsaid(CUT) if replies else ""
 
     def goes_on(self, turn: int) -> None:
-        """The reply of this turn is what was left unsaid in the one before."""
-        before = self._before(turn)
-        self.record(turn).private = before is not None and before.private
+        """The reply of this turn is what was left unsaid of the last one."""
+        replies = [each for each in self._earlier(turn) if each.reply]
+        self.record(turn).private = bool(replies) and replies[-1].private
 
-    def _before(self, turn: int) -> TurnRecord | None:
-        """The record before this turn's; None when there is none."""
-        earlier = [record for number, record in self._records.items() if number < turn]
-        return earlier[-1] if earlier else None
+    def _earlier(self, turn: int) -> list[TurnRecord]:
+        """The records before this turn's."""
+        return [record for number, record in self._records.items() if number < turn]
 
     def rejoin(self, turn: int) -> None:
         """All that was said in this turn belongs to the next one: take it back."""

@@ -56,10 +56,10 @@ from engine.messages.events import (
     VoicesChanged,
     WordHeard,
 )
+from engine.messages.timers import CancelTimers, ExtendTimers, PauseTimers, TimersChanged, TimerSet
 from engine.messages.words import Ending, Part, Phase
 from engine.runtime.conductor import Conductor
 from engine.runtime.host import requirements, timer_file
-from engine.runtime.host.timer_file import TimerSet
 from engine.runtime.turn import facts as h
 from engine.runtime.turn import rules
 from engine.runtime.turn.facts import Fact
@@ -287,6 +287,23 @@ def test_who_only_halts_a_reply_gets_silence() -> None:
         rest = cut_with_the_talk_key(host, "Wait a moment.")
         assert (rest.said, rest.reply, rest.ending) == ("Wait a moment.", "", Ending.COMPLETE)
         assert len(host.parts.model.histories) == 1
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_who_lets_it_go_on_hears_the_rest_of_a_reply_that_was_cut(*, waits: bool) -> None:
+    with hosting(FakeParts(model=FakeLanguageModel(COUNTING))) as host:
+        cut_with_the_talk_key(host, "Wait a moment." if waits else "Go on, please.")
+        rest = host.ask("Go on.") if waits else host.of(TurnEnded)[1]
+        cut = host.of(TurnEnded)[0]
+        assert cut.heard + rest.reply[rest.reply.index(" ") :] == COUNTING
+        assert len(host.parts.model.histories) == 1
+
+
+def test_go_on_after_a_reply_that_was_heard_is_the_models() -> None:
+    with hosting(FakeParts(model=FakeLanguageModel(COUNTING))) as host:
+        host.ask("count")
+        assert host.ask("go on").reply == COUNTING
+        assert len(host.parts.model.histories) == 2
 
 
 def test_anything_else_said_with_the_talk_key_is_answered() -> None:
@@ -563,8 +580,25 @@ def test_timers_run_on_over_a_quit(tmp_path: Path) -> None:
     with hosting(parts, timers=timers) as host:
         host.ask("timer")
     with hosting(timers=timers) as host:
-        running = host.engine._conductor.situation().timers
-        assert [timer.label for timer in running] == ["cake"]
+        host.wait(lambda: bool(host.of(TimersChanged)))
+        (cake,) = host.of(TimersChanged)[0].timers
+        assert (cake.label, cake.seconds) == ("cake", 86_400.0)
+
+
+def test_a_timer_is_paused_extended_and_cancelled_by_the_host() -> None:
+    parts = FakeParts(model=FakeLanguageModel(StartTimer(600.0, "tea", "Tea."), "Set."))
+    with hosting(parts) as host:
+        host.ask("timer")
+        told: list[tuple[TimerSet, ...]] = []
+        for command in (PauseTimers((1,)), ExtendTimers((1,), 60.0), CancelTimers((1,))):
+            before = len(host.of(TimersChanged))
+            host.engine.post(command)
+            host.wait(lambda before=before: len(host.of(TimersChanged)) > before)
+            told.append(host.of(TimersChanged)[-1].timers)
+        (paused,), (extended,), over = told
+        assert paused.paused_s == pytest.approx(600.0, abs=5)
+        assert extended.paused_s == pytest.approx((paused.paused_s or 0) + 60.0)
+        assert over == ()
 
 
 def test_a_timer_that_came_due_after_the_quit_is_said_at_the_start_with_how_late(

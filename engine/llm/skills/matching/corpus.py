@@ -13,7 +13,7 @@ from typing import Any
 from hassil import Intents, SlotList, TextSlotList, sample_expression
 from num2words import num2words
 
-from engine.llm.skills.matching.matcher import FAMILIES, INTENTS, compiled
+from engine.llm.skills.matching.matcher import FAMILIES, INTENTS, compiled, templates_of
 from engine.text.unit_table import UNITS
 
 # The acoustic search gets slower and less sure with every sentence that is not said here; three
@@ -29,7 +29,7 @@ _NOT_WORDS = re.compile(r"[^a-z' ]+")
 @lru_cache(maxsize=1)
 def sentences() -> tuple[str, ...]:
     """At most MAX_SENTENCES sentences a person may say to the built-in skills, without doubles."""
-    intents = compiled(INTENTS)
+    intents = compiled(templates_of(INTENTS))
     lists = _spoken_lists()
     by_template = [
         _thinned(sample_expression(template.expression, lists), MAX_PER_TEMPLATE)

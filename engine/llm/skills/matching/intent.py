@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from random import randint
 
-from engine.llm.base import Action, Message, Situation
+from engine.llm.base import Action, Message, Role, Situation
 
 Slots = Mapping[str, str]
 
@@ -41,6 +41,12 @@ class Occasion:
     draw: Callable[[int, int], int] = randint  # a whole number in a range, both ends included
 
 
+def last_answer(occasion: Occasion) -> str:
+    """What was heard of the assistant before the last sentence; empty when it was silent."""
+    before = occasion.history[:-1]
+    return before[-1].text if before and before[-1].role is Role.ASSISTANT else ""
+
+
 Responder = Callable[[Slots, Occasion], Answer | None]
 
 
@@ -60,6 +66,29 @@ class Intent:
     respond: Responder
     verbatim: bool = False
     certain: bool = True
+
+
+def joined(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
+    """The slots of the sentence before, with those that were said anew."""
+    return {**before, **now}
+
+
+@dataclass(frozen=True)
+class FollowUp:
+    """Words that mean something only after another sentence ("and in miles?"): they are what
+    `asks`, the intent of that name, would be asked with other slots; "" asks the same once more.
+
+    `after` names the intents they may follow. `slots` makes the slots out of those before and those
+    said now, or None when the words only looked like it. Where `answered` is given, the answer
+    before must begin with it ("Which").
+    """
+
+    after: tuple[str, ...]
+    sentences: tuple[str, ...]
+    asks: str = ""
+    slots: Callable[[Slots, Slots, Occasion], Slots | None] = joined
+    answered: str = ""
+    verbatim: bool = False
 
 
 @dataclass(frozen=True)
@@ -86,5 +115,6 @@ class Family:
 
     intents: tuple[Intent, ...]
     tools: tuple[Tool, ...] = ()
+    follow_ups: tuple[FollowUp, ...] = ()
     lists: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
     open_lists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

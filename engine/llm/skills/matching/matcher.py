@@ -1,64 +1,89 @@
-"""Finds the skill that understands a sentence, with hassil.
+"""Finds the skill that understands a sentence, alone or after the one before it, with hassil.
 
 Invariant: intents are asked in the order of FAMILIES, verbatim ones first; the first responder that
 answers wins, so an order of families is an order of precedence.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import lru_cache
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from typing import Any
 
 from hassil import Intents, recognize_all
 
+from engine.llm.base import Role
 from engine.llm.skills import (
     abilities,
-    arithmetic,
     chance,
-    cities,
-    clock,
     control,
+    names,
     reading,
     repeating,
     smalltalk,
     spelling,
-    timers,
     units,
     voices,
 )
+from engine.llm.skills.arithmetic import shares, sums
+from engine.llm.skills.clock import cities, dates, hours
 from engine.llm.skills.matching.canonical import canonical, without_courtesy_before
-from engine.llm.skills.matching.intent import Answer, Family, Intent, Occasion, Tool
+from engine.llm.skills.matching.intent import (
+    Answer,
+    Family,
+    FollowUp,
+    Intent,
+    Occasion,
+    Slots,
+    Tool,
+    last_answer,
+)
+from engine.llm.skills.timers import alarms, changing, reminders, setting, telling
 
-# Arithmetic comes last: its "{expression}" looks at everything that is left.
+# Sums come last: their "{expression}" look at everything that is left.
 FAMILIES: tuple[Family, ...] = (
     control.FAMILY,
     reading.FAMILY,
     repeating.FAMILY,
     spelling.FAMILY,
     voices.FAMILY,
-    clock.FAMILY,
+    names.FAMILY,
+    hours.FAMILY,
+    dates.FAMILY,
     cities.FAMILY,
-    timers.FAMILY,
+    setting.FAMILY,
+    changing.FAMILY,
+    alarms.FAMILY,
+    reminders.FAMILY,
+    telling.FAMILY,
     chance.FAMILY,
     units.FAMILY,
     abilities.FAMILY,
     smalltalk.FAMILY,
-    arithmetic.FAMILY,
+    shares.FAMILY,
+    sums.FAMILY,
 )
 INTENTS: tuple[Intent, ...] = tuple(intent for family in FAMILIES for intent in family.intents)
+FOLLOW_UPS: tuple[FollowUp, ...] = tuple(each for family in FAMILIES for each in family.follow_ups)
 TOOLS: tuple[Tool, ...] = tuple(tool for family in FAMILIES for tool in family.tools)
 
 # hassil explores every way an open slot can end; a longer sentence that is no reading matter
 # would take it too long, and no skill has one.
 MAX_PATTERN_CHARS = 300
 MAX_CANDIDATES = 50
+MAX_BACK = 10  # sentences that follow-ups may reach back, this one included
+MAX_FOLLOW_UP_WORDS = 12  # a longer sentence stands alone
+_GOES_ON = re.compile(r"^(?:and|what about|how about)\b", re.IGNORECASE)  # and never begins
+# What may be said between a question and its follow-up.
+_ASIDES = frozenset((*(each.name for each in control.FAMILY.intents), repeating.SAY_AGAIN))
 
 
 @dataclass(frozen=True)
 class Understanding:
-    """What a sentence means, and what is answered."""
+    """What a sentence means, what was named in it, and what is answered."""
 
     intent: Intent
+    slots: Slots
     answer: Answer
 
 
@@ -67,10 +92,13 @@ class Matcher:
 
     def __init__(self) -> None:
         self._by_name = {intent.name: intent for intent in INTENTS}
-        self._verbatim = compiled(intent for intent in INTENTS if intent.verbatim)
-        self._canonical = compiled(intent for intent in INTENTS if not intent.verbatim)
-        for intents in (self._verbatim, self._canonical):  # parsed now, not at the first sentence
-            list(recognize_all("what", intents))
+        self._verbatim = compiled(templates_of(intent for intent in INTENTS if intent.verbatim))
+        self._canonical = compiled(
+            templates_of(intent for intent in INTENTS if not intent.verbatim)
+        )
+        self._following = {intent.name: _Following(intent.name) for intent in INTENTS}
+        for intents in (self._verbatim, self._canonical):
+            list(recognize_all("what", intents))  # parsed now, not at the first sentence
 
     def answer(self, text: str, occasion: Occasion, *, certain_only: bool) -> Answer | None:
         """The answer of the first skill that understands the text; None when none does."""
@@ -80,7 +108,13 @@ class Matcher:
     def understand(
         self, text: str, occasion: Occasion, *, certain_only: bool
     ) -> Understanding | None:
-        """The first intent that answers the text, with its answer; None when none does."""
+        """What the text means after what was said before it, or else alone; None when no skill
+        knows.
+        """
+        followed = self._follow(text, occasion, certain_only)
+        return followed or self._alone(text, occasion, certain_only)
+
+    def _alone(self, text: str, occasion: Occasion, certain_only: bool) -> Understanding | None:
         said = without_courtesy_before(text.strip())
         understood = self._first(self._verbatim, said, occasion, certain_only)
         if understood is None and len(text) <= MAX_PATTERN_CHARS:
@@ -95,10 +129,96 @@ class Matcher:
             intent = self._by_name[match.intent.name]
             if certain_only and not intent.certain:
                 continue
-            answer = intent.respond(_slots(match.entities, head, text), occasion)
+            slots = _slots(match.entities, head, text)
+            answer = intent.respond(slots, occasion)
             if answer is not None:
-                return Understanding(intent, answer)
+                return Understanding(intent, slots, answer)
         return None
+
+    def _follow(self, text: str, occasion: Occasion, certain_only: bool) -> Understanding | None:
+        """The text as a follow-up of what was said before it; the first sentence that may stand
+        alone is where it began.
+        """
+        if len(text.split()) > MAX_FOLLOW_UP_WORDS:
+            return None
+        meant, since = self._beginning(occasion, certain_only)
+        for each in reversed(since):
+            if meant is None:
+                return None
+            said = each.history[-1].text if each is not occasion else text
+            now = self._as_follow_up(said, meant, each)
+            if each is occasion:
+                return now
+            now = now or self._alone(said, each, certain_only)
+            if now is None or now.intent.name not in _ASIDES:
+                meant = now
+        return None
+
+    def _beginning(
+        self, occasion: Occasion, certain_only: bool
+    ) -> tuple[Understanding | None, list[Occasion]]:
+        """The last sentence before this one that stands alone, and the occasions since then, the
+        newest first.
+        """
+        since = [occasion]
+        while len(since) < MAX_BACK and (earlier := _before(since[-1])) is not None:
+            said = earlier.history[-1].text
+            if not _GOES_ON.match(said):
+                meant = self._alone(said, earlier, certain_only)
+                if meant is not None and meant.intent.name not in _ASIDES:
+                    return meant, since
+            since.append(earlier)
+        return None, since
+
+    def _as_follow_up(
+        self, text: str, before: Understanding, occasion: Occasion
+    ) -> Understanding | None:
+        if len(text.split()) > MAX_FOLLOW_UP_WORDS:
+            return None
+        for follow_up, slots in self._following[before.intent.name].matches(text):
+            asked = self._asked(follow_up, before, slots, occasion)
+            if asked is not None:
+                return asked
+        return None
+
+    def _asked(
+        self, follow_up: FollowUp, before: Understanding, said: Slots, occasion: Occasion
+    ) -> Understanding | None:
+        """The answer to a follow-up; None when it is none of that sentence."""
+        if not last_answer(occasion).startswith(follow_up.answered):
+            return None
+        intent = self._by_name[follow_up.asks] if follow_up.asks else before.intent
+        slots = follow_up.slots(before.slots, said, occasion)
+        answer = intent.respond(slots, occasion) if slots is not None else None
+        return None if slots is None or answer is None else Understanding(intent, slots, answer)
+
+
+class _Following:
+    """The follow-ups of one intent, compiled when they are first asked for."""
+
+    def __init__(self, after: str) -> None:
+        self._follow_ups = [each for each in FOLLOW_UPS if after in each.after]
+
+    def matches(self, text: str) -> Iterator[tuple[FollowUp, Slots]]:
+        """Every one that the text may be, with its slots."""
+        for verbatim, intents in self._compiled:
+            said = text.strip(" \t\n.?!") if verbatim else canonical(text)
+            for match, _ in zip(recognize_all(said, intents), range(MAX_CANDIDATES), strict=False):
+                follow_up = self._follow_ups[int(match.intent.name)]
+                yield follow_up, _slots(match.entities, said, said)
+
+    @cached_property
+    def _compiled(self) -> tuple[tuple[bool, Intents], ...]:
+        """(whether they are compared with the very words, hassil's form of them)."""
+        templates = {
+            verbatim: [
+                (str(at), each.sentences)
+                for at, each in enumerate(self._follow_ups)
+                if each.verbatim is verbatim
+            ]
+            for verbatim in (True, False)
+        }
+        return tuple((kind, compiled(each)) for kind, each in templates.items() if each)
 
 
 @lru_cache(maxsize=1)
@@ -107,23 +227,30 @@ def matcher() -> Matcher:
     return Matcher()
 
 
-def compiled(intents: Iterable[Intent]) -> Intents:
-    """hassil's form of our intents and lists. Its types are untyped upstream."""
+def compiled(templates: Iterable[tuple[str, tuple[str, ...]]]) -> Intents:
+    """hassil's form of our lists and of templates by name. Its types are untyped upstream."""
     lists: dict[str, Any] = {}
     for family in FAMILIES:
         for name, values in family.lists.items():
             lists[name] = {"values": [{"in": form, "out": value} for form, value in values]}
         for name in family.open_lists:
             lists[name] = {"wildcard": True}
-    return Intents.from_dict(
-        {
-            "language": "en",
-            "intents": {
-                intent.name: {"data": [{"sentences": list(intent.sentences)}]} for intent in intents
-            },
-            "lists": lists,
-        }
-    )
+    intents = {name: {"data": [{"sentences": list(said)}]} for name, said in templates}
+    return Intents.from_dict({"language": "en", "intents": intents, "lists": lists})
+
+
+def templates_of(intents: Iterable[Intent]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Intents as compiled() wants them."""
+    return ((intent.name, intent.sentences) for intent in intents)
+
+
+def _before(occasion: Occasion) -> Occasion | None:
+    """The occasion of the sentence before; None when it was the first."""
+    history = occasion.history
+    for end in range(len(history) - 1, 0, -1):
+        if history[end - 1].role is Role.USER:
+            return replace(occasion, history=history[:end])
+    return None
 
 
 def _slots(entities: dict[str, Any], head: str, text: str) -> dict[str, str]:

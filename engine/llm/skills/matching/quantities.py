@@ -20,6 +20,8 @@ SECONDS_IN = {
     "h": 3600,
     "day": 86400,
     "week": 7 * 86400,
+    "month": 30 * 86400,  # nobody counts these by the second
+    "year": 365 * 86400,
 }
 
 _FRACTIONS = {

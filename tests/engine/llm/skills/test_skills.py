@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from engine.llm.base import (
-    CancelTimers,
     ChooseVoice,
     Message,
     Role,
@@ -14,6 +13,7 @@ from engine.llm.base import (
 )
 from engine.llm.skills import Skills
 from engine.llm.skills.abilities import EXAMPLES
+from engine.messages.timers import CancelTimers
 
 QUIET = Situation(rate=None, volume=0.5, voice="", voices=())
 

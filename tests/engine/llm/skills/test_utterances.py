@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from engine.llm.base import (
-    CancelTimers,
     ChangeRate,
     ChangeVolume,
     ChooseVoice,
@@ -21,6 +20,7 @@ from engine.llm.base import (
     Unanswered,
 )
 from engine.llm.skills import Skills
+from engine.messages.timers import CancelTimers
 
 TABLE = Path(__file__).with_name("utterances.txt")
 MONDAY = datetime(2026, 1, 5, 15, 45)
@@ -29,7 +29,7 @@ SITUATION = Situation(
     volume=0.5,
     voice="Anna",
     voices=("Anna", "Bruno", "Clara Deep"),
-    timers=(Timer("tea", 250.4), Timer("", 10)),
+    timers=(Timer("tea", 250.4, 1, seconds=300), Timer("", 10, 2, seconds=60)),
     capabilities={"recogniser": "sphinx"},
 )
 
@@ -61,8 +61,8 @@ def notation(action) -> str:
             return "stop"
         case StartTimer(seconds, label, text):
             return f"timer={seconds:g}/{label}/{text}"
-        case CancelTimers(label):
-            return f"cancel={label}"
+        case CancelTimers(numbers):
+            return f"cancel={','.join(map(str, numbers))}"
 
 
 def change(by: float | None, to: float | None) -> str:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from engine.llm.base import ChangeRate, ChangeVolume, ChooseVoice, Situation, StartTimer, Timer
 from engine.llm.skills.matching.intent import Occasion
 from engine.llm.tools.toolbox import ToolCall, run, schemas
+from engine.messages.timers import TimerKind
 
 SITUATION = Situation(
     rate=None, volume=0.5, voice="Anna", voices=("Anna", "Bruno"), timers=(Timer("tea", 60),)
@@ -62,7 +63,7 @@ def test_a_tool_answers_like_its_skill(name, arguments, said):
         (
             "set_reminder",
             {"duration": "5 min", "task": "call mum"},
-            StartTimer(300.0, "call mum", "Remember to call mum."),
+            StartTimer(300.0, "call mum", "Remember to call mum.", TimerKind.REMINDER),
         ),
     ],
 )

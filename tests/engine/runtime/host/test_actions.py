@@ -5,15 +5,16 @@ import pytest
 from engine.errors import InvalidInput
 from engine.llm.base import (
     Action,
-    CancelTimers,
     ChangeRate,
     ChangeVolume,
     ChooseVoice,
+    RememberName,
     Situation,
     StartTimer,
     StopSpeaking,
 )
 from engine.llm.skills.control import STEP
+from engine.messages.timers import CancelTimers
 from engine.runtime.host.actions import Actions, carry_out
 from engine.runtime.host.timers import Timers
 
@@ -95,8 +96,13 @@ def test_timers_start_and_are_cancelled() -> None:
     situation = Situation(None, 1.0, "Ada", ("Ada",))
     for action in (StartTimer(60.0, "tea", "Tea."), StartTimer(60.0, "egg", "Egg.")):
         carry_out(action, dict[str, Any]().__setitem__, alarm, situation)
-    carry_out(CancelTimers("tea"), dict[str, Any]().__setitem__, alarm, situation)
+    carry_out(CancelTimers((1,)), dict[str, Any]().__setitem__, alarm, situation)
     assert [timer.label for timer in alarm.running()] == ["egg"]
+
+
+def test_a_name_is_kept_among_the_settings_and_forgotten() -> None:
+    assert changes(RememberName("Martin")) == {"person.name": "Martin"}
+    assert changes(RememberName("")) == {"person.name": ""}
 
 
 def test_stop_changes_no_setting() -> None:

@@ -1,11 +1,20 @@
 import json
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from engine.llm.base import StartTimer, Timer
 from engine.messages.events import Event, Failed
+from engine.messages.timers import (
+    CancelTimers,
+    ExtendTimers,
+    PauseTimers,
+    TimerKind,
+    TimersChanged,
+    TimerSet,
+)
 from engine.runtime.host.timers import LOOK_S, Timers
 
 
@@ -75,19 +84,58 @@ def test_the_wait_is_for_the_next_timer_and_never_long_as_the_machine_may_sleep(
 def test_timers_come_back_but_for_those_whose_time_has_come(wall: Wall) -> None:
     alarm = alarm_with(wall, (9, "tea"), (3, "eggs"))
     timers = alarm.timers
-    alarm.cancel("")
+    alarm.change(CancelTimers((1, 2)))
     wall.now = 104.0
     alarm.restore(timers)
     assert [timer.label for timer in alarm.running()] == ["tea"]
 
 
-def test_a_label_cancels_its_timers_and_the_empty_label_all(wall: Wall) -> None:
+def test_timers_are_cancelled_by_their_numbers(wall: Wall) -> None:
     alarm = alarm_with(wall, (9, "tea"), (3, "eggs"))
-    alarm.cancel("tea")
+    alarm.change(CancelTimers((1, 7)))
     wall.now = 101.0
-    assert alarm.running() == (Timer("eggs", 2.0),)
-    alarm.cancel("")
+    assert alarm.running() == (Timer("eggs", 2.0, 2, seconds=3),)
+    alarm.change(CancelTimers((2,)))
     assert alarm.running() == ()
+
+
+def test_a_paused_timer_stands_still_until_it_goes_on(wall: Wall) -> None:
+    alarm = alarm_with(wall, (9, "tea"), (3, "eggs"))
+    alarm.change(PauseTimers((1,)))
+    wall.now = 200.0
+    assert alarm.due() == ("eggs is over. This comes 1 minute late.",)
+    assert alarm.wait_s() is None
+    assert alarm.running() == (Timer("tea", 9.0, 1, seconds=9, paused=True),)
+    alarm.change(PauseTimers((1,), on=False))
+    wall.now = 208.0
+    assert alarm.running() == (Timer("tea", 1.0, 1, seconds=9),)
+    wall.now = 209.0
+    assert alarm.due() == ("tea is over.",)
+
+
+@pytest.mark.parametrize(("seconds", "left"), [(60.0, 69.0), (-5.0, 4.0), (-60.0, 0.0)])
+@pytest.mark.parametrize("paused", [True, False])
+def test_a_timer_gets_more_time_or_less(
+    wall: Wall, seconds: float, left: float, *, paused: bool
+) -> None:
+    alarm = alarm_with(wall, (9, "tea"))
+    alarm.change(PauseTimers((1,), paused))
+    alarm.change(ExtendTimers((1,), seconds))
+    assert alarm.running()[0].remaining_s == left
+
+
+def test_a_host_is_told_of_the_timers_at_the_start_and_after_each_change(wall: Wall) -> None:
+    alarm = alarm_with(wall)
+    told: list[Event] = []
+    for change in (None, StartTimer(9, "tea", "Tea."), None, PauseTimers((1,))):
+        if isinstance(change, StartTimer):
+            alarm.start(change)
+        elif change is not None:
+            alarm.change(change)
+        alarm.tell(told.append)
+    tea = TimerSet(109.0, "tea", "Tea.", 1, seconds=9)
+    paused = replace(tea, paused_s=9.0)
+    assert told == [TimersChanged(()), TimersChanged((tea,)), TimersChanged((paused,))]
 
 
 # -------------------------------------------------------------------- over a quit
@@ -113,9 +161,27 @@ def test_timers_run_on_over_a_quit_and_say_how_late_they_are(wall: Wall, path: P
     wall.now += 1200
     again = loaded(path, wall)
     assert again.due() == ("tea is over. This comes 19 minutes late.",)
-    assert again.running() == (Timer("cake", 2400.0),)
+    assert again.running() == (Timer("cake", 2400.0, 2, seconds=3600),)
     again.save(untold)
     assert loaded(path, wall).due() == ()
+
+
+def test_a_timer_is_all_it_was_after_a_restart(wall: Wall, path: Path) -> None:
+    alarm = alarm_with(wall, (60, "tea"), path=path)
+    alarm.start(StartTimer(90, "7:00 AM alarm", "Get up.", TimerKind.ALARM))
+    alarm.change(PauseTimers((1,)))
+    alarm.save(untold)
+    wall.now += 30
+    again = loaded(path, wall)
+    assert again.timers == alarm.timers
+    assert [timer.remaining_s for timer in again.running()] == [60.0, 60.0]
+
+
+def test_timers_of_an_older_file_get_numbers(wall: Wall, path: Path) -> None:
+    path.parent.mkdir()
+    old = {"due": 150.0, "label": "tea", "text": "Tea."}
+    path.write_text(json.dumps({"timers": [old, old]}))
+    assert [timer.number for timer in loaded(path, wall).timers] == [1, 2]
 
 
 def test_the_file_is_for_its_owner_alone_and_nothing_half_written_is_left(

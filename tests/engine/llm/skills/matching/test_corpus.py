@@ -7,7 +7,7 @@ from num2words import num2words
 
 from engine.llm.base import Message, Role, Situation, TextDelta
 from engine.llm.skills import Skills, sentences
-from engine.llm.skills.clock import WEEKDAYS
+from engine.llm.skills.clock.days import WEEKDAYS
 from engine.llm.skills.matching.corpus import MAX_SENTENCES
 from engine.text.unit_table import UNITS
 

@@ -8,8 +8,8 @@ from functools import lru_cache
 from types import MappingProxyType
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
-from engine.llm.skills.matching.intent import Answer, Family, Intent, Occasion, Slots
-from engine.llm.skills.matching.moments import clock_face
+from engine.llm.skills.clock.moments import clock_face
+from engine.llm.skills.matching.intent import Answer, Family, FollowUp, Intent, Occasion, Slots
 
 _PACIFIC, _EASTERN = "America/Los_Angeles", "America/New_York"
 # Cities and countries that no zone is called after.
@@ -79,11 +79,18 @@ FAMILY = Family(
         Intent(
             "time elsewhere",
             (
-                "what time is it in {place}",
-                "(what is the|the) [current] time in {place}",
-                "time in {place}",
+                "what time is it [over] in {place}",
+                "(what is the|the) [current|local] time [over] in {place}",
+                "[local] time in {place}",
             ),
             tell_time_there,
+        ),
+    ),
+    follow_ups=(
+        FollowUp(
+            ("time", "time elsewhere"),
+            ("[(what|how) about] [in] {place}",),
+            asks="time elsewhere",
         ),
     ),
     open_lists={"place": ("london", "new york", "tokyo", "paris", "berlin", "sydney")},

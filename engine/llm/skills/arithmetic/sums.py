@@ -8,21 +8,56 @@ import ast
 import math
 import re
 from collections.abc import Callable
+from fractions import Fraction
 
 from simpleeval import DEFAULT_OPERATORS, InvalidExpression, SimpleEval
 
-from engine.llm.skills.matching.intent import Answer, Family, Intent, Occasion, Slots, Tool
+from engine.llm.skills.matching.intent import (
+    Answer,
+    Family,
+    FollowUp,
+    Intent,
+    Occasion,
+    Slots,
+    Tool,
+)
 from engine.llm.skills.matching.quantities import figure, parse_number, rounded
 
 MAX_EXPRESSION_CHARS = 200  # a longer sum is not spoken, and its nesting stays shallow
+LARGEST_DENOMINATOR = 100  # of a fraction that is still of use as one
 MAX_EXPONENT = 1000  # 9 ** 9 ** 9 must fail at once, not compute for a minute
 
 _N = r"(-?\d+(?:\.\d+)?)"
+# "3 quarters", "a half", "1 3rd", "2 5 ths", as canonical text has them.
+_SHARE = (
+    r"(?:(\d+) |an? )?"
+    r"(half|halves|quarters?|thirds?|3rds?"
+    r"|(?<=\d )\d+ ?(?:rd|th)s?|(?<=a )\d+ ?(?:rd|th)|(?<=an )8th)\b"
+)
+_PARTS = {"hal": 2, "qua": 4, "thi": 3}
+
+
+def _denominator(word: str) -> str:
+    return str(_PARTS.get(word[:3]) or re.sub(r"\D", "", word))
+
+
+def _share(match: re.Match[str]) -> str:
+    return f"({match[1] or 1}/{_denominator(match[2])})"
+
+
+def _mixed(match: re.Match[str]) -> str:
+    return f"({match[1]}+{match[2] or 1}/{_denominator(match[3])})"
+
+
 # In order. Words that join two numbers come last, so that "square root of 2 times 3" reads well.
 _REWRITES = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (
         (r"\bthe\b|\bequals?\b|\bmakes?\b|\bgives?\b|=\s*$", " "),
+        (r"\ban? (?=\d+(?!\s?(?:st|nd|rd|th)))", " "),
+        (rf"\b(\d+) and {_SHARE}(?! of)", _mixed),
+        (rf"\b{_SHARE}", _share),
+        (r"\) of (?:an? )?(?=[\d(])", ")*"),
         (r"\bopen (?:bracket|parenthesis)\b", "("),
         (r"\bclose (?:bracket|parenthesis)\b", ")"),
         (r"(?<=root of )(?:minus|negative) (?=\d)", "-"),
@@ -30,12 +65,10 @@ _REWRITES = tuple(
         (rf"\bsquare root of {_N}", r"sqrt(\1)"),
         (rf"\broot of {_N}", r"sqrt(\1)"),
         (r"\bsquare root of \(", "sqrt("),
-        (rf"\b(?:a )?(?:half|1 half) of {_N}", r"(\1/2)"),
-        (rf"\b(?:a |1 )?(?:third|3rd) of {_N}", r"(\1/3)"),
-        (rf"\b(?:a |1 )?quarter of {_N}", r"(\1/4)"),
         (rf"\b(?:twice|double) {_N}", r"(2*\1)"),
+        (rf"\btriple {_N}", r"(3*\1)"),
         (rf"{_N} percent of {_N}", r"(\1/100*\2)"),
-        (rf"{_N} (?:percent )?(?:off) {_N}", r"(\2*(1-\1/100))"),
+        (rf"{_N} (?:percent )?off(?: of)? {_N}", r"(\2*(1-\1/100))"),
         (rf"{_N} (plus|minus|\+|-) {_N} percent", r"(\1 \2 \1*\3/100)"),
         (rf"{_N} percent", r"(\1/100)"),
         (r"\bsquared\b", "**2"),
@@ -64,18 +97,61 @@ _SPOKEN = (
     (re.compile(r"-"), " minus "),
 )
 _NAMED = re.compile(r"^(?:the )?(?:square root|cube root|half|[\d.]+ percent) of [\d.]+$")
+_OF_SHARES = re.compile(r"\d ?/ ?\d.*[+-]|[+-].*\d ?/ ?\d|\).*\d ?/ ?\d")
+# What is meant by these is no quotient.
+_SAYINGS = frozenset(("24 / 7", "9 / 11", "50 / 50", "20 / 20"))
+_CURRENCIES = {
+    **dict.fromkeys(("$", "dollar", "dollars", "buck", "bucks"), "dollars"),
+    **dict.fromkeys(("\N{EURO SIGN}", "euro", "euros"), "euros"),
+    **dict.fromkeys(("\N{POUND SIGN}", "quid"), "pounds"),
+}
+_CURRENCY = re.compile(
+    "|".join(rf"\b{each}\b" if each.isalpha() else re.escape(each) for each in _CURRENCIES)
+)
 _SIMPLE = re.compile(r"^-?\d+(?:\.\d+)?(?:\s*(?:\*\*|[+\-*/])\s*\d+(?:\.\d+)?){1,3}$")
 
 
 def calculate(slots: Slots, _occasion: Occasion) -> Answer | None:
-    """Answer a sum; None when the words are none."""
-    said = slots["expression"]
-    if len(said) > MAX_EXPRESSION_CHARS or not re.search(r"\d", said):
+    """Answer a sum, of money too; None when the words are none."""
+    said, currency = without_currency(slots["expression"])
+    if len(said) > MAX_EXPRESSION_CHARS or said in _SAYINGS or currency is None:
         return None
     expression = _written(said)
     if not _SUM.match(expression) or not _HAS_WORK.search(expression):
         return None
-    return _answer(expression, said)
+    return _answer(expression, said, currency)
+
+
+def without_currency(said: str) -> tuple[str, str | None]:
+    """An amount or a sum without its currency, and that as it is spoken; empty when there is none,
+    None when there are several.
+    """
+    kinds = {_CURRENCIES[found] for found in _CURRENCY.findall(said)}
+    bare = re.sub(r"\s+", " ", _CURRENCY.sub(" ", said)).strip()
+    return bare, (None if len(kinds) > 1 else "".join(kinds))
+
+
+def continued(symbol: str) -> Callable[[Slots, Slots, Occasion], Slots | None]:
+    """What "divided by 4" makes of the sum before it."""
+
+    def slots(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
+        if "more" in now and parse_number(now["more"]) is None:
+            return None
+        return {"expression": f"({before['expression']}) {symbol} {now.get('more', '')}".strip()}
+
+    return slots
+
+
+def rooted(before: Slots, _now: Slots, _occasion: Occasion) -> Slots | None:
+    return {"expression": f"square root of ({before['expression']})"}
+
+
+def other_percentage(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
+    """ "And 30 percent?" after "20 percent of 80"."""
+    percent = rf"{_N} percent"
+    if len(re.findall(percent, before["expression"])) != 1 or parse_number(now["more"]) is None:
+        return None
+    return {"expression": re.sub(percent, f"{now['more']} percent", before["expression"])}
 
 
 def calculate_pair(operation: str) -> Callable[[Slots, Occasion], Answer | None]:
@@ -90,17 +166,7 @@ def calculate_pair(operation: str) -> Callable[[Slots, Occasion], Answer | None]
     return respond
 
 
-def calculate_percentage(slots: Slots, _occasion: Occasion) -> Answer | None:
-    """ "What percent of 80 is 20"."""
-    whole, share = parse_number(slots["left"]), parse_number(slots["right"])
-    if whole is None or share is None:
-        return None
-    if whole == 0:
-        return Answer("Nothing is a percentage of zero.")
-    return Answer(f"{figure(share)} is {figure(100 * share / whole)} percent of {figure(whole)}.")
-
-
-def _answer(expression: str, said: str = "") -> Answer | None:
+def _answer(expression: str, said: str = "", currency: str = "") -> Answer | None:
     """The value of an expression, beside the words it was asked in where those are simple."""
     try:
         value = _evaluate(expression)
@@ -113,11 +179,20 @@ def _answer(expression: str, said: str = "") -> Answer | None:
     if value is None:
         return None
     verb = "is" if math.isclose(rounded(value), value, rel_tol=1e-12) else "is about"
-    if _SIMPLE.match(expression):
-        return Answer(f"{_aloud(expression)} {verb} {figure(value)}.")
+    result = f"{figure(value)} {currency}".strip()
+    if _SIMPLE.match(expression) and not currency:
+        return Answer(f"{_aloud(expression)} {verb} {result}.")
     if _NAMED.match(said):
-        return Answer(f"{said[0].upper()}{said[1:]} {verb} {figure(value)}.")
-    return Answer(f"The answer {verb} {figure(value)}.")
+        return Answer(f"{said[0].upper()}{said[1:]} {verb} {result}.")
+    if verb == "is about" and _OF_SHARES.search(expression) and (exact := _fraction(value)):
+        return Answer(f"The answer is {exact}, about {result}.")
+    return Answer(f"The answer {verb} {result}.")
+
+
+def _fraction(value: float) -> str:
+    """ "5/6"; empty when it is none that people use."""
+    found = Fraction(value).limit_denominator(LARGEST_DENOMINATOR)
+    return str(found) if abs(found - value) < 1e-12 else ""
 
 
 def _written(said: str) -> str:
@@ -161,7 +236,22 @@ def _aloud(expression: str) -> str:
     return re.sub(r"\s+", " ", expression).strip()
 
 
-_LEFT, _RIGHT = "{number:left}", "{number:right}"
+_LEFT, _RIGHT, _MORE = "{number:left}", "{number:right}", "{number:more}"
+_THAT = "[[(take|what is)] (that|it)]"
+_GOES_ON = (
+    (f"{_THAT} (divided by|over) {_MORE}", "/"),
+    (f"divide (that|it) by {_MORE}", "/"),
+    (f"{_THAT} (times|multiplied by) {_MORE}", "*"),
+    (f"multiply (that|it) by {_MORE}", "*"),
+    (f"{_THAT} plus {_MORE}", "+"),
+    (f"add {_MORE} [to (that|it)]", "+"),
+    (f"{_THAT} (minus|less|take away) {_MORE}", "-"),
+    (f"subtract {_MORE} [from (that|it)]", "-"),
+    (f"{_THAT} to the power of {_MORE}", "^"),
+    ("(twice|double) that", "* 2"),
+    ("half [of] that", "/ 2"),
+    ("(that|it) squared", "^ 2"),
+)
 
 FAMILY = Family(
     intents=(
@@ -181,11 +271,6 @@ FAMILY = Family(
         Intent("product", (f"[what is] the product of {_LEFT} and {_RIGHT}",), calculate_pair("*")),
         Intent("divide", (f"divide {_LEFT} by {_RIGHT}",), calculate_pair("/")),
         Intent(
-            "percentage",
-            (f"what (percent|percentage) of {_LEFT} is {_RIGHT}",),
-            calculate_percentage,
-        ),
-        Intent(
             "sum in words",
             (
                 "(what is|how much is|what are|calculate|compute|work out|solve) {expression}",
@@ -193,6 +278,18 @@ FAMILY = Family(
                 "{expression}",
             ),
             calculate,
+        ),
+    ),
+    follow_ups=(
+        *(
+            FollowUp(("sum in words",), (words,), slots=continued(symbol))
+            for words, symbol in _GOES_ON
+        ),
+        FollowUp(("sum in words",), ("[the] square root of that",), slots=rooted),
+        FollowUp(
+            ("sum in words",),
+            ("[(what|how) about] {number:more} percent",),
+            slots=other_percentage,
         ),
     ),
     tools=(

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.llm.skills.clock.moments import parse_moment
 from engine.llm.skills.matching.canonical import canonical
-from engine.llm.skills.matching.moments import parse_moment
 
 AFTERNOON = datetime(2026, 1, 5, 15, 45)
 TODAY, TOMORROW = (2026, 1, 5), (2026, 1, 6)

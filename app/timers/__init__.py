@@ -1,0 +1,1 @@
+"""Timers, alarms and reminders that run, as cards that count down."""

@@ -1,0 +1,115 @@
+"""One timer that runs: what it is, how long it still takes, and what can be done with it.
+
+Invariant: it asks and shows; nothing changes before the engine has told so.
+"""
+
+from PySide6.QtCore import QSize, Qt, QTimer
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QWidget
+
+from app.bridge import Post
+from app.look.icons import IconButton, pixmap
+from app.look.label import Label
+from app.look.plain_text import tool_tip
+from app.look.theme import Theme, scaled
+from app.timers import words
+from engine.api import CancelTimers, ExtendTimers, PauseTimers, TimerKind, TimerSet
+
+MINUTE_S = 60.0
+_ICON = QSize(20, 20)
+
+
+class TimerCard(QFrame):
+    """A line; `show_left` is called as time passes."""
+
+    def __init__(self, timer: TimerSet, post: Post, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._post = post
+        self.timer = timer
+        self.setProperty("kind", "card")
+        self.icon = Label("", self)
+        self.title = Label("", self)
+        self.title.setFont(scaled(self.font(), 1.0, strong=True))
+        self.title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.detail = Label("", self)
+        self.detail.setProperty("kind", "muted")
+        self.detail.setFont(scaled(self.font(), 0.9, figures=True))
+        self.left = Label("", self)
+        self.left.setFont(scaled(self.font(), 1.15, strong=True, figures=True))
+        self.more = QPushButton("+1 min", self)
+        self.more.setProperty("kind", "line")
+        self.more.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.more.clicked.connect(self._on_more)
+        self.pause = IconButton("pause", "Pause", theme, self)
+        self.pause.clicked.connect(self._on_pause)
+        self.cancel = IconButton("close", "Cancel", theme, self)
+        self.cancel.clicked.connect(self._on_cancel)
+        self._lay_out()
+        theme.changed.connect(self._tint)
+        self._tint()
+
+    def show_timer(self, timer: TimerSet, now: float) -> None:
+        """Show what became of it; `now` is seconds since 1970."""
+        self.timer = timer
+        name, paused = words.name(timer), timer.paused_s is not None
+        self._elide()
+        self.title.setToolTip(tool_tip(words.title(timer)))
+        self.detail.setText(words.detail(timer))
+        self.detail.setVisible(bool(words.detail(timer)))
+        self.setAccessibleName(name)
+        self.more.setAccessibleName(f"One minute more: {name}")
+        counts = timer.kind is TimerKind.TIMER
+        self.more.setVisible(counts)
+        self.pause.setVisible(counts)
+        if paused:
+            self.pause.show_as("resume", f"Go on: {name}")
+        else:
+            self.pause.show_as("pause", f"Pause: {name}")
+        self.cancel.show_as("close", f"Cancel: {name}")
+        self._tint()
+        self.show_left(now)
+
+    def show_left(self, now: float) -> None:
+        shown = words.left(self.timer.left_s(now))
+        if shown != self.left.text():
+            self.left.setText(shown)
+            self.left.setAccessibleName(f"{shown} left")
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        QTimer.singleShot(0, self, self._elide)  # once the line has its width
+
+    def _elide(self) -> None:
+        """The whole title, or as much of it as there is room for."""
+        whole = words.title(self.timer)
+        width = self.title.width() if self.isVisible() else 10_000
+        metrics = self.title.fontMetrics()
+        self.title.setText(metrics.elidedText(whole, Qt.TextElideMode.ElideRight, width))
+
+    def _on_more(self) -> None:
+        self._post(ExtendTimers((self.timer.number,), MINUTE_S))
+
+    def _on_pause(self) -> None:
+        self._post(PauseTimers((self.timer.number,), on=self.timer.paused_s is None))
+
+    def _on_cancel(self) -> None:
+        self._post(CancelTimers((self.timer.number,)))
+
+    def _tint(self) -> None:
+        name = "timer" if self.timer.kind is TimerKind.TIMER else "alarm"
+        ratio = self.devicePixelRatioF()
+        image = pixmap(name, self._theme.colour("accent"), round(_ICON.width() * ratio))
+        image.setDevicePixelRatio(ratio)
+        self.icon.setPixmap(image)
+
+    def _lay_out(self) -> None:
+        row = QHBoxLayout(self)
+        row.setContentsMargins(14, 3, 6, 3)
+        row.setSpacing(8)
+        row.addWidget(self.icon)
+        row.addWidget(self.title, 1)
+        row.addWidget(self.detail)
+        row.addWidget(self.left)
+        for button in (self.more, self.pause, self.cancel):
+            row.addWidget(button)

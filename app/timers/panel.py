@@ -1,0 +1,113 @@
+"""The cards of all timers that run, the one that rings next on top.
+
+Invariant: the engine says which timers there are, the clock on the wall how long they still take;
+where nothing runs there is nothing to see and nothing ticks.
+"""
+
+import time
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QHideEvent, QShowEvent
+from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+
+from app.bridge import Post
+from app.look.overlay import OverlayBar
+from app.look.theme import Theme
+from app.timers.card import TimerCard
+from engine.api import Event, TimerRang, TimersChanged, TimerSet
+
+SHOWN = 3  # cards at once; more are scrolled to
+_TICK_MS = 250  # so that no second is skipped on screen
+_GAP = 6
+
+
+class TimersPanel(QScrollArea):
+    """Hidden while no timer runs. `clock`: seconds since 1970."""
+
+    def __init__(
+        self, post: Post, theme: Theme, parent: QWidget, *, clock: Callable[[], float] = time.time
+    ) -> None:
+        super().__init__(parent)
+        self._post = post
+        self._theme = theme
+        self._clock = clock
+        self._cards: dict[int, TimerCard] = {}  # by the number of the timer
+        self._inside = QWidget(self)
+        self._inside.setProperty("kind", "page")
+        self._column = QVBoxLayout(self._inside)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(_GAP)
+        self._tick = QTimer(self)
+        self._tick.setInterval(_TICK_MS)
+        self._tick.timeout.connect(self._count_down)
+        self.setWidget(self._inside)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName("Timers")
+        OverlayBar(self)
+        self.hide()
+
+    @property
+    def cards(self) -> tuple[TimerCard, ...]:
+        """From top to bottom."""
+        return tuple(sorted(self._cards.values(), key=lambda card: _order(card.timer)))
+
+    def on_event(self, event: Event) -> None:
+        match event:
+            case TimersChanged(timers):
+                self._show_timers(timers)
+            case TimerRang(text):
+                QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, text))
+            case _:
+                pass
+
+    def _show_timers(self, timers: tuple[TimerSet, ...]) -> None:
+        for number in self._cards.keys() - {timer.number for timer in timers}:
+            gone = self._cards.pop(number)
+            self._column.removeWidget(gone)
+            gone.hide()
+            gone.deleteLater()
+        now = self._clock()
+        for timer in timers:
+            if timer.number not in self._cards:
+                card = TimerCard(timer, self._post, self._theme, self._inside)
+                self._cards[timer.number] = card
+            self._cards[timer.number].show_timer(timer, now)
+        for at, card in enumerate(self.cards):
+            self._column.insertWidget(at, card)
+            card.show()
+        self._fit()
+        self.setVisible(bool(timers))
+        self._count_down()
+
+    def _fit(self) -> None:
+        """As high as its cards, or as so many of them as are shown at once."""
+        heights = [card.sizeHint().height() for card in self.cards[:SHOWN]]
+        self.setFixedHeight(sum(heights) + _GAP * max(0, len(heights) - 1))
+
+    def _count_down(self) -> None:
+        now = self._clock()
+        for card in self._cards.values():
+            card.show_left(now)
+        runs = any(card.timer.paused_s is None for card in self._cards.values())
+        if runs and self.isVisible():
+            self._tick.start()
+        else:
+            self._tick.stop()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._count_down()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._tick.stop()
+
+
+def _order(timer: TimerSet) -> tuple[bool, float]:
+    """Paused ones last."""
+    return timer.paused_s is not None, timer.due

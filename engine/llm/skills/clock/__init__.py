@@ -1,0 +1,1 @@
+"""The time, here and elsewhere, and days: what they are called, when they are, how far away."""

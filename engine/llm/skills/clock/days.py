@@ -1,0 +1,239 @@
+"""Days by the names people give them: "next friday", "the 15th", "july 4th 1976", "easter".
+
+Own rules rather than a library's: of 60 such names and times as they are said, dateparser 1.5 read
+39, recurrent 34, parsedatetime 32, and each of them also reads days into sentences that name none.
+
+Invariant: takes canonical text; what is not wholly the name of a day is None.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import date, timedelta
+from types import MappingProxyType
+
+from dateutil.easter import easter
+from dateutil.relativedelta import relativedelta
+
+from engine.llm.skills.matching.quantities import parse_number
+
+# English whatever the machine's locale: calendar.month_name would follow it.
+MONTHS = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+RELATIVE = MappingProxyType(
+    {
+        "today": 0,
+        "now": 0,
+        "tomorrow": 1,
+        "the day after tomorrow": 2,
+        "yesterday": -1,
+        "the day before yesterday": -2,
+    }
+)
+MAX_DAYS = 366 * 200  # two centuries either way: beyond it nobody asks for a weekday
+_YEARS_AHEAD = 9  # February 29th can be eight years away
+
+
+@dataclass(frozen=True)
+class Feast:
+    """A day people count towards: its name, and when it is in a year."""
+
+    name: str
+    of: Callable[[int], date]
+
+
+def _fixed(name: str, month: int, day: int) -> Feast:
+    return Feast(name, lambda year: date(year, month, day))
+
+
+def _after_easter(name: str, days: int) -> Feast:
+    return Feast(name, lambda year: easter(year) + timedelta(days=days))
+
+
+def _thanksgiving(year: int) -> date:
+    """The fourth Thursday of November, as in the United States."""
+    first = date(year, 11, 1)
+    return first + timedelta(days=(WEEKDAYS.index("thursday") - first.weekday()) % 7 + 21)
+
+
+FEASTS = MappingProxyType(
+    {
+        "christmas": _fixed("Christmas", 12, 25),
+        "christmas day": _fixed("Christmas Day", 12, 25),
+        "christmas eve": _fixed("Christmas Eve", 12, 24),
+        "boxing day": _fixed("Boxing Day", 12, 26),
+        "new year": _fixed("New Year", 1, 1),
+        "the new year": _fixed("New Year", 1, 1),
+        "new years": _fixed("New Year", 1, 1),
+        "new years day": _fixed("New Year's Day", 1, 1),
+        "new years eve": _fixed("New Year's Eve", 12, 31),
+        "halloween": _fixed("Halloween", 10, 31),
+        "valentines day": _fixed("Valentine's Day", 2, 14),
+        "valentines": _fixed("Valentine's Day", 2, 14),
+        "saint patricks day": _fixed("Saint Patrick's Day", 3, 17),
+        "april fools day": _fixed("April Fools' Day", 4, 1),
+        "independence day": _fixed("Independence Day", 7, 4),
+        "easter": _after_easter("Easter", 0),
+        "easter sunday": _after_easter("Easter Sunday", 0),
+        "easter monday": _after_easter("Easter Monday", 1),
+        "good friday": _after_easter("Good Friday", -2),
+        "pentecost": _after_easter("Pentecost", 49),
+        "thanksgiving": Feast("Thanksgiving", _thanksgiving),
+    }
+)
+
+_MONTH = "|".join(f"{month[:3]}(?:{month[3:]})?" for month in MONTHS) + "|sept"
+_NUMBER = r"(?P<day>\d{1,2}|second)(?:st|nd|rd|th)?"
+_YEAR = r"(?: (?:of |in )?(?P<year>\d{4}|this year|next year|last year))?"
+_DATES = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"^(?:the )?(?P<month>{_MONTH}) (?:the )?{_NUMBER}{_YEAR}$",
+        rf"^(?:the )?{_NUMBER}(?: of)? (?P<month>{_MONTH}){_YEAR}$",
+    )
+)
+_ISO = re.compile(r"^(?P<year>\d{4}) ?- ?(?P<month>\d{1,2}) ?- ?(?P<day>\d{1,2})$")
+_OF_MONTH = re.compile(r"^(?:the )?(\d{1,2}(?:st|nd|rd|th)|second)(?: of (?:this|the) month)?$")
+_WITH_YEAR = re.compile(
+    r"^(?P<name>.+?) (?:in |of )?(?P<year>\d{4}|this year|next year|last year)$"
+)
+_SPAN = re.compile(r"^(?P<count>.+?) (?P<unit>day|week|month|year)s?$")
+_AWAY = re.compile(r"^(?:in (?P<ahead>.+)|(?P<ago>.+) ago|(?P<from>.+?) from(?: (?P<day>.+))?)$")
+_LATER_WEEKDAY = re.compile(r"^(?P<day>\w+day) (?P<away>in .+|next week)$")
+
+
+def day_named(name: str, today: date, *, past: bool = False) -> date | None:
+    """The day a person means: the next of that name, or with `past` the last."""
+    name = re.sub(r"^(?:on|until) ", "", name.strip())
+    if name in RELATIVE:
+        return today + timedelta(days=RELATIVE[name])
+    if match := _AWAY.match(name):
+        return _days_away(match, today)
+    return (
+        _weekday(name, today, past=past)
+        or _dated(name, today, past=past)
+        or _day_of_month(name, today, past=past)
+    )
+
+
+def feast_named(name: str) -> Feast | None:
+    """The feast of that name, with or without a year."""
+    match = _WITH_YEAR.match(name)
+    return FEASTS.get(match["name"] if match else name)
+
+
+def span(text: str) -> relativedelta | None:
+    """ "3 weeks", "a month": whole days, weeks, months or years; None for anything else."""
+    match = _SPAN.match(text.strip())
+    count = parse_number(match["count"]) if match else None
+    if match is None or count is None or count < 0 or count != int(count) or count > MAX_DAYS:
+        return None
+    return relativedelta(**{f"{match['unit']}s": int(count)})
+
+
+def date_phrase(day: date) -> str:
+    weekday, month = WEEKDAYS[day.weekday()].capitalize(), MONTHS[day.month - 1].capitalize()
+    return f"{weekday}, {month} {ordinal(day.day)}, {day.year}"
+
+
+def ordinal(number: int) -> str:
+    ending = "th" if 10 <= number % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10)
+    return f"{number}{ending or 'th'}"
+
+
+def month_named(name: str) -> int | None:
+    """1 to 12 for "february" or "feb"."""
+    return next((at + 1 for at, month in enumerate(MONTHS) if name in (month, month[:3])), None)
+
+
+def _days_away(match: re.Match[str], today: date) -> date | None:
+    length = span(match["ahead"] or match["ago"] or match["from"])
+    base = day_named(match["day"], today) if match["day"] else today
+    if length is None or base is None:
+        return None
+    try:
+        day = base - length if match["ago"] else base + length
+    except (ValueError, OverflowError):  # beyond the calendar
+        return None
+    return day if abs((day - today).days) <= MAX_DAYS else None
+
+
+def _weekday(name: str, today: date, *, past: bool) -> date | None:
+    if match := _LATER_WEEKDAY.match(name):
+        return _later_weekday(match, today)
+    bare = re.sub(r"^(?:next|this|the coming|coming|last) ", "", name)
+    if bare not in WEEKDAYS:
+        return None
+    if past or name.startswith("last "):
+        return today - timedelta(days=(today.weekday() - WEEKDAYS.index(bare) - 1) % 7 + 1)
+    return today + timedelta(days=(WEEKDAYS.index(bare) - today.weekday() - 1) % 7 + 1)
+
+
+def _later_weekday(match: re.Match[str], today: date) -> date | None:
+    """ "friday in 2 weeks" is the friday of that week; "friday next week" too."""
+    length = span(match["away"].removeprefix("in ").replace("next week", "1 week"))
+    if match["day"] not in WEEKDAYS or length is None or length.days % 7:
+        return None
+    monday: date = today - timedelta(days=today.weekday()) + length
+    return monday + timedelta(days=WEEKDAYS.index(match["day"]))
+
+
+def _dated(name: str, today: date, *, past: bool) -> date | None:
+    """A feast, or a month and a day, with or without a year."""
+    if match := _ISO.match(name):
+        return _date(int(match["year"]), int(match["month"]), match["day"])
+    match = next((found for pattern in _DATES if (found := pattern.match(name))), None)
+    if match is not None:
+        month = month_named(match["month"][:3])
+        assert month is not None
+        day = match["day"]
+        return _in_year(lambda year: _date(year, month, day), match["year"], today, past=past)
+    match = _WITH_YEAR.match(name)
+    feast = FEASTS.get(match["name"] if match else name)
+    if feast is None:
+        return None
+    return _in_year(feast.of, match["year"] if match else None, today, past=past)
+
+
+def _in_year(
+    of: Callable[[int], date | None], year: str | None, today: date, *, past: bool
+) -> date | None:
+    """The day in the year that was named, or else the next one (the last one, if `past`)."""
+    if year is not None:
+        beside = {"this year": 0, "next year": 1, "last year": -1}
+        return of(today.year + beside[year] if year in beside else int(year))
+    step = -1 if past else 1
+    for number in range(today.year, today.year + step * _YEARS_AHEAD, step):
+        day = of(number)
+        if day is not None and (day <= today if past else day >= today):
+            return day
+    return None
+
+
+def _day_of_month(name: str, today: date, *, past: bool) -> date | None:
+    match = _OF_MONTH.match(name)
+    if match is None:
+        return None
+    for day in _in_months(re.sub(r"(?:st|nd|rd|th)$", "", match[1]), today, -1 if past else 1):
+        if day <= today if past else day >= today:
+            return day
+    return None
+
+
+def _in_months(number: str, today: date, step: int) -> Iterator[date]:
+    """That day of this month and those beside it, where there is one."""
+    for months in range(0, 4 * step, step):
+        month = today.replace(day=1) + relativedelta(months=months)
+        day = _date(month.year, month.month, number)
+        if day is not None:
+            yield day
+
+
+def _date(year: int, month: int, day: str) -> date | None:
+    try:
+        return date(year, month, 2 if day == "second" else int(day))
+    except ValueError:
+        return None

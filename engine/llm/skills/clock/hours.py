@@ -1,0 +1,70 @@
+"""What time it is here, was, and will be.
+
+Invariant: the time comes from the occasion's clock.
+"""
+
+from datetime import timedelta
+
+from engine.llm.skills.clock.days import MAX_DAYS
+from engine.llm.skills.clock.moments import clock_face
+from engine.llm.skills.matching.intent import Answer, Family, Intent, Occasion, Slots
+from engine.llm.skills.matching.quantities import parse_duration
+
+
+def tell_time(_slots: Slots, occasion: Occasion) -> Answer:
+    return Answer(f"It's {clock_face(occasion.now().hour, occasion.now().minute)}.")
+
+
+def tell_later_time(slots: Slots, occasion: Occasion) -> Answer | None:
+    """What time it will be a stretch of time from now."""
+    seconds = _seconds(slots)
+    if seconds is None:
+        return None
+    then = occasion.now() + timedelta(seconds=seconds)
+    return Answer(f"It will be {clock_face(then.hour, then.minute)}.")
+
+
+def tell_earlier_time(slots: Slots, occasion: Occasion) -> Answer | None:
+    seconds = _seconds(slots)
+    if seconds is None:
+        return None
+    then = occasion.now() - timedelta(seconds=seconds)
+    return Answer(f"It was {clock_face(then.hour, then.minute)}.")
+
+
+def _seconds(slots: Slots) -> float | None:
+    seconds = parse_duration(slots["duration"])
+    return None if seconds is None or seconds > MAX_DAYS * 86400 else seconds
+
+
+FAMILY = Family(
+    intents=(
+        Intent(
+            "time",
+            (
+                "what time (is it|it is)",
+                "what (is the [current] time|the [current] time is)",
+                "[the] time",
+                "(got|do you have|have you got|[do] you happen to know) the time",
+                "how late is it",
+                "what time do we have",
+                "do you have the time",
+                "what does the clock say",
+            ),
+            tell_time,
+        ),
+        Intent(
+            "later time",
+            (
+                "what time (is it|will it be|is it going to be) in {duration}",
+                "what (is|will) the time [be] in {duration}",
+            ),
+            tell_later_time,
+        ),
+        Intent(
+            "earlier time",
+            ("what time was it {duration} ago", "what was the time {duration} ago"),
+            tell_earlier_time,
+        ),
+    ),
+)

@@ -1,0 +1,128 @@
+"""Times of day as people say them: "7 am", "half past 7 tomorrow", "friday at noon", "8 tonight".
+
+Invariant: takes canonical text and gives a moment that is still to come, or None for anything that
+is not wholly a time of day. Without "am" or "pm" the next such time is meant; of a later day's, one
+between 7 in the morning and 6 in the evening.
+"""
+
+import re
+from collections.abc import Iterator
+from datetime import date, datetime, timedelta
+
+from engine.llm.skills.clock.days import WEEKDAYS, date_phrase, day_named
+
+_PART = (
+    r"(?:in the morning|in the afternoon|in the evening|at night|"
+    r"this morning|this afternoon|this evening|tonight)"
+)
+_WHEN = re.compile(rf"^(?:(?P<part>{_PART}) )?(?:at )?(?P<time>.+?)(?: (?P<part_after>{_PART}))?$")
+_DAYTIME = re.compile(r"\b(tomorrow|today|\w+day) (morning|afternoon|evening|night)\b")
+_FACE = re.compile(
+    r"^(?P<hour>\d{1,2})(?:[: ](?P<minute>\d{2}))?(?: o'?clock)?(?: (?P<half>[ap]m))?$"
+)
+_PAST = re.compile(
+    r"^(?P<share>a quarter|quarter|half|\d{1,2}(?: minutes)?) (?P<side>past|to|after|before) "
+    r"(?P<hour>\d{1,2})(?: o'?clock)?(?: (?P<half>[ap]m))?$"
+)
+_SHARES = {"a quarter": 15, "quarter": 15, "half": 30}
+_NAMED = {"noon": 12 * 60, "midday": 12 * 60, "midnight": 0}
+_MORNING = 7  # o'clock; a later day's hours without "am" are not before it
+_DAY = timedelta(days=1)
+MAX_WORDS = 9  # more name no moment
+
+
+def parse_moment(text: str, now: datetime) -> datetime | None:
+    """The next moment that the text names; `now` is the person's wall clock."""
+    if len(text.split()) > MAX_WORDS:
+        return None
+    text = _DAYTIME.sub(_daytime, text.strip())
+    for day, time in _readings(text.split(), now):
+        match = _WHEN.match(time)
+        if match is None or (match["part"] and match["part_after"]):
+            continue
+        later = day is not None and day > now.date()
+        part = match["part"] or match["part_after"] or ""
+        minutes = _minutes(match["time"], part, now, tomorrow=later)
+        if minutes is None:
+            continue
+        midnight = datetime.combine(day or now.date(), datetime.min.time())
+        moment = midnight + timedelta(minutes=minutes)
+        if moment > now:
+            return moment
+        if day is None:
+            return moment + _DAY
+    return None
+
+
+def _readings(words: list[str], now: datetime) -> Iterator[tuple[date | None, str]]:
+    """The words as a time, and every way to take a day, today or later, out of them."""
+    yield None, " ".join(words)
+    for start in range(len(words)):
+        for end in range(start + 1, len(words) + 1):
+            day = day_named(" ".join(words[start:end]), now.date())
+            rest = " ".join((*words[:start], *words[end:]))
+            if rest and day is not None and day >= now.date():
+                yield day, rest
+
+
+def _daytime(match: re.Match[str]) -> str:
+    part = "at night" if match[2] == "night" else f"in the {match[2]}"
+    return f"{match[1]} {part}"
+
+
+def clock_face(hour: int, minute: int) -> str:
+    """ "7:05 AM" """
+    return f"{hour % 12 or 12}:{minute:02d} {'AM' if hour < 12 else 'PM'}"
+
+
+def moment_phrase(moment: datetime, now: datetime) -> str:
+    """ "7:00 AM", "7:00 AM tomorrow", "9:00 AM on Friday", "9:00 AM on Friday, March 6th, 2026"."""
+    face, days = clock_face(moment.hour, moment.minute), (moment.date() - now.date()).days
+    if days <= 1:
+        return f"{face} tomorrow" if days == 1 else face
+    day = WEEKDAYS[moment.weekday()].capitalize() if days < 7 else date_phrase(moment.date())
+    return f"{face} on {day}"
+
+
+def _minutes(time: str, part: str, now: datetime, *, tomorrow: bool) -> int | None:
+    """Minutes since midnight."""
+    if time in _NAMED:
+        return _NAMED[time]
+    face = _face(time)
+    if face is None:
+        return None
+    minutes, half = face
+    if not half and minutes < 13 * 60:
+        half = _half(minutes % (12 * 60), part, now, tomorrow=tomorrow)
+    if half:
+        minutes = minutes % (12 * 60) + (12 * 60 if half == "pm" else 0)
+    return minutes if 0 <= minutes < 24 * 60 else None
+
+
+def _face(time: str) -> tuple[int, str] | None:
+    """Minutes since midnight as written, and "am", "pm" or nothing."""
+    if match := _FACE.match(time):
+        hour, minute, half = int(match["hour"]), int(match["minute"] or 0), match["half"] or ""
+        allowed = hour <= (12 if half else 23) and minute < 60
+        return (hour * 60 + minute, half) if allowed else None
+    if match := _PAST.match(time):
+        share = match["share"].removesuffix(" minutes")
+        offset = _SHARES.get(share) or int(share)
+        hour = int(match["hour"])
+        if not 1 <= hour <= 12 or not 0 < offset < 60:
+            return None
+        sign = 1 if match["side"] in {"past", "after"} else -1
+        return (hour * 60 + sign * offset) % (12 * 60), match["half"] or ""
+    return None
+
+
+def _half(minutes: int, part: str, now: datetime, *, tomorrow: bool) -> str:
+    """Which half of the day is meant, when it was not said."""
+    if "morning" in part:
+        return "am"
+    if part:
+        return "pm"
+    if tomorrow:
+        return "am" if minutes >= _MORNING * 60 else "pm"
+    passed = now.hour * 60 + now.minute
+    return "pm" if minutes <= passed < minutes + 12 * 60 else "am"

@@ -1,0 +1,99 @@
+"""The person's name: told once, kept among the settings, forgotten when asked to.
+
+Invariant: a name is one or a few words that stand alone after "my name is" or "call me"; what goes
+on is no name. An answer with the name in it is private: it stays on this computer.
+"""
+
+import re
+
+from engine.llm.base import RememberName
+from engine.llm.skills.matching.canonical import without_courtesy
+from engine.llm.skills.matching.intent import Answer, Family, Intent, Occasion, Slots
+
+MOST_WORDS = 3
+MOST_CHARS = 40
+
+_NAME = re.compile(r"^[^\W\d_][\w'\u2019.-]*(?: [^\W\d_][\w'\u2019.-]*)*$")
+# What follows "call me" or "my name is" and is no name.
+_NO_NAME = frozenset(
+    (
+        *("a", "an", "the", "not", "on", "in", "at", "to", "for", "by", "when", "if", "what"),
+        *("back", "later", "now", "again", "tomorrow", "tonight", "today", "soon", "anytime"),
+        *("crazy", "old", "maybe", "mad", "stupid", "lazy", "names", "anything", "whatever"),
+        *("mud", "legion", "hard", "easy", "difficult", "very", "so", "too", "is", "and", "or"),
+        *("up", "out", "over", "with", "from", "of", "about", "that", "this", "it", "wrong"),
+    )
+)
+
+
+def remember(slots: Slots, _occasion: Occasion) -> Answer | None:
+    name = _name(slots["person"])
+    if name is None:
+        return None
+    return Answer(f"Nice to meet you, {name}.", (RememberName(name),), private=True)
+
+
+def call(slots: Slots, _occasion: Occasion) -> Answer | None:
+    name = _name(slots["person"])
+    if name is None:
+        return None
+    return Answer(f"All right, {name}.", (RememberName(name),), private=True)
+
+
+def tell(_slots: Slots, occasion: Occasion) -> Answer:
+    name = occasion.situation().person
+    if not name:
+        return Answer("You haven't told me your name. Say: my name is, and your name.")
+    return Answer(f"Your name is {name}.", private=True)
+
+
+def forget(_slots: Slots, occasion: Occasion) -> Answer:
+    if not occasion.situation().person:
+        return Answer("I don't know your name.")
+    return Answer("I've forgotten your name.", (RememberName(""),))
+
+
+def _name(said: str) -> str | None:
+    """The name in what was said, with capitals; None when it is none."""
+    bare = without_courtesy(said.strip(' \t\n,:!?"“”')).rstrip(".,!? ")
+    words = bare.split()
+    if not 1 <= len(words) <= MOST_WORDS or len(bare) > MOST_CHARS or not _NAME.match(bare):
+        return None
+    if any(word.lower().strip(".'") in _NO_NAME for word in words):
+        return None
+    return " ".join(word if word != word.lower() else word.capitalize() for word in words)
+
+
+FAMILY = Family(
+    intents=(
+        Intent(
+            "remember name",
+            ("(my name is|my name's|i am called|i'm called|they call me) {person}",),
+            remember,
+            verbatim=True,
+        ),
+        Intent(
+            "call by name",
+            ("[(you (can|may)|please|just)] call me {person}",),
+            call,
+            verbatim=True,
+        ),
+        Intent(
+            "tell name",
+            (
+                "[what is] my name",
+                "who am i",
+                "(do you know|do you remember|remember) (my name|who i am|what my name is)",
+                "what (do you call me|am i called)",
+                "say my name",
+            ),
+            tell,
+        ),
+        Intent(
+            "forget name",
+            ("(forget|delete|erase|remove) (my name|who i am|what i am called)",),
+            forget,
+        ),
+    ),
+    open_lists={"person": ("martin", "anna", "lucy", "ben", "maria", "thomas")},
+)

@@ -1,0 +1,1 @@
+"""Timers, alarms and reminders: asked for here, counted by the runtime."""

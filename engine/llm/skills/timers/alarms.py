@@ -1,0 +1,137 @@
+"""Alarms: timers that are called after a time of day.
+
+Invariant: an alarm's label ends in ALARM and names its time.
+"""
+
+from engine.llm.base import Role, StartTimer
+from engine.llm.skills.clock.moments import clock_face, moment_phrase, parse_moment
+from engine.llm.skills.matching.intent import Answer, Family, FollowUp, Intent, Occasion, Slots
+from engine.llm.skills.matching.quantities import duration_phrase, enumeration, parse_duration
+from engine.llm.skills.timers.choosing import running
+from engine.llm.skills.timers.setting import MAX_TIMER_S, TOO_LONG
+from engine.messages.timers import CancelTimers, TimerKind
+
+ALARM = "alarm"
+SNOOZE = "9 minutes"  # as alarm clocks do
+
+_RINGING = ("It's ", "Your ", "Remember to ", "Once more: ")  # what rings begins with
+
+
+def set_alarm(slots: Slots, occasion: Occasion) -> Answer | None:
+    moment = parse_moment(slots["moment"], occasion.now())
+    if moment is None:
+        return None
+    label = f"{clock_face(moment.hour, moment.minute)} {ALARM}"
+    seconds = (moment - occasion.now()).total_seconds()
+    said = f"It's {clock_face(moment.hour, moment.minute)}. This is your alarm."
+    return Answer(
+        f"Alarm set for {moment_phrase(moment, occasion.now())}.",
+        (StartTimer(seconds, label, said, TimerKind.ALARM),),
+    )
+
+
+def wake(slots: Slots, occasion: Occasion) -> Answer | None:
+    """The same; who wants to be woken means the morning, unless something else is said."""
+    moment = slots["moment"]
+    for said in (f"in the morning {moment}", f"{moment} in the morning", moment):
+        answer = set_alarm({"moment": said}, occasion)
+        if answer:
+            return answer
+    return None
+
+
+def ask_alarm_time(_slots: Slots, _occasion: Occasion) -> Answer:
+    return Answer("For when? Say, for example: seven in the morning.")
+
+
+def cancel_alarms(slots: Slots, occasion: Occasion) -> Answer | None:
+    """Cancel the alarm at that time, or all alarms when none was named."""
+    alarms = running(occasion, TimerKind.ALARM)
+    if "moment" in slots:
+        moment = parse_moment(slots["moment"], occasion.now())
+        if moment is None:
+            return None
+        label = f"{clock_face(moment.hour, moment.minute)} {ALARM}"
+        other = label.replace("AM", "PM") if "AM" in label else label.replace("PM", "AM")
+        alarms = tuple(alarm for alarm in alarms if alarm.label in (label, other))
+    if not alarms:
+        return Answer("There is no such alarm." if "moment" in slots else "There is no alarm set.")
+    names = enumeration([f"the {alarm.label}" for alarm in alarms])
+    cancelled = CancelTimers(tuple(alarm.number for alarm in alarms))
+    said = f"T{names[1:]} is cancelled." if len(alarms) == 1 else "All alarms are cancelled."
+    return Answer(said, (cancelled,))
+
+
+def snooze(slots: Slots, occasion: Occasion) -> Answer | None:
+    """Let what rang last ring again in a while."""
+    seconds = parse_duration(slots.get("duration", SNOOZE))
+    if seconds is None:
+        return None
+    if seconds > MAX_TIMER_S:
+        return Answer(TOO_LONG)
+    rung = _rung(occasion)
+    if not rung:
+        return Answer("Nothing has rung.")
+    text = f"Once more: {rung.removeprefix('Once more: ')}"
+    timer = StartTimer(seconds, "snooze", text)
+    return Answer(f"Again in {duration_phrase(seconds)}.", (timer,))
+
+
+def _rung(occasion: Occasion) -> str:
+    """What rang last: said of the assistant's own accord, after nobody asked; empty = nothing."""
+    history = occasion.history
+    for at in range(len(history) - 1, -1, -1):
+        unasked = at == 0 or history[at - 1].role is not Role.USER
+        message = history[at]
+        if message.role is Role.ASSISTANT and unasked and message.text.startswith(_RINGING):
+            return message.text
+    return ""
+
+
+FAMILY = Family(
+    intents=(
+        Intent(
+            "alarm",
+            (
+                "(set|create|make) [an|the|my|another] alarm [clock] (for|at|to) {moment}",
+                "(set|create) [a|an|my|another] {moment} alarm",
+                "[an] alarm (for|at) {moment}",
+                "i need an alarm (for|at) {moment}",
+            ),
+            set_alarm,
+        ),
+        Intent(
+            "wake",
+            ("wake me [up] [at] {moment}", "i (need|want|have) to [get|be] (up|awake) at {moment}"),
+            wake,
+        ),
+        Intent(
+            "alarm without a time",
+            ("(set|create) [an|the|my|another] alarm", "[an] alarm"),
+            ask_alarm_time,
+        ),
+        Intent("wake without a time", ("wake me [up]",), ask_alarm_time),
+        Intent(
+            "cancel alarms",
+            (
+                "(cancel|stop|delete|clear|remove|turn off) [the|my|all [the|my]] alarm[s]",
+                "(cancel|stop|delete|clear|remove|turn off) [the|my] {moment} alarm",
+                "(cancel|delete|clear|remove|turn off) [the|my] alarm (for|at) {moment}",
+            ),
+            cancel_alarms,
+        ),
+        Intent("snooze", ("snooze [it|the alarm] [for {duration}]",), snooze),
+    ),
+    follow_ups=(
+        FollowUp(("alarm without a time",), ("[(for|at)] {moment}",), asks="alarm"),
+        FollowUp(("wake without a time",), ("[(for|at)] {moment}",), asks="wake"),
+        FollowUp(
+            ("alarm", "wake"),
+            ("another [(one|1)] [(for|at)] {moment}", "[an] (one|1) (for|at) {moment}"),
+            asks="alarm",
+        ),
+    ),
+    open_lists={
+        "moment": ("7 am", "half past 6", "noon", "5 pm", "8 tonight", "9 tomorrow"),
+    },
+)

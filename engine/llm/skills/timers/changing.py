@@ -1,0 +1,240 @@
+"""What is done to timers that run: cancel, pause, go on, more time, less, anew.
+
+Invariant: where it is not clear which is meant, nothing is done but to ask.
+"""
+
+import re
+from collections.abc import Callable
+
+from engine.llm.base import Action, Timer
+from engine.llm.skills.matching.intent import (
+    Answer,
+    Family,
+    FollowUp,
+    Intent,
+    Occasion,
+    Slots,
+    Tool,
+)
+from engine.llm.skills.matching.quantities import duration_phrase, parse_duration
+from engine.llm.skills.timers.choosing import (
+    ALL,
+    WHICH,
+    meant,
+    name,
+    named,
+    numbers,
+    running,
+    the_timers,
+    which_one,
+)
+from engine.llm.skills.timers.setting import MAX_TIMER_S, TOO_LONG
+from engine.messages.timers import CancelTimers, ExtendTimers, PauseTimers
+
+Respond = Callable[[Slots, Occasion], Answer | None]
+
+
+def _doing(done: str, action: Callable[[tuple[int, ...]], Action]) -> Respond:
+    """A responder that does something to the timers that are meant."""
+
+    def respond(slots: Slots, occasion: Occasion) -> Answer:
+        timers = meant(slots, occasion)
+        if isinstance(timers, Answer):
+            return timers
+        verb = "is" if len(timers) == 1 else "are"
+        return Answer(f"{the_timers(timers)} {verb} {done}.", (action(numbers(timers)),))
+
+    return respond
+
+
+cancel = _doing("cancelled", CancelTimers)
+pause = _doing("paused", PauseTimers)
+_resume = _doing("running again", lambda numbers: PauseTimers(numbers, on=False))
+
+
+def resume(slots: Slots, occasion: Occasion) -> Answer | None:
+    """Where none is named, the one that is paused."""
+    paused = [timer for timer in running(occasion) if timer.paused]
+    if not slots.get("label") and len(paused) == 1:
+        one = paused[0]
+        go_on = PauseTimers((one.number,), on=False)
+        return Answer(f"The {name(one)} is running again.", (go_on,))
+    return _resume(slots, occasion)
+
+
+def _to_all(respond: Respond) -> Respond:
+    return lambda _slots, occasion: respond({"label": ALL}, occasion)
+
+
+def lengthen(sign: int) -> Respond:
+    """A responder that gives timers more time, or takes some of it away."""
+
+    def respond(slots: Slots, occasion: Occasion) -> Answer | None:
+        seconds = parse_duration(slots["duration"].replace(" more ", " ").removesuffix(" more"))
+        if seconds is None:
+            return None
+        if seconds > MAX_TIMER_S:
+            return Answer(TOO_LONG)
+        timers = meant(slots, occasion)
+        if isinstance(timers, Answer):
+            return timers
+        action = ExtendTimers(numbers(timers), sign * seconds)
+        return Answer(_lengthened(timers, sign * seconds), (action,))
+
+    return respond
+
+
+def lengthen_named(sign: int) -> Respond:
+    """The same where the word "timer" was not said: only one that runs under that name."""
+
+    def respond(slots: Slots, occasion: Occasion) -> Answer | None:
+        timers = running(occasion)
+        known = named(slots["label"], timers) if "label" in slots else timers
+        return lengthen(sign)(slots, occasion) if known else None
+
+    return respond
+
+
+def give(slots: Slots, occasion: Occasion) -> Answer | None:
+    """ "Give the pasta 2 more minutes": a name and a length, one after the other."""
+    words = slots["gift"].split()
+    for at in range(1, len(words)):
+        label = " ".join(words[:at]).removesuffix(" timer")
+        duration = re.sub(r"^another (?=[a-z])", "1 ", " ".join(words[at:]))
+        duration = duration.removeprefix("another ").replace(" more ", " ")
+        if parse_duration(duration) and named(label, running(occasion)):
+            return lengthen(1)({"label": label, "duration": duration}, occasion)
+    return None
+
+
+def _lengthened(timers: tuple[Timer, ...], seconds: float) -> str:
+    if len(timers) > 1:
+        return f"{the_timers(timers)} have {duration_phrase(abs(seconds))} " + (
+            "more." if seconds > 0 else "less."
+        )
+    left = duration_phrase(max(0.0, timers[0].remaining_s + seconds))
+    return f"{the_timers(timers)} has {left} left now."
+
+
+def restart(slots: Slots, occasion: Occasion) -> Answer | None:
+    """Let timers count from the beginning."""
+    timers = meant(slots, occasion)
+    if isinstance(timers, Answer):
+        return timers
+    known = tuple(timer for timer in timers if timer.seconds)
+    actions = tuple(ExtendTimers((t.number,), t.seconds - t.remaining_s) for t in known)
+    go_on = PauseTimers(numbers(known), on=False)
+    length = duration_phrase(known[0].seconds) if len(known) == 1 else "the beginning"
+    preposition = "with" if len(known) == 1 else "from"
+    verb = "starts" if len(known) == 1 else "start"
+    said = f"{the_timers(known)} {verb} again {preposition} {length}."
+    return Answer(said, (*actions, go_on)) if known else None
+
+
+_ONE = "[the|my] [{label}] timer"
+_CALLED = "[the|my] timer (for|called|named|of) [the] {label}"
+_EVERY = "(all|both) [of] [the|my] timers"
+_CANCEL = "(cancel|stop|delete|clear|remove|turn off|end|kill)"
+_RESUME = "(resume|continue|unpause|go on with)"
+_TAKE = "(take|remove|subtract)"
+
+
+def _about(verb: str) -> tuple[str, ...]:
+    return (f"{verb} {_ONE}", f"{verb} {_CALLED}")
+
+
+_BY = (
+    *("cancel timer", "pause timer", "resume timer", "add time", "take time", "restart timer"),
+    *("add named time", "take named time"),
+)
+
+FAMILY = Family(
+    intents=(
+        Intent(
+            "cancel all timers",
+            (f"{_CANCEL} {_EVERY}", f"{_CANCEL} [the|my] timers", f"{_CANCEL} every timer"),
+            _to_all(cancel),
+        ),
+        Intent("cancel timer", _about(_CANCEL), cancel),
+        Intent("pause all timers", (f"pause {_EVERY}", "pause [the|my] timers"), _to_all(pause)),
+        Intent("pause timer", _about("(pause|hold|freeze)"), pause),
+        Intent(
+            "resume all timers",
+            (f"{_RESUME} {_EVERY}", f"{_RESUME} [the|my] timers"),
+            _to_all(resume),
+        ),
+        Intent("resume timer", _about(_RESUME), resume),
+        Intent("restart timer", _about("(restart|reset)"), restart),
+        Intent(
+            "add time",
+            (
+                f"add [another] {{duration}} (to|on) {_ONE}",
+                f"add [another] {{duration}} (to|on) {_CALLED}",
+                f"(extend|increase|lengthen) {_ONE} by {{duration}}",
+                "make [the|my] timer {duration} longer",
+            ),
+            lengthen(1),
+        ),
+        Intent(
+            "take time",
+            (
+                f"{_TAKE} {{duration}} (off|from) {_ONE}",
+                f"{_TAKE} {{duration}} (off|from) {_CALLED}",
+                f"(shorten|reduce|decrease) {_ONE} by {{duration}}",
+                "make [the|my] timer {duration} shorter",
+            ),
+            lengthen(-1),
+        ),
+        Intent(
+            "add named time",
+            (
+                "add [another] {duration} [to (it|that)]",
+                "add [another] {duration} to [the] {label}",
+                "{duration} more [for|on|to] [the] {label}",
+            ),
+            lengthen_named(1),
+        ),
+        Intent("make longer", ("make [the|my] {gift} longer",), give),
+        Intent("give time", ("give [the|my] {gift}",), give),
+    ),
+    tools=(
+        Tool(
+            "cancel_timers",
+            "Cancel the timer with this label, or 'all'.",
+            cancel,
+            {"label": "the timer's name"},
+            optional=("label",),
+        ),
+        Tool(
+            "pause_timer",
+            "Pause the timer with this label.",
+            pause,
+            {"label": "the timer's name"},
+            optional=("label",),
+        ),
+        Tool(
+            "resume_timer",
+            "Let a paused timer run on.",
+            resume,
+            {"label": "the timer's name"},
+            optional=("label",),
+        ),
+    ),
+    open_lists={"gift": ("pasta two more minutes", "tea timer another minute")},
+    follow_ups=(
+        FollowUp(
+            _BY,
+            ("[the|my] {label} [(one|1|timer)]", "[the] (one|1) (for|called|with) [the] {label}"),
+            slots=which_one,
+            answered=WHICH,
+        ),
+        FollowUp(
+            ("start timer", "change length", "pause timer", "resume timer", "time left"),
+            ("(cancel|stop|delete|remove) (it|that)",),
+            asks="cancel timer",
+        ),
+        FollowUp(("start timer", "resume timer"), ("pause (it|that)",), asks="pause timer"),
+        FollowUp(("pause timer", "time left"), (f"{_RESUME} [(it|that)]",), asks="resume timer"),
+        FollowUp(("add time", "add named time"), ("[and] another {duration}",)),
+    ),
+)

@@ -1,0 +1,111 @@
+"""Which of the running timers a person means.
+
+Invariant: where several may be meant nothing is done, and it is asked which; the question begins
+with WHICH, by which the answer to it is known.
+"""
+
+from collections.abc import Callable
+
+from engine.llm.base import Timer
+from engine.llm.skills.matching.intent import Answer, Occasion, Slots
+from engine.llm.skills.matching.quantities import duration_phrase, enumeration, parse_duration
+from engine.messages.timers import TimerKind
+
+NONE_RUNNING = "There is no timer running."
+WHICH = "Which timer"
+ALL = "all"
+
+_ALL = frozenset((ALL, "both", "all of them", "both of them", "every", "all the", "all my"))
+_ARTICLES = ("a ", "an ", "the ", "my ", "new ")
+_NO_LABEL = frozenset(("a", "an", "the", "my", "new", "timer"))
+_UNNAMED = frozenset(("unnamed", "nameless", "other", "one without a name"))
+# By how long they still run.
+_BY_LENGTH: dict[str, Callable[[Timer], float]] = {
+    **dict.fromkeys(("short", "shorter", "shortest", "next"), lambda timer: timer.remaining_s),
+    **dict.fromkeys(("long", "longer", "longest"), lambda timer: -timer.remaining_s),
+    **dict.fromkeys(("1st", "oldest"), lambda timer: timer.number),
+    **dict.fromkeys(("last", "latest", "newest", "new"), lambda timer: -timer.number),
+}
+
+
+def clean_label(label: str) -> str:
+    label = label.strip()
+    for article in _ARTICLES:
+        label = label.removeprefix(article)
+    return "" if label in _NO_LABEL else label
+
+
+def running(occasion: Occasion, kind: TimerKind = TimerKind.TIMER) -> tuple[Timer, ...]:
+    return tuple(timer for timer in occasion.situation().timers if timer.kind is kind)
+
+
+def meant(slots: Slots, occasion: Occasion) -> tuple[Timer, ...] | Answer:
+    """The timers that are meant; the answer to give instead where it is none, or not clear."""
+    timers = running(occasion)
+    said = slots.get("label", "").strip()
+    if not timers:
+        return Answer(NONE_RUNNING)
+    if said in _ALL:
+        return timers
+    label = clean_label(said)
+    if not label:
+        return timers if len(timers) == 1 else Answer(which(timers))
+    found = named(label, timers)
+    if not found:
+        return Answer(f"There is no {label} timer. {remaining(timers)}")
+    return found if len(found) == 1 else Answer(which(found))
+
+
+def named(label: str, timers: tuple[Timer, ...]) -> tuple[Timer, ...]:
+    """Those called so, or set for that long, or told apart by their order."""
+    label = clean_label(label)
+    if label in _ALL:
+        return timers
+    if called := tuple(timer for timer in timers if timer.label == label):
+        return called
+    if label in _UNNAMED:
+        return tuple(timer for timer in timers if not timer.label)
+    if label in _BY_LENGTH and timers:
+        return (min(timers, key=_BY_LENGTH[label]),)
+    seconds = parse_duration(label)
+    return tuple(timer for timer in timers if seconds is not None and timer.seconds == seconds)
+
+
+def which_one(before: Slots, now: Slots, occasion: Occasion) -> Slots | None:
+    """The slots of what was asked about, with the timer that was answered; None when it is none."""
+    label = now.get("label", ALL)
+    return {**before, "label": label} if named(label, running(occasion)) else None
+
+
+def which(timers: tuple[Timer, ...]) -> str:
+    names = [f"the {name(timer)} with {_left(timer)}" for timer in timers]
+    return f"{WHICH}: {enumeration(names, 'or')}?"
+
+
+def remaining(timers: tuple[Timer, ...]) -> str:
+    """ "4 minutes left on your tea timer and 10 seconds left on your timer." """
+    phrases = [f"{_left(timer)} on your {name(timer)}" for timer in timers]
+    return f"{enumeration(phrases)}."
+
+
+def name(timer: Timer) -> str:
+    if timer.kind is TimerKind.REMINDER:
+        return f"reminder to {timer.label}"
+    if timer.kind is TimerKind.ALARM:
+        return timer.label
+    return f"{timer.label} timer" if timer.label else "timer"
+
+
+def the_timers(timers: tuple[Timer, ...]) -> str:
+    """ "The tea timer", "All timers"; "The timer" where there is but one without a name."""
+    if len(timers) == 1:
+        return f"The {name(timers[0])}"
+    return "Both timers" if len(timers) == 2 else "All timers"
+
+
+def numbers(timers: tuple[Timer, ...]) -> tuple[int, ...]:
+    return tuple(timer.number for timer in timers)
+
+
+def _left(timer: Timer) -> str:
+    return f"{duration_phrase(timer.remaining_s)} left{', paused,' if timer.paused else ''}"

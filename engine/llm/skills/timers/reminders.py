@@ -1,0 +1,222 @@
+"""Reminders: timers that say what to do.
+
+Invariant: what is to be done is told back in the second person ("call your mother").
+"""
+
+import re
+from datetime import datetime, time
+
+from engine.llm.base import StartTimer
+from engine.llm.skills.clock.days import day_named
+from engine.llm.skills.clock.moments import moment_phrase, parse_moment
+from engine.llm.skills.matching.intent import (
+    Answer,
+    Family,
+    FollowUp,
+    Intent,
+    Occasion,
+    Slots,
+    Tool,
+)
+from engine.llm.skills.matching.quantities import duration_phrase, parse_duration
+from engine.llm.skills.timers.choosing import running
+from engine.llm.skills.timers.setting import MAX_TIMER_S
+from engine.messages.timers import CancelTimers, TimerKind
+
+# O'clock, where only a part of the day was named.
+_HOURS = {"morning": 9, "afternoon": 15, "evening": 19, "night": 21, "tonight": 20}
+WHEN, WHAT = "When shall I", "What shall I"
+
+_SECOND_PERSON = {"my": "your", "me": "you", "i": "you", "myself": "yourself", "am": "are"}
+_FIRST_PERSON = re.compile(rf"\b(?:{'|'.join(_SECOND_PERSON)})\b")
+_NO_TASK = frozenset(("nothing", "never mind", "nevermind", "cancel", "stop", "forget it", "no"))
+# How a time begins, or what it has in it; "chapter 5" names none.
+_WHEN = re.compile(
+    r"^(?:at|on|in|tomorrow|today|tonight|this|next|\w+day) |^(?:tomorrow|tonight)$|^\w+day$"
+    r"|\b(?:am|pm|noon|midnight|o'?clock)\b"
+)
+# What follows "remind me about" or "of" and is to be told, not to be done.
+_TOLD = re.compile(r"^(?:what|who|how|why|where|when|which)\b|\bof\b")
+
+
+def remind_in(slots: Slots, _occasion: Occasion) -> Answer | None:
+    seconds = parse_duration(slots["duration"])
+    if seconds is None:
+        return None
+    if seconds > MAX_TIMER_S:
+        return Answer("That is too long for me. I can remind you within a week.")
+    task = _told_back(slots["task"].strip())
+    reminder = StartTimer(seconds, task, _said(task), TimerKind.REMINDER)
+    return Answer(f"I'll remind you in {duration_phrase(seconds)} to {task}.", (reminder,))
+
+
+def remind_at(slots: Slots, occasion: Occasion) -> Answer | None:
+    now = occasion.now()
+    moment = parse_moment(slots["moment"], now) or _that_day(slots["moment"], now)
+    if moment is None:
+        return None
+    task = _told_back(slots["task"].strip())
+    seconds = (moment - now).total_seconds()
+    reminder = StartTimer(seconds, task, _said(task), TimerKind.REMINDER)
+    return Answer(f"I'll remind you at {moment_phrase(moment, now)} to {task}.", (reminder,))
+
+
+def remind_of_errand(slots: Slots, occasion: Occasion) -> Answer | None:
+    """What to do and when, one after the other: "buy milk tomorrow at 8"."""
+    words = slots["errand"].split()
+    for at in range(1, len(words)):
+        when = " ".join(words[at:])
+        if _WHEN.match(when):
+            told = {"task": " ".join(words[:at]), "when": when}
+            if answer := remind_when_told(told, occasion):
+                return answer
+    return None
+
+
+def ask_when(slots: Slots, _occasion: Occasion) -> Answer:
+    task = _told_back(slots["task"].strip())
+    return Answer(f"{WHEN} remind you to {task}? Say, for example: in ten minutes.")
+
+
+def ask_when_about(slots: Slots, occasion: Occasion) -> Answer | None:
+    """ "Remind me about the meeting [on friday]"; about what was said before, a model knows."""
+    if _TOLD.search(slots["thing"]):
+        return None
+    if answer := remind_of_errand({"errand": _about(slots["thing"])}, occasion):
+        return answer
+    return ask_when({"task": _about(slots["thing"])}, occasion)
+
+
+def ask_what(slots: Slots, occasion: Occasion) -> Answer | None:
+    if "moment" in slots and parse_moment(slots["moment"], occasion.now()) is None:
+        return None
+    return Answer(f"{WHAT} remind you to do?")
+
+
+def remind_when_told(slots: Slots, occasion: Occasion) -> Answer | None:
+    """At a moment, or after a while."""
+    when = re.sub(r"^(?:in|at|on) ", "", slots["when"])
+    task = slots.get("task") or _about(slots["thing"])
+    return remind_in({"duration": when, "task": task}, occasion) or remind_at(
+        {"moment": when, "task": task}, occasion
+    )
+
+
+def cancel_reminders(_slots: Slots, occasion: Occasion) -> Answer:
+    reminders = running(occasion, TimerKind.REMINDER)
+    if not reminders:
+        return Answer("There is no reminder set.")
+    cancelled = CancelTimers(tuple(reminder.number for reminder in reminders))
+    if len(reminders) == 1:
+        return Answer(f"The reminder to {reminders[0].label} is cancelled.", (cancelled,))
+    return Answer("All reminders are cancelled.", (cancelled,))
+
+
+def told_when(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
+    task = before.get("task") or _about(before["thing"])
+    return {"task": task, "when": now["when"]}
+
+
+def told_what(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
+    if now["task"].strip() in _NO_TASK or "moment" not in before:
+        return None
+    return {"task": now["task"], "when": before["moment"]}
+
+
+def _about(thing: str) -> str:
+    return f"think of {thing.strip()}"
+
+
+def _that_day(name: str, now: datetime) -> datetime | None:
+    """A day where no hour was named, or a part of it: "tomorrow", "friday evening", "tonight"."""
+    day, _, part = name.strip().rpartition(" ")
+    day, hour = (day or "today", _HOURS[part]) if part in _HOURS else (name, _HOURS["morning"])
+    named = day_named("today" if day == "this" else day, now.date())
+    moment = datetime.combine(named, time(hour)) if named else None
+    return moment if moment is not None and moment > now else None
+
+
+def _said(task: str) -> str:
+    return f"Remember to {task}."
+
+
+def _told_back(task: str) -> str:
+    """ "call my mother", as the assistant says it: "call your mother"."""
+    return _FIRST_PERSON.sub(lambda match: _SECOND_PERSON[match[0]], task)
+
+
+FAMILY = Family(
+    intents=(
+        Intent(
+            "reminder",
+            (
+                "remind me in {duration} to {task}",
+                "in {duration} remind me to {task}",
+                "set a reminder (in|for) {duration} to {task}",
+            ),
+            remind_in,
+        ),
+        Intent(
+            "reminder at a time",
+            (
+                "remind me (at|on) {moment} to {task}",
+                "remind me {moment} to {task}",
+                "(at|on) {moment} remind me to {task}",
+                "set a reminder (for|at|on) {moment} to {task}",
+            ),
+            remind_at,
+        ),
+        Intent(
+            "errand",
+            (
+                "remind me to {errand}",
+                "[set a] reminder [to] {errand}",
+                "do not let me forget to {errand}",
+            ),
+            remind_of_errand,
+        ),
+        Intent("reminder when told", ("remind me {when} about {thing}",), remind_when_told),
+        Intent(
+            "reminder without a task",
+            ("remind me [at] {moment} to", "remind me [at] {moment}", "set a reminder"),
+            ask_what,
+        ),
+        Intent("reminder without a time", ("remind me to {task}",), ask_when),
+        Intent("reminder about", ("remind me about {thing}",), ask_when_about),
+        Intent(
+            "cancel reminders",
+            ("(cancel|delete|clear|remove) [the|my|all [the|my]] reminder[s]",),
+            cancel_reminders,
+        ),
+    ),
+    tools=(
+        Tool(
+            "set_reminder",
+            "Say a reminder aloud after a while.",
+            remind_in,
+            {"duration": "such as '10 minutes'", "task": "what to do, such as 'call mum'"},
+        ),
+    ),
+    follow_ups=(
+        FollowUp(
+            ("reminder without a time", "reminder about"),
+            ("[(in|at)] {when}",),
+            asks="reminder when told",
+            slots=told_when,
+            answered=WHEN,
+        ),
+        FollowUp(
+            ("reminder without a task",),
+            ("[to] {task}",),
+            asks="reminder when told",
+            slots=told_what,
+            answered=WHAT,
+        ),
+    ),
+    open_lists={
+        "task": ("call my mother", "check the oven", "drink some water", "take a break"),
+        "errand": ("call my mother at five pm", "check the oven in ten minutes"),
+        "thing": ("the meeting", "the laundry"),
+        "when": ("ten minutes", "five pm"),
+    },
+)

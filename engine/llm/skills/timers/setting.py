@@ -1,0 +1,157 @@
+"""Setting timers.
+
+Invariant: a skill starts one by an action and never waits.
+"""
+
+import re
+
+from engine.llm.base import StartTimer
+from engine.llm.skills.matching.intent import (
+    Answer,
+    Family,
+    FollowUp,
+    Intent,
+    Occasion,
+    Slots,
+    Tool,
+)
+from engine.llm.skills.matching.quantities import duration_phrase, parse_duration, parse_number
+from engine.llm.skills.timers.choosing import clean_label, named, running
+from engine.messages.timers import ExtendTimers
+
+MAX_TIMER_S = 7 * 86400.0  # a week: whoever wants more wants a calendar
+MAX_LABEL_WORDS = 6  # a longer label is a sentence that was not about a timer
+TOO_LONG = "That is too long for me. I can count for up to a week."
+
+_UNIT = re.compile(r"(\w+)$")
+
+
+def start_timer(slots: Slots, _occasion: Occasion) -> Answer | None:
+    label = clean_label(slots.get("label", ""))
+    if re.match(r"^0 \w+$", slots["duration"].strip()):
+        return Answer("That would be over already.")
+    seconds = parse_duration(slots["duration"])
+    if seconds is None or len(label.split()) > MAX_LABEL_WORDS:
+        return None
+    if seconds > MAX_TIMER_S:
+        return Answer(TOO_LONG)
+    length = duration_phrase(seconds)
+    if label:
+        timer = StartTimer(seconds, label, f"Your {label} timer is done.")
+        return Answer(f"{label.capitalize()} timer set for {length}.", (timer,))
+    timer = StartTimer(seconds, "", f"Your timer for {length} is done.")
+    return Answer(f"Timer set for {length}.", (timer,))
+
+
+def ask_duration(_slots: Slots, _occasion: Occasion) -> Answer:
+    return Answer("For how long? Say, for example: ten minutes.")
+
+
+def change_length(slots: Slots, occasion: Occasion) -> Answer | None:
+    """ "Make it 12" just after a timer was set: the newest of that name."""
+    seconds = parse_duration(slots["duration"])
+    timers = running(occasion)
+    label = clean_label(slots.get("label", ""))
+    found = named(label, timers) if label else tuple(t for t in timers if not t.label)
+    if seconds is None or not found:
+        return None
+    if seconds > MAX_TIMER_S:
+        return Answer(TOO_LONG)
+    newest = max(found, key=lambda timer: timer.number)
+    change = seconds - newest.remaining_s
+    return Answer(f"Now {duration_phrase(seconds)}.", (ExtendTimers((newest.number,), change),))
+
+
+def another_length(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
+    """A length said anew, in the unit of the one before where it names none ("make it 12")."""
+    duration = now["duration"]
+    if parse_number(duration) is not None and (unit := _UNIT.search(before["duration"])):
+        duration = f"{duration} {unit[1]}"
+    return {"duration": duration, "label": now.get("label", before.get("label", ""))}
+
+
+def another_timer(before: Slots, now: Slots, occasion: Occasion) -> Slots | None:
+    changed = another_length(before, now, occasion)
+    return changed and {**changed, "label": now.get("label", "")}
+
+
+FAMILY = Family(
+    intents=(
+        Intent(
+            "start timer",
+            (
+                "(set|start|make|create|give me|i need|add|begin) [a|an|the|another|one more] "
+                "timer (for|of|to) {duration}",
+                "(set|start|make|create) [a|an|the|my] {label} timer (for|of|to) {duration}",
+                "(set|start) [a|an|another] timer (called|named) {label} for {duration}",
+                "(set|start) [a|an] {duration} timer (called|named) {label}",
+                "(set|start) [a|an|another] timer for {duration} (called|named|for) [the] {label}",
+                "(set|start|make|create|give me|i need) [a|an|another] {duration} timer "
+                "[for [the] {label}]",
+                "timer [for] {duration}",
+                "{label} timer [for] {duration}",
+                "[a|an] {duration} timer",
+                "wake me [up] in {duration}",
+                "count [down] [from] {duration}",
+                "put {duration} on the (clock|timer)",
+                "time {duration}",
+            ),
+            start_timer,
+        ),
+        Intent(
+            "timer without a time",
+            ("(set|start|i need|make|create) [a|the|another] timer", "[a] timer"),
+            ask_duration,
+        ),
+        Intent(
+            "change length", ("(make|set) [the|my] {label} timer to {duration}",), change_length
+        ),
+    ),
+    tools=(
+        Tool(
+            "set_timer",
+            "Start a timer that is announced aloud when it has run out.",
+            start_timer,
+            {"duration": "such as '10 minutes' or '1 hour 30 minutes'", "label": "a name"},
+            optional=("label",),
+        ),
+    ),
+    follow_ups=(
+        FollowUp(("timer without a time",), ("[for] {duration}",), asks="start timer"),
+        FollowUp(
+            ("start timer", "change length"),
+            (
+                "(make|change|set) (it|that) [to] {duration}",
+                "[no] [i meant|i mean|make it] {duration}",
+            ),
+            asks="change length",
+            slots=another_length,
+        ),
+        FollowUp(
+            ("start timer",),
+            (
+                "(another|(one|1) more|a 2nd|a second) [(one|1|timer)] [(for|of)] {duration}",
+                "(another|(one|1) more|a 2nd|a second) [(one|1|timer)] for {duration} "
+                "(called|named|for) {label}",
+            ),
+            asks="start timer",
+            slots=another_timer,
+        ),
+    ),
+    open_lists={
+        "duration": (
+            *(f"{count} minutes" for count in range(2, 61)),
+            "one minute",
+            "an hour",
+            "half an hour",
+            "a quarter of an hour",
+            "one hour and thirty minutes",
+            "an hour and a half",
+            "two and a half minutes",
+            "one minute and thirty seconds",
+            *(f"{count} seconds" for count in (10, 15, 20, 30, 45, 90)),
+            *(f"{count} hours" for count in range(2, 13)),
+        ),
+        "label": ("tea", "egg", "pizza", "pasta", "coffee", "laundry", "bread", "oven"),
+    },
+)

@@ -1,0 +1,161 @@
+"""What timers, alarms and reminders there are, and how long they still run."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+from engine.llm.base import Timer
+from engine.llm.skills.clock.moments import moment_phrase
+from engine.llm.skills.matching.intent import (
+    Answer,
+    Family,
+    FollowUp,
+    Intent,
+    Occasion,
+    Slots,
+    Tool,
+)
+from engine.llm.skills.matching.quantities import enumeration
+from engine.llm.skills.timers.choosing import (
+    NONE_RUNNING,
+    clean_label,
+    name,
+    named,
+    remaining,
+    running,
+)
+from engine.messages.timers import TimerKind
+
+
+def tell_remaining(slots: Slots, occasion: Occasion) -> Answer:
+    """Of the timer that was named, or of all."""
+    timers = running(occasion)
+    label = clean_label(slots.get("label", ""))
+    if not timers:
+        return Answer(NONE_RUNNING)
+    chosen = named(label, timers) if label else timers
+    if not chosen:
+        return Answer(f"There is no {label} timer. {remaining(timers)}")
+    return Answer(remaining(chosen))
+
+
+def tell_named(slots: Slots, occasion: Occasion) -> Answer | None:
+    """The same where the word "timer" was not said: only of one that runs."""
+    known = named(slots["label"], running(occasion))
+    return tell_remaining(slots, occasion) if known else None
+
+
+def tell_all(kind: TimerKind) -> Callable[[Slots, Occasion], Answer]:
+    """A responder that lists the alarms, or the reminders, with their times."""
+
+    def respond(_slots: Slots, occasion: Occasion) -> Answer:
+        found = sorted(running(occasion, kind), key=lambda timer: timer.remaining_s)
+        if not found:
+            return Answer(f"There is no {kind.value} set.")
+        return Answer(f"You have {enumeration([_with_time(each, occasion) for each in found])}.")
+
+    return respond
+
+
+def tell_next_alarm(_slots: Slots, occasion: Occasion) -> Answer:
+    alarms = running(occasion, TimerKind.ALARM)
+    if not alarms:
+        return Answer("There is no alarm set.")
+    first = min(alarms, key=lambda timer: timer.remaining_s)
+    return Answer(f"Your next alarm is at {_when(first, occasion)}.")
+
+
+def tell_everything(slots: Slots, occasion: Occasion) -> Answer:
+    """Timers with what is left, alarms and reminders with their times."""
+    timers = occasion.situation().timers
+    if not timers:
+        return Answer(NONE_RUNNING)
+    said = [remaining(found)] if (found := running(occasion)) else []
+    others = [kind for kind in (TimerKind.ALARM, TimerKind.REMINDER) if running(occasion, kind)]
+    said += [tell_all(kind)(slots, occasion).text for kind in others]
+    return Answer(" ".join(said))
+
+
+def _with_time(timer: Timer, occasion: Occasion) -> str:
+    article = "an" if timer.kind is TimerKind.ALARM else "a"
+    what = "alarm" if timer.kind is TimerKind.ALARM else name(timer)
+    return f"{article} {what} at {_when(timer, occasion)}"
+
+
+def _when(timer: Timer, occasion: Occasion) -> str:
+    now = occasion.now()
+    return moment_phrase(now + timedelta(seconds=round(timer.remaining_s)), now)
+
+
+_LEFT = "how (long|much time|many minutes|much longer)"
+_TIMER = "[the|my] [{label}] timer[s]"
+
+FAMILY = Family(
+    intents=(
+        Intent(
+            "time left",
+            (
+                f"{_LEFT} [is|are] [there] left",
+                f"{_LEFT} [is|are] [there] [left] on {_TIMER}",
+                f"{_LEFT} (does|do) {_TIMER} have [left]",
+                f"{_LEFT} until {_TIMER} (is done|rings|goes off|is up)",
+                "how much longer",
+                "(what|which) timers (are|do i have) [there|running|set]",
+                "what timers are set",
+                "what is (left|running) on (the|my) timers",
+                "(list|show me|show) [all] [my|the] timers",
+                "(do i have|are there) any timers [set|running]",
+                f"when (is|does|will) {_TIMER} (done|ring|go off|end|finish|be done|up|over)",
+                f"(check|status of) {_TIMER}",
+            ),
+            tell_remaining,
+        ),
+        Intent(
+            "named time left",
+            (
+                f"{_LEFT} [is] [left] (on|for) [the|my] {{label}}",
+                f"{_LEFT} (does|do) [the|my] {{label}} have [left]",
+                "when (is|are|will) [the|my] {label} (done|ready|finished|be done|be ready)",
+            ),
+            tell_named,
+        ),
+        Intent(
+            "alarms",
+            (
+                "(what|which) alarms (do i have|are) [set|there]",
+                "(list|show me|show) [all] [my|the] alarms",
+                "(do i have|are there) any alarms [set]",
+            ),
+            tell_all(TimerKind.ALARM),
+        ),
+        Intent(
+            "next alarm",
+            (
+                "when is my [next|first] alarm [set for]",
+                "what time is my [next] alarm [set for]",
+                "when (does|will) [the|my] [next] alarm (ring|go off)",
+            ),
+            tell_next_alarm,
+        ),
+        Intent(
+            "reminders",
+            (
+                "(what|which) reminders (do i have|are) [set|there]",
+                "(list|show me|show) [all] [my|the] reminders",
+                "(do i have|are there) any reminders [set]",
+            ),
+            tell_all(TimerKind.REMINDER),
+        ),
+    ),
+    tools=(
+        Tool(
+            "timers_left", "Running timers, alarms and reminders with their time.", tell_everything
+        ),
+    ),
+    follow_ups=(
+        FollowUp(
+            ("time left", "named time left"),
+            ("[(what|how) about] [on] [the|my] {label} [(timer|one|1)]",),
+            asks="named time left",
+        ),
+    ),
+)

@@ -1,0 +1,76 @@
+"""Commands and events about timers, alarms and reminders.
+
+Invariant: a timer keeps its number for as long as it runs, over a restart too.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class TimerKind(Enum):
+    """What a running timer is to the person."""
+
+    TIMER = "timer"
+    ALARM = "alarm"
+    REMINDER = "reminder"
+
+
+# ------------------------------------------------------------------ commands
+
+
+@dataclass(frozen=True)
+class CancelTimers:
+    """Cancel the timers with these numbers."""
+
+    numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class PauseTimers:
+    """Stop the timers with these numbers, or with `on` False let them run on."""
+
+    numbers: tuple[int, ...]
+    on: bool = True
+
+
+@dataclass(frozen=True)
+class ExtendTimers:
+    """Let the timers with these numbers ring so many seconds later; sooner where negative."""
+
+    numbers: tuple[int, ...]
+    seconds: float
+
+
+TimerCommand = CancelTimers | PauseTimers | ExtendTimers
+
+# -------------------------------------------------------------------- events
+
+
+@dataclass(frozen=True)
+class TimerSet:
+    """A running timer: when it rings, what it is called (empty: nothing), what is said then, and
+    how long it was set for (0 = not known). `paused_s`: what was left when it was paused, whatever
+    `due` says; None = it runs.
+    """
+
+    due: float  # seconds since 1970
+    label: str
+    text: str
+    number: int = 0
+    kind: TimerKind = TimerKind.TIMER
+    seconds: float = 0.0
+    paused_s: float | None = None
+
+    def left_s(self, now: float) -> float:
+        """Seconds until it rings; `now` is seconds since 1970."""
+        return max(0.0, self.due - now) if self.paused_s is None else self.paused_s
+
+
+@dataclass(frozen=True)
+class TimersChanged:
+    """All timers that run or are paused, told at the start and after each change."""
+
+    timers: tuple[TimerSet, ...]
+
+
+TimerEvent = TimersChanged
