@@ -8,6 +8,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from app.bridge import Post
+from app.language.words import tr
 from app.look.icons import IconButton, pixmap
 from app.look.label import Label
 from app.look.plain_text import tool_tip
@@ -37,13 +38,13 @@ class TimerCard(QFrame):
         self.detail.setFont(scaled(self.font(), 0.9, figures=True))
         self.left = Label("", self)
         self.left.setFont(scaled(self.font(), 1.15, strong=True, figures=True))
-        self.more = QPushButton("+1 min", self)
+        self.more = QPushButton(tr("+1 min"), self)
         self.more.setProperty("kind", "line")
         self.more.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.more.clicked.connect(self._on_more)
-        self.pause = IconButton("pause", "Pause", theme, self)
+        self.pause = IconButton("pause", tr("Pause"), theme, self)
         self.pause.clicked.connect(self._on_pause)
-        self.cancel = IconButton("close", "Cancel", theme, self)
+        self.cancel = IconButton("close", tr("Cancel"), theme, self)
         self.cancel.clicked.connect(self._on_cancel)
         self._lay_out()
         theme.changed.connect(self._tint)
@@ -58,15 +59,15 @@ class TimerCard(QFrame):
         self.detail.setText(words.detail(timer))
         self.detail.setVisible(bool(words.detail(timer)))
         self.setAccessibleName(name)
-        self.more.setAccessibleName(f"One minute more: {name}")
+        self.more.setAccessibleName(tr("One minute more: {name}", name=name))
         counts = timer.kind is TimerKind.TIMER
         self.more.setVisible(counts)
         self.pause.setVisible(counts)
         if paused:
-            self.pause.show_as("resume", f"Go on: {name}")
+            self.pause.show_as("resume", tr("Go on: {name}", name=name))
         else:
-            self.pause.show_as("pause", f"Pause: {name}")
-        self.cancel.show_as("close", f"Cancel: {name}")
+            self.pause.show_as("pause", tr("Pause: {name}", name=name))
+        self.cancel.show_as("close", tr("Cancel: {name}", name=name))
         self._tint()
         self.show_left(now)
 
@@ -74,7 +75,7 @@ class TimerCard(QFrame):
         shown = words.left(self.timer.left_s(now))
         if shown != self.left.text():
             self.left.setText(shown)
-            self.left.setAccessibleName(f"{shown} left")
+            self.left.setAccessibleName(tr("{time} left", time=shown))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

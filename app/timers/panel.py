@@ -12,6 +12,7 @@ from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QHideEvent,
 from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from app.bridge import Post
+from app.language.words import tr
 from app.look.overlay import OverlayBar
 from app.look.theme import Theme
 from app.timers.card import TimerCard
@@ -47,7 +48,7 @@ class TimersPanel(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName("Timers")
+        self.setAccessibleName(tr("Timers"))
         OverlayBar(self)
         self.hide()
 

@@ -1,7 +1,8 @@
 """What a card says of a timer."""
 
-from datetime import datetime
+from PySide6.QtCore import QDate, QDateTime, QLocale
 
+from app.language.words import tr, tr_n
 from app.look.plain_text import one_line
 from engine.api import TimerKind, TimerSet
 
@@ -12,17 +13,17 @@ def title(timer: TimerSet) -> str:
     """ "Pasta", "Timer", "Alarm", "Call your mother"."""
     label = one_line(timer.label)
     if timer.kind is TimerKind.ALARM:
-        return "Alarm"
-    return f"{label[:1].upper()}{label[1:]}" if label else "Timer"
+        return tr("Alarm")
+    return f"{label[:1].upper()}{label[1:]}" if label else tr("Timer")
 
 
 def name(timer: TimerSet) -> str:
     """The same for a screen reader, with what it is."""
     if timer.kind is TimerKind.ALARM:
-        return f"Alarm, {when(timer.due)}"
+        return tr("Alarm, {time}", time=when(timer.due))
     if timer.kind is TimerKind.REMINDER:
-        return f"Reminder: {title(timer)}"
-    return f"{title(timer)} timer" if timer.label else "Timer"
+        return tr("Reminder: {task}", task=title(timer))
+    return tr("{name} timer", name=title(timer)) if timer.label else tr("Timer")
 
 
 def left(seconds: float) -> str:
@@ -32,21 +33,21 @@ def left(seconds: float) -> str:
     hours, rest = divmod(rest, 3600)
     minutes, rest = divmod(rest, 60)
     face = f"{hours}:{minutes:02d}:{rest:02d}" if hours or days else f"{minutes}:{rest:02d}"
-    return f"{days} day{'' if days == 1 else 's'} {face}" if days else face
+    return f"{tr_n('{count} day', '{count} days', days)} {face}" if days else face
 
 
 def when(due: float) -> str:
-    """The time of day, with the day unless it is today."""
-    moment = datetime.fromtimestamp(due)
-    face = f"{moment.hour % 12 or 12}:{moment.minute:02d} {'AM' if moment.hour < 12 else 'PM'}"
-    today = datetime.now().date()
-    return face if moment.date() == today else f"{moment:%a} {face}"
+    """The time of day, with the day unless it is today, as the language in force writes both."""
+    moment, locale = QDateTime.fromSecsSinceEpoch(int(due)), QLocale()
+    face = locale.toString(moment.time(), QLocale.FormatType.ShortFormat)
+    today = moment.date() == QDate.currentDate()
+    return face if today else f"{locale.toString(moment.date(), 'ddd')} {face}"
 
 
 def detail(timer: TimerSet) -> str:
     """What else there is to know: that it is paused, or when it rings."""
     if timer.paused_s is not None:
-        return "paused"
+        return tr("paused")
     if timer.kind is TimerKind.TIMER:
         return ""
     return when(timer.due)
