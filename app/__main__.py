@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Sequence
 
+from app.command import streams
 from app.presence import remote
 
 LAST_WAIT_S = (
@@ -18,6 +19,7 @@ LAST_WAIT_S = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run Rubato; returns the exit status."""
+    streams.mend()
     words = sys.argv[1:] if arguments is None else arguments
     message = remote.message_of(words)
     return remote.tell(message) if message else _main(words)

@@ -4,6 +4,7 @@ Invariant: of two starts at once one becomes the program and the other tells it 
 engine is made after the first frame, and the program ends only when it has stopped.
 """
 
+import ctypes
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -39,6 +40,8 @@ class Start:
 
 def make_application() -> QApplication:
     """The QApplication with our name, icon, style and font; the one there is, if there is one."""
+    if sys.platform == "win32":  # else the taskbar shows Python, and its icon
+        ctypes.windll.shell32.SetCurrentProcessExplicitAppUserModelID(APP_ID)
     existing = QApplication.instance()
     application = existing if isinstance(existing, QApplication) else QApplication(sys.argv[:1])
     application.setApplicationName("Rubato")

@@ -195,6 +195,11 @@ def _over(path: str, line: bytes) -> bytes:
 
 
 def _over_pipe(name: str, line: bytes) -> bytes:
-    with open(rf"\\.\pipe\{name}", "r+b", buffering=0) as pipe:
-        pipe.write(line)
-        return pipe.read(4096)
+    try:
+        with open(rf"\\.\pipe\{name}", "r+b", buffering=0) as pipe:
+            pipe.write(line)
+            return pipe.read(4096)
+    except FileNotFoundError:
+        raise
+    except OSError as error:  # too many talk to it, or it is another person's
+        raise TimeoutError from error

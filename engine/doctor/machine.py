@@ -87,7 +87,7 @@ def graphics_card(settings: Settings) -> Iterator[Finding]:
             "Delete .venv/rubato-setup.json and run `make run`: it picks torch for the driver.",
         )
         return
-    yield ok(part, f"none; torch {version} computes on {os.cpu_count()} CPU cores")
+    yield ok(part, f"none; torch {version} computes on {os.cpu_count() or 1} CPU cores")
     if settings.speech.device == "cuda":
         yield warning(part, "The setting speech.device is 'cuda'.", "Set it to 'auto'.")
 

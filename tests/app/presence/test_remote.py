@@ -149,3 +149,23 @@ def rubato(*arguments: str) -> subprocess.CompletedProcess[str]:
         text=True,
         check=False,
     )
+
+
+@pytest.mark.parametrize(
+    ("fault", "expected"),
+    [
+        (FileNotFoundError(), remote.NotRunning),
+        (PermissionError(), remote.NoAnswer),  # a pipe of another person
+        (OSError(22, "All pipe instances are busy"), remote.NoAnswer),
+    ],
+)
+def test_a_pipe_of_windows_that_cannot_be_opened_is_told(
+    monkeypatch: pytest.MonkeyPatch, fault: OSError, expected: type[Exception]
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise fault
+
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(remote, "open", refuse, raising=False)
+    with pytest.raises(expected):
+        remote.send(Message(Order.STOP))

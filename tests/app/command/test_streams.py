@@ -1,0 +1,34 @@
+"""Standard streams that are missing, or know few letters."""
+
+import io
+import sys
+
+import pytest
+
+from app.command import streams
+
+
+def test_a_program_without_a_terminal_can_write_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    monkeypatch.setattr(sys, "stderr", None)
+    streams.mend()
+    with sys.stdout as out, sys.stderr as err:
+        out.write("→")
+        err.write("→")
+        assert out.isatty() is False
+
+
+@pytest.mark.parametrize(("system", "written"), [("linux", b"? \xe4"), ("win32", "→ ä".encode())])
+def test_a_letter_that_cannot_be_written_does_no_harm(
+    monkeypatch: pytest.MonkeyPatch, system: str, written: bytes
+) -> None:
+    content = io.BytesIO()
+    monkeypatch.setattr(sys, "platform", system)
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(content, encoding="cp1252"))
+    streams.mend()
+    sys.stdout.write("→ ä")
+    sys.stdout.flush()
+    assert content.getvalue() == written
+    sys.stdout.detach()
