@@ -277,12 +277,6 @@ PAGES = (
                 mark("Reduced: nothing in the window moves by itself."),
             ),
             Field("window.talk_key", mark("Talk key"), KeyName(), mark("Hold it while you speak.")),
-        ),
-    ),
-    Page(
-        mark("Conversations"),
-        None,
-        (
             Field(
                 "history.keep",
                 mark("Keep conversations"),

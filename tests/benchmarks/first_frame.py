@@ -20,7 +20,7 @@ from app.window import Window
 from engine.api import Levels, Settings
 from tests.fakes_engine import READY, spoken_turn
 
-LEVELS_MS = 50  # as often as the engine sends them
+LEVELS_MS = 100  # as often as the engine sends them
 SETTLE_MS = 2000
 
 
