@@ -8,6 +8,11 @@
 here=$(dirname "$(readlink -f "$0")")
 home=${RUBATO_PROGRAM:-${XDG_DATA_HOME:-$HOME/.local/share}/rubato-program}
 [ "$(uname)" = Darwin ] && home=${RUBATO_PROGRAM:-$HOME/Library/Application Support/rubato-program}
+if ! mkdir -p "$home" 2>/dev/null || [ ! -w "$home" ]; then
+    echo "rubato: Rubato's folder $home cannot be written. Set RUBATO_PROGRAM to a folder on a disk" \
+        "that can, with 3 GB free, and start again." >&2
+    exit 1
+fi
 export RUBATO_PROGRAM="$home" UV_NO_CONFIG=1 UV_CACHE_DIR="$home/cache"
 export UV_PYTHON_INSTALL_DIR="$home/python"
 unset VIRTUAL_ENV CONDA_PREFIX PYTHONHOME PYTHONPATH UV_PYTHON UV_PROJECT UV_ENV_FILE

@@ -65,6 +65,10 @@ say "The package"
 rm -rf "$site"/torch/include "$site"/torch/lib/*.a "$site"/PySide6/include
 find "$site" -name direct_url.json -delete
 find "$site" -name '*.dist-info' -type d | while read -r each; do rm -f "$each/uv_cache.json"; done
+rm -f "$env/.gitignore" "$env/.lock"
+# programs of packages, which would be started by nobody; and what only a loader reads needs no x
+find "$env/bin" -type f -delete
+find "$env" -type f -name '*.so*' -exec chmod -x {} +
 cp -a "$env" "$tree/opt/rubato/"
 install -Dm755 /recipe/files/rubato.sh "$tree/usr/bin/rubato"
 install -Dm644 /release/rubato.desktop \
@@ -98,7 +102,7 @@ Version: $version~$suite
 Architecture: $architecture
 Maintainer: The Rubato project <rubato@localhost>
 Installed-Size: $(du -sk --exclude=DEBIAN "$tree" | cut -f1)
-Depends: $torch$python, $(cat /release/depends), libc6, zlib1g, libstdc++6, libgcc-s1
+Depends: ${torch}python3, $python, $(cat /release/depends), libc6, zlib1g, libstdc++6, libgcc-s1
 Recommends: pipewire-pulse | pulseaudio, libasound2-plugins
 Section: sound
 Priority: optional

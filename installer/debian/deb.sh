@@ -1,5 +1,5 @@
 #!/bin/bash
-# deb.sh build|try SUITE...: dist/rubato_VERSION~SUITE_ARCH.deb, built and tried in a clean Debian of
+# deb.sh build|try|try-tar SUITE...: dist/rubato_VERSION~SUITE_ARCH.deb, built and tried in a clean Debian of
 # its own each. $ROOTS is where those are made (default: build/roots). `make deb`, `make try-deb`.
 set -euo pipefail
 here=$(dirname "$(readlink -f "$0")")
@@ -36,8 +36,13 @@ try() {
         sh /checkout/installer/debian/try.sh "/out/$(basename "${debs[0]}")"
 }
 
+try-tar() { # $WHEELS: a folder with all the packages, to install without a network as well
+    "$here/root.sh" run "$2" --bind "$release:/release" --bind "$here:/recipe" \
+        ${WHEELS:+--bind "$WHEELS:/wheels"} sh /recipe/try_tar.sh /release ${WHEELS:+/wheels}
+}
+
 mkdir -p "$top/dist" "$roots"
-case $what in build) bundle ;; try) ;; *) sed -n '2,3p' "$0" && exit 2 ;; esac
+case $what in build | try-tar) bundle ;; try) ;; *) sed -n '2,3p' "$0" && exit 2 ;; esac
 for suite in "$@"; do
     echo "  Debian $suite"
     "$here/root.sh" make "$suite" "$roots/$suite"
