@@ -19,24 +19,21 @@ from PySide6.QtWidgets import (
     QComboBox,
     QFileDialog,
     QHBoxLayout,
-    QPushButton,
     QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
 
 from app.bridge import Post
-from app.language.words import decimal, mark, tr
+from app.language.words import mark, tr
 from app.look.icons import IconButton
 from app.look.label import Label
-from app.look.plain_text import one_line, plain
+from app.look.plain_text import one_line
 from app.look.theme import Theme, scaled
-from app.voice.consent import Consent
 from app.voice.page import VoicesPage
-from app.voice.part import PartChoice
+from app.voice.sheet import ClipSheet
 from engine.api import (
     AddVoice,
-    CancelClip,
     ChangeSetting,
     ClipInspected,
     Event,
@@ -59,7 +56,7 @@ def dropped_file(data: QMimeData) -> Path | None:
 
 
 class VoiceArea(QWidget):
-    """Choice of voice, drop target, and what is known of the dropped recording."""
+    """Choice of voice, drop target, and the sheet that a dropped recording opens."""
 
     def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -78,11 +75,9 @@ class VoiceArea(QWidget):
         self.manage = IconButton("voices", tr("Voices: hear, rename, record, remove"), theme, self)
         self.page: VoicesPage | None = None  # None = it was not opened yet
         self.target = DropTarget(theme, self)
-        self.part = PartChoice(post, self)
-        self.consent = Consent(post, self)
+        self.sheet = ClipSheet(post, self)
         self.choose.clicked.connect(self.choose_file)
         self.manage.clicked.connect(lambda: self.open_page())
-        self.target.cancel.clicked.connect(self._on_cancel)
         self.setAcceptDrops(True)
         self._lay_out()
 
@@ -93,11 +88,9 @@ class VoiceArea(QWidget):
             case VoicesChanged(names, selected):
                 self._show_names(names, selected)
             case ClipInspected():
-                self.target.show_clip(event)
-                self.part.show_clip(event)
-                self.consent.show_clip(event)
+                self.sheet.show_clip(event)
             case Failed(code="unreadable-clip", message=message):
-                self.target.show_failure(message)
+                self.sheet.show_failure(message)
             case _:
                 pass
 
@@ -111,9 +104,7 @@ class VoiceArea(QWidget):
 
     def add_file(self, clip: Path) -> None:
         """Have a recording inspected."""
-        self.target.show_waiting(clip)
-        self.part.hide()
-        self.consent.hide()
+        self.sheet.show_waiting(clip)
         self._post(AddVoice(clip))
 
     def choose_file(self) -> None:
@@ -138,11 +129,6 @@ class VoiceArea(QWidget):
         if clip is not None:
             event.acceptProposedAction()
             self.add_file(clip)
-
-    def _on_cancel(self) -> None:
-        self._post(CancelClip())
-        self.target.show_invitation()
-        self.part.hide()
 
     def _on_chosen(self, index: int) -> None:
         self._post(ChangeSetting(VOICE_KEY, self._known[index]))
@@ -170,70 +156,34 @@ class VoiceArea(QWidget):
         column.setSpacing(10)
         column.addLayout(top)
         column.addWidget(self.target)
-        column.addWidget(self.part)
-        column.addWidget(self.consent)
 
 
 class DropTarget(QWidget):
-    """The dashed field; says what was found out about the recording."""
+    """The dashed field."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
         self._is_inviting = False
-        self.title = Label("", self)
-        self.title.setFont(scaled(self.font(), 0.95, strong=True))
-        self.facts = Label("", self)
-        self.advice = Label("", self)
-        self.cancel = QPushButton(tr("&Cancel"), self)
-        for label in (self.title, self.facts, self.advice):
+        title = Label(tr("Drop a recording of a voice here"), self)
+        title.setFont(scaled(self.font(), 0.95, strong=True))
+        facts = Label(tr("ten seconds of clear speech, any format"), self)
+        facts.setProperty("kind", "muted")
+        facts.setFont(scaled(self.font(), 0.9, figures=True))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(14, 12, 14, 12)
+        column.setSpacing(4)
+        for label in (title, facts):
             label.setWordWrap(True)
-            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             # labels that wrap are cut off where a layout does not ask for height-for-width
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.MinimumExpanding)
-        self.facts.setProperty("kind", "muted")
-        self.facts.setFont(scaled(self.font(), 0.9, figures=True))
-        self.advice.setFont(scaled(self.font(), 0.9))
-        self.show_invitation()
-        self._lay_out()
+            column.addWidget(label)
         theme.changed.connect(self.update)
 
     def invite(self, on: bool) -> None:
         """A file hovers over the window."""
         self._is_inviting = on
         self.update()
-
-    def show_invitation(self) -> None:
-        self._show(
-            tr("Drop a recording of a voice here"),
-            tr("ten seconds of clear speech, any format"),
-            "",
-        )
-
-    def show_waiting(self, clip: Path) -> None:
-        self._show(clip.name, tr("looking at it…"), "")
-        self.cancel.show()
-
-    def show_failure(self, message: str) -> None:
-        self._show(self.title.text(), tr("could not be used"), message)
-
-    def show_clip(self, clip: ClipInspected) -> None:
-        """Length, level, noise and what that means for a voice."""
-        facts = tr(
-            "{length} · level {level} dB · noise {noise} dB",
-            length=_length(clip.seconds),
-            level=decimal(clip.level_db, 0),
-            noise=decimal(clip.noise_db, 0),
-        )
-        self._show(clip.clip.name, facts, clip.advice)
-
-    def _show(self, title: str, facts: str, advice: str) -> None:
-        self.title.setText(title)
-        self.facts.setText(facts)
-        self.advice.setText(advice)
-        self.advice.setVisible(bool(advice))
-        self.cancel.hide()
-        self.setAccessibleDescription(plain(f"{title}: {facts}. {advice}"))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -244,19 +194,3 @@ class DropTarget(QWidget):
             painter.setBrush(self._theme.colour("accent", 0.14))
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 12, 12)
         painter.end()
-
-    def _lay_out(self) -> None:
-        self.setAccessibleName(tr("Recording for a voice"))
-        column = QVBoxLayout(self)
-        column.setContentsMargins(14, 12, 14, 12)
-        column.setSpacing(4)
-        for label in (self.title, self.facts, self.advice):
-            column.addWidget(label)
-        column.addWidget(self.cancel, 0, Qt.AlignmentFlag.AlignLeft)
-
-
-def _length(seconds: float) -> str:
-    """12.3 s, or 4:05 min for a long one."""
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    return f"{int(seconds // 60)}:{int(seconds % 60):02d} min"

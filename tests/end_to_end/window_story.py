@@ -177,10 +177,10 @@ class Story:
         drop = QDropEvent(QPoint(200, 200), copy, data, *keys)
         QApplication.sendEvent(window.shelf.voices, drop)
         yield "the recording to be inspected", lambda: self.of(ClipInspected)
-        target = window.shelf.voices.target
-        yield "what was found to be shown", lambda: "level" in target.facts.text()
+        sheet = window.shelf.voices.sheet
+        yield "what was found to be shown", lambda: "level" in sheet.facts.text()
         self.facts["clip"] = self._plain(self.of(ClipInspected)[0])
-        self.facts["clip_shown"] = [target.title.text(), target.facts.text(), target.advice.text()]
+        self.facts["clip_shown"] = [sheet.title.text(), sheet.facts.text(), sheet.advice.text()]
         self._picture("dropped")
 
     def _close_while_it_speaks(self) -> Iterator[Wait]:

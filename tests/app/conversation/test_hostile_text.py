@@ -178,7 +178,7 @@ def test_no_widget_obeys_text_from_outside(opened: Window, hostile: str, ready: 
 
 def test_the_name_of_a_dropped_file_is_shown_as_it_is(window: Window, hostile: str) -> None:
     window.shelf.voices.add_file(values(Path, hostile)[0])
-    assert "<img" in window.shelf.voices.target.title.text()
+    assert "<img" in window.shelf.voices.sheet.title.text()
     assert all_faults(window) == []
 
 

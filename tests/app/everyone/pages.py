@@ -116,7 +116,7 @@ def _clip(window: Window) -> QWidget:
     """A recording that may become a voice."""
     _talk(window)
     told(window, CLIP)
-    window.shelf.voices.consent.agreed.setChecked(True)
+    window.shelf.voices.sheet.consent.agreed.setChecked(True)
     if window.header.details.isVisible():
         window.header.details.setChecked(True)
     return window

@@ -53,6 +53,7 @@ def area(qtbot: QtBot, theme: Theme, posted: list[Command]) -> Iterator[VoiceAre
     parent = QWidget()
     qtbot.addWidget(parent)
     area = VoiceArea(posted.append, theme, parent)
+    parent.resize(480, 640)
     parent.show()
     yield area
     parent.deleteLater()  # until then the parent keeps the area alive
@@ -200,7 +201,7 @@ def test_a_voice_is_recorded_judged_and_adopted(
     area.on_event(ClipRecording(False, 8.0))
     area.on_event(inspected())
     assert "8.0 s · level -20 dB · 40 dB above noise" in page.recorder.facts.text()
-    assert not area.consent.isVisibleTo(area)  # it is the page's recording
+    assert not area.sheet.consent.isVisible()  # it is the page's recording
     page.recorder.consent.name.setText("Me")
     page.recorder.consent.agreed.setChecked(True)
     qtbot.mouseClick(page.recorder.consent.adopt, LEFT)
@@ -251,11 +252,11 @@ def test_a_dropped_recording_is_offered_in_parts_too(
     area: VoiceArea, posted: list[Command], qtbot: QtBot
 ) -> None:
     area.on_event(inspected(usable=False, seconds=1_260.0, better=(12.0, 8.0)))
-    assert area.part.isVisibleTo(area)
-    qtbot.mouseClick(area.part.better, LEFT)
+    assert area.sheet.part.isVisible()
+    qtbot.mouseClick(area.sheet.part.better, LEFT)
     assert posted == [AddVoice(TAKE, start_s=12.0, seconds=8.0)]
     area.on_event(inspected())
-    assert not area.part.isVisibleTo(area)
+    assert not area.sheet.part.isVisible()
 
 
 def test_closing_the_page_ends_what_it_began(

@@ -1,16 +1,19 @@
 """The voice area: a recording becomes a voice only with a name and the person's word."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.look.theme import Theme
 from app.voice.panel import VoiceArea
+from app.window import Window
 from engine.api import AddVoice, CancelClip, ClipInspected, Command
+from tests.fakes_engine import READY
 
 
 @pytest.fixture
@@ -18,6 +21,7 @@ def area(qtbot: QtBot, theme: Theme, posted: list[Command]) -> Iterator[VoiceAre
     parent = QWidget()
     qtbot.addWidget(parent)
     area = VoiceArea(posted.append, theme, parent)
+    parent.resize(480, 640)
     parent.show()
     area.show()
     yield area
@@ -36,51 +40,75 @@ def test_a_voice_is_offered_for_a_fit_recording_and_a_voice_that_can_clone(
     area: VoiceArea, *, usable: bool, can_clone: bool, offered: bool
 ) -> None:
     area.on_event(inspected(usable=usable, can_clone=can_clone))
-    assert area.consent.isVisible() is offered
+    assert area.sheet.consent.isVisible() is offered
 
 
 def test_nothing_is_sent_before_the_person_has_agreed(
     area: VoiceArea, posted: list[Command], qtbot: QtBot
 ) -> None:
     area.on_event(inspected())
-    assert area.consent.name.text() == "my aunt"
-    assert not area.consent.adopt.isEnabled()
-    qtbot.keyClick(area.consent.name, Qt.Key.Key_Return)
+    assert area.sheet.consent.name.text() == "my aunt"
+    assert not area.sheet.consent.adopt.isEnabled()
+    qtbot.keyClick(area.sheet.consent.name, Qt.Key.Key_Return)
     assert posted == []
-    area.consent.agreed.setChecked(True)
-    qtbot.mouseClick(area.consent.adopt, Qt.MouseButton.LeftButton)
+    area.sheet.consent.agreed.setChecked(True)
+    qtbot.mouseClick(area.sheet.consent.adopt, Qt.MouseButton.LeftButton)
     assert posted == [AddVoice(Path("/a/my_aunt.wav"), consent=True, name="my aunt")]
-    assert not area.consent.isVisible()
+    assert not area.sheet.consent.isVisible()
 
 
 def test_another_recording_must_be_agreed_to_anew(area: VoiceArea) -> None:
     area.on_event(inspected())
-    area.consent.agreed.setChecked(True)
+    area.sheet.consent.agreed.setChecked(True)
     area.on_event(inspected())
-    assert not area.consent.agreed.isChecked()
+    assert not area.sheet.consent.agreed.isChecked()
 
 
-def test_looking_at_a_recording_can_be_cancelled(
+def test_a_recording_can_be_left_at_any_time(
     area: VoiceArea, posted: list[Command], qtbot: QtBot
 ) -> None:
-    assert not area.target.cancel.isVisible()
-    invitation = area.target.title.text()
+    sheet = area.sheet
     area.add_file(Path("/a/my_aunt.wav"))
-    assert area.target.cancel.isVisible()
-    qtbot.mouseClick(area.target.cancel, Qt.MouseButton.LeftButton)
+    assert sheet.isVisible()
+    qtbot.mouseClick(sheet.cancel, Qt.MouseButton.LeftButton)
     assert posted == [AddVoice(Path("/a/my_aunt.wav")), CancelClip()]
-    assert not area.target.cancel.isVisible()
-    assert area.target.title.text() == invitation
-
-
-def test_what_was_found_out_ends_the_offer_to_cancel(area: VoiceArea) -> None:
-    area.add_file(Path("/a/my_aunt.wav"))
+    assert not sheet.isVisible()
     area.on_event(inspected())
-    assert not area.target.cancel.isVisible()
+    assert sheet.consent.isVisible()
+    qtbot.mouseClick(sheet.cancel, Qt.MouseButton.LeftButton)
+    assert posted[2:] == [CancelClip()]
+    assert not sheet.isVisible()
+
+
+def test_an_adopted_recording_closes_the_sheet(area: VoiceArea, qtbot: QtBot) -> None:
+    area.on_event(inspected())
+    area.sheet.consent.agreed.setChecked(True)
+    qtbot.mouseClick(area.sheet.consent.adopt, Qt.MouseButton.LeftButton)
+    assert not area.sheet.isVisible()
+
+
+@pytest.mark.parametrize("size", [(480, 640), (1100, 780)])
+def test_the_sheet_moves_nothing_and_stays_in_the_window(window: Window, size) -> None:
+    window.resize(*size)
+    for event in READY:
+        window.on_event(event)
+    window.header.details.setChecked(True)
+    for _ in range(3):  # until nothing asks for another layout
+        QApplication.processEvents()
+    status = window.shelf.status
+    before = status.mapTo(window, QPoint(0, 0)), status.size()
+    window.shelf.voices.add_file(Path("/a/my_aunt.wav"))
+    poor = replace(inspected(), advice="It is too noisy. " * 5, better=(1.0, 8.0))
+    window.on_event(poor)
+    QApplication.processEvents()
+    assert (status.mapTo(window, QPoint(0, 0)), status.size()) == before
+    sheet = window.shelf.voices.sheet
+    assert window.rect().contains(sheet.geometry())
+    assert sheet.rect().contains(sheet.cancel.geometry())
 
 
 def test_a_voice_needs_a_name(area: VoiceArea) -> None:
     area.on_event(inspected())
-    area.consent.agreed.setChecked(True)
-    area.consent.name.setText("   ")
-    assert not area.consent.adopt.isEnabled()
+    area.sheet.consent.agreed.setChecked(True)
+    area.sheet.consent.name.setText("   ")
+    assert not area.sheet.consent.adopt.isEnabled()

@@ -1,0 +1,133 @@
+"""What is known of a recording, and the way from it to a voice: a sheet over the window.
+
+Invariant: it moves nothing that is below it, and can be left at any time: nothing is kept then.
+"""
+
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtWidgets import QFrame, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from app.bridge import Post
+from app.language.words import decimal, tr
+from app.look.label import Label
+from app.look.plain_text import plain
+from app.look.theme import scaled
+from app.voice.consent import Consent
+from app.voice.part import PartChoice
+from engine.api import CancelClip, ClipInspected
+
+_MARGIN = 10  # logical pixels between the sheet and the edges of the window
+_WIDTH = 360
+
+
+class ClipSheet(QFrame):
+    """`beside` is what it opens over; it belongs to that one's window."""
+
+    def __init__(self, post: Post, beside: QWidget) -> None:
+        super().__init__(beside)
+        self._post = post
+        self._beside = beside
+        self.setProperty("kind", "sheet")
+        self.setAccessibleName(tr("Recording for a voice"))
+        self.title = Label("", self)
+        self.title.setFont(scaled(self.font(), 1.0, strong=True))
+        self.facts = Label("", self)
+        self.facts.setProperty("kind", "muted")
+        self.facts.setFont(scaled(self.font(), 0.92, figures=True))
+        self.advice = Label("", self)
+        self.part = PartChoice(post, self)
+        self.consent = Consent(post, self)
+        self.consent.adopt.clicked.connect(self._on_adopted)
+        self.cancel = QPushButton(tr("&Cancel"), self)
+        self.cancel.clicked.connect(self._on_cancel)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 14, 16, 14)
+        column.setSpacing(8)
+        for label in (self.title, self.facts, self.advice):
+            label.setWordWrap(True)
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+            column.addWidget(label)
+        for part in (self.part, self.consent):
+            column.addWidget(part)
+        column.addWidget(self.cancel, 0, Qt.AlignmentFlag.AlignLeft)
+        self.hide()
+
+    def show_waiting(self, clip: Path) -> None:
+        """A recording is being looked at."""
+        self.part.hide()
+        self.consent.hide()
+        self._show(clip.name, tr("looking at it…"), "")
+
+    def show_failure(self, message: str) -> None:
+        self._show(self.title.text(), tr("could not be used"), message)
+
+    def show_clip(self, clip: ClipInspected) -> None:
+        """Length, level, noise and what that means for a voice."""
+        self.part.show_clip(clip)
+        self.consent.show_clip(clip)
+        facts = tr(
+            "{length} · level {level} dB · noise {noise} dB",
+            length=_length(clip.seconds),
+            level=decimal(clip.level_db, 0),
+            noise=decimal(clip.noise_db, 0),
+        )
+        self._show(clip.clip.name, facts, clip.advice)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """The window has another size, or what the sheet holds wants one."""
+        if event.type() == QEvent.Type.Resize:
+            self._place()
+        return super().eventFilter(watched, event)
+
+    def event(self, event: QEvent) -> bool:
+        done = super().event(event)
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._place()
+        return done
+
+    def _show(self, title: str, facts: str, advice: str) -> None:
+        self.title.setText(title)
+        self.facts.setText(facts)
+        self.advice.setText(advice)
+        self.advice.setVisible(bool(advice))
+        self.setAccessibleDescription(plain(f"{title}: {facts}. {advice}"))
+        window = self._beside.window()
+        if self.parent() is not window:
+            self.setParent(window)
+            window.installEventFilter(self)
+        self.show()
+        self._place()
+        self.raise_()
+
+    def _place(self) -> None:
+        """Over the voices, as far as the window has room."""
+        window, layout = self._beside.window(), self.layout()
+        if self.parent() is not window or layout is None:
+            return
+        width = min(_WIDTH, window.width() - 2 * _MARGIN)
+        height = min(layout.totalHeightForWidth(width), window.height() - 2 * _MARGIN)
+        if not self._beside.isVisible():  # put away in a narrow window
+            middle = window.rect().center()
+            self.setGeometry(middle.x() - width // 2, middle.y() - height // 2, width, height)
+            return
+        corner = self._beside.mapTo(window, self._beside.rect().topRight())
+        left = min(max(corner.x() + _MARGIN, width), window.width() - _MARGIN) - width
+        top = min(corner.y() - _MARGIN, window.height() - _MARGIN - height)
+        self.setGeometry(left, max(_MARGIN, top), width, height)
+
+    def _on_cancel(self) -> None:
+        self._post(CancelClip())
+        self.hide()
+
+    def _on_adopted(self) -> None:
+        if self.consent.isHidden():
+            self.hide()
+
+
+def _length(seconds: float) -> str:
+    """12.3 s, or 4:05 min for a long one."""
+    if seconds < 60:
+        return f"{decimal(seconds, 1)} s"
+    return f"{int(seconds // 60)}:{int(seconds % 60):02d} min"
