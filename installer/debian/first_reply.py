@@ -27,20 +27,24 @@ QUESTION = "convert ten miles to kilometers"
 NUMBERS = ("six", "sixteen", "sixty", "twenty", "eleven", "one hundred", "fourteen", "thirty")
 RATE = 16_000  # Hz, the recogniser's
 PATIENCE_S = 180.0
+TRIES = 3  # on a machine that is busy with other things speech can have gaps
 
 
 def main(folder: Path) -> int:
     question = folder / "question.wav"
     subprocess.run(["flite", "-voice", "slt", "-t", QUESTION, "-o", str(question)], check=True)
     text = reply_without_a_window(question, folder)
-    with virtual_audio(folder) as card:
-        reply, after_s = reply_of_the_window(card, question, folder)
-    heard = recognised(reply)
-    print(f"    {after_s:.0f} s after the start it answered; written {text!r}, heard {heard!r}")
-    if "sixteen" not in heard:
-        print("    the reply of the window was not recognised")
-        return 1
-    return 0
+    for number in range(1, TRIES + 1):
+        place = folder / str(number)
+        place.mkdir()
+        with virtual_audio(place) as card:
+            reply, after_s = reply_of_the_window(card, question, place)
+        heard = recognised(reply)
+        print(f"    {after_s:.0f} s after the start it answered; written {text!r}, heard {heard!r}")
+        if "sixteen" in heard:
+            return 0
+    print("    the reply of the window was not recognised")
+    return 1
 
 
 def reply_without_a_window(question: Path, folder: Path) -> str:

@@ -39,8 +39,9 @@ as_person .local/bin/rubato say "Hello there." --out /srv/zoë/said.wav 2>$log |
 
 if [ -n "$wheels" ]; then
     say "Without a network, from a folder of wheels"
-    as_person unshare --user --net env RUBATO_PROGRAM=/srv/zoë/2 UV_FIND_LINKS= \
-        "$release/rubato-setup" install --wheels "$wheels" >$log 2>&1 || { tail $log; die "offline"; }
+    unshare --net setpriv --reuid zoe --regid zoe --clear-groups env HOME=/srv/zoë UV_FIND_LINKS= \
+        RUBATO_PROGRAM=/srv/zoë/2 "$release/rubato-setup" install --wheels "$wheels" >$log 2>&1 ||
+        { tail $log; die "offline"; }
     as_person env RUBATO_PROGRAM=/srv/zoë/2 "$release/rubato-setup" uninstall --keep-own-files
 fi
 
