@@ -13,6 +13,7 @@ from typing import Any
 from engine.asr.sphinx.asides import SOUNDS
 from engine.asr.sphinx.pronounce import pronounce
 from engine.errors import ModelError
+from engine.native_paths import native_path
 
 _NO_WORD = "<none>"
 _MOST_SOUNDS = 8  # of one word; four where counted
@@ -26,7 +27,7 @@ def trigrams() -> Any:
     try:
         import pocketsphinx  # brings its models along: only when they are wanted
 
-        path = pocketsphinx.get_model_path("en-us/en-us.lm.bin")
+        path = native_path(pocketsphinx.get_model_path("en-us/en-us.lm.bin"))
         return pocketsphinx.NGramModel(pocketsphinx.Config(), pocketsphinx.LogMath(), path)
     except (ImportError, RuntimeError, ValueError) as error:
         raise incomplete(error) from error

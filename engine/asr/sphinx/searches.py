@@ -15,6 +15,7 @@ import numpy.typing as npt
 from engine.asr.base import SAMPLE_RATE
 from engine.asr.sphinx.english import incomplete
 from engine.errors import RecogniserError
+from engine.native_paths import native_path
 
 SLICE = SAMPLE_RATE // 10 * 2  # bytes of 16-bit samples
 MAX_STATES = 5000  # of the search per frame: no worse on clean speech, bounds the time on noise
@@ -49,7 +50,7 @@ class Searches:
         """With the dictionary of this file, which has ANY_WORD; None = the whole one. ModelError
         when pocketsphinx or its model is missing.
         """
-        self._sphinx = _new_sphinx({} if dictionary is None else {"dict": str(dictionary)})
+        self._sphinx = _new_sphinx(dictionary)
         self.add_grammar(MEAN, [(0, 1, 1.0, ANY_WORD)])
         self.usual_mean = str(self._sphinx.get_cmn())
 
@@ -59,7 +60,7 @@ class Searches:
 
     def add_file(self, name: str, file: Path) -> None:
         """A language model as ARPA text."""
-        self._sphinx.add_lm_file(name, str(file))
+        self._sphinx.add_lm_file(name, native_path(file))
 
     def add_model(self, name: str, model: Any) -> None:
         """A language model that is in memory already."""
@@ -141,11 +142,18 @@ def failure(error: RuntimeError) -> RecogniserError:
     )
 
 
-def _new_sphinx(options: dict[str, str]) -> Any:
+def _new_sphinx(dictionary: Path | None) -> Any:
     try:
         import pocketsphinx
 
-        return pocketsphinx.Decoder(lm=None, loglevel="FATAL", maxhmmpf=MAX_STATES, **options)
+        english = pocketsphinx.get_model_path("en-us")
+        return pocketsphinx.Decoder(
+            lm=None,
+            loglevel="FATAL",
+            maxhmmpf=MAX_STATES,
+            hmm=native_path(f"{english}/en-us"),
+            dict=native_path(dictionary or f"{english}/cmudict-en-us.dict"),
+        )
     except (ImportError, RuntimeError, ValueError) as error:
         raise incomplete(error) from error
 

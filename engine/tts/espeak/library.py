@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.errors import ModelError, SynthesisError
+from engine.native_paths import native_path
 from engine.tts.base import Pcm
 from engine.tts.espeak import voices
 from engine.tts.espeak.workspace import Workspace
@@ -178,7 +179,7 @@ class Espeak:
         rate = library.espeak_Initialize(
             _OUTPUT_SYNCHRONOUS,
             0,
-            str(self._workspace.path).encode(),
+            native_path(self._workspace.path).encode(),
             _PHONEME_EVENTS | _PHONEME_IPA | _DONT_EXIT,
         )
         if rate != SAMPLE_RATE:

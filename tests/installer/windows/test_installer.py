@@ -48,7 +48,7 @@ class Wine:
             env=self._env,
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            encoding="cp1252",  # what its own commands write
+            encoding="cp437",  # what the commands of Windows write
             errors="replace",
             timeout=300,
         )
