@@ -1,0 +1,70 @@
+"""How long from a start of Python until all parts are ready, without a window.
+
+    python -m tests.benchmarks.ready                  five starts, one after the other
+    python -m tests.benchmarks.ready --starts 9 --tree OTHER_CHECKOUT
+
+With --tree this checkout and another one (with an environment of its own in .venv) start by turns,
+so that what else the machine does is shared. pocketsphinx listens, the built-in skills think, the
+voice that comes with the program speaks. Python should have kept its byte code of both (setup sees
+to that).
+"""
+
+import argparse
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+# Runs in other checkouts too: what it imports is older than this file.
+START = """
+import os, sys, threading, time
+began = time.monotonic()
+from dataclasses import replace
+from engine.api import Engine, Part, Ready, Settings
+waited = {Part.RECOGNISER, Part.LANGUAGE_MODEL, Part.SYNTHESISER}
+done = threading.Event()
+def emit(event):
+    if isinstance(event, Ready):
+        waited.discard(event.part)
+        if not waited:
+            done.set()
+settings = Settings()
+settings = replace(settings, recogniser=replace(settings.recogniser, engine="sphinx"))
+engine = Engine(settings, emit)
+engine.start()
+done.wait(120)
+print(time.process_time(), time.monotonic() - began, flush=True)
+os._exit(0)
+"""
+
+
+def start(tree: Path) -> tuple[float, float]:
+    """Seconds of processor and of wall time."""
+    command = [str(tree / ".venv/bin/python"), "-c", START]
+    quiet = subprocess.DEVNULL
+    done = subprocess.run(command, cwd=tree, stdout=subprocess.PIPE, stderr=quiet, check=True)
+    processor, wall = map(float, done.stdout.split()[-2:])
+    return processor, wall
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Time until all parts are ready.")
+    parser.add_argument("--starts", type=int, default=5)
+    parser.add_argument("--tree", type=Path, help="another checkout, to compare with")
+    given = parser.parse_args()
+    trees = [ROOT, *([given.tree] if given.tree else [])]
+    for tree in trees:
+        start(tree)  # files are in memory then
+    rounds = [[start(tree) for tree in trees] for _ in range(given.starts)]
+    for number, tree in enumerate(trees):
+        processor, wall = (statistics.median(r[number][i] for r in rounds) for i in (0, 1))
+        sys.stdout.write(f"{tree.name} | processor {processor:.2f} s | wall {wall:.2f} s\n")
+    if given.tree:
+        ratios = sorted(r[0][0] / r[1][0] for r in rounds)
+        sys.stdout.write(f"processor, this by the other: {statistics.median(ratios):.2f}\n")
+
+
+if __name__ == "__main__":
+    main()
