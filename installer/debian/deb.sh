@@ -15,7 +15,7 @@ shift
 bundle() {
     (cd "$top" && .venv/bin/python -m installer.bundle "$release")
     cp "$top/LICENSE" "$release/LICENSE"
-    export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$top" log -1 --format=%ct)}
+    export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$top" log -1 --format=%ct || date +%s)}
     (cd "$top" && .venv/bin/python -c '
 import sys
 from app.presence.desktop_entry import entry
