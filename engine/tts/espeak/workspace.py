@@ -23,7 +23,8 @@ class Workspace:
 
     def __init__(self) -> None:
         try:
-            self._folder = TemporaryDirectory(prefix=PREFIX)
+            # Windows removes no lock that is held: what is left at an exit, the next start removes
+            self._folder = TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True)
         except OSError as error:
             raise ModelError(
                 f"There is no place for the data of the formant voice: {error.strerror or error}.",
