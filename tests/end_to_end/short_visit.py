@@ -1,4 +1,5 @@
-"""A person who opens the window, types a question, hears the answer, and after a while closes it.
+"""A person who opens the window, wants conversations kept, types a question, hears the answer, and
+after a while closes it.
 
     python -m tests.end_to_end.short_visit
 
@@ -7,7 +8,8 @@ The program itself from its first line on, with the person's own settings; for a
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
@@ -17,7 +19,7 @@ from app.__main__ import main as rubato
 from app.bridge import EngineLike
 from app.program import make_application
 from app.window import Window
-from engine.api import Event, Part, Ready, Settings, TurnEnded
+from engine.api import ConversationsChanged, Event, Part, Ready, Settings, TurnEnded
 
 STAY_S = 6.0  # ONNX Runtime first calls home some seconds after it was loaded
 PATIENCE_S = 200.0  # a loaded machine is slow
@@ -32,9 +34,7 @@ def main() -> int:
     def watched(
         settings: Settings,
         make: Callable[[Settings, Emit], EngineLike],
-        *,
-        notes: Sequence[str],
-        start: program.Start,
+        **how: Any,
     ) -> int:
         def make_engine(settings: Settings, emit: Emit) -> EngineLike:
             def keep(event: Event) -> None:
@@ -48,7 +48,7 @@ def main() -> int:
         clock = QTimer(application, interval=50)
         clock.timeout.connect(lambda: next(steps, None))
         clock.start()
-        return open_window(settings, make_engine, notes=notes, start=start)
+        return open_window(settings, make_engine, **how)
 
     program.run = watched
     return rubato([])
@@ -64,12 +64,15 @@ def visit(seen: list[Event]) -> Iterator[None]:
             yield
 
     yield from waits(lambda: {e.part for e in seen if isinstance(e, Ready)} == set(Part))
+    shown.change("history.keep", "forever")
     shown.composer.line.setText("what time is it")
     shown.composer.line.returnPressed.emit()
     yield from waits(lambda: any(isinstance(event, TurnEnded) for event in seen))
+    yield from waits(lambda: any(isinstance(event, ConversationsChanged) for event in seen))
     leaves_at = time.monotonic() + STAY_S
     yield from waits(lambda: time.monotonic() > leaves_at)
-    sys.stderr.write(f"{[event for event in seen if isinstance(event, Ready | TurnEnded)]}\n")
+    told = [e for e in seen if isinstance(e, Ready | TurnEnded | ConversationsChanged)]
+    sys.stderr.write(f"{told}\n")
     shown.close()
 
 

@@ -30,7 +30,7 @@ REALLY_RAN = {  # what is quiet because it does nothing proves nothing
     "say": ("rubato-starter",),
     "bench": ("rubato-starter",),
     "converse": ("16.09 kilometres",),
-    "window": ("rubato-starter", "TurnEnded"),
+    "window": ("rubato-starter", "TurnEnded", "ConversationsChanged"),
 }
 DOCTOR_FAULTS = 1  # its exit status where something is missing; it is not asked what
 OWN = ("config", "data", "temporary", "out")  # the program's folders and what it was told to write
