@@ -22,6 +22,8 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QWidget
 
 from app.about.page import AboutPage
+from app.about.update_card import UpdateCard
+from app.about.updates import LOOK_KEY, WEEKLY, Updates
 from app.arrangement import Arrangement, Furniture
 from app.bridge import Post
 from app.conversation.composer import Composer
@@ -53,6 +55,7 @@ from engine.api import (
     ConversationOpened,
     Event,
     NewConversation,
+    Notice,
     Part,
     Replay,
     SendText,
@@ -105,6 +108,7 @@ class Window(QWidget):
         self.stage = Stage(self.post, self.parts, theme, self)
         self.shelf = Shelf(self.post, self.parts, theme, self)
         self.models = Models(self.post, theme, self)
+        self.updates = Updates(settings, lambda text: self.on_event(Notice(text)), self)
         self.talk_key = TalkKey(settings.window.talk_key, self)
         self._precedence = Precedence(self)
         self._lay_out()
@@ -135,6 +139,7 @@ class Window(QWidget):
             self.shelf,
             self.first_start,
             self.models,
+            self.updates,
         ):
             part.on_event(event)
         if self._dialog is not None:
@@ -240,7 +245,7 @@ class Window(QWidget):
             Act.SETTINGS: lambda: self.open_settings(None),
             Act.FIRST_START: self._begin_first_start,
             Act.HELP: lambda: KeysCard(self.talk_key.label, self).show(),
-            Act.ABOUT: lambda: AboutPage(self).open_beside(),
+            Act.ABOUT: lambda: AboutPage(self._update_card, self).open_beside(),
             Act.QUIT: self.quit,
         }
         actions[act]()
@@ -250,6 +255,10 @@ class Window(QWidget):
         self.post(StopReply(by_escape=True))
         if self.composer.line.hasFocus():
             self.composer.line.clearFocus()
+
+    def _update_card(self, page: QWidget) -> UpdateCard:
+        is_weekly = self._values[LOOK_KEY] == WEEKLY
+        return UpdateCard(self.updates, self.change, self._theme, page, is_weekly=is_weekly)
 
     def open_settings(self, part: Part | None) -> SettingsDialog:
         """Open the settings, at the page of a part if one is given."""
@@ -359,5 +368,6 @@ class Window(QWidget):
 
     def quit(self) -> None:
         """End the program, wherever the window is."""
+        self.updates.end()
         self.hide()
         self.closing.emit()

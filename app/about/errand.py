@@ -5,9 +5,11 @@ Invariant: the window never waits for it, and one that is no longer wanted is en
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QObject, QProcess, Signal
+from shiboken6 import isValid
 
 from app.presence.autostart import own_command
 
@@ -27,13 +29,13 @@ class Errand(QObject):
         """`command` None: this very program."""
         super().__init__(parent)
         self._command = list(command) if command is not None else own_command()
-        self._process = QProcess(self)
+        self._process = QProcess()  # no child: a child is gone before it could be ended quietly
         self._process.setProcessChannelMode(QProcess.ProcessChannelMode.SeparateChannels)
         self._process.setStandardErrorFile(QProcess.nullDevice())
         self._process.setStandardInputFile(QProcess.nullDevice())
-        self._process.finished.connect(lambda *_: self._on_end())
+        self._process.finished.connect(self._on_end)
         self._process.errorOccurred.connect(self._on_error)
-        self.destroyed.connect(self._process.kill)
+        self.destroyed.connect(partial(_end, self._process))
 
     @property
     def is_under_way(self) -> bool:
@@ -47,20 +49,26 @@ class Errand(QObject):
 
     def end(self) -> None:
         """Let it be; `ended` is not told any more."""
-        if self.is_under_way:
-            self._process.blockSignals(True)
-            self._process.terminate()
-            if not self._process.waitForFinished(_END_MS):
-                self._process.kill()
-                self._process.waitForFinished(_END_MS)
-            self._process.blockSignals(False)
+        _end(self._process)
 
     def _on_error(self, error: QProcess.ProcessError) -> None:
         if error is QProcess.ProcessError.FailedToStart:  # of all others `finished` tells
             self.ended.emit(None)
 
-    def _on_end(self) -> None:
+    def _on_end(self, status: int, how: QProcess.ExitStatus) -> None:
         self.ended.emit(_document(bytes(self._process.readAllStandardOutput().data())))
+
+
+def _end(process: QProcess) -> None:
+    # at the very end of the program Qt may have deleted it first
+    if not isValid(process) or process.state() is QProcess.ProcessState.NotRunning:
+        return
+    process.blockSignals(True)
+    process.terminate()
+    if not process.waitForFinished(_END_MS):
+        process.kill()
+        process.waitForFinished(_END_MS)
+    process.blockSignals(False)
 
 
 def _document(printed: bytes) -> Any:

@@ -1,11 +1,11 @@
-"""The page about the program: its version, diagnostics to copy, and what it is made of.
+"""The page about the program: its version and newer ones, diagnostics, and what it is made of.
 
 Invariant: nothing is collected before it is asked for or looked at, and nothing leaves the machine:
 diagnostics go to the clipboard, and the person decides where they are pasted.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from PySide6.QtCore import Qt
@@ -32,9 +32,16 @@ _TEXT_HEIGHT = 190
 
 
 class AboutPage(Page):
-    """Not modal; made anew each time. `command` starts Rubato; None: as this one was."""
+    """Not modal; made anew each time. `card_of` makes the part about updates; `command` starts
+    Rubato; None: as this one was.
+    """
 
-    def __init__(self, parent: QWidget, command: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        card_of: Callable[[QWidget], QWidget],
+        parent: QWidget,
+        command: Sequence[str] | None = None,
+    ) -> None:
         about = tr(_ABOUT, version=upkeep.version()).replace("  ", " ")
         super().__init__(tr("About Rubato"), about, parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -43,13 +50,14 @@ class AboutPage(Page):
         self._collection = Errand(self, command)
         self._diagnosis.ended.connect(self._on_diagnosed)
         self._collection.ended.connect(self._on_collected)
+        self.updates = card_of(self)
         self.copy = QPushButton(tr("&Copy diagnostics"), self)
         self.copy.clicked.connect(self._on_copy)
         self.told = Label(tr("What a report of a fault needs, and nothing of yours."), self)
         self.told.setWordWrap(True)
         self.told.setProperty("kind", "muted")
         self.works = QListWidget(self)
-        self.works.setProperty("kind", "rows")
+        self.works.setProperty("kind", "works")
         self.works.setAccessibleName(tr("What Rubato is made of"))
         self.works.currentRowChanged.connect(self._show_text)
         self.text = QPlainTextEdit(self)
@@ -104,6 +112,7 @@ class AboutPage(Page):
         inside.setSpacing(12)
         inside.addWidget(self.copy)
         inside.addWidget(self.told, 1)
+        self.head.addWidget(card(self.updates, self))
         self.head.addWidget(card(row, self))
         heading = Label(tr("What it is made of"), self)
         heading.setFont(scaled(self.font(), 1.0, strong=True))

@@ -18,6 +18,7 @@ def add_command(commands: Any) -> None:  # Any: argparse names this type only pr
     which = update.add_mutually_exclusive_group()
     which.add_argument("--check", action="store_true", help="look only")
     which.add_argument("--back", action="store_true", help="the version before this one again")
+    update.add_argument("--if-due", action="store_true", help="not within a week of the last look")
     update.add_argument("--json", action="store_true", help="print as JSON")
     update.set_defaults(command=run)
 
@@ -36,6 +37,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _do(options: argparse.Namespace) -> dict[str, Any]:
     updates = upkeep.updates()
+    if options.if_due and not (updates.is_on and updates.is_due()):
+        return {"state": "not due"}
     if options.back:
         updates.roll_back()
         return {"state": "back", "installed": upkeep.version()}

@@ -88,6 +88,7 @@ OTHERS: dict[str, Value] = {
     "window.theme": "dark",
     "window.language": "fr",
     "window.motion": "reduced",
+    "updates.look": "weekly",
     "window.talk_key": "Ctrl+T",
     "presence.tray": False,
     "presence.notifications": False,

@@ -188,7 +188,7 @@ def _keys(window: Window) -> QWidget:
 
 def _about(window: Window) -> QWidget:
     """Collecting, as it begins; what it starts ends with the window."""
-    page = AboutPage(window, (sys.executable, "-c", "pass"))
+    page = AboutPage(window._update_card, window, (sys.executable, "-c", "pass"))
     page.open_beside()
     return page
 

@@ -1,0 +1,137 @@
+"""New versions, for the window: looked for when asked, or weekly if allowed; taken between replies.
+
+Invariant: nobody is asked before the person asked, or allowed it; while a turn is under way nothing
+begins, and what was begun shows its end here, whether or not the page is open.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+
+from app.about.errand import Errand
+from app.language.words import mark, tr
+from engine.api import Event, Part, Phase, PhaseChanged, Ready, Settings
+
+LOOK_KEY = "updates.look"
+WEEKLY, WHEN_ASKED = "weekly", "when asked"
+
+
+class Stage(Enum):
+    """How far it is."""
+
+    UNKNOWN = "unknown"  # nobody has looked
+    LOOKING = "looking"
+    SETTLED = "settled"  # there is none, or it cannot be taken here
+    OFFERED = "offered"
+    WAITING = "waiting"  # for the turn to end
+    INSTALLING = "installing"
+    INSTALLED = "installed"
+    FAILED = "failed"
+
+
+class Updates(QObject):
+    """`show` tells a weekly find in a line. `command` starts Rubato; None: as this one was.
+
+    Signals:
+        changed: there is something new to show.
+    """
+
+    changed = Signal()
+
+    def __init__(
+        self,
+        settings: Settings,
+        show: Callable[[str], None],
+        parent: QObject,
+        command: Sequence[str] | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._is_weekly = settings.updates.look == WEEKLY
+        self._show = show
+        self._is_quiet = True
+        self._of_itself = False  # it is a weekly look: nobody waits for what it finds
+        self._errand = Errand(self, command)
+        self._errand.ended.connect(self._on_ended)
+        self.stage = Stage.UNKNOWN
+        self.words = tr("Nobody is asked before you press this.")
+        self.version = ""
+        self.changes = ""
+
+    def on_event(self, event: Event) -> None:
+        match event:
+            case PhaseChanged(phase=phase):
+                self._is_quiet = phase is Phase.IDLE
+                if self._is_quiet and self.stage is Stage.WAITING:
+                    self._install()
+            case Ready(part=Part.SYNTHESISER) if self._is_weekly:
+                self._is_weekly = False  # once a start is enough
+                self._of_itself = True
+                self._go(Stage.LOOKING, "", "update", "--check", "--if-due", "--json")
+            case _:
+                pass
+
+    def look(self) -> None:
+        """Ask now."""
+        self._of_itself = False
+        words = tr("Looking…")
+        self._go(Stage.LOOKING, words, "update", "--check", "--json")
+
+    def take(self) -> None:
+        """Install what is offered, once no turn is under way."""
+        if self.stage is not Stage.OFFERED:
+            return
+        if self._is_quiet:
+            self._install()
+        else:
+            self._settle(Stage.WAITING, tr("It is installed as soon as this reply is over."))
+
+    def _install(self) -> None:
+        words = tr("Installing {version}; you can go on talking.", version=self.version)
+        self._go(Stage.INSTALLING, words, "update", "--json")
+
+    def end(self) -> None:
+        """The program ends: what is under way may be broken off at any point."""
+        self._errand.end()
+
+    def _go(self, stage: Stage, words: str, *command: str) -> None:
+        if not self._errand.is_under_way:
+            self._settle(stage, words or self.words)
+            self._errand.start(*command)
+
+    def _settle(self, stage: Stage, words: str) -> None:
+        self.stage, self.words = stage, words
+        self.changed.emit()
+
+    def _on_ended(self, document: Any) -> None:
+        told: Mapping[str, Any] = document if isinstance(document, dict) else {}
+        self.version, self.changes = str(told.get("version", "")), str(told.get("changes", ""))
+        state = str(told.get("state", ""))
+        if self._of_itself and state != "offered":  # a look nobody asked for tells only news
+            self._settle(Stage.UNKNOWN, self.words)
+        elif state == "offered":
+            self._on_offered(can_install=bool(told.get("can_install")))
+        elif state in _SENTENCES:
+            stage, words = _SENTENCES[state]
+            self._settle(stage, tr(words, version=self.version))
+        else:
+            reason = f"{told.get('message', '')} {told.get('hint', '')}".strip()
+            self._settle(Stage.FAILED, reason or tr(_NO_ANSWER))
+
+    def _on_offered(self, *, can_install: bool) -> None:
+        stage = Stage.OFFERED if can_install else Stage.SETTLED
+        self._settle(stage, tr(_OFFERED if can_install else _ELSEWHERE, version=self.version))
+        if self._of_itself:
+            there = tr("Rubato {version} is there: More ▸ About Rubato.", version=self.version)
+            self._show(there)
+
+
+_OFFERED = mark("{version} is there.")
+_ELSEWHERE = mark("{version} is there; update this copy the way it came.")
+_NO_ANSWER = mark("It could not be found out. Run `rubato update --check` in a terminal.")
+_SENTENCES = {
+    "off": (Stage.SETTLED, mark("This copy has no source of updates, so nobody was asked.")),
+    "current": (Stage.SETTLED, mark("This is the newest version.")),
+    "installed": (Stage.INSTALLED, mark("{version} is in force from the next start.")),
+}
