@@ -100,6 +100,10 @@ class Arrangement:
         instead = on and narrow
         self._furniture.shelf.setVisible(on or not narrow)
         self._beside.setVisible(not instead)
+        policy = QSizePolicy.Policy
+        self._talking.setSizePolicy(
+            policy.Preferred, policy.Maximum if instead else policy.Preferred
+        )
         self._body.setStretch(0, 0 if instead else 1)
         self._body.setStretch(1, 1 if instead else 0)
 
@@ -117,6 +121,7 @@ class Arrangement:
             furniture.timers, furniture.notice, furniture.composer, parent=self._talking
         )
         for measured in (above, below):
+            measured.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
             self._beside.moved.connect(measured.leave)
         column = QVBoxLayout(self._talking)
         column.setContentsMargins(0, 0, 0, 0)

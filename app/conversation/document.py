@@ -176,7 +176,7 @@ class ConversationDocument(QTextDocument):
         style = frame.frameFormat()
         style.setLeftMargin(side)
         style.setRightMargin(side)
-        style.setBottomMargin(bubbles.PAD_Y + 16)
+        style.setBottomMargin(bubbles.PAD_Y + bubbles.TURN_GAP)  # room for the tools
         frame.setFrameFormat(style)
 
     def _fit_blocks(self) -> None:

@@ -189,6 +189,16 @@ def test_an_empty_window_offers_what_people_come_for(window) -> None:
     assert window.welcome.own_voice.isVisible()
 
 
+def test_beside_the_details_of_a_narrow_window_the_composer_keeps_its_height(window) -> None:
+    window.resize(480, 640)
+    tell(window, *READY, *spoken_turn(1, "a", "b"))
+    before = window.composer.height()
+    window.header.details.setChecked(True)
+    for _ in range(3):  # until nothing asks for another layout
+        QApplication.processEvents()
+    assert window.composer.height() == before
+
+
 def test_a_notice_is_a_line_that_goes_away(window) -> None:
     tell(window, Notice("Timer set."))
     assert window.notice.text() == "Timer set."

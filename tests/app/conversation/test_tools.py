@@ -81,6 +81,13 @@ def test_they_stand_over_no_text_and_no_other_button(window: Window) -> None:
             assert not view.door.geometry().intersects(view.tools.geometry())
 
 
+def test_they_are_in_sight_at_the_end_of_a_long_conversation(window: Window) -> None:
+    for turn in range(1, 12):
+        tell(window, *spoken_turn(turn, "a", "It is ten."))
+    assert window.conversation.verticalScrollBar().maximum() > 0
+    assert window.conversation.tools.isVisible()
+
+
 def test_they_go_with_the_conversation(talked: Window) -> None:
     talked.conversation.clear_all()
     assert not talked.conversation.tools.isVisible()
