@@ -112,6 +112,10 @@ FAMILY = Family(
     ),
     follow_ups=(
         FollowUp(
+            ("random number",),
+            ("[(between|from)] {number:low} (and|to) {number:high}",),
+        ),
+        FollowUp(
             ("coin", "dice", "random number", "random number up to", "choose", "yes or no"),
             (
                 "([do (it|that)] again|once (more|again)|(one|1) more time|another (one|1|time))",

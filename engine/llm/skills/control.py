@@ -141,6 +141,7 @@ def _set_volume_tool(slots: Slots, occasion: Occasion) -> Answer | None:
 _SPEAK = "[(speak|talk|go|read|say it|say that|be)]"
 _BIT = "(a (little|bit|little bit)|slightly)"
 _LOT = "(much|a lot|way)"
+_TOO = "(far|way|much|a bit|a little|a little bit|slightly|still)"
 _TALKING = "(talking|speaking|reading|going)"
 _VOLUME = "[the|your] volume"
 
@@ -150,8 +151,9 @@ FAMILY = Family(
             "slower",
             (
                 f"{_SPEAK} (slower|more slowly)",
+                "slower slower",
                 "slow down",
-                f"[(you are|that is|that was)] [{_TALKING}] [far|way] too (fast|quick)",
+                f"[(you are|that is|that was)] [{_TALKING}] [{_TOO}] too (fast|quick)",
                 "i cannot keep up [slow down]",
             ),
             change_rate(-STEP),
@@ -170,9 +172,10 @@ FAMILY = Family(
             "faster",
             (
                 f"{_SPEAK} (faster|quicker|more quickly)",
+                "faster faster",
                 "speed up",
                 "hurry up",
-                f"[(you are|that is|that was)] [{_TALKING}] [far|way] too slow",
+                f"[(you are|that is|that was)] [{_TALKING}] [{_TOO}] too slow",
             ),
             change_rate(STEP),
         ),

@@ -81,7 +81,7 @@ FAMILY = Family(
         Intent(
             "tell name",
             (
-                "[what is] my name",
+                "[(what is|what)] my name [(again|is)]",
                 "who am i",
                 "(do you know|do you remember|remember) (my name|who i am|what my name is)",
                 "what (do you call me|am i called)",

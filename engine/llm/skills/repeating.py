@@ -21,7 +21,7 @@ SAY_AGAIN = "say again"
 
 # To be said otherwise than it was: that takes a language model.
 _CHANGED = re.compile(
-    r"^(?:that|it|the last \w+|what you said|your last \w+)\b"
+    r"^(?:that|it|the (?:last )?\w+|what you said|your last \w+)\b"
     r".*\b(?:in|but|with|as|to|into|without|like)\b.*$",
     re.IGNORECASE,
 )

@@ -3,7 +3,16 @@
 Invariant: every intent here is uncertain: where there is a language model, it answers.
 """
 
-from engine.llm.skills.matching.intent import Answer, Family, Intent, Occasion, Responder, Slots
+from engine.llm.skills.matching.intent import (
+    Answer,
+    Family,
+    FollowUp,
+    Intent,
+    Occasion,
+    Responder,
+    Slots,
+    last_answer,
+)
 
 ABOUT_ME = (
     "I'm Rubato, a voice assistant that runs on this computer. "
@@ -28,7 +37,9 @@ def greet(_slots: Slots, occasion: Occasion) -> Answer:
 
 
 def joke(_slots: Slots, occasion: Occasion) -> Answer:
-    return Answer(_JOKES[occasion.draw(1, len(_JOKES)) - 1])
+    """Any of them, but not the last one again."""
+    others = [each for each in _JOKES if each != last_answer(occasion)]
+    return Answer(others[occasion.draw(1, len(others)) - 1])
 
 
 def say(text: str) -> Responder:
@@ -82,6 +93,7 @@ FAMILY = Family(
             (
                 "(okay|ok|all right|alright|yes|yeah|no|no thanks|no thank you|sure|fine|good)",
                 "(i see|got it|cool|nice|interesting|really|wow|right|sorry|i am sorry)",
+                "(that is better|much better|better|you too|same to you)",
             ),
             say("All right."),
             certain=False,
@@ -106,7 +118,10 @@ FAMILY = Family(
             certain=False,
         ),
         Intent(
-            "joke", ("tell me a joke", "[do you] know a joke", "make me laugh"), joke, certain=False
+            "joke",
+            ("[tell me] (a|another) joke", "[do you] know a joke", "make me laugh"),
+            joke,
+            certain=False,
         ),
         Intent(
             "hearing",
@@ -115,4 +130,5 @@ FAMILY = Family(
             certain=False,
         ),
     ),
+    follow_ups=(FollowUp(("joke",), ("(another (one|1|joke)|again|(one|1) more|once more)",)),),
 )

@@ -23,7 +23,9 @@ _EDGE = r"[\s\"'\u201c\u201d\u2018\u2019:,.!?-]+"
 _EDGES = re.compile(f"^{_EDGE}|{_EDGE}$")
 # Whose name, and the word in another language, are not in the words themselves.
 _ANOTHER_MATTER = re.compile(
-    r"^(?:my|your|his|her|their|our|check) | in [a-z]+(?:ese|ish|an|ch|ic|ian)$", re.I
+    r"^(?:it|that)(?: out| for me)?$|^(?:my|your|his|her|their|our|check) "
+    r"| in [a-z]+(?:ese|ish|an|ch|ic|ian)$",
+    re.I,
 )
 _NAMED = {"'": "apostrophe", "\u2019": "apostrophe", "-": "hyphen", ".": "dot", "_": "underscore"}
 

@@ -53,6 +53,8 @@ def convert(slots: Slots, _occasion: Occasion) -> Answer | None:
     amounts = _amounts(slots["amount"])
     if target is None or not amounts:
         return None
+    if target.pint == "ounce" and all(_is_volume(amount.unit) for amount in amounts):
+        target = _by_form()["fluid ounce"]
     meant = [Amount(amount.count, _meant(amount.unit, target)) for amount in amounts]
     values = [_magnitude(amount, target) for amount in meant]
     if None in values:
@@ -141,9 +143,13 @@ def _meant(source: Unit, target: Unit) -> Unit:
     """The unit meant by an ambiguous one: "20 degrees to fahrenheit", "8 ounces in millilitres"."""
     if source.pint == "degree" and target.pint in _TEMPERATURES:
         return _by_form()["fahrenheit" if target.pint == CELSIUS else "celsius"]
-    if source.pint == "ounce" and _registry().Unit(target.pint).dimensionality == {"[length]": 3}:
+    if source.pint == "ounce" and _is_volume(target):
         return _by_form()["fluid ounce"]
     return source
+
+
+def _is_volume(unit: Unit) -> bool:
+    return bool(_registry().Unit(unit.pint).dimensionality == {"[length]": 3})
 
 
 def _about(value: float) -> str:

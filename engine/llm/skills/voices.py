@@ -103,10 +103,10 @@ FAMILY = Family(
         Intent(
             "choose possessed voice",
             (
-                "(use|take|choose|select) {name} voice",
+                "(use|take|choose|select) {name} voice [please]",
                 "(switch|change) to {name} [voice]",
                 "(speak|talk|sound) like {name}",
-                "(speak|talk) (with|in) {name} voice",
+                "(speak|talk) (with|in) {name} voice [please]",
                 "(i want to hear|let me hear|let) {name} [speak|talk]",
             ),
             choose_possessed,
@@ -115,8 +115,9 @@ FAMILY = Family(
         Intent(
             "next voice",
             (
-                "[(use|take|choose|give me)] (another|the next|next|a different) voice",
-                "(change|switch) [(the|your)] voice",
+                "[(use|take|choose|give me|can i hear|let me hear)] "
+                "(another|the next|next|a different) voice [please]",
+                "(change|switch) [(the|your)] voice [please]",
             ),
             next_voice,
             verbatim=True,

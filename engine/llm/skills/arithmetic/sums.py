@@ -57,6 +57,7 @@ _REWRITES = tuple(
         (r"\ban? (?=\d+(?!\s?(?:st|nd|rd|th)))", " "),
         (rf"\b(\d+) and {_SHARE}(?! of)", _mixed),
         (rf"\b{_SHARE}", _share),
+        (r"\b(\d+) ?/ ?([1-9]\d*) of (?=[\d(])", r"(\1/\2) of "),
         (r"\) of (?:an? )?(?=[\d(])", ")*"),
         (r"\bopen (?:bracket|parenthesis)\b", "("),
         (r"\bclose (?:bracket|parenthesis)\b", ")"),

@@ -44,7 +44,7 @@ def count_weeks(slots: Slots, occasion: Occasion) -> Answer | None:
     today = occasion.now().date()
     day = day_named(slots["day"], today)
     if day is None or day <= today:
-        return None
+        return count_days(slots, occasion)
     weeks, days = divmod((day - today).days, 7)
     parts = [_count(weeks, "week")] if weeks else []
     parts += [_count(days, "day")] if days else []
@@ -235,7 +235,7 @@ FAMILY = Family(
         Intent(
             "month length",
             (
-                "how many days (are|are there) in [the month of] {month} [{year}]",
+                "how many days [(are|are there)] in [the month of] {month} [{year}]",
                 "how many days does {month} have [in {year}]",
                 "how many days (are|are there) in (this|the) month",
                 "how many days does this month have",
@@ -285,6 +285,11 @@ FAMILY = Family(
             ("day",),
             ("(how many days|how long) [is it] (until|till|to) [(then|that)]",),
             "days until",
+        ),
+        FollowUp(
+            ("days until", "weeks until", "days since"),
+            ("(what|which) day [of the week] (is|was) (that|it)",),
+            asks="day",
         ),
         FollowUp(("days until",), ("how many weeks [is (that|it)]",), asks="weeks until"),
         FollowUp(("weeks until",), ("how many days [is (that|it)]",), asks="days until"),

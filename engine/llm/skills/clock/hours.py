@@ -44,7 +44,7 @@ FAMILY = Family(
             (
                 "what time (is it|it is)",
                 "what (is the [current] time|the [current] time is)",
-                "[the] time",
+                "[the] time [check]",
                 "(got|do you have|have you got|[do] you happen to know) the time",
                 "how late is it",
                 "what time do we have",

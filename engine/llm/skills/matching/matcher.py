@@ -73,7 +73,9 @@ MAX_PATTERN_CHARS = 300
 MAX_CANDIDATES = 50
 MAX_BACK = 10  # sentences that follow-ups may reach back, this one included
 MAX_FOLLOW_UP_WORDS = 12  # a longer sentence stands alone
-_GOES_ON = re.compile(r"^(?:and|what about|how about)\b", re.IGNORECASE)  # and never begins
+_GOES_ON = re.compile(r"^(?:and|an in|what about|how about)\b", re.IGNORECASE)  # and never begins
+# What the built-in recogniser makes of "and in feet".
+_MISHEARD_AND = re.compile(r"^an (?=in |to |how |what )", re.IGNORECASE)
 # What may be said between a question and its follow-up.
 _ASIDES = frozenset((*(each.name for each in control.FAMILY.intents), repeating.SAY_AGAIN))
 
@@ -202,7 +204,9 @@ class _Following:
     def matches(self, text: str) -> Iterator[tuple[FollowUp, Slots]]:
         """Every one that the text may be, with its slots."""
         for verbatim, intents in self._compiled:
-            said = text.strip(" \t\n.?!") if verbatim else canonical(text)
+            said = (
+                text.strip(" \t\n.?!") if verbatim else canonical(_MISHEARD_AND.sub("and ", text))
+            )
             for match, _ in zip(recognize_all(said, intents), range(MAX_CANDIDATES), strict=False):
                 follow_up = self._follow_ups[int(match.intent.name)]
                 yield follow_up, _slots(match.entities, said, said)

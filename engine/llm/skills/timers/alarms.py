@@ -12,6 +12,7 @@ from engine.llm.skills.timers.setting import MAX_TIMER_S, TOO_LONG
 from engine.messages.timers import CancelTimers, TimerKind
 
 ALARM = "alarm"
+WHICH_ALARM = "Which alarm"
 SNOOZE = "9 minutes"  # as alarm clocks do
 
 _RINGING = ("It's ", "Your ", "Remember to ", "Once more: ")  # what rings begins with
@@ -45,7 +46,7 @@ def ask_alarm_time(_slots: Slots, _occasion: Occasion) -> Answer:
 
 
 def cancel_alarms(slots: Slots, occasion: Occasion) -> Answer | None:
-    """Cancel the alarm at that time, or all alarms when none was named."""
+    """Cancel the alarm at that time, or the one there is; where there are several, ask which."""
     alarms = running(occasion, TimerKind.ALARM)
     if "moment" in slots:
         moment = parse_moment(slots["moment"], occasion.now())
@@ -56,10 +57,17 @@ def cancel_alarms(slots: Slots, occasion: Occasion) -> Answer | None:
         alarms = tuple(alarm for alarm in alarms if alarm.label in (label, other))
     if not alarms:
         return Answer("There is no such alarm." if "moment" in slots else "There is no alarm set.")
+    if len(alarms) > 1 and "all" not in slots:
+        known = enumeration([f"the {alarm.label}" for alarm in alarms], "or")
+        return Answer(f"{WHICH_ALARM}: {known}?")
     names = enumeration([f"the {alarm.label}" for alarm in alarms])
     cancelled = CancelTimers(tuple(alarm.number for alarm in alarms))
     said = f"T{names[1:]} is cancelled." if len(alarms) == 1 else "All alarms are cancelled."
     return Answer(said, (cancelled,))
+
+
+def cancel_all_alarms(_slots: Slots, occasion: Occasion) -> Answer | None:
+    return cancel_alarms({"all": "all"}, occasion)
 
 
 def snooze(slots: Slots, occasion: Occasion) -> Answer | None:
@@ -112,9 +120,14 @@ FAMILY = Family(
         ),
         Intent("wake without a time", ("wake me [up]",), ask_alarm_time),
         Intent(
-            "cancel alarms",
+            "cancel all alarms",
+            ("(cancel|stop|delete|clear|remove|turn off) [the|my|(all|both) [the|my]] alarms",),
+            cancel_all_alarms,
+        ),
+        Intent(
+            "cancel alarm",
             (
-                "(cancel|stop|delete|clear|remove|turn off) [the|my|all [the|my]] alarm[s]",
+                "(cancel|stop|delete|clear|remove|turn off) [the|my] alarm",
                 "(cancel|stop|delete|clear|remove|turn off) [the|my] {moment} alarm",
                 "(cancel|delete|clear|remove|turn off) [the|my] alarm (for|at) {moment}",
             ),
@@ -125,6 +138,12 @@ FAMILY = Family(
     follow_ups=(
         FollowUp(("alarm without a time",), ("[(for|at)] {moment}",), asks="alarm"),
         FollowUp(("wake without a time",), ("[(for|at)] {moment}",), asks="wake"),
+        FollowUp(("cancel alarm",), ("(both|all) [of them]",), "cancel all alarms"),
+        FollowUp(
+            ("cancel alarm",),
+            ("[the] {moment} [(one|1|alarm)]", "[the] (one|1) at {moment}"),
+            answered=WHICH_ALARM,
+        ),
         FollowUp(
             ("alarm", "wake"),
             ("another [(one|1)] [(for|at)] {moment}", "[an] (one|1) (for|at) {moment}"),

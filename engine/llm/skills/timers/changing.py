@@ -143,6 +143,10 @@ def _about(verb: str) -> tuple[str, ...]:
     return (f"{verb} {_ONE}", f"{verb} {_CALLED}")
 
 
+_ABOUT_ONE = (
+    *("start timer", "change length", "pause timer", "resume timer", "add time", "take time"),
+    *("add named time", "time left", "named time left"),
+)
 _BY = (
     *("cancel timer", "pause timer", "resume timer", "add time", "take time", "restart timer"),
     *("add named time", "take named time"),
@@ -168,7 +172,7 @@ FAMILY = Family(
         Intent(
             "add time",
             (
-                f"add [another] {{duration}} (to|on) {_ONE}",
+                f"(add|put) [another] {{duration}} (to|on) {_ONE}",
                 f"add [another] {{duration}} (to|on) {_CALLED}",
                 f"(extend|increase|lengthen) {_ONE} by {{duration}}",
                 "make [the|my] timer {duration} longer",
@@ -229,11 +233,11 @@ FAMILY = Family(
             answered=WHICH,
         ),
         FollowUp(
-            ("start timer", "change length", "pause timer", "resume timer", "time left"),
+            _ABOUT_ONE,
             ("(cancel|stop|delete|remove) (it|that)",),
             asks="cancel timer",
         ),
-        FollowUp(("start timer", "resume timer"), ("pause (it|that)",), asks="pause timer"),
+        FollowUp(_ABOUT_ONE, ("pause (it|that)",), asks="pause timer"),
         FollowUp(("pause timer", "time left"), (f"{_RESUME} [(it|that)]",), asks="resume timer"),
         FollowUp(("add time", "add named time"), ("[and] another {duration}",)),
     ),

@@ -6,7 +6,7 @@ Invariant: what is to be done is told back in the second person ("call your moth
 import re
 from datetime import datetime, time
 
-from engine.llm.base import StartTimer
+from engine.llm.base import StartTimer, Timer
 from engine.llm.skills.clock.days import day_named
 from engine.llm.skills.clock.moments import moment_phrase, parse_moment
 from engine.llm.skills.matching.intent import (
@@ -18,18 +18,23 @@ from engine.llm.skills.matching.intent import (
     Slots,
     Tool,
 )
-from engine.llm.skills.matching.quantities import duration_phrase, parse_duration
+from engine.llm.skills.matching.quantities import duration_phrase, enumeration, parse_duration
 from engine.llm.skills.timers.choosing import running
 from engine.llm.skills.timers.setting import MAX_TIMER_S
 from engine.messages.timers import CancelTimers, TimerKind
 
 # O'clock, where only a part of the day was named.
 _HOURS = {"morning": 9, "afternoon": 15, "evening": 19, "night": 21, "tonight": 20}
+WHICH_REMINDER = "Which reminder"
 WHEN, WHAT = "When shall I", "What shall I"
 
 _SECOND_PERSON = {"my": "your", "me": "you", "i": "you", "myself": "yourself", "am": "are"}
 _FIRST_PERSON = re.compile(rf"\b(?:{'|'.join(_SECOND_PERSON)})\b")
 _NO_TASK = frozenset(("nothing", "never mind", "nevermind", "cancel", "stop", "forget it", "no"))
+# How somebody begins who speaks of something else.
+_NEW_SENTENCE = re.compile(
+    r"^(?:what|how|who|when|where|why|which|is|are|do|does|did|can|could|set|cancel|remind|tell)\b"
+)
 # How a time begins, or what it has in it; "chapter 5" names none.
 _WHEN = re.compile(
     r"^(?:at|on|in|tomorrow|today|tonight|this|next|\w+day) |^(?:tomorrow|tonight)$|^\w+day$"
@@ -102,8 +107,25 @@ def remind_when_told(slots: Slots, occasion: Occasion) -> Answer | None:
     )
 
 
-def cancel_reminders(_slots: Slots, occasion: Occasion) -> Answer:
+def cancel_reminder(slots: Slots, occasion: Occasion) -> Answer:
+    """The one there is, or that was named; where there are several, ask which."""
     reminders = running(occasion, TimerKind.REMINDER)
+    if "task" in slots:
+        wanted = _told_back(slots["task"].strip())
+        reminders = tuple(each for each in reminders if wanted in each.label)
+        if not reminders:
+            return Answer(f"There is no reminder to {wanted}.")
+    if len(reminders) < 2:
+        return _cancelled(reminders)
+    tasks = enumeration([f"to {reminder.label}" for reminder in reminders], "or")
+    return Answer(f"{WHICH_REMINDER}: {tasks}?")
+
+
+def cancel_reminders(_slots: Slots, occasion: Occasion) -> Answer:
+    return _cancelled(running(occasion, TimerKind.REMINDER))
+
+
+def _cancelled(reminders: tuple[Timer, ...]) -> Answer:
     if not reminders:
         return Answer("There is no reminder set.")
     cancelled = CancelTimers(tuple(reminder.number for reminder in reminders))
@@ -118,9 +140,16 @@ def told_when(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
 
 
 def told_what(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
-    if now["task"].strip() in _NO_TASK or "moment" not in before:
+    task = now["task"].strip()
+    if task in _NO_TASK or _NEW_SENTENCE.match(task) or "moment" not in before:
         return None
     return {"task": now["task"], "when": before["moment"]}
+
+
+def which_reminder(_before: Slots, now: Slots, occasion: Occasion) -> Slots | None:
+    wanted = _told_back(now["task"].strip())
+    known = running(occasion, TimerKind.REMINDER)
+    return now if any(wanted in each.label for each in known) else None
 
 
 def _about(thing: str) -> str:
@@ -185,8 +214,13 @@ FAMILY = Family(
         Intent("reminder about", ("remind me about {thing}",), ask_when_about),
         Intent(
             "cancel reminders",
-            ("(cancel|delete|clear|remove) [the|my|all [the|my]] reminder[s]",),
+            ("(cancel|delete|clear|remove) [the|my|(all|both) [the|my]] reminders",),
             cancel_reminders,
+        ),
+        Intent(
+            "cancel reminder",
+            ("(cancel|delete|clear|remove) [the|my] reminder [(to|about|for) {task}]",),
+            cancel_reminder,
         ),
     ),
     tools=(
@@ -204,6 +238,13 @@ FAMILY = Family(
             asks="reminder when told",
             slots=told_when,
             answered=WHEN,
+        ),
+        FollowUp(("cancel reminder",), ("(both|all) [of them]",), "cancel reminders"),
+        FollowUp(
+            ("cancel reminder",),
+            ("[the (one|1)] [to] {task}",),
+            slots=which_reminder,
+            answered=WHICH_REMINDER,
         ),
         FollowUp(
             ("reminder without a task",),

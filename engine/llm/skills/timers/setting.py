@@ -84,6 +84,7 @@ FAMILY = Family(
                 "timer (for|of|to) {duration}",
                 "(set|start|make|create) [a|an|the|my] {label} timer (for|of|to) {duration}",
                 "(set|start) [a|an|another] timer (called|named) {label} for {duration}",
+                "(set|start) [a|an|another] timer for {label} for {duration}",
                 "(set|start) [a|an] {duration} timer (called|named) {label}",
                 "(set|start) [a|an|another] timer for {duration} (called|named|for) [the] {label}",
                 "(set|start|make|create|give me|i need) [a|an|another] {duration} timer "
@@ -119,7 +120,7 @@ FAMILY = Family(
     follow_ups=(
         FollowUp(("timer without a time",), ("[for] {duration}",), asks="start timer"),
         FollowUp(
-            ("start timer", "change length"),
+            ("start timer", "change length", "add time", "take time"),
             (
                 "(make|change|set) (it|that) [to] {duration}",
                 "[no] [i meant|i mean|make it] {duration}",

@@ -99,6 +99,8 @@ FAMILY = Family(
                 f"{_LEFT} (does|do) {_TIMER} have [left]",
                 f"{_LEFT} until {_TIMER} (is done|rings|goes off|is up)",
                 "how much longer",
+                "how much time (do i have|have i got) left",
+                f"is {_TIMER} [still] (running|done|over|going|finished)",
                 "(what|which) timers (are|do i have) [there|running|set]",
                 "what timers are set",
                 "what is (left|running) on (the|my) timers",

@@ -1,5 +1,7 @@
 import json
 import stat
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -256,3 +258,33 @@ def test_timers_that_cannot_be_saved_run_on_and_it_is_told_once(wall: Wall, path
     assert [type(event) for event in told] == [Failed]
     wall.now += 60
     assert alarm.due() == ("tea is over.",)
+
+
+SETS_A_TIMER = """
+import sys, time
+from pathlib import Path
+from engine.llm.base import StartTimer
+from engine.runtime.host.timers import Timers
+
+timers = Timers(Path(sys.argv[1]))
+timers.start(StartTimer(3600, "tea", "Tea."))
+timers.tell(lambda event: None)
+print("set", flush=True)
+time.sleep(60)
+"""
+
+
+def test_a_timer_outlasts_a_program_that_is_killed(path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", SETS_A_TIMER, str(path)], stdout=subprocess.PIPE, text=True
+    ) as program:
+        assert program.stdout is not None
+        assert program.stdout.readline() == "set\n"
+        program.kill()
+    again = Timers(path)
+    again.load(untold)
+    told: list[Event] = []
+    again.tell(told.append)
+    (tea,) = again.timers
+    assert (tea.label, tea.seconds, tea.number) == ("tea", 3600.0, 1)
+    assert told == [TimersChanged((tea,))]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from num2words import num2words
 
-from engine.llm.base import Message, Role, Situation, TextDelta
+from engine.llm.base import Message, Role, Situation, TextDelta, Timer
 from engine.llm.skills import Skills, sentences
 from engine.llm.skills.clock.days import WEEKDAYS
 from engine.llm.skills.matching.corpus import MAX_SENTENCES
@@ -48,7 +48,9 @@ def test_the_first_things_a_person_says_are_among_them(sentence):
 
 def test_nearly_every_sentence_is_understood_by_the_skills():
     skills = Skills(now=lambda: datetime(2026, 1, 5), documents=Path("/nowhere"))
-    situation = Situation(rate=None, volume=0.5, voice="", voices=())
+    labels = ("tea", "egg", "pizza", "pasta", "coffee", "laundry", "bread", "oven")
+    timers = tuple(Timer(label, 60.0, number, seconds=90.0) for number, label in enumerate(labels))
+    situation = Situation(rate=None, volume=0.5, voice="", voices=(), timers=timers)
     sample = sentences()[::10]
 
     def is_understood(sentence: str) -> bool:
