@@ -65,7 +65,8 @@ say "The package"
 rm -rf "$site"/torch/include "$site"/torch/lib/*.a "$site"/PySide6/include
 find "$site" -name direct_url.json -delete
 find "$site" -name '*.dist-info' -type d | while read -r each; do rm -f "$each/uv_cache.json"; done
-rm -f "$env/.gitignore" "$env/.lock"
+rm -f "$env/.lock"
+find "$env" -name .gitignore -delete
 # programs of packages, which would be started by nobody; and what only a loader reads needs no x
 find "$env/bin" -type f -delete
 find "$env" -type f -name '*.so*' -exec chmod -x {} +
