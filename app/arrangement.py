@@ -16,8 +16,9 @@ from app.look.measure import Measured
 from app.shelf import Shelf
 from app.stage.panel import Stage
 
-_SIDE_FROM = 820  # logical pixels of width from which the side column has room
-_SIDE_WIDTH = 340
+_SIDE_FROM = 2.4  # widths of the side column that a window has, where the column has room
+_SIDE_WIDTH = 340  # logical pixels at least
+_SIDE_LINES = 21  # heights of a line: the column grows with the text
 _TALLEST_STAGE = 470  # the orb, its word and the rate belong together
 _NO_LIMIT = 16_777_215  # Qt's
 
@@ -72,7 +73,9 @@ class Arrangement:
 
     def fit(self, width: int) -> None:
         """The window has this width."""
-        narrow = width < _SIDE_FROM
+        lines = self._furniture.header.fontMetrics().height()
+        side = max(_SIDE_WIDTH, _SIDE_LINES * lines)
+        narrow = width < _SIDE_FROM * side
         if narrow is self.is_narrow:
             return
         self.is_narrow = narrow
@@ -82,8 +85,8 @@ class Arrangement:
         self._body.setContentsMargins(margin, 0, margin, margin)
         stage, shelf = self._furniture.stage, self._furniture.shelf
         for widget in (stage, shelf):
-            widget.setMinimumWidth(0 if narrow else _SIDE_WIDTH)
-            widget.setMaximumWidth(_NO_LIMIT if narrow else _SIDE_WIDTH)
+            widget.setMinimumWidth(0 if narrow else side)
+            widget.setMaximumWidth(_NO_LIMIT if narrow else side)
         stage.setMaximumHeight(_NO_LIMIT if narrow else _TALLEST_STAGE)
         policy = QSizePolicy.Policy
         shelf_height = policy.Expanding if narrow else policy.Maximum

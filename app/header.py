@@ -5,6 +5,7 @@ Invariant: what the engine says of hands-free and volume is shown without being 
 """
 
 from PySide6.QtCore import QSignalBlocker, Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSlider, QToolButton, QWidget
 
 from app.bridge import Post
@@ -26,6 +27,7 @@ from engine.api import (
 
 HANDS_FREE_KEY = "audio.hands_free"
 VOLUME_KEY = "audio.volume"
+_GAP, _LEAST_GAP = 4, 2  # logical pixels
 _MODES = {Mode.LIGHT: mark("light"), Mode.DARK: mark("dark")}
 
 
@@ -37,7 +39,6 @@ class Header(QWidget):
         self._post = post
         self._theme = theme
         self._gain_before_mute = 1.0
-        self._is_compact = False
         self._row = QHBoxLayout(self)
         self.history = IconButton("conversations", tr("Conversations (Ctrl+B)"), theme, self)
         self.history.setCheckable(True)
@@ -104,16 +105,30 @@ class Header(QWidget):
         for widget in (self.volume, self.theme_button):
             widget.setVisible(not on)
         self.details.setVisible(on)
-        self._is_compact = on
-        self._make_room()
         self._row.setContentsMargins(12 if on else 20, 10, 8 if on else 14, 4)
+        self._make_room()
 
     def _make_room(self) -> None:
-        """The signs that it records, and keeps nothing, are worth more than the name."""
-        signs = self.recording.is_on or self.private.is_on
-        crowded = self._is_compact and signs
-        self.name.setVisible(not crowded)
-        self.hands_free.setText("" if crowded else tr("Hands-&free"))
+        """Where not all has room the name goes first, then the words of the switch: the signs that
+        it records, and keeps nothing, are worth more.
+        """
+        self.name.show()
+        self.hands_free.setText(tr("Hands-&free"))
+        self._row.setSpacing(_GAP)
+        if self._is_crowded:
+            self.name.hide()
+        if self._is_crowded:
+            self.hands_free.setText("")
+        if self._is_crowded:
+            self._row.setSpacing(_LEAST_GAP)
+
+    @property
+    def _is_crowded(self) -> bool:
+        return self._row.minimumSize().width() > self.width()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._make_room()
 
     def _on_volume(self, percent: int) -> None:
         self._show_muted()
@@ -151,7 +166,7 @@ class Header(QWidget):
     def _lay_out(self) -> None:
         self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         row = self._row
-        row.setSpacing(4)
+        row.setSpacing(_GAP)
         row.addWidget(self.history)
         row.addWidget(self.name)
         row.addWidget(self.recording)

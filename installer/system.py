@@ -73,6 +73,12 @@ RIG = (  # a virtual display, desktop and sound card, and keys pressed on them
     Need("openbox", "openbox", "openbox", "openbox"),  # a window manager, for grabs and the tray
     Need("trayer", "trayer", "trayer", "trayer"),
     Need("dbus-daemon", "dbus-daemon", "dbus-daemon", "dbus"),  # a bus of the tests' own
+    Need(  # a screen reader's way to the window
+        "/usr/libexec/at-spi-bus-launcher|/usr/lib/at-spi-bus-launcher",
+        "at-spi2-core",
+        "at-spi2-core",
+        "at-spi2-core",
+    ),
     Need("pulseaudio", "pulseaudio", "pulseaudio", "pulseaudio"),
     Need("strace", "strace", "strace", "strace"),  # sees that no program talks to the network
     Need("pactl", "pulseaudio-utils", "pulseaudio-utils", "libpulse"),

@@ -7,9 +7,10 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
-_PANEL_WIDTH = 250
+_PANEL_WIDTH = 250  # logical pixels at least
+_PANEL_LINES = 15.5  # heights of a line: it grows with the text
 _SPACING = 12
-_BOTH_FROM = 600  # logical pixels from which both have room
+_BOTH_FROM = 2.4  # widths of the panel from which both have room
 
 
 class Beside(QWidget):
@@ -45,16 +46,21 @@ class Beside(QWidget):
     @property
     def hides_pages(self) -> bool:
         """Whether the panel is in the place of the conversation."""
-        return self._is_open and self.width() < _BOTH_FROM
+        return self._is_open and self.width() < _BOTH_FROM * self._panel_width
+
+    @property
+    def _panel_width(self) -> int:
+        return max(_PANEL_WIDTH, int(_PANEL_LINES * self.fontMetrics().height()))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._arrange()
 
     def _arrange(self) -> None:
-        self._card.setMaximumWidth(16_777_215 if self.hides_pages else _PANEL_WIDTH)
-        self._card.setMinimumWidth(0 if self.hides_pages else _PANEL_WIDTH)
+        width = self._panel_width
+        self._card.setMaximumWidth(16_777_215 if self.hides_pages else width)
+        self._card.setMinimumWidth(0 if self.hides_pages else width)
         self._card.setVisible(self._is_open)
         self._pages.setVisible(not self.hides_pages)
         both = self._is_open and not self.hides_pages
-        self.moved.emit(_PANEL_WIDTH + _SPACING if both else 0)
+        self.moved.emit(width + _SPACING if both else 0)

@@ -3,7 +3,7 @@
 Invariant: never modal; Esc closes it, and nothing is lost by that.
 """
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QDialog,
@@ -18,6 +18,8 @@ from app.look.label import Label
 from app.look.overlay import OverlayBar
 from app.look.theme import scaled
 
+_USUAL_LINE = 16  # logical pixels, the height of a line of usual text
+
 
 class Page(QDialog):
     """`head`, `body` and `foot` are for who makes the page."""
@@ -26,7 +28,7 @@ class Page(QDialog):
         super().__init__(parent)
         self.setWindowTitle(title)
         self.setModal(False)
-        self.resize(620, 640)
+        self.resize(in_lines(self, 620, 640))
         self.setMinimumSize(400, 420)
         intro = Label(about, self)
         intro.setProperty("kind", "muted")
@@ -68,6 +70,15 @@ class Page(QDialog):
         self.show()
         self.raise_()
         self.activateWindow()
+
+
+def in_lines(widget: QWidget, width: int, height: int) -> QSize:
+    """A size in logical pixels at the usual size of text, which grows with the text as far as the
+    screen goes.
+    """
+    factor = max(1.0, widget.fontMetrics().height() / _USUAL_LINE)
+    size = QSize(int(width * factor), int(height * factor))
+    return size.boundedTo(widget.screen().availableSize())
 
 
 def card(widget: QWidget, parent: QWidget) -> QFrame:

@@ -33,6 +33,7 @@ class RatePanel(QWidget):
         self.readout = Label("", self)
         self.readout.setProperty("kind", "muted")
         self.readout.setFont(scaled(self.font(), 0.92, figures=True))
+        self.readout.setWordWrap(True)
         self.readout.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.unit = Label(tr("syllables per second"), self)
         self.unit.setProperty("kind", "muted")

@@ -17,6 +17,7 @@ from app.devices import Devices
 from app.language.words import tr
 from app.look.icons import icon
 from app.look.overlay import OverlayBar
+from app.look.page import in_lines
 from app.look.theme import Theme
 from app.settings.fields import Editor, SettingRow
 from app.settings.form import PAGES
@@ -46,7 +47,7 @@ class SettingsDialog(QDialog):
         self.folds: list[QPushButton] = []  # one for each page with advanced settings
         self.setWindowTitle(tr("Settings"))
         self.setModal(False)
-        self.resize(620, 600)
+        self.resize(in_lines(self, 620, 600))
         self.tabs = QTabWidget(self)
         self.tabs.setDocumentMode(True)
         self.tabs.tabBar().setDrawBase(False)

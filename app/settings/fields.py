@@ -23,7 +23,7 @@ from app.devices import DEFAULT_LABEL, Devices
 from app.language.words import tr
 from app.look.icons import IconButton
 from app.look.label import Label
-from app.look.plain_text import one_line
+from app.look.plain_text import one_line, tool_tip
 from app.look.switch import Switch
 from app.look.theme import Theme, scaled
 from app.settings.kinds import (
@@ -101,6 +101,7 @@ class ChoiceEditor(Editor):
         super().__init__(field, self._box, parent)
         self.offer(options)
         self._box.activated.connect(lambda index: self.edited.emit(self._box.itemData(index)))
+        self._box.currentTextChanged.connect(lambda words: self._box.setToolTip(tool_tip(words)))
 
     def offer(self, options: list[tuple[str, str]]) -> None:
         """Replace the (value, label) pairs; the choice stays if it still exists."""
@@ -247,11 +248,15 @@ class KeyEditor(Editor):
         self._line.pressed.connect(self._on_pressed)
 
     def show_value(self, value: Value) -> None:
-        self._line.setText(str(value))
+        self._line.setText(_native(str(value)))
 
     def _on_pressed(self, name: str) -> None:
-        self._line.setText(name)
+        self._line.setText(_native(name))
         self.edited.emit(name)
+
+
+def _native(keys: str) -> str:
+    return QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText)
 
 
 class _KeyLine(QLineEdit):

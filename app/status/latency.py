@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from app.language.words import decimal, mark, tr
 from app.look.label import Label
 from app.look.overlay import OverlayBar
+from app.look.page import in_lines
 from app.look.theme import Theme, scaled
 from app.status.turn_times import STAGES, TurnTime, TurnTimes, shown
 from engine.api import Event, TurnEnded
@@ -40,7 +41,7 @@ class LatencyDialog(QDialog):
         self._times = times
         self.setWindowTitle(tr("Answer times"))
         self.setModal(False)
-        self.resize(440, 560)
+        self.resize(in_lines(self, 440, 560))
         self.bars = Bars(theme, self)
         self._area = QScrollArea(self)
         self.copy = QPushButton(tr("&Copy as text"), self)

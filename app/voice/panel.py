@@ -28,7 +28,7 @@ from app.bridge import Post
 from app.language.words import mark, tr
 from app.look.icons import IconButton
 from app.look.label import Label
-from app.look.plain_text import one_line
+from app.look.plain_text import one_line, tool_tip
 from app.look.theme import Theme, scaled
 from app.voice.page import VoicesPage
 from app.voice.sheet import ClipSheet
@@ -71,6 +71,7 @@ class VoiceArea(QWidget):
             QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         )
         self.names.activated.connect(self._on_chosen)
+        self.names.currentTextChanged.connect(lambda name: self.names.setToolTip(tool_tip(name)))
         self.choose = IconButton("folder", tr("Choose a recording (Ctrl+O)"), theme, self)
         self.manage = IconButton("voices", tr("Voices: hear, rename, record, remove"), theme, self)
         self.page: VoicesPage | None = None  # None = it was not opened yet

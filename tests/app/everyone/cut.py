@@ -5,6 +5,7 @@ shorten a name on purpose show it whole in a tool tip.
 """
 
 from collections.abc import Callable, Iterator
+from html import escape
 from typing import Any
 
 from PySide6.QtWidgets import (
@@ -12,7 +13,6 @@ from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QComboBox,
     QLabel,
-    QLineEdit,
     QScrollArea,
     QTabBar,
     QWidget,
@@ -50,16 +50,12 @@ def _of_button(button: QAbstractButton) -> Iterator[str]:
 
 
 def _of_list(box: QComboBox) -> Iterator[str]:
-    yield from _line(box, box.currentText(), ARROW)
+    if escape(box.currentText()) not in box.toolTip():
+        yield from _line(box, box.currentText(), ARROW)
 
 
 def _of_number(box: QAbstractSpinBox) -> Iterator[str]:
     yield from _line(box, box.text(), 8)
-
-
-def _of_field(field: QLineEdit) -> Iterator[str]:
-    if not isinstance(field.parent(), QAbstractSpinBox):
-        yield from _line(field, field.placeholderText(), 4)
 
 
 def _of_tabs(tabs: QTabBar) -> Iterator[str]:
@@ -102,7 +98,6 @@ _LOOKS: tuple[tuple[type | tuple[type, ...], Callable[[Any], Iterator[str]]], ..
     (QAbstractButton, _of_button),
     (QComboBox, _of_list),
     (QAbstractSpinBox, _of_number),
-    (QLineEdit, _of_field),
     (QTabBar, _of_tabs),
     (QScrollArea, _of_area),
 )

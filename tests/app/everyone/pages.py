@@ -3,7 +3,6 @@
 Invariant: a page that a person can open is in PAGES; what walks them all is told of a new one here.
 """
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -131,10 +130,15 @@ def _history(window: Window) -> QWidget:
 
 
 def _history_asks(window: Window) -> QWidget:
-    """Whether conversations are to be kept; and whether one is to go."""
+    """Whether conversations are to be kept."""
     _settled(window)
     window.header.history.setChecked(True)
-    told(window, KEPT)
+    return window
+
+
+def _history_removes(window: Window) -> QWidget:
+    """Whether one is to go."""
+    _history(window)
     window.history.rows.item(0).setSelected(True)
     window.history.rows.removal_asked.emit()
     return window
@@ -187,8 +191,8 @@ def _keys(window: Window) -> QWidget:
 
 
 def _about(window: Window) -> QWidget:
-    """Collecting, as it begins; what it starts ends with the window."""
-    page = AboutPage(window._update_card, window, (sys.executable, "-c", "pass"))
+    """With nothing collected: what it would start is not there."""
+    page = AboutPage(window._update_card, window, (str(Path(__file__).with_name("nobody")),))
     page.open_beside()
     return page
 
@@ -200,6 +204,7 @@ PAGES: dict[str, Open] = {
     "clip": _clip,
     "history": _history,
     "history asks": _history_asks,
+    "history removes": _history_removes,
     **{f"first start {number + 1}": _first_step(number) for number in range(5)},
     **{
         f"settings {page.title.lower()}": _settings(number)

@@ -1,0 +1,173 @@
+"""All pages in a made-up language: nothing unmarked, nothing that bursts; and in German and French.
+
+What the engine tells is not the window's to translate: what stands in an event is taken out of
+what is shown before plain letters are looked for.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from itertools import chain
+from pathlib import Path
+
+import pytest
+from PySide6.QtGui import QFont
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractSpinBox,
+    QApplication,
+    QComboBox,
+    QLabel,
+    QLineEdit,
+    QMenu,
+    QTabBar,
+    QToolButton,
+    QWidget,
+)
+
+from app.first_start.steps import SENTENCE
+from app.language import words
+from app.language.words import LANGUAGES
+from app.look.plain_text import one_line
+from app.look.theme import Theme
+from app.voice.recorder import TO_READ
+from app.window import SMALLEST, Window
+from engine.api import Settings
+from tests.app.everyone import pages
+from tests.app.everyone.cut import cut
+from tests.app.everyone.pages import PAGES, seen, words_of
+from tests.app.everyone.pseudo import Pseudo
+from tests.fakes_engine import LIBRARY, READY
+
+# Names, units and what is said to Rubato; the same in every language.
+SAME = re.compile(
+    r"Rubato|Whisper|Sphinx|Ctrl|Alt|Shift|Esc|Del|Space|Return|F\d+|\bdB\b|\bms\b|\bmin\b|\bs\b"
+    r"|\bSPS\b|<p style=\"white-space:pre-wrap\">|</p>|&\w+;|Up|Down|Base|base|English"
+)
+DATA = (READY, LIBRARY, pages.TALK, pages.FAULTS, pages.KEPT, pages.VOICES, pages.CLIP, Settings())
+
+
+def texts_in(value: object) -> Iterator[str]:
+    """Every text of an event, as it may be shown."""
+    if isinstance(value, str):
+        yield from (value, one_line(value))
+        yield from value.split(" ") if "·" in value else ()
+    elif isinstance(value, Path):
+        yield from (str(value), value.name, value.stem)
+    elif isinstance(value, tuple):
+        yield from chain.from_iterable(map(texts_in, value))
+    elif is_dataclass(value):
+        yield from chain.from_iterable(
+            texts_in(getattr(value, each.name)) for each in fields(value)
+        )
+
+
+def from_outside() -> list[str]:
+    own = ("Timer set for ten minutes.", "And now?", "Nothing of this is kept.", SENTENCE, TO_READ)
+    said = ("What time is it?", "Convert ten miles to kilometres", "What can you do?")
+    found = {each for each in texts_in((*DATA, *own, *said, *LANGUAGES.values())) if len(each) > 2}
+    return sorted(found, key=len, reverse=True)
+
+
+OUTSIDE = from_outside()
+
+
+def shown(widget: QWidget) -> Iterator[str]:
+    """Every text of a widget that a person or a screen reader meets."""
+    yield from (widget.toolTip(), widget.accessibleName(), widget.accessibleDescription())
+    match widget:
+        case QComboBox():
+            yield from (widget.itemText(index) for index in range(widget.count()))
+        case QTabBar():
+            yield from (widget.tabText(index) for index in range(widget.count()))
+        case QAbstractSpinBox():
+            yield widget.text()
+        case QLineEdit():
+            yield widget.placeholderText()
+        case QLabel() | QAbstractButton():
+            yield widget.text()
+        case _:
+            pass
+    menu = widget.menu() if isinstance(widget, QToolButton) else None
+    if isinstance(menu, QMenu):
+        yield from (action.text() for action in menu.actions())
+    if widget.isWindow():
+        yield widget.windowTitle()
+
+
+def plain_letters(text: str) -> list[str]:
+    for outside in OUTSIDE:
+        text = text.replace(outside, " ")
+    return re.findall(r"[A-Za-z]{2,}", SAME.sub(" ", text))
+
+
+@pytest.fixture
+def made_up() -> Iterator[None]:
+    words.use(Pseudo())
+    yield
+    words.choose("en")
+
+
+@pytest.fixture(params=[code for code in LANGUAGES if code != "en"])
+def foreign(request: pytest.FixtureRequest) -> Iterator[None]:
+    words.choose(request.param)
+    yield
+    words.choose("en")
+
+
+@pytest.mark.usefixtures("made_up")
+@pytest.mark.parametrize("name", PAGES)
+class TestMadeUp:
+    def test_every_string_is_marked(self, name: str, window: Window) -> None:
+        root = PAGES[name](window)
+        unmarked = {
+            f"{words_of(widget)}: {text}"
+            for widget in (root, *seen(root))
+            if not isinstance(widget.parent(), QTabBar)  # its arrows are Qt's to translate
+            for text in shown(widget)
+            if text and plain_letters(text)
+        }
+        assert unmarked == set()
+
+    @pytest.mark.parametrize("size", [(480, 640), (1100, 780)], ids=["narrow", "wide"])
+    def test_nothing_bursts(self, name: str, size: tuple[int, int], window: Window) -> None:
+        assert cut_at(window, name, size) == []
+
+
+@pytest.mark.usefixtures("foreign")
+@pytest.mark.parametrize("name", PAGES)
+def test_german_and_french_fit_into_the_smallest_window(name: str, window: Window) -> None:
+    assert cut_at(window, name, SMALLEST) == []
+
+
+def cut_at(window: Window, name: str, size: tuple[int, int]) -> list[str]:
+    """What is cut off on a page of a window of this size, which must not grow beyond it."""
+    window.resize(*size)
+    QApplication.processEvents()
+    root = PAGES[name](window)
+    for _ in range(5):  # lines that wrap take as many rounds to find their height
+        QApplication.processEvents()
+    assert (window.width(), window.height()) == size
+    return cut(root)
+
+
+@pytest.fixture
+def large(qapp: QApplication) -> Iterator[None]:
+    """Text of twice the size, as a person may have chosen for the whole system."""
+    usual = QFont(qapp.font())
+    twice = QFont(usual)
+    twice.setPointSizeF(usual.pointSizeF() * 2)
+    qapp.setFont(twice)
+    yield
+    qapp.setFont(usual)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_text_of_twice_the_size_can_be_read(
+    name: str, large: None, theme: Theme, qtbot: object
+) -> None:
+    made = Window(Settings(), lambda command: None, theme)
+    made.show()
+    assert cut_at(made, name, (1280, 960)) == []
+    made.hide()
+    made.deleteLater()

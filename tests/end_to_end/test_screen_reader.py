@@ -1,0 +1,102 @@
+"""The window over AT-SPI, from a process of its own: read, moved, pressed and heard as a screen
+reader does it.
+"""
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests import at_spi, private_bus
+from tests.at_spi import Node, Reader
+from tests.end_to_end.program import ROOT, own_environment
+from tests.virtual_desktop import missing_programs, virtual_desktop
+
+pytestmark = pytest.mark.long
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Reader, subprocess.Popen]]:
+    """A reader that listens, and then the program."""
+    assert not missing_programs(), missing_programs()
+    assert not at_spi.is_missing(), "the test needs at-spi2-core"
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="rubato-test")))
+        bus = stack.enter_context(private_bus.private_bus(folder))
+        desktop = stack.enter_context(virtual_desktop())
+        environment = {
+            **desktop.environment,
+            **own_environment(tmp_path_factory.mktemp("rubato")),
+            "DBUS_SESSION_BUS_ADDRESS": bus,
+            "XDG_RUNTIME_DIR": str(folder),
+            "QT_LINUX_ACCESSIBILITY_ALWAYS_ON": "1",
+            "LC_ALL": "C.UTF-8",
+        }
+        reader = stack.enter_context(at_spi.at_spi(environment))
+        program = subprocess.Popen(
+            [sys.executable, "-m", "tests.end_to_end.heard_by_a_screen_reader"],
+            cwd=ROOT,
+            env=environment,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        yield reader, program
+        program.kill()
+        program.communicate()
+
+
+@pytest.fixture
+def reader(told: tuple[Reader, subprocess.Popen]) -> Reader:
+    return told[0]
+
+
+@pytest.fixture
+def window(reader: Reader) -> Node:
+    return reader.window("Rubato")
+
+
+def next_command(told: tuple[Reader, subprocess.Popen], kind: str) -> str:
+    """The next command of this kind that the engine got."""
+    for line in told[1].stdout:
+        if line.startswith(kind):
+            return line.strip()
+    raise AssertionError(f"there was no {kind}")
+
+
+def test_everything_that_can_have_the_focus_has_a_name(reader: Reader, window: Node) -> None:
+    found = [each for each in reader.everything(window) if reader.can_have_focus(each)]
+    assert len(found) > 10
+    nameless = [
+        (reader.role(each), each.path)
+        for each in found
+        if not reader.name(each) and not reader.is_labelled(each)
+    ]
+    assert nameless == [], nameless
+
+
+def test_the_rate_is_read_and_moved(told, reader: Reader, window: Node) -> None:
+    slider = reader.find(window, "slider", "Speaking rate")
+    assert reader.description(slider) == "own pace"
+    reader.set_value(slider, 45)
+    assert next_command(told, "SetRate") == "SetRate(rate=4.5)"
+    assert reader.value(slider) == 45
+    assert reader.description(slider) == "4.5 syllables per second"
+
+
+def test_a_switch_is_thrown(told, reader: Reader, window: Node) -> None:
+    reader.act(reader.find(window, "check box", "Hands-free"))
+    assert next_command(told, "SetHandsFree") == "SetHandsFree(on=False)"
+
+
+def test_a_message_is_typed_and_what_comes_of_it_is_said(
+    told, reader: Reader, window: Node
+) -> None:
+    reader.type(reader.find(window, "text", "Message"), "tea in five minutes")
+    reader.act(reader.find(window, "push button", "Send (Enter)"))
+    assert "tea in five minutes" in next_command(told, "SendText")
+    said = [reader.next_announcement() for _ in range(2)]
+    assert said == ["Timer set.", "The microphone was unplugged. Plug it in."]
