@@ -27,7 +27,8 @@ from engine.api import (
 
 HANDS_FREE_KEY = "audio.hands_free"
 VOLUME_KEY = "audio.volume"
-_GAP, _LEAST_GAP = 4, 2  # logical pixels
+_GAP = 4  # logical pixels
+_LESSER_GAPS = (2, 0)
 _MODES = {Mode.LIGHT: mark("light"), Mode.DARK: mark("dark")}
 
 
@@ -119,8 +120,9 @@ class Header(QWidget):
             self.name.hide()
         if self._is_crowded:
             self.hands_free.setText("")
-        if self._is_crowded:
-            self._row.setSpacing(_LEAST_GAP)
+        for gap in _LESSER_GAPS:
+            if self._is_crowded:
+                self._row.setSpacing(gap)
 
     @property
     def _is_crowded(self) -> bool:

@@ -7,7 +7,7 @@ Invariant: it reads no audio; a part is looked at by the engine, which tells wha
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QDoubleSpinBox,
-    QHBoxLayout,
+    QGridLayout,
     QPushButton,
     QVBoxLayout,
     QWidget,
@@ -38,13 +38,14 @@ class PartChoice(QWidget):
         self.length.setRange(_SHORTEST_S, LONGEST_S)
         self.look = QPushButton(tr("&Look at it"), self)
         self.look.clicked.connect(lambda: self._look_at(self.start.value(), self.length.value()))
-        row = QHBoxLayout()
+        row = QGridLayout()
         row.setSpacing(6)
-        row.addWidget(Label(tr("Part from"), self))
-        row.addWidget(self.start)
-        row.addWidget(Label(tr("for"), self))
-        row.addWidget(self.length)
-        row.addStretch(1)
+        row.setColumnStretch(2, 1)
+        for line, (words, box) in enumerate(
+            ((tr("Part from"), self.start), (tr("for"), self.length))
+        ):
+            row.addWidget(Label(words, self), line, 0)
+            row.addWidget(box, line, 1)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(8)
