@@ -18,7 +18,8 @@ from app.voice.part import PartChoice
 from engine.api import CancelClip, ClipInspected
 
 _MARGIN = 10  # logical pixels between the sheet and the edges of the window
-_WIDTH = 360
+_WIDTH = 360  # logical pixels at least
+_LINES = 24  # heights of a line: it grows with the text
 
 
 class ClipSheet(QFrame):
@@ -106,7 +107,8 @@ class ClipSheet(QFrame):
         window, layout = self._beside.window(), self.layout()
         if self.parent() is not window or layout is None:
             return
-        width = min(_WIDTH, window.width() - 2 * _MARGIN)
+        wanted = max(_WIDTH, _LINES * self.fontMetrics().height())
+        width = min(wanted, window.width() - 2 * _MARGIN)
         height = min(layout.totalHeightForWidth(width), window.height() - 2 * _MARGIN)
         if not self._beside.isVisible():  # put away in a narrow window
             middle = window.rect().center()

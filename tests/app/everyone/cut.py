@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.look.label import FoldingLabel
 from app.status.notice import NoticeLine
 from app.status.row import StatusRow
 from tests.app.everyone.pages import seen, words_of
@@ -93,7 +94,7 @@ def _line(widget: QWidget, text: str, beside: int) -> Iterator[str]:
 
 
 _LOOKS: tuple[tuple[type | tuple[type, ...], Callable[[Any], Iterator[str]]], ...] = (
-    ((NoticeLine, StatusRow), _of_nothing),
+    ((FoldingLabel, NoticeLine, StatusRow), _of_nothing),
     (QLabel, _of_label),
     (QAbstractButton, _of_button),
     (QComboBox, _of_list),
