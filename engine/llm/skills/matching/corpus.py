@@ -1,5 +1,7 @@
 """Example sentences for the recogniser's language model, expanded from the skills' own templates.
 
+Expanding them takes 0.7 s of a processor, so they are kept in sentences.txt, and a test says when
+that is behind the templates: `python -m engine.llm.skills.matching.corpus` writes it anew.
 Invariant: the same sentences in the same order every time; only lower-case words, apostrophes and
 spaces, numbers in words.
 """
@@ -8,7 +10,8 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import chain, islice, zip_longest
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 from hassil import Intents, SlotList, TextSlotList, sample_expression
 from num2words import num2words
@@ -22,6 +25,7 @@ MAX_SENTENCES = 3000
 MAX_PER_TEMPLATE = 60
 _MAX_EXPANSIONS = 20_000  # of one template; it is thinned out evenly afterwards
 
+FILE: Final = Path(__file__).with_name("sentences.txt")
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
 _NOT_WORDS = re.compile(r"[^a-z' ]+")
 
@@ -29,6 +33,11 @@ _NOT_WORDS = re.compile(r"[^a-z' ]+")
 @lru_cache(maxsize=1)
 def sentences() -> tuple[str, ...]:
     """At most MAX_SENTENCES sentences a person may say to the built-in skills, without doubles."""
+    return tuple(FILE.read_text(encoding="ascii").splitlines())
+
+
+def expand() -> tuple[str, ...]:
+    """What sentences() should give, made from the templates."""
     intents = compiled(templates_of(INTENTS))
     lists = _spoken_lists()
     by_template = [
@@ -88,3 +97,7 @@ def _spoken(sentence: str) -> str:
     words = _DIGITS.sub(lambda match: f" {num2words(float(match[0]))} ", sentence.lower())
     words = words.replace(" point zero ", " ").replace("-", " ")
     return " ".join(_NOT_WORDS.sub(" ", words).split())
+
+
+if __name__ == "__main__":
+    FILE.write_text("".join(f"{sentence}\n" for sentence in expand()), encoding="ascii")
