@@ -32,6 +32,7 @@ from app.first_start.steps import (
 from app.language.words import tr
 from app.look.label import Label
 from app.look.overlay import OverlayBar
+from app.look.page import in_lines
 from app.look.theme import Theme
 from app.settings.kinds import Value
 from engine.api import Event
@@ -123,7 +124,7 @@ class FirstStart(QWidget):
             self._pages.addWidget(page)
         card = QFrame(self)
         card.setProperty("kind", "card")
-        card.setMaximumSize(*_LARGEST)
+        card.setMaximumSize(in_lines(self, *_LARGEST))
         buttons = QHBoxLayout()
         for widget in (self.leave, self.progress):
             buttons.addWidget(widget)
