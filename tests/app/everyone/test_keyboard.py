@@ -34,7 +34,7 @@ SIZES = {"wide": (1100, 780), "narrow": (480, 640)}
 MARKED = 80  # pixels that change; a caret is two by twenty or less
 
 
-@pytest.fixture(params=SIZES)
+@pytest.fixture(params=[pytest.param("wide", marks=pytest.mark.long), "narrow"])
 def sized(request: pytest.FixtureRequest, window: Window) -> Window:
     window.resize(*SIZES[request.param])
     QApplication.processEvents()
@@ -102,6 +102,7 @@ def is_next(before: QWidget, after: QWidget) -> bool:
 UNCOVERED = [name for name in PAGES if name != "clip"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", UNCOVERED)
 def test_one_sees_where_the_focus_is(window: Window, name: str) -> None:
     root = PAGES[name](window)

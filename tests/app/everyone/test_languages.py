@@ -129,11 +129,18 @@ class TestMadeUp:
         }
         assert unmarked == set()
 
-    @pytest.mark.parametrize("size", [(480, 640), (1100, 780)], ids=["narrow", "wide"])
+    @pytest.mark.parametrize(
+        "size",
+        [
+            pytest.param((480, 640), id="narrow"),
+            pytest.param((1100, 780), id="wide", marks=pytest.mark.long),
+        ],
+    )
     def test_nothing_bursts(self, name: str, size: tuple[int, int], window: Window) -> None:
         assert cut_at(window, name, size) == []
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("foreign")
 @pytest.mark.parametrize("name", PAGES)
 def test_german_and_french_fit_into_the_smallest_window(name: str, window: Window) -> None:
@@ -162,6 +169,7 @@ def large(qapp: QApplication) -> Iterator[None]:
     qapp.setFont(usual)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", PAGES)
 def test_text_of_twice_the_size_can_be_read(
     name: str, large: None, theme: Theme, qtbot: object
