@@ -16,6 +16,7 @@ from app.look.icons import IconButton
 from app.look.label import Label
 from app.look.switch import Switch
 from app.look.theme import Mode, Theme, scaled
+from app.stage.mute import MicrophoneButton
 from engine.api import (
     ConversationOpened,
     Event,
@@ -37,8 +38,7 @@ class Header(QWidget):
 
     def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
-        self._post = post
-        self._theme = theme
+        self._post, self._theme = post, theme
         self._gain_before_mute = 1.0
         self._row = QHBoxLayout(self)
         self.history = IconButton("conversations", tr("Conversations (Ctrl+B)"), theme, self)
@@ -51,6 +51,7 @@ class Header(QWidget):
         self.hands_free.setAccessibleName(tr("Hands-free"))
         self.hands_free.setToolTip(tr("Answer whenever you speak, without a key (Ctrl+H)"))
         self.hands_free.toggled.connect(lambda on: post(SetHandsFree(on)))
+        self.microphone = MicrophoneButton(post, theme, self)
         self.mute = IconButton("loudspeaker", tr("Mute"), theme, self)
         self.mute.clicked.connect(self._on_mute)
         self.volume = self._make_volume()
@@ -176,6 +177,7 @@ class Header(QWidget):
         row.addStretch(1)
         row.addWidget(self.hands_free)
         row.addSpacing(8)
+        row.addWidget(self.microphone)
         row.addWidget(self.mute)
         row.addWidget(self.volume)
         row.addSpacing(8)

@@ -22,6 +22,7 @@ class Act(Enum):
     NEW = "new"
     HISTORY = "history"
     HANDS_FREE = "hands-free"
+    MUTE = "mute"
     TYPE = "type"
     FASTER = "faster"
     SLOWER = "slower"
@@ -52,6 +53,7 @@ SHORTCUTS = (
     Shortcut(Act.FASTER, "Alt+Up", mark("Speak faster")),
     Shortcut(Act.SLOWER, "Alt+Down", mark("Speak slower")),
     Shortcut(Act.HANDS_FREE, "Ctrl+H", mark("Hands-free on or off")),
+    Shortcut(Act.MUTE, "Ctrl+U", mark("Mute the microphone or open it")),
     Shortcut(Act.NEW, "Ctrl+N", mark("New conversation")),
     Shortcut(Act.HISTORY, "Ctrl+B", mark("Kept conversations")),
     Shortcut(Act.CHOOSE_FILE, "Ctrl+O", mark("Choose a recording for a voice")),

@@ -177,6 +177,8 @@ class Window(QWidget):
             case "window.talk_key":
                 self.talk_key.choose(str(value))
                 self._show_talking()
+            case "audio.muted":
+                self._show_muted(bool(value))
             case "audio.hands_free":
                 self.header.show_hands_free(bool(value))
                 self._show_talking()
@@ -185,12 +187,17 @@ class Window(QWidget):
 
     def _show_settings(self, settings: Settings) -> None:
         self.header.show_hands_free(settings.audio.hands_free)
+        self._show_muted(settings.audio.muted)
         self.header.show_volume(settings.audio.volume)
         self.stage.rate.show_rate(settings.speech.rate)
         self.first_start.show_values(self._values)
         self.first_start.show_step(settings.window.first_start)
         self._show_page()
         self._show_talking()
+
+    def _show_muted(self, on: bool) -> None:
+        self.header.microphone.show_muted(on)
+        self.stage.show_muted(on)
 
     def _show_talking(self) -> None:
         hands_free = bool(self._values[HANDS_FREE_KEY])
@@ -232,6 +239,7 @@ class Window(QWidget):
             Act.NEW: lambda: self.post(NewConversation(self.header.private.is_on)),
             Act.HISTORY: self.header.history.toggle,
             Act.HANDS_FREE: self.header.hands_free.toggle,
+            Act.MUTE: self.header.microphone.click,
             Act.TYPE: lambda: self.composer.type(""),
             Act.FASTER: lambda: self.stage.rate.slider.step(1),
             Act.SLOWER: lambda: self.stage.rate.slider.step(-1),

@@ -24,6 +24,7 @@ class AudioSettings:
     loudspeaker: str = ""
     volume: float = 1.0  # 0..1
     hands_free: bool = True  # False = push-to-talk
+    muted: bool = False  # the microphone's stream is closed
     # the microphone does not hear the loudspeaker: speaking interrupts the reply
     headset: bool = False
     echo_cancellation: bool = True  # take the loudspeaker out of the microphone, if it can be
@@ -41,6 +42,15 @@ class RecogniserSettings:
     model: str = ""
     language: str = "en"  # a code; 'auto' = Whisper tells which
     patience: str = "balanced"  # with a person who pauses: 'quick', 'balanced' or 'patient'
+
+
+@dataclass(frozen=True)
+class WakeSettings:
+    """Being called by name, where hands are free: asleep between turns until that is heard."""
+
+    on: bool = False
+    phrase: str = "hey rubato"
+    stay_awake_s: float = 8.0  # after a turn, for what is said next without the phrase
 
 
 @dataclass(frozen=True)
@@ -124,6 +134,7 @@ class UpdateSettings:
 class Settings:
     audio: AudioSettings = field(default_factory=AudioSettings)
     recogniser: RecogniserSettings = field(default_factory=RecogniserSettings)
+    wake: WakeSettings = field(default_factory=WakeSettings)
     language_model: LanguageModelSettings = field(default_factory=LanguageModelSettings)
     speech: SpeechSettings = field(default_factory=SpeechSettings)
     history: HistorySettings = field(default_factory=HistorySettings)
@@ -190,6 +201,8 @@ RULES: Mapping[str, Rule] = MappingProxyType(
             r"auto|[a-z]{2,3}(-[A-Za-z]{2,4})?", "a language code such as 'en', or 'auto'"
         ),
         "recogniser.patience": Choice(("quick", "balanced", "patient")),
+        "wake.phrase": Shape(r"\S(.{0,58}\S)?", "a phrase such as 'hey rubato'"),
+        "wake.stay_awake_s": Range(2, 60),
         "language_model.engine": Choice(("skills", "llama", "server")),
         "language_model.address": Shape(
             r"https?://[^\s/]+\S*", "an address that begins with http:// or https://"

@@ -306,6 +306,25 @@ class FakeLanguageModel:
         """Nothing to release."""
 
 
+class FakeSpotter:
+    """Hears the phrase in whatever is louder than a person."""
+
+    LOUD = 0.9
+
+    def __init__(self) -> None:
+        self.heard = 0  # samples since the last reset
+        self.resets = 0
+
+    def push(self, pcm: Pcm) -> int | None:
+        self.heard += len(pcm)
+        loud = np.flatnonzero(np.abs(pcm) >= self.LOUD)
+        return int(len(pcm) - 1 - loud[-1]) if len(loud) else None
+
+    def reset(self) -> None:
+        self.heard = 0
+        self.resets += 1
+
+
 @dataclass
 class FakeParts:
     """All fakes of one engine, and the factories that hand them out."""
@@ -319,6 +338,7 @@ class FakeParts:
     loudspeakers: dict[str, HandLoudspeaker] = field(
         default_factory=lambda: {"": HandLoudspeaker("default loudspeaker")}
     )
+    spotter: FakeSpotter = field(default_factory=FakeSpotter)
     devices: Devices | None = None
     size_bytes: int = 0  # of every part
     check: Callable[[Settings, str, Devices | None], None] = lambda settings, key, devices: None
@@ -344,6 +364,7 @@ class FakeParts:
             devices=self,
             size_bytes=lambda settings: self.size_bytes,
             check=self.check,
+            spotter=lambda settings: self.spotter,
         )
 
     def _microphone(self, name: str) -> HandMicrophone:

@@ -215,6 +215,8 @@ class TalkStep(Step):
     def __init__(self, theme: Theme, devices: Devices, parent: QWidget) -> None:
         super().__init__(theme, devices, parent)
         self.ask(_HANDS_FREE)
+        self.ask(field_of("wake.on"))
+        self.ask(field_of("wake.phrase"))
         self.ask(field_of("window.talk_key"))
         self.ask(_KEEP)
 

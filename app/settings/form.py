@@ -120,6 +120,33 @@ PAGES = (
         ),
     ),
     Page(
+        mark("Wake phrase"),
+        None,
+        (
+            Field(
+                "wake.on",
+                mark("Answer to a name"),
+                Flag(),
+                mark(
+                    "While nobody talks to it, only the phrase is listened for, on this computer;"
+                    " nothing else that is said is transcribed or kept. Needs hands-free."
+                ),
+            ),
+            Field(
+                "wake.phrase",
+                mark("Wake phrase"),
+                Text(),
+                mark("Three syllables or more that are seldom said otherwise, such as hey rubato."),
+            ),
+            Field(
+                "wake.stay_awake_s",
+                mark("Stay awake"),
+                Number(2, 60, 1, " s"),
+                mark("So long after a turn you need not say it again."),
+            ),
+        ),
+    ),
+    Page(
         mark("Language model"),
         Part.LANGUAGE_MODEL,
         (

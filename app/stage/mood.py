@@ -3,6 +3,7 @@
 Invariant: no Qt here. While a turn goes on its phase is told; only at rest, how the parts are.
 """
 
+from dataclasses import dataclass
 from enum import Enum
 
 from app.language.words import mark
@@ -15,6 +16,8 @@ class Mood(Enum):
 
     STARTING = mark("Getting ready")
     READY = mark("Ready")
+    ASLEEP = mark("Asleep")  # shown with the phrase that wakes it
+    MUTED = mark("Microphone muted")
     NO_MICROPHONE = mark("No microphone")
     ATTENTION = mark("Needs attention")
     INTERRUPTED = mark("Interrupted")
@@ -35,13 +38,26 @@ _OF_A_TURN = {
 }
 
 
-def mood(phase: Phase, parts: Parts, *, interrupted: bool = False) -> Mood:
+@dataclass(frozen=True)
+class Ears:
+    """`asleep`: only the wake phrase is listened for; `muted`: nothing is."""
+
+    asleep: bool = False
+    muted: bool = False
+
+
+def mood(phase: Phase, parts: Parts, ears: Ears, *, interrupted: bool = False) -> Mood:
     """`interrupted`: the last reply was, just now."""
     if phase is not Phase.IDLE:
         return _OF_A_TURN[phase]
     if interrupted:
         return Mood.INTERRUPTED
-    return _at_rest(parts)
+    rest = _at_rest(parts)
+    if rest is not Mood.READY:
+        return rest
+    if ears.muted:
+        return Mood.MUTED
+    return Mood.ASLEEP if ears.asleep else Mood.READY
 
 
 def _at_rest(parts: Parts) -> Mood:

@@ -41,6 +41,7 @@ _COLOUR = {
     Mood.THINKING: "thinking",
     Mood.STARTING: "control",
     Mood.NO_MICROPHONE: "control",
+    Mood.MUTED: "control",
     Mood.ATTENTION: "danger",
 }
 _CALM = 0.45  # of its glow and its outlines that is left at rest

@@ -3,18 +3,21 @@
 Invariant: the same widgets stand upright in a wide window and in a row in a narrow one.
 """
 
+from dataclasses import replace
+
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QBoxLayout, QFrame, QVBoxLayout, QWidget
 
 from app.bridge import Post
 from app.language.words import tr
 from app.look.label import Label
+from app.look.plain_text import one_line
 from app.look.theme import Theme, scaled
 from app.rate.panel import RatePanel
-from app.stage.mood import Mood, mood
+from app.stage.mood import Ears, Mood, mood
 from app.stage.orb import Orb
 from app.status.parts import Parts
-from engine.api import Event, Phase, PhaseChanged, TurnEnded
+from engine.api import Event, Phase, PhaseChanged, SleepChanged, TurnEnded
 
 _SMALL_ORB = 84
 _LEAST_ORB = 104
@@ -29,6 +32,8 @@ class Stage(QFrame):
         self._parts = parts
         self._phase = Phase.IDLE
         self._mood = Mood.STARTING
+        self._ears = Ears()
+        self._wake_phrase = ""
         self.setProperty("kind", "card")
         self.orb = Orb(theme, self)
         self.phase = Label(tr(Mood.STARTING.value), self)
@@ -62,10 +67,16 @@ class Stage(QFrame):
                 if phase is Phase.IDLE and self._was_interrupted:
                     self._stopped.start()
                 self._was_interrupted = False
+            case SleepChanged(asleep=asleep, phrase=phrase):
+                self._ears, self._wake_phrase = replace(self._ears, asleep=asleep), phrase
             case _:
                 pass
         self._show_mood()
         self.rate.on_event(event)
+
+    def show_muted(self, on: bool) -> None:
+        self._ears = replace(self._ears, muted=on)
+        self._show_mood()
 
     def _on_told(self) -> None:
         self._stopped.stop()
@@ -73,11 +84,16 @@ class Stage(QFrame):
 
     def _show_mood(self) -> None:
         """The same in the orb and in words."""
-        now = mood(self._phase, self._parts, interrupted=self._stopped.isActive())
+        now = mood(self._phase, self._parts, self._ears, interrupted=self._stopped.isActive())
         if now is not self._mood:
             self._mood = now
-            self.phase.setText(tr(now.value))
+            self.phase.setText(self._said(now))
             self.orb.show_mood(now)
+
+    def _said(self, mood: Mood) -> str:
+        if mood is Mood.ASLEEP:
+            return tr("Say “{phrase}”", phrase=one_line(self._wake_phrase))
+        return tr(mood.value)
 
     def be_compact(self, on: bool) -> None:
         self.rate.be_compact(on)

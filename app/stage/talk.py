@@ -12,7 +12,7 @@ from app.bridge import Post
 from app.language.words import tr
 from app.look.icons import paint_icon
 from app.look.theme import Theme, scaled
-from engine.api import Event, Levels, Phase, PhaseChanged, PressTalk, ReleaseTalk
+from engine.api import Event, Levels, Phase, PhaseChanged, PressTalk, ReleaseTalk, SleepChanged
 
 _HEIGHT = 44
 _QUIET_DB = -60.0  # levels below this show as nothing
@@ -29,6 +29,7 @@ class TalkButton(QAbstractButton):
         self._key_label = ""
         self._is_held = False
         self._is_hands_free = False
+        self._is_asleep = False
         self._is_compact = False
         self._phase = Phase.IDLE
         self._level = 0.0
@@ -47,6 +48,8 @@ class TalkButton(QAbstractButton):
             return tr("Release to send")
         if self._phase is Phase.LISTENING:
             return tr("Listening")
+        if self._is_asleep:
+            return tr("Say my name")
         return tr("Just speak") if self._is_hands_free else tr("Hold to talk")
 
     @property
@@ -82,6 +85,9 @@ class TalkButton(QAbstractButton):
             case PhaseChanged(_, phase):
                 self._phase = phase
                 self._level = 0.0
+                self._describe()
+            case SleepChanged(asleep=asleep):
+                self._is_asleep = asleep
                 self._describe()
             case Levels(microphone_db=level_db) if self._is_listening:
                 self._level = (max(_QUIET_DB, level_db) - _QUIET_DB) / (_LOUD_DB - _QUIET_DB)
@@ -175,5 +181,6 @@ class TalkButton(QAbstractButton):
 
 def _widest(widths: QFontMetricsF) -> float:
     """Room for whatever it will say, so that nothing beside it moves."""
-    said = (tr("Release to send"), tr("Listening"), tr("Just speak"), tr("Hold to talk"))
+    said = [tr("Release to send"), tr("Listening"), tr("Just speak"), tr("Hold to talk")]
+    said.append(tr("Say my name"))
     return max(map(widths.horizontalAdvance, said))

@@ -204,6 +204,14 @@ class RecordingChanged:
 
 
 @dataclass(frozen=True)
+class SleepChanged:
+    """Whether it is listened for the wake phrase alone from now on, or for all that is said."""
+
+    asleep: bool
+    phrase: str
+
+
+@dataclass(frozen=True)
 class TimerRang:
     """A timer's time has come; the text is being said, or will be after what is."""
 
@@ -255,6 +263,7 @@ Event = (
     | DevicesChanged
     | SettingChanged
     | RecordingChanged
+    | SleepChanged
     | ConversationsListed
     | ConversationsChanged
     | ConversationOpened

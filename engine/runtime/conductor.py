@@ -373,6 +373,8 @@ class Conductor:
             self._effects.carry_out(order)
 
     def _change(self, key: str, value: Value) -> None:
+        if key == "audio.muted" and value is True and self._floor.phase is Phase.LISTENING:
+            self._decide(commands.StopReply())  # what was said so far is forgotten
         try:
             self._preferences.change(key, value, time.monotonic())
         except InvalidInput:
@@ -392,4 +394,5 @@ class Conductor:
         aloud = floor.phase is Phase.SPEAKING and not floor.headset
         deaf, wary = aloud and not floor.cancelling, aloud and floor.cancelling
         hands_free = floor.hands_free and not desk.recording
-        self._workers.listener.post(Attend(hands_free, deaf or desk.hearing, wary))
+        busy = floor.phase is not Phase.IDLE
+        self._workers.listener.post(Attend(hands_free, deaf or desk.hearing, wary, busy))

@@ -3,8 +3,9 @@
 Invariant: the trigram model is in memory once, whoever asks; the dictionary never stays there.
 """
 
+import math
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import takewhile
 from pathlib import Path
@@ -14,6 +15,8 @@ from engine.asr.sphinx.asides import SOUNDS
 from engine.asr.sphinx.pronounce import pronounce
 from engine.errors import ModelError
 from engine.native_paths import native_path
+
+UNKNOWN = -20.0  # natural logarithm
 
 _NO_WORD = "<none>"
 _MOST_SOUNDS = 8  # of one word; four where counted
@@ -48,6 +51,28 @@ def write_dictionary(words: Iterable[str], file: Path) -> None:
         for number, phones in enumerate(_sounds(word, entries) or filter(None, [composed])):
             lines.append(f"{word}({number + 1}) {phones}" if number else f"{word} {phones}")
     file.write_text("\n".join(lines) + "\n", encoding="ascii")
+
+
+def pronunciations(words: Iterable[str]) -> dict[str, str]:
+    """How those of the lower-case words sound that the dictionary has. ModelError when it is not
+    there.
+    """
+    entries = _entries()
+    known = {word: _sounds(word, entries) for word in words}
+    return {word: phones[0] for word, phones in known.items() if phones}
+
+
+def log_chance(words: Sequence[str]) -> float:
+    """Natural logarithm of how likely these words begin at a word of English talk; a word that the
+    trigram model lacks is as unlikely as any (UNKNOWN). ModelError when the model is not there.
+    """
+    import pocketsphinx
+
+    one = pocketsphinx.LogMath().log(math.e)
+    model = trigrams()
+    history = [list(words[max(0, place - 2) : place])[::-1] for place in range(len(words))]
+    chances = (model.prob([word, *past]) / one for word, past in zip(words, history, strict=True))
+    return float(sum(max(UNKNOWN, chance) for chance in chances))
 
 
 def incomplete(error: Exception) -> ModelError:

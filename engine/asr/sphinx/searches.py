@@ -82,7 +82,7 @@ class Searches:
         """More samples [S]; False when they were not `wanted` to the end. RecogniserError when
         pocketsphinx fails.
         """
-        samples = _sixteen_bit(pcm)
+        samples = sixteen_bit(pcm)
         try:
             for first in range(0, len(samples), SLICE):
                 if not wanted():
@@ -111,7 +111,7 @@ class Searches:
         # for the next: wrong words fell from 15 to 9 % (clean) and from 19 to 12 % (room).
         self._sphinx.reinit_feat()
         self.start(MEAN, before)
-        self._sphinx.process_raw(_sixteen_bit(pcm), True, True)
+        self._sphinx.process_raw(sixteen_bit(pcm), True, True)
         mean = str(self._sphinx.get_cmn(False))
         self.end()
         return mean
@@ -158,5 +158,6 @@ def _new_sphinx(dictionary: Path | None) -> Any:
         raise incomplete(error) from error
 
 
-def _sixteen_bit(pcm: Pcm) -> bytes:
+def sixteen_bit(pcm: Pcm) -> bytes:
+    """Samples as pocketsphinx takes them."""
     return (pcm * 32767.0).astype("<i2").tobytes()

@@ -51,9 +51,10 @@ class Preferences:
         workers, settings = self._workers, self.settings
         workers.speaker.post(UseDevice(settings.audio.loudspeaker))
         workers.speaker.post(settings.speech)
-        workers.listener.post(UseDevice(settings.audio.microphone))
+        workers.listener.post(_microphone(settings.audio))
         workers.listener.post(_cleaning(settings.audio))
         workers.listener.post(settings.recogniser)
+        workers.listener.post(settings.wake)
         workers.transcriber.post(settings.recogniser)
         workers.thinker.post(settings.language_model)
         workers.historian.post(settings.history)
@@ -91,7 +92,7 @@ class Preferences:
 
     def reconnect(self, again: Reconnection) -> None:
         """Open devices again that came back."""
-        if again.microphone is not None:
+        if again.microphone is not None and not self.settings.audio.muted:
             self._workers.listener.post(UseDevice(again.microphone))
         if again.loudspeaker is not None:
             self._workers.speaker.post(UseDevice(again.loudspeaker))
@@ -131,6 +132,8 @@ class Preferences:
                 workers.listener.post(settings.recogniser)
             case ["recogniser", _]:
                 workers.transcriber.post(settings.recogniser)
+            case ["wake", _]:
+                workers.listener.post(settings.wake)
             case ["language_model", _]:
                 workers.thinker.post(settings.language_model)
             case ["history", _]:
@@ -141,8 +144,8 @@ class Preferences:
     def _act_on_audio(self, name: str) -> None:
         workers, audio = self._workers, self.settings.audio
         match name:
-            case "microphone":
-                workers.listener.post(UseDevice(audio.microphone))
+            case "microphone" | "muted":
+                workers.listener.post(_microphone(audio))
             case "loudspeaker":
                 workers.speaker.post(UseDevice(audio.loudspeaker))
             case _:
@@ -161,6 +164,10 @@ class Preferences:
                 speaker.post(SelectVoice(speech.voice))
             case _:
                 speaker.post(speech)
+
+
+def _microphone(audio: AudioSettings) -> UseDevice:
+    return UseDevice(audio.microphone, closed=audio.muted)
 
 
 def _cleaning(audio: AudioSettings) -> Cleaning:

@@ -1,12 +1,14 @@
 """What settings need of this machine: files, packages, devices, memory.
 
-Invariant: nothing is loaded and no library of a part is imported here.
+Invariant: nothing is loaded and no library of a part is imported here, but for the dictionary that
+a wake phrase is judged by.
 """
 
 import os
 from pathlib import Path
 
 from engine.asr.pick import check_language
+from engine.asr.wake.phrase import examine, normal
 from engine.asr.whisper.model import checked_folder
 from engine.assets.store import State
 from engine.audio.devices.portaudio import Devices
@@ -48,6 +50,8 @@ def _check(settings: Settings, key: str) -> None:
             check_language(ears.language)
         case "recogniser.model" if ears.model.strip():
             checked_folder(ears.model)
+        case "wake.on" | "wake.phrase" if settings.wake.on or key == "wake.phrase":
+            examine(normal(settings.wake.phrase))
         case "language_model.engine" if mind.engine == "llama":
             check_library()
         case "language_model.model" if mind.engine == "llama" and mind.model:

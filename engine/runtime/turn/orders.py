@@ -11,7 +11,7 @@ from engine.audio.echo.canceller import Cleaning
 from engine.messages.events import PhaseChanged
 from engine.messages.words import Ending
 from engine.runtime.turn.facts import Drafted, ReplayAsked
-from engine.settings import RecogniserSettings
+from engine.settings import RecogniserSettings, WakeSettings
 
 
 @dataclass(frozen=True)
@@ -102,22 +102,25 @@ Order = UtteranceOrder | Answer | ReadOut | Pause | Resume | EndTurn | PhaseChan
 
 @dataclass(frozen=True)
 class UseDevice:
-    """Hear, or speak, through another device."""
+    """Hear, or speak, through another device; `closed`: through none."""
 
     name: str  # empty = the system's default
+    closed: bool = False
 
 
 @dataclass(frozen=True)
 class Attend:
     """Which voice activity to tell of: none unless `hands_free`, none while `deaf`; while `wary`
-    (of a voice during a reply) at its first sign, and with every sign more.
+    (of a voice during a reply) at its first sign, and with every sign more. `busy`: somebody has
+    the floor.
     """
 
     hands_free: bool
     deaf: bool
     wary: bool = False
+    busy: bool = False
 
 
-# A device, what to tell of, what to take out of the microphone from now on, and how patient to be;
-# and, in a pause, how complete the words are.
-EarOrder = UseDevice | Attend | Cleaning | RecogniserSettings | Drafted
+# A device, what to tell of, what to take out of the microphone from now on, how patient to be and
+# how to be called; and, in a pause, how complete the words are.
+EarOrder = UseDevice | Attend | Cleaning | RecogniserSettings | WakeSettings | Drafted

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.stage.mood import Mood, mood
+from app.stage.mood import Ears, Mood, mood
 from app.status.parts import Parts, State
 from engine.api import Ending, Failed, Loading, Part, Phase, Ready, TurnEnded
 
@@ -41,13 +41,13 @@ def spoken(turn: int, ending: Ending = Ending.COMPLETE) -> TurnEnded:
     ],
 )
 def test_at_rest_the_mood_is_that_of_the_parts(events, expected) -> None:
-    assert mood(Phase.IDLE, told(*events)) is expected
+    assert mood(Phase.IDLE, told(*events), Ears()) is expected
 
 
 def test_a_turn_goes_before_everything_and_an_interruption_before_the_parts() -> None:
     parts = told(broken(Part.SYNTHESISER))
-    assert mood(Phase.LISTENING, parts, interrupted=True) is Mood.LISTENING
-    assert mood(Phase.IDLE, parts, interrupted=True) is Mood.INTERRUPTED
+    assert mood(Phase.LISTENING, parts, Ears(), interrupted=True) is Mood.LISTENING
+    assert mood(Phase.IDLE, parts, Ears(), interrupted=True) is Mood.INTERRUPTED
 
 
 def test_a_later_reply_shows_that_what_failed_in_an_earlier_one_works() -> None:
@@ -60,3 +60,10 @@ def test_a_later_reply_shows_that_what_failed_in_an_earlier_one_works() -> None:
 @pytest.mark.parametrize("fault", [broken(Part.RECOGNISER, 3), broken(Part.SYNTHESISER)])
 def test_a_reply_says_nothing_of_the_ears_nor_of_what_failed_in_no_turn(fault: Failed) -> None:
     assert told(*ALL, fault, spoken(9)).failed == (fault.part,)
+
+
+def test_at_rest_it_says_that_it_sleeps_or_is_muted() -> None:
+    parts = told(*(Ready(part, "any") for part in Part))
+    assert mood(Phase.IDLE, parts, Ears(asleep=True)) is Mood.ASLEEP
+    assert mood(Phase.IDLE, parts, Ears(asleep=True, muted=True)) is Mood.MUTED
+    assert mood(Phase.SPEAKING, parts, Ears(muted=True)) is Mood.SPEAKING

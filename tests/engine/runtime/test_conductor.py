@@ -944,3 +944,17 @@ def test_every_command_and_fact_has_a_handler_of_its_own() -> None:
     registered = Conductor.__dict__["_on"].dispatcher.registry
     for kind in (*get_args(Command), *get_args(Fact)):
         assert kind in registered, kind
+
+
+def test_muted_while_talking_what_was_said_is_forgotten_and_the_stream_is_closed() -> None:
+    with hosting() as host:
+        host.engine.post(PressTalk())
+        microphone = host.parts.microphones[""]
+        host.wait(lambda: any(e.phase is Phase.LISTENING for e in host.of(PhaseChanged)))
+        microphone.hear(np.ones(16_000, np.float32))
+        host.engine.post(ChangeSetting("audio.muted", True))
+        assert host.wait_ended(1).ending is Ending.NOTHING_HEARD
+        host.wait(lambda: microphone.closed)
+        assert SettingChanged("audio.muted", True) in host.events
+        host.engine.post(PressTalk())
+        host.wait(lambda: "The microphone is muted." in [e.message for e in host.of(Failed)])

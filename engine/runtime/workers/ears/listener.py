@@ -41,13 +41,14 @@ from engine.runtime.turn.orders import (
     UseDevice,
     UtteranceOrder,
 )
+from engine.runtime.workers.ears.doze import Doze
 from engine.runtime.workers.ears.ducking import Ducking
 from engine.runtime.workers.ears.speech_watch import SpeechWatch
 from engine.runtime.workers.ears.transcriber import HearAudio, Job
 from engine.runtime.workers.flap_guard import FlapGuard
 from engine.runtime.workers.recorder import Overhear, Sink
 from engine.runtime.workers.worker import Worker
-from engine.settings import RecogniserSettings
+from engine.settings import RecogniserSettings, WakeSettings
 
 ECHO_TAIL_S = 0.3  # the room and the device still sound after the last sample of a reply
 READ_S = 0.02  # how often the microphone is read while the person speaks
@@ -58,6 +59,7 @@ QUIET_DB = -65.0  # far below the softest speech the recogniser understands
 PREROLL_S = 1.5  # audio kept before an utterance is opened
 KEY_PREROLL_S = 0.2  # people start to speak a little before the talk key is down
 VOICE_PREROLL_S = 0.3  # soft beginnings before voice is noticed, which is later under a reply
+MUTED = "muted"  # what runs in the microphone's place then
 NO_CANCELLER = (
     "Without echo cancellation I do not listen while I speak. Install the package 'livekit', or "
     "wear a headset and say so in the settings."
@@ -86,6 +88,8 @@ class Listener:
         self._sink: Sink | None = None  # None: nothing is recorded
         self._played = played  # what left the loudspeaker since it was last asked
         self._ducking = ducking
+        self._muted = False
+        self._doze = Doze(factories.spotter, tell)
         self._cleaning = Cleaning(echo=False)
         self._canceller: EchoCanceller = Passthrough()
         self._near = NearEnd(self._canceller, SAMPLE_RATE)
@@ -119,10 +123,11 @@ class Listener:
 
     # ------------------------------------------------------------------- orders
 
-    def _handle(self, order: Order) -> None:  # noqa: C901 - one case per kind
+    def _handle(self, order: Order) -> None:  # noqa: C901, PLR0912 - one case per kind
         match order:
-            case UseDevice(name):
-                self._use(name)
+            case UseDevice(name, closed):
+                self._muted = closed
+                self._mute() if closed else self._use(name)
             case Overhear(sink):
                 self._sink = sink
             case Cleaning():
@@ -131,6 +136,8 @@ class Listener:
                 self._attend(order)
             case RecogniserSettings(patience=patience):
                 self._watch.strategies = strategies(patience)
+            case WakeSettings():
+                self._doze.use(order, self._position)
             case Drafted():
                 self._watch.judge(order)
             case OpenUtterance():
@@ -147,6 +154,14 @@ class Listener:
             with suppress(DeviceError):  # one that is gone may not even close
                 self._microphone.close()
             self._microphone = None
+
+    def _mute(self) -> None:
+        """Hear nothing, and keep nothing of what was heard; who was speaking has ended."""
+        self._forget()
+        self._lose()
+        self._recent.clear()
+        self._kept = 0
+        self._tell(Ready(Part.MICROPHONE, MUTED))
 
     def _use(self, name: str, *, instead: bool = False) -> None:
         """Hear through the named microphone, else the default one; each failure is told, and the
@@ -177,6 +192,7 @@ class Listener:
         self._recent.clear()
         self._position = self._kept = self._next_level = self._deaf_until = 0
         self._watch.begin_anew()
+        self._doze.begin_anew()
         self._tell(Ready(Part.MICROPHONE, self._microphone.name, instead=instead))
 
     def _forget(self) -> None:
@@ -212,6 +228,10 @@ class Listener:
     def _open(self, order: OpenUtterance) -> None:
         turn, from_sample = order.turn, order.from_sample
         self._utterance = turn
+        if self._muted:
+            raise DeviceError(
+                "The microphone is muted.", hint="Unmute it at the top of the window, or type."
+            )
         if self._microphone is None:
             self._look_again()
         if self._microphone is None:
@@ -250,6 +270,7 @@ class Listener:
         self._ducking.look(self._attending.wary and self._near.double_talk, self._position)
         if len(pcm):
             self._keep(pcm)
+            self._stir()
             if self._utterance is not None:
                 self._recognise(HearAudio(self._utterance, pcm))
             self._detect(pcm)
@@ -289,8 +310,36 @@ class Listener:
                 self._watch.reset()
             return
         plausible = self._ducking.ducking or not (self._attending.wary and self._near.sounding)
-        for event in self._watch.push(pcm, self._position, plausible=plausible):
-            self._note(event if isinstance(event, SpeechGoesOn) else self._timed(event))
+        self._follow(pcm, plausible=plausible)
+
+    def _follow(self, pcm: Pcm, *, plausible: bool = True) -> None:
+        """Tell of the speech in these samples; asleep, look for the wake phrase in it alone."""
+        events = self._watch.push(pcm, self._position, plausible=plausible)
+        if not self._doze.asleep:
+            for event in events:
+                self._note(event if isinstance(event, SpeechGoesOn) else self._timed(event))
+            return
+        if any(isinstance(event, vad.SpeechStarted) for event in events):
+            called = self._doze.begin(self._since(0))
+        else:
+            called = self._doze.find(pcm) if self._watch.speaking else None
+        if called is not None:
+            self._wake(called)
+
+    def _wake(self, ago: int) -> None:
+        """The wake phrase ended so many samples ago: what was said since may be meant for us."""
+        since = self._since(self._position - ago)
+        self._recent, self._kept = deque([since]), len(since)
+        self._doze.wake(self._position)
+        self._watch.reset()
+        self._follow(since)
+
+    def _stir(self) -> None:
+        """Awake while somebody has the floor or is listened to, and some seconds longer."""
+        heard = self._watch.speaking and not self._doze.asleep
+        if self._attending.busy or self._utterance is not None or heard:
+            self._doze.wake(self._position)
+        self._doze.look(self._position, hands_free=self._attending.hands_free)
 
     def _nobody_speaks(self, pcm: Pcm) -> bool:
         """Whether the room is so quiet that the detector, which costs most here, need not look."""

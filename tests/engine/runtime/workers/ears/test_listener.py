@@ -50,6 +50,8 @@ class Ears:
         )
         self.listener._handle(UseDevice(""))
         self.listener._handle(Attend(hands_free=True, deaf=False))
+        self.microphone = self._stage.microphones[""]
+        self.spotter = self._stage.spotter
 
     def hear(self, pcm: Pcm) -> None:
         for first in range(0, len(pcm), BLOCK):

@@ -1,0 +1,60 @@
+"""The real pocketsphinx, by voices it has not been set up with."""
+
+import numpy as np
+import pytest
+
+from engine.asr.base import SAMPLE_RATE
+from engine.asr.wake.choice import spotter
+from engine.audio.base import Pcm
+from engine.errors import InvalidInput
+from engine.settings import WakeSettings
+from tests.simulation import people
+
+PIECE = SAMPLE_RATE // 20
+MARGIN = np.zeros(SAMPLE_RATE, np.float32)
+
+
+def said(*texts: str, voice: str = "rms") -> Pcm:
+    parts = [part for text in texts for part in (people.spoken(text, voice).pcm, MARGIN)]
+    pcm = np.concatenate([MARGIN, *parts])
+    return (pcm + np.random.default_rng(1).normal(0, 3e-4, len(pcm))).astype(np.float32)
+
+
+def found(phrase: str, pcm: Pcm) -> list[int]:
+    """Samples at which the phrase had ended, each time it was found."""
+    listening, ends = spotter(WakeSettings(on=True, phrase=phrase)), []
+    for first in range(0, len(pcm), PIECE):
+        ago = listening.push(pcm[first : first + PIECE])
+        if ago is not None:
+            ends.append(first + PIECE - ago)
+            listening.reset()
+    return ends
+
+
+@pytest.mark.parametrize("voice", ["rms", "slt", "kal16"])
+def test_the_phrase_is_found_once_near_its_end(voice: str) -> None:
+    pcm = said("computer please", voice=voice)
+    ends = found("computer please", pcm)
+    assert len(ends) == 1
+    assert abs(ends[0] - (len(pcm) - len(MARGIN))) < 0.35 * SAMPLE_RATE
+
+
+def test_other_talk_does_not_wake() -> None:
+    talk = said("what time is it", "set a timer for ten minutes", "the compost is pleasant")
+    assert found("computer please", talk) == []
+
+
+def test_a_word_that_no_dictionary_has_is_found() -> None:
+    assert found("good evening zaphod", said("good evening zaphod", voice="slt"))
+
+
+def test_after_a_reset_nothing_of_before_counts() -> None:
+    listening = spotter(WakeSettings(on=True, phrase="good evening zaphod"))
+    assert listening.push(said("good evening")) is None
+    listening.reset()
+    assert listening.push(said("zaphod")) is None
+
+
+def test_a_phrase_that_will_not_do_has_no_spotter() -> None:
+    with pytest.raises(InvalidInput):
+        spotter(WakeSettings(on=True, phrase="hey"))

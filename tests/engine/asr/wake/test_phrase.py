@@ -1,0 +1,48 @@
+"""Which phrases will do as a name, by the real dictionary and language model."""
+
+import pytest
+
+from engine.asr.wake.phrase import USUAL, examine, normal
+from engine.errors import InvalidInput
+
+
+@pytest.mark.parametrize("phrase", ["hey rubato", "okay computer", "good evening zaphod", USUAL])
+def test_a_name_that_is_seldom_said_will_do_and_its_words_have_sounds(phrase: str) -> None:
+    found = examine(phrase)
+    assert sorted(found) == sorted(phrase.split())
+    assert all(found.values())
+
+
+@pytest.mark.parametrize(
+    ("phrase", "reason"),
+    [
+        ("hey", "too short"),
+        ("jarvis", "too short"),
+        ("computer", "too often"),
+        ("good morning", "too often"),
+        ("what time is it", "too often"),
+        ("", "English words"),
+        ("hey 5", "English words"),
+        ("große nase", "English words"),
+        ("one two three four five six seven", "too long"),
+        ("antidisestablishmentarianism computer jarvis", "English words"),
+    ],
+)
+def test_others_are_refused_with_the_reason_and_a_proposal_that_will_do(
+    phrase: str, reason: str
+) -> None:
+    with pytest.raises(InvalidInput, match=reason) as refused:
+        examine(phrase)
+    proposed = refused.value.hint.partition("“")[2].partition("”")[0]
+    assert examine(proposed)
+
+
+def test_the_proposal_keeps_the_word_that_was_wanted() -> None:
+    with pytest.raises(InvalidInput) as refused:
+        examine("jarvis")
+    assert "hey jarvis" in refused.value.hint
+
+
+def test_a_phrase_is_compared_without_case_marks_and_spare_spaces() -> None:
+    assert normal("  Hey,  Rubato! ") == "hey rubato"
+    assert normal("Don't panic, Zaphod") == "don't panic zaphod"

@@ -1,0 +1,152 @@
+"""Asleep between turns: nothing is told but that the phrase was heard; and the closed stream."""
+
+import numpy as np
+import pytest
+
+from engine.asr.base import SAMPLE_RATE
+from engine.audio.base import Pcm
+from engine.audio.vad import SpeechEnded, SpeechStarted
+from engine.errors import DeviceError, InvalidInput
+from engine.messages.events import Failed, Ready, SleepChanged
+from engine.runtime.turn.orders import Attend, OpenUtterance, UseDevice
+from engine.runtime.workers.ears.doze import Doze
+from engine.runtime.workers.ears.transcriber import HearAudio
+from engine.settings import WakeSettings
+from tests.end_to_end.spoken import silence, spoken
+from tests.engine.runtime.workers.ears.test_listener import Ears
+
+STAY_S = 4.0
+ON = WakeSettings(on=True, phrase="hey rubato", stay_awake_s=STAY_S)
+CALL_SAMPLES = 160
+
+
+def call() -> Pcm:
+    """What the fake spotter takes for the phrase, said in a sentence's place."""
+    pcm = spoken("hey there you").copy()
+    pcm[-CALL_SAMPLES:] = 0.95
+    return pcm
+
+
+def asleep() -> Ears:
+    """Ears that have just fallen asleep."""
+    ears = Ears()
+    ears.listener._handle(ON)
+    ears.hear(silence(STAY_S + 0.1))
+    assert ears.told.count(SleepChanged(True, "hey rubato")) == 1
+    ears.told.clear()
+    return ears
+
+
+def of_speech(ears: Ears) -> list[object]:
+    return [event for event in ears.told if isinstance(event, SpeechStarted | SpeechEnded)]
+
+
+def test_it_is_off_unless_asked_for() -> None:
+    ears = Ears()
+    ears.hear(silence(60.0))
+    assert not [event for event in ears.told if isinstance(event, SleepChanged)]
+    assert not WakeSettings().on
+
+
+def test_asleep_nothing_is_told_nor_transcribed() -> None:
+    ears = asleep()
+    ears.hear(np.concatenate((spoken("what time is it"), silence(3.0))))
+    assert of_speech(ears) == []
+    assert ears.jobs == []
+
+
+def test_nobody_speaks_and_the_spotter_is_not_even_asked() -> None:
+    ears = asleep()
+    ears.hear(silence(5.0))
+    assert ears.spotter.heard == 0
+
+
+def test_the_phrase_wakes_it_and_what_follows_is_an_utterance_of_its_own() -> None:
+    ears = asleep()
+    phrase, request = call(), spoken("what time is it")
+    ears.hear(phrase)
+    assert SleepChanged(False, "hey rubato") in ears.told
+    ears.hear(silence(0.4))
+    ears.hear(request)
+    started = [event for event in ears.told if isinstance(event, SpeechStarted)]
+    assert len(started) == 1
+    woken_at = round((STAY_S + 0.1) * SAMPLE_RATE) + len(phrase)
+    assert started[0].sample >= woken_at
+    ears.listener._handle(OpenUtterance(1, started[0].sample))
+    heard = np.concatenate([job.pcm for job in ears.jobs if isinstance(job, HearAudio)])
+    assert np.abs(heard).max() < 0.9, "of the phrase nothing is transcribed"
+
+
+def test_it_falls_asleep_again_if_nobody_says_more() -> None:
+    ears = asleep()
+    ears.hear(np.concatenate((call(), silence(STAY_S + 3.0))))
+    assert ears.told[-1] != SleepChanged(False, "hey rubato")
+    assert [e.asleep for e in ears.told if isinstance(e, SleepChanged)] == [False, True]
+
+
+def test_after_a_turn_it_stays_awake_for_what_is_said_next() -> None:
+    ears = asleep()
+    ears.listener._handle(Attend(hands_free=True, deaf=False, busy=True))
+    ears.hear(silence(20.0))
+    ears.listener._handle(Attend(hands_free=True, deaf=False, busy=False))
+    ears.hear(silence(STAY_S - 1.0))
+    ears.hear(np.concatenate((spoken("what time is it"), silence(0.1))))
+    assert [event for event in ears.told if isinstance(event, SpeechStarted)]
+    assert SleepChanged(True, "hey rubato") not in ears.told
+
+
+def test_a_reply_never_wakes_it_for_it_is_awake_meanwhile_and_deaf() -> None:
+    ears = asleep()
+    ears.listener._handle(Attend(hands_free=True, deaf=True, busy=True))
+    ears.hear(np.concatenate((call(), call())))
+    ears.listener._handle(Attend(hands_free=True, deaf=False, busy=False))
+    ears.hear(silence(STAY_S + 1.0))
+    assert ears.spotter.heard == 0
+    assert of_speech(ears) == []
+
+
+def test_with_the_talk_key_alone_there_is_nothing_to_be_woken_for() -> None:
+    ears = asleep()
+    ears.listener._handle(Attend(hands_free=False, deaf=False))
+    ears.hear(silence(0.1))
+    assert SleepChanged(False, "hey rubato") in ears.told
+
+
+def test_switched_off_it_hears_everything_again() -> None:
+    ears = asleep()
+    ears.listener._handle(WakeSettings())
+    ears.hear(np.concatenate((spoken("what time is it"), silence(0.1))))
+    assert of_speech(ears)
+
+
+def test_where_the_phrase_cannot_be_listened_for_it_sleeps_on() -> None:
+    def none(settings: WakeSettings) -> None:
+        raise InvalidInput("It will not do.", hint="Another.")
+
+    told: list[object] = []
+    doze = Doze(none, told.append)
+    doze.use(ON, 0)
+    doze.look(10 * SAMPLE_RATE, hands_free=True)
+    assert doze.asleep
+    assert doze.begin(np.ones(160, np.float32)) is None
+    assert [fault.message for fault in told if isinstance(fault, Failed)] == ["It will not do."]
+
+
+def test_muted_the_stream_is_closed_and_nothing_is_kept() -> None:
+    ears = Ears()
+    ears.hear(spoken("what time"))
+    ears.listener._handle(UseDevice("", closed=True))
+    assert ears.microphone.closed
+    assert any(isinstance(event, SpeechEnded) for event in ears.told)
+    assert Ready in {type(event) for event in ears.told}
+    assert len(ears.listener._since(0)) == 0
+    with pytest.raises(DeviceError, match="muted"):
+        ears.listener._handle(OpenUtterance(1, None))
+
+
+def test_opened_again_it_hears() -> None:
+    ears = asleep()
+    ears.listener._handle(UseDevice("", closed=True))
+    ears.listener._handle(UseDevice("", closed=False))
+    ears.hear(np.concatenate((silence(0.5), call())))
+    assert SleepChanged(False, "hey rubato") in ears.told
