@@ -112,9 +112,11 @@ class Header(QWidget):
 
     def _make_room(self) -> None:
         """Where not all has room the name goes first, then the words of the switch: the signs that
-        it records, and keeps nothing, are worth more.
+        it records, and keeps nothing, are worth more. At last the loudspeaker's button, which is
+        in the settings too.
         """
         self.name.show()
+        self.mute.show()
         self.hands_free.setText(tr("Hands-&free"))
         self._row.setSpacing(_GAP)
         if self._is_crowded:
@@ -124,6 +126,8 @@ class Header(QWidget):
         for gap in _LESSER_GAPS:
             if self._is_crowded:
                 self._row.setSpacing(gap)
+        if self._is_crowded:
+            self.mute.hide()
 
     @property
     def _is_crowded(self) -> bool:
