@@ -104,7 +104,7 @@ class Header(QWidget):
 
     def be_compact(self, on: bool) -> None:
         """In a narrow window: what is also in the settings goes, the panel's button comes."""
-        for widget in (self.volume, self.theme_button):
+        for widget in (self.mute, self.volume, self.theme_button):
             widget.setVisible(not on)
         self.details.setVisible(on)
         self._row.setContentsMargins(12 if on else 20, 10, 8 if on else 14, 4)
@@ -112,11 +112,9 @@ class Header(QWidget):
 
     def _make_room(self) -> None:
         """Where not all has room the name goes first, then the words of the switch: the signs that
-        it records, and keeps nothing, are worth more. At last the loudspeaker's button, which is
-        in the settings too.
+        it records, and keeps nothing, are worth more.
         """
         self.name.show()
-        self.mute.show()
         self.hands_free.setText(tr("Hands-&free"))
         self._row.setSpacing(_GAP)
         if self._is_crowded:
@@ -126,8 +124,6 @@ class Header(QWidget):
         for gap in _LESSER_GAPS:
             if self._is_crowded:
                 self._row.setSpacing(gap)
-        if self._is_crowded:
-            self.mute.hide()
 
     @property
     def _is_crowded(self) -> bool:

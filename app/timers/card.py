@@ -64,10 +64,10 @@ class TimerCard(QFrame):
         self.more.setVisible(counts)
         self.pause.setVisible(counts)
         if paused:
-            self.pause.show_as("resume", tr("Go on: {name}", name=name))
+            _show(self.pause, "resume", tr("Go on: {name}", name=name))
         else:
-            self.pause.show_as("pause", tr("Pause: {name}", name=name))
-        self.cancel.show_as("close", tr("Cancel: {name}", name=name))
+            _show(self.pause, "pause", tr("Pause: {name}", name=name))
+        _show(self.cancel, "close", tr("Cancel: {name}", name=name))
         self._tint()
         self.show_left(now)
 
@@ -114,3 +114,9 @@ class TimerCard(QFrame):
         row.addWidget(self.left)
         for button in (self.more, self.pause, self.cancel):
             row.addWidget(button)
+
+
+def _show(button: IconButton, icon: str, label: str) -> None:
+    """The label holds a person's words, which a tool tip must not obey."""
+    button.show_as(icon, label)
+    button.setToolTip(tool_tip(label))
