@@ -27,6 +27,7 @@ QUESTION = "convert ten miles to kilometers"
 NUMBERS = ("six", "sixteen", "sixty", "twenty", "eleven", "one hundred", "fourteen", "thirty")
 RATE = 16_000  # Hz, the recogniser's
 PATIENCE_S = 180.0
+READY_S = 15.0  # from the window to ears that hear: half a question has another answer
 TRIES = 3  # on a machine that is busy with other things speech can have gaps
 
 
@@ -67,6 +68,7 @@ def reply_of_the_window(card: VirtualAudio, question: Path, folder: Path) -> tup
     with card.recording(wav), subprocess.Popen(["rubato"], env=env) as program:
         try:
             until(started.exists, "window")
+            time.sleep(READY_S)
             while not (at_s := sound_in(wav)):
                 if time.monotonic() - began > PATIENCE_S or program.poll() is not None:
                     sys.exit("No reply was heard.")
@@ -121,7 +123,7 @@ def recognised(wav: Path) -> str:
     soundfile.write(wav.with_name("heard.wav"), whole, RATE)
     numbers = " | ".join(NUMBERS)
     grammar = "#JSGF V1.0;\ngrammar g;\npublic <reply> = ten miles (is | are) [about] (NUMBER) "
-    grammar += "[point (one | nine | two)] kilometers;\n"
+    grammar += "[point zero (one | nine | two)] kilometers;\n"
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "g.gram")
         path.write_text(grammar.replace("NUMBER", numbers))

@@ -181,7 +181,7 @@ def test_a_multilingual_model_takes_any_of_its_languages(multilingual_folder, sa
 def test_a_multilingual_model_detects_the_language_when_told_to(multilingual_folder, say):
     chosen = RecogniserSettings(engine="whisper", model=str(multilingual_folder), language="auto")
     recogniser = load_whisper(chosen)
-    assert recogniser.info.detail.startswith("multilingual")
+    assert "multilingual" in recogniser.info.detail
     assert pushed(recogniser, say("hello there")).finish().text == SENTENCE
 
 
