@@ -8,7 +8,7 @@ BIN = .venv/bin
 XVFB = $(shell command -v xvfb-run >/dev/null && echo xvfb-run --auto-servernum)
 
 # Two halves of the tests, side by side on two cores; each core has one thread of torch's then.
-FIRST_HALF = tests/app tests/end_to_end $(addprefix tests/engine/,asr assets audio doctor export \
+FIRST_HALF = tests/app tests/end_to_end $(addprefix tests/engine/,assets audio doctor export \
 	history llm models text)
 
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
