@@ -3,8 +3,8 @@
 The platform is set before Qt is imported; a display that is there would make tests depend on it.
 """
 
-import os
 import gc
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 
