@@ -64,6 +64,6 @@ def window(
     made.show()
     qtbot.waitExposed(made)
     made.activateWindow()
-    qtbot.waitUntil(made.isActiveWindow)
+    qtbot.waitUntil(made.isActiveWindow, timeout=60_000)  # beside many others this takes seconds
     yield made
     made.hide()
