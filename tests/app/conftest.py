@@ -3,7 +3,6 @@
 The platform is set before Qt is imported; a display that is there would make tests depend on it.
 """
 
-import gc
 import os
 from collections.abc import Iterator
 from dataclasses import replace
@@ -31,16 +30,6 @@ def theme(qapp: QApplication) -> Iterator[Theme]:
     made = Theme(Mode.DARK)
     yield made
     made.deleteLater()
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _short_collections() -> Iterator[None]:
-    """A full collection over all that a thousand windows left takes longer than a test waits for a
-    timer; what outlives its module is not looked at again.
-    """
-    yield
-    gc.collect()
-    gc.freeze()
 
 
 @pytest.fixture
