@@ -85,7 +85,7 @@ def measure(seconds: float, rounds: int, tree: Path) -> None:
                 resident = program.memory_info().rss / MEGABYTE
             each = ", ".join(f"{part:.1f}" for part in per_cent)
             median = statistics.median(per_cent)
-            print(f"{name}: {median:.1f} % of a core ({each}), {resident:.0f} MB resident")
+            sys.stdout.write(f"{name}: {median:.1f} % of a core ({each}), {resident:.0f} MB\n")
 
 
 def main() -> None:
