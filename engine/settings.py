@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, get_type_hints
 
 from engine.errors import InvalidInput
+from engine.systems import SYSTEMS
 from engine.typed_values import WrongValue, typed
 
 Value = str | int | float | bool | None  # None is allowed for speech.rate only: own pace
@@ -213,7 +214,9 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         ),
         "language_model.context_tokens": Range(256, 1_048_576),
         "language_model.temperature": Range(0, 2),
-        "speech.engine": Choice(("espeak", "starter", "voxtream2")),
+        "speech.engine": Choice(
+            ("espeak", "starter", "voxtream2", *(system.name for system in SYSTEMS))
+        ),
         "speech.rate": Range(1, 7),
         "speech.seed": Range(0, 2**63 - 1),
         "speech.device": Choice(("auto", "cuda", "cpu")),
@@ -246,6 +249,7 @@ _LOADED_WITH: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "espeak": (),
         "starter": ("device",),
         "voxtream2": ("device", "profile"),
+        **dict.fromkeys((system.name for system in SYSTEMS), ("device",)),
     }
 )
 

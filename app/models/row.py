@@ -127,6 +127,8 @@ class ModelRow(QFrame):
             return tr("Pause")
         if entry.origin is Origin.LISTED and entry.state is not Presence.COMPLETE:
             return tr("Resume") if entry.state is Presence.PARTIAL else self._fetch_words()
+        if entry.origin is Origin.MADE and entry.state is not Presence.COMPLETE:
+            return ""  # hours of training are no button's matter: the remarks name the command
         return "" if entry.in_use or entry.kind not in KINDS else tr("Use")
 
     def _fetch_words(self) -> str:

@@ -13,7 +13,15 @@ from app.look.label import Label
 from app.look.theme import Theme, scaled
 from app.rate.slider import RateSlider
 from app.rate.trace import RateTrace
-from engine.api import Event, Phase, PhaseChanged, RateMeasured, SetRate, SettingChanged
+from engine.api import (
+    Event,
+    Phase,
+    PhaseChanged,
+    RateMeasured,
+    SetRate,
+    SettingChanged,
+    VoicesChanged,
+)
 
 RATE_KEY = "speech.rate"
 
@@ -53,6 +61,9 @@ class RatePanel(QWidget):
                 self._show_readout()
             case SettingChanged(key, value) if key == RATE_KEY:
                 self.show_rate(value if isinstance(value, int | float) else None)
+            case VoicesChanged(has_rate=has_rate):
+                self.slider.setEnabled(has_rate)
+                self._show_readout()
             case PhaseChanged(_, Phase.THINKING):
                 self._measured = None  # the last reply's rate says nothing about the next
                 self._show_readout()
@@ -73,6 +84,9 @@ class RatePanel(QWidget):
 
     def _show_readout(self) -> None:
         rate = self.slider.rate
+        if not self.slider.isEnabled():
+            self.readout.setText(tr("This voice has no rate to be set: it keeps its own pace"))
+            return
         target = tr("own pace") if rate is None else tr("target {rate}", rate=decimal(rate, 1))
         if self._measured is not None:
             target += tr(" · measured {measured}", measured=decimal(self._measured, 1))

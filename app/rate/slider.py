@@ -263,7 +263,7 @@ class RateSlider(QAbstractSlider):
     def _paint_knob(self, painter: QPainter) -> None:
         theme = self._theme
         centre = QPointF(self._x_of(self.value()), _GROOVE_Y)
-        painter.setPen(QPen(theme.colour("accent"), 2.4))
+        painter.setPen(QPen(theme.colour("accent" if self.isEnabled() else "muted"), 2.4))
         painter.setBrush(theme.colour("accent" if self.isSliderDown() else "surface"))
         painter.drawEllipse(centre, _KNOB - 1.5, _KNOB - 1.5)
         if self.hasFocus():

@@ -22,7 +22,7 @@ from app.settings.kinds import (
     Text,
     Value,
 )
-from engine.api import Part, Settings
+from engine.api import SYSTEMS, Part, Settings
 
 _RECOGNISER = "recogniser.engine"
 _MODEL = "language_model.engine"
@@ -221,9 +221,10 @@ PAGES = (
                         Option("starter", mark("Rubato's own (built in)")),
                         Option("espeak", mark("eSpeak NG (built in)")),
                         Option("voxtream2", mark("VoXtream2 (fetched)")),
+                        *(Option(system.name, system.title) for system in SYSTEMS),
                     )
                 ),
-                mark("All but eSpeak NG can learn a voice from a recording."),
+                mark("Rubato's own and VoXtream2 can learn a voice from a recording."),
             ),
             Field(
                 "speech.device",

@@ -7,7 +7,7 @@ from pathlib import PurePath
 from urllib.parse import urlsplit
 
 from app.language.words import mark, tr
-from engine.api import Part
+from engine.api import SYSTEMS, Part
 
 NAMES = {
     Part.MICROPHONE: mark("Microphone"),
@@ -31,6 +31,7 @@ _KNOWN = {
     "espeak": mark("eSpeak NG, on this computer"),
     "voxtream2": mark("VoXtream2, on this computer"),
 }
+_MADE = {system.name: system.title for system in SYSTEMS}
 
 
 def for_people(part: Part, name: str, detail: str) -> str:
@@ -43,6 +44,8 @@ def for_people(part: Part, name: str, detail: str) -> str:
             return _here(model.replace("-", " ").capitalize())
         case "llama":
             return _here(PurePath(detail or name).stem)
+        case name if name in _MADE:
+            return _here(_MADE[name])
         case "server" if " at " in detail:
             model, address = detail.rsplit(" at ", 1)
             host = urlsplit(address).hostname or address

@@ -18,6 +18,7 @@ from engine.doctor.finding import Finding, State, failed, fault, ok, warning
 from engine.errors import EngineError
 from engine.settings import LanguageModelSettings, Settings, SpeechSettings
 from engine.settings_file import data_folder
+from engine.systems import SYSTEMS, System
 
 SERVER_WAIT_S = 3.0
 LLAMA_EXTRA = "Run `make llm`: it compiles llama.cpp, which takes minutes, once."
@@ -211,6 +212,7 @@ def synthesiser(settings: Settings) -> Iterator[Finding]:
     if settings.speech.engine == "voxtream2":
         yield from _fetched(settings.speech.engine)
     yield _starter(settings)
+    yield from (_made_here(system, settings) for system in SYSTEMS)
     import espeakng_loader
 
     files = (espeakng_loader.get_library_path(), espeakng_loader.get_data_path())
@@ -236,6 +238,19 @@ def _starter(settings: Settings) -> Finding:
     name, names = roster.voice_model.rpartition(" ")[0], ", ".join(roster.own)
     text = f"starter, built in: {name} with the voices {names}; it can clone others"
     return ok("synthesiser", text, name, names)  # a pack of the person's own goes before ours
+
+
+def _made_here(system: System, settings: Settings) -> Finding:
+    """Whether a system's pack was made on this machine, which nobody has to do."""
+    from engine.tts import packs
+
+    if packs.is_made(system.name):
+        folder = str(packs.folder_of(system.name))
+        return ok("synthesiser", f"{system.title}, made on this machine in {folder}", folder)
+    text = f"{system.title} is not made on this machine (about {system.core_hours:g} core hours)."
+    if settings.speech.engine == system.name:
+        return fault("synthesiser", text, f"Make it with: {system.command}", system.name)
+    return ok("synthesiser", f"{text} Its command: {system.command}", system.name)
 
 
 def _fetched(name: str) -> Iterator[Finding]:

@@ -173,11 +173,14 @@ class ClipInspected:
 
 @dataclass(frozen=True)
 class VoicesChanged:
-    """`can_clone`: whether a recording can become another one."""
+    """`can_clone`: whether a recording can become another one. `has_rate`: whether they can be
+    asked for a speaking rate.
+    """
 
     names: tuple[str, ...]
     selected: str
     can_clone: bool = False
+    has_rate: bool = True
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ class Origin(StrEnum):
     BUILT_IN = "built in"  # with the program
     LISTED = "listed"  # can be fetched
     ADDED = "added"  # a file or folder of the person's own; it stays where it is
+    MADE = "made on this machine"  # trained here, by a command that the program names
     SERVER = "server"  # run by another program on this machine
 
 

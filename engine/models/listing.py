@@ -20,6 +20,8 @@ from engine.models.servers import TITLES, Served
 from engine.models.storage import default_store, size_on_disk, usable_path, with_needs
 from engine.settings import Settings
 from engine.settings_file import data_folder
+from engine.systems import SYSTEMS, System
+from engine.tts import packs
 from engine.tts.voxtream.files import pick as voices
 
 RECOGNISER, LANGUAGE_MODEL, VOICE = "recogniser", "language model", "voice"
@@ -41,6 +43,7 @@ def entries(settings: Settings, served: Sequence[Served] = ()) -> tuple[ModelEnt
     found = [
         *(_built_in(*each, used) for each in _BUILT_IN),
         *_listed(store, machine, used),
+        *(_made_here(each, used) for each in SYSTEMS),
         *(_added(each, machine, used) for each in added(data_folder())),
         *(_served(each, used) for each in served),
     ]
@@ -102,6 +105,27 @@ def _built_in(name: str, kind: str, title: str, licence: str, used: _Used) -> Mo
         attribution="comes with the program",
         folder="",
         in_use=name in used.names,
+    )
+
+
+def _made_here(system: System, used: _Used) -> ModelEntry:
+    made, folder = packs.is_made(system.name), packs.folder_of(system.name)
+    megabytes = size_on_disk(folder) // 1_000_000 if made else 0
+    return ModelEntry(
+        system.name,
+        f"{system.title}, a voice made on this machine",
+        VOICE,
+        Origin.MADE,
+        Presence.COMPLETE if made else Presence.MISSING,
+        megabytes=megabytes,
+        megabytes_here=megabytes,
+        memory_mb=0,
+        fits=True,
+        licence="GPL-3.0",
+        attribution="trained here, from nothing that is fetched",
+        folder=str(folder),
+        in_use=system.name in used.names,
+        obstacle="" if made else f"About {system.core_hours:g} core hours: {system.command}",
     )
 
 

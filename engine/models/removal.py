@@ -26,6 +26,11 @@ def remove(entry: ModelEntry) -> int:
             raise InvalidInput(
                 f"{entry.title} {entry.attribution}.", hint="Remove it with that program."
             )
+        case Origin.MADE:
+            raise InvalidInput(
+                f"{entry.title} took hours to make, so it stays.",
+                hint=f"Delete it yourself: {entry.folder}",
+            )
         case Origin.ADDED:
             forget(entry.folder, data_folder())
             return 0

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from engine import systems
 from engine.errors import ModelError
 from engine.settings import SpeechSettings
 from engine.settings_file import data_folder
-from engine.tts import voices
+from engine.tts import packs, voices
 from engine.tts.base import TtsModel
 from engine.tts.voxtream.files import place
 from engine.tts.voxtream.files.edition import CONFIG_FILE, VOICES_FOLDER, edition_of
@@ -49,8 +50,15 @@ def of_settings(settings: SpeechSettings) -> Roster:
             return Roster(ESPEAK, tuple(voice.name for voice in VOICES), can_clone=False)
         case "starter":
             return _of_pack(place.pack_folder())
+        case name if system := systems.find(name):
+            return _made_here(system)
         case _:
             return _fetched()
+
+
+def _made_here(system: systems.System) -> Roster:
+    named = voices.saved_voices(packs.made_folder(system) / packs.VOICES_FOLDER)
+    return Roster(system.name, tuple(saved.name for saved in named), can_clone=False)
 
 
 def _of_pack(folder: Path) -> Roster:

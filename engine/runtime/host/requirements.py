@@ -7,6 +7,7 @@ a wake phrase is judged by.
 import os
 from pathlib import Path
 
+from engine import systems
 from engine.asr.pick import check_language
 from engine.asr.wake.phrase import examine, normal
 from engine.asr.whisper.model import checked_folder
@@ -22,6 +23,7 @@ from engine.settings import (
     Settings,
     SpeechSettings,
 )
+from engine.tts import packs
 
 RANDOM_FLAG = "RUBATO_RANDOM_WEIGHTS"  # of tts/voxtream/loading.py, which imports torch
 
@@ -61,7 +63,11 @@ def _check(settings: Settings, key: str) -> None:
 
 
 def _check_fetched(engine: str) -> None:
-    """Of a voice that is fetched, something of each asset is there; loading looks closer."""
+    """Of a voice that is fetched, something of each asset is there, of one that is made here its
+    pack; loading looks closer.
+    """
+    if system := systems.find(engine):
+        packs.made_folder(system)
     if engine != "voxtream2" or os.environ.get(RANDOM_FLAG) == "1":
         return
     store = default_store()

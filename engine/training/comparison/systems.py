@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Final
 
 from engine.resources import resource
-from engine.settings_file import data_folder
+from engine.systems import SYSTEMS as MADE_HERE
 from engine.training.judge.talkers import FormantTalker, PackTalker, SessionTalker
 from engine.training.tasks import Place
+from engine.tts import packs
 from engine.tts.voices import saved_voices
 from engine.tts.voxtream.files.pack import VOICES_FOLDER
 
@@ -39,7 +40,7 @@ class System:
         """Where its pack lies; None = it has none."""
         if not self.pack:
             return None
-        return resource(SHIPPED) if self.pack == SHIPPED else data_folder() / "packs" / self.pack
+        return resource(SHIPPED) if self.pack == SHIPPED else packs.folder_of(self.pack)
 
     @property
     def present(self) -> bool:
@@ -63,5 +64,17 @@ SYSTEMS: Final = (
         headline="74 ms to the first packet, 4 x real time on a GPU; a rate that changes live",
         expected="the least error of the rate; about 2 words before sound",
         ours="the small codec, its decoder of pulses and the small speaker encoder",
+    ),
+    *(
+        System(
+            each.title,
+            each.name,
+            each.command,
+            each.core_hours,
+            each.headline,
+            each.expected,
+            each.ours,
+        )
+        for each in MADE_HERE
     ),
 )

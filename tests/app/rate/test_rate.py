@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.rate.panel import RatePanel
 from app.rate.trace import RateTrace
-from engine.api import Phase, PhaseChanged, RateMeasured, SetRate, SettingChanged
+from engine.api import Phase, PhaseChanged, RateMeasured, SetRate, SettingChanged, VoicesChanged
 
 
 @pytest.fixture
@@ -147,3 +147,17 @@ def test_the_trace_keeps_twenty_seconds_of_speech_and_no_silence(qtbot, theme) -
     now[0] += 3600.0
     trace.add(4.0, 3.9)
     assert trace.samples[-1][0] - newest < 1.0
+
+
+def test_a_voice_without_a_rate_says_so_and_gives_the_slider_back_to_one_with(
+    panel, posted
+) -> None:
+    panel.show_rate(4.0)
+    panel.on_event(VoicesChanged(("Ada",), "Ada", has_rate=False))
+    press(panel, Qt.Key.Key_Right)
+    assert not panel.slider.isEnabled()
+    assert "no rate" in panel.readout.text()
+    assert posted == []
+    panel.on_event(VoicesChanged(("Ada",), "Ada"))
+    press(panel, Qt.Key.Key_Right)
+    assert rates(posted) == [4.1]

@@ -79,7 +79,9 @@ class LoadedVoice:
         except EngineError as error:
             self._voice = model.voices()[0]
             self._tell(Notice(f"{error} Until then {self._voice.name} speaks."))
-        self._tell(VoicesChanged(voice_names(model), self._voice_name, model.info.can_clone))
+        names, info = voice_names(model), model.info
+        has_rate = info.rate_range is not None
+        self._tell(VoicesChanged(names, self._voice_name, info.can_clone, has_rate))
 
     def warm(self) -> None:
         """Take from the next reply what it would wait for; slow when the voice is a new one."""

@@ -1,0 +1,38 @@
+"""The synthesisers of the papers that come without a pack: each is trained on this machine.
+
+The one table of them. A row here makes a system known to settings, window, `rubato models`,
+`doctor`, `bench` and `compare`; its loader is named in `engine/tts/registry.py`.
+Invariant: imports nothing of the program, so that everybody may read it.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True)
+class System:
+    """`name` is that of the synthesiser, of its recipe in `engine/training/recipes` and of its
+    pack's folder. `core_hours` is what making its pack takes, of one core, with the wave maker
+    where it needs one of its own. `headline` is what its paper says of itself, `expected` what of
+    that must show here too, `ours` what is not the paper's.
+    """
+
+    name: str
+    title: str
+    core_hours: float
+    headline: str
+    expected: str
+    ours: str
+
+    @property
+    def command(self) -> str:
+        """What makes its pack and puts it where the program looks for it."""
+        return f"python -m engine.training all engine/training/recipes/{self.name}.toml --install"
+
+
+SYSTEMS: Final[tuple[System, ...]] = ()
+
+
+def find(name: str) -> System | None:
+    """The system of this name; None = it is no such synthesiser."""
+    return next((system for system in SYSTEMS if system.name == name), None)

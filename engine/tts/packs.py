@@ -1,0 +1,34 @@
+"""Where the packs lie that are made on this machine, and what is said where one is not there.
+
+Invariant: imports no torch, so that listing voices stays quick.
+"""
+
+from pathlib import Path
+from typing import Final
+
+from engine import systems
+from engine.errors import ModelError
+from engine.settings_file import data_folder
+
+CONFIG_FILE: Final = "config.json"
+VOICES_FOLDER: Final = "voices"
+
+
+def folder_of(name: str) -> Path:
+    """Where the pack of a system goes that is trained on this machine; need not exist."""
+    return data_folder() / "packs" / name
+
+
+def is_made(name: str) -> bool:
+    """Whether that pack is here."""
+    return (folder_of(name) / CONFIG_FILE).is_file()
+
+
+def made_folder(system: systems.System) -> Path:
+    """The folder of a system's pack. ModelError when it is not made yet."""
+    if not is_made(system.name):
+        raise ModelError(
+            f"{system.title} has not been made on this machine.",
+            hint=f"About {system.core_hours:g} core hours: {system.command}",
+        )
+    return folder_of(system.name)
