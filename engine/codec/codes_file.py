@@ -1,4 +1,5 @@
-"""What of a codec's file decides its codes, told without loading the codec.
+"""A hash of those tensors in a codec's file that decide its codes, computed without loading the
+codec.
 
 Invariant: imports no torch, so that listing voices stays quick.
 """
@@ -10,14 +11,14 @@ from typing import IO, Final
 
 from engine.errors import ModelError
 
-SPEAKING: Final = ("decoder.", "decoder_transformer.", "upsample.")  # the rest makes the codes
+SPEAKING: Final = ("decoder.", "decoder_transformer.", "upsample.")  # the others decide the codes
 AGAIN: Final = "Install the program again."
-_LARGEST_HEADER: Final = 10_000_000  # bytes; of some hundred tensors it is some ten thousand
+_LARGEST_HEADER: Final = 10_000_000  # bytes; a file of some hundred tensors has about ten thousand
 
 
 def codes_hash(file: Path) -> str:
-    """sha256 of all in a codec's file that decides its codes: another decoder has the same one.
-    ModelError when the file is missing or damaged.
+    """sha256 of everything in a codec's file that decides its codes; it stays the same when only
+    the decoder changes. ModelError when the file is missing or damaged.
     """
     digest = hashlib.sha256()
     try:
@@ -32,7 +33,8 @@ def codes_hash(file: Path) -> str:
 
 
 def _tensors(stream: IO[bytes]) -> list[tuple[str, bytes]]:
-    """Name and bytes of each tensor of a safetensors file, by name. ValueError when it is none."""
+    """Name and bytes of each tensor of a safetensors file, sorted by name. ValueError for other
+    files."""
     length = int.from_bytes(stream.read(8), "little")
     if length > _LARGEST_HEADER:
         raise ValueError("its header is too long")

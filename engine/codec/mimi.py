@@ -1,7 +1,7 @@
 """Mimi, the codec VoXtream speaks through, with its streaming state taken off the module.
 
 moshi keeps the state of a stream on the modules themselves, so two streams on one model would mix.
-Here a stream is a value: it is put on the modules for one call and taken off again.
+Here a stream is a value: it is attached to the modules for one call and detached afterwards.
 Invariant: between two calls the model holds no state, so any number of streams share its weights.
 One thread uses a model at a time.
 """
@@ -31,7 +31,7 @@ _SWITCHED_OFF = ExitStack()  # never left
 
 @dataclass
 class MimiStream:
-    """Where one stream stands: moshi's state objects by module name, owned by one session."""
+    """The state of one stream: moshi's state objects by module name, owned by one session."""
 
     states: dict[str, Any]
 
@@ -40,11 +40,12 @@ class Mimi:
     """Codes [B, K, T] <-> samples [B, 1, 1920 T] at 24 kHz; K = the codebooks in use."""
 
     def __init__(self, model: Any, codebooks: int, remake: Callable[[], Any] | None = None) -> None:
-        """`remake` loads the model again for the moment a tuned one has to encode; None = a tuned
-        one keeps its encoding half.
+        """`remake` loads the model again, which a tuned one needs in order to encode; None = a
+        tuned one keeps its encoding half.
         """
-        # moshi would capture its own graphs, and compile with a compiler nobody may have. Its
-        # switches are the whole process's: leaving one on a thread would turn it on for another.
+        # moshi would capture graphs of its own, and compile with a compiler that may not be
+        # installed. Its switches hold for the whole process: leaving one on one thread would turn
+        # it on again for another.
         _SWITCHED_OFF.enter_context(no_compile())
         _SWITCHED_OFF.enter_context(no_cuda_graph())
         self._model = model
@@ -59,22 +60,22 @@ class Mimi:
         return device
 
     def tune(self, codebooks: int, precision: Precision) -> None:
-        """Decode at most `codebooks`; on the CPU with products made for single frames, and without
-        the encoding half, which is loaded again for the moment a voice is made.
+        """Decode at most `codebooks` of them. On the CPU, use products made for single frames and
+        drop the encoding half, which is loaded again only while a voice is made.
         """
         self.codebooks = min(codebooks, self.codebooks)
         if self.device.type == "cpu":
             quicken(self._model, precision)
             if self._remake is not None:
                 for part in ENCODING:
-                    setattr(self._model, part, None)  # moshi looks at them, never calls them
+                    setattr(self._model, part, None)  # moshi reads them, never calls them
                 if precision is not Precision.FLOAT:  # a table adds in another order
                     tabled(self._model, self.codebooks)
             self._whole = False
 
     @torch.inference_mode()
     def open(self, batch: int = 1) -> MimiStream:
-        """A fresh stream, cold: as if silence without a past had been there."""
+        """A fresh stream without any past, as if only silence had come before."""
         with self._model.streaming(batch):
             return MimiStream(self._model.get_streaming_state())
 
@@ -101,7 +102,7 @@ class Mimi:
 
     @torch.inference_mode()
     def restart(self, stream: MimiStream) -> None:
-        """Make a stream fresh again, its tensors staying where they are."""
+        """Reset a stream without moving its tensors."""
         with self._resumed(stream):
             self._model.reset_streaming()
 
@@ -151,7 +152,8 @@ def random_mimi(codebooks: int, seed: int, device: torch.device = _CPU, **change
             torch.manual_seed(seed)
             model = loaders.get_mimi(None, config, device, codebooks)
             for name, buffer in model.named_buffers():
-                # moshi leaves the codebooks at zero; zero codebooks would decode all codes alike.
+                # moshi leaves the codebooks at zero, and then all codes would decode to the same
+                # samples.
                 if name.endswith("embedding_sum"):
                     buffer.normal_()
                 elif name.endswith("cluster_usage"):

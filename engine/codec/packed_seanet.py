@@ -1,10 +1,10 @@
 """Mimi's upsampling half (SEANet's decoder) as one packed graph, for the few columns of a frame.
 
-Columns lie one behind the other, [B, T, C]: a convolution is then the product of columns side by
-side, and an upsampling one a product whose halves overlap, without turning anything around. On one
-core it costs 4.9 ms a frame, moshi's code around packed and plain products 8.1.
-Invariant: it computes what moshi's module computes with the restored weights, however the columns
-are chunked. What a stream remembers is its state, as everywhere in moshi.
+Columns lie one after the other, [B, T, C]: then a convolution is a product of neighbouring columns,
+and an upsampling one a product whose halves overlap, and nothing has to be transposed. On one core
+it costs 4.9 ms a frame; moshi's code with packed and plain products costs 8.1. Invariant: it
+computes what moshi's module computes with the restored weights, however the columns are chunked.
+What a stream remembers is its state, as everywhere in moshi.
 """
 
 from dataclasses import dataclass, field
@@ -20,13 +20,13 @@ from torch import Tensor, from_numpy, nn
 from engine.nn.packed.product_graph import Array, ProductGraph
 from engine.nn.packed.quantise import Precision
 
-HEAVY = 1 << 20  # weights from which on a product waits for memory more than it computes
+HEAVY = 1 << 20  # with more weights than this, a product waits for memory longer than it computes
 _END = np.iinfo(np.int64).max
 
 
 @dataclass
 class LastColumns(State):
-    """What each convolution, in order, needs of the columns before, [B, .., C]."""
+    """The earlier columns that each convolution, in order, still needs, [B, .., C]."""
 
     columns: list[Tensor] = field(default_factory=list)
 
@@ -46,11 +46,11 @@ class PackedSeanet(StreamingModule[LastColumns]):
             graph.layer(layer)
         self._shapes = graph.shapes
         self._session = graph.finish()
-        # moshi asks the parameters of what stands around this for their device.
+        # moshi takes the device from the parameters of the enclosing module.
         self.nothing = nn.Parameter(torch.empty(0), requires_grad=False)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Columns [B, C, T] behind those the stream heard -> samples [B, 1, S]."""
+        """The stream's next columns [B, C, T] -> samples [B, 1, S]."""
         state = self._streaming_state or self._init_streaming_state(x.shape[0])
         feeds = {f"before{n}": columns.numpy() for n, columns in enumerate(state.columns)}
         feeds["x"] = x.transpose(1, 2).contiguous().numpy()
@@ -87,7 +87,8 @@ def _is_residual(layer: SEANetResnetBlock) -> bool:
 
 
 class _SeanetGraph(ProductGraph):
-    """Layer by layer; `x` is the name of the last value, `kept` the shapes [.., C] of the state."""
+    """Built layer by layer; `x` is the name of the last value, `shapes` those of the state [..,
+    C]."""
 
     def __init__(self, precision: Precision) -> None:
         super().__init__()
@@ -135,7 +136,7 @@ class _SeanetGraph(ProductGraph):
         self._shift(conv.bias)
 
     def _spread(self, conv: nn.ConvTranspose1d) -> None:
-        """Column t gives `step` columns for its own place and as many for the next one's."""
+        """Column t contributes `step` columns at its own place and as many at the next one's."""
         step, width = conv.stride[0], conv.out_channels
         weight = conv.weight.detach().permute(2, 1, 0).flatten(0, 1)  # [2 step C, C_in]
         self._multiply(weight, heavy=True)
@@ -151,7 +152,7 @@ class _SeanetGraph(ProductGraph):
         self._shift(conv.bias)
 
     def _joined(self, columns: int, width: int) -> str:
-        """x behind the columns kept from before."""
+        """The columns kept from before, followed by x."""
         self.shapes.append((columns, width))
         self._next("Concat", [f"before{len(self.shapes) - 1}", self.x], axis=1)
         return self.x

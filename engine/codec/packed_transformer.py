@@ -1,9 +1,9 @@
 """Mimi's decoding transformer as one packed graph, for the two columns a single frame has.
 
-With moshi's code around packed products it cost 9 ms of one core a frame, nearly all of it Python
-between some hundreds of small calls; as one graph it costs 3.5.
-Invariant: it computes what moshi's transformer computes with the restored weights, column by column
-or many at once. What a stream remembers is its state, as everywhere in moshi.
+moshi's code with packed products took 9 ms of one core a frame, nearly all of it Python between
+some hundreds of small calls; as one graph it takes 3.5. Invariant: it computes what moshi's
+transformer computes with the restored weights, column by column or many at once. What a stream
+remembers is its state, as everywhere in moshi.
 """
 
 import math
@@ -24,8 +24,8 @@ from engine.nn.transformer import Rotation, TransformerConfig
 
 @dataclass
 class HeardColumns(State):
-    """The last columns' keys and values [layers, 2, B, H, context, E], written around in a ring:
-    column p lies in slot p % context. `length` columns were heard in all.
+    """Keys and values of the last columns, [layers, 2, B, H, context, E], as a ring buffer: column
+    p lies in slot p % context. `length` counts all columns so far.
     """
 
     stored: Tensor = field(default_factory=lambda: torch.empty(0))
@@ -43,7 +43,7 @@ class HeardColumns(State):
         return columns
 
     def keep(self, new: Tensor) -> None:
-        """Write columns [layers, 2, B, H, T, E] that follow the `length` heard ones."""
+        """Write columns [layers, 2, B, H, T, E] behind the `length` earlier ones."""
         context, columns = self.stored.shape[4], new.shape[4]
         recent = min(columns, context)
         slots = torch.arange(self.length + columns - recent, self.length + columns) % context
@@ -73,11 +73,11 @@ class PackedMimiTransformer(StreamingModule[HeardColumns]):
         for number, layer in enumerate(origin.layers):
             graph.block(number, layer)
         self._stack = graph.finish(threads=1)
-        # moshi asks the parameters of what stands around this for their device.
+        # moshi takes the device from the parameters of the enclosing module.
         self.nothing = nn.Parameter(torch.empty(0), requires_grad=False)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Columns [B, T, D] behind those the stream heard -> [B, T, D]."""
+        """The stream's next columns [B, T, D] -> [B, T, D]."""
         state = self._streaming_state or self._init_streaming_state(x.shape[0])
         output = self._stack.run(
             x, self._rotation(state, x.shape[1]), state.stored, self._bias(state, x.shape[1])
@@ -108,7 +108,7 @@ class PackedMimiTransformer(StreamingModule[HeardColumns]):
 
 
 def packable(module: StreamingTransformer, precision: Precision) -> bool:
-    """Whether a transformer is of Mimi's kind, with widths that fill whole blocks."""
+    """Whether a transformer is built like Mimi's, with widths that fill whole blocks."""
     if precision is Precision.FLOAT:
         return False
     first: Any = module.layers[0]
@@ -133,7 +133,7 @@ class _MimiGraph(StackGraph):
         """hidden -> hidden through one of moshi's StreamingTransformerLayers."""
         mark, attention = f"l{layer}.", weights.self_attn
         normed = self._norm(mark + "normed", weights.norm1)
-        # Scaling a product's rows scales their blocks: nothing is rounded differently.
+        # Scaling a product's rows only scales their blocks, so the rounding stays the same.
         output = _scaled(attention.out_projs[0], weights.layer_scale_1)
         self.change = self.attention(layer, normed, attention.in_projs[0].weight, output)
         ready = self._norm(mark + "ready", weights.norm2)

@@ -20,7 +20,7 @@ from engine.codec.packed_transformer import PackedMimiTransformer, packable
 from engine.nn.packed.quantise import Precision
 
 ENCODING = ("encoder", "encoder_transformer", "downsample")
-FEW = 32  # output columns up to which a convolution is faster as a product
+FEW = 32  # output columns; up to this many, a convolution is faster as a product
 
 
 class ProductConv(nn.Conv1d):
@@ -36,7 +36,7 @@ class ProductConv(nn.Conv1d):
 
 
 def _pieces(x: Tensor, conv: nn.Conv1d) -> Tensor:
-    """What each output column of [B, C, S] is made from, [B, T, C k]."""
+    """The inputs that each output column is computed from: [B, C, S] -> [B, T, C k]."""
     reach = (conv.kernel_size[0] - 1) * conv.dilation[0] + 1
     pieces = x.unfold(2, reach, conv.stride[0])[..., :: conv.dilation[0]]  # [B, C, T, k]
     return pieces.transpose(1, 2).flatten(2)
@@ -78,8 +78,8 @@ class PlainProduct(nn.Module):
 
 
 class CodeTable(nn.Module):
-    """Stands where moshi's quantizer stood, for decoding alone: the codebooks in use as one table,
-    which spares 0.5 ms of a frame on one core and the memory of the others.
+    """Replaces moshi's quantizer, for decoding only: the codebooks in use as one table, which saves
+    0.5 ms a frame on one core, and the memory of the other codebooks.
     """
 
     def __init__(self, origin: Any) -> None:
@@ -107,8 +107,8 @@ def _books(quantizer: Any) -> list[Tensor]:
 
 
 def tabled(model: Any, codebooks: int) -> None:
-    """Let a codec decode that many codebooks from one table, where its quantizer is of Mimi's kind;
-    it cannot encode from then on.
+    """Make a codec decode that many codebooks from one table, if its quantizer is built like
+    Mimi's. It cannot encode afterwards.
     """
     quantizer = model.quantizer
     if isinstance(quantizer, SplitResidualVectorQuantizer) and codebooks > quantizer.n_q_semantic:

@@ -1,9 +1,8 @@
-"""The small codec of the starter voice: moshi's Mimi around our own smaller parts.
+"""The small codec of the starter voice: moshi's Mimi with smaller parts of our own.
 
-It is spoken through the same `Mimi` as the published one: frames of 80 ms at 24 kHz, the first
-codebook for what is said, the others for how it sounds.
-Invariant: the file carries its own shape, and either every tensor fits it or a ModelError says
-which does not.
+It is used through the same `Mimi` class as the published one: frames of 80 ms at 24 kHz; the first
+codebook holds what is said, the others how it sounds. Invariant: the file states its own shape, and
+either every tensor fits that shape or a ModelError names the one that does not.
 """
 
 import json
@@ -47,7 +46,8 @@ class Decoder(Enum):
 
 @dataclass(frozen=True)
 class SmallCodecConfig:
-    """Shape of one small codec; `blocks` ConvNeXt blocks a side, `layers` of each transformer."""
+    """Shape of one small codec: `blocks` ConvNeXt blocks on each side, `layers` in each
+    transformer."""
 
     decoder: Decoder
     codebooks: int
@@ -127,7 +127,7 @@ def _read(file: Path, device: torch.device) -> Any:
 
 
 def frozen(model: Any, device: torch.device) -> Any:
-    """The network on a device, only for use."""
+    """The network on a device, for inference only."""
     return model.to(device).eval().requires_grad_(False)
 
 
@@ -164,7 +164,7 @@ def _decoder(config: SmallCodecConfig) -> nn.Module:
                 kernel_size=7,
                 residual_kernel_size=3,
                 last_kernel_size=3,
-                norm="none",  # with weight normalisation the trial's latent carried nothing
+                norm="none",  # with weight normalisation the latents of a trial carried nothing
                 pad_mode="constant",
                 ratios=list(SEANET_RATIOS),
                 true_skip=True,

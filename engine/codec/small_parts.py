@@ -1,9 +1,9 @@
-"""Encoder and decoder of the small codec, on spectra instead of samples.
+"""Encoder and decoder of the small codec; they work on spectra instead of samples.
 
     samples ─▶ log spectra, 50 columns a second ─▶ ConvNeXt ─▶ 25 Hz latents
     25 Hz latents ─▶ 100 Hz ─▶ ConvNeXt ─▶ magnitude, phase ─▶ inverse FFT, overlap-add ─▶ samples
 
-`source` has another decoder on the same columns.
+`source.py` has another decoder on the same columns.
 
 Invariant: everything is causal, and streaming piece by piece equals the whole at once.
 """
@@ -22,7 +22,7 @@ HOP: Final = 240  # samples between spectra, 10 ms
 WINDOW: Final = 960
 FFT: Final = 1024
 BANDS: Final = 72
-FINE_BINS: Final = 44  # lowest bins kept apart, up to 1.07 kHz: they carry the pitch
+FINE_BINS: Final = 44  # lowest bins, not merged into bands, up to 1.07 kHz: they carry the pitch
 PAIR: Final = 2  # spectra in one encoder column
 UPSAMPLING: Final = 4  # spectra per latent column
 KERNEL: Final = 7
@@ -92,7 +92,7 @@ class SpectralEncoder(StreamingContainer):
 
     def __init__(self, width: int, blocks: int) -> None:
         super().__init__()
-        self.dimension = width  # moshi asks for it
+        self.dimension = width  # moshi reads it
         self.register_buffer("filters", mel_filters(FFT, BANDS), persistent=False)
         self.frames = Frames(WINDOW, FFT)
         self.enter = nn.Linear(PAIR * (BANDS + FINE_BINS), width)
@@ -151,7 +151,7 @@ class SpectralDecoder(Columns):
 
 class OverlapAdd(StreamingModule[_Past]):
     """Pieces [B, T, W], W a multiple of HOP, -> samples [B, 1, HOP T]; each piece is weighted by
-    the window [W], and what is not yet complete is kept.
+    the window [W], and samples that later pieces still add to are kept.
     """
 
     def __init__(self, window: Tensor) -> None:
@@ -184,14 +184,14 @@ def mel_filters(fft: int, bands: int, highest_hz: float = 12_000.0) -> Tensor:
     rising = (bins - edges[:-2]) / (edges[1:-1] - edges[:-2])
     falling = (edges[2:] - bins) / (edges[2:] - edges[1:-1])
     triangles = torch.minimum(rising, falling).clamp(min=0)
-    # Narrow triangles low down may miss every bin; the nearest bin then stands for the band.
+    # Narrow triangles at low frequencies may contain no bin; then the nearest bin is the band.
     nearest = (bins - edges[1:-1]).abs().argmin(dim=0)
     triangles[nearest, torch.arange(bands)] = triangles[nearest, torch.arange(bands)].clamp(min=0.1)
     return triangles / triangles.sum(dim=0)
 
 
 def mel_edges(bands: int, highest_hz: float = 12_000.0) -> Tensor:
-    """Hz of the edges of bands on the mel scale that overlap by half [bands + 2]."""
+    """Edges in Hz, [bands + 2], of bands on the mel scale that overlap by half."""
     highest_mel = 2595 * torch.log10(torch.tensor(1 + highest_hz / 700))
     mels = torch.linspace(0, float(highest_mel), bands + 2)
     return 700 * (10 ** (mels / 2595) - 1)

@@ -3,10 +3,9 @@
     25 Hz latents ─▶ 100 Hz columns ─▶ pitch ─▶ pulses ─▶ minimum-phase filter ─┐
                                     └─▶ two envelopes     noise ─▶ filter ───────┴─▶ samples
 
-Pitch and phase, which spectral decoders of this size blur, are right by construction (the
-source-filter model; with learned filters in DDSP, Engel et al., 2020).
-Invariant: everything is causal, and streaming piece by piece equals the whole at once, the noise
-included.
+Spectral decoders of this size blur pitch and phase; here both are exact by construction (the
+source-filter model; with learned filters in DDSP, Engel et al., 2020). Invariant: everything is
+causal, and streaming piece by piece equals the whole at once, the noise included.
 """
 
 from dataclasses import dataclass
@@ -27,7 +26,7 @@ from engine.codec.small_parts import (
 )
 
 WINDOW: Final = 2 * HOP  # of the source; half of it lies ahead of the column's samples
-FFT: Final = 2 * WINDOW  # as much again for the filter to ring
+FFT: Final = 2 * WINDOW  # twice as long, so that the filter can ring
 BINS: Final = FFT // 2 + 1
 PULSE_BANDS: Final = 96
 NOISE_BANDS: Final = 48
@@ -39,7 +38,7 @@ DEFAULT_SEED: Final = 24
 
 
 class Shape(NamedTuple):
-    """What is to be spoken, 100 columns a second: log of the pitch in Hz [B, T], log gains of the
+    """The sound to make, 100 columns a second: log of the pitch in Hz [B, T], log gains of the
     pulses [B, T, PULSE_BANDS] and of the noise [B, T, NOISE_BANDS].
     """
 
@@ -50,8 +49,8 @@ class Shape(NamedTuple):
 
 @dataclass
 class _SourceState(State):
-    """Turns of the pitch [B], the pulse's part that falls on the next sample [B], and how many
-    samples of noise went by [B]; tensors that stay where they are.
+    """Periods of the pitch so far [B], the part of the last pulse that falls on the next sample
+    [B], and the samples of noise so far [B]. The tensors never move.
     """
 
     turns: Tensor
@@ -83,7 +82,8 @@ class Source(StreamingModule[_SourceState]):
         return self._pulses(pitch, state)[:, None], self._noise(pitch, state)[:, None]
 
     def _pulses(self, pitch: Tensor, state: _SourceState) -> Tensor:
-        """One pulse a period, shared by the two samples it falls between and one sample late."""
+        """One pulse per period, split between the two samples it falls between, and one sample
+        late."""
         steps = (pitch.double() / SAMPLE_RATE).repeat_interleave(HOP, dim=1)
         turns = state.turns[:, None] + steps.cumsum(dim=1)
         whole = turns.floor()
@@ -129,7 +129,7 @@ class SourceDecoder(Columns):
         return self.samples(shape, shape.pitch)
 
     def shape(self, latents: Tensor) -> Shape:
-        """What the latents ask for."""
+        """The shape that the latents describe."""
         out = self.leave(self.columns(latents)).float()
         pitch, pulses, noise = out.split((1, PULSE_BANDS, NOISE_BANDS), dim=-1)
         return Shape(pitch[..., 0] + torch.tensor(MIDDLE_HZ).log(), pulses, noise)
@@ -147,7 +147,7 @@ class SourceDecoder(Columns):
 
 
 def minimum_phase(log_gains: Tensor) -> Tensor:
-    """The causal filter with these log gains [..., BINS], which rings least long: its spectrum.
+    """The spectrum of the causal filter with these log gains [..., BINS] that rings the shortest.
 
     By folding the cepstrum (Oppenheim and Schafer, Discrete-Time Signal Processing).
     """
@@ -161,7 +161,8 @@ def minimum_phase(log_gains: Tensor) -> Tensor:
 
 
 def _between(bands: int) -> Tensor:
-    """Values at the bands' middles -> values at all bins, straight lines between: [bands, BINS]."""
+    """The matrix [bands, BINS] from values at the bands' centres to linear interpolation at all
+    bins."""
     middles = mel_edges(bands)[1:-1]
     bins = torch.linspace(0, SAMPLE_RATE / 2, BINS)
     upper = torch.searchsorted(middles, bins).clamp(1, bands - 1)

@@ -1,1 +1,2 @@
-"""Parts neural models are made of: Llama blocks, sampling, packed low-bit products, CUDA graphs."""
+"""The parts that neural models are made of: Llama blocks, sampling, packed low-bit products, CUDA
+graphs."""

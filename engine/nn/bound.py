@@ -1,8 +1,7 @@
-"""A graph that reads and writes tensors where they lie.
+"""A graph that reads and writes its tensors in place.
 
-Handing arrays over and taking new ones back costs as much as a small graph itself: binding them
-once leaves one call.
-Invariant: what is bound stays alive as long as the binding, which its owner alone runs.
+Passing arrays in and getting new ones back costs as much as a small graph itself. Binding them once
+leaves a single call. Invariant: bound tensors live as long as the binding; only its owner runs it.
 """
 
 from collections.abc import Mapping

@@ -108,14 +108,14 @@ class FixedKvCache:
         return Stored(self._keys[layer], self._values[layer])
 
     def mask(self) -> Tensor:
-        """[1, S] to add to the scores, 0 up to and including `position`. Of True and False every
-        layer would make this anew.
+        """[1, S] to add to the scores, 0 up to and including `position`. From a mask of True and
+        False every layer would compute it again.
         """
         hidden = self._steps > self.position
         return torch.zeros_like(hidden, dtype=self._keys.dtype).masked_fill(hidden, -math.inf)[None]
 
     def load(self, cache: KvCache) -> None:
-        """Take over a growing cache's positions."""
+        """Copy the positions of a growing cache."""
         stored = cache.stored[..., : cache.length, :]
         self._keys[..., : cache.length, :] = stored[:, 0]
         self._values[..., : cache.length, :] = stored[:, 1]

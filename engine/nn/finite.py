@@ -1,4 +1,5 @@
-"""Weights are numbers: one NaN in a file would make all speech silence or noise, without a word.
+"""The check that weights are finite: one NaN in a file would turn all speech into silence or noise,
+without any error.
 
 Invariant: reads, never changes a tensor.
 """

@@ -34,7 +34,7 @@ class Graphed:
         return self._result
 
     def _capture(self) -> None:
-        """Warm up on a side stream, then record; what the calls wrote is the caller's to reset."""
+        """Warm up on a side stream, then record; the caller resets what these calls wrote."""
         stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
@@ -42,8 +42,9 @@ class Graphed:
                 self._function()
         torch.cuda.current_stream().wait_stream(stream)
         graph = torch.cuda.CUDAGraph()
-        # Only this thread is bound: others (language model, recogniser) may allocate meanwhile.
-        # torch stays on its own stream when capturing fails; the outer stream() goes back.
+        # Only this thread is restricted: others (language model, recogniser) may allocate
+        # meanwhile. torch stays on its own stream when capturing fails; the outer stream() goes
+        # back.
         with (
             torch.cuda.stream(torch.cuda.current_stream()),
             torch.cuda.graph(graph, capture_error_mode="thread_local"),

@@ -1,4 +1,4 @@
-"""Memory that loading used and the C library keeps.
+"""Memory that loading needed and the C library still holds.
 
 Invariant: changes no value; at worst it does nothing.
 """
@@ -8,8 +8,8 @@ import sys
 
 
 def return_freed_memory() -> None:
-    """Give freed memory back to the system, in some 10 ms. glibc keeps what was used and freed:
-    400 MB after packing the weights of the full-size model, 70 after Whisper heard an utterance.
+    """Give freed memory back to the system, in some 10 ms. glibc keeps freed memory: 400 MB after
+    the weights of the full-size model were packed, 70 MB after Whisper transcribed an utterance.
     """
     if sys.platform != "linux":
         return

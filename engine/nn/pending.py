@@ -1,6 +1,6 @@
-"""Results that are still to come, perhaps computed beside the caller.
+"""Results that are still pending, perhaps computed in parallel with the caller.
 
-ONNX Runtime's own worker computes them: no thread is made here.
+ONNX Runtime's own worker computes them; this file creates no thread.
 Invariant: what a computation reads stays alive until it is over; its error is raised in `wait()`.
 """
 
@@ -16,27 +16,28 @@ U = TypeVar("U")
 
 
 def _nothing() -> None:
-    """Nobody computes: there is nothing to wait for."""
+    """Nothing is being computed: there is nothing to wait for."""
 
 
 @dataclass(frozen=True)
 class Pending(Generic[T]):
-    """`wait()`, called once, gives the result. Who does not want it calls `settle()` instead, which
-    returns once nobody computes it any more.
+    """`wait()`, called once, returns the result. A caller that no longer wants it calls `settle()`
+    instead, which returns once the computation is over.
     """
 
     wait: Callable[[], T]
     settle: Callable[[], None] = _nothing
 
     def then(self, change: Callable[[T], U]) -> "Pending[U]":
-        """The result changed by a function that the waiting thread runs."""
+        """The result passed through a function, which runs on the waiting thread."""
         return Pending(lambda: change(self.wait()), self.settle)
 
 
 def beside(
     session: onnxruntime.InferenceSession, outputs: list[str], feeds: dict[str, Any]
 ) -> Pending[list[Any]]:
-    """Run a graph on a worker of its own pool, which must have at least two threads."""
+    """Run a graph on a worker of its session's thread pool, which must have at least two
+    threads."""
     run = _Run(feeds)
     session.run_async(outputs, feeds, run.end, None)
     return Pending(run.wait, run.settle)
@@ -46,13 +47,13 @@ class _Run:
     """One run on ONNX Runtime's worker, which calls `end`."""
 
     def __init__(self, feeds: dict[str, Any]) -> None:
-        self._feeds = feeds  # the worker reads these arrays where they lie
+        self._feeds = feeds  # the worker reads these arrays in place
         self._over = threading.Event()
         self._outputs: list[Any] = []
         self._fault = ""
 
     def end(self, outputs: list[Any], _: object, fault: str) -> None:
-        """The worker's last act."""
+        """Called by the worker when it is done."""
         self._outputs, self._fault = outputs, fault
         self._over.set()
 

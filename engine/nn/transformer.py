@@ -1,6 +1,6 @@
-"""Llama blocks as VoXtream uses them: phone, temporal and depth transformers are one code.
+"""Llama blocks as VoXtream uses them: the phone, temporal and depth transformers share this code.
 
-Invariant: forward never writes to the module; what a sequence remembers is the cache passed in.
+Invariant: forward never writes to the module; a sequence's memory is the cache that is passed in.
 Key and value heads are stored once, never expanded to the query heads.
 Letters: B batch, T new positions, S stored positions, D width, H query heads, G key/value heads,
 R = H / G query heads that share a key/value head, E head width.
@@ -16,7 +16,8 @@ from torch.nn import functional
 
 ROPE_BASE = 500_000.0
 # Llama 3.1 frequency scaling (public Llama 3.1/3.2 arithmetic): long waves are stretched 32 times,
-# waves shorter than a quarter of the first training context stay, those between are blended.
+# waves shorter than a quarter of the original training context are unchanged, those in between are
+# blended.
 ROPE_STRETCH = 32.0
 ROPE_LOW_FREQUENCY = 1.0
 ROPE_HIGH_FREQUENCY = 4.0
@@ -88,8 +89,8 @@ class Transformer(nn.Module):
     ) -> Tensor:
         """[B, T, D] new positions -> [B, T, D].
 
-        `mask` is [T, S], True where position t may read s, or added to the scores; None = all that
-        is stored.
+        `mask` is [T, S]: either booleans, True where position t may read s, or numbers to add to
+        the scores. None = every position may read all that is stored.
         """
         grouped = None if mask is None else group_mask(mask, self.config)
         for number, layer in enumerate(self.layers):
@@ -143,7 +144,7 @@ class Attention(nn.Module):
     def attend(self, queries: Tensor, stored: Stored, mask: Tensor | None) -> Tensor:
         config = self.config
         batch, _, length, width = queries.shape
-        # Query head h reads key/value head h // R, so R x T queries stand against one stored head.
+        # Query head h reads key/value head h // R, so one stored head serves R x T queries.
         rows = queries.reshape(batch, config.kv_heads, config.group * length, width)
         mixed = functional.scaled_dot_product_attention(
             rows, stored.keys, stored.values, attn_mask=mask
@@ -168,8 +169,8 @@ class Mlp(nn.Module):
 
 
 class Linear(nn.Module):
-    """A product without bias. torch's own draws first values for weights that are then replaced,
-    and on the meta device that alone imports its compiler: nine seconds.
+    """A product without bias. torch's own Linear draws initial values for weights that are then
+    replaced, and doing that on the meta device imports torch's compiler, which takes nine seconds.
     """
 
     def __init__(self, inputs: int, outputs: int) -> None:
@@ -200,7 +201,7 @@ class RmsNorm(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         # One kernel on CUDA, instead of eight for each of a frame's 160 norms.
-        same = x.to(self.scale.dtype)  # differs from the scale's in training only
+        same = x.to(self.scale.dtype)  # the dtypes differ in training only
         return functional.rms_norm(same, self.scale.shape, self.scale, NORM_EPS)
 
 

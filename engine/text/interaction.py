@@ -1,7 +1,7 @@
-"""The words of conversation itself: what people say into somebody else's speech, to halt them or to
-go along.
+"""The words that steer a conversation: what people say while somebody else speaks, to stop them or
+to show that they listen.
 
-"Go on" is not among them: too many voices' "one moment" sounds like it to a recogniser. Invariant:
+"Go on" is not among them: to a recogniser, many voices' "one moment" sounds like it. Invariant:
 lower-case words and single spaces; no text both halts and nods.
 """
 
@@ -22,16 +22,16 @@ NODS = (
     *("wow", "oh wow", "really", "oh really", "got it", "i know", "true", "oh okay", "go ahead"),
     *("interesting", "that's right", "perfect"),
 )
-# What lets somebody go on who was halted.
+# What lets a speaker go on after a halt.
 GOES_ON = (
     *("go on", "resume", "continue", "carry on", "keep going", "go ahead"),
     *("keep reading", "continue reading", "keep talking", "continue talking", "unpause"),
     *("resume reading", "you can go on"),
 )
-# What is said to stop somebody, and is believed while it is being said.
+# What is said to stop somebody, and is acted on while it is still being said.
 COMMANDS = frozenset(("stop", "wait", "cancel", "quiet", "pause"))
 _SPELLINGS = ("mm", "mmm", "hmm", "mhmm", "ya", "ok")
-# Words of those who show that they listen; alone, they do not ask for the floor.
+# Words that show that somebody listens; on their own they do not ask for the floor.
 NODDING = frozenset((*_SPELLINGS, *(word for nod in NODS for word in nod.split())))
 
 
@@ -47,12 +47,12 @@ def _bare(text: str) -> str:
 
 
 def lets_go_on(text: str) -> bool:
-    """Whether all of it asks to go on with what was being said."""
+    """Whether the whole text asks to go on with what was being said."""
     return _bare(text) in GOES_ON
 
 
 def halts(text: str) -> bool:
-    """Whether all of it asks for silence ("wait a moment"); too short to be told from a nod by its
-    length.
+    """Whether the whole text asks for silence ("wait a moment"). Such texts are too short to tell
+    from a nod by their length.
     """
     return _bare(text) in HALTS

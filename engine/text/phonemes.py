@@ -1,10 +1,10 @@
 """From words to phones while the text is still coming: libespeak-ng, word by word.
 
-How a word sounds can depend on its neighbours ("the apple", "to go", "it is"). A word is given out
-as soon as nothing that may follow can change it, and held for one word otherwise, so that word by
-word sounds like the whole text.
-Invariant: phones depend on the sequence of words alone, never on when they were pushed.
-One thread uses an Espeak: the library keeps its state in globals.
+How a word sounds can depend on its neighbours ("the apple", "to go", "it is"). A word is released
+as soon as nothing that may follow can change its sound, and otherwise held for one word, so that
+the text sounds the same word by word as all at once. Invariant: phones depend on the sequence of
+words alone, never on when they were pushed. One thread uses an Espeak: the library keeps its state
+in globals.
 """
 
 import re
@@ -15,25 +15,26 @@ from typing import Any, Final
 from engine.errors import ModelError
 
 MARKS: Final = ".,?!"
-"""Marks the voice was trained with; all others become one of these or nothing."""
+"""Punctuation marks the voice was trained with; all others become one of these or nothing."""
 _MARK_OF: Final = {";": ",", ":": ",", "—": ",", "–": ",", "…": "."} | {
     mark: mark for mark in MARKS
 }
-_STRENGTH: Final = {"": 0, ",": 1, ".": 2, "!": 3, "?": 4}  # "?!" is a question, "..." one stop
+_STRENGTH: Final = {"": 0, ",": 1, ".": 2, "!": 3, "?": 4}  # "?!" is a question, "..." a full stop
 _VOWELS: Final = frozenset("aeiouæɑɒɔəɚɛɜɝɪɨʊʌøœɐɞɘɵɤɯyʉᵻ")
 _SYLLABIC: Final = "\u0329"
 _LANGUAGE_FLAG: Final = re.compile(r"\([^)]+\)")  # espeak marks foreign words "(fr)...(en-us)"
 _EDGE: Final = re.compile(r"^\W+|[^\w']+$")
-_NEIGHBOURS: Final = 3  # words of the clause before, as context
-_FILLER: Final = "context"  # a word that starts with a consonant and reduces nothing before it
+_NEIGHBOURS: Final = 3  # words before it in the clause, as context
+_FILLER: Final = "context"  # starts with a consonant and reduces no word before it
 _PROBES: Final = (f" {_FILLER}", " apple", "")  # a consonant, a vowel, and the end may follow
 _MAX_WORD: Final = 200  # characters; longer is not a word
-_AUDIBLE_START: Final = 3  # phones; before that many no word is held, so that speech can begin
+_AUDIBLE_START: Final = 3  # phones; no word is held before these, so that speech can begin
 
 
 @dataclass(frozen=True)
 class PhonedWord:
-    """Phones of one pushed word in IPA with stress marks, and the mark behind it ("" = none)."""
+    """Phones of one pushed word in IPA with stress marks, and the punctuation after it ("" =
+    none)."""
 
     phones: tuple[str, ...]
     mark: str = ""
@@ -67,12 +68,13 @@ class WordPhonemizer:
 
     def __init__(self, espeak: Espeak) -> None:
         self._espeak = espeak
-        self._before: deque[str] = deque(maxlen=_NEIGHBOURS)  # words of this clause given out
+        self._before: deque[str] = deque(maxlen=_NEIGHBOURS)  # released words of this clause
         self._held: str | None = None
         self._given = 0  # phones
 
     def push(self, text: str) -> list[PhonedWord]:
-        """The next word with its punctuation; words that are now certain, maybe none."""
+        """Take the next word with its punctuation; return the words that are now certain, maybe
+        none."""
         word, mark = split_mark(text)
         ready = []
         if self._held is not None:
@@ -85,7 +87,7 @@ class WordPhonemizer:
         return ready
 
     def finish(self) -> list[PhonedWord]:
-        """No more words: the held one, if any."""
+        """No more words follow; return the held one, if any."""
         if self._held is None:
             return []
         last = self._give(self._held, "")
@@ -114,8 +116,8 @@ class WordPhonemizer:
         return self._counted(word, following, groups)
 
     def _counted(self, word: str, following: str, groups: list[list[str]]) -> tuple[str, ...]:
-        """As _sound, when words were joined: neighbours are cut off by how many phones they have
-        alone, which joining does not change.
+        """Like _sound, when espeak joined words: the neighbours are cut off by the number of phones
+        they have alone, which joining does not change.
         """
         flat = [phone for group in groups for phone in group]
         before = sum(self._alone(neighbour) for neighbour in self._before)
@@ -129,7 +131,7 @@ class WordPhonemizer:
 
 
 def split_mark(text: str) -> tuple[str, str]:
-    """The word without outer punctuation, and the one mark that stands for what followed it."""
+    """The word without outer punctuation, and one mark for the punctuation after it."""
     text = text[:_MAX_WORD].strip()
     tail = text[len(text.rstrip("".join(_MARK_OF) + "\"'”’)]}»")) :]
     marks = [_MARK_OF[letter] for letter in tail if letter in _MARK_OF]

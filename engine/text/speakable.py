@@ -1,16 +1,16 @@
 """The filter between a language model and a voice: deltas of a reply in, spoken words out.
 
-Invariant: the words depend on the text alone, never on how it was cut into deltas, and a word is
-given out as soon as nothing that may follow can change it; when a token that is spoken is complete,
-all words of the tokens before it are out; figures in groups wait for their last group.
+Invariant: the words depend on the text alone, never on how it was cut into deltas. A word is
+released as soon as nothing that may follow can change it. When a spoken token is complete, all
+words of the tokens before it are out; only figures in groups wait for their last group.
 
 A token is held back for three reasons. It may be a group of figures ("020 7946 0958", "10 000"):
-all groups, nine at most, wait for the first token that is none, a number alone for that one token.
-Its reading may depend on the next token ("5" before "May", "$1.5" before "million", "St." before a
-name): it waits until that token is complete. Or its pause may: a dash, a bracket or the end of a
-line may follow a word without punctuation; such a word waits for the first visible character behind
-it. Language models send that character in the same delta as the space before it, so nothing is
-lost; and the first word of a reply does not even wait for that.
+all groups, nine at most, wait for the first token that is not a group; a single number waits for
+one token. Its reading may depend on the next token ("5" before "May", "$1.5" before "million",
+"St." before a name): it waits until that token is complete. Or its pause may: a dash, a bracket or
+the end of a line may follow a word without punctuation; such a word waits for the first visible
+character after it. Language models send that character in the same delta as the space before it, so
+no time is lost, and the first word of a reply does not even wait for that.
 """
 
 from engine.text.rules.reader import Reader
@@ -29,7 +29,8 @@ class Speakable:
         self._ended = False
 
     def push(self, delta: str) -> list[Word]:
-        """The words that became certain; any string is welcome. Nothing after end()."""
+        """Take more text, any string; return the words that became certain. Not allowed after
+        end()."""
         if self._ended:
             return []
         words: list[Word] = []

@@ -1,8 +1,8 @@
-"""How many syllables an English word has, for rates in syllables per second before there is any
-sound to measure.
+"""How many syllables an English word has, so that rates in syllables per second are known before
+there is any sound to measure.
 
 Invariant: at least 1 for anything with a letter, 0 otherwise. Letters joined by hyphens ("A-M") and
-capitals without vowels ("GPU" has one, "PDF" has none) count as they are said.
+capitals that are spelled out ("PDF", "GPU") count letter by letter.
 """
 
 import re

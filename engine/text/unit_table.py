@@ -14,7 +14,7 @@ from types import MappingProxyType
 class Unit:
     """`pint` is pint's name; `singular` and `plural` are spoken in answers; `also` are further
     spoken forms, `typed` the symbols in lower case. `signs` are the symbols as texts write them,
-    with spaces between; `read` says how they are read aloud, where not as pint calls the unit.
+    with spaces between; `read` says how they are read aloud, where that differs from pint's name.
     """
 
     pint: str
@@ -27,7 +27,7 @@ class Unit:
 
     @property
     def american(self) -> str:
-        """How a sign of it is read, in the singular."""
+        """How its sign is read aloud, in the singular."""
         name = self.pint.replace("_", " ").replace("/", " per ").replace("metre", "meter")
         for power, word in (("**2", "square "), ("**3", "cubic ")):
             if name.endswith(power):

@@ -1,1 +1,1 @@
-"""Transformer stacks in few bits for the processor, as ONNX Runtime graphs."""
+"""Transformer stacks with low-bit weights for the CPU, as ONNX Runtime graphs."""

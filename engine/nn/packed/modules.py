@@ -1,4 +1,5 @@
-"""Low-bit products and transformer stacks on the CPU, as modules with the faces of the plain ones.
+"""Low-bit products and transformer stacks on the CPU, as modules with the same interface as the
+plain ones.
 
 Invariant: a packed module computes what the plain one computes with the restored weights.
 """
@@ -63,15 +64,15 @@ class PackedTransformer(nn.Module):
     def start(
         self, x: Tensor, rotation: Rotation, cache: KvCache, mask: Tensor | None = None
     ) -> Pending[Tensor]:
-        """As forward(), beside the caller where there are two threads. The cache must be left alone
-        until wait(), which stores the new positions.
+        """Like forward(), but in parallel with the caller where there are two threads. The cache
+        must not be touched until wait(), which stores the new positions.
         """
         output = self._stack.start(x, rotation, cache.stored, _bias(cache, x.shape[1], mask))
         return output.then(lambda advanced: _store(advanced, cache))
 
 
 def _store(output: Advanced, cache: KvCache) -> Tensor:
-    """Store what new positions left; their hidden [B, T, D]."""
+    """Store the keys and values of new positions; return their hidden states [B, T, D]."""
     cache.append_all(output.stored)
     return output.hidden
 

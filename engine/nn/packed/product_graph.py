@@ -1,8 +1,8 @@
 """An ONNX graph under construction, whose products run in ONNX Runtime's block-quantised kernels.
 
-Why not torch: on the machine this was written on, two rows times a 1024 x 16384 matrix took 3.2 ms
-in bf16, 1.75 ms in int8 and 1.16 ms in 4 bits with torch's kernels, and 0.70 ms in int8 and 0.66 ms
-in 4 bits with these (one core). A whole stack is one graph, so Python runs once per step.
+Why not torch: on the machine where this was written, two rows times a 1024 x 16384 matrix took 3.2
+ms in bf16, 1.75 ms in int8 and 1.16 ms in 4 bits with torch's kernels, but 0.70 ms in int8 and 0.66
+ms in 4 bits with these (one core). A whole stack is one graph, so Python runs once per step.
 Invariant: a compiled graph never changes; it holds its weights once, packed.
 """
 
@@ -21,10 +21,10 @@ INT8_COMPUTE = (
     4  # MatMulNBits' accuracy level: activations rounded to int8 per block, VNNI products
 )
 
-SPIN_US = "20"  # that a thread waits awake for its part of the next product
-# Bytes of an output's weights from which on they are multiplied in two halves. The kernels read
-# four outputs' weights side by side, and processors fetch ahead only within a page of 4096 bytes:
-# two rows times 8192 x 1024 in 4 bits took 360 us of one core, with the inputs in halves 245.
+SPIN_US = "20"  # how long a thread busy-waits for its part of the next product
+# An output with more bytes of weights than this is multiplied in two halves. The kernels read the
+# weights of four outputs side by side, and processors prefetch only within a page of 4096 bytes:
+# two rows times 8192 x 1024 in 4 bits took 360 us of one core, and 245 with the inputs in halves.
 LONG_ROW = 4096
 
 _INTEGERS = {
@@ -109,9 +109,10 @@ class ProductGraph:
         options.intra_op_num_threads = threads
         options.log_severity_level = 3
         options.enable_cpu_mem_arena = False  # it grows by powers of two
-        # Waiting threads must not burn the cores the window and the devices need: on two busy cores
-        # spinning without end took 162 ms of CPU for a frame's depth steps, sleeping 88. A moment
-        # of it costs nothing (90.0 ms of CPU a frame, 90.7 asleep) and saves 5 to 9 % of the time.
+        # Waiting threads must not use up the cores that the window and the devices need: on two
+        # busy cores a frame's depth steps took 162 ms of CPU with endless spinning and 88 with
+        # sleeping. Spinning for a moment costs nothing (90.0 ms of CPU a frame against 90.7 with
+        # sleeping) and saves 5 to 9 % of the time.
         options.add_session_config_entry("session.intra_op.allow_spinning", "1")
         options.add_session_config_entry("session.force_spinning_stop", "1")
         options.add_session_config_entry("session.intra_op.spin_duration_us", SPIN_US)
@@ -124,7 +125,7 @@ class ProductGraph:
         return session
 
     def _weight(self, name: str, value: Array) -> str:
-        """A constant handed over beside the graph: inside it, it would stay in memory twice."""
+        """A constant passed beside the graph; inside the graph it would stay in memory twice."""
         self._weights[name] = value
         tensor = TensorProto(name=name, dims=value.shape, data_location=TensorProto.EXTERNAL)
         tensor.data_type = helper.np_dtype_to_tensor_dtype(value.dtype)
@@ -137,6 +138,7 @@ class ProductGraph:
 
 
 def _described(name: str, shape: list[Any]) -> Any:
-    """An input or output, fp32 but for counts and codes; a layer's own has its number behind."""
+    """An input or output, fp32 except for counts and codes; the name of a layer's own ends in its
+    number."""
     kind = _INTEGERS.get(name.rstrip("0123456789"), TensorProto.FLOAT)
     return helper.make_tensor_value_info(name, kind, shape)

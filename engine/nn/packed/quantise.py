@@ -1,4 +1,4 @@
-"""Weights in few bits: how a matrix is rounded, and what was lost.
+"""Weights in few bits: how a matrix is rounded and restored.
 
 Invariant: rounding is per block of consecutive inputs of one output row, symmetric around zero, and
 deterministic.
@@ -10,14 +10,15 @@ from enum import Enum
 import torch
 from torch import Tensor
 
-# Inputs that share a scale. Measured for the depth transformer's products of one frame on one core:
-# 4 bits 86, 78, 59, 49 ms with 32, 64, 128, 256; 8 bits 116 and 106 ms with 64 and 128. From 128 to
-# 256 a frame's depth costs 15 % less CPU in all; its logits are 29.0 instead of 27.7 % off fp32 (on
-# random weights), and as many codes stay the same. From 64 to 128 two rows cost 25 % less in 8 bits
-# and 40 rows 18 %; the temporal logits are 1.46 instead of 1.32 % off.
+# Inputs that share a scale. The depth transformer's products of one frame took, on one core, 86,
+# 78, 59 and 49 ms in 4 bits with blocks of 32, 64, 128 and 256, and 116 and 106 ms in 8 bits with
+# 64 and 128. In 4 bits, 256 instead of 128 saves 15 % of the CPU time of a frame's depth steps; the
+# logits are then 29.0 instead of 27.7 % off fp32 (on random weights), and as many codes stay the
+# same. In 8 bits, 128 instead of 64 makes two rows 25 % and 40 rows 18 % cheaper; the temporal
+# logits are 1.46 instead of 1.32 % off.
 INT8_BLOCK, INT8_COARSE_BLOCK, INT4_BLOCK = 64, 128, 256
-# Shrunken scales that are tried per block of 4 bits, keeping the best: on normal weights the error
-# falls from 11.1 to 10.3 %, that of plain blocks half as long.
+# Smaller scales that are tried for each block in 4 bits; the best is kept. On normally distributed
+# weights the error falls from 11.1 to 10.3 %, which is that of unshrunk blocks half as long.
 INT4_SHRINK = (0.92, 0.85)
 
 
@@ -73,7 +74,7 @@ def quantise(weight: Tensor, precision: Precision) -> Quantised:
 
 
 def restore(quantised: Quantised) -> Tensor:
-    """The matrix [N, K] fp32 that a packed product really multiplies with."""
+    """The matrix [N, K], fp32, that a packed product really multiplies by."""
     codes = quantised.codes
     if quantised.bits == 4:
         codes = torch.stack((codes & 15, codes >> 4), dim=-1).flatten(-2)
@@ -89,7 +90,8 @@ def _codes(blocks: Tensor, scales: Tensor, bits: int) -> Tensor:
 
 
 def _shrunk(blocks: Tensor, scales: Tensor) -> Tensor:
-    """Per block the scale, of the full one and the shrunken ones, with the least squared error."""
+    """For each block the scale with the least squared error, among the full one and the smaller
+    ones."""
     best, least = scales, _error(blocks, scales)
     for shrink in INT4_SHRINK:
         candidate = scales * shrink

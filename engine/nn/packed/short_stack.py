@@ -1,11 +1,11 @@
-"""A Llama stack for short sequences that begin anew all the time, like the codes of one frame.
+"""A Llama stack for short sequences that keep restarting, like the codes of one frame.
 
-With so few positions copying a cache and calling small functions around the products is what takes
-the time: here keys and values are written where they lie, attention is one call, and nothing is
-allocated. In tests/benchmarks/voxtream_speed.py, on one core with other work beside it, the codes
-of a full-size frame took 77 ms of CPU with PackedTransformer called from Python, and 58 ms so (with
-the widest products halved as well).
-Invariant: a step computes what PackedTransformer computes; buffers belong to one sequence.
+With so few positions, most of the time goes into copying a cache and calling small functions around
+the products. Here keys and values are written in place, attention is one call, and nothing is
+allocated. In tests/benchmarks/voxtream_speed.py, on one core with other work running, the codes of
+a full-size frame took 77 ms of CPU with PackedTransformer called from Python, and 58 ms this way
+(with the widest products also split in halves). Invariant: a step computes what PackedTransformer
+computes; buffers belong to one sequence.
 """
 
 from collections.abc import Iterable
@@ -42,13 +42,13 @@ class ShortStack:
         self.session = graph.compiled(threads=threads)
 
     def open(self, batch: int, first: int) -> "ShortSequence":
-        """Buffers for sequences that begin with `first` positions at once."""
+        """Buffers for sequences whose first step has `first` positions."""
         return ShortSequence(self, batch, first)
 
 
 class ShortSequence:
-    """One sequence at a time: fill `opening`, run(0); then fill `following` and run(1), run(2) ..
-    for one more position each. `hidden` holds that of the last position then.
+    """One sequence at a time: fill `opening`, then run(0); fill `following`, then run(1), run(2) ..
+    for one more position each. `hidden` then holds the last position's hidden state.
     """
 
     def __init__(self, stack: ShortStack, batch: int, first: int) -> None:
@@ -73,12 +73,13 @@ class ShortSequence:
             self._steps.append(Bound(stack.session, inputs, outputs))
 
     def run(self, step: int) -> None:
-        """Step 0 begins anew; no other may be left out."""
+        """Step 0 starts a new sequence; no later step may be left out."""
         self._steps[step].run()
 
 
 class _ShortGraph(LlamaGraph):
-    """Attention that keeps keys and values in place, and the last position's hidden alone."""
+    """Attention that keeps keys and values in place; only the last position's hidden state is
+    returned."""
 
     def angles(self, rotation: Rotation) -> None:
         self.constant("cos", rotation.cos.numpy())

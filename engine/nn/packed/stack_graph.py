@@ -1,9 +1,9 @@
 """Transformer stacks as one graph each: the attention they all share, and Llama's blocks.
 
-Attention reads the past where it lies: scores against past and new positions are computed apart and
-joined, so no cache is copied.
-Invariant: a stack's graph writes nothing; the keys and values of new positions are outputs.
-Letters as in transformer.py; M slots of the past, of which the bias says which may be read.
+Attention reads the past in place: scores for past and for new positions are computed separately and
+then joined, so no cache is copied. Invariant: a stack's graph writes nothing; the keys and values
+of new positions are outputs. Letters as in transformer.py; M: slots of the past (the bias says
+which of them may be read).
 """
 
 import math
@@ -26,7 +26,7 @@ HIDDEN_SCORE = -1e30  # what a masked position's score gets; -inf would give NaN
 
 @dataclass(frozen=True)
 class Advanced:
-    """What a stack made of new positions: hidden [B, T, D], and keys and values to keep,
+    """What a stack computed for new positions: hidden [B, T, D], and keys and values to store,
     [layers, 2, B, G, T, E].
     """
 
@@ -56,8 +56,8 @@ class CompiledStack:
         return self._advanced(self._session.run(OUTPUTS, feeds))
 
     def start(self, x: Tensor, rotation: Rotation, past: Tensor, bias: Array) -> Pending[Advanced]:
-        """As run(), beside the caller where there is a second thread, else in wait(). The arguments
-        must stay as they are until then.
+        """Like run(), but in parallel with the caller where there is a second thread, else in
+        wait(). The arguments must not change until wait() has returned.
         """
         feeds = self._feeds(x, rotation, past, bias)
         if self._threads > 1:
@@ -84,8 +84,8 @@ class CompiledStack:
 
 
 class StackGraph(ProductGraph):
-    """What blocks are built from; `hidden` is the name of the stack's last value so far, `change`
-    that of what is still to be added to it, which the next norm does on its way.
+    """The operations that blocks are built from. `hidden` is the name of the stack's last value so
+    far; `change` names what still has to be added to it, which the next norm does.
     """
 
     def __init__(self, config: TransformerConfig, precision: Precision) -> None:
@@ -125,7 +125,7 @@ class StackGraph(ProductGraph):
         return self.product(mark + "mixed", mark + "out", output, self._precision)
 
     def normed(self, y: str, kind: str, weights: list[str], epsilon: float) -> str:
-        """hidden + change, which becomes hidden, through a norm of a kind; returns y."""
+        """hidden + change, which becomes the new hidden, through a norm of this kind; returns y."""
         if not self.change:
             self.add(kind, [self.hidden, *weights], [y], axis=-1, epsilon=epsilon)
             return y
@@ -136,11 +136,11 @@ class StackGraph(ProductGraph):
         return y
 
     def _of(self, name: str, layer: int) -> str:
-        """An input as a layer gets it; here all share one."""
+        """The name of a layer's input; here all layers share one."""
         return name
 
     def _queries(self, layer: int, name: str, *, axis: int) -> str:
-        """The positions of a value whose outputs a layer has to give; here all of them."""
+        """The positions of a value for which a layer has to compute outputs; here all of them."""
         return name
 
     def _stack_inputs(self) -> dict[str, list[Any]]:

@@ -1,10 +1,10 @@
-"""A Llama stack for sequences whose layers look ahead: each layer has rows that are final, kept as
-keys and values, and an open tail that is computed again when the sequence grows.
+"""A Llama stack for sequences whose layers look ahead: each layer has final rows, stored as keys
+and values, and a tail of open rows that are computed again when the sequence grows.
 
-Of the last layer only the rows somebody will ask for are computed. That, and one graph for all
-layers, took a word of four phones of the full-size model from 57 to 42 ms of CPU on one core.
-Invariant: what is computed is what Block computes layer by layer; nothing is written to.
-Letters as in transformer.py; layer l has T_l open rows behind S_l final ones.
+The last layer computes only the rows that somebody asks for. That, and one graph for all layers,
+reduced the cost of a four-phone word in the full-size model from 57 to 42 ms of CPU on one core.
+Invariant: the result is what Block computes layer by layer; no input is written to. Letters as in
+transformer.py; layer l has T_l open rows after S_l final ones.
 """
 
 from collections.abc import Iterable, Sequence
@@ -30,9 +30,9 @@ from engine.nn.transformer import (
 
 
 class OpenLayer(NamedTuple):
-    """What a layer is given: inputs of its first open rows [B, H, D], which the outputs of the
-    layer below follow; its final keys and values [B, G, S, E]; and of all its open rows the angles,
-    and which of the S + T rows they see, [T, S + T].
+    """What a layer gets: the inputs of its first open rows [B, H, D] (those of the other open rows
+    are the outputs of the layer below), its final keys and values [B, G, S, E], the angles of all
+    its open rows, and which of the S + T rows each of them sees, [T, S + T].
     """
 
     inputs: Tensor
@@ -42,7 +42,7 @@ class OpenLayer(NamedTuple):
 
 
 class MadeLayer(NamedTuple):
-    """Of a layer's open rows the inputs [B, T, D], and keys and values [B, G, T, E]."""
+    """A layer's open rows: their inputs [B, T, D], and keys and values [B, G, T, E]."""
 
     inputs: Tensor
     keys: Tensor
@@ -51,15 +51,16 @@ class MadeLayer(NamedTuple):
 
 @dataclass(frozen=True)
 class Tail:
-    """What was computed: hidden [B, T - skipped, D] behind the last norm, and layer by layer."""
+    """The result: hidden [B, T - skipped, D] after the last norm, and the open rows of each
+    layer."""
 
     hidden: Tensor
     layers: tuple[MadeLayer, ...]
 
 
 def plain_tail(stack: Transformer, new: Tensor, layers: Sequence[OpenLayer], skipped: int) -> Tail:
-    """New rows [B, P, D] through all layers; the last layer's first `skipped` open rows are asked
-    for by nobody.
+    """New rows [B, P, D] through all layers; nobody needs the first `skipped` open rows of the last
+    layer.
     """
     outputs, last = [], len(layers) - 1
     for number, (block, layer) in enumerate(zip(stack.layers, layers, strict=True)):
@@ -122,7 +123,8 @@ class PackedTail(nn.Module):
 
 
 class _TailGraph(LlamaGraph):
-    """Every layer with its own rows, angles and bias; the last one gives those asked for."""
+    """Every layer has its own rows, angles and bias; the last one computes only the rows asked
+    for."""
 
     def __init__(self, config: TransformerConfig, precision: Precision) -> None:
         super().__init__(config, precision)
@@ -132,7 +134,8 @@ class _TailGraph(LlamaGraph):
         self.constant("axis2", np.array([2], dtype=np.int64))
 
     def block(self, layer: int, weights: Block) -> None:
-        """What the layer below gave, behind this layer's first inputs, through one block."""
+        """This layer's first inputs, followed by the output of the layer below, through one
+        block."""
         if self.change:
             self.add("Add", [self.hidden, self.change], [f"below{layer}"])
             self.hidden, self.change = f"below{layer}", ""

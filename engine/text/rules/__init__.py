@@ -1,1 +1,1 @@
-"""How what is written is said: one page a kind of token."""
+"""How written text is read aloud: one file for each kind of token."""

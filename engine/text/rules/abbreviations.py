@@ -18,7 +18,7 @@ _TITLES = {
 }  # fmt: skip
 """Before a name; never the end of a sentence."""
 
-_BARE_TITLES = frozenset({"Mr", "Mrs", "Ms", "Mt", "Prof"})  # also known without their dot
+_BARE_TITLES = frozenset({"Mr", "Mrs", "Ms", "Mt", "Prof"})  # also recognised without their dot
 
 _WORDS = {
     "etc": "et cetera", "approx": "approximately", "dept": "department", "est": "estimated",
@@ -38,13 +38,14 @@ _WORDS = {
     "rm": "room", "ea": "each", "bd": "boulevard", "av": "avenue", "fl": "floor",
     "bldg": "building",
 }  # fmt: skip
-"""With their dot only; capitals allowed."""
+"""Recognised with their dot only; capitals allowed."""
 
 _BEFORE_FIGURE = frozenset("no nos nr vol fig eq ch pp pg sec p art c b d ste rm".split())
 """Read as abbreviations only with a figure after them: "No." is also an answer."""
 
 _REAL_WORDS = frozenset("ea fl av ed al co temp max min sec sq ca ref para misc".split())
-"""Words or names of their own: the dot may simply end the sentence, so something must follow."""
+"""These are also words or names: their dot may simply end the sentence, so something must
+follow."""
 
 _DOTTED = {
     "e.g": "for example,", "i.e": "that is,", "a.k.a": "also known as", "w.r.t": "with respect to",
@@ -62,7 +63,8 @@ _BARE = {
     "TL;DR": "in short", "TLDR": "in short", "Blvd": "Boulevard", "Ave": "Avenue",
     "Hwy": "Highway", "Apt": "Apartment",
 }  # fmt: skip
-"""Read so without any dot. The last rows: capitals that a synthesiser would read as a word."""
+"""Read this way without any dot. The last rows are capitals that a synthesiser would read as a
+word."""
 
 _INITIALISM = re.compile(r"(?:[A-Za-z]\.){1,6}[A-Za-z]")
 _MAY_END = frozenset("etc jr sr inc ltd co corp esq bros al".split())
@@ -162,7 +164,7 @@ def letter_a(core: str, context: Context) -> Reading | None:
 
 
 def _with_own_comma(expansion: str, context: Context) -> Reading:
-    """A reading that brings its own mark keeps it unless the text has one."""
+    """A reading that ends with a mark of its own keeps it unless the text has one."""
     words = expansion.rstrip(",:")
     own = expansion[len(words) :]
     if own:
@@ -173,7 +175,7 @@ def _with_own_comma(expansion: str, context: Context) -> Reading:
 
 
 def _names_something(context: Context) -> bool:
-    """A name follows: a capital that is not a sentence's first word."""
+    """Whether a name follows: a capital that does not begin a sentence."""
     after = context.after
     if after in ("Who", "Will"):
         return True

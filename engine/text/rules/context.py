@@ -1,7 +1,7 @@
-"""What a rule may know about a token's neighbours, and what it answers.
+"""What a rule may know about a token's neighbours, and what it returns.
 
-Invariant: a rule that looks at the next token before it is there raises NeedNext; so a token is
-held back exactly when its reading depends on the next one, and never longer.
+Invariant: a rule that looks at the next token before it has arrived raises NeedNext, so a token is
+held back exactly as long as its reading depends on the next one.
 """
 
 import re
@@ -37,7 +37,8 @@ _VERB_LIKE = frozenset("was is has as this his its sees us plus thus always perh
 
 
 class NeedNext(Exception):
-    """The reading depends on the next token, which is not there yet. Never leaves this package."""
+    """The reading depends on the next token, which has not arrived yet. Never leaves this
+    package."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,8 @@ class Currency:
 class Reading:
     """Spoken words of one token. A word may end with a mark of its own inside the token.
 
-    `mark` None: the token's own punctuation stays. `currency`: a number is said, its currency is
-    still owed by the token that follows.
+    `mark` None: the token's own punctuation stays. `currency`: the number has been said, and its
+    currency still has to be said after the next token.
     """
 
     words: tuple[str, ...]
@@ -74,7 +75,7 @@ class Past:
 @dataclass(frozen=True)
 class Context:
     """The neighbourhood of one token. `tail` is its trailing punctuation as written, `opened` what
-    stood before it (quotes, brackets). `following` None: not there yet; "" nothing follows.
+    stood before it (quotes, brackets). `following` None: not known yet; "": nothing follows.
     """
 
     past: tuple[Past, ...] = ()  # newest first, at most two
@@ -101,7 +102,7 @@ class Context:
 
     @property
     def after_number(self) -> bool:
-        """A number stands right before, without any punctuation between."""
+        """Whether a number stands directly before, without punctuation in between."""
         return bool(self.past and not self.past[0].mark and _NUMERIC.fullmatch(self.past[0].core))
 
     @property
@@ -144,7 +145,7 @@ class Context:
 
 
 Rule = Callable[[str, Context], Reading | None]
-"""(core, context) -> how it is said, or None: another rule's business."""
+"""(core, context) -> how it is said; None when another rule has to decide."""
 
 
 def say(words: str, mark: str | None = None) -> Reading:

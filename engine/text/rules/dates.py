@@ -1,7 +1,7 @@
 """Dates, years and times of day.
 
 Invariant: a bare number is a day only beside the name of a month and a year only where the words
-around it say so or the number has the look of a year and nothing is counted with it.
+around it say so, or where it looks like a year and counts nothing.
 """
 
 import re
@@ -174,7 +174,7 @@ def time(core: str, context: Context) -> Reading | None:
     """5:30, 5:30 pm, 17:05, 5pm, 9am-5pm, 10:30-11:00, 3:1"""
     point = _POINT.fullmatch(core)
     french = _FRENCH.fullmatch(core)
-    if french and (len(french[1]) == 1 or french[3]):  # rather how long than when
+    if french and (len(french[1]) == 1 or french[3]):  # a duration rather than a time of day
         minutes = units.quantity(french[2], "min") if french[3] else numbers.number(french[2])
         return say(f"{units.quantity(french[1], 'h')} {minutes}")
     if french or (point and (point[3] or _half_follows(context))):
@@ -212,7 +212,7 @@ def full_name(word: str) -> str:
 
 
 def _half(letter: str) -> str:
-    """Capitals with hyphens are spelled by every synthesiser; "AM" would become a word."""
+    """Every synthesiser spells out capitals with hyphens; "AM" would become a word."""
     return letter.upper() + "-M"
 
 
@@ -224,7 +224,7 @@ def _half_mark(core: str, context: Context) -> str | None:
 
 
 def _clock(match: re.Match[str], context: Context) -> str:
-    """The words of a matched time. Only a full hour needs to know whether "pm" follows."""
+    """The words of a matched time. Only for a full hour does it matter whether "pm" follows."""
     groups = match.groups()
     hour, half = int(groups[0]), groups[-1]
     minutes = groups[1] if len(groups) == 4 else "00"
@@ -256,7 +256,7 @@ def _two_figures(text: str) -> str:
 
 
 def _date(month_number: int, day_number: int, year_text: str) -> str:
-    """The date in words, "" for one that no calendar has."""
+    """The date in words, "" for a day that does not exist."""
     if not (1 <= month_number <= 12 and 1 <= day_number <= 31):
         return ""
     value = int(year_text)

@@ -77,7 +77,7 @@ def ordinal(core: str, context: Context) -> Reading | None:
 
 
 def fraction(core: str, context: Context) -> Reading | None:
-    """1/2, 3/4, 2/3rds, 1½; "5 1/2" goes on from the whole number before."""
+    """1/2, 3/4, 2/3rds, 1½; in "5 1/2" it continues the whole number before it."""
     rating = _RATING.fullmatch(core)
     if rating:
         return say(f"{numbers.number(rating[1])} out of {numbers.number(rating[2])}")

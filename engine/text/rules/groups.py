@@ -1,8 +1,8 @@
 """Figures written in groups with spaces between: thousands, telephone numbers, cards, codes.
 
-Invariant: groups are one number only if they are written as one is written somewhere: in threes
-after a first group, as a card, or as the telephone numbers of a country (phonenumbers knows all
-of them; it is loaded with the first run of groups, which costs 25 ms, once).
+Invariant: groups are one number only if numbers are written like that somewhere: in threes after a
+first group, like a card number, or like the telephone numbers of a country (phonenumbers knows all
+of them; the first run of groups loads it, which takes 25 ms once).
 """
 
 import re
@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from engine.text.rules import numbers
 from engine.text.rules.context import SENTENCE_STARTERS, Context
 
-LONGEST = 9  # groups: those of the longest bank account number
+LONGEST = 9  # groups, as many as the longest bank account number has
 _REGIONS = "US GB DE FR IN ES IT AU JP CH NZ BR CN NL PL SE".split()
-"""Where numbers without a country code are looked up; every country's are known behind a plus."""
+"""Countries in which numbers without a country code are looked up; after a plus every country's are
+known."""
 
 _BEGIN = re.compile(r"[^\w\s]{0,3}(?:\d{1,7}\)?|\(\d{2,5}\))|[A-Z]{2}\d\d", re.ASCII)
 _NEXT = re.compile(r"\(?\d[\d().,–-]*[^\w\s]*|[A-Z]{4}", re.ASCII)
@@ -36,7 +37,7 @@ _LINKS = frozenset("is number no nr code at now".split())
 
 
 def cued(context: Context) -> bool:
-    """Whether the words before speak of a number that is dialled or typed: "call", "PIN is"."""
+    """Whether the words before announce a number that is dialled or typed: "call", "PIN is"."""
     words = [past.core.lower() for past in context.past]
     return any(
         word in _CUES and all(link in _LINKS for link in words[:place])
@@ -50,7 +51,8 @@ def begins(text: str) -> bool:
 
 
 def continues(run: Sequence[str], text: str) -> bool:
-    """Whether `text` may be the next group; a lone figure only behind a longer group."""
+    """Whether `text` may be the next group; a single figure may be one only after a longer
+    group."""
     if (
         len(run) == LONGEST
         or not begins(run[0])
@@ -77,7 +79,7 @@ def thousands(run: Sequence[str], context: Context) -> int:
 
 def code(run: Sequence[str], context: Context, *, entire: bool) -> int:
     """How many tokens at the beginning of a run are said figure by figure; 0 if none. `entire`:
-    none of the run was read yet, so that it may be a national number.
+    nothing of the run has been read yet, so that it may be a national number.
     """
     for size in range(len(run), 1, -1):
         text = re.sub(r"[^\w)]+$", "", " ".join(run[:size]))
@@ -88,7 +90,7 @@ def code(run: Sequence[str], context: Context, *, entire: bool) -> int:
 
 
 def words_of(text: str) -> list[str]:
-    """A code in words, with a pause behind every group but the last."""
+    """A code in words, with a pause after every group except the last."""
     words: list[str] = []
     for group in re.findall(r"\+?\d+|[A-Z]+", re.sub(r"[()]", "", text)):
         words += _group(group)
@@ -97,7 +99,7 @@ def words_of(text: str) -> list[str]:
 
 
 def international(text: str) -> str:
-    """A number with its country code, in the groups of that country; "" if there is no such."""
+    """A number with its country code, in the groups of that country; "" if it is not valid."""
     import phonenumbers
 
     try:
@@ -120,7 +122,8 @@ def _is_dialled(text: str, context: Context) -> bool:
 
 
 def _is_known(text: str) -> bool:
-    """Whether a country writes its telephone numbers so; what may be thousands is none."""
+    """Whether a country writes its telephone numbers like this; a text that may be thousands does
+    not count."""
     if not _NATIONAL.fullmatch(text) or re.fullmatch(_THOUSANDS, text):
         return False
     return any(_is_number_of(region, text) for region in _REGIONS)
@@ -130,7 +133,7 @@ def _is_number_of(region: str, text: str) -> bool:
     import phonenumbers
 
     number = phonenumbers.parse(text, region)
-    if not phonenumbers.is_valid_number(number):  # cheaper by far than the groups
+    if not phonenumbers.is_valid_number(number):  # much cheaper than formatting it
         return False
     grouped = phonenumbers.Leniency.STRICT_GROUPING
     matches = phonenumbers.PhoneNumberMatcher(text, region, leniency=grouped)

@@ -1,6 +1,6 @@
 """Addresses: web links, bare domains, e-mail, handles, file paths, network addresses.
 
-Invariant: of a web link only the host is said; its path, query and fragment never are.
+Invariant: only the host of a web link is said, never its path, query or fragment.
 """
 
 import re

@@ -1,5 +1,5 @@
-"""Punctuation: where a token falls into several words, and the one mark that is left of what
-surrounds a word.
+"""Punctuation: where a token is split into several words, and which single mark stands for the
+punctuation around a word.
 
 Invariant: a mark is "" or one of . , ? ! ; : and a pause that only comes from a bracket or a dash
 (soft) gives way to every written mark.
@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from engine.text.stream.piece import Piece
 
 ELLIPSIS = "…"
-"""Stands for a mark that the next token decides: a pause or a full stop."""
+"""Stands for a mark that depends on the next token: a pause or a full stop."""
 
 DASHES = frozenset({"-", "–", "—", "―", "--", "---"})
 
 SENTENCE_END = ".!?…。！？"  # full-width punctuation ends sentences too
 CLOSERS = "\"')]}»”’*_"
-"""May stand behind the mark that ends a word."""
+"""These may follow the mark that ends a word."""
 
 _BREAK = re.compile(
     r"[—―]+|(?<!\w)–+(?!\d)|–+(?!\w|[$€£¥])|(?<=[a-z])–+(?=[a-z])"  # a tight en dash may be a range
@@ -43,7 +43,8 @@ def ends_sentence(text: str) -> bool:
 
 @dataclass(frozen=True)
 class Peeled:
-    """A token without what surrounds it. `soft`: the mark is only a bracket's or a dash's pause."""
+    """A token without its surrounding punctuation. `soft`: the mark is only the pause of a bracket
+    or dash."""
 
     core: str
     opened: str
@@ -53,7 +54,7 @@ class Peeled:
 
 
 def split(piece: Piece) -> list[Piece]:
-    """The parts of a token that are words of their own, each with the marks behind it."""
+    """The parts of a token that are words of their own, each with the marks after it."""
     if _ADDRESS.search(piece.text):
         return [piece]
     piece = piece.replace(_OPTIONAL_PLURAL, lambda match: match[1])
@@ -69,8 +70,8 @@ def split(piece: Piece) -> list[Piece]:
 
 
 def peel(text: str) -> Peeled:
-    """Take quotes, brackets and punctuation off; a token without letters or figures is all tail,
-    unless it is a sign of its own.
+    """Take quotes, brackets and punctuation off. A token without letters or figures is all tail,
+    unless it is a sign with a reading of its own.
     """
     if not any(char.isalnum() for char in text):
         return _peel_signs(text)
@@ -88,7 +89,7 @@ def peel(text: str) -> Peeled:
 
 
 def mark_of(tail: str) -> str:
-    """The one mark of a run of punctuation; ELLIPSIS if the next token decides."""
+    """The one mark for a run of punctuation; ELLIPSIS if it depends on the next token."""
     for mark in "?!":
         if mark in tail:
             return mark

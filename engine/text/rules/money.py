@@ -200,7 +200,8 @@ def _amount(sign: str, figure: str, scale: str | None, symbol: str, context: Con
 
 
 def _priced(figure: str, sign: str) -> Currency | None:
-    """The currency that is said with a figure before it; a rate, 0.92 EUR, is no price."""
+    """The currency that is said with a figure before it; an exchange rate, 0.92 EUR, is not a
+    price."""
     currency = _CODES.get(sign) or _SIGNS.get(sign)
     rate = sign in _CODES and figure.startswith("0")
     priced = currency and currency.cent and not rate and _IN_HUNDREDTHS.fullmatch(figure)

@@ -1,8 +1,8 @@
 """Numbers in American English words: cardinals, ordinals, years, digits, fractions.
 
-Invariant: what these functions return has no digits in it, for any digits given. Our own forty
-lines and not num2words at run time: its import costs 0.13 s (it loads every language) and it says
-"and" and commas that would have to be removed again; the tests use it as their oracle.
+Invariant: no result contains a digit, whatever digits come in. Why not num2words: its import takes
+0.13 s (it loads every language) and its "and" and commas would have to be removed again. The tests
+use it as their oracle.
 """
 
 import re
@@ -22,10 +22,10 @@ _IRREGULAR = {
     "nine": "ninth",
     "twelve": "twelfth",
 }
-_MOST_DIGITS = 15  # beyond the trillions nobody follows; digit by digit then
+_MOST_DIGITS = 15  # nobody can follow more; longer numbers are read digit by digit
 
 NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+"
-"""A number as written, without its sign; to be put into a group."""
+"""A number as written, without its sign, as part of other patterns."""
 
 _NO_PART_BEFORE, _NO_PART_BEHIND = r"(?<![\w.,'])", r"(?![.,']?\d)"
 _FOREIGN = re.compile(
@@ -54,12 +54,13 @@ UNICODE_FRACTIONS = {
 
 
 def american(text: str) -> str:
-    """`text` with the numbers of other countries as NUMBER has them: 1.234,5; 1'234.5; 3,14."""
+    """`text` with other countries' numbers rewritten the American way, as NUMBER expects them:
+    1.234,5; 1'234.5; 3,14."""
     return _FOREIGN.sub(_american, text)
 
 
 def cardinal(value: int) -> str:
-    """`value` >= 0 in words; digit by digit from 10^15 on."""
+    """`value`, at least 0, in words; from 10^15 on digit by digit."""
     if value >= 10**_MOST_DIGITS:
         return digits(str(value))
     if value < 1000:
@@ -141,7 +142,7 @@ def code(text: str) -> str:
 
 
 def is_one(text: str) -> bool:
-    """Whether a number as written takes the singular: 1, and what is less than a whole."""
+    """Whether a number as written takes the singular: 1, and fractions below 1."""
     bare = text.lstrip("+-–~≈<>≤≥=")
     top, slash, bottom = bare.partition("/")
     part = slash and top.isdecimal() and bottom.isdecimal() and int(top) < int(bottom)
@@ -149,7 +150,8 @@ def is_one(text: str) -> bool:
 
 
 def fraction(numerator: int, denominator: int) -> str:
-    """ "three quarters", "two fifths"; "eight out of ten"; "x over y" where nobody has a word."""
+    """ "three quarters", "two fifths"; "eight out of ten"; "x over y" where there is no word for
+    it."""
     top = cardinal(numerator)
     if (denominator in (10, 100) and numerator > 1) or numerator == denominator:
         return f"{top} out of {cardinal(denominator)}"

@@ -1,8 +1,8 @@
-"""Reads plain pieces aloud: finds each one's reading among its neighbours and settles its mark.
+"""Finds how each plain piece is read aloud among its neighbours, and decides its mark.
 
 Invariant: between two calls at most one token is kept, either not yet read (its reading depends on
 the next one) or read up to its last word (whose mark depends on what follows); of figures in groups
-("020 7946 0958") all groups are kept until a token comes that is none.
+("020 7946 0958") all groups are kept until a token comes that is not one.
 """
 
 import re
@@ -24,12 +24,12 @@ _NO_MARK = frozenset("“‘«€£¥₹¿¡°")
 
 _SHORT_LINE = 50  # characters; a longer line was probably wrapped, so its end means nothing
 _SHORT_ITEM = 4  # words; shorter list items are read as one enumeration
-_LONGEST_WORD = 64  # letters; longer ones are no words, and no synthesiser expects them
+_LONGEST_WORD = 64  # letters; longer ones are not words, and no synthesiser expects them
 
 
 @dataclass(frozen=True)
 class _Held:
-    """A token that is read when the next one is known. `text`: without quotes before it."""
+    """A token that is read once the next one is known. `text`: without quotes before it."""
 
     piece: Piece
     peeled: Peeled
@@ -55,7 +55,7 @@ class Reader:
         self._line_words = 0
 
     def feed(self, element: Element) -> list[Word]:
-        """The words that became certain by the next element."""
+        """The words that became certain with the next element."""
         self._line_words += 1
         match element:
             case Pause():
@@ -74,7 +74,7 @@ class Reader:
         return words
 
     def first_word(self) -> list[Word]:
-        """The first word of a reply goes out with the space behind it, whatever may follow."""
+        """The first word of a reply is released at the space after it, whatever may follow."""
         return [] if self._started else self._release("")
 
     def on_line(self, start: int, end: int, *, new: bool) -> None:
@@ -84,7 +84,7 @@ class Reader:
         self._line_end = end
 
     def ahead(self, ahead: Ahead, block: Block) -> list[Word]:
-        """What the beginning of the next token decides; `block` is the line before it."""
+        """The words that the beginning of the next token decides; `block` is the line before it."""
         if not ahead.lines:
             return [] if _may_give_mark(ahead.char) else self._release("")
         mark = self._line_mark(ahead, block)
@@ -128,7 +128,7 @@ class Reader:
         return words
 
     def _inches(self, peeled: Peeled) -> Peeled:
-        """A straight quote behind a figure that closes no quotation is the sign of inches."""
+        """A straight quote after a figure means inches, unless it closes a quotation."""
         self._quoted = self._quoted or '"' in peeled.opened
         if '"' not in peeled.tail:
             return peeled
@@ -138,7 +138,8 @@ class Reader:
         return replace(peeled, core=peeled.core + "″", tail=peeled.tail[1:])
 
     def _read_run(self, following: str) -> list[Word]:
-        """Read what is held: a code group by group, thousands as one number, the rest in turn."""
+        """Read the held tokens: a code group by group, thousands as one number, others one by
+        one."""
         run, self._run = self._run, []
         words: list[Word] = []
         entire = len(run) > 1
@@ -193,7 +194,7 @@ class Reader:
         return words
 
     def _give(self, words: list[Word]) -> list[Word]:
-        """All words but a last one without a mark, which something may still follow."""
+        """All words except a last one without a mark, because a mark may still follow it."""
         out = self._release("")
         if words[-1].text[-1] not in _MARKS:
             self._last = words.pop()
@@ -201,7 +202,7 @@ class Reader:
         return out + words
 
     def _attach(self, peeled: Peeled) -> None:
-        """Punctuation that stands alone belongs to the word before it."""
+        """Attach punctuation that stands alone to the word before it."""
         mark = "." if peeled.mark == ELLIPSIS else peeled.mark
         if self._last is None or not mark:
             return
@@ -212,7 +213,7 @@ class Reader:
             self._last = Word(last.text + mark, last.start, last.end)
 
     def _release(self, mark: str) -> list[Word]:
-        """Give out the last word, with `mark` or its soft one unless it has its own."""
+        """Release the last word, with `mark` or its soft mark unless it has its own."""
         last, self._last = self._last, None
         if last is None:
             return []
@@ -222,7 +223,7 @@ class Reader:
         return [Word(last.text + (mark or self._soft), last.start, last.end)]
 
     def _line_mark(self, ahead: Ahead, block: Block) -> str | None:
-        """The mark of a line's last word; None while the next line must be seen."""
+        """The mark of a line's last word; None while it depends on the next line."""
         if ahead.lines > 1 or block in (Block.HEADING, Block.ROW):
             return "."
         if not ahead.char:
@@ -259,7 +260,8 @@ def _may_give_mark(char: str) -> bool:
 
 
 def _spoken(word: str) -> list[str]:
-    """The letters of a word with its mark, in parts of a bearable length; none without letters."""
+    """The letters of a word with its mark, in parts of a manageable length; none if it has no
+    letters."""
     body = word.rstrip(_MARKS)
     letters = symbols.speakable_letters(body)
     if not letters:

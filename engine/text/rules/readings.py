@@ -1,4 +1,5 @@
-"""How one token is said among its neighbours: the rules in their order, and what is made of parts.
+"""How one token is said among its neighbours: the rules in their order, and the tokens that are
+read part by part.
 
 Invariant: every token has a reading, and a part of a token is read by the same rules as a whole.
 """
@@ -31,7 +32,7 @@ _NARROW: tuple[Rule, ...] = (
     *abbreviations.RULES,
 )
 _WIDE: tuple[Rule, ...] = symbols.RULES
-"""The first rule that answers wins; the last of the wide ones answers always."""
+"""The first rule that returns a reading wins; the last one always returns one."""
 
 _LEADS = {
     "~": "about", "≈": "about", "~=": "about", "<": "less than", ">": "more than",
@@ -84,7 +85,8 @@ def _led(core: str, context: Context) -> Reading | None:
 
 
 def _spread(core: str, context: Context) -> Reading | None:
-    """10-15, 5-10%, 9am-5pm, 10-15km, Mon-Fri, 30–June; what both sides end with is said once."""
+    """10-15, 5-10%, 9am-5pm, 10-15km, Mon-Fri, 30–June; an ending that both sides share is said
+    once."""
     match = _SPREAD.fullmatch(core)
     if not match or not (_has_figure(core) or dates.full_name(match[1])):
         return None
@@ -108,7 +110,7 @@ def _spread(core: str, context: Context) -> Reading | None:
 
 
 def _side(text: str, context: Context, whole: str) -> Reading | None:
-    """One side of a range; of one with an en dash, which joins nothing else, it may be any word."""
+    """One side of a range. With an en dash, which is used for nothing else, it may be any word."""
     if name := dates.full_name(text):
         return Reading((name,))
     return _narrow(text, context) or (read(text, context) if "–" in whole else None)
@@ -146,7 +148,7 @@ def _pair(core: str, context: Context) -> Reading | None:
 
 
 def _compound(core: str) -> Reading | None:
-    """mid-1990s, 19th-century, 20-year-old: figures joined to words are read part by part."""
+    """mid-1990s, 19th-century, 20-year-old: figures with hyphens and words, read part by part."""
     if not _COMPOUND.fullmatch(core):
         return None
     parts: list[str] = []

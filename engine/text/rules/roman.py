@@ -31,7 +31,8 @@ _WITH_PRONOUN = frozenset(
     "think am i'm know love believe guess hope have want need will can can't wish like feel mean "
     "see say don't didn't do must should might may".split()
 )
-"""Verbs that make an "I" before them the pronoun; not "was" or "had": Elizabeth I was queen."""
+"""Before these verbs "I" is the pronoun. "was" and "had" are not among them: Elizabeth I was
+queen."""
 
 
 def numeral(core: str, context: Context) -> Reading | None:
@@ -64,7 +65,7 @@ def numeral(core: str, context: Context) -> Reading | None:
 
 
 def unowned(core: str, context: Context) -> Reading | None:
-    """the XIX century; MMXXIV, which is no word"""
+    """the XIX century; MMXXIV, which is not a word"""
     if len(core) < 2 or not _NUMERAL.fullmatch(core) or core.endswith("s"):
         return None
     if not context.tail and context.after.lower() in ("century", "centuries"):

@@ -1,6 +1,7 @@
-"""Signs between words, names with signs in them, and whatever no other rule took.
+"""Signs between words, names with signs in them, and everything that no other rule took.
 
-Invariant: `anything` answers every token, and its words hold letters, hyphens and apostrophes only.
+Invariant: `anything` has a reading for every token, and its words contain only letters, hyphens and
+apostrophes.
 """
 
 import re
@@ -132,7 +133,7 @@ def molecule(core: str, context: Context) -> Reading | None:
 
 
 def code_name(core: str, context: Context) -> Reading | None:
-    """A4, B12, MP3, 4K, H2O: one word, so that a single letter is not read as an article."""
+    """A4, B12, MP3, 4K, H2O: as one word, so that a single letter is not read as an article."""
     if not _LETTERS_AND_FIGURES.fullmatch(core):
         return None
     parts = []
@@ -164,7 +165,7 @@ def called(core: str, context: Context) -> Reading | None:
 
 
 def anything(core: str, context: Context) -> Reading:
-    """The last resort: words and numbers are kept, known signs are said, the rest is dropped."""
+    """The fallback: words and numbers are kept, known signs are said, the rest is dropped."""
     core = re.sub(r"(?:(?<=\w)|^)\.(?=[^\W\d])", " dot ", core)
     return say(_words(core))
 
@@ -205,7 +206,7 @@ def _leading_value(text: str) -> float | None:
 
 
 def _greek(letter: str) -> str:
-    """The name of a Greek letter; one in other letters is a symbol, no text."""
+    """The name of a Greek letter; one among other letters is a symbol, not text."""
     return unicodedata.name(letter, "").rpartition(" ")[2].lower().replace("lamda", "lambda")
 
 

@@ -1,7 +1,7 @@
 """Telephone numbers and other codes in one token, said figure by figure in groups.
 
-Invariant: only usual groupings are taken, numbers with a plus, and what the words before call a
-code, so that a sum or a range is never read as a telephone number.
+Invariant: only common groupings, numbers with a plus, and what the words before call a code are
+taken, so that a sum or a range is never read as a telephone number.
 """
 
 import re

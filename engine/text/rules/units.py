@@ -112,12 +112,13 @@ def quantity(figure: str, sign: str) -> str:
 
 
 def one(sign: str) -> str:
-    """The name of a unit or of two in the singular; `sign` itself if it is none."""
+    """The singular name of a unit, or of one unit per another; `sign` itself if it is not a
+    unit."""
     return " ".join(_unit(sign, one=True).split()) if _EXPRESSION.fullmatch(sign) else sign
 
 
 def _among_times(context: Context) -> bool:
-    """ "1h 30m", "2m 30s": minutes, no meters."""
+    """ "1h 30m", "2m 30s": minutes, not meters."""
     return bool(re.fullmatch(r"\d+h", context.previous) or re.fullmatch(r"\d+s", context.after))
 
 
@@ -132,7 +133,7 @@ def _unit(expression: str, *, one: bool) -> str:
 
 
 def _is_address(context: Context) -> bool:
-    """ "Apt. 4B", "221B Baker Street": a letter, no billion."""
+    """ "Apt. 4B", "221B Baker Street": a letter, not a billion."""
     named = not context.tail and context.after[:1].isupper() and context.after[1:2].islower()
     return named or context.previous.lower() in _PLACES
 

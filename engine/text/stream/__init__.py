@@ -1,1 +1,2 @@
-"""A reply on its way: deltas, marks and wishes for a pace taken out, words cut."""
+"""The stream of a reply's text: markdown and pace tags are removed, and deltas are cut into
+words."""

@@ -1,5 +1,5 @@
-"""Takes the marks of inline markdown, HTML and LaTeX out of one token, and the characters nobody
-can say.
+"""Removes from one token the marks of inline markdown, HTML and LaTeX, and the characters that
+cannot be spoken.
 
 Invariant: every character that stays keeps its place in the reply.
 """
@@ -59,7 +59,7 @@ _EXPONENT = re.compile("[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 
 
 def plain_pieces(piece: Piece) -> list[Piece]:
-    """What is left of a token, in pieces without white space; none for an emoji or a mere mark."""
+    """What is left of a token, in pieces without white space; none for an emoji or a mark alone."""
     if _EMOTICON.fullmatch(piece.text):
         return []
     quoted = "`" in piece.text

@@ -1,8 +1,8 @@
-"""Takes the markdown out of a stream of tokens: what stays is what a person would read aloud.
+"""Removes the markdown from a stream of tokens, so that what a person would read aloud remains.
 
-Invariant: nothing is kept but a few flags; a token is answered at once, also inside code blocks,
-link targets and comments, whose content is dropped token by token. A code block is announced when
-it begins (its end may be far away), so its words stand at its opening fence.
+Invariant: nothing is kept except a few flags. Every token is handled at once, also inside code
+blocks, link targets and comments, whose content is dropped token by token. A code block is
+announced when it begins (its end may be far away), so the announcement stands at its opening fence.
 """
 
 import re
@@ -25,7 +25,7 @@ class Block(Enum):
 
 @dataclass(frozen=True)
 class Pause:
-    """A cell ends here: a pause if nothing stronger follows."""
+    """The end of a table cell: a pause, unless a stronger mark follows."""
 
 
 @dataclass(frozen=True)
@@ -70,13 +70,14 @@ class Markdown:
         self._fence = ""  # the closing fence that ends the code block we are in
         self._fence_line = False  # still on the line of the opening fence
         self._until = ""  # text that ends what is hidden; "\n": the line does
-        self._within_line = False  # what is hidden cannot go beyond its line
-        self._math = False  # inside $...$, whose dollars are no money
+        self._within_line = False  # the hidden part ends with its line at the latest
+        self._math = False  # inside $...$, whose dollars are not money
         self._address = False  # the last token was an address; its glued rest is dropped
 
     @property
     def in_target(self) -> bool:
-        """Inside a link's target: the link's last word is still part of the token."""
+        """Whether we are inside a link's target; the link's last word is still part of the
+        token."""
         return self._until == ")"
 
     def feed(self, token: Token) -> list[Element]:
@@ -153,7 +154,7 @@ class Markdown:
         return None
 
     def _hidden(self, piece: Piece) -> list[Element]:
-        """Drop what is hidden; go on with what stands behind its end."""
+        """Drop the hidden part and go on after its end."""
         if self._until == ")":
             end = _closing_bracket(piece.text)
         else:
@@ -178,7 +179,7 @@ class Markdown:
         return elements
 
     def _cut_unclosed(self, piece: Piece) -> Piece:
-        """A link target or a tag whose end is in a later token of this line."""
+        """Cut off a link target or a tag that ends in a later token of this line."""
         target = _UNCLOSED_TARGET.search(piece.text)
         if target:
             self._until, self._within_line = ")", True
@@ -190,7 +191,7 @@ class Markdown:
         return piece
 
     def _without_math(self, piece: Piece) -> Piece:
-        """Dollar signs that enclose a formula, which may go on over several tokens."""
+        """Remove dollar signs that enclose a formula, which may span several tokens."""
         opens = not self._math and _MATH_OPENS.match(piece.text)
         if not (opens or self._math):
             return piece
@@ -198,7 +199,7 @@ class Markdown:
         return piece.replace(_DOLLAR, "")
 
     def _cells(self, piece: Piece) -> list[Element]:
-        """The cells of a table row, with a pause behind each."""
+        """The cells of a table row, with a pause after each."""
         if "|" not in piece.text or (self.block is not Block.ROW and piece.text != "|"):
             return [piece]
         elements: list[Element] = []

@@ -1,10 +1,10 @@
-"""Takes the language model's wishes for a pace out of its text: <pace slow>...</pace>.
+"""Removes the tags with which a language model asks for a pace: <pace slow>...</pace>.
 
 Invariant: what is left holds no such tag and does not depend on how the text was cut into deltas;
 only what may still become a tag is held back.
 
-A tag may be cut anywhere, stand inside another, never be closed (it then ends with its paragraph)
-or ask for something unknown (which changes nothing): it is neither shown nor spoken in any case.
+A tag may be cut anywhere, stand inside another, stay unclosed (it then ends with its paragraph) or
+ask for an unknown pace (which changes nothing). In no case is it shown or spoken.
 """
 
 import re
@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from typing import Final
 
 PACES: Final = {"slow": 0.8, "slower": 0.8, "fast": 1.15, "faster": 1.15, "quick": 1.15}
-"""What a tag may ask for, as a factor on the rate."""
+"""The paces that a tag may ask for, as factors on the rate."""
 
 OFFER: Final = (
     "What you write is read aloud. Put <pace slow>...</pace> around the few words the listener "
     "must catch exactly, and <pace fast>...</pace> around what is said in passing."
 )
-"""Tells a language model of the tag, in its system prompt."""
+"""Explains the tag to a language model, in its system prompt."""
 
-# A tag with more between its brackets than this is none.
+# Longer text between the brackets is not a tag.
 _ARGUMENT = r"[ \t/][^<>\n]{0,40}"
 _TAG = re.compile(rf"</?pace(?:{_ARGUMENT})?>", re.IGNORECASE)
 _BEGUN = re.compile(rf"</?(?:p|pa|pac|pace(?:{_ARGUMENT})?)?", re.IGNORECASE)
@@ -30,7 +30,7 @@ _WORD = re.compile(r"[a-z]+")
 
 @dataclass(frozen=True)
 class Passage:
-    """Text without tags, and the factor on the rate that is wished for it."""
+    """Text without tags, and the factor on the rate that its tags ask for."""
 
     text: str
     pace: float
@@ -40,8 +40,8 @@ class PaceTags:
     """One per reply: deltas in, passages out."""
 
     def __init__(self) -> None:
-        # Beginnings of tags, each inside the one before it: when an inner tag is taken out, the
-        # outer one goes on behind it, so that no tag can hide another.
+        # Beginnings of tags, each inside the one before it: after an inner tag is removed, the
+        # outer one goes on, so that no tag can hide another.
         self._begun: list[str] = []
         self._paces: list[float] = []  # of the tags that are open, the innermost last
         self._blank = 0  # line ends since the last visible character
@@ -49,13 +49,13 @@ class PaceTags:
         self._text: list[str] = []
 
     def push(self, delta: str) -> list[Passage]:
-        """What is certain not to be part of a tag."""
+        """Take more text; return what is certainly not part of a tag."""
         for char in delta:
             self._take(char)
         return self._given()
 
     def end(self) -> list[Passage]:
-        """The rest; a tag that was begun and not finished is dropped."""
+        """The rest; an unfinished tag is dropped."""
         for tag in self._begun:
             if not _NAMED.match(tag):
                 self._plain(tag)

@@ -1,5 +1,5 @@
-"""The text of a reply on its way: what is shown of it, and the words the voice gets, each with its
-pace.
+"""The text of a reply while it arrives: what is shown of it, and the words the voice gets, each
+with its pace.
 
 Invariant: what is shown and what is spoken hold no tag, and the spans of the words count the
 characters that are shown; nothing depends on how the text was cut into deltas.
@@ -25,13 +25,13 @@ class PacedText:
     """One per reply."""
 
     def __init__(self, *, pacing: bool) -> None:
-        """`pacing` False: every word has the pace 1; tags are taken out all the same."""
+        """`pacing` False: every word has pace 1; tags are removed all the same."""
         self._tags = PaceTags()
         self._speakable = Speakable()
         self._pacing = Pacing() if pacing else None
 
     def push(self, delta: str) -> Growth:
-        """More of the text as the language model wrote it; any string is welcome."""
+        """Take more of the text as the language model wrote it; any string is allowed."""
         return self._grown(self._tags.push(delta))
 
     def end(self) -> Growth:

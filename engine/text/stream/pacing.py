@@ -1,11 +1,11 @@
-"""How fast each word of a reply is said against the rest: figures, codes, names and quotations
-slower, asides quicker.
+"""How fast each word of a reply is said, relative to the rest: figures, codes, names and quotations
+slower, asides faster.
 
-Invariant: a word's pace depends on the text up to its end alone, so it is the same however the text
+Invariant: a word's pace depends only on the text up to its end, so it is the same however the text
 was cut into deltas, and no word waits for a later one.
 
-A careful word is slow from its first syllable on, and what follows comes back to the rate within
-two or three words: nobody misses a late speeding up.
+A careful word is slow from its first syllable; the words after it return to the normal rate within
+two or three words, a delay that nobody notices.
 """
 
 import re
@@ -15,18 +15,19 @@ from engine.text.rules.context import SENTENCE_STARTERS
 from engine.text.word import Word
 
 # Factors on the rate. Listeners notice a change of tempo from about 5 % on (Quene 2007, Journal of
-# Phonetics 35): each of these is beyond that, and none so far that it sounds like another speaker.
-CODE: Final = 0.75  # telephone numbers, spelled letters, serial numbers, addresses of the net
+# Phonetics 35): each of these is beyond that, and none is so large that it sounds like another
+# speaker.
+CODE: Final = 0.75  # telephone numbers, spelled letters, serial numbers, web addresses
 FIGURE: Final = 0.85  # other numbers, house numbers and the street behind them
-NAME: Final = 0.9  # where it comes for the first time
+NAME: Final = 0.9  # at its first mention
 QUOTED: Final = 0.92
 ASIDE: Final = 1.12
-SLOWEST, QUICKEST = 0.7, 1.2  # with a wish of the language model on top
+SLOWEST, QUICKEST = 0.7, 1.2  # including the factor of a pace tag
 
-_RETURN: Final = 0.6  # of the way back to the rate, by every word
-_CLOSE: Final = 0.03  # nobody hears what is left
+_RETURN: Final = 0.6  # share of the way back to the normal rate that each word goes
+_CLOSE: Final = 0.03  # a remaining difference that nobody hears
 
-# Bounds for marks that were opened and are never closed, in words.
+# Limits, in words, for marks that are opened and never closed.
 _LONGEST_BRACKET: Final = 30
 _LONGEST_DASHED: Final = 12
 _LONGEST_QUOTATION: Final = 60
@@ -56,32 +57,32 @@ _NO_NAMES = SENTENCE_STARTERS | frozenset(
 
 
 class Pacing:
-    """One per reply: tell it the text as it grows, and ask for each word in its order."""
+    """One per reply: feed it the text as it grows, and ask for the pace of each word in order."""
 
     def __init__(self) -> None:
-        # From `_start` on; what was judged is dropped. The beginning of the text is that of a line.
+        # From `_start` on; text that was judged is dropped. The text begins like a new line.
         self._text, self._start = "\n", -1
-        self._wishes: list[tuple[int, float]] = []  # from this place on, this factor is wished for
+        self._wishes: list[tuple[int, float]] = []  # (place, a tag's factor from there on)
         self._length = 0
         self._span: tuple[int, int] | None = None  # of the word before; None = there is none
-        self._own = 1.0  # the pace its content gives that word, before it is eased
+        self._own = 1.0  # that word's pace by its content alone, before smoothing
         self._eased = 1.0
         self._sentence_start = True
         self._clause: list[str] = []  # its words so far, in lower case
         self._names: set[str] = set()
         self._spelling = self._code = self._address = self._figure = self._title = False
-        # Words that may still follow in what is open; 0 = nothing is.
+        # Words that may still follow in an open quotation or aside; 0 = none is open.
         self._bracket = self._dashed = self._passing = self._quotation = 0
 
     def grow(self, text: str, wish: float = 1.0) -> None:
-        """More text follows, for which the language model wishes that pace (1 = none)."""
+        """Take more text; `wish` is the factor that the language model asks for (1 = none)."""
         if not self._wishes or self._wishes[-1][1] != wish:
             self._wishes.append((self._length, wish))
         self._text += text
         self._length += len(text)
 
     def pace(self, word: Word) -> float:
-        """The factor on the rate for the next word; SLOWEST to QUICKEST."""
+        """The factor on the rate for the next word, from SLOWEST to QUICKEST."""
         span = (word.start, word.end)
         if span != self._span:
             self._span = span
@@ -99,7 +100,8 @@ class Pacing:
         return self._wishes[0][1] if self._wishes else 1.0
 
     def _judge(self, word: Word) -> float:
-        """The pace of the token a word comes from, by its content and by what is open around it."""
+        """The pace of the token a word comes from, by its content and by the quotation or aside
+        around it."""
         before = self._passed(word.start)
         token = self._passed(word.end)
         self._open(before)
@@ -115,7 +117,7 @@ class Pacing:
         return own
 
     def _passed(self, place: int) -> str:
-        """The text up to a place, which is not looked at again."""
+        """Remove and return the text up to a place."""
         length = max(0, place - self._start)
         text, self._text = self._text[:length], self._text[length:]
         self._start += length
@@ -147,7 +149,8 @@ class Pacing:
         return before.endswith("(") and len(core) == 3 and core.isdecimal() and ")" in token
 
     def _is_spelled(self, core: str, token: str) -> bool:
-        """One letter by itself that is no word: the first A or I of a spelling has a comma."""
+        """Whether it is a single letter that is not a word: the first A or I of a spelling has a
+        comma."""
         if len(core) != 1 or not core.isupper():
             return False
         if core == "I":
@@ -165,7 +168,7 @@ class Pacing:
     # ------------------------------------------------------- what is open around a word
 
     def _open(self, before: str) -> None:
-        """What begins and ends between the last word and this one."""
+        """Note the quotations and asides that begin or end between the last word and this one."""
         line = before.rpartition("\n")[2]
         if "\n" in before:
             self._title = line.lstrip().startswith("#")
@@ -183,7 +186,7 @@ class Pacing:
                 self._quote(char)
 
     def _close(self, tail: str) -> None:
-        """What the punctuation behind a word ends, and the dash in it that may begin an aside."""
+        """Note what the punctuation after a word ends, and a dash in it that may begin an aside."""
         for char in tail:
             if char == ")":
                 self._bracket = 0
@@ -215,7 +218,7 @@ class Pacing:
         self._quotation = max(0, self._quotation - 1)
 
     def _note(self, core: str, token: str) -> None:
-        """Remember what the words behind this one are judged by."""
+        """Remember what the next words are judged by."""
         self._sentence_start = False
         self._clause.append(core.lower())
         if tuple(self._clause) in _PASSING:

@@ -1,5 +1,5 @@
-"""Cuts a stream of deltas into tokens, the runs of visible characters between white space, and
-tells what comes next as soon as its first character is there.
+"""Cuts a stream of deltas into tokens (runs of visible characters between white space), and says
+how the next token begins as soon as its first character has arrived.
 
 Invariant: the events depend on the characters alone, never on how they were cut into deltas; at
 most LONGEST characters are kept.
@@ -16,7 +16,8 @@ class Token:
     """A run of visible characters; [start, start + len(text)) is its place in the whole text.
 
     `lines` counts the line ends between it and the token before (the first token of all has 1).
-    `spaced`: a space or a tab followed. `glued`: it continues the token before without any space.
+    `spaced`: a space or a tab came after it. `glued`: it continues the token before without a
+    space.
     """
 
     text: str
@@ -30,7 +31,7 @@ class Token:
 class Ahead:
     """The next token begins with `char`, `lines` line ends further down.
 
-    `char` is "" while only line ends were seen; that is told for the first two of them.
+    `char` is "" while only line ends were seen; this is reported for the first two of them.
     """
 
     char: str
