@@ -1,10 +1,10 @@
-"""Trains the starter voice from speech that free synthesisers, or a teacher, make on this machine.
+"""Trains the starter voice on speech that free synthesisers, or a teacher, produce on this machine.
 
 corpus -> codec, speaker -> encode -> voice -> draw -> decoder -> export -> evaluate, each started
-by `python -m engine.training STAGE RECIPE.toml`; `decoder` needs the codec only where it does not
-learn on what the voice draws, `baselines` the texts of the corpus only. `export` tunes the
-rate table on the pack's own speech. `evaluate` measures in parts and goes on where it was stopped;
-`--only sentences,speed` measures the parts that begin so, `--quick` a few sentences of everything,
-and the table is printed each time. Nobody imports this package and the installer leaves it out;
-what it trains runs on `engine.codec` and `engine.tts.voxtream`.
+by `python -m engine.training STAGE RECIPE.toml`. If `decoder` does not learn on the codes that the
+voice draws, the codec is all it needs; `baselines` needs only the texts of the corpus. `export`
+tunes the rate table on the pack's own speech. `evaluate` measures in parts and goes on where it was
+stopped; `--only sentences,speed` measures the parts whose names begin like that, `--quick` takes a
+few sentences of everything, and the table is printed each time. No other package imports this one
+and the installer leaves it out; what it trains runs on `engine.codec` and `engine.tts.voxtream`.
 """

@@ -1,6 +1,6 @@
-"""`python -m engine.training STAGE RECIPE.toml`: one stage, or all that are not done.
+"""`python -m engine.training STAGE RECIPE.toml`: runs one stage, or all that are not done.
 
-Invariant: a stage that is done is not done again; one that was stopped goes on where it was.
+Invariant: a finished stage is not run again; one that was stopped goes on from where it was.
 """
 
 import argparse
@@ -20,7 +20,7 @@ STAGES: Final = (
     "corpus", "codec", "speaker", "encode", "voice", "draw", "decoder", "export", "baselines",
     "evaluate",
 )  # fmt: skip
-COMPARE: Final = "compare"  # all systems that are here; of no run
+COMPARE: Final = "compare"  # all systems on this machine; it belongs to no run
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -1,7 +1,8 @@
-"""The model card of a pack: what it is, from what it was made, what it reaches, what it cannot do.
+"""The model card of a pack: what it is, what it was made from, what it reaches and what it cannot
+do.
 
-Invariant: every number comes from a manifest, from `evaluate` or from what the recipe says of its
-limits; nothing is promised.
+Invariant: every number comes from a manifest, from `evaluate` or from the limits stated in the
+recipe; nothing is promised.
 """
 
 from collections.abc import Mapping
@@ -36,7 +37,7 @@ may have met some of the prose it is tested with.
 
 
 def begun_with(recipe: Recipe) -> str:
-    """What of the pack comes from the one the run began with."""
+    """Which parts of the pack come from the one the run began with."""
     if not recipe.begin_with:
         return ""
     parts = {"codes": False, "speaker encoder": False}

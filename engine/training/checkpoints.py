@@ -1,7 +1,7 @@
-"""Everything a training needs to go on, in one safetensors file.
+"""Everything a training run needs to continue, in one safetensors file.
 
-Invariant: a checkpoint is whole or not there, and training on from it gives what training without a
-break gives (on one device and one thread).
+Invariant: a checkpoint is complete or absent, and a run continued from it gives the same result as
+one without a break (on one device and one thread).
 """
 
 from pathlib import Path
@@ -39,7 +39,7 @@ def save(
 
 
 def metadata(file: Path) -> dict[str, str]:
-    """What a safetensors file says of itself. ModelError when it cannot be read."""
+    """The metadata of a safetensors file. ModelError when it cannot be read."""
     try:
         with safe_open(str(file), framework="pt") as handle:  # type: ignore[no-untyped-call]
             entries: dict[str, str] = handle.metadata() or {}
@@ -54,7 +54,7 @@ def load(
     optimisers: dict[str, torch.optim.Optimizer],
     mean: dict[str, Tensor],
 ) -> int:
-    """Take up a checkpoint; the step it was made after, 0 when there is none."""
+    """Restore a checkpoint; return the step after which it was saved, 0 when there is none."""
     if not file.is_file():
         return 0
     try:

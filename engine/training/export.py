@@ -41,7 +41,7 @@ from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.speaker import voice as voices
 
 PROMPT_SECONDS: Final = 8.0
-LARGEST_BYTES: Final = 40_000_000  # of a pack: what the repository carries
+LARGEST_BYTES: Final = 40_000_000  # of a pack; the repository takes no more
 
 
 def pack_folder(run: Run) -> Path:
@@ -176,7 +176,7 @@ def _write_tables(run: Run, folder: Path) -> None:
 
 
 def _tune(run: Run, folder: Path) -> None:
-    """Let the pack speak, and write the rate table with which it keeps to the rates asked for."""
+    """Let the pack speak, and write the rate table with which it keeps to the requested rates."""
     file = folder / pack.CONFIG_FILE
     config = pack.read_pack_config(file)
     people = read_encoded(run).training.people.values()
@@ -186,7 +186,7 @@ def _tune(run: Run, folder: Path) -> None:
 
 
 def _name_voices(run: Run, folder: Path) -> list[str]:
-    """Encode the recipe's named voices, from the speakers it names or very different ones."""
+    """Encode the recipe's named voices, from the speakers it names or from very different ones."""
     from engine.codec.small import load_small
     from engine.tts.voxtream.speaker.small import load_small_speaker
 
@@ -219,8 +219,8 @@ def _candidates(run: Run) -> list[tuple[int, Clip]]:
 
 
 def _by_difference(run: Run) -> list[int]:
-    """Speakers: a synthesiser's own voice first, then by how far each one's vector is from those
-    before; own voices a little sooner.
+    """Speakers: a synthesiser's own voice first, then each time the one whose vector is farthest
+    from those before; own voices come a little sooner.
     """
     people = read_encoded(run).training.people
     vectors = {
@@ -241,7 +241,7 @@ def _by_difference(run: Run) -> list[int]:
 
 
 def _clip(utterances: list[Spoken]) -> Clip:
-    """About PROMPT_SECONDS of a speaker: whole utterances, those nearest to a usual rate."""
+    """About PROMPT_SECONDS of a speaker: whole utterances, those closest to an ordinary rate."""
     parts, length = [], 0
     for utterance in sorted(utterances, key=lambda utterance: abs(utterance.entry.rate - OWN_RATE)):
         if length > PROMPT_SECONDS * SAMPLE_RATE:

@@ -1,7 +1,7 @@
-"""The loop every network here is trained by: step, report, validate, checkpoint, stop when asked.
+"""The loop that trains every network here: step, report, validate, checkpoint, stop when asked.
 
-Invariant: what happens in a step depends on the recipe's seed, the step's number and the process's
-rank alone, so a training that was stopped goes on as if it had not been.
+Invariant: a step depends only on the recipe's seed, the step's number and the process's rank, so a
+training that was stopped goes on as if it had not been.
 """
 
 import math
@@ -23,12 +23,13 @@ from engine.training.recipe import Schedule
 from engine.training.run import Progress, Run, cancellable, write_json
 
 BETAS = (0.9, 0.96)
-ADVERSARIAL_BETAS = (0.8, 0.98)  # what was learnt against an older critic is soon forgotten
+ADVERSARIAL_BETAS = (0.8, 0.98)  # what was learnt against an earlier critic is soon forgotten
 
 
 @dataclass(frozen=True)
 class Moment:
-    """Where a training stands: the step's number, its share of all, its own dice, all processes."""
+    """One step of a training: its number, its share of all steps, its random generator, all
+    processes."""
 
     step: int
     share: float
@@ -42,14 +43,14 @@ class Learner(Protocol):
     parts: dict[str, nn.Module]
     optimisers: dict[str, torch.optim.Optimizer]
     averaged: str  # the part whose weights are averaged over the steps
-    exact: tuple[str, ...]  # beginnings of its keys that are taken as they are
+    exact: tuple[str, ...]  # prefixes of its keys that are not averaged
 
     def learn(self, moment: Moment) -> dict[str, float]:
         """One step; the losses to report."""
         ...
 
     def validate(self) -> dict[str, float]:
-        """Losses on what is never trained on."""
+        """Losses on data that is never trained on."""
         ...
 
 
@@ -60,10 +61,10 @@ class _State:
 
 
 def train(run: Run, name: str, schedule: Schedule, make: "Maker") -> dict[str, Tensor]:
-    """Train what `make` gives until the schedule ends; the averaged weights on the CPU.
+    """Train the learner that `make` returns until the schedule ends; return the averaged weights,
+    on the CPU.
 
-    Raises Cancelled, after saving, when the person stops it; ModelError when losses leave the
-    numbers.
+    Raises Cancelled, after saving, when the person stops it; ModelError when a loss is not finite.
     """
     folder = run.stage(name)
     file = folder / "checkpoint.safetensors"
@@ -106,7 +107,8 @@ def optimiser(
     betas: tuple[float, float] = BETAS,
     scale: float = 1.0,
 ) -> torch.optim.Optimizer:
-    """AdamW; vectors (norms, biases) do not decay. `scale`: of the schedule's learning rate."""
+    """AdamW; vectors (norms, biases) do not decay. `scale`: factor on the schedule's learning
+    rate."""
     parameters = [parameter for parameter in module.parameters() if parameter.requires_grad]
     groups = [
         {"params": [p for p in parameters if p.dim() >= 2], "weight_decay": schedule.weight_decay},
@@ -119,7 +121,7 @@ def optimiser(
 
 
 def descend(loss: Tensor, optimiser: torch.optim.Optimizer, clip: float, ranks: Ranks) -> None:
-    """One step down a loss. Gradients that are no numbers change nothing."""
+    """One optimiser step on a loss. Gradients that are not finite change nothing."""
     parameters: Iterable[nn.Parameter] = [
         parameter for group in optimiser.param_groups for parameter in group["params"]
     ]
@@ -163,8 +165,9 @@ def _step(
 
 
 def _attention(device: torch.device) -> AbstractContextManager[None]:
-    """On a CPU torch's plain attention: in short windows its fused one is slower backwards (0.82 to
-    0.91 of a step of the voice without it, 0.91 to 0.93 of the codec's).
+    """On a CPU, torch's plain attention: in short windows the backward pass of its fused one is
+    slower (without it, a step of the voice takes 0.82 to 0.91 of the time, one of the codec 0.91 to
+    0.93).
     """
     return sdpa_kernel(SDPBackend.MATH) if device.type == "cpu" else nullcontext()
 
@@ -172,7 +175,7 @@ def _attention(device: torch.device) -> AbstractContextManager[None]:
 def _follow(
     mean: dict[str, Tensor], module: nn.Module, share: float, exact: tuple[str, ...]
 ) -> None:
-    """Move the averaged weights towards the present ones."""
+    """Move the averaged weights towards the current ones."""
     for key, value in module.state_dict().items():
         if value.is_floating_point() and not key.startswith(exact):
             mean[key].lerp_(value, 1 - share)

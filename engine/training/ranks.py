@@ -1,8 +1,8 @@
 """Several processes that train one network: who am I, and the mean of everybody's gradients.
 
 torchrun tells each process its rank; without it there is one. Gradients are averaged here and not
-by a wrapper, so that a network is the same object alone and in company.
-Invariant: after `average` all processes hold the same gradients, so their weights never part.
+by a wrapper, so that a network is the same object in one process and in several. Invariant: after
+`average` all processes hold the same gradients, so their weights never diverge.
 """
 
 import os
@@ -35,7 +35,7 @@ class Ranks:
 
 
 def is_first() -> bool:
-    """Whether this process writes what all of them made; true when it is alone."""
+    """Whether this process writes the common results; true when it is alone."""
     return int(os.environ.get("RANK", "0")) == 0
 
 
@@ -54,15 +54,15 @@ def joined(device: str) -> Iterator[Ranks]:
     distributed.init_process_group("nccl" if place.type == "cuda" else "gloo")
     try:
         yield Ranks(rank, count, place)
-        distributed.barrier()  # nobody hangs up while another is still talking
+        distributed.barrier()  # no process disconnects while another is still sending
     finally:
         distributed.destroy_process_group()
 
 
 def leave(status: int) -> NoReturn:
-    """End this process. In company without the interpreter's own farewell: threads of gloo that
-    are still winding down can abort it ("terminate called without an active exception", seen once
-    on a loaded machine) after all work was done and saved.
+    """End this process. With several processes, skip the interpreter's own shutdown: threads of
+    gloo that are still ending can abort it ("terminate called without an active exception", seen
+    once on a loaded machine) although all work was done and saved.
     """
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
         sys.exit(status)

@@ -1,7 +1,7 @@
-"""What a training run is made of: one TOML file, typed, with every default in sight.
+"""The description of a training run: one TOML file, typed, with all defaults visible here.
 
-Invariant: a recipe and its seed decide every random choice of a run; what a machine is like (cores,
-device, folders) is no part of it.
+Invariant: a recipe and its seed decide every random choice of a run; properties of the machine
+(cores, device, folders) are not part of it.
 """
 
 import hashlib
@@ -20,23 +20,23 @@ class Corpus:
 
     hours: float
     shard_seconds: float = 600.0
-    first_shard: int = 0  # other numbers are other sentences: for a voice that has learnt these
-    teacher: str = ""  # "kokoro" speaks instead of the synthesisers; "" = they do
+    first_shard: int = 0  # other numbers give other sentences, for a voice that has learnt these
+    teacher: str = ""  # "kokoro" speaks instead of the synthesisers; "" = the synthesisers speak
     synthesisers: tuple[str, ...] = ("flite", "festival", "espeak")
     speakers: int = 240  # virtual ones, over all synthesisers
     held_out_speakers: int = 24  # of them, never trained on
     lowest_rate: float = 1.0
     highest_rate: float = 7.5
     rate_changes: float = 0.2  # share of utterances whose rate changes inside
-    hesitations: float = 0.35  # share of utterances below 3 SPS with fillers nobody wrote
-    own_pace: float = 0.0  # share of utterances as fast as the teacher speaks by itself
+    hesitations: float = 0.35  # share of utterances below 3 SPS that get fillers
+    own_pace: float = 0.0  # share of utterances at the teacher's natural rate
     grammar_share: float = 0.45  # the rest is prose found on the machine
     replies: float = 0.0  # share of utterances of one to three words
     spellings: float = 0.0  # share of letters, telephone numbers and codes
     paragraphs: float = 0.0  # share of several sentences together, half a minute at most
     test_sentences: int = 200
     validation_share: float = 0.02
-    rare_phone: int = 40  # phones heard less often are spelt with their neighbours
+    rare_phone: int = 40  # phones heard less often are replaced by similar ones
     recordings: str = ""  # folder of own recordings with transcripts; "" = none
 
 
@@ -59,7 +59,7 @@ class Schedule:
 
 
 UNTRAINED: Schedule = Schedule(steps=0, batch=1, learning_rate=0.0)
-"""Of a network that is taken from the pack a run begins with."""
+"""The schedule of a network that is taken from the pack a run begins with."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Codec:
     """The small codec, 24 kHz and 12.5 frames a second, and its codes."""
 
     schedule: Schedule = UNTRAINED
-    decoder: str = "istft"  # that the codes are learnt with; or "seanet"
+    decoder: str = "istft"  # the one the codes are learnt with; or "seanet"
     codebooks: int = 8
     codes: int = 1024  # values of one codebook
     width: int = 256
@@ -78,27 +78,28 @@ class Codec:
     mel: float = 1.0
     waves: float = 0.5  # multi-resolution spectra
     phones: float = 0.3  # cross-entropy of the phones from the first codebook
-    all_phones: float = 0.3  # and from all codebooks: a spectrum's distance hears no consonants
+    all_phones: float = 0.3  # and from all codebooks: distances of spectra hardly notice consonants
     commitment: float = 0.25
 
 
 @dataclass(frozen=True)
 class Decoder:
-    """The decoder that ships, trained on codes that no longer change."""
+    """The decoder that is shipped, trained on codes that no longer change."""
 
     schedule: Schedule = UNTRAINED
-    kind: str = "source"  # or "istft", "seanet"; the codec's own goes on from where it is
+    kind: str = "source"  # or "istft", "seanet"; the codec's own kind continues from its weights
     window_frames: int = 32  # 2.56 s
     hours: float = 4.0  # of the corpus held in memory
     mel: float = 1.0
     waves: float = 0.5
-    latents: float = 0.1  # of what the codec's encoder hears in what was made
+    latents: float = 0.1  # distance between output and original in the codec's encoder
     pitch: float = 4.0  # of the source's log pitch where there is voice
-    drawn: float = 0.0  # share of windows with codes the voice drew; above 0 the voice comes first
-    critic: str = "mel"  # hears mel spectra; or "spectra", with phases, at three times the cost
+    # Share of windows with codes the voice drew; above 0 the voice is trained first.
+    drawn: float = 0.0
+    critic: str = "mel"  # judges mel spectra; or "spectra", with phases, at three times the cost
     adversary_from: int = 1_000_000  # step; beyond the last one = never
-    critic_windows: int = 2  # of a batch that the critic hears
-    critic_rate: float = 3.0  # of the schedule's learning rate
+    critic_windows: int = 2  # of a batch that the critic judges
+    critic_rate: float = 3.0  # factor on the schedule's learning rate
     adversary: float = 1.0
     features: float = 2.0
 
@@ -141,7 +142,7 @@ class Voice:
     long_from: float = 0.4  # share of the steps after which windows are long
     prompt_seconds: tuple[float, float] = (3.0, 10.0)  # VoXtream2, 3.2
     drop: float = 0.1  # of text, prompt codes and speaker, each alone
-    drop_all: float = 0.1  # all three at once, as guidance will ask for
+    drop_all: float = 0.1  # all three at once, which guidance needs
     random_codes: float = 0.12  # share of input frames with random codes
     lost_frames: float = 0.06  # share of input frames without codes
     dropout: float = 0.1
@@ -149,7 +150,7 @@ class Voice:
     depth_weight: float = 2.0
     noisy_prompts: float = 0.5
     look_ahead: int = 5
-    kept: float = 0.0  # share that the weights of the pack it began with have in the result
+    kept: float = 0.0  # weight of the original pack's weights in the result
     min_depth_frames: int = 8
 
 
@@ -158,9 +159,9 @@ class Evaluate:
     """How much is measured, on held-out text and speakers."""
 
     whisper: bool = True  # Whisper base judges too, 145 MB
-    beside: tuple[str, ...] = ()  # what is measured too: folders of packs, or a synthesiser's name
+    beside: tuple[str, ...] = ()  # also measured: folders of packs, or a synthesiser's name
     sentences: int = 200  # by every voice
-    short_replies: int = 40  # by all voices in turn, as all below
+    short_replies: int = 40  # by all voices in turn, like everything below
     rates: tuple[float, ...] = (1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 6.5)
     rate_sentences: int = 36  # at every rate
     naturalness: int = 16  # sentences of every voice that DNSMOS hears
@@ -173,7 +174,7 @@ QUICK: Evaluate = Evaluate(
     sentences=4, short_replies=4, rates=(2.0, 4.0, 6.0), rate_sentences=4, naturalness=1, clones=3,
     long_seconds=60.0,
 )  # fmt: skip
-"""`evaluate --quick`: does everything work, and is nothing far off?"""
+"""`evaluate --quick`: a check that everything works and nothing is far off."""
 
 
 @dataclass(frozen=True)
@@ -183,16 +184,18 @@ class Export:
     name: str = "rubato-starter"
     half: bool = True  # fp16 on disk
     voices: tuple[str, ...] = ("Ada", "Bruno", "Clara", "Dario", "Edda", "Felix")
-    # Who they are; () = those of the pack it began with, or those that sound most different.
+    # Which speakers they are; () = those of the pack it began with, or those that sound most
+    # different.
     speakers: tuple[int, ...] = ()
     guidance: float = 1.5
     acoustic_guidance: float = 1.0
     speaker_weight: float = 1.0
     temperature: float = 0.8
-    passage_seconds: float = 10.0  # after so many a sentence's end begins anew from the prompt
+    # After these, speech restarts from the prompt at the end of a sentence.
+    passage_seconds: float = 10.0
     weights: tuple[float, ...] = (10.0, 8.0, 6.0, 5.0, 7.0, 9.0, 12.0)  # of the pull, 1 to 7 SPS
-    tuning_seconds: float = 10.0  # of speech in a trial of a row; 0 = these weights as they are
-    limits: tuple[str, ...] = ()  # for the card: what keeps the figures from their targets
+    tuning_seconds: float = 10.0  # of speech in one trial of a row; 0 = keep these weights
+    limits: tuple[str, ...] = ()  # for the card: why figures miss their targets
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -208,11 +211,12 @@ class Recipe:
     voice: Voice
     evaluate: Evaluate = field(default_factory=Evaluate)
     export: Export = field(default_factory=Export)
-    begin_with: str = ""  # folder of a pack: its voice learns on, its codec stays; "" = none
+    # Folder of a pack: its voice is trained further, its codec stays; "" = none.
+    begin_with: str = ""
 
 
 def read_recipe(file: Path) -> Recipe:
-    """A recipe from its file. InvalidInput names the key that is unknown, missing or wrong."""
+    """Read a recipe from its file. InvalidInput names the key that is unknown, missing or wrong."""
     try:
         table = toml_table(read_text(file, LARGEST_BYTES))
     except (OSError, ValueError) as error:
@@ -233,7 +237,7 @@ def fingerprint(*parts: object) -> str:
 
 
 def _check(recipe: Recipe) -> None:
-    """What types cannot say."""
+    """Check what the types cannot express."""
     corpus, voice = recipe.corpus, recipe.voice
     learning = (recipe.codec, recipe.decoder, recipe.speaker, voice)
     rules = {

@@ -35,7 +35,7 @@ class Run:
     only: tuple[str, ...] = ()  # beginnings of names of parts of `evaluate`; () = all
 
     def stage(self, name: str) -> Path:
-        """The folder of a stage, made when it is not there."""
+        """The folder of a stage; created if it does not exist."""
         folder = self.folder / name
         folder.mkdir(parents=True, exist_ok=True)
         return folder
@@ -56,7 +56,7 @@ class Run:
         write_json(folder / "manifest.json", manifest)
 
     def is_done(self, name: str) -> bool:
-        """Whether a stage was finished under the present recipe."""
+        """Whether a stage was finished with the current recipe."""
         file = self.folder / name / "manifest.json"
         return file.is_file() and read_json(file).get("key") == self.key(name)
 
@@ -71,7 +71,8 @@ class Run:
         return {name: file_hash(self.folder / name / "manifest.json") for name in names}
 
     def key(self, name: str) -> str:
-        """Fingerprint of the recipe's parts a stage depends on, its own and those before it."""
+        """Fingerprint of the parts of the recipe that a stage depends on: its own and those of
+        earlier stages."""
         recipe = self.recipe
         origin = (recipe.begin_with,) if recipe.begin_with else ()
         parts: dict[str, tuple[object, ...]] = {"corpus": (recipe.corpus,)}
@@ -115,8 +116,8 @@ class Progress:
 
 @contextmanager
 def cancellable() -> Iterator[Callable[[], None]]:
-    """Gives a check that raises Cancelled once the person pressed Ctrl-C or the process is asked
-    to end; the stage then saves a checkpoint and leaves.
+    """Yields a check that raises Cancelled once the person has pressed Ctrl-C or the process was
+    asked to end; the stage then saves a checkpoint and ends.
     """
     signals: list[int] = []
 
@@ -136,7 +137,7 @@ def cancellable() -> Iterator[Callable[[], None]]:
 
 
 def write_json(file: Path, content: Any) -> None:
-    """Write, then rename: the file is complete or not there."""
+    """Write, then rename: the file is complete or absent."""
     partial = file.with_name(f"{file.name}.{os.getpid()}.partial")
     partial.write_text(json.dumps(content, indent=1, ensure_ascii=False), encoding="utf-8")
     partial.replace(file)

@@ -1,8 +1,9 @@
-"""Long work in tasks: over processes, each task's result a file, so that nothing is done twice.
+"""Long work as tasks, in several processes; each task's result is a file, so that nothing is done
+twice.
 
-A task's file is named after the task and a hash of all that its result depends on. A changed input
-makes another file; results may be copied from one run's folder into another's.
-Invariant: a task's file is there whole or not at all, and a task whose file is there is not done.
+A task's file is named after the task and a hash of everything its result depends on. A changed
+input gives another file; results may be copied from one run's folder to another's. Invariant: a
+task's file is either complete or absent, and a task whose file exists is not run again.
 """
 
 import signal
@@ -19,12 +20,12 @@ from engine.errors import ModelError
 from engine.training.recipe import fingerprint
 from engine.training.run import Progress, cancellable, read_json, write_json
 
-LOOK_SECONDS: Final = 0.5  # between two looks at whether the person asked to stop
+LOOK_SECONDS: Final = 0.5  # between two checks for a request to stop
 Result = dict[str, Any]  # Any: what JSON can hold
 
 
 class Place(str):
-    """A path among what is given to a task. Its result depends on what lies there, not on where."""
+    """A path among a task's arguments. The result depends on the content, not on the path."""
 
     __slots__ = ()
 
@@ -34,8 +35,9 @@ class Place(str):
 
 @dataclass(frozen=True)
 class Task:
-    """`do(*given)` works; do is a function of a module, given can be pickled. The result depends
-    on `given` and on `depends` (hashes of files it reads, which `given` has as a Place).
+    """`do(*given)` does the work; `do` is a module's function and `given` can be pickled. The
+    result depends on `given` and on `depends` (hashes of the files it reads, which are a Place in
+    `given`).
     """
 
     name: str  # of letters that a file name may have
@@ -44,7 +46,7 @@ class Task:
     depends: tuple[str, ...] = ()
 
     def file(self, folder: Path) -> Path:
-        """Where its result is kept."""
+        """The file of its result."""
         key = fingerprint(self.do.__qualname__, self.arguments, self.depends)
         return folder / f"{self.name.replace('/', ' ')} {key[:8]}.json"
 
@@ -52,10 +54,10 @@ class Task:
 def do_tasks(
     stage: str, folder: Path, tasks: Sequence[Task], workers: int, *, fresh: bool = False
 ) -> None:
-    """Do the tasks not done yet, in order, in `workers` processes (1 = in this one).
+    """Run the unfinished tasks, in order, in `workers` processes (1 = in this one).
 
-    `fresh`: also a single worker is a process of its own, which holds nothing else and can be ended
-    within a task. Cancelled on Ctrl-C: finished tasks stay.
+    `fresh`: even a single worker is a process of its own, which holds nothing else and can be ended
+    during a task. Raises Cancelled on Ctrl-C; results of finished tasks stay.
     """
     left = [task for task in tasks if not task.file(folder).is_file()]
     progress = Progress(stage, len(left))
@@ -72,7 +74,7 @@ def do_tasks(
 
 
 def result(task: Task, folder: Path) -> Result | None:
-    """What a task found; None when it has not been done."""
+    """The result of a task; None when it has not been run."""
     file = task.file(folder)
     return read_json(file) if file.is_file() else None
 
@@ -115,7 +117,7 @@ def _processes(workers: int) -> Iterator[ProcessPoolExecutor]:
     executor = ProcessPoolExecutor(workers, get_context("spawn"), initializer=_begin)
     try:
         yield executor
-    except BaseException:  # not to be waited for: a task may take minutes
+    except BaseException:  # do not wait: a task may take minutes
         executor.shutdown(wait=False, cancel_futures=True)
         for process in set(active_children()) - others:
             process.terminate()
@@ -125,8 +127,8 @@ def _processes(workers: int) -> Iterator[ProcessPoolExecutor]:
 
 
 def _begin() -> None:
-    """Ctrl-C reaches every process of a terminal; only the first one answers it."""
-    import torch  # here, not above: most who import this module need no torch
+    """Ignore Ctrl-C: it reaches every process of a terminal, and only the first one handles it."""
+    import torch  # here, not above: most importers of this module need no torch
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     torch.set_num_threads(1)

@@ -1,1 +1,1 @@
-"""The codec and the decoder that ships, in training."""
+"""Training of the codec, and of the decoder that is shipped."""

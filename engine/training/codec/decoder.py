@@ -1,8 +1,10 @@
-"""The stage `decoder`: codes stay as they are, and the decoder that ships learns to speak them.
+"""The stage `decoder`: the codes stay fixed, and the decoder that is shipped learns to turn them
+into sound.
 
-A decoder with a source learns the pitch as well; a critic of spectra joins when there is something
-to criticise. Invariant: no weight before the codes changes, so encoded speech stays valid, and this
-stage may run beside `encode` and `voice`, unless it learns on what the voice draws.
+A decoder with a source learns the pitch as well; a critic of spectra joins later, once there is
+something to criticise. Invariant: no weight before the codes changes, so encoded speech stays
+valid, and this stage may run in parallel with `encode` and `voice`, unless it learns on codes that
+the voice draws.
 """
 
 import random
@@ -43,7 +45,7 @@ from engine.training.run import Run
 
 
 def train_decoder(run: Run) -> None:
-    """Train and write codec.safetensors, the codec that ships."""
+    """Train and write codec.safetensors, the codec that is shipped."""
     recipe = run.recipe.decoder
     inputs = run.require("codec", *(("encode", "draw") if recipe.drawn else ()))
     speech = read_speech(run, recipe.hours)
@@ -62,7 +64,8 @@ def train_decoder(run: Run) -> None:
 
 
 def started(config: SmallCodecConfig, weights: dict[str, Tensor]) -> Any:  # Any: moshi's MimiModel
-    """A codec that begins with the trained weights; another kind of decoder begins anew."""
+    """A codec that starts from the trained weights; a decoder of another kind starts from random
+    ones."""
     model = build(config)
     own = model.state_dict()
     anew = {
@@ -75,7 +78,7 @@ def started(config: SmallCodecConfig, weights: dict[str, Tensor]) -> Any:  # Any
 
 
 class DecoderLearner:
-    """The codec behind its codes, and a critic."""
+    """The part of the codec after its codes, and a critic."""
 
     averaged = "codec"
     exact = tuple(f"{name}." for name in CODING)
@@ -134,7 +137,7 @@ class DecoderLearner:
     def _losses(
         self, side: tuple[Spoken, ...], draw: random.Random
     ) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
-        """Samples [B, S], what the decoder made of their codes, and the losses by name."""
+        """Samples [B, S], the decoder's output for their codes, and the losses by name."""
         recipe, model = self._recipe, self._model
         pcm, latents, track = self._batch(side, draw)
         with torch.autocast(pcm.device.type, torch.bfloat16, enabled=recipe.schedule.bf16):
@@ -153,8 +156,8 @@ class DecoderLearner:
         return pcm, output, losses
 
     def _misheard(self, output: Tensor, pcm: Tensor) -> Tensor:
-        """How far samples [B, S] are from the real ones to the encoder, which learnt to hear
-        phones; relative to the real latents' size.
+        """Distance of samples [B, S] from the real ones as the encoder, which learnt to recognise
+        phones, sees them; relative to the size of the real latents.
         """
         with torch.autocast(pcm.device.type, torch.bfloat16, enabled=self._recipe.schedule.bf16):
             codes = encoded(self._model, output[:, None])
@@ -183,7 +186,8 @@ class DecoderLearner:
         return pcm, latents.detach(), stacked(tracks, short).to(self._device)
 
     def _perhaps_drawn(self, utterance: Spoken, own_codes: Tensor, draw: random.Random) -> Tensor:
-        """Codes [K, T] of an utterance: the true ones, or in a share of windows the voice's."""
+        """Codes [K, T] of an utterance: the true ones or, in a share of the windows, those the
+        voice drew."""
         codes = self._draws.get(utterance.entry)
         if codes is None or draw.random() >= self._recipe.drawn:
             return own_codes
@@ -191,7 +195,7 @@ class DecoderLearner:
 
     @torch.no_grad()
     def _about(self, utterance: Spoken) -> tuple[Tensor, PitchTrack]:
-        """The codes [K, T] of an utterance and its pitch, found once."""
+        """The codes [K, T] of an utterance and its pitch, computed once."""
         if id(utterance) not in self._codes:
             pcm = utterance.samples(0, len(utterance.pcm)).to(self._device)
             codes = self._model.encode(pcm[None, None])[0]
@@ -218,7 +222,7 @@ class DecoderLearner:
 
 
 def _long_enough(side: tuple[Spoken, ...], frames: int) -> tuple[Spoken, ...]:
-    """Utterances of a whole window: a shorter one would cut the others of its batch; all of them
-    when there is none.
+    """Utterances that fill a whole window, because a shorter one would shorten its whole batch; all
+    of them when none is that long.
     """
     return tuple(each for each in side if len(each.pcm) >= frames * FRAME_SAMPLES) or side

@@ -1,9 +1,10 @@
-"""The stage `draw`: every utterance's codes once more, as the voice draws them given the true past.
+"""The stage `draw`: every utterance gets a second set of codes, which the voice draws given the
+true past.
 
-In use the decoder hears codes of the voice alone, and of the later codebooks these are mostly
-guesses. A decoder that learnt on the true ones believes them (the reason why Tacotron 2's vocoder
-learns on predictions given the true past: Shen et al. 2018, 3.1).
-Invariant: prompt, text and duration tokens are the true ones; only codes are drawn.
+In use the decoder only gets codes that the voice drew, and those of the later codebooks are mostly
+guesses. A decoder that learnt on true codes trusts them too much (which is why Tacotron 2's vocoder
+learns on predictions given the true past: Shen et al. 2018, 3.1). Invariant: prompt, text and
+duration tokens are the true ones; only codes are drawn.
 """
 
 import random
@@ -58,7 +59,7 @@ class Drawing:
 
 
 def draw_corpus(run: Run) -> None:
-    """Draw the codes of those shards the decoder learns from that are not drawn yet."""
+    """Draw the codes of all shards that the decoder learns from and that have none yet."""
     inputs = run.require("encode", "voice")
     recipe, folder = run.recipe, run.stage("draw")
     voice = run.stage("voice") / "voice.safetensors"
@@ -116,7 +117,7 @@ def read_draws(run: Run) -> dict[Entry, Tensor]:
 
 
 def _batches(utterances: Sequence[Encoded]) -> Iterator[list[int]]:
-    """Places of utterances about as long as one another."""
+    """Batches of the indices of utterances that are about equally long."""
     batch: list[int] = []
     for place in sorted(range(len(utterances)), key=lambda place: utterances[place].frames):
         longest = PROMPT_FRAMES + utterances[place].frames
@@ -150,10 +151,11 @@ def _draw_batch(
 def drawn_codes(
     model: VoxtreamModel, batch: Batch, look_ahead: int, generation: Generation
 ) -> Tensor:
-    """Codes [B, K, T]: those of the batch where nothing is to be learnt, drawn ones elsewhere.
+    """Codes [B, K, T]: the batch's own outside of the lesson, drawn ones within it.
 
-    Semantic codes given the true token, without guidance, acoustic ones greedily (VoXtream2, 3.5).
-    The acoustic codes of a lesson's last frame, which no column makes, stay true.
+    Semantic codes are drawn given the true token, without guidance, acoustic ones greedily
+    (VoXtream2, 3.5). No column produces the acoustic codes of a lesson's last frame, so these stay
+    true.
     """
     config = model.config
     hidden = temporal_hidden(model, batch, phone_rows(model, batch, look_ahead), dropout=0.0)
@@ -164,7 +166,7 @@ def drawn_codes(
     best = (row / generation.temperature).softmax(-1).topk(min(generation.top_codes, config.codes))
     codes = batch.codes.clone()
     codes[:, 0][real] = best.indices.gather(1, torch.multinomial(best.values, 1))[:, 0]
-    # Column t makes the semantic code of frame t and the acoustic ones of frame t - 1.
+    # Column t produces the semantic code of frame t and the acoustic ones of frame t - 1.
     lesson, column = (real & real.roll(1, dims=1)).nonzero().unbind(1)
     speaker = model.speaker_projection(batch.speakers)[lesson]
     frames = codes[lesson, :, column]  # [N, K]

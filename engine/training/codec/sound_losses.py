@@ -1,4 +1,4 @@
-"""How far two sounds are apart, to the ear and to a critic.
+"""How much two sounds differ, to the ear and to a critic.
 
 Invariant: losses take samples [B, S] of the same length and give one number.
 """
@@ -18,7 +18,7 @@ CRITIC_BANDS: Final = {512: 64, 1024: 96, 2048: 160}  # mel bands by FFT size
 MEL_FFT: Final = 1024
 MEL_BANDS: Final = 80
 FLOOR: Final = 1e-3  # of magnitudes inside logarithms
-LOG_MIDDLE, LOG_SPREAD = 4.0, 2.0  # brings their logarithms near 0 and 1
+LOG_MIDDLE, LOG_SPREAD = 4.0, 2.0  # mean and deviation that normalise their logarithms
 
 
 class SpectralDistance(nn.Module):
@@ -47,7 +47,8 @@ class SpectralDistance(nn.Module):
 
 class Critic(nn.Module):
     """Judges at several resolutions (after EnCodec, Defossez et al., 2022), of mel spectra or of
-    complex ones: who makes pulses and filters has the phases right and needs the former alone.
+    complex ones. A decoder of pulses and filters has the right phases anyway and needs only the
+    former.
     """
 
     def __init__(self, of: str = "mel", channels: int = 24) -> None:
@@ -56,7 +57,7 @@ class Critic(nn.Module):
         self.judges = nn.ModuleList(judge(size, channels) for size in CRITIC_SIZES)
 
     def forward(self, pcm: Tensor) -> list[list[Tensor]]:
-        """Per judge its inner layers' outputs, the verdict last."""
+        """For each judge the outputs of its inner layers, the verdict last."""
         return [judge(pcm) for judge in self.judges]
 
 
@@ -73,7 +74,7 @@ class _Judge(nn.Module):
         self.verdict = weight(nn.Conv2d(shapes[-1][1], 1, 3, padding=1))
 
     def scores(self, picture: Tensor) -> list[Tensor]:
-        """The layers' outputs for what is seen [B, C, T, F]."""
+        """The layers' outputs for a spectrogram [B, C, T, F]."""
         x = picture.contiguous(memory_format=torch.channels_last)
         outputs = []
         for layer in self.layers:
@@ -121,7 +122,7 @@ def critic_loss(of_real: list[list[Tensor]], of_made: list[list[Tensor]]) -> Ten
 
 
 def fooling_loss(of_made: list[list[Tensor]]) -> Tensor:
-    """Hinge loss of what the critic judges."""
+    """Hinge loss of the decoder that the critic judges."""
     return torch.stack([-output[-1].mean() for output in of_made]).mean()
 
 

@@ -1,6 +1,6 @@
 """The corpus in memory: utterances of training, validation and held-out speakers, cut into windows.
 
-Invariant: an utterance belongs to one of the three sides for ever, by its speaker and its text.
+Invariant: its speaker and its text assign an utterance to one of the three sides for ever.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ class Spoken:
     pcm: npt.NDArray[np.int16]
 
     def samples(self, start: int, length: int) -> Tensor:
-        """fp32 samples [length] from `start`, silence behind the end."""
+        """fp32 samples [length] from `start`, with silence after the end."""
         part = self.pcm[start : start + length].astype(np.float32) / 32768
         out = torch.zeros(length)
         out[: len(part)] = torch.from_numpy(part)
@@ -95,7 +95,7 @@ def first_shards(run: Run, hours: float) -> Iterator[Shard]:
 
 
 def is_validation(run: Run, text: str) -> bool:
-    """Whether a sentence is kept from training, whoever says it."""
+    """Whether a sentence is kept out of training, whoever says it."""
     draw = int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") / 2**32
     return draw < run.recipe.corpus.validation_share
 

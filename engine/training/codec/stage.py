@@ -1,7 +1,8 @@
-"""The stage `codec`: the small codec learns to say again what it heard, through few codes.
+"""The stage `codec`: the small codec learns to reproduce speech through few codes.
 
-Encoder, codes and a decoder together, with the phone read off the first codebook. The codes are
-what stays: the stage `decoder` trains what ships behind them.
+Encoder, codes and a decoder learn together, and the phones have to be readable from the first
+codebook. Only the encoder and the codes stay: the stage `decoder` trains the decoder that is
+shipped.
 """
 
 import random
@@ -22,13 +23,13 @@ from engine.training.loop import Moment, descend, optimiser, train
 from engine.training.ranks import Ranks, is_first
 from engine.training.run import Run
 
-SLOTS = FRAME_SAMPLES // SLOT  # phones read off one frame's first code
+SLOTS = FRAME_SAMPLES // SLOT  # phones read from one frame's first code
 VALIDATION_BATCHES = 4
 CODING = ("encoder", "encoder_transformer", "downsample", "quantizer")
 
 
 def config_of(recipe: recipes.Codec, decoder: Decoder | None = None) -> SmallCodecConfig:
-    """The shape a recipe asks for; with another decoder than its own if one is given."""
+    """The shape a recipe asks for, with `decoder` instead of its own if one is given."""
     return SmallCodecConfig(
         decoder or Decoder(recipe.decoder),
         recipe.codebooks,
@@ -40,7 +41,7 @@ def config_of(recipe: recipes.Codec, decoder: Decoder | None = None) -> SmallCod
 
 
 def shipped_config(recipe: recipes.Recipe) -> SmallCodecConfig:
-    """The shape of the codec that ships."""
+    """The shape of the codec that is shipped."""
     return config_of(recipe.codec, Decoder(recipe.decoder.kind))
 
 
@@ -62,7 +63,7 @@ class CodecLearner:
     """The codec and its phone readers: one of the first codebook, one of all of them together."""
 
     averaged = "codec"
-    # The decoder learns on codes of the weights as they are, so these must not lag behind.
+    # The decoder learns on codes of the current weights, so these must not lag behind.
     exact = tuple(f"{name}." for name in CODING)
 
     def __init__(self, recipe: recipes.Codec, speech: Speech, ranks: Ranks) -> None:
@@ -124,14 +125,14 @@ class CodecLearner:
 
 
 def _misread(reader: nn.Module, latents: Tensor, slots: Tensor) -> Tensor:
-    """Cross-entropy of the sounds a reader finds in quantised latents [B, D, T]."""
+    """Cross-entropy of the sounds that a reader predicts from quantised latents [B, D, T]."""
     read = reader(latents.transpose(1, 2))  # [B, T, SLOTS * sounds]
     return functional.cross_entropy(read.reshape(-1, len(SOUND_NUMBERS)), slots.flatten())
 
 
 def forget_codebooks(model: nn.Module) -> None:
-    """Drop the codebooks that moshi keeps computed after use in eval mode: it would broadcast them
-    too, which only the process that validated could answer, and would go on with stale ones.
+    """Drop the codebooks that moshi caches in eval mode. It would broadcast the cache too, but only
+    the process that validated has one, and that process would then use stale codebooks.
     """
     for module in model.modules():
         if "_embedding" in module._buffers:
@@ -151,7 +152,7 @@ def decoded(model: Any, latents: Tensor) -> Tensor:
 
 
 def decoder_input(model: Any, latents: Tensor) -> Tensor:
-    """Quantised latents [B, D, T] -> what the decoder takes [B, D, 2 T]."""
+    """Quantised latents [B, D, T] -> the decoder's input [B, D, 2 T]."""
     wide: Tensor
     (wide,) = model.decoder_transformer(model._to_encoder_framerate(latents))
     return wide

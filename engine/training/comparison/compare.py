@@ -1,6 +1,6 @@
-"""`python -m engine.training compare`: every system that is here, measured and written to one page.
+"""`python -m engine.training compare`: measures every system on this machine and writes one page.
 
-Invariant: the page is made from kept results alone, so it can be written whenever this stops.
+Invariant: the page is made from saved results only, so it can be written whenever this stops.
 """
 
 import platform
@@ -25,8 +25,8 @@ def compare(
     again: bool = False,
     into: Path | None = None,
 ) -> None:
-    """Do the parts that are not done, of those whose names begin as one of `only` (none = all),
-    print the table, and write the page `into` a folder. InvalidInput when no part begins so.
+    """Run the unfinished parts whose names begin with one of `only` (empty = all parts), print the
+    table, and write the page `into` a folder. InvalidInput when no part's name begins like that.
     """
     folder.mkdir(parents=True, exist_ok=True)
     size = SMALL if quick else SIZE

@@ -1,10 +1,10 @@
-"""How soon and how steadily a session speaks when its words come one by one, at any delay.
+"""How soon and how steadily a session speaks when its words come one by one, for any delay between
+them.
 
-A session gives the same samples whenever its words come, and takes one only when it is Starved. So
-it is enough to run it once without a clock and to note, for every frame, how many words it needed
-and how long it computed: every delay is arithmetic from there on.
-Invariant: nothing here waits; times are processor seconds of the step, so that the load of the
-machine does not enter.
+A session gives the same samples whenever its words come, and takes a word only when it is Starved.
+So it is enough to run it once without a clock and to note, for every frame, how many words it
+needed and how long it computed; the timing for any delay follows by arithmetic. Invariant: nothing
+here waits; times are CPU seconds of the step, so the load of the machine does not count.
 """
 
 import time
@@ -27,14 +27,15 @@ from engine.training.judge.performance import (
 from engine.tts.base import AudioFrame, Finished, Pcm, TtsModel, Voice
 
 DELAYS_S: Final = (0.0, 0.05, 0.1, 0.2, 0.5)  # a word; about 200, 20, 10, 5 and 2 words a second
-RUNS: Final = 3  # of each sentence, for the median of what a frame costs
+RUNS: Final = 3  # of each sentence; a frame's cost is their median
 AUDIBLE_DB: Final = -35.0  # below the loudest 10 ms of the utterance (SpeakStream, footnote 1)
 _WINDOW_S: Final = 0.01
 
 
 @dataclass(frozen=True)
 class Frame:
-    """A frame, the words pushed before it could be made, and what it cost since the one before."""
+    """A frame, the number of words pushed before it could be made, and its cost since the frame
+    before."""
 
     words: int
     cpu_s: float
@@ -52,13 +53,13 @@ class Trace:
 
 @dataclass(frozen=True)
 class Timing:
-    """What somebody with a loudspeaker meets at one delay. Seconds after the first word came."""
+    """What a listener at a loudspeaker gets at one delay; in seconds after the first word came."""
 
-    first_packet_s: float  # FPL: until the first frame is there
+    first_packet_s: float  # FPL: until the first frame is made
     first_audible_s: float  # TTFA: until the first sound is played
-    dry_s: float  # the loudspeaker stood still for so long before the last word was out
+    dry_s: float  # how long the loudspeaker had nothing to play before the last word was out
     dry_times: int
-    tail_s: float  # from the last word's coming to the end of the speech
+    tail_s: float  # from the arrival of the last word to the end of the speech
 
 
 def trace(model: TtsModel, voice: Voice, text: str, rate: float | None = None) -> Trace:
@@ -87,7 +88,7 @@ def timing(trace: Trace, delay_s: float) -> Timing:
 
 
 def words_before_sound(trace: Trace) -> int:
-    """Words pushed before the first frame: by so many delays does it come later, less one."""
+    """Words pushed before the first frame; it comes later by this many delays minus one."""
     return trace.frames[0].words
 
 
@@ -97,7 +98,8 @@ def factor(trace: Trace) -> float:
 
 
 def _run(model: TtsModel, voice: Voice, text: str, rate: float | None) -> tuple[list[Frame], Pcm]:
-    """The frames, their cost in this run, and all their samples. ModelError for no end."""
+    """The frames, their cost in this run, and all their samples. ModelError when speech does not
+    end."""
     most = LONGEST * syllables_of(text) / (rate or OWN_RATE) + SLACK_SECONDS
     frames: list[Frame] = []
     pieces: list[Pcm] = []

@@ -1,7 +1,7 @@
-"""What is measured of every system, as tasks whose results are kept.
+"""What is measured for every system, as tasks whose results are saved.
 
-Invariant: the same sentences, seed and clock for all; they are drawn from templates of our grammar
-that no training ever draws from, so a fresh clone has them.
+Invariant: all systems get the same sentences, seed and clock. The sentences are drawn from
+templates of our grammar that training never uses, so a fresh clone has them.
 """
 
 import random
@@ -38,7 +38,7 @@ _MEGABYTE: Final = 1024 * 1024
 
 @dataclass(frozen=True)
 class Figures:
-    """What is known of one system; what was not measured is empty."""
+    """What is known about one system; what was not measured is empty."""
 
     results: Results
     traces: tuple[Trace, ...] = ()
@@ -56,12 +56,13 @@ class Measurement:
 
     @cached_property
     def tasks(self) -> tuple[Task, ...]:
-        """Named after the system; the clock's last, for they want a process of their own."""
+        """Tasks named after the system; the timed ones come last, because they need a process of
+        their own."""
         return (*self._side.tasks, *self.timed)
 
     @cached_property
     def timed(self) -> tuple[Task, ...]:
-        """What is to be measured with nothing beside it."""
+        """The tasks that must be measured with nothing else running."""
         sentences = spread(self._side.texts.sentences, TIMED_SENTENCES)
         talker, depends = self.system.talkers()[0], self._side.depends
         return (
@@ -90,7 +91,7 @@ class Measurement:
 
 
 def fixed_texts() -> Texts:
-    """Sentences and replies that nobody trained on, always the same."""
+    """Sentences and replies that no system was trained on, always the same."""
     draw = random.Random(_SEED)
     sentences: set[str] = set()
     while len(sentences) < 2 * SIZE.sentences:
@@ -113,8 +114,8 @@ def measure_delays(talker: SessionTalker, texts: Sequence[str]) -> dict[str, Any
 
 
 def measure_memory(talker: SessionTalker, texts: Sequence[str]) -> dict[str, Any]:
-    """A task for a fresh process: its resident megabytes after the texts, and those of one that
-    has only imported torch.
+    """A task for a fresh process: its resident megabytes after the texts, and those of a process
+    that has only imported torch.
     """
     with talker.open() as (model, voice):
         for text in texts:

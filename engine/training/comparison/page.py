@@ -1,7 +1,7 @@
-"""The table of all systems as a page, and what a table hides as plots.
+"""The page with the table of all systems, and plots of what a table hides.
 
-Invariant: every row names the part that measured it, so every cell can be made again; what was not
-measured is said, never left out.
+Invariant: every row names the part that measured it, so every cell can be measured again; a figure
+that was not measured is marked as such, never left out.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,12 +26,12 @@ from engine.training.judge.verdicts import errors
 
 PAGE: Final = "comparison.md"
 COMMAND: Final = "python -m engine.training compare"
-# What the name of a figure says of where it comes from; the first that fits.
+# The part that measures a figure, by how its name begins; the first match counts.
 _PARTS: Final = {
     "long text": "long", "slider": "steps", "SPS": "rates", "rate": "rates", "replies": "replies",
     "memory": "memory",
 }  # fmt: skip
-# Measured of traces here, or of speakers that only a training run has.
+# Measured from traces here, or on speakers that only a training run has.
 _LEFT_OUT: Final = ("processor time", "clone", "likeness", "speakers")
 
 
@@ -78,7 +78,7 @@ def rows() -> list[Row]:
 
 
 def table(systems: Mapping[System, Figures]) -> str:
-    """The Markdown table, a column a system."""
+    """The Markdown table, one column for each system."""
     names = " | ".join(system.name for system in systems)
     lines = [f"| figure | part | {names} |", "|---|---|" + "---|" * len(systems)]
     for row in rows():
@@ -106,7 +106,7 @@ def _page(systems: Mapping[System, Figures], about: str, plots: Sequence[str]) -
 
 {about}
 
-Made by `{COMMAND} --into resources`. A cell is made again by
+Made by `{COMMAND} --into resources`. A cell can be measured again with
 `{COMMAND} --only "SYSTEM/PART" --again`, the column's name and the row's part. All say the same
 sentences, drawn from templates that no training draws from, word by word through an ordinary
 session, in one thread. Cells hold the median, then the worst, of all voices; of times and counts,
@@ -119,7 +119,7 @@ is not there in time.
 {"".join(f"![]({name}){chr(10)}" for name in plots)}
 ## What the papers say
 
-Absolute figures are not to be compared: the papers train on 960 to 40,000 hours, ours on 15.
+Do not compare absolute figures: the papers train on 960 to 40,000 hours, ours on 15.
 
 {claims}
 

@@ -1,4 +1,4 @@
-"""Which systems stand side by side, where their packs lie, and what their papers say of them.
+"""Which systems are compared, where their packs lie, and what their papers claim.
 
 Invariant: a plain list; nothing is loaded here.
 """
@@ -23,13 +23,13 @@ class System:
     """A column of the table.
 
     `pack` is a folder of the resources, or in `packs` of the data folder; empty = espeak, which
-    needs none. `headline` is what the paper says of itself, `expected` what of that must show here
-    too, `ours` what is not the paper's. `hours` are core hours of training of the networks.
+    needs none. `headline` is what the paper claims, `expected` which part of that must show here
+    too, `ours` what differs from the paper. `hours` are the core hours of training of the networks.
     """
 
     name: str
     pack: str = ""
-    command: str = ""  # that makes the pack; empty = it comes with the program
+    command: str = ""  # makes the pack; empty = the pack comes with the program
     hours: float | None = None
     headline: str = ""
     expected: str = ""

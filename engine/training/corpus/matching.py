@@ -1,9 +1,9 @@
-"""Gives the phones the voice reads at run time the times of the sounds a synthesiser made.
+"""Transfers the times of a synthesiser's sounds to the phones that the voice reads at run time.
 
-The synthesiser's lexicon and the phonemizer differ now and then; the two are matched like two
-spellings of a word. What the synthesiser said and the text does not hold (a filler, a pause)
-belongs to the phone before it, as in VoXtream2, 4.1.
-Invariant: times never go back, and the match's cost says how far the two agree.
+The synthesiser's lexicon and the phonemizer sometimes differ; the two are matched like two
+spellings of a word. A sound that is not in the text (a filler, a pause) belongs to the phone before
+it, as in VoXtream2, 4.1. Invariant: times never go back, and the match's cost says how well the two
+agree.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,7 +27,8 @@ class Match:
 
 
 def match(phones: Sequence[str], take: Sequence[Sound]) -> Match | None:
-    """Times for phones in espeak's spelling. None when one has no spelling, or nothing sounds."""
+    """Times for phones in espeak's spelling. None when a phone has no spelling, or there is no
+    sound."""
     try:
         spelt = [
             (owner, sound) for owner, phone in enumerate(phones) for sound in sounds.of_ipa(phone)
@@ -51,8 +52,8 @@ class Gaps:
 
 
 def gaps(phones: Sequence[str], transcript: Sequence[str]) -> Gaps:
-    """What was meant and not heard in a row, and heard and not meant. Another sound in a sound's
-    place is one of each.
+    """The longest run of phones meant but not heard, and of sounds heard but not meant. A replaced
+    sound counts as one of each.
     """
     table = _costs(phones, transcript, _same_or_apart)
     row, column = len(phones), len(transcript)
@@ -70,7 +71,7 @@ def gaps(phones: Sequence[str], transcript: Sequence[str]) -> Gaps:
 
 
 def _same_or_apart(one: str, other: str) -> float:
-    """Sounds that are often confused are the same; all others are dearer than two gaps."""
+    """Sounds that are often confused count as the same; all others cost more than two gaps."""
     distance = sounds.distance(one, other)
     return distance if distance < 1 else 3 * GAP
 
@@ -100,7 +101,8 @@ def _starts(
     speech: Sequence[Sound],
     table: np.ndarray[tuple[int, int], np.dtype[np.float64]],
 ) -> tuple[int, ...]:
-    """Where each phone begins: with the first of its sounds, else where the next one begins."""
+    """Where each phone begins: at the first of its sounds; if it has none, where the next phone
+    begins."""
     starts: list[int | None] = [None] * count
     row, column = len(owners), len(speech)
     while row > 0 and column > 0:

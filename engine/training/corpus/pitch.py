@@ -1,7 +1,7 @@
-"""The pitch of the corpus, as the source of the codec's decoder is to have it.
+"""The pitch of the corpus, as the target for the source in the codec's decoder.
 
-Invariant: there is a pitch at every moment; where nothing is voiced it is drawn straight between
-its neighbours and weighs little.
+Invariant: there is a pitch at every moment; between voiced parts it is interpolated and weighs
+little.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,8 @@ class PitchTrack:
     weight: Tensor
 
     def window(self, first: int, frames: int) -> "PitchTrack":
-        """As the decoder should set it from codec frame `first` on [frames * COLUMNS]."""
+        """The part that the decoder should produce from codec frame `first` on, [frames *
+        COLUMNS]."""
         begin = first * COLUMNS + AHEAD
         end = begin + frames * COLUMNS
         missing = max(0, end - len(self.log_hz))

@@ -1,4 +1,4 @@
-"""Sentences of plain prose that lie on a Debian machine: manuals, licences, docstrings.
+"""Sentences of plain prose found on a Debian machine: manuals, licences, docstrings.
 
 Invariant: only words of letters, apostrophes and hyphens between marks the voice knows, so that all
 synthesisers and the phonemizer read the same words.
@@ -29,9 +29,9 @@ _ODD: Final = re.compile(r"(\w)\1\1|\b[b-hj-z]\b|\b[bcdfghjklmnpqrstvwxz]{3,}\b"
 
 
 def sentences(files: Iterable[Path] | None = None) -> list[str]:
-    """Distinct clean sentences, sorted, so that a machine gives the same list every time.
+    """Distinct clean sentences, sorted, so that the same machine always gives the same list.
 
-    `files` = None reads what Debian and Python bring.
+    `files` = None reads the files that Debian and Python install.
     """
     texts: set[str] = set()
     for text in _texts(_machine_files() if files is None else files):
@@ -57,7 +57,7 @@ def _machine_files() -> Iterator[Path]:
 
 
 def _texts(files: Iterable[Path]) -> Iterator[str]:
-    """The prose of files that can be read; others are passed over."""
+    """The prose of all readable files; others are skipped."""
     for file in files:
         try:
             if not file.is_file() or file.stat().st_size > LARGEST_BYTES:

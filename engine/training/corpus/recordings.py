@@ -2,8 +2,7 @@
 
 A folder holds audio files, each with a text file of the same name beside it; every subfolder is
 one speaker, and so is the folder itself.
-Invariant: a recording whose words do not fit its sound is left
-out and named, never guessed at.
+Invariant: a recording whose words do not fit its sound is left out and reported, never guessed at.
 """
 
 import logging
@@ -130,7 +129,7 @@ class Aligner:
                 )
                 for word in decoder.get_alignment()
             ]
-        except (RuntimeError, TypeError):  # pocketsphinx's only sign that nothing fits
+        except (RuntimeError, TypeError):  # pocketsphinx's only sign of a misfit
             return []
 
     def _decode(self, raw: bytes) -> None:

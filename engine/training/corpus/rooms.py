@@ -1,4 +1,4 @@
-"""Noise and rooms for prompts: a person's clip is never as clean as a synthesiser.
+"""Noise and rooms for prompts, because a person's recording is never as clean as a synthesiser.
 
 Invariant: a function of the samples and the dice; the length stays.
 """
@@ -13,7 +13,7 @@ Pcm = npt.NDArray[np.float32]
 
 QUIETEST_DB, LOUDEST_DB = 30.0, 8.0  # signal to noise
 ECHO_SECONDS: Final = (0.08, 0.5)  # until an echo has faded by 60 dB
-DIRECT_SHARE: Final = (0.5, 0.95)  # of the energy that comes straight
+DIRECT_SHARE: Final = (0.5, 0.95)  # of the energy on the direct path
 
 
 def in_a_room(pcm: Pcm, sample_rate: int, draw: random.Random) -> Pcm:

@@ -1,6 +1,6 @@
 """The corpus on disk: shards of about ten minutes, a FLAC file and a JSON file each.
 
-Invariant: the JSON file is written last, so a shard is there whole or not at all.
+Invariant: the JSON file is written last, so a shard is either complete or absent.
 """
 
 from collections.abc import Sequence
@@ -65,7 +65,7 @@ def index_file(folder: Path, number: int) -> Path:
 
 
 def write_shard(folder: Path, number: int, utterances: Sequence[Utterance]) -> None:
-    """Write a shard; an interrupted one leaves nothing behind that counts."""
+    """Write a shard; an interrupted write leaves nothing that counts as one."""
     index = index_file(folder, number)
     sound = index.with_suffix(".flac")
     partial = index.with_suffix(".partial")
@@ -83,7 +83,7 @@ def write_shard(folder: Path, number: int, utterances: Sequence[Utterance]) -> N
 
 
 def read_shards(folder: Path) -> tuple[Shard, ...]:
-    """All finished shards in order, recordings first: who takes some hours of them takes these."""
+    """All finished shards in order, recordings first, so that a limit of hours includes them."""
     indices = sorted(
         folder.glob("[0-9]*.json"), key=lambda file: (int(file.stem) < FIRST_RECORDED, file.stem)
     )

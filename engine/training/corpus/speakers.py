@@ -1,5 +1,5 @@
-"""Virtual speakers: a few synthesised voices, moved in pitch, vocal tract and colour; or the voices
-of a teacher and blends of two, moved less.
+"""Virtual speakers: a few synthesised voices with changed pitch, vocal tract and colour; or the
+voices of a teacher and blends of two of them, changed less.
 
 Invariant: speaker number n of a recipe is always the same person.
 """
@@ -17,8 +17,8 @@ from engine.training.recipe import Recipe
 
 @dataclass(frozen=True)
 class Base:
-    """A synthesiser's own voice. `sps` is how fast it speaks unstretched; `heeds` whether it speaks
-    at the pitch it is asked for (some speak at their own, whatever they are told: measured).
+    """A synthesiser's own voice. `sps` is how fast it speaks unstretched; `heeds` says whether it
+    speaks at the requested pitch (measured: some always use their own).
     """
 
     synthesiser: str
@@ -31,7 +31,7 @@ class Base:
 
 
 # sps: syllables of 10 grammar sentences over the time from first to last sound, measured
-# (Belinda and Arthur: taken over from Clara and Alan).
+# (Belinda and Arthur have the values of Clara and Alan).
 BASES: Final = (
     Base("flite", "rms", 100.0, 4.3, 5.0, 0.38),
     Base("flite", "slt", 170.0, 4.7, 4.0, 0.25, heeds=True),
@@ -45,21 +45,21 @@ BASES: Final = (
 )
 TEACHER: Final = Base("kokoro", "", 0.0, 0.0, 1.0, 0.12, heeds=True)
 OWN_SPS: Final = 4.4  # of the teacher's voices
-# The teacher's voices of which speakers are made that nobody trains on; all others make the rest.
+# The teacher's voices for the speakers that are held out; all others are for training.
 _KEPT: Final = {
     "af_kore", "af_sarah", "am_echo", "am_fenrir", "bf_isabella", "bm_fable",
     "if_sara", "em_alex", "zf_xiaoyi", "hm_psi", "jf_nezumi", "pm_santa",
 }  # fmt: skip
-UNHEARD: Final = ("af_kore", "am_fenrir", "bf_isabella", "bm_fable")  # of them, to compare with
+UNHEARD: Final = ("af_kore", "am_fenrir", "bf_isabella", "bm_fable")  # not trained on
 _LEFT_OUT: Final = {"af_nicole"}  # whispers
-_BLENDED: Final = 0.75  # of the speakers that are not a voice itself; the others are one, moved
+_BLENDED: Final = 0.75  # of the speakers that are not an own voice; the others are a changed one
 _MOVED: Final = 0.4  # of the blends
 
 
 @dataclass(frozen=True)
 class Speaker:
-    """One person. `warp` multiplies pitch and formants, `tilt_db` colours: gain at 6 kHz over
-    that at 300 Hz.
+    """One person. `warp` multiplies pitch and formants; `tilt_db` is the gain at 6 kHz over that at
+    300 Hz.
     """
 
     number: int
@@ -93,7 +93,7 @@ def cast(recipe: Recipe) -> tuple[Speaker, ...]:
 
 
 def pick(recipe: Recipe, draw: random.Random) -> Speaker:
-    """The next utterance's speaker: voices by their share, unmoved ones three times as often."""
+    """The next utterance's speaker: voices by their share, unchanged ones three times as often."""
     people = cast(recipe)
     counts = Counter(person.base for person in people)
     weights = [
@@ -104,7 +104,7 @@ def pick(recipe: Recipe, draw: random.Random) -> Speaker:
 
 
 def _taught(recipe: Recipe) -> tuple[Speaker, ...]:
-    """The teacher's speakers, those held out last: no voice is in both."""
+    """The teacher's speakers, with those held out at the end: no voice is among both."""
     corpus = recipe.corpus
     draw = random.Random(f"{recipe.seed} teacher's speakers")
     people: list[Speaker] = []
@@ -121,7 +121,7 @@ def _taught(recipe: Recipe) -> tuple[Speaker, ...]:
 
 
 def _random_speaker(draw: random.Random, english: Sequence[str], names: Sequence[str]) -> Speaker:
-    """A blend, led by a voice that speaks English, or a moved copy of such a voice."""
+    """A blend in which an English voice dominates, or a changed copy of such a voice."""
     first = draw.choice(english)
     blended = draw.random() < _BLENDED
     second = draw.choice([name for name in names if name != first])

@@ -1,7 +1,7 @@
 """The stage `corpus`: texts drawn, spoken in shards by parallel processes, counted.
 
-Invariant: a shard is a pure function of (recipe, its number): any process may make it, again and
-again, on any machine with the same synthesisers or teacher.
+Invariant: a shard is a pure function of the recipe and its number: any process may make it, any
+number of times, on any machine with the same synthesisers or teacher.
 """
 
 import random
@@ -25,7 +25,7 @@ from engine.training.teachers import synthesisers
 from engine.training.teachers.synthesisers import Request, Take
 from engine.training.teachers.teacher import Teacher, fetch
 
-LOOK_SECONDS: Final = 0.5  # between two looks at the worker processes
+LOOK_SECONDS: Final = 0.5  # between two checks of the worker processes
 
 
 def make(run: Run, recipe_file: Path) -> None:
@@ -49,7 +49,7 @@ def make(run: Run, recipe_file: Path) -> None:
 
 
 def _prepare(recipe: Recipe) -> None:
-    """See that there is who speaks."""
+    """Check that the synthesisers or the teacher are installed."""
     if recipe.corpus.teacher:
         fetch()
         return
@@ -69,7 +69,7 @@ def shard_numbers(recipe: Recipe) -> range:
 
 
 def work(run: Run, first: int, step: int) -> None:
-    """Make every `step`th shard from the `first` on: the work of one process."""
+    """Make every `step`th shard, starting with `first`: the work of one process."""
     texts = read_texts(run)
     folder = run.stage("corpus")
     speak = speaking(run.recipe)
@@ -93,7 +93,7 @@ def shard_plans(recipe: Recipe, texts: Texts, number: int) -> list[Plan]:
 
 
 def speaking(recipe: Recipe) -> Callable[[list[Plan]], Iterator[Utterance]]:
-    """Makes utterances of plans, those that can be said."""
+    """A function that makes utterances from plans; it skips those that cannot be spoken."""
     espeak = Espeak()
     if not recipe.corpus.teacher:
         return lambda plans: _synthesised(plans, espeak)
@@ -127,7 +127,8 @@ def coverage(shards: tuple[Shard, ...]) -> dict[str, object]:
 
 
 def _takes(plans: list[Plan]) -> dict[int, tuple[Take, ...]]:
-    """Takes of every plan that could be spoken, by the plan's number; one call a synthesiser."""
+    """Takes of every plan that could be spoken, by the plan's number; one call for each
+    synthesiser."""
     takes: dict[int, tuple[Take, ...]] = {}
     for name in sorted({planned.speaker.base.synthesiser for planned in plans}):
         requests: list[tuple[int, Request]] = [
@@ -147,8 +148,8 @@ def _takes(plans: list[Plan]) -> dict[int, tuple[Take, ...]]:
 
 
 def _in_processes(run: Run, recipe_file: Path, check: Callable[[], None]) -> None:
-    """One interpreter a worker, each on one thread: two OpenMP threads among busy processes were
-    five to ten times slower.
+    """One interpreter for each worker, each on one thread: with two OpenMP threads each, busy
+    processes were five to ten times slower.
     """
     total = len(shard_numbers(run.recipe))
     workers = max(1, min(run.workers, total))

@@ -28,7 +28,7 @@ class Texts:
     prose: tuple[str, ...]
 
     def draw(self, random_: random.Random, corpus: Corpus) -> str:
-        """A training text: a reply, a spelling, a paragraph, a sentence or two short ones."""
+        """A training text: a reply, a spelling, a paragraph, one sentence or two short ones."""
         if corpus.replies and random_.random() < corpus.replies:
             return self._untested(random_, grammar.reply)
         if corpus.spellings and random_.random() < corpus.spellings:
@@ -46,7 +46,7 @@ class Texts:
         return random_.choice(self.prose)
 
     def _paragraph(self, random_: random.Random, corpus: Corpus) -> str:
-        """Sentences together, as many as the characters drawn."""
+        """Sentences up to a length in characters that is drawn."""
         longest = random_.randint(*_PARAGRAPH)
         text, following = self._sentence(random_, corpus), self._sentence(random_, corpus)
         while len(text) + len(following) < longest:
@@ -63,12 +63,12 @@ class Texts:
 
     @cached_property
     def tested(self) -> frozenset[tuple[str, ...]]:
-        """Runs of words no training sentence may hold."""
+        """Runs of words that no training sentence may contain."""
         return _runs_of(self.test)
 
 
 def make_texts(recipe: Recipe, prose: Sequence[str]) -> Texts:
-    """Draw the test sentences, half of them prose, and remove their like from the prose."""
+    """Draw the test sentences, half of them prose, and remove similar sentences from the prose."""
     draw = random.Random(f"{recipe.seed} test text")
     count = recipe.corpus.test_sentences
     plain = [text for text in prose if 5 <= text.count(" ") + 1 <= 14]
@@ -93,7 +93,7 @@ def read_texts(run: Run) -> Texts:
 
 
 def write_texts(run: Run, texts: Texts) -> None:
-    """Keep the texts beside the corpus."""
+    """Save the texts beside the corpus."""
     content = {"test": texts.test, "short": texts.short, "prose": texts.prose}
     write_json(run.stage("corpus") / "texts.json", content)
 

@@ -1,4 +1,4 @@
-"""One utterance of the corpus: planned, spoken by a synthesiser, made into a virtual speaker's.
+"""One utterance of the corpus: planned, spoken by a synthesiser, changed into a virtual speaker's.
 
 Invariant: an utterance is a function of its plan and its takes; all chance is in the plan.
 """
@@ -27,36 +27,37 @@ Pcm = npt.NDArray[np.float32]
 SAMPLE_RATE: Final = 24_000
 LEAD, TAIL = 1_920, 7_200  # samples of silence before and after speech
 LEVEL: Final = 0.07  # root mean square
-DEAREST_MATCH: Final = 0.35  # cost per sound above which text and sound do not belong together
-LOWEST_HZ, HIGHEST_HZ = 60.0, 400.0  # of what the synthesisers speak, before it is moved
+DEAREST_MATCH: Final = 0.35  # cost per sound; above it text and sound do not belong together
+LOWEST_HZ, HIGHEST_HZ = 60.0, 400.0  # pitch of the synthesisers, before it is changed
 LONGEST_SECONDS: Final = 32.0
 PARAGRAPH_SECONDS: Final = 28.0
 _SENTENCE: Final = re.compile(r"(?<=[.!?]) [^.!?]+[.!?]$")  # the last of several
 CROSSFADE_SECONDS: Final = 0.008
-SHORTEST_PAUSE: Final = 2_880  # samples; what is shorter joins the next one
+SHORTEST_PAUSE: Final = 2_880  # samples; a shorter one is merged into the next
 _CLOSURES: Final = frozenset((*"ptkbd", "\u0261", "tʃ", "dʒ", PAUSE))
 _FILLERS: Final = ("um,", "uh,", "hmm,", "well,")
-# Who speaks slowly pauses between words more than they draw out the sounds. Of sounds drawn out to
-# 2 SPS pocketsphinx got 36 % of the words wrong (bigram; open 92 %), of words that the same voice
-# spoke at 3 SPS and set apart to 2 SPS 19 % (44 %); at its own rate 18 % (28 %).
+# People who speak slowly pause between words more than they stretch the sounds. When sounds were
+# stretched to 2 SPS, pocketsphinx got 36 % of the words wrong (bigram; open 92 %). When the same
+# voice spoke at 3 SPS with pauses that made it 2 SPS, it got 19 % wrong (44 %); at the voice's own
+# rate 18 % (28 %).
 PAUSING_BELOW: Final = 3.4  # SPS
-DRAWN_OUT: Final = 0.4  # share of the slowing, in octaves, that the sounds take
-UNEVEN: Final = (0.4, 1.6)  # times as long as the rate asks for is a pause
+DRAWN_OUT: Final = 0.4  # share of the slowing, in octaves, that is done by stretching sounds
+UNEVEN: Final = (0.4, 1.6)  # shortest and longest pause, as factors on what the rate asks for
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What will be spoken by whom, at which rates (SPS): one, or one for each half; none for a
-    recording, which is as fast as it is.
+    """What will be spoken, by whom, at which rates (SPS): one rate, or one for each half; none for
+    a recording, whose rate is given.
     """
 
     text: str
-    script: str  # the text with pauses and fillers nobody wrote
+    script: str  # the text with added pauses and fillers
     speaker: Speaker
     rates: tuple[float, ...]
 
     def requests(self) -> tuple[Request, ...]:
-        """What the synthesiser is asked for: one take, or two to cut together."""
+        """The takes asked of the synthesiser: one, or two to cut together."""
         base, warp = self.speaker.base, self.speaker.warp
         stretches = [base.sps / articulation(rate) * warp for rate in self.rates]
         pitch = self.speaker.pitch_hz / warp
@@ -110,7 +111,7 @@ def seconds(planned: Plan) -> float:
 
 
 def articulation(rate: float) -> float:
-    """The rate of the sounds between the pauses, SPS, of speech of a rate."""
+    """The rate between the pauses, SPS, of speech that has this rate overall."""
     return rate if rate >= PAUSING_BELOW else PAUSING_BELOW * (rate / PAUSING_BELOW) ** DRAWN_OUT
 
 
@@ -156,10 +157,10 @@ def marks_of(words: Sequence[PhonedWord]) -> tuple[tuple[int, str], ...]:
 def _set_apart(
     utterance: Utterance, words: Sequence[PhonedWord], planned: Plan, cut: float
 ) -> Utterance:
-    """The same with the pauses between words that its rates ask for; `cut` = sample from which the
-    second rate holds. A pause belongs to the phone before it, as in VoXtream2, 4.1.
+    """The utterance with the pauses between words that its rates ask for; `cut` = sample from which
+    the second rate holds. A pause belongs to the phone before it, as in VoXtream2, 4.1.
     """
-    # Dice of their own: pauses do not change who speaks next in the shard.
+    # A generator of its own, so that pauses do not change who speaks next in the shard.
     dice = random.Random(f"{planned.text} {planned.rates}")
     pieces, starts = [utterance.pcm[: utterance.starts[0]]], []
     before, shift, phone, owed = utterance.starts[0], 0, 0, 0.0
@@ -188,7 +189,7 @@ def _set_apart(
 
 
 def faded(pcm: Pcm) -> Pcm:
-    """The same with soft ends."""
+    """The samples faded in and out."""
     soft = pcm.copy()
     length = min(int(CROSSFADE_SECONDS * SAMPLE_RATE), len(soft) // 2)
     slope = np.linspace(0, 1, length, dtype=np.float32)
@@ -198,7 +199,7 @@ def faded(pcm: Pcm) -> Pcm:
 
 
 def trimmed(utterance: Utterance) -> Utterance | None:
-    """The same with as much silence around speech as every utterance has, at one level."""
+    """The utterance with the common amount of silence around speech, at the common level."""
     first, end = utterance.starts[0], min(utterance.end, len(utterance.pcm))
     length = end - first + LEAD + TAIL
     if not utterance.phones or not SAMPLE_RATE // 2 < length < LONGEST_SECONDS * SAMPLE_RATE:
@@ -215,7 +216,7 @@ def trimmed(utterance: Utterance) -> Utterance | None:
 
 
 def _rate(recipe: Recipe, draw: random.Random) -> float:
-    """Half near what the voices do by themselves, half anywhere in the recipe's range."""
+    """Half of the rates are near the voices' own, half anywhere in the recipe's range."""
     corpus = recipe.corpus
     if draw.random() < 0.5:
         return draw.triangular(max(3.0, corpus.lowest_rate), min(6.0, corpus.highest_rate))
@@ -223,7 +224,7 @@ def _rate(recipe: Recipe, draw: random.Random) -> float:
 
 
 def _hesitant(text: str, draw: random.Random) -> str:
-    """The text with pauses and fillers at some gaps; no written mark is touched."""
+    """The text with pauses and fillers between some words; written marks stay."""
     words = text.split()
     parts = []
     for word in words[:-1]:
@@ -251,7 +252,8 @@ def voiced(take: Take, speaker: Speaker) -> Pcm:
 
 
 def _pitched(take: Take, factor: float) -> Pcm:
-    """The take with its pitch times a factor and all else as it is: Praat's overlap-add."""
+    """The take with its pitch multiplied by a factor and nothing else changed, by Praat's
+    overlap-add."""
     if factor == 1.0:
         return take.pcm
     from parselmouth import Sound as Recording  # training only

@@ -1,1 +1,1 @@
-"""What is measured of a voice, by ears that took no part in its training."""
+"""What is measured of a voice, by judges that took no part in its training."""

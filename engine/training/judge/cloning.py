@@ -1,4 +1,5 @@
-"""Whether a cloned voice is its speaker's: judged by an encoder that took no part in training.
+"""Whether a cloned voice sounds like its speaker, judged by an encoder that took no part in
+training.
 
 Invariant: the speakers are held out, and the judge is Resemblyzer (an extra of training that brings
 its weights along); without it nothing is measured.
@@ -26,7 +27,7 @@ from engine.training.voice.speaker import rate_where_equal
 from engine.tts.base import Pcm
 
 PROMPT_SECONDS: Final = 6.0
-LONGEST_SECONDS: Final = 60.0  # read of one recording of a person
+LONGEST_SECONDS: Final = 60.0  # used of one recording of a person
 _PROMPT_SAMPLES: Final = int(PROMPT_SECONDS * SAMPLE_RATE)
 _RATE: Final = 16_000
 
@@ -35,8 +36,8 @@ Vectors = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Likened:
-    """A real person's clone. Cosines to other speech of the person: the clone's, the prompt's, and
-    that of the pack's named voice that is most like the person.
+    """A real person's clone. Cosines with other speech of the person: the clone's, the prompt's,
+    and that of the pack's named voice that is most similar to the person.
     """
 
     name: str
@@ -47,12 +48,12 @@ class Likened:
 
 @dataclass(frozen=True)
 class Likeness:
-    """How like their speakers clones are. Cosines, one for every clone."""
+    """How similar clones are to their speakers. Cosines, one for every clone."""
 
     equal_error: float
     to_own: tuple[float, ...]
-    of_starter: tuple[float, ...]  # the most similar named voice's to the same speaker
-    to_starter: tuple[float, ...]  # the clone's to the most similar named voice, by the same texts
+    of_starter: tuple[float, ...]  # of the speaker and the most similar named voice
+    to_starter: tuple[float, ...]  # of the clone and the named voice most similar to it
 
     @property
     def best(self) -> float:
@@ -61,7 +62,7 @@ class Likeness:
 
     @property
     def nearer(self) -> float:
-        """Share of clones more like their own speaker than like any named voice."""
+        """Share of clones that are closer to their own speaker than to any named voice."""
         return self._above(self.to_starter)
 
     def _above(self, others: tuple[float, ...]) -> float:
@@ -74,14 +75,14 @@ def available() -> bool:
 
 
 def clone(pack: str, corpus: str, speaker: int, texts: tuple[str, ...]) -> dict[str, Any]:
-    """A part: vectors of a held-out speaker's prompt, of other speech of theirs, and of what the
-    voice cloned from the prompt says. Empty when the speaker said too little.
+    """A part: vectors of a held-out speaker's prompt, of their other speech, and of the speech of
+    the voice cloned from the prompt. Empty when there is too little speech of the speaker.
     """
     return _cloned(pack, _speech(Path(corpus), speaker), texts)
 
 
 def clone_person(pack: str, pattern: str, texts: tuple[str, ...]) -> dict[str, Any]:
-    """The same of a real person, whose recordings in a folder match a pattern."""
+    """The same for a real person, whose recordings in a folder match a pattern."""
     files = sorted(Path(pattern).parent.glob(Path(pattern).name))
     parts = [read_clip(file, max_seconds=LONGEST_SECONDS) for file in files]
     samples = [soxr.resample(part.pcm, part.sample_rate, SAMPLE_RATE) for part in parts]
@@ -120,7 +121,7 @@ def likeness(
 def likened(
     name: str, result: dict[str, Any], starters: Sequence[dict[str, Any]]
 ) -> Likened | None:
-    """How like a person their clone is; None when it could not be made."""
+    """How similar a person's clone is to them; None when it could not be made."""
     if not result or not starters:
         return None
     rows = [result["clone"], result["prompt"], *(each["vector"] for each in starters)]
@@ -151,7 +152,8 @@ def _halves(parts: Sequence[Pcm]) -> tuple[Pcm, Pcm] | None:
 
 
 def _cloned(pack: str, samples: tuple[Pcm, Pcm] | None, texts: tuple[str, ...]) -> dict[str, Any]:
-    """Vectors of a prompt, of other speech, and of what the voice cloned from the prompt says."""
+    """Vectors of a prompt, of other speech, and of the speech of the voice cloned from the
+    prompt."""
     if samples is None:
         return {}
     prompt, other = samples

@@ -1,7 +1,7 @@
-"""The stages `baselines` and `evaluate`: the exported pack measured on text, speakers and seeds it
-never met, beside the synthesisers it learnt from and the formant voice.
+"""The stages `baselines` and `evaluate`: the exported pack is measured on unseen texts, speakers
+and seeds, and compared with the synthesisers it learnt from and the formant voice.
 
-Invariant: the table is made from kept parts alone, so it can be printed whenever one stops.
+Invariant: the table is made from saved parts only, so it can be printed at any time.
 """
 
 import sys
@@ -17,7 +17,8 @@ from engine.training.tasks import do_tasks
 
 
 def measure_baselines(run: Run) -> None:
-    """Measure what the pack will be compared with, and print it; needs the corpus's texts only."""
+    """Measure what the pack will be compared with, and print it; this needs only the corpus's
+    texts."""
     measurements = Measurements(run)
     others = [part for part in measurements.baseline_parts if _is_selected(part.name, run.only)]
     try:
@@ -31,8 +32,8 @@ def measure_baselines(run: Run) -> None:
 def evaluate_pack(run: Run) -> None:
     """Measure what is not measured yet, print the table, write figures.json and the pack's card.
 
-    With `run.only`: the parts whose names begin so; the stage is done once all parts are. What is
-    compared with comes last: the voice's own figures are awaited most.
+    With `run.only`, only the parts whose names begin like that; the stage is done once all parts
+    are. The baselines come last, because the voice's own figures are wanted first.
     """
     inputs = run.require("corpus", "export")
     measurements = Measurements(run)

@@ -16,14 +16,15 @@ from engine.training.judge.settling import settling
 from engine.training.judge.verdicts import Judge, Verdict, errors, interval
 
 UNMEASURED: Final = "not measured"
-# Sounds in a row, a short word; of good speech at most 3 are misheard (32 sentences of flite).
+# Sounds in a row, as long as a short word; in good speech at most 3 are misheard (32 sentences of
+# flite).
 LOST_SOUNDS: Final = 5
 NATURAL_SLACK: Final = 0.2  # DNSMOS points below the sources
 UP, DOWN = (2.0, 6.0), (6.0, 2.0)  # SPS before and after a change of the slider
 
 
 class Judged(Enum):
-    """Which of several values has to reach the target."""
+    """Which one of several values has to reach the target."""
 
     WORST = "worst"
     MEDIAN = "median"
@@ -32,7 +33,7 @@ class Judged(Enum):
 
 @dataclass(frozen=True)
 class Results:
-    """All that was heard of one side: the voice, the sources, or the formant voice."""
+    """All results of one side: the voice, the sources, or the formant voice."""
 
     sentences: tuple[Verdict, ...] = ()
     replies: tuple[Verdict, ...] = ()
@@ -40,11 +41,11 @@ class Results:
     steps: dict[tuple[float, ...], tuple[Verdict, ...]] = field(default_factory=dict)
     minutes: tuple[float, ...] = ()  # word error rate of each minute of a long text
     likeness: Likeness | None = None
-    people: tuple[Likened, ...] = ()  # real ones
+    people: tuple[Likened, ...] = ()  # real people
     factors: tuple[float, ...] = ()
     first_ms: tuple[float, ...] = ()
     megabytes: tuple[float, ...] = ()
-    own_megabytes: tuple[float, ...] = ()  # more than torch alone
+    own_megabytes: tuple[float, ...] = ()  # beyond torch alone
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Goal:
     show: Callable[[float], str]
     of: Callable[[Results], Sequence[float | None]]
     judged: Judged = Judged.WORST
-    least: bool = False  # the limit is the least, not the most
+    least: bool = False  # the limit is a minimum, not a maximum
 
     @property
     def target(self) -> str:
@@ -98,7 +99,7 @@ class Goal:
 
 
 def goals(sources: Results) -> list[Goal]:
-    """All figures; what is asked of naturalness depends on the sources'."""
+    """All figures; the target for naturalness depends on that of the sources."""
     p808, overall = (_natural_limit(sources, name) for name in ("p808", "overall"))
     return [
         *_INTELLIGIBILITY,
@@ -118,8 +119,8 @@ def goals(sources: Results) -> list[Goal]:
 
 
 def table(ours: Results, others: Mapping[str, Results]) -> str:
-    """A Markdown table, one row a figure; cells hold median / worst. The first of the others are
-    the sources.
+    """A Markdown table, one row for each figure; cells hold median / worst. The first of the others
+    are the sources.
     """
     names = " | ".join(others)
     lines = [
@@ -171,7 +172,7 @@ def details(results: Results) -> str:
 
 
 def _by_judge(verdicts: Sequence[Verdict]) -> str:
-    """What each judge found, with 95 % intervals."""
+    """The error rate by each judge, with 95 % intervals."""
     rows = [(judge, errors(verdicts, judge)) for judge in Judge]
     return ", ".join(
         f"{judge.value} {UNMEASURED}"

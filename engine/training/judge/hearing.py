@@ -1,4 +1,4 @@
-"""What can be measured in speech itself, without knowing who made it.
+"""What can be measured in the speech alone, without knowing who made it.
 
 Invariant: functions of the samples; the same ones measure the voice and the synthesisers.
 """
@@ -11,11 +11,11 @@ import numpy.typing as npt
 from engine.tts.base import Pcm
 
 HOP_SECONDS: Final = 0.01
-QUIET_DB: Final = 35.0  # below the loudest part is no speech
+QUIET_DB: Final = 35.0  # dB below the loudest part; quieter is not speech
 LOW_HZ, HIGH_HZ = 300.0, 3000.0  # where vowels are strong
 SMOOTHING_HOPS: Final = 7
-NEAREST_HOPS: Final = 8  # two syllables are not closer
-DIP: Final = 0.15  # of the louder one's level, by which the level must fall between two nuclei
+NEAREST_HOPS: Final = 8  # two syllables are never closer
+DIP: Final = 0.15  # the level must fall this much between two nuclei, as a share of the louder one
 
 
 def speech_seconds(pcm: Pcm, sample_rate: int) -> float:

@@ -1,9 +1,9 @@
-"""Recognisers that judge speech beside Whisper: words heard against words meant.
+"""The recognisers that judge speech besides Whisper: words heard against words meant.
 
-Three of pocketsphinx: with a bigram of the test sentences (can it be understood, when one knows
-what may come), with its own open language model (can it be understood at all), and for sounds
-without words (was anything left out or said twice).
-Invariant: the judge knows nothing of the voice; the same one judges the synthesisers.
+Three are pocketsphinx: with a bigram of the test sentences (is it intelligible when one knows what
+may come), with its own open language model (is it intelligible at all), and one for sounds without
+words (was anything left out or said twice). Invariant: the judge knows nothing of the voice; the
+same one judges the synthesisers.
 """
 
 import tempfile
@@ -23,14 +23,15 @@ from engine.tts.base import Pcm
 
 RATE: Final = 16_000
 DISCOUNT: Final = 0.5  # of bigram counts
-INSERTION: Final = 0.65  # pocketsphinx's own word insertion probability, right for language models
+INSERTION: Final = 0.65  # word insertion probability: pocketsphinx's default
 
 
 class Recogniser:
     """Words heard in speech."""
 
     def __init__(self, sentences: Sequence[str] | None = None) -> None:
-        """`sentences` = what may come, as a bigram; None = pocketsphinx's open language model."""
+        """`sentences` = what may be said, as a bigram; None = pocketsphinx's open language
+        model."""
         if sentences is None:
             self._decoder = _decoder()
             return
@@ -42,7 +43,7 @@ class Recogniser:
             self._decoder = _decoder(lm=str(file), dict=str(dictionary))
 
     def knows(self, sentence: str) -> bool:
-        """Whether all its words are in the dictionary; of a bigram, in its sentences too."""
+        """Whether all its words are in the dictionary and, with a bigram, in its sentences."""
         return all(self._decoder.lookup_word(word) is not None for word in words(sentence))
 
     def hear(self, pcm: Pcm, sample_rate: int) -> str:
@@ -53,12 +54,12 @@ class Recogniser:
 
 
 class SoundRecogniser:
-    """Sounds heard in speech, without knowing any word."""
+    """Sounds heard in speech, without any words."""
 
     def __init__(self) -> None:
         from pocketsphinx import get_model_path  # loads the library
 
-        # Weights and beams as CMUSphinx's page on phoneme recognition gives them.
+        # Weights and beams from CMUSphinx's page on phoneme recognition.
         model = Path(get_model_path()) / "en-us" / "en-us-phone.lm.bin"
         self._decoder = _decoder(lm=None, allphone=str(model), lw=2.0, beam=1e-20, pbeam=1e-20)
 
@@ -76,13 +77,13 @@ def words(sentence: str) -> list[str]:
 
 
 def word_error_rate(text: Sequence[str], transcript: Sequence[str]) -> float:
-    """Errors of all sentences over words meant."""
+    """Errors of all sentences divided by the number of words meant."""
     truth = [" ".join(words(sentence)) for sentence in text]
     return float(jiwer.wer(truth, list(transcript)))
 
 
 def word_errors(text: str, transcript: str) -> int:
-    """Words put in, left out and replaced in one sentence."""
+    """Words inserted, left out and replaced in one sentence."""
     counts = jiwer.process_words(" ".join(words(text)), transcript)
     return int(counts.substitutions + counts.deletions + counts.insertions)
 
@@ -109,8 +110,9 @@ def bigram(sentences: Sequence[str]) -> str:
 
 
 def pronunciations(sentences: Sequence[str]) -> str:
-    """The lines of pocketsphinx's dictionary for these words. With all of it, a language model of
-    few words loads for ten seconds: each word is looked for in a table as small as that model.
+    """The lines of pocketsphinx's dictionary for these words. With the whole dictionary, a language
+    model of few words takes ten seconds to load, because every word of the dictionary is looked up
+    in a table as small as that model.
     """
     from pocketsphinx import get_model_path  # loads the library
 
@@ -128,7 +130,7 @@ def _decoder(**options: Any) -> Any:
 
 
 def _decode(decoder: Any, pcm: Pcm, sample_rate: int) -> None:
-    """Let a decoder hear one whole utterance."""
+    """Feed one whole utterance to a decoder."""
     samples = soxr.resample(pcm, sample_rate, RATE)
     raw = (np.clip(samples, -1, 1) * 32767).astype(np.int16).tobytes()
     decoder.start_utt()

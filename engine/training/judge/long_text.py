@@ -1,6 +1,6 @@
-"""Minutes of continuous text in one utterance: does the voice hold out?
+"""Minutes of continuous text in one utterance: does the voice stay intelligible?
 
-Invariant: every minute is judged by the words that the talker says it began there.
+Invariant: every minute is judged by the words that, according to the talker, began in it.
 """
 
 from typing import Any, Final
@@ -15,15 +15,15 @@ MINUTE: Final = 60.0  # seconds
 
 
 def judge_long(talker: Talker, text: str, rate: float) -> dict[str, Any]:
-    """A part: the word error rate of each whole minute (of all where there is none), the seconds
-    spoken, and whether the utterance ended by itself.
+    """A part: the word error rate of each whole minute (of the whole text if it is shorter), the
+    seconds spoken, and whether the utterance ended by itself.
     """
     (sentence,) = talker.speak([text], (rate,))
     judge = Recogniser((text,))
     length = len(sentence.pcm) / sentence.sample_rate
     edges = np.arange(0.0, length, MINUTE).tolist()
     if len(edges) > 1 and length - edges[-1] < MINUTE:
-        edges.pop()  # the last minute takes what is left over
+        edges.pop()  # the last minute includes the remainder
     minutes = [
         _errors(sentence, judge, begin, end)
         for begin, end in zip(edges, [*edges[1:], length], strict=True)

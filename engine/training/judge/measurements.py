@@ -1,8 +1,9 @@
-"""What is measured of a pack, of its sources and of the formant voice, and where it is kept.
+"""What is measured of a pack, of its sources and of the formant voice, and where the results are
+saved.
 
-Everything is a part (`engine.training.tasks`). What does not depend on the pack is a baseline: it
-is measured once, and its folder can be copied to another run.
-Invariant: the same texts for every talker; none of them was trained on.
+Everything is a part (`engine.training.tasks`). A part that does not depend on the pack is a
+baseline: it is measured once, and its folder can be copied to another run. Invariant: the same
+texts for every talker; none of them was trained on.
 """
 
 from collections.abc import Sequence
@@ -40,7 +41,7 @@ _PERSON: Final = "cloning/person "
 
 @dataclass(frozen=True)
 class Measurements:
-    """The parts of a run's baselines and evaluation, and what they found."""
+    """The parts of a run's baselines and evaluation, and their results."""
 
     run: Run
 
@@ -116,7 +117,8 @@ class Measurements:
 
     @cached_property
     def _clones(self) -> list[Task]:
-        """Held-out speakers cloned, and the named voices they should not be taken for."""
+        """Clones of held-out speakers, and the named voices that they should not be mistaken
+        for."""
         if not cloning.available():
             return []
         corpus = self.run.stage("corpus")
@@ -157,7 +159,7 @@ class Measurements:
         return None not in (*ours, *others)
 
     def ours(self) -> Results:
-        """What was heard of the pack's voices."""
+        """The results of the pack's voices."""
         results = self._own.results(self.results)
         cost = result(self.speed, self.results) or {}
         return replace(
@@ -171,16 +173,17 @@ class Measurements:
         )
 
     def sources(self) -> Results:
-        """What was heard of the synthesisers; their likeness is the held-out speakers' own."""
+        """The results of the synthesisers; their likeness is that of the held-out speakers
+        themselves."""
         results = self._sources.results(self.baselines)
         return replace(results, likeness=self._likeness("prompt"))
 
     def formant(self) -> Results:
-        """What was heard of the formant voice."""
+        """The results of the formant voice."""
         return self._formant.results(self.baselines)
 
     def beside(self) -> dict[str, Results]:
-        """What was heard of whom the recipe compares with."""
+        """The results of the systems that the recipe compares with."""
         return {name: side.results(self.baselines) for name, side in self._beside.items()}
 
     def _likeness(self, key: str) -> cloning.Likeness | None:

@@ -1,7 +1,7 @@
-"""Lets a voice speak test sentences, as a conversation would, and keeps what was measured.
+"""Lets a voice speak test sentences as in a conversation, and records what is measured.
 
-Invariant: every utterance is spoken word by word through an ordinary session, with a seed that no
-training used.
+Invariant: every utterance is spoken word by word through an ordinary session, with a seed that
+training never used.
 """
 
 import time
@@ -16,8 +16,8 @@ from engine.training.judge.hearing import speech_seconds
 from engine.tts.base import AudioFrame, Finished, Pcm, Starved, TtsModel, TtsSession, Voice
 
 SEED: Final = 90_001
-OWN_RATE: Final = 4.0  # SPS, about what a voice does without a target
-LONGEST: Final = 4.0  # times as long as the rate asks for: a session that needs more is lost
+OWN_RATE: Final = 4.0  # SPS, about the rate of a voice without a target
+LONGEST: Final = 4.0  # times the expected length; a longer session counts as lost
 SLACK_SECONDS: Final = 5.0
 
 
@@ -25,8 +25,8 @@ SLACK_SECONDS: Final = 5.0
 class Spoken:
     """An utterance that was spoken.
 
-    `ended` = by itself; onsets in seconds, one a word; `switched` = seconds at which the second of
-    several rates was asked for.
+    `ended` = it ended by itself; onsets in seconds, one for each word; `switched` = seconds at
+    which the second of several rates was requested.
     """
 
     text: str
@@ -53,7 +53,7 @@ def syllables_of(text: str) -> int:
 def say(
     model: TtsModel, voice: Voice, text: str, rates: Sequence[float | None] = (None,)
 ) -> Spoken:
-    """Speak a text; several rates divide its words into equal parts (the last lasts to the end)."""
+    """Speak a text; several rates apply to equal parts of its words (the last one to the end)."""
     taking = _Taking(text, rates, model.info.sample_rate)
     with model.open(voice, seed=SEED) as session:
         taking.run(session)

@@ -1,8 +1,8 @@
 """How fast a voice follows the slider: its rate around a change in the middle of an utterance.
 
-Syllables are known from the text, the time of each word from an aligner that heard the speech; the
-talker's own onsets serve only where the aligner found no words.
-Invariant: the curve is a mean over utterances, because one word's length hides a change.
+Syllables come from the text, the times of the words from an aligner that gets the speech; the
+talker's own onsets are used only where the aligner found no words. Invariant: the curve is a mean
+over utterances, because one word's length hides a change.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from engine.text import syllables
 from engine.training.judge.verdicts import Verdict
 
 STRIDE: Final = 0.1  # seconds between two points of the curve
-WINDOW: Final = 1.0  # seconds a point looks at, half before and half after it
+WINDOW: Final = 1.0  # seconds around each point, half before and half after it
 SHARE: Final = 0.9  # of the way
 BEFORE: Final = (-8.0, -0.5)  # seconds around the change that count as before it
 
@@ -25,8 +25,8 @@ Curve = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Settling:
-    """Rates before and long after the change, SPS, and seconds from one to 90 % of the way to the
-    other; 0.4 s of it are the window's. None = never.
+    """Rates before and long after the change, SPS, and the seconds until 90 % of the change is
+    done, 0.4 s of which come from the window. None = never.
     """
 
     before: float
@@ -35,7 +35,8 @@ class Settling:
 
 
 def settling(verdicts: Sequence[Verdict]) -> Settling | None:
-    """From utterances with one change of rate each. None when none has enough speech around it."""
+    """From utterances with one change of rate each. None when no utterance has enough speech around
+    it."""
     times = np.arange(BEFORE[0], -BEFORE[0], STRIDE)
     curves = [_rates(verdict, times) for verdict in verdicts if verdict.switched is not None]
     if not curves:

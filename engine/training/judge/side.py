@@ -1,4 +1,4 @@
-"""One side of a comparison: who speaks, what they are asked to say, and what was heard of it.
+"""One side of a comparison: who speaks, what they say, and the results.
 
 Everything is a task (`engine.training.tasks`), so that nothing is measured twice.
 Invariant: the same texts for every side; none of them was trained on.
@@ -24,7 +24,8 @@ _PLAIN: Final = (OWN_RATE,)
 
 @dataclass(frozen=True)
 class Texts:
-    """What every side says. `vocabulary` is what the bigram holds; the judges know all words."""
+    """What every side says. `vocabulary` holds the bigram's sentences; the judges know all
+    words."""
 
     vocabulary: tuple[str, ...]
     sentences: tuple[str, ...]
@@ -50,8 +51,8 @@ class Texts:
 
 @dataclass(frozen=True)
 class Side:
-    """`name` begins the names of its tasks; `depends` are hashes of the files they read. Only a
-    `live` one can change its rate while it speaks, and go on for minutes.
+    """`name` is the prefix of its tasks' names; `depends` are hashes of the files they read. Only a
+    `live` side can change its rate while it speaks, and speak for minutes.
     """
 
     name: str
@@ -108,7 +109,7 @@ class Side:
         return f"{self.name}/{name}" if self.name else name
 
     def results(self, folder: Path) -> Results:
-        """What was heard, of the tasks whose results are in the folder."""
+        """The results of those tasks that are done, from the folder."""
         by_name = {task.name: task for task in self.tasks}
 
         def verdicts(name: str) -> tuple[Verdict, ...]:
@@ -127,7 +128,7 @@ class Side:
 
 
 def spread(texts: tuple[str, ...], most: int) -> tuple[str, ...]:
-    """At most so many texts, from all over the list: it is sorted by the alphabet."""
+    """At most `most` texts, spread over the list, because it is sorted alphabetically."""
     count = min(most, len(texts))
     return tuple(texts[place * len(texts) // count] for place in range(count))
 

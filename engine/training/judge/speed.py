@@ -1,4 +1,4 @@
-"""What the voice costs: processor time and memory, in a process that holds nothing else.
+"""What the voice costs: CPU time and memory, in a process that holds nothing else.
 
 Invariant: no judge is loaded where memory is measured.
 """
@@ -16,9 +16,9 @@ _MEGABYTE: Final = 1024 * 1024
 
 
 def speed(pack: str, texts: tuple[str, ...]) -> dict[str, Any]:
-    """A part, for a fresh process: factors of real time and milliseconds to the first packet of
-    each text (processor time, one thread, the voice warm), and the resident megabytes at the end,
-    with those of a process that has only imported torch.
+    """A part, for a fresh process: real-time factor and milliseconds to the first packet of each
+    text (CPU time, one thread, the voice warm), and the resident megabytes at the end, with those
+    of a process that has only imported torch.
     """
     model = loaded_pack(pack)
     voice = model.voices()[0]

@@ -1,8 +1,8 @@
 """Who speaks the test sentences: a voice of the pack, a source synthesiser, the formant voice.
 
-The same sentences by the synthesisers that the voice learnt from say what a figure could be at
-best, and by the formant voice what needs no training at all.
-Invariant: a talker is a plain value; what it loads is loaded once a process.
+The synthesisers that the voice learnt from show the best value that a figure could have on the same
+sentences, and the formant voice shows what is reached without any training. Invariant: a talker is
+a plain value; whatever it loads is loaded once per process.
 """
 
 import os
@@ -35,12 +35,12 @@ from engine.tts.voxtream.files.pack import VOICES_FOLDER, load_pack
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
 
 FORMANT: Final = "espeak"
-_HEARD: Final = {".json", ".safetensors"}  # the card is made from the figures, not they from it
+_HEARD: Final = {".json", ".safetensors"}  # not the card, which is made from the figures
 Rates = tuple[float, ...]  # SPS; several divide an utterance into equal parts
 
 
 def pack_hashes(folder: Path) -> tuple[str, ...]:
-    """Of all files of a pack that are heard in its speech."""
+    """Hashes of all files of a pack that influence its speech."""
     files = sorted(folder.rglob("*"))
     return tuple(file_hash(file) for file in files if file.suffix in _HEARD)
 
@@ -77,7 +77,7 @@ class FormantTalker:
 
     @contextmanager
     def open(self) -> Iterator[tuple[TtsModel, Voice]]:
-        """The model and its first voice, until they are left."""
+        """The model and its first voice, until the context ends."""
         from engine.tts.espeak.model import EspeakModel  # loads libespeak-ng
 
         model = EspeakModel()
@@ -89,7 +89,7 @@ class FormantTalker:
 
 @dataclass(frozen=True)
 class SourceTalker:
-    """A synthesiser the corpus was made with, stretched to the rate asked for."""
+    """A synthesiser the corpus was made with, stretched to the requested rate."""
 
     name: str
     synthesiser: str
@@ -98,7 +98,7 @@ class SourceTalker:
     sps: float  # its own rate
 
     def speak(self, texts: Sequence[str], rates: Rates) -> list[Spoken]:
-        """What it can speak of the texts, at the first of the rates."""
+        """Those of the texts that it can speak, at the first of the rates."""
         stretch = self.sps / rates[0]
         requests = [Request(text, self.voice, stretch, self.pitch_hz) for text in texts]
         before = _cpu_seconds()
@@ -125,7 +125,7 @@ class TeacherTalker:
     voice: str
 
     def speak(self, texts: Sequence[str], rates: Rates) -> list[Spoken]:
-        """What it can say of the texts, at exactly these rates."""
+        """Those of the texts that it can speak, at exactly these rates."""
         person = Speaker(0, TEACHER, 1.0, 0.0, 0.0, held_out=True, blend=((self.voice, 1.0),))
         sentences = []
         for text in texts:
@@ -142,8 +142,8 @@ Talker = SessionTalker | SourceTalker | TeacherTalker
 
 
 def source_talkers(recipe: Recipe) -> tuple[Talker, ...]:
-    """The voices that a recipe learns from, the formant ones left out; of a teacher, voices that
-    it does not learn from.
+    """The voices that a recipe learns from, without the formant ones; with a teacher, those of its
+    voices that are held out.
     """
     if recipe.corpus.teacher:
         return tuple(TeacherTalker(f"kokoro {voice}", voice) for voice in UNHEARD)
@@ -152,7 +152,8 @@ def source_talkers(recipe: Recipe) -> tuple[Talker, ...]:
 
 
 def talkers_beside(recipe: Recipe) -> dict[str, tuple[Talker, ...]]:
-    """Who else is measured, by name. InvalidInput for who is neither a pack nor a synthesiser."""
+    """Who else is measured, by name. InvalidInput for a name that is neither a pack nor a
+    synthesiser."""
     beside: dict[str, tuple[Talker, ...]] = {}
     for name in recipe.evaluate.beside:
         talkers: tuple[Talker, ...] = _synthesiser(name) or tuple(
@@ -197,7 +198,7 @@ def _teacher() -> Teacher:
 
 
 def _onsets(text: str, take: Take) -> tuple[float, ...]:
-    """Where the words of a take begin; empty when its sounds are not those of the text."""
+    """Where the words of a take begin; empty when its sounds do not match the text."""
     phonemizer = WordPhonemizer(phonemizer_library())
     words = [ready for word in text.split() for ready in phonemizer.push(word)]
     words += phonemizer.finish()
@@ -212,6 +213,6 @@ def _onsets(text: str, take: Take) -> tuple[float, ...]:
 
 
 def _cpu_seconds() -> float:
-    """Processor time of this process and of the programs it called."""
+    """CPU time of this process and of the programs it called."""
     times = os.times()
     return times.user + times.system + times.children_user + times.children_system

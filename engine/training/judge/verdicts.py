@@ -1,6 +1,6 @@
-"""What the judges say of utterances, one by one; the figures are made of these.
+"""What the judges say about each utterance; the figures are computed from this.
 
-Invariant: a verdict is a plain value that JSON keeps, made the same way whoever spoke.
+Invariant: a verdict is a plain value that JSON can hold, made the same way whoever spoke.
 """
 
 from collections.abc import Sequence
@@ -22,34 +22,35 @@ from engine.training.judge.talkers import Rates, Talker, phonemizer_library
 from engine.training.judge.whisper_judge import WhisperJudge, words_wrong
 from engine.training.teachers import sounds
 
-FORMAT: Final = "verdicts 3"  # another one when a judge changes: what is kept is judged anew
+FORMAT: Final = "verdicts 3"  # change it when a judge changes: then saved results are judged again
 
 
 RESAMPLES: Final = 1000  # of the bootstrap that gives an interval
 
 
 class Judge(Enum):
-    """Who tells the words. All judge alike whoever spoke."""
+    """Who recognises the words; the same for all talkers."""
 
     WHISPER = "Whisper"
-    BIGRAM = "bigram"  # pocketsphinx, which knows what may come
-    OPEN = "open"  # pocketsphinx, which does not
+    BIGRAM = "bigram"  # pocketsphinx that knows which sentences may come
+    OPEN = "open"  # pocketsphinx that does not
 
 
 @dataclass(frozen=True)
 class Judges:
-    """Who listens. `known` = the sentences of the bigram."""
+    """Which judges listen. `known` = the sentences of the bigram."""
 
     known: tuple[str, ...]
     open: bool = False  # also with the open language model
     sounds: bool = False  # also sound by sound, and where each word begins
-    natural: int = 0  # so many utterances also by DNSMOS
+    natural: int = 0  # how many utterances DNSMOS judges as well
     whisper: bool = True
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """One utterance judged. Times in seconds; None = that judge was not asked or had no answer."""
+    """The judges' results for one utterance. Times in seconds; None = that judge was not asked or
+    had no answer."""
 
     talker: str
     text: str
@@ -59,18 +60,18 @@ class Verdict:
     cpu_seconds: float
     first_ms: float
     switched: float | None
-    onsets: tuple[float, ...]  # as the talker said
-    starts: tuple[float, ...]  # as the aligner found; empty when it did not
+    onsets: tuple[float, ...]  # according to the talker
+    starts: tuple[float, ...]  # according to the aligner; empty when it failed
     heard: str  # with the bigram
     heard_open: str | None
     heard_whisper: str | None
-    wrong: int | None  # words, as Whisper heard them
+    wrong: int | None  # words, according to Whisper
     gaps: Gaps | None  # sounds left out and sounds added
     naturalness: Naturalness | None
 
     @property
     def onset_gaps(self) -> list[float]:
-        """How far the talker's onsets are from the aligner's."""
+        """Distances of the talker's onsets from the aligner's."""
         if len(self.onsets) != len(self.starts):
             return []
         return [abs(a - b) for a, b in zip(self.onsets, self.starts, strict=True)]
@@ -79,7 +80,8 @@ class Verdict:
 def judge(
     talkers: tuple[Talker, ...], texts: tuple[str, ...], rates: Rates, judges: Judges
 ) -> dict[str, Any]:
-    """A part: the talkers take turns with the texts; what was heard, under the key "verdicts"."""
+    """A part: the talkers take turns with the texts; returns the verdicts under the key
+    "verdicts"."""
     sentences = []
     for number, talker in enumerate(talkers):
         share = texts[number :: len(talkers)]
@@ -104,7 +106,7 @@ def errors(verdicts: Sequence[Verdict], judge: Judge = Judge.WHISPER) -> float |
 
 
 def interval(verdicts: Sequence[Verdict], judge: Judge = Judge.WHISPER) -> float:
-    """Half of the 95 % interval of `errors`, by drawing the utterances anew; 0 of none."""
+    """Half the width of the 95 % interval of `errors`, by resampling the utterances; 0 for none."""
     wrong, counts = map(np.asarray, _counts(verdicts, judge))
     if not len(counts):
         return 0.0
@@ -188,7 +190,7 @@ def _verdict(name: str, sentence: Spoken, judges: Judges, *, ask_natural: bool) 
 
 
 def _gaps(sentence: Spoken) -> Gaps | None:
-    """The text's sounds against those heard; None for a text without a spelling."""
+    """The text's sounds compared with those heard; None for a text without a spelling."""
     phonemizer = WordPhonemizer(phonemizer_library())
     words = [ready for word in sentence.text.split() for ready in phonemizer.push(word)]
     words += phonemizer.finish()

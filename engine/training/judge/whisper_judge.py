@@ -1,8 +1,9 @@
-"""Whisper base as the first judge of speech: words heard against words meant, by how they sound.
+"""Whisper base as the main judge of speech: words heard against words meant, compared by their
+sound.
 
-It writes numbers in words (figures are forbidden to it), and of its words those that sound as what
-was meant are right, however they are spelt or joined: "Sophia", "metres", "W C", "stand alone".
-Invariant: it knows nothing of the sentences or the voice; the same one judges everybody.
+It writes numbers in words (it must not use figures). Words that sound like what was meant count as
+right, however they are spelt or joined: "Sophia", "metres", "W C", "stand alone". Invariant: it
+knows nothing of the sentences or the voice; the same one judges everybody.
 """
 
 import re
@@ -62,14 +63,15 @@ class WhisperJudge:
 
 
 def words_wrong(text: str, transcript: str, espeak: Espeak) -> int:
-    """Words put in, left out and replaced, where what sounds alike is the same."""
+    """Words inserted, left out and replaced; words that sound alike count as the same."""
     return _distance(_words(text), _words(transcript), lambda words: _sound(espeak, words))
 
 
 def _distance(
     text: Sequence[str], transcript: Sequence[str], sound: Callable[[tuple[str, ...]], str]
 ) -> int:
-    """Levenshtein's; and up to LONGEST_JOIN words equal one that sounds like all of them."""
+    """Levenshtein's distance, in which up to LONGEST_JOIN words may equal one that sounds like all
+    of them."""
     costs = [
         [row + column for column in range(len(transcript) + 1)] for row in range(len(text) + 1)
     ]
@@ -89,20 +91,20 @@ def _distance(
 
 
 def _joins(row: int, column: int) -> list[tuple[int, int]]:
-    """How many words of either side may be compared, one of them a single one."""
+    """How many words of each side may be compared with each other; on one side it is always one."""
     pairs = [(1, 1), *((n, 1) for n in range(2, LONGEST_JOIN + 1))]
     pairs += [(1, n) for n in range(2, LONGEST_JOIN + 1)]
     return [(ours, theirs) for ours, theirs in pairs if ours <= row and theirs <= column]
 
 
 def _words(text: str) -> list[str]:
-    """Words without marks; what hyphens join is apart. Capitals stay: they may be spelt."""
+    """Words without marks; hyphens separate words. Capitals stay, because they may be spelt out."""
     plain = _NO_WORD.sub(" ", text.replace("\u2019", "'")).split()
     return [word.strip("'") for word in plain if word.strip("'")]
 
 
 def _sound(espeak: Espeak, words: tuple[str, ...]) -> str:
-    """Phones of words, each as it is alone, without stress and length."""
+    """Phones of words, each pronounced on its own, without stress and length."""
     return "".join(_sound_of(espeak, word) for word in words)
 
 
@@ -116,6 +118,6 @@ def _sound_of(espeak: Espeak, word: str) -> str:
 
 
 def _figures(tokenizer: Any) -> list[int]:
-    """The tokens in which a figure or a sign for a word stands."""
+    """The tokens that contain a figure or a sign that stands for a word."""
     size = tokenizer.get_vocab_size()
     return [token for token in range(size) if _FIGURE.search(tokenizer.decode([token]))]

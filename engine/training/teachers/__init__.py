@@ -1,1 +1,1 @@
-"""Who speaks the corpus: free synthesisers, and a teacher with given durations."""
+"""Who speaks the corpus: free synthesisers, and a teacher with prescribed durations."""

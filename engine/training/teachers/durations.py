@@ -1,9 +1,9 @@
 """How many frames every symbol of a teacher's utterance lasts, so that its rate is exact.
 
-Vowels and the gaps between words give way most, stops least. Below PAUSING_BELOW people do not draw
-every sound out but pause between words: pauses are symbols of their own (a comma nobody wrote), and
-only what they leave is taken by the sounds.
-Invariant: the frames of a stretch add up to its syllables over its rate, to a frame.
+Vowels and the gaps between words stretch most, stops least. Below PAUSING_BELOW people do not
+stretch every sound but pause between words: pauses are symbols of their own (an added comma), and
+the sounds are stretched only over the time that is left. Invariant: the frames of a stretch add up
+to its syllables over its rate, to a frame.
 """
 
 # ruff: noqa: RUF001  IPA letters look like others on purpose
@@ -23,34 +23,34 @@ from engine.training.teachers import kokoro
 Frames = npt.NDArray[np.int64]
 
 PAUSE: Final = ","
-# How much a symbol gives way, of 1 for vowels; what is not named is a mark or a space.
+# How easily a symbol stretches, 1 for vowels; symbols not listed are marks or spaces.
 _GIVES: Final = {
     **dict.fromkeys("aeioɑɐɒæɔəɚɛɜɪʊʌuᵻː", 1.0),
     **dict.fromkeys("mnŋlɹrszʃʒfvθðhwjxˈˌ", 0.8),
     **dict.fromkeys("pbtdkɡɾʔ", 0.45),
 }
 _GAP_GIVES: Final = 1.3
-# Frames of a pause that the teacher speaks: the sound before it dies away in them. Pauses spoken as
-# a whole had echoes of the words around them.
+# Frames of a pause that the teacher speaks, in which the sound before it dies away. The rest is
+# silence: when the teacher spoke whole pauses, they had echoes of the words around them.
 _SPOKEN_PAUSE: Final = 8.0
-# Of the sound before a mark four frames are heard or a few more, however many it has (five to
-# fifteen made no difference); the rest is silence.
+# Of the sound before a mark about four frames are audible, however many it has (five to fifteen
+# made no difference); the rest is silence.
 _LAST_SOUND: Final = 4.0
 _TAIL: Final = 10  # frames of the final mark
-# Of the silence before speech: with seven instead of its own thirteen to twenty the first 0.2 s of
-# speech were lost.
+# Frames of silence before speech. With seven, instead of the model's own thirteen to twenty, the
+# first 0.2 s of speech were lost.
 _SHORTEST_LEAD: Final = 13.0
 # Words wrong at 1.5 SPS (Whisper base, 6 sentences): 11 % with 3.4 SPS and a share of 0.4, 7 % with
 # 3.4 and 0.1 and with 2.8 and 0.15.
 PAUSING_BELOW: Final = 3.0  # SPS
-_DRAWN_OUT: Final = 0.15  # share of the slowing, in octaves, that the sounds take
+_DRAWN_OUT: Final = 0.15  # share of the slowing, in octaves, that is done by stretching sounds
 _SHORTEST_PAUSE: Final = (0.12, 0.6)  # seconds, drawn for each utterance: word by word, or phrases
 
 
 @dataclass(frozen=True)
 class Symbol:
-    """One symbol, and the number of the phone it belongs to. `pause` = its seconds, where it is a
-    pause; 0 = as long as its stretch leaves it.
+    """One symbol, and the number of the phone it belongs to. `pause` = its seconds if it is a
+    pause; 0 = as long as its stretch allows.
     """
 
     text: str
@@ -60,7 +60,7 @@ class Symbol:
 
 @dataclass(frozen=True)
 class Stretch:
-    """Symbols from one place on that last so many seconds; 0 = as long as they are."""
+    """Symbols from `first` on that last `seconds` together; 0 = their natural length."""
 
     first: int
     seconds: float
@@ -79,7 +79,8 @@ class Script:
 
 
 def script(words: Sequence[PhonedWord], rates: Sequence[float], dice: random.Random) -> Script:
-    """The symbols of words; several rates (SPS) hold for equal parts of them, none is their own.
+    """The symbols of words; several rates (SPS) apply to equal parts of them, no rate means the
+    natural one.
 
     KeyError for a phone that the teacher has no symbols for.
     """
@@ -103,8 +104,8 @@ def script(words: Sequence[PhonedWord], rates: Sequence[float], dice: random.Ran
 
 
 def frames(planned: Script, natural: kokoro.Floats, quickening: float) -> Frames | None:
-    """Whole frames of every symbol and of the silences around them, [symbols + 2]; None where there
-    is not a frame for each. `quickening` = how much faster it will be played.
+    """Whole frames of every symbol and of the silences around them, [symbols + 2]; None when there
+    are fewer frames than symbols. `quickening` = how much faster it will be played.
     """
     lasting = np.maximum(1.0, natural.astype(np.float64))
     for place, symbol in enumerate(planned.symbols, start=1):
@@ -125,7 +126,7 @@ def frames(planned: Script, natural: kokoro.Floats, quickening: float) -> Frames
 
 
 def silences(planned: Script, lasting: Frames, quickening: float) -> list[int]:
-    """Samples of silence that each symbol's pause lasts beyond its frames."""
+    """Samples of silence by which each symbol's pause is longer than its frames."""
     return [
         max(0, round(kokoro.SAMPLE_RATE * symbol.pause - count * kokoro.FRAME / quickening))
         if symbol.pause
@@ -137,7 +138,7 @@ def silences(planned: Script, lasting: Frames, quickening: float) -> list[int]:
 def _pauses(
     words: Sequence[PhonedWord], rates: Sequence[float], dice: random.Random
 ) -> list[float]:
-    """Seconds of the pause behind each word; none where there is no rate."""
+    """Seconds of the pause after each word; none where there is no rate."""
     pauses, owed = [0.0] * len(words), 0.0
     shortest = dice.uniform(*_SHORTEST_PAUSE)
     for number, (word, rate) in enumerate(zip(words[:-1], rates, strict=False)):
@@ -149,7 +150,7 @@ def _pauses(
 
 
 def _articulation(rate: float) -> float:
-    """The rate of the sounds between the pauses, SPS, of speech of a rate."""
+    """The rate between the pauses, SPS, of speech that has this rate overall."""
     return rate if rate >= PAUSING_BELOW else PAUSING_BELOW * (rate / PAUSING_BELOW) ** _DRAWN_OUT
 
 

@@ -1,9 +1,9 @@
-"""Kokoro-82M: a teacher that speaks with durations it is given, so every phone's time is known.
+"""Kokoro-82M: a teacher that speaks with prescribed durations, so every phone's time is known.
 
-Its graph is cut behind its prediction of durations. The first part says how long each symbol would
-be; the second, fifty times as dear, is run once, with the durations that were decided.
+Its graph is cut after its prediction of durations. The first part says how long each symbol would
+be; the second, which costs fifty times as much, is run once, with the durations that were decided.
 Invariant: speech has as many frames as its durations add up to, and the same input gives the same
-samples: nothing in the graph is drawn.
+samples: the graph has no randomness.
 """
 
 # ruff: noqa: RUF001  IPA letters look like others on purpose
@@ -21,13 +21,14 @@ from engine.tts.base import Pcm
 Floats = npt.NDArray[np.float32]
 
 SAMPLE_RATE: Final = 24_000
-FRAME: Final = 600  # samples, 25 ms: what durations count
-# Its sounds come three frames before its durations say. An aligner that finds words 8 ms before
-# flite's exact times finds them 85 ms before these; Kokoro's own code takes three frames off too.
+FRAME: Final = 600  # samples, 25 ms: the unit of durations
+# Its sounds come three frames earlier than its durations say. An aligner that finds words 8 ms
+# before flite's exact times finds them 85 ms before these; Kokoro's own code subtracts three frames
+# too.
 EARLY: Final = 3
 MOST_SYMBOLS: Final = 509
 MARKS: Final = ".,?!"
-# Symbols that espeak's American English and four marks are written with, and the model's ids.
+# The symbols for espeak's American English and four marks, with the model's ids.
 _IDS: Final = {
     " ": 16, ",": 3, ".": 4, "!": 5, "?": 6, "a": 43, "b": 44, "d": 46, "e": 47, "f": 48, "h": 50,
     "i": 51, "j": 52, "k": 53, "l": 54, "m": 55, "n": 56, "o": 57, "p": 58, "r": 60, "s": 61,
@@ -36,7 +37,7 @@ _IDS: Final = {
     "ɹ": 123, "ɾ": 125, "ʃ": 131, "ʊ": 135, "ʌ": 138, "ʒ": 147, "ʔ": 148, "ˈ": 156, "ˌ": 157,
     "ː": 158, "ᵻ": 177,
 }  # fmt: skip
-_SPELT: Final = {"n̩": "ən", "ɬ": "l"}  # phones with a symbol that it lacks
+_SPELT: Final = {"n̩": "ən", "ɬ": "l"}  # phones with a symbol that the model lacks
 
 _DURATIONS: Final = "/encoder/predictor/ReduceSum_output_0"  # before they are rounded
 _FRAMES: Final = "/encoder/Round_output_0"
@@ -56,8 +57,8 @@ def symbols(phone: str) -> str:
 
 @dataclass(frozen=True)
 class Outline:
-    """A text before it has durations: `natural` are the frames of each symbol as the model would
-    have it, with fractions, [symbols + 2]; silence is the first and the last.
+    """A text before it has durations: `natural` are the frames that the model predicts for each
+    symbol, with fractions, [symbols + 2]; the first and the last are silence.
     """
 
     natural: Floats
@@ -79,7 +80,7 @@ class Kokoro:
         self._voices = voices
 
     def outline(self, text: str, blend: Sequence[tuple[str, float]]) -> Outline:
-        """Durations of at most MOST_SYMBOLS symbols, by voices in these shares."""
+        """Durations of at most MOST_SYMBOLS symbols, for a blend of voices in these shares."""
         ids = np.asarray([[0, *(_IDS[symbol] for symbol in text), 0]])
         rows = [self._voices[name][len(text)] * share for name, share in blend]
         style = np.sum(rows, axis=0, keepdims=True).astype(np.float32)
@@ -114,7 +115,7 @@ def _session(model: Any) -> Any:
 
 
 def _part(model: Any, inputs: Sequence[str], outputs: Sequence[str]) -> Any:
-    """The nodes of a model that lead from these tensors to those."""
+    """The part of a model that leads from these tensors to those."""
     from onnx import TensorProto, helper
 
     graph = model.graph

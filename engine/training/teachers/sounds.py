@@ -1,8 +1,9 @@
-"""The sounds in which all synthesisers and the phonemizer meet, and how their phones spell in them.
+"""The common set of sounds for all synthesisers and the phonemizer, and how their phones are spelt
+in it.
 
 A sound is a phone without stress and dialect: 39 of them and the pause.
-Invariant: a spelling is made of sounds only; what a table lacks has no spelling and is an error of
-whoever asked, never a guess.
+Invariant: a spelling is made of sounds only; a phone that a table lacks is an error of the caller,
+never a guess.
 """
 
 # ruff: noqa: RUF001  IPA letters look like others on purpose
@@ -45,7 +46,7 @@ def of_arpabet(phone: str) -> tuple[str, ...]:
 
 
 def of_ipa(phone: str) -> tuple[str, ...]:
-    """Sounds of a phone as espeak spells it; none for what makes no sound. KeyError if unknown."""
+    """Sounds of a phone as espeak spells it; none for a silent one. KeyError if unknown."""
     bare = phone.strip(" ˈˌ|_͡\u200d").replace("ˈ", "").replace("ˌ", "")
     if not bare:
         return ()
@@ -55,8 +56,8 @@ def of_ipa(phone: str) -> tuple[str, ...]:
 
 
 def distance(one: str, other: str) -> float:
-    """How unlike two sounds are: 0 the same, 0.4 often confused, 1 of a kind, 2 vowel and
-    consonant.
+    """How different two sounds are: 0 the same, 0.4 often confused, 1 both vowels or both
+    consonants, 2 a vowel and a consonant.
     """
     if one == other:
         return 0.0

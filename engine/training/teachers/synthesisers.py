@@ -50,7 +50,7 @@ class Sound:
 
 @dataclass(frozen=True)
 class Take:
-    """What a synthesiser made of a request."""
+    """What a synthesiser returns for a request."""
 
     pcm: npt.NDArray[np.float32]
     sample_rate: int
@@ -196,7 +196,7 @@ def _take(
     sample_rate: int,
     phones: Sequence[tuple[tuple[str, ...], int, int]],
 ) -> Take | None:
-    """Sounds from phones that spell as several: each gets an equal part."""
+    """Sounds from phones; those of a phone that is several sounds get equal parts of it."""
     listed: list[Sound] = []
     for spelling, start, end in phones:
         edges = np.linspace(start, end, len(spelling) + 1).round().astype(int)

@@ -1,7 +1,7 @@
 """The teacher of a corpus: Kokoro says a plan with the durations its rates ask for.
 
-Invariant: an utterance's phones are those the phonemizer reads at run time, and their times are
-those they were spoken with: nothing is aligned.
+Invariant: an utterance's phones are those the phonemizer gives at run time, and their times are the
+ones they were spoken with: nothing has to be aligned.
 """
 
 import random
@@ -29,7 +29,7 @@ from engine.training.teachers.durations import Script, frames, script, silences
 from engine.training.teachers.kokoro import EARLY, FRAME, MOST_SYMBOLS, Kokoro, read_voices
 from engine.training.teachers.synthesisers import Take
 
-QUIET_SAMPLES: Final = 240  # over which the quietest place of a pause is looked for
+QUIET_SAMPLES: Final = 240  # window in which the quietest place of a pause is searched
 
 
 def fetch() -> Kokoro:
@@ -43,7 +43,8 @@ def fetch() -> Kokoro:
 
 @dataclass(frozen=True)
 class _Placed:
-    """Samples at 24 kHz, where each symbol begins, and where the last one, speech's end, does."""
+    """Samples at 24 kHz, where each symbol begins, and where the last one begins, which is the end
+    of speech."""
 
     pcm: Pcm
     places: tuple[int, ...]
@@ -57,13 +58,13 @@ class Teacher:
         self._espeak = espeak
 
     def say(self, planned: Plan) -> Utterance | None:
-        """An utterance at exactly the rates planned; None for what Kokoro cannot say: a phone it
-        does not know, too long a text, more symbols than there are frames.
+        """An utterance at exactly the planned rates; None for what Kokoro cannot say: a phone it
+        does not know, a text that is too long, more symbols than frames.
         """
         phonemizer = WordPhonemizer(self._espeak)
         words = [ready for word in planned.text.split() for ready in phonemizer.push(word)]
         words += phonemizer.finish()
-        # Dice of their own: pauses do not change who speaks next in the shard.
+        # A generator of its own, so that pauses do not change who speaks next in the shard.
         dice = random.Random(f"{planned.text} {planned.rates}")
         try:
             lines = script(words, planned.rates, dice)
@@ -97,13 +98,13 @@ class Teacher:
         if lasting is None:
             return None
         take = Take(self._model.speak(outline, lasting), SAMPLE_RATE, ())
-        edges = np.cumsum(lasting)[:-1] - EARLY  # before each symbol, and behind the last
+        edges = np.cumsum(lasting)[:-1] - EARLY  # before each symbol, and after the last
         samples = np.round(edges * FRAME / warp).astype(np.int64)
         return _paused(voiced(take, planned.speaker), samples, silences(lines, lasting, warp))
 
 
 def _paused(pcm: Pcm, edges: npt.NDArray[np.int64], silent: list[int]) -> _Placed:
-    """The samples with silence put in where each symbol that has some is quietest."""
+    """The samples with silence inserted at the quietest place of each symbol that has a pause."""
     pieces, places, before, shift = [], [], 0, 0
     for start, end, length in zip(edges[:-1], edges[1:], silent, strict=True):
         places.append(int(start) + shift)

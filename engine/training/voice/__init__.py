@@ -1,1 +1,1 @@
-"""The voice in training, from encoded utterances to a true rate table."""
+"""Training of the voice, from encoded utterances to a tuned rate table."""

@@ -1,7 +1,7 @@
 """The stage `encode`: every utterance as codes, duration tokens, phone ids and a speaker vector.
 
-Invariant: the encoder hears what it will hear in use: clean speech to say, and prompts as a person
-would record them (with noise and rooms in the share the recipe wants).
+Invariant: the encoder gets what it will get in use: clean speech to say, and prompts as a person
+would record them (with noise and rooms in the share that the recipe gives).
 """
 
 import random
@@ -35,7 +35,7 @@ Arrays = dict[str, npt.NDArray[np.generic]]
 
 
 def encode_corpus(run: Run) -> None:
-    """Encode all shards that are not encoded yet; rare phones leave the table here."""
+    """Encode all shards that are not encoded yet; rare phones are removed from the table here."""
     inputs = run.require("corpus", "codec", "speaker")
     folder = run.stage("encode")
     shards = read_shards(run.stage("corpus"))
@@ -63,7 +63,7 @@ def encode_corpus(run: Run) -> None:
 
 @dataclass(frozen=True)
 class Encoding:
-    """The files of codec, speaker encoder and phone table, and what the prompts are like."""
+    """The files of codec, speaker encoder and phone table, and the noise in the prompts."""
 
     codec: Place
     speaker: Place
@@ -74,15 +74,15 @@ class Encoding:
 
 
 def encode_shard(index: str, output: str, how: Encoding) -> Result:
-    """Encode the shard of a JSON file into the file `output`. How many utterances it has."""
+    """Encode the shard of a JSON file into the file `output`; return how many utterances it has."""
     arrays = _Work(how).encoded(read_shard(Path(index)))
     _write(Path(output), arrays)
     return {"utterances": len(arrays["index"])}
 
 
 def phone_ids(shards: Sequence[Shard], fewest: int) -> dict[str, int]:
-    """Our own numbering without phones heard less often than `fewest` times: the table then spells
-    them with nearer ones.
+    """Our own numbering, without phones that occur fewer than `fewest` times: the table then spells
+    them with similar ones.
     """
     counts: Counter[str] = Counter()
     for shard in shards:
@@ -102,7 +102,7 @@ class _Work:
         self._how = how
 
     def encoded(self, shard: Shard) -> Arrays:
-        """All that can be aligned of a shard; int16 codes [K, T] one after the other."""
+        """Everything of a shard that can be aligned; int16 codes [K, T] one after the other."""
         pcm = shard.pcm()
         draw = random.Random(f"{self._how.seed} prompts {shard.index.stem}")
         rows = []

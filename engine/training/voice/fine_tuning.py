@@ -1,9 +1,10 @@
-"""Fine-tuning: a pack's codes and speaker encoder stay as they are, its voice learns on, and its
-decoder where the recipe gives it a schedule.
+"""Fine-tuning: a pack's codes and speaker encoder stay as they are, its voice is trained further,
+and so is its decoder if the recipe gives it a schedule.
 
-So a voice can be fine-tuned on a person's own recordings, or trained further where the checkpoints
-of its first training are gone; voices cloned with that pack stay valid, as their codes do.
-Invariant: the recipe's shapes are the pack's, or InvalidInput names both; nothing is taken in part.
+So a voice can be fine-tuned on a person's own recordings, or trained further when the checkpoints
+of its first training are gone. Voices cloned with that pack stay valid, because the codes do.
+Invariant: the recipe's shapes are the pack's, or InvalidInput names both; no weights are taken
+partly.
 """
 
 import shutil
@@ -34,11 +35,12 @@ TAKEN: Final = {
     "decoder": (pack.CODEC_FILE, "codec.safetensors"),
     "speaker": (pack.SPEAKER_FILE, "speaker.safetensors"),
 }
-"""Stages whose weights are the pack's, with the pack's file and the stage's."""
+"""Stages whose weights come from the pack, with the file in the pack and that of the stage."""
 
 
 def is_taken(recipe: Recipe, stage: str) -> bool:
-    """Whether a stage has nothing to learn. A decoder with a schedule learns on: the codes stay."""
+    """Whether a stage has nothing to learn. A decoder with a schedule is trained further; the codes
+    stay."""
     learns_on = stage == "decoder" and recipe.decoder.schedule.steps > 0
     return recipe.begin_with != "" and stage in TAKEN and not learns_on
 
@@ -55,7 +57,7 @@ def take(run: Run, stage: str) -> None:
 
 
 def phones(recipe: Recipe) -> dict[str, int]:
-    """Ids of the pack's phones, without marks: what its embeddings mean."""
+    """Ids of the pack's phones, without marks: the meaning of its embeddings."""
     table = read_json(_fitting(recipe) / pack.PHONES_FILE)
     return {phone: number for phone, number in table.items() if phone not in MARKS}
 
@@ -71,15 +73,16 @@ def weights(recipe: Recipe) -> dict[str, Tensor]:
 
 
 def inputs(recipe: Recipe) -> dict[str, str]:
-    """Hash of the voice that learns on, for the manifest."""
+    """Hash of the voice that is trained further, for the manifest."""
     return {pack.VOICE_FILE: file_hash(_fitting(recipe) / pack.VOICE_FILE)}
 
 
 def joined(
     trained: Mapping[str, Tensor], pack_: Mapping[str, Tensor], share: float
 ) -> dict[str, Tensor]:
-    """The weights between both, `share` of the pack's: what a voice learnt on from another may
-    do better there than at either end (Wortsman et al. 2022, "Robust fine-tuning").
+    """The average of both weights, with the weight `share` on the pack's. Between a fine-tuned
+    voice and its origin there may be a better one than either (Wortsman et al. 2022, "Robust
+    fine-tuning").
     """
     return {key: torch.lerp(value, pack_[key], share) for key, value in trained.items()}
 
@@ -93,7 +96,7 @@ def named_voices(run: Run, folder: Path) -> list[str]:
 
 
 def _fitting(recipe: Recipe) -> Path:
-    """The pack's folder, once its shapes are the recipe's."""
+    """The pack's folder, after checking that its shapes are the recipe's."""
     folder = Path(recipe.begin_with)
     if not (folder / pack.CONFIG_FILE).is_file():
         raise InvalidInput(

@@ -1,7 +1,8 @@
 """From phones with times to duration tokens: which phones every 80 ms frame speaks.
 
-The sequence found is the one the alignment cursor can walk (VoXtream2, 3.1) that covers the sound
-best. Invariant: walking the tokens from before the first phone ends on the last phone, exactly.
+Of all sequences that the alignment cursor can walk (VoXtream2, 3.1), it finds the one that covers
+the sound best. Invariant: walking the tokens from before the first phone ends on the last phone,
+exactly.
 """
 
 from dataclasses import dataclass
@@ -13,9 +14,9 @@ import numpy.typing as npt
 from engine.codec.mimi import FRAME_SAMPLES
 from engine.tts.voxtream.config import DurationToken
 
-ABSENT: Final = 0.3  # cost of a phone in a frame it does not sound in; a wrong frame costs 1
-SKIPPED: Final = 0.15  # cost of a phone no frame speaks
-CLOSING_FRAMES: Final = 2  # silence behind speech that the end of an utterance takes
+ABSENT: Final = 0.3  # cost of a phone in a frame where it does not sound; a wrong frame costs 1
+SKIPPED: Final = 0.15  # cost of a phone that no frame speaks
+CLOSING_FRAMES: Final = 2  # silence after speech that belongs to an utterance
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ def _frame(
     frame: int,
     tokens: tuple[DurationToken, ...],
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
-    """Costs by last phone after one more frame, and the token that got there."""
+    """Costs by last phone after one more frame, and the token that led there."""
     count = len(best) - 1
     begin, end = frame * FRAME_SAMPLES, (frame + 1) * FRAME_SAMPLES
     sounding = np.clip(np.minimum(edges[1:], end) - np.maximum(edges[:-1], begin), 0, None)

@@ -1,4 +1,5 @@
-"""VoXtream's own model in training: many sequences at once, all that a session feeds singly.
+"""VoXtream's model in training: it processes many whole sequences at once, which a session feeds
+step by step.
 
 Invariant: with the same weights, a lesson's logits are those a session computes step by step.
 """
@@ -76,7 +77,7 @@ def fresh_model(config: ModelConfig, generation: Generation) -> VoxtreamModel:
             for product in (block.attention.output, block.mlp.down):
                 assert isinstance(product, Linear)
                 product.weight.data /= (2 * len(stack.layers)) ** 0.5
-    model.semantic_head.weight.data *= 0.3  # begin near an even choice
+    model.semantic_head.weight.data *= 0.3  # start near a uniform distribution
     return model.requires_grad_(requires_grad=True)
 
 

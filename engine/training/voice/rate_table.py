@@ -1,6 +1,7 @@
-"""The rate table of a trained voice: which duration tokens its corpus has at each rate.
+"""The rate table of a trained voice: which duration tokens its corpus contains at each rate.
 
-Invariant: rates are those of the speech itself, counted in the windows the session looks back on.
+Invariant: rates are those of the speech itself, counted in the same windows that a session looks
+back on.
 """
 
 from collections.abc import Iterable
@@ -18,7 +19,7 @@ RATES: Final = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0)  # SPS
 SLOWER, FASTER = 0.5, 8.0  # SPS beyond the table, for voices that must be asked for more
 COUNTS: Final = 200  # a row's sum: fine enough that rounding does not matter
 FRAMES_PER_SECOND: Final = 12.5
-HALF_WIDTH: Final = 0.5  # SPS a window may be off a row's rate
+HALF_WIDTH: Final = 0.5  # SPS by which a window's rate may differ from a row's
 FEWEST_WINDOWS: Final = 20  # a row with fewer borrows from its neighbours
 
 
@@ -62,7 +63,7 @@ def _windows(
 def _row(
     rate: float, rates: npt.NDArray[np.float64], histograms: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:
-    """Mean histogram of windows near a rate; the circle widens until there are enough."""
+    """Mean histogram of windows near a rate; the range widens until there are enough windows."""
     distance = np.abs(rates - rate)
     reach = max(HALF_WIDTH, float(np.sort(distance)[min(FEWEST_WINDOWS, len(distance)) - 1]))
     mean: npt.NDArray[np.float64] = histograms[distance <= reach].mean(axis=0)

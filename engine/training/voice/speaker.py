@@ -1,7 +1,7 @@
 """The stage `speaker`: a small network learns to tell hundreds of virtual speakers apart.
 
 Trained as a classifier with an additive angular margin (Deng et al., 2019), judged by the equal
-error rate on speakers it never met. Invariant: what it is judged on took no part in training.
+error rate on unseen speakers. Invariant: the speech it is judged on took no part in training.
 """
 
 import math
@@ -26,7 +26,7 @@ from engine.tts.voxtream.speaker.small import SAMPLE_RATE as SPEAKER_RATE
 from engine.tts.voxtream.speaker.small import SmallSpeaker, SmallSpeakerConfig, speaker_metadata
 
 VALIDATION_CLIPS = 60
-NOISY = 0.5  # share of windows heard in a room
+NOISY = 0.5  # share of windows with the sound of a room
 
 
 def config_of(recipe: recipes.Speaker) -> SmallSpeakerConfig:
@@ -122,8 +122,8 @@ class SpeakerLearner:
 
 @torch.no_grad()
 def equal_error_rate(model: SmallSpeaker, clips: list[Spoken], seconds: float) -> float:
-    """Share of wrong answers to "the same person?" where both kinds are equally frequent; 0.5 when
-    there are not two clips of one person and two people.
+    """Share of wrong answers to "the same person?" at the threshold where both kinds of error are
+    equally frequent; 0.5 unless there are two clips of one person and two people.
     """
     device = next(model.parameters()).device
     draw = random.Random(0)
@@ -142,7 +142,7 @@ def equal_error_rate(model: SmallSpeaker, clips: list[Spoken], seconds: float) -
 
 
 def rate_where_equal(same: npt.NDArray[np.floating], other: npt.NDArray[np.floating]) -> float:
-    """Equal error rate of scores of pairs of one person and of two."""
+    """Equal error rate from the scores of pairs of the same person and of different people."""
     if not len(same) or not len(other):
         return 0.5
     thresholds = np.unique(np.concatenate((same, other)))

@@ -1,9 +1,8 @@
 """The stage `voice`: a small VoXtream2 learns to speak the encoded corpus.
 
 As in VoXtream2, 3.2 to 3.4: prompts of 3 to 10 s without text, conditions dropped for guidance, one
-look-ahead a step, a depth loss on some of the frames. Input codes are corrupted, because in use
-they are the model's own.
-Invariant: what is corrupted is what the model hears, never what it must say.
+look-ahead for each step, a depth loss on some of the frames. Input codes are corrupted, because in
+use they are the model's own. Invariant: only the model's inputs are corrupted, never its targets.
 """
 
 import random
@@ -116,8 +115,8 @@ class VoiceLearner:
         return on_device(collated(lessons, self._config), self._device)
 
     def _losses(self, batch: Batch, look_ahead: int) -> dict[str, Tensor]:
-        """Semantic loss over (token, code) jointly, acoustic loss on some frames, and of the first
-        the tokens' part.
+        """Semantic loss over (token, code) jointly, the part of it due to the tokens, and acoustic
+        loss on some frames.
         """
         model, recipe = self._model, self._recipe
         bf16 = recipe.schedule.bf16
@@ -135,7 +134,7 @@ class VoiceLearner:
 
     def _acoustic(self, batch: Batch, hidden: Tensor) -> Tensor:
         """Acoustic loss on a share of the frames (VoXtream, 2: amortised)."""
-        # Column t makes the semantic code of frame t and the acoustic ones of frame t - 1.
+        # Column t produces the semantic code of frame t and the acoustic ones of frame t - 1.
         real = batch.tokens >= 0
         real = real & real.roll(1, dims=1)
         places = real.nonzero()  # [M, 2]
@@ -179,13 +178,13 @@ def collated(lessons: list[Lesson], config: ModelConfig) -> Batch:
 
 
 def on_device(batch: Batch, device: torch.device) -> Batch:
-    """The batch where the model is."""
+    """The batch on the model's device."""
     return Batch(*(getattr(batch, item.name).to(device) for item in fields(batch)))
 
 
 def dropped(batch: Batch, config: ModelConfig, recipe: recipes.Voice) -> Batch:
-    """Some lessons without text, prompt codes or speaker: each alone, and all three as the
-    unconditional row of guidance will be.
+    """Drop text, prompt codes or speaker from some lessons: each of them alone, or all three, like
+    the unconditional row of guidance.
     """
     count, device = len(batch.text), batch.text.device
     every = torch.rand(count, device=device) < recipe.drop_all
@@ -203,7 +202,8 @@ def dropped(batch: Batch, config: ModelConfig, recipe: recipes.Voice) -> Batch:
 
 
 def corrupted(batch: Batch, config: ModelConfig, recipe: recipes.Voice) -> Batch:
-    """Some frames inputs wrong, some not at all, as a model's own codes are now and then."""
+    """Replace the input codes of some frames by random ones and remove those of others, because a
+    model's own codes are sometimes wrong."""
     shape, device = batch.inputs.shape, batch.inputs.device
     real = batch.inputs < config.codes
     columns = (shape[0], 1, shape[2])

@@ -1,9 +1,9 @@
-"""Makes a pack's rate table true: what is asked of a rate until the voice speaks at it.
+"""Tunes a pack's rate table until the voice really speaks at each rate.
 
-The corpus says which duration tokens a rate has; how strongly a small voice must be pulled towards
-them, and how far beyond, only its speech says. For every row a few strengths are tried on sentences
-never trained on, then histograms of neighbouring rates, which stretches a compressed scale.
-Invariant: a row is kept only if speech came closer to its rate, or words were lost less.
+The corpus says which duration tokens a rate has. How strongly a small voice must be pulled towards
+them, and how far beyond, only its speech shows. For every row a few strengths are tried on unseen
+sentences, then histograms of neighbouring rates, which stretches a compressed scale. Invariant: a
+row is kept only if speech came closer to its rate, or fewer words were lost.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,23 +23,23 @@ from engine.training.tasks import Place, Task, do_tasks, result
 from engine.tts.voxtream.rate import RateTarget, rate_target
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
 
-STRENGTHS: Final = (6.0, 11.0, 20.0)  # of the pull; the weakest that serves is the best
+STRENGTHS: Final = (6.0, 11.0, 20.0)  # of the pull; the weakest that is enough is the best
 NEAR: Final = 0.05  # of the rate: near enough to stop
 FURTHER: Final = 2  # histograms of other rates tried
 WORDS: Final = (6, 12)  # of a sentence to tune with
-KEPT: Final = 0.15  # share of words that may be lost before strength is blamed for it
+KEPT: Final = 0.15  # share of words; if more are lost, the strength counts as too high
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A row tried: measured SPS and share of words lost."""
+    """The result of trying a row: measured SPS and share of words lost."""
 
     target: RateTarget
     rate: float
     lost: float
 
     def cost(self, target: float) -> float:
-        """What is wrong with it: the rate's error, and words beyond those always lost."""
+        """The rate's error, plus the share of lost words beyond what is always lost."""
         return abs(self.rate - target) / target + max(0.0, self.lost - KEPT)
 
 
@@ -47,7 +47,8 @@ def tuned(
     run: Run, pack: Path, counts: Mapping[float, tuple[int, ...]], table: Mapping[float, RateTarget]
 ) -> dict[float, RateTarget]:
     """The table with every row tuned on the pack in a folder; `counts` = the corpus's histograms,
-    also beyond the table's ends. Rows are tried in parallel and kept, so that tuning goes on.
+    also beyond the table's ends. Rows are tried in parallel and saved, so that tuning can be
+    resumed.
     """
     seconds = run.recipe.export.tuning_seconds
     if not seconds:
@@ -55,7 +56,7 @@ def tuned(
     texts = _texts(run)
     folder = run.stage("export") / "tuning"
     folder.mkdir(exist_ok=True)
-    hashes = pack_hashes(pack)  # also of its voices, and of how it draws
+    hashes = pack_hashes(pack)  # including its voices and its sampling
     parts = {}
     for rate, row in table.items():
         arguments = (Place(pack), rate, row, tuple(counts.items()), _enough(texts, rate, seconds))
@@ -135,7 +136,7 @@ def _enough(texts: Sequence[str], rate: float, seconds: float) -> tuple[str, ...
 
 
 def _row(best: dict[str, Any] | None) -> RateTarget:
-    """The row a part kept."""
+    """The row that a part chose."""
     assert best is not None  # all parts were done
     row = best["row"]
     return RateTarget(tuple(row["counts"]), row["weight"], row["guidance"])

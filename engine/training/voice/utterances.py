@@ -4,7 +4,8 @@ A sequence is a prompt without text, then utterances of the same speaker until t
     columns      0 .. P          P + 1 ..
     phones       bos, masked     the phones each frame speaks
     codes        prompt's        what was said, one column later (acoustic codes two)
-Invariant: a sequence is what a session of `engine.tts.voxtream` would have fed its model.
+Invariant: a sequence is exactly what a session of `engine.tts.voxtream` would have fed to its
+model.
 """
 
 import random
@@ -87,7 +88,7 @@ class Library:
         return sum(utterance.frames for person in self.people.values() for utterance in person)
 
     def speaker(self, draw: random.Random) -> int:
-        """One of them, by how much they said."""
+        """A random one, weighted by how much they said."""
         numbers = list(self.people)
         weights = [sum(utterance.frames for utterance in self.people[number]) for number in numbers]
         return draw.choices(numbers, weights)[0]
@@ -161,7 +162,7 @@ def read_shard(file: Path) -> list[Encoded]:
 
 
 def sequence(person: Sequence[Encoded], draw: random.Random, window: int, prompt: int) -> Lesson:
-    """A sequence of at most `window` frames, `prompt` of them prompt where there is so much."""
+    """A sequence of at most `window` frames, of which up to `prompt` are the prompt."""
     opening, speaker = _prompt(person, draw, prompt)
     codes, columns = [opening], opening.shape[1]
     builder = _Builder(columns)
@@ -181,7 +182,7 @@ def sequence(person: Sequence[Encoded], draw: random.Random, window: int, prompt
 def one_utterance(
     utterance: Encoded, person: Sequence[Encoded], draw: random.Random, prompt: int
 ) -> Lesson:
-    """The sequence of one whole utterance behind at most `prompt` frames of prompt."""
+    """The sequence of one whole utterance after at most `prompt` frames of prompt."""
     opening, speaker = _prompt(person, draw, prompt)
     builder = _Builder(opening.shape[1])
     whole = np.concatenate((opening, builder.add(utterance, utterance.frames)), axis=1).astype(
@@ -202,24 +203,25 @@ def _prompt(
 
 
 class _Builder:
-    """Puts utterances behind a prompt: text, rows of each column, tokens."""
+    """Appends utterances to a prompt: text, rows of each column, tokens."""
 
     def __init__(self, prompt_frames: int) -> None:
         self._prompt = prompt_frames
-        self._text: list[int] = []  # behind the prompt's masked phones
+        self._text: list[int] = []  # after the prompt's masked phones
         self._places: list[int] = []  # of phones in the text
         self._spans: list[tuple[int, int]] = []  # phones of every frame
         self._tokens: list[int] = []
         self._spoken = 0  # phones of utterances that are complete
         self._last_speech = 0  # frames up to the last utterance's end of speech
-        self.complete = False  # the last utterance was taken whole
+        self.complete = False  # the last utterance fitted completely
 
     @property
     def frames(self) -> int:
         return len(self._spans)
 
     def add(self, utterance: Encoded, most: int) -> npt.NDArray[np.int16]:
-        """Add an utterance as far as there is room; the codes [K, T] taken of it."""
+        """Add as much of an utterance as there is room for; return the codes [K, T] that were
+        used."""
         marks = {int(before): int(number) for before, number in utterance.marks}
         for count, phone in enumerate(utterance.phones.tolist()):
             self._places.append(len(self._text))
@@ -241,7 +243,8 @@ class _Builder:
         return utterance.codes[:, :frames]
 
     def close(self) -> int:
-        """End the text behind the last utterance; how many of its last frames are not used."""
+        """End the text after the last utterance; return how many of its last frames are not
+        used."""
         unused = self.frames - self._last_speech - CLOSING_FRAMES
         del self._spans[self._last_speech :], self._tokens[self._last_speech :]
         for number, mark in ((self._spoken, SILENCE), (self._spoken + 1, EOS)):
