@@ -155,7 +155,7 @@ def collated(lessons: list[Lesson], config: ModelConfig) -> Batch:
     count, codebooks = len(lessons), config.codebooks
     text = np.full((count, phones), UNKNOWN, np.int64)
     rows = np.zeros((count, columns, 2), np.int64)
-    inputs = np.full((count, codebooks, columns), config.codes + 1, np.int64)
+    inputs = np.full((count, codebooks, columns), config.pad, np.int64)
     codes = np.zeros((count, codebooks, columns), np.int64)
     tokens = np.full((count, columns), -1, np.int64)
     for number, lesson in enumerate(lessons):

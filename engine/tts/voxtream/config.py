@@ -25,7 +25,7 @@ STACKS = {
 SILENCE, UNKNOWN, BOS, EOS = 120, 122, 123, 124  # phone ids; 122 also masks the prompt's phones
 MARKS = {".": 117, ",": 118, "?": 119, "!": 121}  # phone ids of punctuation
 ROWS = 2  # of a batch: conditional and unconditional
-SPECIAL_CODES = 2  # behind the real ones: prompt codes dropped (unconditional row), and padding
+SPECIAL_CODES = 2  # of VoXtream2: prompt codes dropped (unconditional row), and padding
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,7 @@ class ModelConfig:
     max_look_ahead: int = 5  # phones per layer; six layers see 30 phones ahead
     audio_window: int = 625  # columns the temporal transformer sees, 50 s
     phone_window: int = 625
+    special_codes: int = SPECIAL_CODES  # behind the real ones; the last of them is padding
 
     @property
     def width(self) -> int:
@@ -58,10 +59,15 @@ class ModelConfig:
 
     @property
     def codes(self) -> int:
-        """Real codes of one codebook; this number itself stands for a prompt code dropped in the
-        unconditional row, the next one for the padding before a codebook's first code.
+        """Real codes of one codebook. Of VoXtream2 this number itself stands for a prompt code
+        dropped in the unconditional row.
         """
-        return self.audio_vocabulary - SPECIAL_CODES
+        return self.audio_vocabulary - self.special_codes
+
+    @property
+    def pad(self) -> int:
+        """What stands before a codebook's first code."""
+        return self.audio_vocabulary - 1
 
 
 VOXTREAM2_SHAPE = ModelConfig(

@@ -24,6 +24,7 @@ _LIMITS: Final[dict[str, tuple[float, float]]] = {
     "hidden": (1, 65_536),
     "phone_vocabulary": (125, 65_536),
     "audio_vocabulary": (3, 65_536),
+    "special_codes": (1, 2),
     "codebooks": (2, 32),
     "speaker_width": (1, 4_096),
     "duration_tokens": (1, 64),

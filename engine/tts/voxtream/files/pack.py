@@ -19,7 +19,13 @@ from engine.nn.memory import return_freed_memory
 from engine.text.phonemes import Espeak
 from engine.tts import voices
 from engine.tts.base import Voice
-from engine.tts.voxtream.config import DURATION_TOKENS, Generation, ModelConfig, Profile
+from engine.tts.voxtream.config import (
+    DURATION_TOKENS,
+    SPECIAL_CODES,
+    Generation,
+    ModelConfig,
+    Profile,
+)
 from engine.tts.voxtream.files.checkpoint import PublishedFile, Target, load_weights
 from engine.tts.voxtream.files.edition import CODEC_FILE as CODEC_FILE  # names of a pack's files
 from engine.tts.voxtream.files.edition import CONFIG_FILE as CONFIG_FILE
@@ -101,7 +107,10 @@ def read_pack_config(file: Path) -> PackConfig:
         }
         config = PackConfig(
             _name(entries["name"]),
-            build(ModelConfig, entries["shape"], defaults=False),
+            # Packs from before VoXtream do not say how many special codes they have.
+            build(
+                ModelConfig, {"special_codes": SPECIAL_CODES, **entries["shape"]}, defaults=False
+            ),
             build(Generation, entries["generation"], defaults=False),
             dict(sorted(rates.items())),
         )
@@ -127,6 +136,11 @@ def _check(config: PackConfig) -> None:
         raise ValueError("it has other duration tokens")
     if config.generation.top_codes > shape.codes:
         raise ValueError(f"'top_codes' is {config.generation.top_codes} of {shape.codes} codes")
+    check_shape(shape)
+
+
+def check_shape(shape: ModelConfig) -> None:
+    """ValueError when the transformers do not fit each other."""
     for stack in (shape.phone, shape.temporal, shape.depth):
         if (
             stack.width != shape.width

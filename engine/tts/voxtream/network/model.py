@@ -206,7 +206,7 @@ def delayed(codes: Tensor, config: ModelConfig = VOXTREAM2_SHAPE) -> Tensor:
     used. The unconditional row hears a marker instead of the prompt.
     """
     codebooks, frames = codes.shape
-    dropped, pad = config.codes, config.codes + 1
+    dropped, pad = config.codes, config.pad
     columns = codes.new_full((codebooks, frames + 1), pad)
     columns[0, 1:] = codes[0]
     columns[1:, 2:] = codes[1:, :-1]
