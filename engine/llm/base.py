@@ -1,8 +1,8 @@
-"""The seam every language model stands behind: a conversation goes in, deltas come out one by one.
+"""The protocol of every language model: a conversation goes in, deltas come out one by one.
 
 Invariant: a reply is a plain iterator; closing it (generator.close()) at any moment cancels the
-work between two tokens. Control of the assistant itself travels as Action values in the same
-stream, carried out by the runtime when they arrive, never spoken.
+work between two tokens. Commands to the assistant itself are Action values in the same stream; the
+runtime carries them out when they arrive, and they are never spoken.
 """
 
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -22,8 +22,8 @@ class Role(Enum):
 
 @dataclass(frozen=True)
 class Message:
-    """One entry of the history. An assistant message holds what was heard; `interrupted` says it
-    was cut there. A `private` one holds what stays on this computer.
+    """One entry of the history. An assistant message holds what was heard; `interrupted` says that
+    it was cut off there. The text of a `private` one never leaves this computer.
     """
 
     role: Role
@@ -35,8 +35,8 @@ class Message:
 @dataclass(frozen=True)
 class TextDelta:
     """More text of the reply, of any size, in the order of speaking. Empty text means that the
-    model is still at work (reading its prompt, waiting for a server): a chance to close the reply.
-    One `private` delta, of a file read aloud, makes the whole reply private.
+    model is still working (reading its prompt, waiting for a server); it gives the caller a chance
+    to close the reply. One `private` delta, from a file read aloud, makes the whole reply private.
     """
 
     text: str
@@ -45,14 +45,15 @@ class TextDelta:
 
 @dataclass(frozen=True)
 class ThoughtDelta:
-    """More of what the model thinks before it answers: to show, never to speak nor to keep."""
+    """More of what the model thinks before it answers: shown, but neither spoken nor kept."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Unanswered:
-    """No skill knows an answer, and there is no language model to ask: a way to one is offered."""
+    """No skill knows an answer and there is no language model to ask; the window offers to fetch
+    one."""
 
 
 @dataclass(frozen=True)
@@ -97,13 +98,13 @@ class StartTimer:
 
 @dataclass(frozen=True)
 class RememberName:
-    """Keep the person's name; the empty one forgets it."""
+    """Remember the person's name; an empty name forgets it."""
 
     name: str
 
 
-# What is being done to load a model, and how far it is (0..1, None = unknown). It is called often
-# and may raise Cancelled.
+# Called with what is being done to load a model and how far it is (0..1, None = unknown). It is
+# called often and may raise Cancelled.
 Progress = Callable[[str, float | None], None]
 
 Action = (
@@ -120,8 +121,8 @@ Delta = TextDelta | ThoughtDelta | Unanswered | Action
 
 @dataclass(frozen=True)
 class Timer:
-    """A running timer, for skills that are asked about it. `seconds` is how long it was set
-    for, and `number` its own.
+    """A running timer, for skills that are asked about it. `seconds` is how long it was set for;
+    `number` identifies it.
     """
 
     label: str
@@ -134,17 +135,16 @@ class Timer:
 
 @dataclass(frozen=True)
 class Situation:
-    """What a skill may know about the assistant itself at this moment."""
+    """What a skill may know about the assistant itself right now."""
 
     rate: float | None  # target SPS; None = own pace
     volume: float  # 0..1
     voice: str
     voices: tuple[str, ...]
     timers: tuple[Timer, ...] = ()
-    person: str = ""  # what the person is called; empty = not told
-    capabilities: Mapping[str, str] | None = (
-        None  # part -> what runs, for "what are you running on"
-    )
+    person: str = ""  # the person's name; empty = unknown
+    # Part -> what is loaded, for "what are you running on".
+    capabilities: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -174,16 +174,16 @@ class LanguageModel(Protocol):
         ...
 
     def warm(self, history: Sequence[Message]) -> Generator[None, None, None]:
-        """Get ready for whatever the person says after `history`, a small slice per step; what was
-        done is kept when it is closed. Models that gain nothing by it yield nothing.
+        """Prepare for whatever the person says after `history`, a small slice per step; closing it
+        keeps what was done so far. Models that gain nothing from this yield nothing.
 
         Raises LanguageModelError, which the next reply would raise too.
         """
         ...
 
     def adjust(self, settings: LanguageModelSettings) -> None:
-        """Answer from the next reply on as these settings say, which name what is loaded: by their
-        system prompt, at their temperature.
+        """Use these settings' system prompt and temperature from the next reply on; they name the
+        model that is already loaded.
         """
         ...
 

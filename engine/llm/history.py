@@ -1,4 +1,5 @@
-"""The history as a chat model takes it: roles in turn, interruptions told, trimmed to the context.
+"""The history in the form a chat model takes: alternating roles, interruptions marked, trimmed to
+the context.
 
 Invariant: after the system message user and assistant alternate, beginning with the user: some chat
 templates refuse anything else, and an interrupted turn can leave two user messages in a row.
@@ -18,8 +19,8 @@ KEPT_BACK = "[an answer that stays on the user's computer]"
 INTERRUPTED = " \u2014 [interrupted by the user here]"
 UNHEARD = "[interrupted by the user before a word was heard]"
 
-# Whole blocks of old messages are dropped, so that the prompt's beginning, and with it the model's
-# cache of it, stays the same for several turns after each drop. Even: a block starts with a user.
+# Old messages are dropped in whole blocks, so that the prompt's beginning, and the model's cache of
+# it, stays the same for several turns after each drop. Even, so that a block starts with a user.
 BLOCK_MESSAGES = 8
 
 
@@ -41,7 +42,7 @@ def chat_messages(history: Sequence[Message], system_prompt: str) -> list[ChatMe
 
 
 def without_private(history: Sequence[Message]) -> list[Message]:
-    """The history as another computer may have it: private text gives way to KEPT_BACK."""
+    """The history that another computer may get: private text is replaced by KEPT_BACK."""
     return [
         replace(each, text=KEPT_BACK) if each.private and each.text else each for each in history
     ]
@@ -68,8 +69,8 @@ def trimmed(
 
 
 def without_system(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
-    """The same with the system prompt inside the first user message, for templates that know no
-    system role.
+    """The same messages with the system prompt inside the first user message, for templates without
+    a system role.
     """
     rest = list(messages)
     if len(rest) < 2 or rest[0]["role"] != "system":

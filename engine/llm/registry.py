@@ -1,6 +1,6 @@
 """Language models by name.
 
-Invariant: importing this module imports no model library; load() imports the one that is asked for.
+Invariant: importing this module imports no model library; load() imports the one that is needed.
 """
 
 from typing import TYPE_CHECKING
@@ -47,5 +47,5 @@ def skills() -> "Skills":
     from engine.llm.skills import Skills
 
     documents = Path(platformdirs.user_documents_dir())
-    # Local time without a zone: what the clock on the wall shows.
+    # Local time without a zone, like a wall clock.
     return Skills(now=datetime.now, documents=documents)

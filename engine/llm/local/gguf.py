@@ -1,6 +1,6 @@
-"""The file of a language model, looked at from outside.
+"""Checks of a language model's file that do not load it.
 
-Invariant: imports no library of a model.
+Invariant: imports no model library.
 """
 
 import importlib.util
@@ -25,7 +25,7 @@ def no_library() -> ModelError:
 
 
 def checked_file(model: str) -> Path:
-    """The file, which is there and begins like a GGUF file; ModelError otherwise."""
+    """The model's path, checked to exist and to begin like a GGUF file; ModelError otherwise."""
     hint = "Choose a .gguf file of an instruct or chat model in the settings."
     if not model:
         raise ModelError("No language model file is chosen.", hint=hint)

@@ -1,9 +1,9 @@
 """A GGUF model in this process, through llama-cpp-python (an optional extra).
 
 Invariant: between two yields at most one token or one slice of the prompt is computed, so closing
-the reply stops the work there; the evaluated prompt stays in the cache for the next turn, and what
-of the next one is known already can be evaluated before it is asked. A new file is tried in another
-process first (trial.py): llama.cpp aborts the one it is in.
+the reply stops the work there; the evaluated prompt stays in the cache for the next turn, and the
+part of the next prompt that is already known can be evaluated before the person asks. A new file is
+first tried in another process (trial.py), because llama.cpp aborts its process on a bad one.
 """
 
 import json
@@ -32,26 +32,26 @@ if TYPE_CHECKING:
     from llama_cpp import Llama
     from llama_cpp.llama_chat_format import Jinja2ChatFormatter
 
-MIN_CONTEXT_TOKENS = 256  # below it not even the system prompt and a question fit
-REPLY_TOKENS = 512  # kept free for the reply when the history is trimmed: some three minutes
-MAX_REPLY_TOKENS = 2048  # ends a model that does not stop by itself
+MIN_CONTEXT_TOKENS = 256  # with less, not even the system prompt and a question fit
+REPLY_TOKENS = 512  # kept free for the reply when the history is trimmed; about three minutes
+MAX_REPLY_TOKENS = 2048  # stops a model that does not stop by itself
 
-# The prompt is evaluated in slices, because a slice cannot be cancelled. On a processor a slice of
-# 64 is a second or two at worst; on a GPU bigger ones are needed to keep it busy.
+# The prompt is evaluated in slices, because evaluation cannot be cancelled. On a CPU a slice of 64
+# takes a second or two at worst; a GPU needs bigger ones to be busy.
 CPU_SLICE_TOKENS = 64
 GPU_SLICE_TOKENS = 512
-# While nobody waits for it the processor must be given back sooner: a quarter of a second.
+# While nobody waits for the result, the CPU must be free again sooner: after a quarter of a second.
 WARM_SLICE_TOKENS = 16
-# Two things the person may say; what their prompts begin with is the prompt of whatever they say.
+# Two things the person may say; the common beginning of the two prompts is that of every prompt.
 PROBES = ("x", "?")
 
-# What a trial reads and writes: characters of every kind, of which a vocabulary may lack some.
+# What a trial reads and writes: characters of every kind, because a vocabulary may lack some.
 TRIAL_TEXT = "".join(map(chr, range(32, 127))) + "\n\t\u00e4\u20ac\u4e2d\u0434\U0001f600"
 TRIAL_PROMPT_TOKENS = 64
 TRIAL_REPLY_TOKENS = 4
 
-# Models whose template writes this take and make tool calls in Hermes' form (Qwen, SmolLM, Hermes
-# and others); for all others the skills answer by themselves, see rounds.py.
+# Models whose template writes this read and write tool calls in Hermes' format (Qwen, SmolLM,
+# Hermes and others); for all others the skills answer by themselves, see rounds.py.
 TOOL_MARK = "<tool_call>"
 
 
@@ -79,7 +79,7 @@ class LlamaModel:
         return rounds.reply(self._stream, self._skills, prompt, history, situation)
 
     def warm(self, history: Sequence[Message]) -> Generator[None, None, None]:
-        """Evaluate what every prompt after this history begins with."""
+        """Evaluate the common beginning of all prompts after this history."""
         prompts = [self._tokenized(self._next_prompt(history, probe)) for probe in PROBES]
         prefix = prompts[0][: _common_prefix(*prompts)]
         llama = self._llama
@@ -92,7 +92,7 @@ class LlamaModel:
             raise self._failure(error) from error
 
     def try_out(self) -> None:
-        """Do briefly, once, what conversations do. Raises LanguageModelError, or crashes here."""
+        """Run a short conversation once. Raises LanguageModelError, or crashes this process."""
         tokens = self._tokenized(self._next_prompt((), TRIAL_TEXT))[:TRIAL_PROMPT_TOKENS]
         try:
             self._llama.detokenize(list(range(self._llama.n_vocab())), special=True)
@@ -130,7 +130,7 @@ class LlamaModel:
             tokens = self._tokenized(prompt)
             yield from self._evaluate(tokens, self._llama.n_batch)
             for text in self._sample(tokens):
-                # Held back or thought rather than said: still a moment to be given up in.
+                # Text that is held back or only thought: still a chance for the caller to stop.
                 yield from [*map(tool_call, splitter.feed(text))] or [""]
             yield from map(tool_call, splitter.flush())
         except (RuntimeError, ValueError) as error:
@@ -184,16 +184,16 @@ class LlamaModel:
             ) from error
 
     def _formatted(self, messages: list[ChatMessage]) -> str:
-        chat: Any = messages  # our JSON is looser than the library's typed dictionaries
+        chat: Any = messages  # our JSON has looser types than the library's dictionaries
         tools: Any = list(schemas()) if TOOL_MARK in self._template else None
-        # Thinking aloud would be seconds of silence: Qwen's templates take this switch, others
+        # While the model thinks, nothing is spoken. Qwen's templates take this switch, others
         # ignore it.
         response = self._formatter(messages=chat, tools=tools, enable_thinking=False)
         return str(response.prompt)
 
 
 def load(settings: LanguageModelSettings, skills: Skills, progress: Progress) -> LlamaModel:
-    """Load the file named in the settings, which is tried first if it is new.
+    """Load the file named in the settings; a new file is tried first.
 
     Raises ModelError naming it, and what `progress` raises.
     """
@@ -217,7 +217,8 @@ def open_file(
     skills: Skills,
     progress: Progress = lambda text, fraction: None,
 ) -> LlamaModel:
-    """Load the file named in the settings as it is: a bad one ends this process. ModelError."""
+    """Load the file named in the settings without a trial: a bad one ends this process.
+    ModelError."""
     path = checked_file(settings.model)
     slice_tokens = GPU_SLICE_TOKENS if on_gpu() else CPU_SLICE_TOKENS
     watch = LoadWatch(f"Loading {path.name}", progress)
@@ -254,7 +255,8 @@ def on_gpu() -> bool:
 
 
 def thread_count() -> int:
-    """Physical cores less one, which stays free for the voice and the audio; at least one."""
+    """The number of physical cores minus one, which stays free for the voice and the audio; at
+    least 1."""
     return max(1, (psutil.cpu_count(logical=False) or psutil.cpu_count() or 2) - 1)
 
 
@@ -276,8 +278,8 @@ def _chat_format(llama: "Llama", name: str) -> "tuple[str, Jinja2ChatFormatter]"
 
 
 def _template_faults() -> tuple[type[Exception], ...]:
-    """What a chat template, a program by the model's maker, can raise."""
-    import jinja2  # comes with llama-cpp-python, so it is as optional
+    """The errors that a chat template, a program by the model's maker, can raise."""
+    import jinja2  # comes with llama-cpp-python, so it is optional too
 
     return (
         jinja2.TemplateError,

@@ -1,7 +1,7 @@
-"""How far llama.cpp has read a model file, which its Python wrapper does not tell.
+"""How far llama.cpp has read a model file, which its Python wrapper does not report.
 
-Invariant: nothing raised by who is told passes through llama.cpp; it ends the loading instead, and
-is kept.
+Invariant: an exception of the listener never passes through llama.cpp; it stops the loading and is
+kept.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class LoadWatch:
-    """Passes on what llama.cpp reports. `cancelled` None = nobody wants it to stop."""
+    """Passes on what llama.cpp reports. `cancelled` None = nobody wants to stop it."""
 
     text: str
     progress: Progress
@@ -33,10 +33,11 @@ class LoadWatch:
 
 
 def watched_llama(watch: LoadWatch) -> "type[Llama]":
-    """llama_cpp.Llama, whose constructor loads the file under this watch.
+    """A subclass of llama_cpp.Llama whose constructor reports to this watch while it loads the
+    file.
 
-    The wrapper makes the parameters of loading inside its constructor; they get llama.cpp's
-    callback the moment they are assigned.
+    The wrapper creates the loading parameters inside its constructor; they get llama.cpp's callback
+    at the moment they are assigned.
     """
     import llama_cpp
 

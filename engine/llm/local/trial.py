@@ -1,9 +1,9 @@
-"""A GGUF file nobody has tried yet is loaded and asked once in a process of its own: llama.cpp ends
-its process where a file makes no sense, and that must not be this one.
+"""A GGUF file that was never tried is loaded and asked once in a process of its own: llama.cpp ends
+its process when a file makes no sense, and that must not be ours.
 
-Invariant: a file reaches this process only after a child with the same library survived it. What
-passed is kept by content, so that neither the next start nor a copy pays again; what did not pass
-is tried again when it is chosen again.
+Invariant: a file reaches this process only after a child with the same library survived it. Files
+that passed are remembered by their content, so that neither the next start nor a copy has to be
+tried again; a file that failed is tried again whenever it is chosen.
 """
 
 import json
@@ -27,23 +27,23 @@ from engine.llm.base import Progress
 from engine.settings import LanguageModelSettings
 
 RECORD = "language-models.json"
-MOST_PASSES = 100  # kept; the oldest are forgotten
+MOST_PASSES = 100  # remembered; the oldest are forgotten
 POLL_S = 0.1
 BASE_S = 120.0  # to start, load a small file and write a few words on a busy machine
-BYTES_A_S = 50_000_000  # what slow disks read
+BYTES_A_S = 50_000_000  # the speed of a slow disk
 MAX_ANSWER_BYTES = 10_000
-# -P: nothing in the current folder is taken for a library. The engine is last in the search path.
+# -P: do not import from the current folder. The engine comes last in the search path.
 CHILD = (
     "import sys; sys.path.append(sys.argv[1]); import engine.llm.local.trial_child as child; "
     "sys.exit(child.main())"
 )
 COMMAND = (sys.executable, "-P", "-c", CHILD, str(Path(engine.__file__).parents[1]))
-FAILED = 3  # the child's exit status when the fault was an ordinary error, which it has told
+FAILED = 3  # the child's exit status after an ordinary error, which it has reported
 
 
 @dataclass(frozen=True)
 class Pass:
-    """A file that was tried with success. Path, size and time of change tell it without reading."""
+    """A file that passed. Path, size and time of change identify it without reading it."""
 
     path: str
     size: int
@@ -53,8 +53,8 @@ class Pass:
 
 
 def check(path: Path, settings: LanguageModelSettings, library: str, progress: Progress) -> None:
-    """Return if the file can be loaded here: it is known, or it passes now. `library` names the
-    version of llama.cpp. `progress` is told often and may raise to cancel.
+    """Return if the file can be loaded here: it passed before, or it passes now. `library` names
+    the version of llama.cpp. `progress` is called often and may raise to cancel.
 
     Raises ModelError, which says what the file did, and OSError when it cannot be read.
     """
@@ -74,14 +74,14 @@ def check(path: Path, settings: LanguageModelSettings, library: str, progress: P
 
 
 def _try(path: Path, settings: LanguageModelSettings, limit_s: float, progress: Progress) -> None:
-    """Have a child load it and answer; ModelError when that goes wrong."""
-    # The person's own instructions concern nobody there.
+    """Let a child process load it and answer; ModelError when that goes wrong."""
+    # The trial does not need the person's own instructions.
     tried = replace(settings, model=str(path.absolute()), system_prompt="You are an assistant.")
     begun_at = time.monotonic()
     with _child() as process:
         assert process.stdin is not None, "a pipe was asked for"
         assert process.stdout is not None, "a pipe was asked for"
-        with suppress(OSError):  # it is gone already: its status tells how
+        with suppress(OSError):  # it has ended already: its status says how
             process.stdin.write(json.dumps({"limit_s": limit_s, **asdict(tried)}).encode())
             process.stdin.close()
         while (status := _status(process)) is None:
@@ -121,7 +121,7 @@ def _child() -> Iterator["subprocess.Popen[bytes]"]:
 
 
 def _status(process: "subprocess.Popen[bytes]") -> int | None:
-    """Its exit status, waited for a moment; None = it is still at work."""
+    """Wait briefly for its exit status; None = it is still working."""
     try:
         return process.wait(POLL_S)
     except subprocess.TimeoutExpired:
@@ -129,7 +129,7 @@ def _status(process: "subprocess.Popen[bytes]") -> int | None:
 
 
 def _told(output: IO[bytes]) -> ModelError:
-    """The error the child met and wrote."""
+    """The error that the child reported."""
     error = json.loads(output.read(MAX_ANSWER_BYTES))
     return ModelError(error["message"], hint=error["hint"])
 
@@ -141,7 +141,8 @@ def _ending(status: int) -> str:
 
 
 def _passes() -> list[Pass]:
-    """What passed so far; nothing when that cannot be read: then it is tried again."""
+    """The files that passed so far; none when the record cannot be read, and then they are tried
+    again."""
     try:
         records = json.loads((settings_file.data_folder() / RECORD).read_text(encoding="utf-8"))
         return [Pass(**each) for each in records]
@@ -150,7 +151,7 @@ def _passes() -> list[Pass]:
 
 
 def _keep(passes: list[Pass]) -> None:
-    """Write the record; where that cannot be done, the next start pays again."""
+    """Write the record; if that fails, the next start tries the file again."""
     folder = settings_file.data_folder()
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)

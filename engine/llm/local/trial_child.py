@@ -1,9 +1,9 @@
 """The process in which a new GGUF file is tried: see trial.py, which starts it.
 
-Invariant: its output is one JSON object or nothing; whatever libraries write goes nowhere. Time is
-bounded here too, where the system can (POSIX), so that it ends also when nobody waits for it any
-more, and memory by what is free (Linux; macOS does not heed it, Windows has no such limit, and with
-a GPU its driver reserves far more than it uses).
+Invariant: its output is one JSON object or nothing; whatever libraries print is discarded. It also
+limits its own time where the system allows that (POSIX), so that it ends even when nobody waits for
+it any more, and its memory to what is free (on Linux; macOS ignores such a limit, Windows has none,
+and a GPU's driver reserves far more than it uses).
 """
 
 import json
@@ -20,9 +20,9 @@ from engine.llm.local import llama
 from engine.llm.local.trial import FAILED
 from engine.settings import LanguageModelSettings
 
-SPARE_S = 10  # after the time that who started it allows
+SPARE_S = 10  # after the time that the parent allows
 LEAST_BYTES = 1 << 30  # the libraries alone need some hundred MB
-MAX_WORDS = 1_000  # of what is told
+MAX_WORDS = 1_000  # of a reported error
 
 
 def main() -> int:
@@ -40,7 +40,7 @@ def main() -> int:
 
 
 def _own_output() -> IO[str]:
-    """The way back, apart from what a library may print there."""
+    """The stream to the parent, separate from what libraries may print."""
     answer = os.fdopen(os.dup(1), "w", encoding="utf-8")
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
@@ -53,8 +53,8 @@ def _bound(limit_s: float) -> None:
         return
     import resource
 
-    signal.alarm(int(limit_s) + SPARE_S)  # ends the process also inside a library
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a crash is expected, and leaves no gigabytes
+    signal.alarm(int(limit_s) + SPARE_S)  # ends the process even inside a library
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a crash leaves no gigabytes
     if not llama.on_gpu():
         free = max(LEAST_BYTES, psutil.virtual_memory().available)
         resource.setrlimit(resource.RLIMIT_DATA, (free, free))

@@ -1,27 +1,27 @@
-"""How much a language-model server may send; its client library would take anything.
+"""How much a language-model server may send; the client library has no limit of its own.
 
-Invariant: of an answer no more bytes are read than the bounds allow, and nothing is decompressed:
-a few bytes could become gigabytes.
+Invariant: no more bytes of an answer are read than the bounds allow, and nothing is decompressed,
+because a few bytes could become gigabytes.
 """
 
 from collections.abc import AsyncIterator
 
 import httpx2
 
-MAX_STREAM_BYTES = 16 << 20  # the longest reply that is taken, with 300 bytes around each letter
-MAX_LINE_BYTES = 1 << 20  # of a stream: hundreds of times the longest that servers send
-MAX_ANSWER_BYTES = 4 << 20  # of what is no stream: the longest lists of models have about 1 MB
+MAX_STREAM_BYTES = 16 << 20  # the longest reply we accept, with 300 bytes around each letter
+MAX_LINE_BYTES = 1 << 20  # of a stream; hundreds of times the longest that servers send
+MAX_ANSWER_BYTES = 4 << 20  # without streaming; the longest lists of models have about 1 MB
 
 EVENT_STREAM = "text/event-stream"
 UNCOMPRESSED = "identity"
 
 
 class OutOfBounds(Exception):
-    """The server sent more than any answer has, or compressed it unasked."""
+    """The server sent more than any answer needs, or compressed it unasked."""
 
 
 async def bound(response: httpx2.Response) -> None:
-    """A client's hook: lets what follows of this response be read within the bounds only."""
+    """A hook for the client: the rest of this response can be read only within the bounds."""
     if response.headers.get("Content-Encoding", UNCOMPRESSED).lower() != UNCOMPRESSED:
         raise OutOfBounds
     assert isinstance(response.stream, httpx2.AsyncByteStream), "the client is asynchronous"
@@ -32,7 +32,7 @@ async def bound(response: httpx2.Response) -> None:
 
 
 class _Bounded(httpx2.AsyncByteStream):
-    """Raises OutOfBounds where an answer, or a line of it, grows too long."""
+    """Raises OutOfBounds when an answer, or a line of it, grows too long."""
 
     def __init__(self, stream: httpx2.AsyncByteStream, most: int, longest_line: int) -> None:
         self._stream = stream

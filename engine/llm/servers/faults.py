@@ -100,8 +100,9 @@ def _quoted(words: str) -> str:
 
 
 def is_about_tools(error: "openai.APIStatusError") -> bool:
-    """Whether a server refused because it, or its model, knows no tools. Ollama answers 400 "does
-    not support tools", llama-server without templates 500 "tools param requires --jinja flag".
+    """Whether a server refused because it, or its model, does not support tools. Ollama answers 400
+    "does not support tools", llama-server without templates 500 "tools param requires --jinja
+    flag".
     """
     words = error.message.lower()
     return error.status_code in {400, 404, 422, 500, 501} and ("tool" in words or "jinja" in words)

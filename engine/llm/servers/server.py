@@ -1,8 +1,9 @@
 """Any OpenAI-compatible server: llama-server, Ollama, LM Studio, vLLM, or one far away.
 
-Invariant: every wait is bounded and can be given up within a slice (see stepped.py), and so is what
-is read (see bounds.py); nothing is sent anywhere but to the address in the settings, nor twice,
-except once more without tools to a server that knows none, and nothing private to another computer.
+Invariant: every wait is bounded and can be stopped within a slice (see stepped.py), and what is
+read is bounded too (see bounds.py). Everything is sent only to the address in the settings, and
+only once, except that a server that does not support tools is asked again without them. Nothing
+private is sent to another computer.
 """
 
 import ipaddress
@@ -31,16 +32,15 @@ if TYPE_CHECKING:
     import openai
 
 CONNECT_S = 3.0  # a server on this computer or network answers in milliseconds, or not at all
-FIRST_TOKEN_S = (
-    30.0  # a large model reads a long conversation on a slow machine, or is loaded first
-)
-STALL_S = 15.0  # between tokens; nobody waits longer in a conversation
-# With its thoughts; nearly an hour of speech: a server that sends more has gone astray.
+# A large model on a slow machine may have to be loaded first, or read a long conversation.
+FIRST_TOKEN_S = 30.0
+STALL_S = 15.0  # between tokens; in a conversation nobody waits longer
+# Including thoughts. Nearly an hour of speech; a server that sends more is broken.
 MAX_REPLY_CHARS = 50_000
 MAX_NAME_CHARS = 200  # of a model
 
-# How many tokens a text has is known to the server only. Three characters each is on the safe side
-# for European languages (about four), plus what a template puts around a message.
+# Only the server knows how many tokens a text has. Three characters for each are on the safe side
+# for European languages (which have about four), plus what a template adds to a message.
 CHARS_PER_TOKEN = 3
 TOKENS_AROUND_MESSAGE = 8
 REPLY_TOKENS = 512
@@ -77,11 +77,12 @@ class ServerModel:
         return rounds.reply(self._stream, self._skills, prompt, history, situation, remote=remote)
 
     def warm(self, history: Sequence[Message]) -> Generator[None, None, None]:
-        """Servers keep prompts by themselves; asking one for nothing might cost money."""
+        """Nothing to do: servers cache prompts themselves, and an extra request might cost
+        money."""
         yield from ()
 
     def adjust(self, settings: LanguageModelSettings) -> None:
-        """All but the address, which says what the server may be told."""
+        """Everything except the address, which decides what the server may be told."""
         self._settings = replace(settings, address=self._settings.address)
 
     def close(self) -> None:
@@ -162,7 +163,7 @@ class ServerModel:
         length, finished, limit_s = 0, False, FIRST_TOKEN_S
         while (chunk := (yield from self._awaited(_next(chunks), limit_s))) is not None:
             limit_s = STALL_S
-            yield ""  # whatever it holds: a server that never pauses must not hold us either
+            yield ""  # after every chunk, so that a server that never pauses cannot block us
             for choice in chunk.choices[:1]:  # usage and keep-alive chunks have none
                 finished = finished or choice.finish_reason is not None
                 parts.add(choice.delta.tool_calls or [])
@@ -182,7 +183,7 @@ class ServerModel:
         yield from parts.calls()
 
     def _awaited(self, work: Coroutine[Any, Any, T], limit_s: float) -> Generator[str, None, T]:
-        """steps(), with the time limit told as a fault."""
+        """steps(), with the time limit reported as a fault."""
         try:
             return (yield from self._steps.steps(work, limit_s))
         except TimeoutError as error:
@@ -198,7 +199,7 @@ class ServerModel:
 def connect(settings: LanguageModelSettings, skills: Skills) -> ServerModel:
     """A model at the address in the settings; nothing is sent yet.
 
-    Raises ModelError for an address that is none, and for a key variable that is empty.
+    Raises ModelError for an invalid address, and for a key variable that is empty.
     """
     # Imported here: more than a second of work (measured) that only this engine needs.
     import httpx2
@@ -210,13 +211,13 @@ def connect(settings: LanguageModelSettings, skills: Skills) -> ServerModel:
     client = openai.AsyncOpenAI(
         base_url=settings.address,
         api_key=_key(settings.key_variable),
-        max_retries=0,  # the person asks again sooner than a retry would be over
+        max_retries=0,  # the person would ask again before a retry is over
         http_client=openai.DefaultAsyncHttpxClient(
             # A proxy for the internet cannot reach this computer's own address.
             trust_env=not _is_loopback(host),
             # Waiting for an answer is limited by _awaited(), which knows what it waits for.
             timeout=httpx2.Timeout(None, connect=CONNECT_S),
-            follow_redirects=False,  # the conversation goes where the person said, nowhere else
+            follow_redirects=False,  # the conversation goes only where the person said
             event_hooks={"response": [bound]},
         ),
         default_headers={"Accept-Encoding": UNCOMPRESSED},
@@ -230,7 +231,7 @@ async def _next(chunks: AsyncIterator[Any]) -> Any:
 
 
 def _thought(delta: Any) -> str:
-    """What a chunk holds of the model's thinking, which has no field in the standard: DeepSeek,
+    """The model's thinking in a chunk, for which the standard has no field: DeepSeek,
     llama-server and vLLM write `reasoning_content`, Ollama and OpenRouter `reasoning`.
     """
     fields = (getattr(delta, name, None) for name in ("reasoning_content", "reasoning"))
@@ -238,7 +239,7 @@ def _thought(delta: Any) -> str:
 
 
 def _not_chat() -> tuple[type[Exception], ...]:
-    """What reading an answer raises that is no answer of a chat server."""
+    """The errors raised when an answer is not that of a chat server."""
     import openai
 
     return (

@@ -1,4 +1,4 @@
-"""Waiting for a network that can be given up at any moment, without a thread.
+"""Waiting for the network without a thread, in a way that can be stopped at any moment.
 
 Invariant: the event loop runs only inside steps(), a slice at a time; between slices the caller has
 control and may close the generator, which cancels what was awaited.
@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 SLICE_S = 0.05  # how late a cancellation is noticed at most
-CLOSING_S = 1.0  # for saying goodbye; who does not answer it is left
+CLOSING_S = 1.0  # for closing a connection; afterwards it is dropped
 
 T = TypeVar("T")
 

@@ -1,6 +1,7 @@
 """What the assistant can do, what it runs on, and an honest answer to everything else.
 
-No tools: a model would only read the list aloud, and these questions are certain anyway.
+They are not tools: a model would only read the list aloud, and the skills recognise these questions
+with certainty anyway.
 
 Invariant: every example sentence spoken here is understood by a skill (a test says each of them).
 """
@@ -66,7 +67,7 @@ def explain_topic(slots: Slots, _occasion: Occasion) -> Answer | None:
 
 
 def tell_parts(_slots: Slots, occasion: Occasion) -> Answer:
-    """What is running, part by part, all on this computer unless a part says otherwise."""
+    """What runs, part by part; everything is on this computer unless a part says otherwise."""
     parts = occasion.situation().capabilities
     if not parts:
         return Answer("I can't tell what I'm running on at the moment.")
@@ -75,7 +76,8 @@ def tell_parts(_slots: Slots, occasion: Occasion) -> Answer:
 
 
 def unknown(occasion: Occasion) -> Answer:
-    """The answer to what no skill understands; another example each time in a conversation."""
+    """The answer when no skill understands; with a different example each time in a
+    conversation."""
     if last_answer(occasion).startswith(_UNKNOWN):
         return Answer(f"{_UNKNOWN} either.", unanswered=True)
     asked = sum(message.role is Role.USER for message in occasion.history)

@@ -1,6 +1,6 @@
 """Coins, dice and numbers drawn at random.
 
-Invariant: all randomness is the occasion's, so the same draws give the same answer.
+Invariant: all randomness comes from the occasion, so the same draws give the same answer.
 """
 
 import re
@@ -17,7 +17,7 @@ from engine.llm.skills.matching.intent import (
 )
 from engine.llm.skills.matching.quantities import enumeration, figure, parse_number
 
-MAX_DICE = 20  # more are a table of numbers, and nobody listens to it
+MAX_DICE = 20  # more would be a list of numbers that nobody listens to
 MAX_SIDES = 1000
 LARGEST = 10**12  # of a random number
 

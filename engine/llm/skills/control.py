@@ -1,7 +1,7 @@
 """Control of the assistant's own speech by voice: pace, loudness, silence.
 
-Invariant: a change is an action for the runtime; the sentence beside it is short, because it is
-already spoken in the new way.
+Invariant: a change is an action for the runtime; the sentence that goes with it is short, because
+it is already spoken in the new way.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from engine.llm.skills.matching.quantities import figure, parse_number
 from engine.text.interaction import GOES_ON
 
 SLOWEST, FASTEST = 1.0, 7.0  # SPS, the range of the rate slider
-STEP, BIT, LOT = 0.7, 0.3, 1.5  # SPS; at a common 4 SPS a step is clearly heard, a bit just so
+STEP, BIT, LOT = 0.7, 0.3, 1.5  # SPS; at the usual 4 SPS a step is clearly heard, a bit just so
 VOLUME_STEP = 0.2
 _NEARLY = 0.01
 _COMMON = 4.0  # SPS, where no rate is set
@@ -21,7 +21,7 @@ Respond = Callable[[Slots, Occasion], Answer | None]
 
 
 def change_rate(by: float) -> Respond:
-    """A responder that moves the pace by so many SPS."""
+    """A responder that changes the pace by this many SPS."""
 
     def respond(_slots: Slots, occasion: Occasion) -> Answer:
         rate = occasion.situation().rate
@@ -58,7 +58,7 @@ def set_rate_limit(rate: float) -> Respond:
 
 
 def scale_rate(factor: float) -> Respond:
-    """A responder that multiplies the pace; what is common stands for the voice's own."""
+    """A responder that multiplies the pace; for the voice's own pace it assumes a common one."""
 
     def respond(_slots: Slots, occasion: Occasion) -> Answer:
         rate = min(FASTEST, max(SLOWEST, factor * (occasion.situation().rate or _COMMON)))
@@ -120,7 +120,8 @@ def stop(_slots: Slots, _occasion: Occasion) -> Answer:
 
 
 def go_on(_slots: Slots, _occasion: Occasion) -> Answer:
-    """A reply that was cut is gone on with before any skill is asked."""
+    """The answer when nothing is left: an interrupted reply is resumed before any skill is
+    asked."""
     return Answer("I had said all of it.")
 
 

@@ -1,7 +1,7 @@
-"""The built-in skills as a language model: answers at once, needs nothing downloaded.
+"""The built-in skills as a language model that answers at once and needs no download.
 
-Invariant: one object is the whole of what the skills know besides the occasion: the matcher, the
-clock and the documents folder given to it.
+Invariant: besides the occasion, the skills know only what this object holds: the matcher, the clock
+and the documents folder.
 """
 
 import re
@@ -23,14 +23,14 @@ from engine.llm.skills.matching.intent import Answer, Occasion
 from engine.llm.skills.matching.matcher import matcher
 from engine.settings import LanguageModelSettings
 
-DELTA_CHARS = 200  # a text read aloud is handed on in pieces, so that it can be stopped
+DELTA_CHARS = 200  # a text read aloud is passed on in pieces, so that it can be stopped
 
 _NOT_UNDERSTOOD = Answer("I didn't catch that.")
 
 
 class Skills:
-    """A LanguageModel that answers from rules. `now` is the person's wall clock; `documents` the
-    folder files are read from.
+    """A LanguageModel that answers from rules. `now` is the person's wall clock; `documents` is the
+    folder that files are read from.
     """
 
     def __init__(self, *, now: Callable[[], datetime], documents: Path) -> None:
@@ -56,7 +56,7 @@ class Skills:
     def certain_answer(
         self, history: Sequence[Message], situation: Callable[[], Situation]
     ) -> Answer | None:
-        """The answer of a skill that is sure the sentence is its own; None leaves it to a model."""
+        """The answer of a skill that is certain to be meant; None leaves it to a model."""
         occasion = self.occasion(history, situation)
         return self._matcher.answer(last_said(history), occasion, certain_only=True)
 
@@ -64,7 +64,7 @@ class Skills:
         return Occasion(self._now, situation, self._documents, history)
 
     def warm(self, history: Sequence[Message]) -> Generator[None, None, None]:
-        """Rules are always ready; only units are read from their table, which takes 0.3 s."""
+        """Rules are always ready; only the table of units has to be read, which takes 0.3 s."""
         units.prepare()
         yield
 
@@ -72,11 +72,11 @@ class Skills:
         """Rules have neither a system prompt nor a temperature."""
 
     def close(self) -> None:
-        """Nothing is held."""
+        """There is nothing to close."""
 
 
 def understands(text: str) -> bool:
-    """Whether some skill answers this text, in whatever situation."""
+    """Whether any skill answers this text, in any situation."""
     nowhere = Situation(rate=None, volume=1.0, voice="", voices=())
     occasion = Occasion(datetime.now, lambda: nowhere, Path("nowhere"))
     return matcher().answer(text, occasion, certain_only=False) is not None

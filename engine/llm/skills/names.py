@@ -1,7 +1,7 @@
-"""The person's name: told once, kept among the settings, forgotten when asked to.
+"""The person's name: said once, kept in the settings, forgotten on request.
 
-Invariant: a name is one or a few words that stand alone after "my name is" or "call me"; what goes
-on is no name. An answer with the name in it is private: it stays on this computer.
+Invariant: a name is one word or a few, with nothing else after "my name is" or "call me"; a longer
+text is not a name. An answer that contains the name is private: it stays on this computer.
 """
 
 import re
@@ -14,7 +14,7 @@ MOST_WORDS = 3
 MOST_CHARS = 40
 
 _NAME = re.compile(r"^[^\W\d_][\w'\u2019.-]*(?: [^\W\d_][\w'\u2019.-]*)*$")
-# What follows "call me" or "my name is" and is no name.
+# Words after "call me" or "my name is" that are not names.
 _NO_NAME = frozenset(
     (
         *("a", "an", "the", "not", "on", "in", "at", "to", "for", "by", "when", "if", "what"),
@@ -54,7 +54,7 @@ def forget(_slots: Slots, occasion: Occasion) -> Answer:
 
 
 def _name(said: str) -> str | None:
-    """The name in what was said, with capitals; None when it is none."""
+    """The name in what was said, with capitals; None when it is not a name."""
     bare = without_courtesy(said.strip(' \t\n,:!?"“”')).rstrip(".,!? ")
     words = bare.split()
     if not 1 <= len(words) <= MOST_WORDS or len(bare) > MOST_CHARS or not _NAME.match(bare):

@@ -1,7 +1,7 @@
-"""Wishes about the pace alone ("slower, please"), which can be granted while a reply is spoken,
-without a reply of their own.
+"""Requests about the pace alone ("slower, please"), which are carried out during a reply and get no
+reply of their own.
 
-Invariant: what is a wish here is one of control's intents, so it means the same during a reply and
+Invariant: every such request is one of control's intents, so it means the same during a reply and
 between two.
 """
 
@@ -22,16 +22,16 @@ from engine.llm.skills.matching.matcher import compiled, templates_of
 _NAMES: Final = frozenset(
     f"{much}{way}" for way in ("slower", "faster") for much in ("", "a bit ", "much ")
 ) | {"fastest", "slowest", "set rate", "own pace", "twice as fast", "half as fast"}
-_MOST_CHARS: Final = 80  # a longer sentence asks for something else too
+_MOST_CHARS: Final = 80  # a longer sentence asks for something else as well
 _WORD: Final = re.compile(r"[a-z]+")
-# Around the wish itself: courtesy, and what recognisers make of its first half.
+# Around the request itself: courtesy, and how recognisers mishear its first half.
 _AROUND: Final = frozenset(
     (
         *("please", "rubato", "hey", "ok", "okay", "can", "could", "would", "will", "just", "now"),
         *("thanks", "thank", "thats", "youre", "slow", "fast", "quick", "for", "me"),
     )
 )
-# Without one of these there is nothing about a pace yet.
+# Without one of these, nothing was said about the pace yet.
 _ABOUT_PACE: Final = frozenset(
     (
         *("slow", "slower", "slowly", "down", "fast", "faster", "quick", "quicker", "quickly"),
@@ -53,7 +53,7 @@ _ABOUT_PACE: Final = frozenset(
 
 
 def pace_wish(said: str) -> ChangeRate | None:
-    """The change that is wished for; None when something else is said, or more than that."""
+    """The change that is requested; None when the text says something else, or more than that."""
     if len(said) > _MOST_CHARS:
         return None
     nowhere = Situation(rate=None, volume=1.0, voice="", voices=())
@@ -68,7 +68,7 @@ def pace_wish(said: str) -> ChangeRate | None:
 
 
 def may_become_pace_wish(said: str) -> bool:
-    """Whether these first words of somebody who still speaks may be a wish about the pace."""
+    """Whether the first words of an unfinished sentence may become a request about the pace."""
     words = frozenset(_WORD.findall(said.lower().replace("'", "")))
     return bool(words & _ABOUT_PACE) and words <= _vocabulary()
 

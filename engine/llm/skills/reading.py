@@ -1,8 +1,8 @@
 """Reading a text or a file aloud.
 
 Invariant: only regular, readable text files of bounded size are opened, and only in the documents
-folder or under a full path the person gave; a language model cannot ask for a file (no tool), and
-what was read is marked private.
+folder or under a full path that the person gave; a language model cannot ask for a file (there is
+no tool for it), and what was read is marked private.
 """
 
 import re
@@ -19,7 +19,7 @@ _SPOKEN_MARKS = (
     (re.compile(r"\s*\bunderscore\b\s*", re.IGNORECASE), "_"),
 )
 _EDGES = " \t\n:,\"'\u201c\u201d\u2018\u2019"
-_NETWORK_PATH = ("\\\\", "//")  # opening one would reach out to another machine
+_NETWORK_PATH = ("\\\\", "//")  # opening one would contact another machine
 
 
 class _Refused(Exception):
@@ -39,7 +39,8 @@ def ask_what_to_read(_slots: Slots, _occasion: Occasion) -> Answer:
 
 
 def read_file(slots: Slots, occasion: Occasion) -> Answer:
-    """What the file says, or why it is not read; that names folders, so it is private as well."""
+    """The file's text, or why it is not read; the reason names folders, so it is private as
+    well."""
     return Answer(_read(_file_name(slots["file"]), occasion.documents), private=True)
 
 
@@ -53,7 +54,7 @@ def _read(name: str, documents: Path) -> str:
 
 
 def read_named_file(slots: Slots, occasion: Occasion) -> Answer | None:
-    """ "Read notes.txt": a file only if the name looks like one."""
+    """ "Read notes.txt": only if the name looks like that of a file."""
     path = PurePath(_file_name(slots["file"]))
     looks_like_file = path.suffix.lower() in SUFFIXES or path.is_absolute() or "~" in path.parts
     return read_file(slots, occasion) if looks_like_file else None
@@ -67,7 +68,8 @@ def _file_name(said: str) -> str:
 
 
 def _locate(name: str, documents: Path) -> Path:
-    """The file meant: a full path as it is, anything else inside the documents folder only."""
+    """The file that is meant: a full path as it is, anything else only inside the documents
+    folder."""
     if name.startswith(_NETWORK_PATH):
         raise _Refused("I only read files on this computer.")
     given = _expanded(name)
@@ -105,7 +107,7 @@ def _in_documents(name: str, documents: Path) -> Path | None:
 
 
 def _plain(name: str) -> str:
-    """Names as the ear compares them: "Shopping_list" and "shopping list" are one."""
+    """A name in a form for comparing by ear: "Shopping_list" and "shopping list" are the same."""
     return re.sub(r"[\s_-]+", " ", name).casefold().strip()
 
 
@@ -130,7 +132,7 @@ def _decoded(raw: bytes, name: str) -> str:
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError:
-        return raw.decode("cp1252", errors="replace")  # what older Windows editors saved
+        return raw.decode("cp1252", errors="replace")  # the encoding of older Windows editors
 
 
 FAMILY = Family(

@@ -1,4 +1,4 @@
-"""Saying the person's own words, and saying the last answer again.
+"""Repeating the person's words, and saying the last answer again.
 
 Invariant: the words come back exactly as they were typed or heard; nothing is added.
 """
@@ -19,7 +19,7 @@ from engine.llm.skills.matching.intent import (
 
 SAY_AGAIN = "say again"
 
-# To be said otherwise than it was: that takes a language model.
+# Requests to say it in other words, which takes a language model.
 _CHANGED = re.compile(
     r"^(?:that|it|the (?:last )?\w+|what you said|your last \w+)\b"
     r".*\b(?:in|but|with|as|to|into|without|like)\b.*$",
@@ -37,7 +37,7 @@ def ask_what_to_repeat(_slots: Slots, _occasion: Occasion) -> Answer:
 
 
 def say_again_at(by: float) -> Responder:
-    """A responder that says it again at another pace, by so many SPS."""
+    """A responder that says it again at a pace changed by `by` SPS."""
 
     def respond(slots: Slots, occasion: Occasion) -> Answer:
         again = say_again(slots, occasion)
@@ -47,7 +47,7 @@ def say_again_at(by: float) -> Responder:
 
 
 def say_again(_slots: Slots, occasion: Occasion) -> Answer:
-    """The last thing that was heard of the assistant."""
+    """The last thing that was heard from the assistant."""
     for message in reversed(occasion.history):
         if message.role is Role.ASSISTANT and message.text.strip():
             return Answer(message.text, private=message.private)

@@ -1,4 +1,4 @@
-"""The few words that keep a conversation civil without a language model.
+"""The few polite phrases of a conversation without a language model.
 
 Invariant: every intent here is uncertain: where there is a language model, it answers.
 """
@@ -37,7 +37,7 @@ def greet(_slots: Slots, occasion: Occasion) -> Answer:
 
 
 def joke(_slots: Slots, occasion: Occasion) -> Answer:
-    """Any of them, but not the last one again."""
+    """Any joke except the last one."""
     others = [each for each in _JOKES if each != last_answer(occasion)]
     return Answer(others[occasion.draw(1, len(others)) - 1])
 

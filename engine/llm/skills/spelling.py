@@ -17,11 +17,11 @@ from engine.llm.skills.matching.intent import (
     Tool,
 )
 
-MAX_WORDS = 4  # more is a sentence, and nobody follows it letter by letter
+MAX_WORDS = 4  # more is a sentence, which nobody can follow letter by letter
 
 _EDGE = r"[\s\"'\u201c\u201d\u2018\u2019:,.!?-]+"
 _EDGES = re.compile(f"^{_EDGE}|{_EDGE}$")
-# Whose name, and the word in another language, are not in the words themselves.
+# Not in the words themselves: somebody's name, or a word in another language.
 _ANOTHER_MATTER = re.compile(
     r"^(?:it|that)(?: out| for me)?$|^(?:my|your|his|her|their|our|check) "
     r"| in [a-z]+(?:ese|ish|an|ch|ic|ian)$",
@@ -47,7 +47,7 @@ def count_letters(slots: Slots, _occasion: Occasion) -> Answer | None:
 
 
 def count_letter(slots: Slots, _occasion: Occasion) -> Answer | None:
-    """How often one letter stands in a word."""
+    """How often a letter occurs in a word."""
     letter, word = _bare(slots["letter"]), _bare(slots["word"])
     if len(letter) > 1:
         letter = letter.removesuffix("s").rstrip("'")

@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 
 # "5 foot 10" leaves the inches out.
 _FEET_ALONE = re.compile(r"^(\d+ (?:foot|feet|ft)(?: and)? \d+(?: and a half)?)$")
-_THOUSANDS = re.compile(r"^([\d.]+) k$")  # "10k" is a way to run, and no temperature
+_THOUSANDS = re.compile(r"^([\d.]+) k$")  # "10k" is a run, not a temperature
 _LENGTHS = frozenset(("mile", "kilometer", "meter", "foot", "yard"))
 CELSIUS = "degree_Celsius"
 _TEMPERATURES = {CELSIUS, "degree_Fahrenheit", "kelvin"}
 _TWO_UNITS = frozenset(("feet and inches", "foot and inches", "ft and in"))
-_CONVERSION_DIGITS = 2  # decimals spoken from 1 up; nobody wants four of them in the ear
+_CONVERSION_DIGITS = 2  # decimals spoken from 1 up; four of them would be too many to hear
 
 
 @dataclass(frozen=True)
 class Amount:
-    """A number of one unit: "6 feet 2 inches" is two of them."""
+    """A number with one unit; "6 feet 2 inches" is two amounts."""
 
     count: float
     unit: Unit
@@ -98,7 +98,7 @@ def prepare() -> None:
 
 
 def _amounts(words: str) -> list[Amount]:
-    """The amounts named, in canonical words; empty when something in them is none."""
+    """The amounts in canonical words; empty when any part of them is not an amount."""
     amounts: list[Amount] = []
     rest = _FEET_ALONE.sub(r"\1 inches", words.strip())
     while rest:
@@ -129,7 +129,7 @@ def _last_amount(words: str) -> tuple[Amount | None, str]:
 
 
 def _magnitude(amount: Amount, target: Unit) -> float | None:
-    """The amount in target units; None when they measure different things."""
+    """The amount in target units; None when the units measure different things."""
     import pint
 
     quantity = _registry().Quantity(amount.count, amount.unit.pint)
@@ -140,7 +140,7 @@ def _magnitude(amount: Amount, target: Unit) -> float | None:
 
 
 def _meant(source: Unit, target: Unit) -> Unit:
-    """The unit meant by an ambiguous one: "20 degrees to fahrenheit", "8 ounces in millilitres"."""
+    """What an ambiguous unit means: "20 degrees to fahrenheit", "8 ounces in millilitres"."""
     if source.pint == "degree" and target.pint in _TEMPERATURES:
         return _by_form()["fahrenheit" if target.pint == CELSIUS else "celsius"]
     if source.pint == "ounce" and _is_volume(target):
@@ -174,7 +174,7 @@ def _unit(name: str) -> Unit | None:
 
 @lru_cache(maxsize=1)
 def _registry() -> "pint.UnitRegistry[float]":
-    # Imported here: pint takes most of a second, and only the skills' own start-up pays it.
+    # Imported here: pint takes most of a second, which only the skills' own start-up should pay.
     import pint
 
     return pint.UnitRegistry(cache_folder=None, autoconvert_offset_to_baseunit=False)
@@ -232,7 +232,7 @@ FAMILY = Family(
             "six feet two inches",
             "half a cup",
         ),
-        # Only common ones: corpus.py says every unit beside its own kind.
+        # Only common ones: corpus.py adds every unit together with others of its kind.
         "target": ("kilometres", "miles", "metres", "feet", "kilograms", "pounds", "celsius"),
     },
 )

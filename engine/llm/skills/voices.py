@@ -29,7 +29,8 @@ def choose_voice(slots: Slots, occasion: Occasion) -> Answer | None:
 
 
 def choose_possessed(slots: Slots, occasion: Occasion) -> Answer | None:
-    """ "use Clara's voice": a voice there is, or somebody's; "a pirate voice" is for a model."""
+    """ "use Clara's voice": a known voice or a person's name; "a pirate voice" is left to a
+    model."""
     wanted = slots["name"].strip(" .!?,\"'").removesuffix("'s").removesuffix("s'")
     voices = occasion.situation().voices
     if not voices:
@@ -41,7 +42,7 @@ def choose_possessed(slots: Slots, occasion: Occasion) -> Answer | None:
 
 
 def next_voice(_slots: Slots, occasion: Occasion, *, step: int = 1) -> Answer:
-    """The one after the one that speaks, the first after the last; with a `step` of -1 the one
+    """The voice after the current one, and after the last one the first; with `step` -1 the one
     before.
     """
     situation = occasion.situation()

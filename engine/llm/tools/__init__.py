@@ -1,1 +1,1 @@
-"""What a model writes that is not for the ear: thoughts, and calls of the skills."""
+"""What a model writes that is not to be spoken: thoughts, and calls of the skills."""

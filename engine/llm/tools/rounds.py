@@ -1,11 +1,12 @@
 """A reply of a language model that may use the skills: the same for every kind of model.
 
-Invariant: a model is asked at most MAX_TOOL_ROUNDS + 1 times for one reply and has a limited time
-for it, and a reply that ends without an error has said or done something.
+Invariant: a model is asked at most MAX_TOOL_ROUNDS + 1 times for one reply and has limited time,
+and a reply that ends without an error has said or done something.
 
 A sentence that a skill understands with certainty ("slower", "convert ten miles to kilometres") is
-answered by the skill before the model is asked: it is right, it is at once, and it works with small
-models that know no tools. Tools serve the sentences the rules do not understand.
+answered by the skill before the model is asked: the answer is right, it comes at once, and this
+works with small models that do not support tools. Tools are for the sentences that the rules do not
+understand.
 """
 
 import time
@@ -20,11 +21,12 @@ from engine.llm.tools.toolbox import ToolCall, ToolResult, run
 
 MAX_TOOL_ROUNDS = 3  # enough for "set a timer for as long as an egg takes"; stops a model in a loop
 MAX_CALLS_A_ROUND = 8
-# A model may think, and a slow machine reads long; but nobody waits longer for the next word.
+# A model may think, and a slow machine needs long to read; but nobody waits longer for the next
+# word.
 WITHOUT_TEXT_S = 120.0
-WHOLE_S = 600.0  # a reply still being written after ten minutes has lost its way
+WHOLE_S = 600.0  # a model that still writes after ten minutes will not finish
 
-# What a model streams: text ("" means it is still at work), thoughts and calls.
+# What a model streams: text ("" means that it is still working), thoughts and calls.
 Piece = str | ThoughtDelta | ToolCall
 Stream = Callable[[list[ChatMessage]], Iterator[Piece]]
 
@@ -40,8 +42,8 @@ def reply(
 ) -> Generator[Delta, None, None]:
     """Answer the last user message, by a skill if one is sure and by the model otherwise.
 
-    `stream` starts one completion of the messages given; where it is `remote`, on another computer,
-    it is given nothing private. Raises LanguageModelError.
+    `stream` starts one completion of the messages it gets; if it is `remote`, on another computer,
+    it gets nothing private. Raises LanguageModelError.
     """
     answer = skills.certain_answer(history, situation)
     if answer is not None:
@@ -97,7 +99,8 @@ class _Rounds:
             yield TextDelta(text)
 
     def _check_time(self) -> None:
-        """Every model gives a sign of life several times a second, so this is asked often."""
+        """Raise if the model takes too long; every model yields several times a second, so this
+        runs often."""
         now = time.monotonic()
         if now - self._said_at > WITHOUT_TEXT_S:
             raise LanguageModelError(
@@ -111,7 +114,7 @@ class _Rounds:
             )
 
     def _instead(self, results: list[ToolResult]) -> Iterator[Delta]:
-        """What is said when the model said nothing: the skills' own words."""
+        """What is said when the model said nothing: the skills' answers."""
         text = " ".join(result.answer.text for result in results if result.answer.text)
         if not text:
             raise LanguageModelError(
@@ -121,7 +124,7 @@ class _Rounds:
 
 
 def _request(results: list[ToolResult]) -> ChatMessage:
-    """The assistant message that made the calls, as the OpenAI format has it."""
+    """The assistant message with the calls, in the OpenAI format."""
     return {
         "role": "assistant",
         "content": "",

@@ -1,8 +1,8 @@
-"""Tool calls written into the text, in the form Hermes began and Qwen and others follow:
-<tool_call>{"name": "tell_time", "arguments": {}}</tool_call>.
+"""Tool calls written into the text, in the format that Hermes introduced and Qwen and others
+follow: <tool_call>{"name": "tell_time", "arguments": {}}</tool_call>.
 
-Invariant: a call that cannot be read stays a call, with its text as arguments: the toolbox tells
-the model what was wrong with it.
+Invariant: a call that cannot be parsed is still a call, with its text as arguments; the toolbox
+tells the model what was wrong with it.
 """
 
 import json
@@ -13,7 +13,7 @@ from engine.llm.tools.toolbox import ToolCall
 
 
 def tool_call(piece: tags.Piece) -> Piece:
-    """Text and thoughts as they are, a tag's body as the call it holds."""
+    """Text and thoughts unchanged, a tag's body as the call it contains."""
     if not isinstance(piece, tags.Tagged):
         return piece
     try:

@@ -1,4 +1,4 @@
-"""Tells what is not meant for the ear in a model's stream: thoughts and tool calls in tags.
+"""Separates what is not to be spoken in a model's stream: thoughts and tool calls in tags.
 
 Invariant: the result is the same however the stream is cut into pieces; at most the beginning of a
 tag is held back.
@@ -11,7 +11,7 @@ from engine.llm.base import ThoughtDelta
 
 THINK = "think"
 TOOL_CALL = "tool_call"
-MAX_BODY_CHARS = 20_000  # a tool call longer than this is a model gone astray
+MAX_BODY_CHARS = 20_000  # with a longer tool call the model is stuck
 
 _NAMES = (THINK, TOOL_CALL)
 
@@ -27,7 +27,7 @@ Piece = str | ThoughtDelta | Tagged
 
 
 class TagSplitter:
-    """Feed it text, take back plain text, thoughts and tool calls. `inside` names the tag the
+    """Feed it text and get plain text, thoughts and tool calls. `inside` names the tag that the
     prompt has already opened, None for none.
     """
 
@@ -47,7 +47,7 @@ class TagSplitter:
                     yield piece
 
     def flush(self) -> Iterator[Piece]:
-        """The end of the stream: what was held back is what it looks like."""
+        """The end of the stream: text that was held back is returned as it is."""
         if self._inside is None and self._held:
             yield self._held
         elif self._inside == TOOL_CALL and (self._body + self._held).strip():
@@ -58,7 +58,8 @@ class TagSplitter:
         self._inside = None
 
     def _step(self) -> Iterator[Piece]:
-        """Pass at most one tag; yields something (even "") when it did, nothing when it waits."""
+        """Handle at most one tag; yield something (even "") when it did, nothing when more text is
+        needed."""
         if self._inside is None:
             yield from self._outside()
         else:

@@ -1,7 +1,7 @@
-"""The skills offered to a language model as functions it may call.
+"""The skills as functions that a language model may call.
 
 Invariant: whatever a model writes as a call, running it gives a text for the model and never
-raises; no tool reads a file or leaves this computer.
+raises; no tool reads a file or uses the network.
 """
 
 import json
@@ -21,7 +21,7 @@ ToolSchema = dict[str, Any]  # JSON of the OpenAI tools format
 
 @dataclass(frozen=True)
 class ToolCall:
-    """One call as a model wrote it; `arguments` should be a JSON object and may be anything."""
+    """One call as a model wrote it; `arguments` should be a JSON object but may be anything."""
 
     id: str
     name: str
@@ -30,7 +30,7 @@ class ToolCall:
 
 @dataclass(frozen=True)
 class ToolResult:
-    """`text` is told to the model; `answer` is what the skill would have said and does."""
+    """`text` is for the model; `answer` is what the skill would say and what it does."""
 
     call: ToolCall
     text: str
@@ -80,7 +80,7 @@ def _schema(tool: Tool) -> ToolSchema:
 
 
 def _arguments(text: str) -> Mapping[str, str] | None:
-    """The arguments as text; numbers and booleans are taken, nested values and null are not."""
+    """The arguments as text; numbers and booleans are accepted, nested values and null are not."""
     try:
         arguments = json.loads(text or "{}")
     except (ValueError, RecursionError):

@@ -1,1 +1,1 @@
-"""Sums, and what people do with shares of things: percentages, tips, fractions."""
+"""Sums, percentages, tips and fractions."""

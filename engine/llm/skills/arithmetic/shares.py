@@ -11,13 +11,13 @@ from engine.llm.skills.arithmetic.sums import without_currency
 from engine.llm.skills.matching.intent import Answer, Family, FollowUp, Intent, Occasion, Slots
 from engine.llm.skills.matching.quantities import figure, parse_number
 
-LARGEST_FACTORIAL = 170  # beyond it a float ends
+LARGEST_FACTORIAL = 170  # the largest that a float can hold
 MOST_PEOPLE = 1000
 
 
 @dataclass(frozen=True)
 class Amount:
-    """A number, of money perhaps; `currency` is empty when it is of nothing."""
+    """A number, perhaps of money; `currency` is empty when it has none."""
 
     count: float
     currency: str
@@ -48,7 +48,7 @@ def tell_tip(slots: Slots, _occasion: Occasion) -> Answer | None:
 
 
 def bill_with_tip(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
-    """What is to be split after a tip was worked out."""
+    """The amount to split after a tip was worked out."""
     bill, percent = _amount(before["money"]), parse_number(before["percent"])
     if bill is None or percent is None:
         return None

@@ -24,7 +24,7 @@ from engine.llm.skills.matching.intent import (
 from engine.llm.skills.matching.quantities import figure, parse_number, rounded
 
 MAX_EXPRESSION_CHARS = 200  # a longer sum is not spoken, and its nesting stays shallow
-LARGEST_DENOMINATOR = 100  # of a fraction that is still of use as one
+LARGEST_DENOMINATOR = 100  # of a fraction that is still useful as one
 MAX_EXPONENT = 1000  # 9 ** 9 ** 9 must fail at once, not compute for a minute
 
 _N = r"(-?\d+(?:\.\d+)?)"
@@ -49,7 +49,8 @@ def _mixed(match: re.Match[str]) -> str:
     return f"({match[1]}+{match[2] or 1}/{_denominator(match[3])})"
 
 
-# In order. Words that join two numbers come last, so that "square root of 2 times 3" reads well.
+# In this order. Words that join two numbers come last, so that "square root of 2 times 3" is read
+# right.
 _REWRITES = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (
@@ -99,7 +100,7 @@ _SPOKEN = (
 )
 _NAMED = re.compile(r"^(?:the )?(?:square root|cube root|half|[\d.]+ percent) of [\d.]+$")
 _OF_SHARES = re.compile(r"\d ?/ ?\d.*[+-]|[+-].*\d ?/ ?\d|\).*\d ?/ ?\d")
-# What is meant by these is no quotient.
+# These do not mean a quotient.
 _SAYINGS = frozenset(("24 / 7", "9 / 11", "50 / 50", "20 / 20"))
 _CURRENCIES = {
     **dict.fromkeys(("$", "dollar", "dollars", "buck", "bucks"), "dollars"),
@@ -113,7 +114,7 @@ _SIMPLE = re.compile(r"^-?\d+(?:\.\d+)?(?:\s*(?:\*\*|[+\-*/])\s*\d+(?:\.\d+)?){1
 
 
 def calculate(slots: Slots, _occasion: Occasion) -> Answer | None:
-    """Answer a sum, of money too; None when the words are none."""
+    """Answer a sum, also of money; None when the words are not a sum."""
     said, currency = without_currency(slots["expression"])
     if len(said) > MAX_EXPRESSION_CHARS or said in _SAYINGS or currency is None:
         return None
@@ -124,8 +125,8 @@ def calculate(slots: Slots, _occasion: Occasion) -> Answer | None:
 
 
 def without_currency(said: str) -> tuple[str, str | None]:
-    """An amount or a sum without its currency, and that as it is spoken; empty when there is none,
-    None when there are several.
+    """An amount or a sum without its currency, and the currency as it is spoken: empty when there
+    is none, None when there are several.
     """
     kinds = {_CURRENCIES[found] for found in _CURRENCY.findall(said)}
     bare = re.sub(r"\s+", " ", _CURRENCY.sub(" ", said)).strip()
@@ -133,7 +134,7 @@ def without_currency(said: str) -> tuple[str, str | None]:
 
 
 def continued(symbol: str) -> Callable[[Slots, Slots, Occasion], Slots | None]:
-    """What "divided by 4" makes of the sum before it."""
+    """A follow-up such as "divided by 4", applied to the sum before it."""
 
     def slots(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
         if "more" in now and parse_number(now["more"]) is None:
@@ -168,7 +169,8 @@ def calculate_pair(operation: str) -> Callable[[Slots, Occasion], Answer | None]
 
 
 def _answer(expression: str, said: str = "", currency: str = "") -> Answer | None:
-    """The value of an expression, beside the words it was asked in where those are simple."""
+    """The value of an expression, together with the words of the question where those are
+    simple."""
     try:
         value = _evaluate(expression)
     except ZeroDivisionError:
@@ -191,7 +193,7 @@ def _answer(expression: str, said: str = "", currency: str = "") -> Answer | Non
 
 
 def _fraction(value: float) -> str:
-    """ "5/6"; empty when it is none that people use."""
+    """ "5/6"; empty for a fraction that people do not use."""
     found = Fraction(value).limit_denominator(LARGEST_DENOMINATOR)
     return str(found) if abs(found - value) < 1e-12 else ""
 

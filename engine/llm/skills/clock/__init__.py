@@ -1,1 +1,1 @@
-"""The time, here and elsewhere, and days: what they are called, when they are, how far away."""
+"""The time, here and elsewhere, and days: their names, their dates and how far away they are."""

@@ -1,7 +1,7 @@
-"""The time in another city, by the time zones every system keeps.
+"""The time in another city, by the system's time zones.
 
-Invariant: a place is known by the name of its zone, or by one of the names in PLACES; what is not a
-place is left to a language model.
+Invariant: a place is known by the name of its zone or by one of the names in PLACES; anything else
+is left to a language model.
 """
 
 from functools import lru_cache
@@ -12,7 +12,7 @@ from engine.llm.skills.clock.moments import clock_face
 from engine.llm.skills.matching.intent import Answer, Family, FollowUp, Intent, Occasion, Slots
 
 _PACIFIC, _EASTERN = "America/Los_Angeles", "America/New_York"
-# Cities and countries that no zone is called after.
+# Cities and countries that no zone is named after.
 PLACES = MappingProxyType(
     {
         **dict.fromkeys(("san francisco", "seattle", "san diego", "las vegas"), _PACIFIC),

@@ -115,13 +115,13 @@ def count_days_between(slots: Slots, occasion: Occasion) -> Answer | None:
 
 
 def count_days_left(_slots: Slots, occasion: Occasion) -> Answer:
-    """Of this year, today not among them."""
+    """Days left in this year, not counting today."""
     today = occasion.now().date()
     return Answer(f"{_count((date(today.year, 12, 31) - today).days, 'day')} are left this year.")
 
 
 def tell_month_length(slots: Slots, occasion: Occasion) -> Answer | None:
-    """How many days a month has, by default of this year."""
+    """How many days a month has, in this year unless another is named."""
     today = occasion.now().date()
     named = slots.get("month", MONTHS[today.month - 1])
     month, year = month_named(named), slots.get("year", str(today.year))

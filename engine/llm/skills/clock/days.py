@@ -1,9 +1,9 @@
 """Days by the names people give them: "next friday", "the 15th", "july 4th 1976", "easter".
 
-Own rules rather than a library's: of 60 such names and times as they are said, dateparser 1.5 read
-39, recurrent 34, parsedatetime 32, and each of them also reads days into sentences that name none.
+Our own rules instead of a library: of 60 spoken names and times, dateparser 1.5 understood 39,
+recurrent 34 and parsedatetime 32, and each of them also finds days in sentences that name none.
 
-Invariant: takes canonical text; what is not wholly the name of a day is None.
+Invariant: takes canonical text; a text that is more than the name of a day gives None.
 """
 
 import re
@@ -33,7 +33,7 @@ RELATIVE = MappingProxyType(
         "the day before yesterday": -2,
     }
 )
-MAX_DAYS = 366 * 200  # two centuries either way: beyond it nobody asks for a weekday
+MAX_DAYS = 366 * 200  # two centuries either way; nobody asks for a weekday beyond that
 _YEARS_AHEAD = 9  # February 29th can be eight years away
 
 
@@ -106,7 +106,7 @@ _LATER_WEEKDAY = re.compile(r"^(?P<day>\w+day) (?P<away>in .+|next week)$")
 
 
 def day_named(name: str, today: date, *, past: bool = False) -> date | None:
-    """The day a person means: the next of that name, or with `past` the last."""
+    """The day a person means: the next one of that name, or the last one if `past`."""
     name = re.sub(r"^(?:on|until) ", "", name.strip())
     if name in RELATIVE:
         return today + timedelta(days=RELATIVE[name])
@@ -224,7 +224,7 @@ def _day_of_month(name: str, today: date, *, past: bool) -> date | None:
 
 
 def _in_months(number: str, today: date, step: int) -> Iterator[date]:
-    """That day of this month and those beside it, where there is one."""
+    """That day in this month and the neighbouring ones, where it exists."""
     for months in range(0, 4 * step, step):
         month = today.replace(day=1) + relativedelta(months=months)
         day = _date(month.year, month.month, number)

@@ -16,7 +16,7 @@ def tell_time(_slots: Slots, occasion: Occasion) -> Answer:
 
 
 def tell_later_time(slots: Slots, occasion: Occasion) -> Answer | None:
-    """What time it will be a stretch of time from now."""
+    """What time it will be after a duration."""
     seconds = _seconds(slots)
     if seconds is None:
         return None

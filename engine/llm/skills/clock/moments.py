@@ -1,8 +1,8 @@
 """Times of day as people say them: "7 am", "half past 7 tomorrow", "friday at noon", "8 tonight".
 
 Invariant: takes canonical text and gives a moment that is still to come, or None for anything that
-is not wholly a time of day. Without "am" or "pm" the next such time is meant; of a later day's, one
-between 7 in the morning and 6 in the evening.
+is not wholly a time of day. Without "am" or "pm" the next such time is meant; on a later day, the
+one between 7 in the morning and 6 in the evening.
 """
 
 import re
@@ -28,7 +28,7 @@ _SHARES = {"a quarter": 15, "quarter": 15, "half": 30}
 _NAMED = {"noon": 12 * 60, "midday": 12 * 60, "midnight": 0}
 _MORNING = 7  # o'clock; a later day's hours without "am" are not before it
 _DAY = timedelta(days=1)
-MAX_WORDS = 9  # more name no moment
+MAX_WORDS = 9  # a longer text is not a time of day
 
 
 def parse_moment(text: str, now: datetime) -> datetime | None:
@@ -55,7 +55,7 @@ def parse_moment(text: str, now: datetime) -> datetime | None:
 
 
 def _readings(words: list[str], now: datetime) -> Iterator[tuple[date | None, str]]:
-    """The words as a time, and every way to take a day, today or later, out of them."""
+    """Every way to split the words into a day, today or later, and a time."""
     yield None, " ".join(words)
     for start in range(len(words)):
         for end in range(start + 1, len(words) + 1):
@@ -100,7 +100,7 @@ def _minutes(time: str, part: str, now: datetime, *, tomorrow: bool) -> int | No
 
 
 def _face(time: str) -> tuple[int, str] | None:
-    """Minutes since midnight as written, and "am", "pm" or nothing."""
+    """Minutes since midnight as written, and "am", "pm" or ""."""
     if match := _FACE.match(time):
         hour, minute, half = int(match["hour"]), int(match["minute"] or 0), match["half"] or ""
         allowed = hour <= (12 if half else 23) and minute < 60

@@ -1,5 +1,5 @@
-"""One form for what was spoken and what was typed: "What's 3*4?" and "what is three times four"
-become comparable.
+"""One common form for spoken and typed text: it makes "What's 3*4?" and "what is three times four"
+comparable.
 
 Invariant: canonical(canonical(text)) == canonical(text); the result is lower case, with numbers as
 digits, no sentence punctuation, no courtesy words around it and no contractions.
@@ -9,7 +9,7 @@ import re
 
 from text_to_num import alpha2digit
 
-MAX_CHARS = 2000  # longer input is no request a skill understands; the rest is not looked at
+MAX_CHARS = 2000  # no skill understands longer requests; the rest is ignored
 
 # Applied in order, to lower-case text.
 _SYMBOLS = (
@@ -46,7 +46,8 @@ _CONTRACTIONS = (
     (re.compile(r"\b(year|valentine)'s\b"), r"\1s"),
 )
 _PUNCTUATION = re.compile(r"[?!;]+|[,:](?!\d)|(?<!\d):|\.(?!\d)")
-# "10mi" and "20km" are a number and a unit; "25th" is one word, "2e5" and "3x4" are split too.
+# "10mi" and "20km" are split into number and unit, and so are "2e5" and "3x4"; "25th" stays one
+# word.
 _NUMBER_THEN_LETTERS = re.compile(r"(?<=\d)(?!(?:st|nd|rd|th)\b)(?=[a-z])")
 _OPERATOR_BETWEEN = re.compile(r"\s*([*/+^()=])\s*")
 _MINUS_BETWEEN = re.compile(r"(?<=[\d)])\s*-\s*(?=[\d(])")
@@ -93,7 +94,7 @@ def without_courtesy(text: str) -> str:
 
 
 def without_courtesy_before(text: str) -> str:
-    """The same at the beginning only: what follows may be the words to repeat."""
+    """The same at the beginning only, because what follows may be words to repeat."""
     before = None
     while before != text:
         before = text

@@ -1,9 +1,9 @@
 """Example sentences for the recogniser's language model, expanded from the skills' own templates.
 
-Expanding them takes 0.7 s of a processor, so they are kept in sentences.txt, and a test says when
-that is behind the templates: `python -m engine.llm.skills.matching.corpus` writes it anew.
-Invariant: the same sentences in the same order every time; only lower-case words, apostrophes and
-spaces, numbers in words.
+Expanding them takes 0.7 s of CPU time, so they are kept in sentences.txt, and a test fails when
+that file is older than the templates: `python -m engine.llm.skills.matching.corpus` writes it
+again. Invariant: the same sentences in the same order every time; only lower-case words,
+apostrophes and spaces, numbers in words.
 """
 
 import re
@@ -19,11 +19,11 @@ from num2words import num2words
 from engine.llm.skills.matching.matcher import FAMILIES, INTENTS, compiled, templates_of
 from engine.text.unit_table import UNITS
 
-# The acoustic search gets slower and less sure with every sentence that is not said here; three
-# thousand hold every number, unit and day in several places.
+# The acoustic search gets slower and less certain with every sentence that nobody says; three
+# thousand contain every number, unit and day several times.
 MAX_SENTENCES = 3000
 MAX_PER_TEMPLATE = 60
-_MAX_EXPANSIONS = 20_000  # of one template; it is thinned out evenly afterwards
+_MAX_EXPANSIONS = 20_000  # of one template; then they are thinned out evenly
 
 FILE: Final = Path(__file__).with_name("sentences.txt")
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
@@ -32,19 +32,21 @@ _NOT_WORDS = re.compile(r"[^a-z' ]+")
 
 @lru_cache(maxsize=1)
 def sentences() -> tuple[str, ...]:
-    """At most MAX_SENTENCES sentences a person may say to the built-in skills, without doubles."""
+    """At most MAX_SENTENCES sentences a person may say to the built-in skills, without
+    duplicates."""
     return tuple(FILE.read_text(encoding="ascii").splitlines())
 
 
 def expand() -> tuple[str, ...]:
-    """What sentences() should give, made from the templates."""
+    """What sentences() should return, expanded from the templates."""
     intents = compiled(templates_of(INTENTS))
     lists = _spoken_lists()
     by_template = [
         _thinned(sample_expression(template.expression, lists), MAX_PER_TEMPLATE)
         for template in _templates(intents)
     ]
-    # Round robin, so that the limit takes a little from every template rather than the last ones.
+    # Round robin, so that the limit shortens every template a little instead of dropping the last
+    # ones.
     mixed = chain.from_iterable(zip_longest(*by_template))
     said = (_spoken(sentence) for sentence in chain(_conversions(), _counting(), mixed) if sentence)
     return tuple(islice(dict.fromkeys(filter(None, said)), MAX_SENTENCES))
@@ -57,7 +59,7 @@ def _templates(intents: Intents) -> Iterator[Any]:
 
 
 def _spoken_lists() -> dict[str, SlotList]:
-    """Every slot as a list of things people say there."""
+    """Every slot as a list of what people say in it."""
     lists: dict[str, SlotList] = {}
     for family in FAMILIES:
         for name, examples in family.open_lists.items():
@@ -68,7 +70,7 @@ def _spoken_lists() -> dict[str, SlotList]:
 
 
 def _conversions() -> Iterator[str]:
-    """Every unit with every spelling, beside a number and beside its neighbour in the table."""
+    """Every unit in every spelling, after a number and together with its neighbour in the table."""
     count = 1
     for unit, other in zip(UNITS, (*UNITS[1:], UNITS[0]), strict=True):
         for form in (unit.plural, *unit.also):
@@ -78,7 +80,7 @@ def _conversions() -> Iterator[str]:
 
 
 def _counting() -> Iterator[str]:
-    """Every number from 0 to 100 where a number is said."""
+    """Sentences with every number from 0 to 100."""
     for number in range(101):
         yield f"what is {number} times {100 - number}"
         yield f"set a timer for {number} minutes"
@@ -93,7 +95,8 @@ def _thinned(expanded: Iterable[str], limit: int) -> list[str]:
 
 
 def _spoken(sentence: str) -> str:
-    """As the recogniser would write it: words only. Empty when letters of a symbol would remain."""
+    """The sentence as the recogniser would write it: only words. Empty when letters of a symbol
+    would remain."""
     words = _DIGITS.sub(lambda match: f" {num2words(float(match[0]))} ", sentence.lower())
     words = words.replace(" point zero ", " ").replace("-", " ")
     return " ".join(_NOT_WORDS.sub(" ", words).split())

@@ -1,4 +1,4 @@
-"""What a skill is made of: intents it understands, tools it offers to a model, answers it gives.
+"""What a skill consists of: intents it understands, tools it offers to a model, answers it gives.
 
 Invariant: a skill sees the world only through Occasion; it reads no clock and keeps no state, so
 the same words on the same occasion get the same answer.
@@ -17,9 +17,9 @@ Slots = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Answer:
-    """What to say, as written (digits and symbols are fine), and what to do, in that order of
-    yielding: actions first, then text. An empty text says nothing. A `private` text, from a file,
-    stays on this computer. `unanswered`: a language model would have known more.
+    """What to say, as written (digits and symbols are allowed), and what to do. Actions are yielded
+    first, then the text. Nothing is said for an empty text. A `private` text, from a file, stays on
+    this computer. `unanswered`: a language model would have known more.
     """
 
     text: str = ""
@@ -42,7 +42,7 @@ class Occasion:
 
 
 def last_answer(occasion: Occasion) -> str:
-    """What was heard of the assistant before the last sentence; empty when it was silent."""
+    """The part of the assistant's last answer that was heard; empty when it was silent."""
     before = occasion.history[:-1]
     return before[-1].text if before and before[-1].role is Role.ASSISTANT else ""
 
@@ -52,13 +52,14 @@ Responder = Callable[[Slots, Occasion], Answer | None]
 
 @dataclass(frozen=True)
 class Intent:
-    """Sentences that mean one thing, in hassil's template syntax, and who answers them.
+    """Sentences with the same meaning, in hassil's template syntax, and the function that answers
+    them.
 
-    The responder gets the filled slots and returns None when the sentence only looked like its
-    own ("what is {expression}" with something that is no arithmetic): the next intent is asked.
-    `verbatim` intents are matched against what was typed or heard, all others against its
-    canonical form (see canonical.py). An intent that is not `certain` is left to the language
-    model where there is one.
+    The responder gets the filled slots. It returns None when the sentence only looked right ("what
+    is {expression}" with something that is not arithmetic); then the next intent is tried.
+    `verbatim` intents are matched against what was typed or heard, all others against its canonical
+    form (see canonical.py). An intent that is not `certain` is left to the language model if there
+    is one.
     """
 
     name: str
@@ -69,18 +70,18 @@ class Intent:
 
 
 def joined(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
-    """The slots of the sentence before, with those that were said anew."""
+    """The slots of the previous sentence, replaced where this one names new values."""
     return {**before, **now}
 
 
 @dataclass(frozen=True)
 class FollowUp:
-    """Words that mean something only after another sentence ("and in miles?"): they are what
-    `asks`, the intent of that name, would be asked with other slots; "" asks the same once more.
+    """Words that mean something only after another sentence ("and in miles?"). They ask the intent
+    named `asks` with other slots; "" asks the previous intent again.
 
-    `after` names the intents they may follow. `slots` makes the slots out of those before and those
-    said now, or None when the words only looked like it. Where `answered` is given, the answer
-    before must begin with it ("Which").
+    `after` names the intents they may follow. `slots` combines the previous slots with those said
+    now, or returns None when the words only looked like a follow-up. If `answered` is given, the
+    previous answer must begin with it ("Which").
     """
 
     after: tuple[str, ...]
@@ -93,9 +94,9 @@ class FollowUp:
 
 @dataclass(frozen=True)
 class Tool:
-    """The same skill as a function a language model may call. `parameters` maps each argument to
-    its description; all arguments are text, those in `optional` may be missing; `verbatim` ones are
-    given as the model wrote them, all others in canonical form.
+    """The same skill as a function that a language model may call. `parameters` maps each argument
+    to its description; all arguments are text, those in `optional` may be missing; `verbatim` ones
+    are passed on as the model wrote them, all others in canonical form.
     """
 
     name: str

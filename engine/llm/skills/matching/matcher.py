@@ -1,7 +1,7 @@
-"""Finds the skill that understands a sentence, alone or after the one before it, with hassil.
+"""Finds, with hassil, the skill that understands a sentence on its own or as a follow-up.
 
-Invariant: intents are asked in the order of FAMILIES, verbatim ones first; the first responder that
-answers wins, so an order of families is an order of precedence.
+Invariant: intents are tried in the order of FAMILIES, verbatim ones first; the first responder that
+answers wins, so the order of families is their precedence.
 """
 
 import re
@@ -40,7 +40,7 @@ from engine.llm.skills.matching.intent import (
 )
 from engine.llm.skills.timers import alarms, changing, reminders, setting, telling
 
-# Sums come last: their "{expression}" look at everything that is left.
+# Sums come last, because their "{expression}" matches everything that is left.
 FAMILIES: tuple[Family, ...] = (
     control.FAMILY,
     reading.FAMILY,
@@ -67,14 +67,14 @@ INTENTS: tuple[Intent, ...] = tuple(intent for family in FAMILIES for intent in 
 FOLLOW_UPS: tuple[FollowUp, ...] = tuple(each for family in FAMILIES for each in family.follow_ups)
 TOOLS: tuple[Tool, ...] = tuple(tool for family in FAMILIES for tool in family.tools)
 
-# hassil explores every way an open slot can end; a longer sentence that is no reading matter
-# would take it too long, and no skill has one.
+# hassil tries every way in which an open slot can end, which takes too long for longer sentences.
+# Apart from texts to be read aloud, no skill has such long ones.
 MAX_PATTERN_CHARS = 300
 MAX_CANDIDATES = 50
-MAX_BACK = 10  # sentences that follow-ups may reach back, this one included
+MAX_BACK = 10  # sentences that follow-ups may look back, including this one
 MAX_FOLLOW_UP_WORDS = 12  # a longer sentence stands alone
-_GOES_ON = re.compile(r"^(?:and|an in|what about|how about)\b", re.IGNORECASE)  # and never begins
-# What the built-in recogniser makes of "and in feet".
+_GOES_ON = re.compile(r"^(?:and|an in|what about|how about)\b", re.IGNORECASE)  # never comes first
+# How the built-in recogniser mishears "and in feet".
 _MISHEARD_AND = re.compile(r"^an (?=in |to |how |what )", re.IGNORECASE)
 # What may be said between a question and its follow-up.
 _ASIDES = frozenset((*(each.name for each in control.FAMILY.intents), repeating.SAY_AGAIN))
@@ -82,7 +82,7 @@ _ASIDES = frozenset((*(each.name for each in control.FAMILY.intents), repeating.
 
 @dataclass(frozen=True)
 class Understanding:
-    """What a sentence means, what was named in it, and what is answered."""
+    """The meaning of a sentence, the slots in it, and the answer."""
 
     intent: Intent
     slots: Slots
@@ -90,7 +90,8 @@ class Understanding:
 
 
 class Matcher:
-    """The compiled templates. Using them does not change them, so one will do: see matcher()."""
+    """The compiled templates. Using them does not change them, so one object is enough: see
+    matcher()."""
 
     def __init__(self) -> None:
         self._by_name = {intent.name: intent for intent in INTENTS}
@@ -100,7 +101,7 @@ class Matcher:
         )
         self._following = {intent.name: _Following(intent.name) for intent in INTENTS}
         for intents in (self._verbatim, self._canonical):
-            list(recognize_all("what", intents))  # parsed now, not at the first sentence
+            list(recognize_all("what", intents))  # parse now, not at the first sentence
 
     def answer(self, text: str, occasion: Occasion, *, certain_only: bool) -> Answer | None:
         """The answer of the first skill that understands the text; None when none does."""
@@ -110,8 +111,8 @@ class Matcher:
     def understand(
         self, text: str, occasion: Occasion, *, certain_only: bool
     ) -> Understanding | None:
-        """What the text means after what was said before it, or else alone; None when no skill
-        knows.
+        """What the text means as a follow-up, or else on its own; None when no skill understands
+        it.
         """
         followed = self._follow(text, occasion, certain_only)
         return followed or self._alone(text, occasion, certain_only)
@@ -138,8 +139,8 @@ class Matcher:
         return None
 
     def _follow(self, text: str, occasion: Occasion, certain_only: bool) -> Understanding | None:
-        """The text as a follow-up of what was said before it; the first sentence that may stand
-        alone is where it began.
+        """The text as a follow-up to earlier sentences, back to the last one that stands on its
+        own.
         """
         if len(text.split()) > MAX_FOLLOW_UP_WORDS:
             return None
@@ -159,8 +160,8 @@ class Matcher:
     def _beginning(
         self, occasion: Occasion, certain_only: bool
     ) -> tuple[Understanding | None, list[Occasion]]:
-        """The last sentence before this one that stands alone, and the occasions since then, the
-        newest first.
+        """The last earlier sentence that stands on its own, and the occasions since then, newest
+        first.
         """
         since = [occasion]
         while len(since) < MAX_BACK and (earlier := _before(since[-1])) is not None:
@@ -186,7 +187,7 @@ class Matcher:
     def _asked(
         self, follow_up: FollowUp, before: Understanding, said: Slots, occasion: Occasion
     ) -> Understanding | None:
-        """The answer to a follow-up; None when it is none of that sentence."""
+        """The answer to a follow-up; None when it does not follow that sentence."""
         if not last_answer(occasion).startswith(follow_up.answered):
             return None
         intent = self._by_name[follow_up.asks] if follow_up.asks else before.intent
@@ -196,13 +197,13 @@ class Matcher:
 
 
 class _Following:
-    """The follow-ups of one intent, compiled when they are first asked for."""
+    """The follow-ups of one intent, compiled when they are first needed."""
 
     def __init__(self, after: str) -> None:
         self._follow_ups = [each for each in FOLLOW_UPS if after in each.after]
 
     def matches(self, text: str) -> Iterator[tuple[FollowUp, Slots]]:
-        """Every one that the text may be, with its slots."""
+        """All follow-ups that match the text, with their slots."""
         for verbatim, intents in self._compiled:
             said = (
                 text.strip(" \t\n.?!") if verbatim else canonical(_MISHEARD_AND.sub("and ", text))
@@ -213,7 +214,7 @@ class _Following:
 
     @cached_property
     def _compiled(self) -> tuple[tuple[bool, Intents], ...]:
-        """(whether they are compared with the very words, hassil's form of them)."""
+        """(whether they are verbatim, their compiled form) of each kind."""
         templates = {
             verbatim: [
                 (str(at), each.sentences)
@@ -227,12 +228,13 @@ class _Following:
 
 @lru_cache(maxsize=1)
 def matcher() -> Matcher:
-    """The one matcher, compiled at the first call."""
+    """The only matcher, compiled at the first call."""
     return Matcher()
 
 
 def compiled(templates: Iterable[tuple[str, tuple[str, ...]]]) -> Intents:
-    """hassil's form of our lists and of templates by name. Its types are untyped upstream."""
+    """Our lists and these templates, by name, compiled for hassil, whose types are not
+    annotated."""
     lists: dict[str, Any] = {}
     for family in FAMILIES:
         for name, values in family.lists.items():
@@ -244,12 +246,12 @@ def compiled(templates: Iterable[tuple[str, tuple[str, ...]]]) -> Intents:
 
 
 def templates_of(intents: Iterable[Intent]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Intents as compiled() wants them."""
+    """Intents in the form that compiled() takes."""
     return ((intent.name, intent.sentences) for intent in intents)
 
 
 def _before(occasion: Occasion) -> Occasion | None:
-    """The occasion of the sentence before; None when it was the first."""
+    """The occasion of the previous sentence; None for the first one."""
     history = occasion.history
     for end in range(len(history) - 1, 0, -1):
         if history[end - 1].role is Role.USER:
@@ -258,9 +260,9 @@ def _before(occasion: Occasion) -> Occasion | None:
 
 
 def _slots(entities: dict[str, Any], head: str, text: str) -> dict[str, str]:
-    """Slot values: of an open slot the whole words as they stand in the text, with the punctuation
-    hassil leaves out of its spans ("../notes.txt" begins with it). hassil saw the `head` alone:
-    reading matter that reaches its end goes on to the end of the text.
+    """Slot values. An open slot gets whole words as they stand in the text, with the punctuation
+    that hassil leaves out of its spans (as at the beginning of "../notes.txt"). hassil saw only the
+    `head`: a text to be read aloud that reaches the end of the head goes on to the end of the text.
     """
     slots = {}
     for name, entity in entities.items():

@@ -1,7 +1,7 @@
-"""Numbers and lengths of time as people write and say them, both ways.
+"""Numbers and durations as people write and say them: parsing and phrasing.
 
-Invariant: parsers take canonical text (see canonical.py) and return None for anything that is not
-wholly a quantity; what they return is finite.
+Invariant: parsers take canonical text (see canonical.py) and return None for anything else than a
+single quantity; what they return is finite.
 """
 
 import math

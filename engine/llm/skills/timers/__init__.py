@@ -1,1 +1,1 @@
-"""Timers, alarms and reminders: asked for here, counted by the runtime."""
+"""Timers, alarms and reminders: understood here, run by the runtime."""

@@ -1,4 +1,4 @@
-"""Alarms: timers that are called after a time of day.
+"""Alarms: timers that are named after a time of day.
 
 Invariant: an alarm's label ends in ALARM and names its time.
 """
@@ -15,7 +15,7 @@ ALARM = "alarm"
 WHICH_ALARM = "Which alarm"
 SNOOZE = "9 minutes"  # as alarm clocks do
 
-_RINGING = ("It's ", "Your ", "Remember to ", "Once more: ")  # what rings begins with
+_RINGING = ("It's ", "Your ", "Remember to ", "Once more: ")  # how its text begins
 
 
 def set_alarm(slots: Slots, occasion: Occasion) -> Answer | None:
@@ -32,7 +32,7 @@ def set_alarm(slots: Slots, occasion: Occasion) -> Answer | None:
 
 
 def wake(slots: Slots, occasion: Occasion) -> Answer | None:
-    """The same; who wants to be woken means the morning, unless something else is said."""
+    """The same, but "wake me" means the morning unless something else is said."""
     moment = slots["moment"]
     for said in (f"in the morning {moment}", f"{moment} in the morning", moment):
         answer = set_alarm({"moment": said}, occasion)
@@ -46,7 +46,7 @@ def ask_alarm_time(_slots: Slots, _occasion: Occasion) -> Answer:
 
 
 def cancel_alarms(slots: Slots, occasion: Occasion) -> Answer | None:
-    """Cancel the alarm at that time, or the one there is; where there are several, ask which."""
+    """Cancel the alarm at that time, or the only one; ask which if there are several."""
     alarms = running(occasion, TimerKind.ALARM)
     if "moment" in slots:
         moment = parse_moment(slots["moment"], occasion.now())
@@ -71,7 +71,7 @@ def cancel_all_alarms(_slots: Slots, occasion: Occasion) -> Answer | None:
 
 
 def snooze(slots: Slots, occasion: Occasion) -> Answer | None:
-    """Let what rang last ring again in a while."""
+    """Let the last thing that rang ring again later."""
     seconds = parse_duration(slots.get("duration", SNOOZE))
     if seconds is None:
         return None
@@ -86,7 +86,7 @@ def snooze(slots: Slots, occasion: Occasion) -> Answer | None:
 
 
 def _rung(occasion: Occasion) -> str:
-    """What rang last: said of the assistant's own accord, after nobody asked; empty = nothing."""
+    """The text of what rang last, which the assistant says without being asked; empty = nothing."""
     history = occasion.history
     for at in range(len(history) - 1, -1, -1):
         unasked = at == 0 or history[at - 1].role is not Role.USER

@@ -1,6 +1,6 @@
-"""What is done to timers that run: cancel, pause, go on, more time, less, anew.
+"""Changing running timers: cancel, pause, resume, more time, less time, restart.
 
-Invariant: where it is not clear which is meant, nothing is done but to ask.
+Invariant: when it is not clear which timer is meant, nothing is changed and the person is asked.
 """
 
 import re
@@ -53,7 +53,7 @@ _resume = _doing("running again", lambda numbers: PauseTimers(numbers, on=False)
 
 
 def resume(slots: Slots, occasion: Occasion) -> Answer | None:
-    """Where none is named, the one that is paused."""
+    """Resume the named timer, or the paused one if none is named."""
     paused = [timer for timer in running(occasion) if timer.paused]
     if not slots.get("label") and len(paused) == 1:
         one = paused[0]
@@ -85,7 +85,7 @@ def lengthen(sign: int) -> Respond:
 
 
 def lengthen_named(sign: int) -> Respond:
-    """The same where the word "timer" was not said: only one that runs under that name."""
+    """The same without the word "timer": only for a running timer of that name."""
 
     def respond(slots: Slots, occasion: Occasion) -> Answer | None:
         timers = running(occasion)
@@ -96,7 +96,7 @@ def lengthen_named(sign: int) -> Respond:
 
 
 def give(slots: Slots, occasion: Occasion) -> Answer | None:
-    """ "Give the pasta 2 more minutes": a name and a length, one after the other."""
+    """ "Give the pasta 2 more minutes": a name followed by a duration."""
     words = slots["gift"].split()
     for at in range(1, len(words)):
         label = " ".join(words[:at]).removesuffix(" timer")
@@ -117,7 +117,7 @@ def _lengthened(timers: tuple[Timer, ...], seconds: float) -> str:
 
 
 def restart(slots: Slots, occasion: Occasion) -> Answer | None:
-    """Let timers count from the beginning."""
+    """Start timers from the beginning."""
     timers = meant(slots, occasion)
     if isinstance(timers, Answer):
         return timers

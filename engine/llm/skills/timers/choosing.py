@@ -1,7 +1,7 @@
 """Which of the running timers a person means.
 
-Invariant: where several may be meant nothing is done, and it is asked which; the question begins
-with WHICH, by which the answer to it is known.
+Invariant: when several may be meant, nothing is changed and the person is asked which. The question
+begins with WHICH, so that the next sentence is recognised as its answer.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ _ALL = frozenset((ALL, "both", "all of them", "both of them", "every", "all the"
 _ARTICLES = ("a ", "an ", "the ", "my ", "new ")
 _NO_LABEL = frozenset(("a", "an", "the", "my", "new", "timer"))
 _UNNAMED = frozenset(("unnamed", "nameless", "other", "one without a name"))
-# By how long they still run.
+# Words that choose by the remaining time.
 _BY_LENGTH: dict[str, Callable[[Timer], float]] = {
     **dict.fromkeys(("short", "shorter", "shortest", "next"), lambda timer: timer.remaining_s),
     **dict.fromkeys(("long", "longer", "longest"), lambda timer: -timer.remaining_s),
@@ -40,7 +40,8 @@ def running(occasion: Occasion, kind: TimerKind = TimerKind.TIMER) -> tuple[Time
 
 
 def meant(slots: Slots, occasion: Occasion) -> tuple[Timer, ...] | Answer:
-    """The timers that are meant; the answer to give instead where it is none, or not clear."""
+    """The timers that are meant; when there is none or it is not clear, the answer to give
+    instead."""
     timers = running(occasion)
     said = slots.get("label", "").strip()
     if not timers:
@@ -57,7 +58,7 @@ def meant(slots: Slots, occasion: Occasion) -> tuple[Timer, ...] | Answer:
 
 
 def named(label: str, timers: tuple[Timer, ...]) -> tuple[Timer, ...]:
-    """Those called so, or set for that long, or told apart by their order."""
+    """The timers with this name, this duration or this place in their order."""
     label = clean_label(label)
     if label in _ALL:
         return timers
@@ -72,7 +73,7 @@ def named(label: str, timers: tuple[Timer, ...]) -> tuple[Timer, ...]:
 
 
 def which_one(before: Slots, now: Slots, occasion: Occasion) -> Slots | None:
-    """The slots of what was asked about, with the timer that was answered; None when it is none."""
+    """The slots of the question, with the timer from the answer; None when it names none."""
     label = now.get("label", ALL)
     return {**before, "label": label} if named(label, running(occasion)) else None
 
@@ -97,7 +98,7 @@ def name(timer: Timer) -> str:
 
 
 def the_timers(timers: tuple[Timer, ...]) -> str:
-    """ "The tea timer", "All timers"; "The timer" where there is but one without a name."""
+    """ "The tea timer", "All timers"; "The timer" when there is only one and it has no name."""
     if len(timers) == 1:
         return f"The {name(timers[0])}"
     return "Both timers" if len(timers) == 2 else "All timers"

@@ -1,6 +1,6 @@
 """Reminders: timers that say what to do.
 
-Invariant: what is to be done is told back in the second person ("call your mother").
+Invariant: the task is repeated in the second person ("call your mother").
 """
 
 import re
@@ -23,7 +23,7 @@ from engine.llm.skills.timers.choosing import running
 from engine.llm.skills.timers.setting import MAX_TIMER_S
 from engine.messages.timers import CancelTimers, TimerKind
 
-# O'clock, where only a part of the day was named.
+# The hour when only a part of the day was named.
 _HOURS = {"morning": 9, "afternoon": 15, "evening": 19, "night": 21, "tonight": 20}
 WHICH_REMINDER = "Which reminder"
 WHEN, WHAT = "When shall I", "What shall I"
@@ -31,16 +31,16 @@ WHEN, WHAT = "When shall I", "What shall I"
 _SECOND_PERSON = {"my": "your", "me": "you", "i": "you", "myself": "yourself", "am": "are"}
 _FIRST_PERSON = re.compile(rf"\b(?:{'|'.join(_SECOND_PERSON)})\b")
 _NO_TASK = frozenset(("nothing", "never mind", "nevermind", "cancel", "stop", "forget it", "no"))
-# How somebody begins who speaks of something else.
+# How sentences about something else begin.
 _NEW_SENTENCE = re.compile(
     r"^(?:what|how|who|when|where|why|which|is|are|do|does|did|can|could|set|cancel|remind|tell)\b"
 )
-# How a time begins, or what it has in it; "chapter 5" names none.
+# How a time begins, or what it contains; "chapter 5" is not one.
 _WHEN = re.compile(
     r"^(?:at|on|in|tomorrow|today|tonight|this|next|\w+day) |^(?:tomorrow|tonight)$|^\w+day$"
     r"|\b(?:am|pm|noon|midnight|o'?clock)\b"
 )
-# What follows "remind me about" or "of" and is to be told, not to be done.
+# After "remind me about" or "of": something to be told, not to be done.
 _TOLD = re.compile(r"^(?:what|who|how|why|where|when|which)\b|\bof\b")
 
 
@@ -67,7 +67,7 @@ def remind_at(slots: Slots, occasion: Occasion) -> Answer | None:
 
 
 def remind_of_errand(slots: Slots, occasion: Occasion) -> Answer | None:
-    """What to do and when, one after the other: "buy milk tomorrow at 8"."""
+    """A task followed by a time: "buy milk tomorrow at 8"."""
     words = slots["errand"].split()
     for at in range(1, len(words)):
         when = " ".join(words[at:])
@@ -84,7 +84,7 @@ def ask_when(slots: Slots, _occasion: Occasion) -> Answer:
 
 
 def ask_when_about(slots: Slots, occasion: Occasion) -> Answer | None:
-    """ "Remind me about the meeting [on friday]"; about what was said before, a model knows."""
+    """ "Remind me about the meeting [on friday]"; "about that" is left to a model."""
     if _TOLD.search(slots["thing"]):
         return None
     if answer := remind_of_errand({"errand": _about(slots["thing"])}, occasion):
@@ -99,7 +99,7 @@ def ask_what(slots: Slots, occasion: Occasion) -> Answer | None:
 
 
 def remind_when_told(slots: Slots, occasion: Occasion) -> Answer | None:
-    """At a moment, or after a while."""
+    """A reminder at a time of day, or after a duration."""
     when = re.sub(r"^(?:in|at|on) ", "", slots["when"])
     task = slots.get("task") or _about(slots["thing"])
     return remind_in({"duration": when, "task": task}, occasion) or remind_at(
@@ -108,7 +108,7 @@ def remind_when_told(slots: Slots, occasion: Occasion) -> Answer | None:
 
 
 def cancel_reminder(slots: Slots, occasion: Occasion) -> Answer:
-    """The one there is, or that was named; where there are several, ask which."""
+    """Cancel the named reminder, or the only one; ask which if there are several."""
     reminders = running(occasion, TimerKind.REMINDER)
     if "task" in slots:
         wanted = _told_back(slots["task"].strip())
@@ -157,7 +157,7 @@ def _about(thing: str) -> str:
 
 
 def _that_day(name: str, now: datetime) -> datetime | None:
-    """A day where no hour was named, or a part of it: "tomorrow", "friday evening", "tonight"."""
+    """A day, or a part of one, without an hour: "tomorrow", "friday evening", "tonight"."""
     day, _, part = name.strip().rpartition(" ")
     day, hour = (day or "today", _HOURS[part]) if part in _HOURS else (name, _HOURS["morning"])
     named = day_named("today" if day == "this" else day, now.date())
@@ -170,7 +170,7 @@ def _said(task: str) -> str:
 
 
 def _told_back(task: str) -> str:
-    """ "call my mother", as the assistant says it: "call your mother"."""
+    """ "call my mother" in the assistant's words: "call your mother"."""
     return _FIRST_PERSON.sub(lambda match: _SECOND_PERSON[match[0]], task)
 
 

@@ -19,8 +19,8 @@ from engine.llm.skills.matching.quantities import duration_phrase, parse_duratio
 from engine.llm.skills.timers.choosing import clean_label, named, running
 from engine.messages.timers import ExtendTimers
 
-MAX_TIMER_S = 7 * 86400.0  # a week: whoever wants more wants a calendar
-MAX_LABEL_WORDS = 6  # a longer label is a sentence that was not about a timer
+MAX_TIMER_S = 7 * 86400.0  # a week; for longer times people need a calendar
+MAX_LABEL_WORDS = 6  # a longer label means that the sentence was not about a timer
 TOO_LONG = "That is too long for me. I can count for up to a week."
 
 _UNIT = re.compile(r"(\w+)$")
@@ -48,7 +48,7 @@ def ask_duration(_slots: Slots, _occasion: Occasion) -> Answer:
 
 
 def change_length(slots: Slots, occasion: Occasion) -> Answer | None:
-    """ "Make it 12" just after a timer was set: the newest of that name."""
+    """ "Make it 12" just after a timer was set; it changes the newest one of that name."""
     seconds = parse_duration(slots["duration"])
     timers = running(occasion)
     label = clean_label(slots.get("label", ""))
@@ -63,7 +63,7 @@ def change_length(slots: Slots, occasion: Occasion) -> Answer | None:
 
 
 def another_length(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
-    """A length said anew, in the unit of the one before where it names none ("make it 12")."""
+    """A new duration, in the unit of the previous one if it names none ("make it 12")."""
     duration = now["duration"]
     if parse_number(duration) is not None and (unit := _UNIT.search(before["duration"])):
         duration = f"{duration} {unit[1]}"

@@ -1,4 +1,4 @@
-"""What timers, alarms and reminders there are, and how long they still run."""
+"""Which timers, alarms and reminders there are, and how long they still run."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -27,7 +27,7 @@ from engine.messages.timers import TimerKind
 
 
 def tell_remaining(slots: Slots, occasion: Occasion) -> Answer:
-    """Of the timer that was named, or of all."""
+    """The remaining time of the named timer, or of all."""
     timers = running(occasion)
     label = clean_label(slots.get("label", ""))
     if not timers:
@@ -39,7 +39,7 @@ def tell_remaining(slots: Slots, occasion: Occasion) -> Answer:
 
 
 def tell_named(slots: Slots, occasion: Occasion) -> Answer | None:
-    """The same where the word "timer" was not said: only of one that runs."""
+    """The same without the word "timer": only for a running one."""
     known = named(slots["label"], running(occasion))
     return tell_remaining(slots, occasion) if known else None
 
@@ -65,7 +65,7 @@ def tell_next_alarm(_slots: Slots, occasion: Occasion) -> Answer:
 
 
 def tell_everything(slots: Slots, occasion: Occasion) -> Answer:
-    """Timers with what is left, alarms and reminders with their times."""
+    """Timers with their remaining time, alarms and reminders with their times."""
     timers = occasion.situation().timers
     if not timers:
         return Answer(NONE_RUNNING)
