@@ -1,9 +1,9 @@
 """The orb: one look says whether the assistant rests, listens, thinks or speaks, and how loud; or
 that it cannot.
 
-Invariant: it costs nothing while hidden, and little at rest: eight frames a second then, up to
-sixty while there is speech, fewer when painting is slow on this machine. With reduced motion it
-only changes colour.
+Invariant: it costs nothing while hidden or after a minute at rest, when it stands still, and
+little before: five frames a second then, up to sixty while there is speech, fewer when painting is
+slow on this machine. With reduced motion it only changes colour.
 """
 
 import math
@@ -33,7 +33,8 @@ _QUIET_DB = -55.0
 _LOUD_DB = -12.0
 _STILL = 0.02  # energy below which nobody sees the body move
 _POINTS = 40  # corners of the blob's outline before smoothing
-_REST_MS = 125
+_REST_MS = 200
+_BREATHES_S = 60.0  # at rest, before it stands still
 _FRAME_MS = {Mood.LISTENING: 33, Mood.THINKING: 33, Mood.SPEAKING: 16}
 _PAINT_SHARE = 4  # a frame takes at least this many times what painting it took
 _COLOUR = {
@@ -75,6 +76,7 @@ class Orb(QWidget):
         self._loudness = 0.0  # 0..1, where the level is
         self._energy = 0.0  # 0..1, what is shown: follows the loudness smoothly
         self._seconds = 0.0  # of animation so far
+        self._rested_s = 0.0  # of it since anything happened
         self._paint_ms = 1.0
         self._glow = QPixmap()
         self._body = QPixmap()  # at rest
@@ -105,20 +107,24 @@ class Orb(QWidget):
     def show_mood(self, mood: Mood) -> None:
         self._mood = mood
         self._loudness = 0.0
+        self._rested_s = 0.0
         self.setAccessibleDescription(tr(mood.value))
         self._forget_pictures()
         self._pace()
 
     def _pace(self) -> None:
         """Start, stop or re-time the animation for what there is to see."""
-        if not self.isVisible() or self._theme.motion.is_still:
+        rested = self._is_resting and self._rested_s >= _BREATHES_S
+        if rested or not self.isVisible() or self._theme.motion.is_still:
             self._timer.stop()
             return
         frame_ms = _FRAME_MS.get(self._mood, _REST_MS)
         self._timer.start(max(frame_ms, int(_PAINT_SHARE * self._paint_ms)))
 
     def _on_tick(self) -> None:
-        self._seconds += self._timer.interval() / 1000
+        passed_s = self._timer.interval() / 1000
+        self._seconds += passed_s
+        self._rested_s += passed_s
         # rises at once, falls slowly, as ears and eyes expect of a level
         share = 0.5 if self._loudness > self._energy else 0.14
         self._energy += (self._loudness - self._energy) * share

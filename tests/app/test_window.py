@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QEvent, QMimeData, QObject, QPointF, Qt, QUrl
+from PySide6.QtCore import QEvent, QMimeData, QObject, QPointF, Qt, QTimer, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QWidget
@@ -366,6 +366,19 @@ def test_the_orb_says_what_the_assistant_does(window) -> None:
         tell(window, PhaseChanged(1, phase))
         assert window.stage.orb.accessibleDescription() == words
         assert window.stage.phase.text() == words
+
+
+def test_the_orb_stands_still_after_a_minute_of_rest_and_moves_again_with_the_turn(window) -> None:
+    tell(window, *READY)
+    orb, beat = window.stage.orb, window.stage.orb.findChild(QTimer)
+    for _ in range(59_000 // beat.interval()):
+        beat.timeout.emit()
+    assert orb.is_animating
+    for _ in range(2_000 // beat.interval()):
+        beat.timeout.emit()
+    assert not orb.is_animating
+    tell(window, PhaseChanged(1, Phase.SPEAKING))
+    assert orb.is_animating
 
 
 def test_the_orb_stands_still_while_the_window_is_hidden(window) -> None:

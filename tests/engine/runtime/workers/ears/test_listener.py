@@ -11,7 +11,7 @@ from engine.audio.vad import SpeechEnded, SpeechPaused, SpeechResumed, SpeechSta
 from engine.errors import DeviceError
 from engine.messages.events import Event, Failed
 from engine.runtime.turn.endpointing import LONGEST_S, Length, Silence
-from engine.runtime.turn.facts import Drafted, Fact
+from engine.runtime.turn.facts import Drafted, Fact, MicrophoneLevel
 from engine.runtime.turn.orders import CloseUtterance, JoinUtterance, OpenUtterance
 from engine.runtime.workers.ears.ducking import Ducking
 from engine.runtime.workers.ears.listener import (
@@ -57,6 +57,13 @@ class Ears:
         for first in range(0, len(pcm), BLOCK):
             self._stage.microphones[""].hear(pcm[first : first + BLOCK])
             self.listener._tick()
+
+
+def test_the_level_is_told_often_where_it_can_be_seen_to_move_and_seldom_in_quiet() -> None:
+    for loudness, wanted in ((0.0, 4), (0.1, 20)):
+        ears = Ears()
+        ears.hear(np.full(2 * SAMPLE_RATE, loudness, np.float32))
+        assert sum(isinstance(event, MicrophoneLevel) for event in ears.told) == wanted
 
 
 @pytest.mark.parametrize("noise", [0.0, 3e-5, 1e-3])
