@@ -119,6 +119,7 @@ def _add_remote(commands: Any) -> None:
         (remote.Order.FASTER, "let the running program speak faster"),
         (remote.Order.SLOWER, "let the running program speak slower"),
         (remote.Order.SHOW, "show the window of the running program"),
+        (remote.Order.STATUS, "what the running program is doing, in a word"),
     ):
         parser = commands.add_parser(order.value, help=text)
         parser.set_defaults(command=lambda _, order=order: remote.tell(Message(order)))

@@ -7,9 +7,9 @@ import os
 from collections.abc import Callable
 
 from app.language.words import tr
-from app.presence.remote import Message, Order
+from app.presence.remote import Message, Order, State
 from app.window import Window
-from engine.api import Command, Speak, StopReply
+from engine.api import Command, Phase, Speak, StopReply
 
 RATE_STEP = 5  # tenths of a syllable per second: enough to be heard at once
 
@@ -24,7 +24,9 @@ class Desk:
         self._window = window
 
     def on_message(self, message: Message) -> str:
-        """Do it; empty, or the sentence why not."""
+        """Do it; empty, or the sentence why not. To STATUS the answer is a State."""
+        if message.order is Order.STATUS:
+            return self.state.value
         if self._window is None:
             return tr("Rubato is just starting. Try again.")
         if message.order is Order.SHOW:
@@ -52,6 +54,16 @@ class Desk:
         }
         if order in actions:
             actions[order]()
+
+    @property
+    def state(self) -> State:
+        """What the window's stage shows, for other programs."""
+        if self._window is None:
+            return State.STARTING
+        phase = self._window.stage.now
+        if phase is Phase.IDLE and self._window.parts.is_starting:
+            return State.STARTING
+        return State(phase.value)
 
     @property
     def is_talking(self) -> bool:

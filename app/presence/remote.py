@@ -33,7 +33,23 @@ class Order(Enum):
     SLOWER = "slower"
     SAY = "say --in-window"
     SHOW = "show"  # what a second start tells the first
+    STATUS = "status"  # the answer is a State
     GREET = "greet"  # only asks whether anybody is there
+
+
+class State(Enum):
+    """What the Rubato that runs is doing."""
+
+    STARTING = "starting"  # a part is still being made ready
+    IDLE = "idle"
+    LISTENING = "listening"
+    THINKING = "thinking"
+    SPEAKING = "speaking"
+
+    @property
+    def is_turn(self) -> bool:
+        """Somebody speaks, or is to be answered."""
+        return self in (State.LISTENING, State.THINKING, State.SPEAKING)
 
 
 class Message(NamedTuple):
@@ -72,8 +88,8 @@ def decode(line: bytes) -> Message:
 
 
 def send(message: Message) -> str:
-    """Tell it to the program that runs. Empty when it was done, else why not, as a sentence.
-    NotRunning when there is none, NoAnswer when it is stuck.
+    """Tell it to the program that runs. Empty when it was done, else why not, as a sentence; for
+    STATUS a State. NotRunning when there is none, NoAnswer when it is stuck.
     """
     if len(message.text) > LONGEST_TEXT:
         return _TOO_LONG
@@ -84,6 +100,14 @@ def send(message: Message) -> str:
     if not answer.endswith(b"\n"):
         raise NoAnswer
     return answer.decode("utf-8", "replace").strip()
+
+
+def state() -> State | None:
+    """What the Rubato that runs is doing; None where none runs, or it does not say."""
+    try:
+        return State(send(Message(Order.STATUS)))
+    except (NotRunning, NoAnswer, ValueError):
+        return None
 
 
 def addresses() -> list[str]:
@@ -147,13 +171,17 @@ def message_of(arguments: Sequence[str]) -> Message | None:
 
 def _told(message: Message) -> int | None:
     try:
-        return _reported(send(message))
+        answer = send(message)
     except NotRunning:
         return None
     except NoAnswer:
         return _reported(
             "Rubato runs but does not answer.\n  If it stays so, end it and start anew."
         )
+    if message.order is Order.STATUS and answer in {each.value for each in State}:
+        sys.stdout.write(f"{answer}\n")
+        return 0
+    return _reported(answer)
 
 
 def _reported(refusal: str) -> int:

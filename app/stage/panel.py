@@ -74,6 +74,11 @@ class Stage(QFrame):
         self._show_mood()
         self.rate.on_event(event)
 
+    @property
+    def now(self) -> Phase:
+        """Who has the floor."""
+        return self._phase
+
     def show_muted(self, on: bool) -> None:
         self._ears = replace(self._ears, muted=on)
         self._show_mood()

@@ -5,8 +5,19 @@ import os
 import pytest
 
 from app.presence.desk import Desk
-from app.presence.remote import Message, Order
-from engine.api import PressTalk, ReleaseTalk, SetRate, Speak, StopReply
+from app.presence.remote import Message, Order, State
+from engine.api import (
+    Loading,
+    Part,
+    Phase,
+    PhaseChanged,
+    PressTalk,
+    Ready,
+    ReleaseTalk,
+    SetRate,
+    Speak,
+    StopReply,
+)
 
 
 @pytest.fixture
@@ -69,6 +80,29 @@ def test_a_minimised_window_is_shown(desk, window, qtbot) -> None:
 
 def test_before_the_window_is_there_it_says_so() -> None:
     assert "starting" in Desk().on_message(Message(Order.STOP))
+
+
+def state(desk: Desk) -> State:
+    return State(desk.on_message(Message(Order.STATUS)))
+
+
+def test_it_is_starting_until_every_part_is_ready(window, desk) -> None:
+    assert state(Desk()) is State.STARTING
+    for part in Part:
+        assert state(desk) is State.STARTING
+        window.on_event(Ready(part, "any"))
+    assert state(desk) is State.IDLE
+    window.on_event(Loading(Part.RECOGNISER, "another one", None))
+    assert state(desk) is State.STARTING
+
+
+@pytest.mark.parametrize("phase", list(Phase))
+def test_the_state_of_a_turn_is_its_phase(phase: Phase, window, desk) -> None:
+    for part in Part:
+        window.on_event(Ready(part, "any"))
+    window.on_event(PhaseChanged(1, phase))
+    assert state(desk).value == phase.value
+    assert state(desk).is_turn is (phase is not Phase.IDLE)
 
 
 def test_greeting_does_nothing(desk, posted, window) -> None:

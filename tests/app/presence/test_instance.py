@@ -12,7 +12,7 @@ import pytest
 
 from app.presence import remote
 from app.presence.instance import Claim, Instance
-from app.presence.remote import Message, Order
+from app.presence.remote import Message, Order, State
 
 ROOT = Path(__file__).parents[3]
 # A program that claims, says what became of it, and stays until its standard input ends.
@@ -20,8 +20,9 @@ STAYS = """
 import os, sys
 from PySide6.QtCore import QCoreApplication, QSocketNotifier
 from app.presence.instance import Claim, Instance
+from app.presence.remote import Order
 application = QCoreApplication([])
-instance = Instance(lambda message: "")
+instance = Instance(lambda message: "speaking" if message.order is Order.STATUS else "")
 claim = instance.claim()
 print(claim.value, flush=True)
 end = QSocketNotifier(0, QSocketNotifier.Type.Read)
@@ -76,6 +77,15 @@ def test_after_a_kill_the_next_start_is_the_program(start: Start, runtime: Path)
         remote.send(Message(Order.GREET))
     assert claim_of(start()) == "ours"
     assert remote.send(Message(Order.GREET)) == ""
+
+
+def test_the_one_that_runs_says_what_it_does(
+    start: Start, runtime: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert claim_of(start()) == "ours"
+    assert remote.state() is State.SPEAKING
+    assert remote.tell(Message(Order.STATUS)) == 0
+    assert capsys.readouterr().out == "speaking\n"
 
 
 def test_a_quit_leaves_no_socket(start: Start, runtime: Path) -> None:

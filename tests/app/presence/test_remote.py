@@ -16,7 +16,9 @@ from app.presence.remote import LONGEST_TEXT, Message, Order
 ROOT = Path(__file__).parents[3]
 
 
-@pytest.mark.parametrize("order", [Order.PRESS, Order.RELEASE, Order.TOGGLE, Order.STOP])
+@pytest.mark.parametrize(
+    "order", [Order.PRESS, Order.RELEASE, Order.TOGGLE, Order.STOP, Order.STATUS]
+)
 def test_an_order_is_written_as_it_is_called(order: Order) -> None:
     assert remote.message_of(order.value.split()) == Message(order)
 
@@ -121,6 +123,13 @@ def test_without_a_running_program_the_command_says_so(runtime: Path) -> None:
     assert done.returncode == 1
     assert "not running" in done.stderr
     assert "`rubato`" in done.stderr
+
+
+def test_without_a_running_program_there_is_no_state(runtime: Path) -> None:
+    assert remote.state() is None
+    done = rubato("status")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "not running" in done.stderr
 
 
 def test_a_wrong_order_is_explained_by_the_command_line(runtime: Path) -> None:
