@@ -82,7 +82,7 @@ FAMILY = Family(
             "tell name",
             (
                 "[(what is|what)] my name [(again|is)]",
-                "who am i",
+                "who (am i|i am)",
                 "(do you know|do you remember|remember) (my name|who i am|what my name is)",
                 "what (do you call me|am i called)",
                 "say my name",

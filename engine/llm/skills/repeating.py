@@ -101,12 +101,11 @@ FAMILY = Family(
                 "repeat after me {text}",
                 "repeat (this|the following|these words) {text}",
                 "(say|speak) (this|the following|these words) [out loud|aloud] {text}",
-                "repeat {text}",
             ),
             repeat,
             verbatim=True,
         ),
-        Intent("say", ("say {text}",), repeat, verbatim=True, certain=False),
+        Intent("say", ("(say|repeat) {text}",), repeat, verbatim=True, certain=False),
     ),
     open_lists={
         "text": (

@@ -23,7 +23,7 @@ _EDGE = r"[\s\"'\u201c\u201d\u2018\u2019:,.!?-]+"
 _EDGES = re.compile(f"^{_EDGE}|{_EDGE}$")
 # Not in the words themselves: somebody's name, or a word in another language.
 _ANOTHER_MATTER = re.compile(
-    r"^(?:it|that)(?: out| for me)?$|^(?:my|your|his|her|their|our|check) "
+    r"^(?:it|that|this|these|those)\b|^(?:the|an?) |^(?:my|your|his|her|their|our|check) "
     r"| in [a-z]+(?:ese|ish|an|ch|ic|ian)$",
     re.I,
 )
@@ -70,7 +70,7 @@ FAMILY = Family(
         Intent(
             "spell",
             (
-                "spell [out] [the] [word|words|name] {word}",
+                "spell [out] [[the] (word|words|name)] {word}",
                 "how (do you|do i|to|is) (spell|spelled) [the] [word|name] {word}",
                 "(how is|how's) {word} (spelled|spelt|written)",
                 "(what is|what's) the spelling of {word}",

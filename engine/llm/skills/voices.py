@@ -12,6 +12,7 @@ from engine.llm.skills.matching.quantities import enumeration
 
 NO_OTHER = "There is no other voice to choose yet."
 MAX_NAMED = 6  # voices read out at once
+MAX_NAME_WORDS = 2  # more that no voice is called describe one
 CLOSE_ENOUGH = 0.6  # difflib ratio: "ana" finds "Anna", "ana" does not find "Bruno"
 
 
@@ -24,7 +25,8 @@ def choose_voice(slots: Slots, occasion: Occasion) -> Answer | None:
         return Answer(NO_OTHER)
     name = _closest(wanted, voices)
     if name is None:
-        return Answer(f"I have no voice called {wanted}. {_listed(voices)}")
+        is_name = len(wanted.split()) <= MAX_NAME_WORDS
+        return Answer(f"I have no voice called {wanted}. {_listed(voices)}") if is_name else None
     return Answer(f"All right, this is {name}.", (ChooseVoice(name),))
 
 
@@ -32,6 +34,8 @@ def choose_possessed(slots: Slots, occasion: Occasion) -> Answer | None:
     """ "use Clara's voice": a known voice or a person's name; "a pirate voice" is left to a
     model."""
     wanted = slots["name"].strip(" .!?,\"'").removesuffix("'s").removesuffix("s'")
+    if wanted.lower().startswith(("a ", "an ", "the ")):
+        return None
     voices = occasion.situation().voices
     if not voices:
         return Answer(NO_OTHER)
@@ -96,7 +100,6 @@ FAMILY = Family(
                 "(change|switch|set) [(the|your)] voice to [the voice [of]] {name}",
                 "(change|switch) to [the] voice [of|called] {name}",
                 "(speak|talk) (with|in) [the] voice [of|called] {name}",
-                "voice {name}",
             ),
             choose_voice,
             verbatim=True,
@@ -106,6 +109,7 @@ FAMILY = Family(
             (
                 "(use|take|choose|select) {name} voice [please]",
                 "(switch|change) to {name} [voice]",
+                "voice {name}",
                 "(speak|talk|sound) like {name}",
                 "(speak|talk) (with|in) {name} voice [please]",
                 "(i want to hear|let me hear|let) {name} [speak|talk]",
@@ -116,7 +120,7 @@ FAMILY = Family(
         Intent(
             "next voice",
             (
-                "[(use|take|choose|give me|can i hear|let me hear)] "
+                "[(use|take|choose|give me|switch to|change to|can i (hear|have)|let me hear)] "
                 "(another|the next|next|a different) voice [please]",
                 "(change|switch) [(the|your)] voice [please]",
             ),

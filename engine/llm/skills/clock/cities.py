@@ -52,7 +52,8 @@ def tell_time_there(slots: Slots, occasion: Occasion) -> Answer | None:
 
 
 def _zone(place: str) -> ZoneInfo | None:
-    key = PLACES.get(place) or _zones().get(place)
+    bare = place.removesuffix(" city")
+    key = PLACES.get(place) or _zones().get(place) or _zones().get(bare)
     try:
         return ZoneInfo(key) if key else None
     except ZoneInfoNotFoundError:  # a system without the data
@@ -81,7 +82,7 @@ FAMILY = Family(
             (
                 "what time is it [over] in {place}",
                 "(what is the|the) [current|local] time [over] in {place}",
-                "[local] time in {place}",
+                "[local|current] time in {place}",
             ),
             tell_time_there,
         ),

@@ -141,6 +141,12 @@ def tell_year(_slots: Slots, occasion: Occasion) -> Answer:
     return Answer(f"It's {occasion.now().year}.")
 
 
+def in_another_year(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
+    """ "And next year?" after a feast."""
+    named = before["day"]
+    return {"day": f"{named} {now['beside']}"} if named in FEASTS else None
+
+
 def _tell_time_and_date(slots: Slots, occasion: Occasion) -> Answer:
     return Answer(f"{tell_time(slots, occasion).text} {tell_date(slots, occasion).text}")
 
@@ -183,7 +189,7 @@ FAMILY = Family(
                 "what is the day [today]",
                 "(what is|what day is it) today",
                 "[the|todays|today's] date",
-                "which day is (it|today)",
+                "(what weekday|which weekday|which day) is (it|today) [today]",
                 "what day of the (week|month) is it [today]",
             ),
             tell_date,
@@ -194,6 +200,7 @@ FAMILY = Family(
                 "(what|which) (day|date) [of the week] "
                 "(is it|will it be|was it|is|was|will be) {day}",
                 "(what|which) (day|date) [of the week] will {day} be",
+                "what (is|was) {near:day}",
                 "what (is|was|will be) the date [of] {day}",
                 "what (is|was) {day} date",
                 "(when|on what day|on which day) is {day}",
@@ -294,11 +301,14 @@ FAMILY = Family(
         FollowUp(("days until",), ("how many weeks [is (that|it)]",), asks="weeks until"),
         FollowUp(("weeks until",), ("how many days [is (that|it)]",), asks="days until"),
         FollowUp(("days since",), ("[(what|how) about] [since] {day}",)),
+        FollowUp(("day", "days until"), ("[in] {beside}",), slots=in_another_year),
         FollowUp(("month length",), ("[(what|how) about] [in] {month}",)),
         FollowUp(("leap year",), ("[(what|how) about] {year}",)),
     ),
     lists={
+        "near": tuple((name, name) for name in RELATIVE if name not in {"now", "today"}),
         "month": tuple((name, name) for name in MONTHS),
+        "beside": tuple((name, name) for name in ("this year", "next year", "last year")),
         "weekday": tuple((name, name) for name in WEEKDAYS),
     },
     open_lists={

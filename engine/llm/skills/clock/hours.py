@@ -6,9 +6,9 @@ Invariant: the time comes from the occasion's clock.
 from datetime import timedelta
 
 from engine.llm.skills.clock.days import MAX_DAYS
-from engine.llm.skills.clock.moments import clock_face
+from engine.llm.skills.clock.moments import clock_face, moment_phrase, parse_moment
 from engine.llm.skills.matching.intent import Answer, Family, Intent, Occasion, Slots
-from engine.llm.skills.matching.quantities import parse_duration
+from engine.llm.skills.matching.quantities import duration_phrase, parse_duration
 
 
 def tell_time(_slots: Slots, occasion: Occasion) -> Answer:
@@ -32,6 +32,16 @@ def tell_earlier_time(slots: Slots, occasion: Occasion) -> Answer | None:
     return Answer(f"It was {clock_face(then.hour, then.minute)}.")
 
 
+def tell_time_until(slots: Slots, occasion: Occasion) -> Answer | None:
+    """How long it is until a time of day, to the minute."""
+    now = occasion.now()
+    moment = parse_moment(slots["moment"], now)
+    if moment is None:
+        return None
+    minutes = max(1, round((moment - now).total_seconds() / 60))
+    return Answer(f"{duration_phrase(60 * minutes)} until {moment_phrase(moment, now)}.")
+
+
 def _seconds(slots: Slots) -> float | None:
     seconds = parse_duration(slots["duration"])
     return None if seconds is None or seconds > MAX_DAYS * 86400 else seconds
@@ -45,6 +55,7 @@ FAMILY = Family(
                 "what time (is it|it is)",
                 "what (is the [current] time|the [current] time is)",
                 "[the] time [check]",
+                "check the time",
                 "(got|do you have|have you got|[do] you happen to know) the time",
                 "how late is it",
                 "what time do we have",
@@ -65,6 +76,14 @@ FAMILY = Family(
             "earlier time",
             ("what time was it {duration} ago", "what was the time {duration} ago"),
             tell_earlier_time,
+        ),
+        Intent(
+            "time until",
+            (
+                "how (long|many hours|many minutes|much time) "
+                "[(is it|is there|is left)] (until|till|to) {moment}",
+            ),
+            tell_time_until,
         ),
     ),
 )

@@ -66,7 +66,8 @@ _COURTESY_BEFORE = re.compile(
     re.IGNORECASE,
 )
 _COURTESY_AFTER = re.compile(
-    r"[\s,]+(?:please|thanks|thank you|rubato|for me|right now|now|then|will you|would you)"
+    r"[\s,]+(?:please|thanks|thank you|rubato|(?<!wait )for me|right now|now|then|"
+    r"will you|would you)"
     r"[\s.!?]*$",
     re.IGNORECASE,
 )

@@ -37,6 +37,8 @@ _NUMBER = re.compile(r"^(minus |negative )?-?\s?\d+(?:\.\d+)?$")
 _RATIO = re.compile(r"^(?:(\d+) )?(\d+) ?/ ?([1-9]\d*)$")
 _SHARE = re.compile(r"^(?:(\d+) )?(half|quarter|third|3rd)s?(?: of)?(?: an?)?$")
 _WITH_SHARE = re.compile(r"^(.+?) and (?:an? |1 )?((?:\d+ )?(?:half|quarters?|thirds?|3rd))$")
+# "1 minute 30": seconds after minutes, minutes after hours.
+_TRAILING = re.compile(r"(hour|hr|minute|min)(s?)(?: and)? (\d+)$")
 _ARTICLE = re.compile(r"^an? (?=\S)")
 _DURATION_PART = re.compile(
     r"^(?P<count>.+?) (?P<unit>" + "|".join(SECONDS_IN) + r")s?"
@@ -62,7 +64,7 @@ def parse_number(text: str) -> float | None:
 
 def parse_duration(text: str) -> float | None:
     """Seconds in "10 minutes", "1 hour and 30 minutes", "half an hour", "1 and a half hours"."""
-    rest = text.strip()
+    rest = _TRAILING.sub(_with_unit, text.strip())
     total = 0.0
     while rest:
         match = _DURATION_PART.match(rest)
@@ -73,6 +75,10 @@ def parse_duration(text: str) -> float | None:
         total += (count + share) * SECONDS_IN[match["unit"]]
         rest = rest[match.end() :]
     return total if 0 < total <= MAX_NUMBER else None
+
+
+def _with_unit(match: re.Match[str]) -> str:
+    return f"{match[0]} {'minutes' if match[1].startswith('h') else 'seconds'}"
 
 
 def figure(value: float) -> str:

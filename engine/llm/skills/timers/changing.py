@@ -48,6 +48,14 @@ def _doing(done: str, action: Callable[[tuple[int, ...]], Action]) -> Respond:
 
 
 cancel = _doing("cancelled", CancelTimers)
+
+
+def cancel_named(slots: Slots, occasion: Occasion) -> Answer | None:
+    """Where the word "timer" was not said: only one that runs and is called so."""
+    is_one = any(timer.label == slots["label"] for timer in running(occasion))
+    return cancel(slots, occasion) if is_one else None
+
+
 pause = _doing("paused", PauseTimers)
 _resume = _doing("running again", lambda numbers: PauseTimers(numbers, on=False))
 
@@ -160,6 +168,7 @@ FAMILY = Family(
             _to_all(cancel),
         ),
         Intent("cancel timer", _about(_CANCEL), cancel),
+        Intent("cancel named timer", (f"{_CANCEL} [the|my] {{label}}",), cancel_named),
         Intent("pause all timers", (f"pause {_EVERY}", "pause [the|my] timers"), _to_all(pause)),
         Intent("pause timer", _about("(pause|hold|freeze)"), pause),
         Intent(

@@ -40,6 +40,8 @@ _WHEN = re.compile(
     r"^(?:at|on|in|tomorrow|today|tonight|this|next|\w+day) |^(?:tomorrow|tonight)$|^\w+day$"
     r"|\b(?:am|pm|noon|midnight|o'?clock)\b"
 )
+# Not a time but a place, an event or a rhythm, which no clock knows.
+_NO_TIME = re.compile(r"\b(?:when|whenever|once|if|unless|as soon as|before|after|every|each)\b")
 # After "remind me about" or "of": something to be told, not to be done.
 _TOLD = re.compile(r"^(?:what|who|how|why|where|when|which)\b|\bof\b")
 
@@ -78,7 +80,9 @@ def remind_of_errand(slots: Slots, occasion: Occasion) -> Answer | None:
     return None
 
 
-def ask_when(slots: Slots, _occasion: Occasion) -> Answer:
+def ask_when(slots: Slots, _occasion: Occasion) -> Answer | None:
+    if _NO_TIME.search(slots["task"]):
+        return None
     task = _told_back(slots["task"].strip())
     return Answer(f"{WHEN} remind you to {task}? Say, for example: in ten minutes.")
 

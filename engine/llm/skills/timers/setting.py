@@ -21,6 +21,14 @@ from engine.messages.timers import ExtendTimers
 
 MAX_TIMER_S = 7 * 86400.0  # a week; for longer times people need a calendar
 MAX_LABEL_WORDS = 6  # a longer label means that the sentence was not about a timer
+# In no name of a timer: these make a sentence, "there was a timer for ten minutes".
+_NO_LABEL = frozenset(
+    (
+        *("i", "you", "we", "they", "he", "she", "it", "there", "this", "that", "who", "what"),
+        *("is", "are", "was", "were", "be", "been", "do", "did", "does", "have", "has", "had"),
+        *("should", "would", "could", "can", "will", "may", "not", "no", "never", "why", "how"),
+    )
+)
 TOO_LONG = "That is too long for me. I can count for up to a week."
 
 _UNIT = re.compile(r"(\w+)$")
@@ -31,7 +39,8 @@ def start_timer(slots: Slots, _occasion: Occasion) -> Answer | None:
     if re.match(r"^0 \w+$", slots["duration"].strip()):
         return Answer("That would be over already.")
     seconds = parse_duration(slots["duration"])
-    if seconds is None or len(label.split()) > MAX_LABEL_WORDS:
+    words = label.split()
+    if seconds is None or len(words) > MAX_LABEL_WORDS or not _NO_LABEL.isdisjoint(words):
         return None
     if seconds > MAX_TIMER_S:
         return Answer(TOO_LONG)
@@ -80,7 +89,8 @@ FAMILY = Family(
         Intent(
             "start timer",
             (
-                "(set|start|make|create|give me|i need|add|begin) [a|an|the|another|one more] "
+                "(set|start|make|create|give me|i need|i would like|i want|add|begin) "
+                "[a|an|the|another|one more] "
                 "timer (for|of|to) {duration}",
                 "(set|start|make|create) [a|an|the|my] {label} timer (for|of|to) {duration}",
                 "(set|start) [a|an|another] timer (called|named) {label} for {duration}",
@@ -96,6 +106,7 @@ FAMILY = Family(
                 "count [down] [from] {duration}",
                 "put {duration} on the (clock|timer)",
                 "time {duration}",
+                "(when|after|once) {duration} (is|are|has|have) [passed] [(up|over|passed|gone)]",
             ),
             start_timer,
         ),
