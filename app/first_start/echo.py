@@ -3,6 +3,7 @@
 Invariant: what is said is made of levels that were measured; too few of them, and nothing is said.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import median
 
@@ -10,9 +11,9 @@ from app.language.words import decimal, tr
 from engine.api import Levels
 
 _SOUNDING_DB = -45.0  # a loudspeaker above this plays something
-_FEWEST = 10  # levels while it plays: half a second
-_SILENT_AFTER = 12  # levels without sound after it: the sentence is over
-_LONGEST = 600  # levels: half a minute; a loudspeaker that is not heard by then is not there
+_FEWEST = 5  # levels, which come ten times a second, of the room and of what plays
+_SILENT_AFTER = 6  # levels without sound after it: the sentence is over
+_LONGEST = 300  # levels: half a minute; a loudspeaker that is not heard by then is not there
 _HEARD_DB = 6.0  # louder than the room: the microphone hears the loudspeaker
 _CLEAN_DB = 12.0  # what is left may be this much above the room, and a voice is still clear of it
 
@@ -59,11 +60,16 @@ class Echo:
         )
 
 
-class EchoMeasurement:
-    """Takes the levels as they come."""
+def sounds(levels: Levels) -> bool:
+    """Whether the loudspeaker plays something."""
+    return levels.loudspeaker_db > _SOUNDING_DB
 
-    def __init__(self) -> None:
-        self._room: list[float] = []
+
+class EchoMeasurement:
+    """Takes the levels as they come; `room`: raw levels in dB just before, without a sound."""
+
+    def __init__(self, room: Iterable[float] = ()) -> None:
+        self._room = list(room)
         self._raw: list[float] = []
         self._left: list[float] = []
         self._silent = 0  # levels since the loudspeaker was last heard
@@ -72,7 +78,7 @@ class EchoMeasurement:
     def add(self, levels: Levels) -> None:
         self._levels += 1
         self._silent += 1
-        if levels.loudspeaker_db > _SOUNDING_DB:
+        if sounds(levels):
             self._silent = 0
             self._raw.append(levels.raw_db)
             self._left.append(levels.microphone_db)

@@ -3,6 +3,7 @@
 Invariant: a step changes nothing but what the person touches, and nothing is fetched here.
 """
 
+from collections import deque
 from collections.abc import Mapping
 
 from PySide6.QtCore import Qt, Signal
@@ -10,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.bridge import Post
 from app.devices import Devices
-from app.first_start.echo import EchoMeasurement
+from app.first_start.echo import EchoMeasurement, sounds
 from app.language.words import mark, tr
 from app.look.label import Label
 from app.look.meter import LevelMeter
@@ -25,7 +26,8 @@ SENTENCE = "Hello. This is how I sound, and you can slow me down while I am spea
 VOICE_KEY = "speech.voice"
 _VOICES = 3  # that offer to be heard
 _VOICE_DB = -38.0  # dB full scale; a person who speaks to the microphone is louder
-_SPOKEN = 6  # such levels: about a third of a second
+_SPOKEN = 4  # such levels, which come ten times a second
+_ROOM = 20  # levels kept of the room before the echo is measured
 _KEEP = Field(
     "history.keep",
     mark("Keep our conversations"),
@@ -180,10 +182,11 @@ class EchoStep(Step):
         self.ask(field_of("audio.headset"))
         self.ask(field_of("audio.echo_cancellation"))
         self._measurement: EchoMeasurement | None = None
+        self._room: deque[float] = deque(maxlen=_ROOM)
         self._voice = ""
 
     def _on_measure(self) -> None:
-        self._measurement = EchoMeasurement()
+        self._measurement = EchoMeasurement(self._room)
         self.measure.setEnabled(False)
         self.verdict.setText(tr("Listening…"))
         self._post(PreviewVoice(self._voice, SENTENCE))
@@ -197,6 +200,10 @@ class EchoStep(Step):
             case Levels() if self._measurement:
                 self._measurement.add(event)
                 self._judge(self._measurement)
+            case Levels() if sounds(event):
+                self._room.clear()  # a voice of the step before; afterwards the room still rings
+            case Levels():
+                self._room.append(event.raw_db)
             case _:
                 pass
 
@@ -218,6 +225,7 @@ class TalkStep(Step):
         self.ask(field_of("wake.on"))
         self.ask(field_of("wake.phrase"))
         self.ask(field_of("window.talk_key"))
+        self.ask(field_of("presence.talk_key"))
         self.ask(_KEEP)
 
 

@@ -127,11 +127,24 @@ def test_the_echo_is_measured_while_a_sentence_plays(window: Window, posted: lis
     assert echo.measure.isEnabled()
 
 
+def test_a_sentence_that_comes_at_once_is_measured_against_the_room_before_it(
+    window: Window,
+) -> None:
+    echo = step(window, EchoStep)
+    window.on_event(VoicesChanged(("Anna",), "Anna"))
+    for _ in range(20):
+        window.on_event(QUIET)
+    echo.measure.click()
+    for level in [Levels(-58.0, -18.0, -25.0)] * 30 + [QUIET] * 20:
+        window.on_event(level)
+    assert "just speak to interrupt" in echo.verdict.text()
+
+
 def test_a_loudspeaker_that_stays_silent_is_told(window: Window) -> None:
     echo = step(window, EchoStep)
     window.on_event(VoicesChanged(("Anna",), "Anna"))
     echo.measure.click()
-    for _ in range(600):
+    for _ in range(300):
         window.on_event(QUIET)
     assert echo.verdict.text() == "Nothing was heard. Try again."
 

@@ -55,7 +55,6 @@ READ_S = 0.02  # how often the microphone is read while the person speaks
 WARY_READ_S = 0.01  # while the assistant does: it must fall quiet at once
 IDLE_READ_S = 0.1  # and while nobody does, for less processor time; the preroll hides the delay
 LEVEL_S = 0.1  # how often its level is told: each time costs the window as much as a frame
-QUIET_LEVEL_S = 0.5  # and in a room so quiet that the window shows no movement
 QUIET_DB = -65.0  # far below the softest speech the recogniser understands
 PREROLL_S = 1.5  # audio kept before an utterance is opened
 KEY_PREROLL_S = 0.2  # people start to speak a little before the talk key is down
@@ -371,12 +370,9 @@ class Listener:
         return replace(event, at=time.monotonic() - ago_s)
 
     def _tell_level(self, pcm: Pcm, heard: Pcm) -> None:
-        if self._position < self._next_level:
-            return
-        level = level_db(pcm)
-        pause_s = QUIET_LEVEL_S if level < QUIET_DB else LEVEL_S
-        self._next_level = self._position + int(pause_s * SAMPLE_RATE)
-        self._tell(MicrophoneLevel(level, level_db(heard)))
+        if self._position >= self._next_level:
+            self._next_level = self._position + int(LEVEL_S * SAMPLE_RATE)
+            self._tell(MicrophoneLevel(level_db(pcm), level_db(heard)))
 
     def _report(self, error: Exception) -> None:
         """A lost microphone is replaced by the default one; the utterance goes on with it."""

@@ -59,11 +59,10 @@ class Ears:
             self.listener._tick()
 
 
-def test_the_level_is_told_often_where_it_can_be_seen_to_move_and_seldom_in_quiet() -> None:
-    for loudness, wanted in ((0.0, 4), (0.1, 20)):
-        ears = Ears()
-        ears.hear(np.full(2 * SAMPLE_RATE, loudness, np.float32))
-        assert sum(isinstance(event, MicrophoneLevel) for event in ears.told) == wanted
+def test_the_level_is_told_ten_times_a_second() -> None:
+    ears = Ears()
+    ears.hear(np.zeros(2 * SAMPLE_RATE, np.float32))
+    assert sum(isinstance(event, MicrophoneLevel) for event in ears.told) == 20
 
 
 @pytest.mark.parametrize("noise", [0.0, 3e-5, 1e-3])
