@@ -34,11 +34,12 @@ from engine.training.voice.model import fresh_model, model_config
 from engine.training.voice.utterances import read_encoded
 from engine.tts import voices as voice_files
 from engine.tts.base import Voice
-from engine.tts.voxtream.config import FULL, MARKS, Generation
+from engine.tts.phones import MARKS
+from engine.tts.voxtream import voice as voices
+from engine.tts.voxtream.config import FULL, Generation
 from engine.tts.voxtream.files import pack
 from engine.tts.voxtream.files.checkpoint import PREFIXES, Target
 from engine.tts.voxtream.network.model import VoxtreamModel
-from engine.tts.voxtream.speaker import voice as voices
 
 PROMPT_SECONDS: Final = 8.0
 LARGEST_BYTES: Final = 40_000_000  # of a pack; the repository takes no more
@@ -188,7 +189,7 @@ def _tune(run: Run, folder: Path) -> None:
 def _name_voices(run: Run, folder: Path) -> list[str]:
     """Encode the recipe's named voices, from the speakers it names or from very different ones."""
     from engine.codec.small import load_small
-    from engine.tts.voxtream.speaker.small import load_small_speaker
+    from engine.tts.speaker.small import load_small_speaker
 
     codec = load_small(folder / pack.CODEC_FILE, torch.device("cpu"))
     encoder = load_small_speaker(folder / pack.SPEAKER_FILE)

@@ -13,7 +13,8 @@ from typing import Any
 
 import torch
 
-from engine.tts.voxtream.config import EOS, SILENCE, VOXTREAM2_SHAPE
+from engine.tts.phones import EOS, SILENCE
+from engine.tts.voxtream.config import VOXTREAM2_SHAPE
 from engine.tts.voxtream.files.checkpoint import RandomWeights
 from tests.parity.reference import Reference
 from tests.parity.voxtream_parity import Hooked, Prompt, text_of

@@ -36,18 +36,9 @@ from torch import Tensor
 from engine.nn.cache import KvCache
 from engine.nn.sampling import race_noise
 from engine.nn.transformer import RotaryTable
+from engine.tts.phones import BOS, EOS, MARKS, SILENCE, UNKNOWN
 from engine.tts.voxtream.alignment import AlignmentCursor
-from engine.tts.voxtream.config import (
-    BOS,
-    DURATION_TOKENS,
-    EOS,
-    FULL,
-    GENERATION,
-    MARKS,
-    SILENCE,
-    UNKNOWN,
-    VOXTREAM2_SHAPE,
-)
+from engine.tts.voxtream.config import DURATION_TOKENS, FULL, GENERATION, VOXTREAM2_SHAPE
 from engine.tts.voxtream.files.checkpoint import RandomWeights, Target, load_weights
 from engine.tts.voxtream.network.model import Controls, VoxtreamModel, delayed
 from engine.tts.voxtream.network.phones import PhoneRows, extend

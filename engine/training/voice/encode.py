@@ -26,10 +26,10 @@ from engine.training.corpus.utterance import SAMPLE_RATE
 from engine.training.run import Run, file_hash, read_json, write_json
 from engine.training.tasks import Place, Result, Task, do_tasks
 from engine.training.voice import fine_tuning, frames
-from engine.tts.voxtream.config import DURATION_TOKENS, MARKS
-from engine.tts.voxtream.speaker.small import SAMPLE_RATE as SPEAKER_RATE
-from engine.tts.voxtream.speaker.small import load_small_speaker
-from engine.tts.voxtream.table import PhoneTable, own_ids
+from engine.tts.phones import MARKS, PhoneTable, own_ids
+from engine.tts.speaker.small import SAMPLE_RATE as SPEAKER_RATE
+from engine.tts.speaker.small import load_small_speaker
+from engine.tts.voxtream.config import DURATION_TOKENS
 
 Arrays = dict[str, npt.NDArray[np.generic]]
 

@@ -25,10 +25,11 @@ from engine.training.run import Run, file_hash, read_json
 from engine.training.voice.model import model_config
 from engine.training.voice.speaker import config_of as speaker_config
 from engine.tts import voices
-from engine.tts.voxtream.config import FULL, MARKS
+from engine.tts.phones import MARKS
+from engine.tts.speaker.small import load_small_speaker
+from engine.tts.voxtream.config import FULL
 from engine.tts.voxtream.files import pack
 from engine.tts.voxtream.files.checkpoint import PublishedFile, Target, load_weights
-from engine.tts.voxtream.speaker.small import load_small_speaker
 
 TAKEN: Final = {
     "codec": (pack.CODEC_FILE, "codec.safetensors"),

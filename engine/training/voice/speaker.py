@@ -22,8 +22,8 @@ from engine.training.corpus.utterance import SAMPLE_RATE
 from engine.training.loop import Moment, descend, optimiser, train
 from engine.training.ranks import Ranks, is_first
 from engine.training.run import Run
-from engine.tts.voxtream.speaker.small import SAMPLE_RATE as SPEAKER_RATE
-from engine.tts.voxtream.speaker.small import SmallSpeaker, SmallSpeakerConfig, speaker_metadata
+from engine.tts.speaker.small import SAMPLE_RATE as SPEAKER_RATE
+from engine.tts.speaker.small import SmallSpeaker, SmallSpeakerConfig, speaker_metadata
 
 VALIDATION_CLIPS = 60
 NOISY = 0.5  # share of windows with the sound of a room

@@ -29,7 +29,8 @@ from engine.training.voice.model import (
     temporal_hidden,
 )
 from engine.training.voice.utterances import Lesson, Library, Sides, read_encoded, sequence
-from engine.tts.voxtream.config import BOS, UNKNOWN, Generation, ModelConfig
+from engine.tts.phones import BOS, UNKNOWN
+from engine.tts.voxtream.config import Generation, ModelConfig
 
 FRAMES_PER_SECOND = 12.5
 VALIDATION_BATCHES = 4

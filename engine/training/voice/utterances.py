@@ -22,7 +22,8 @@ from engine.errors import InvalidInput
 from engine.training.corpus.speakers import cast
 from engine.training.run import Run
 from engine.training.voice.frames import CLOSING_FRAMES
-from engine.tts.voxtream.config import BOS, DURATION_TOKENS, EOS, SILENCE, UNKNOWN
+from engine.tts.phones import BOS, EOS, SILENCE, UNKNOWN
+from engine.tts.voxtream.config import DURATION_TOKENS
 
 Ints = npt.NDArray[np.int64]
 

@@ -12,7 +12,8 @@ from typing import Final
 from engine.errors import ModelError
 from engine.nn.packed.quantise import Precision
 from engine.nn.transformer import TransformerConfig
-from engine.tts.voxtream.files.limits import AGAIN, check, read_object
+from engine.tts.pack_files import read_object
+from engine.tts.voxtream.files.limits import check
 from engine.typed_values import WrongValue, build
 
 # The released config.json names its stacks; these are the shapes behind the names.
@@ -22,8 +23,6 @@ STACKS = {
     "dep_former_csm": TransformerConfig(layers=4, width=1024, heads=8, kv_heads=2, hidden=8192),
 }
 
-SILENCE, UNKNOWN, BOS, EOS = 120, 122, 123, 124  # phone ids; 122 also masks the prompt's phones
-MARKS = {".": 117, ",": 118, "?": 119, "!": 121}  # phone ids of punctuation
 ROWS = 2  # of a batch: conditional and unconditional
 SPECIAL_CODES = 2  # of VoXtream2: prompt codes dropped (unconditional row), and padding
 
@@ -77,6 +76,7 @@ VOXTREAM2_SHAPE = ModelConfig(
 )
 
 
+AGAIN: Final = "Fetch the model again."
 NEVER: Final = 999_999  # frames, 22 hours
 
 

@@ -13,7 +13,8 @@ from torch import Tensor
 
 from engine.nn.cache import KvCache
 from engine.nn.transformer import RotaryTable
-from engine.tts.voxtream.config import BOS, ROWS, UNKNOWN
+from engine.tts.phones import BOS, UNKNOWN
+from engine.tts.voxtream.config import ROWS
 from engine.tts.voxtream.network.model import VoxtreamModel, delayed
 from engine.tts.voxtream.network.phones import PhoneRows, extend
 from engine.tts.voxtream.sink import causal_mask

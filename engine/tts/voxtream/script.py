@@ -11,11 +11,10 @@ import torch
 from torch import Tensor
 
 from engine.text.phonemes import PhonedWord, is_nucleus
+from engine.tts.phones import EOS, MARKS, SILENCE, UNKNOWN, PhoneTable
 from engine.tts.voxtream.alignment import Span
-from engine.tts.voxtream.config import EOS, MARKS, SILENCE, UNKNOWN
 from engine.tts.voxtream.network.phones import PhoneRows, extend
 from engine.tts.voxtream.prompt import PreparedPrompt
-from engine.tts.voxtream.table import PhoneTable
 
 
 class Script:

@@ -8,7 +8,6 @@ Invariant: all state is here; closing the session frees it, and no other session
 """
 
 import math
-from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Self
@@ -22,15 +21,17 @@ from engine.nn.sampling import race_noise
 from engine.text.phonemes import Espeak, WordPhonemizer
 from engine.text.rules.marks import ends_sentence
 from engine.tts.base import AudioFrame, Finished, Onset, Starved, Step
+from engine.tts.meter import RateMeter
 from engine.tts.pacing import PLAIN, paced
+from engine.tts.phones import PhoneTable
 from engine.tts.voxtream.alignment import AlignmentCursor, Span
 from engine.tts.voxtream.config import DURATION_TOKENS, Generation
 from engine.tts.voxtream.network.frames import Frames, pack_controls
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.prompt import PreparedPrompt
-from engine.tts.voxtream.rate import RATE_TABLE, DurationState, RateMeter, RateTarget, rate_target
+from engine.tts.voxtream.rate import RATE_TABLE, DurationState, RateTarget, rate_target
 from engine.tts.voxtream.script import Script
-from engine.tts.voxtream.table import PhoneTable
+from engine.tts.words import Words
 
 OWN_PACE_MS = 1000  # of plain speech; before, the voice's own pace is not known well enough
 
@@ -62,9 +63,7 @@ class VoxtreamSession:
         window = machine.generation.rate_window_frames
         self._machine = machine
         self._prompt = prompt
-        self._words: deque[str] = deque()
-        self._paces: list[float] = []  # of the words pushed
-        self._input_ended = False
+        self._words = Words()
         self._phonemizer = WordPhonemizer(machine.espeak)
         self._script = Script(prompt, machine.table)
         self._cursor = self._fresh_cursor()
@@ -91,15 +90,10 @@ class VoxtreamSession:
         """See TtsSession. At the model's own pace `pace` moves the rate measured of this
         utterance's plain words, so it needs a second of those first.
         """
-        if self._input_ended:
-            raise InvalidInput("No word can follow the end of an utterance.")
-        if any(letter.isspace() for letter in text):
-            raise InvalidInput(f"{text!r} is more than one word.", hint="Push words one by one.")
-        self._words.append(text)
-        self._paces.append(pace)
+        self._words.push(text, pace)
 
     def end_input(self) -> None:
-        self._input_ended = True
+        self._words.ended = True
 
     # ------------------------------------------------------------------ step
 
@@ -107,7 +101,7 @@ class VoxtreamSession:
     def step(self) -> Step:
         while not self._finished:
             if self._passage_over:
-                if not self._words and not self._input_ended:
+                if not self._words and not self._words.ended:
                     return Starved()
                 self._begin_passage()
                 continue
@@ -123,10 +117,10 @@ class VoxtreamSession:
         script = self._script
         while not self._sees_ahead():
             if self._words and not self._is_passage_end():
-                self._last_word = self._words.popleft()
+                self._last_word = self._words.take()
                 for word in self._phonemizer.push(self._last_word):
                     script.add(word)
-            elif self._input_ended or self._is_passage_end():
+            elif self._words.ended or self._is_passage_end():
                 for word in self._phonemizer.finish():
                     script.add(word)
                 script.close()
@@ -223,7 +217,7 @@ class VoxtreamSession:
         """Of the word that the frame to be made speaks."""
         script, span = self._script, self._span
         word = script.spoken_words if span is None else script.word_at(span)
-        return self._paces[word]
+        return self._words.paces[word]
 
     def _move(self, token: int, before: Span | None) -> Span:
         """The phones this frame speaks; notes the end one frame after it came."""

@@ -19,6 +19,10 @@ from engine.errors import InvalidInput
 from engine.nn.memory import return_freed_memory
 from engine.text.phonemes import Espeak
 from engine.tts.base import Pcm, RateRange, TtsInfo, Voice
+from engine.tts.phones import own_table, read_table
+from engine.tts.speaker.recording import MAKING, SpeakerEncoder, checked_speaker
+from engine.tts.speaker.redimnet import random_speaker_encoder
+from engine.tts.voxtream import voice as voices
 from engine.tts.voxtream.config import (
     GENERATION,
     INT8,
@@ -34,9 +38,6 @@ from engine.tts.voxtream.network.frames import EagerFrames, Frames, GraphFrames
 from engine.tts.voxtream.prompt import PreparedPrompt, prepare, rotary_tables
 from engine.tts.voxtream.rate import RateTarget
 from engine.tts.voxtream.session import Machine, VoxtreamSession
-from engine.tts.voxtream.speaker import voice as voices
-from engine.tts.voxtream.speaker.redimnet import random_speaker_encoder
-from engine.tts.voxtream.table import own_table, read_table
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +53,7 @@ class VoxtreamSynthesiser:
     def __init__(
         self,
         machine: Machine,
-        speaker: voices.SpeakerEncoder,
+        speaker: SpeakerEncoder,
         own_voices: tuple[Voice, ...],
         name: str = NAME,
         *,
@@ -77,7 +78,7 @@ class VoxtreamSynthesiser:
             can_clone=True,
             device=machine.model.device.type,
             edition=edition,
-            making=voices.MAKING,
+            making=MAKING,
         )
 
     def voices(self) -> tuple[Voice, ...]:
@@ -155,7 +156,7 @@ class VoxtreamSynthesiser:
                     hint="Choose a voice of this synthesiser, or add the recording again.",
                 )
             codes = voices.checked_codes(voice, model.config)
-            speaker = voices.checked_speaker(voice, model.config.speaker_width)
+            speaker = checked_speaker(voice, model.config.speaker_width)
             # The voice is kept beside its prompt: its id stays its own as long as it is here.
             self._prepared[id(voice)] = (voice, prepare(model, self._tables, codes, speaker))
             while len(self._prepared) > PREPARED_VOICES:

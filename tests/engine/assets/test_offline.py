@@ -14,10 +14,10 @@ from safetensors.torch import save
 
 from engine.assets.catalogue import find
 from engine.assets.store import Store
+from engine.tts.phones import own_ids
+from engine.tts.speaker.redimnet import random_speaker_encoder
 from engine.tts.voxtream.files.checkpoint import RandomWeights
 from engine.tts.voxtream.files.loading import MIMI_FILE, SPEAKER_FILE
-from engine.tts.voxtream.speaker.redimnet import random_speaker_encoder
-from engine.tts.voxtream.table import own_ids
 from tests.engine.assets.hub import Hub, serving
 from tests.engine.assets.offline import unpinned
 from tests.engine.tts.voxtream.small_model import SMALL, small_mimi

@@ -1,19 +1,13 @@
-"""Between which values the numbers of a checkpoint or a voice pack make sense, and files of numbers
-read no further than they may.
+"""Between which values the numbers of a checkpoint or a voice pack make sense.
 
 Invariant: what passes can be built and run; what does not is named with what was expected.
 """
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any, Final
 
-from engine.errors import ModelError
 from engine.nn.transformer import TransformerConfig
-from engine.typed_values import read_json
 
-LARGEST_BYTES: Final = 1000 * 1024  # of a JSON file; a table of phones has some thousand
-AGAIN: Final = "Fetch the model again."
 # The published model lies well inside. At most 251 columns are a prompt's, which the window must
 # hold; phone ids up to 124 have a meaning of their own.
 _LIMITS: Final[dict[str, tuple[float, float]]] = {
@@ -68,11 +62,3 @@ def check_number(name: str, value: float) -> None:
     low, high = _LIMITS[name]
     if not low <= value <= high:  # so NaN is refused too
         raise ValueError(f"'{name}' is {value!r}, expected {low:g} to {high:g}")
-
-
-def read_object(file: Path) -> dict[str, Any]:
-    """A JSON object. ModelError for a file that is missing, too large or nothing of the kind."""
-    try:
-        return read_json(file, LARGEST_BYTES)
-    except (OSError, ValueError) as error:
-        raise ModelError(f"{file} cannot be read: {error}.", hint=AGAIN) from error

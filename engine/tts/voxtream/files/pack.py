@@ -9,16 +9,18 @@ can change what the published checkpoint does.
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
 from engine.codec.small import load_small
-from engine.errors import InvalidInput, ModelError
+from engine.errors import ModelError
 from engine.nn.memory import return_freed_memory
 from engine.text.phonemes import Espeak
-from engine.tts import voices
-from engine.tts.base import Voice
+from engine.tts.pack_files import PHONES_FILE as PHONES_FILE
+from engine.tts.pack_files import checked_name, named_voices, read_object
+from engine.tts.phones import read_table
+from engine.tts.speaker.small import load_small_speaker
 from engine.tts.voxtream.config import (
     DURATION_TOKENS,
     SPECIAL_CODES,
@@ -32,17 +34,13 @@ from engine.tts.voxtream.files.edition import CONFIG_FILE as CONFIG_FILE
 from engine.tts.voxtream.files.edition import SPEAKER_FILE as SPEAKER_FILE
 from engine.tts.voxtream.files.edition import VOICES_FOLDER as VOICES_FOLDER
 from engine.tts.voxtream.files.edition import edition_of
-from engine.tts.voxtream.files.limits import check, check_number, read_object
+from engine.tts.voxtream.files.limits import check, check_number
 from engine.tts.voxtream.rate import RateTarget
 from engine.tts.voxtream.session import Machine
-from engine.tts.voxtream.speaker.small import load_small_speaker
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
-from engine.tts.voxtream.table import read_table
 from engine.typed_values import build
 
-PHONES_FILE: Final = "phones.json"
 VOICE_FILE: Final = "voice.safetensors"
-LONGEST_NAME: Final = 80
 AGAIN: Final = "Install the program again."
 
 
@@ -68,22 +66,9 @@ def load_pack(folder: Path, profile: Profile, target: Target) -> VoxtreamSynthes
     speaker = load_small_speaker(folder / SPEAKER_FILE)
     edition = edition_of(folder)
     machine = Machine(config.generation, model, codec, table, Espeak(), config.rates)
-    named = _named(folder, f"{config.name} {edition}")
+    named = named_voices(folder / VOICES_FOLDER, f"{config.name} {edition}")
     return_freed_memory()
     return VoxtreamSynthesiser(machine, speaker, named, config.name, edition=edition)
-
-
-def _named(folder: Path, made_for: str) -> tuple[Voice, ...]:
-    """The pack's voices by name; ModelError when one is damaged or none is there."""
-    try:
-        named = [
-            voices.load(file) for file in sorted((folder / VOICES_FOLDER).glob("*" + voices.SUFFIX))
-        ]
-    except InvalidInput as error:
-        raise ModelError(error.message, hint=AGAIN) from error
-    if not named:
-        raise ModelError(f"The voice pack {folder} holds no voice.", hint=AGAIN)
-    return tuple(replace(voice, model=made_for) for voice in named)
 
 
 def pack_json(config: PackConfig) -> str:
@@ -106,7 +91,7 @@ def read_pack_config(file: Path) -> PackConfig:
             for rate, value in entries["rates"].items()
         }
         config = PackConfig(
-            _name(entries["name"]),
+            checked_name(entries["name"]),
             # Packs from before VoXtream do not say how many special codes they have.
             build(
                 ModelConfig, {"special_codes": SPECIAL_CODES, **entries["shape"]}, defaults=False
@@ -148,9 +133,3 @@ def check_shape(shape: ModelConfig) -> None:
             or stack.heads % stack.kv_heads
         ):
             raise ValueError("its transformers do not fit each other")
-
-
-def _name(value: object) -> str:
-    if not isinstance(value, str) or not value.isprintable() or not 0 < len(value) <= LONGEST_NAME:
-        raise ValueError(f"'name' is no name of at most {LONGEST_NAME} printable characters")
-    return value

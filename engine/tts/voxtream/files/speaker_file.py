@@ -15,7 +15,7 @@ from torch import Tensor
 
 from engine.errors import ModelError
 from engine.nn.finite import not_finite
-from engine.tts.voxtream.speaker.redimnet import (
+from engine.tts.speaker.redimnet import (
     FFT,
     HIGHEST_HZ,
     HOP,

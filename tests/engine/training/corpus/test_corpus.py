@@ -44,7 +44,7 @@ def made_of(names: str) -> list[Sound]:
 
 
 def test_every_phone_of_our_own_table_has_sounds() -> None:
-    from engine.tts.voxtream.table import own_ids
+    from engine.tts.phones import own_ids
 
     for phone in own_ids():
         assert set(sounds.of_ipa(phone)) <= set(sounds.SOUNDS)

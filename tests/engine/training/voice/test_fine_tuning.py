@@ -18,7 +18,7 @@ from engine.training.recipe import UNTRAINED, Decoder, Recipe, read_recipe
 from engine.training.run import Run, read_json
 from engine.training.voice import encode, fine_tuning
 from engine.training.voice import stage as voice
-from engine.tts.voxtream.config import MARKS
+from engine.tts.phones import MARKS
 from engine.tts.voxtream.files import pack
 from tests.engine.training.conftest import TINY, Whole
 

@@ -18,12 +18,12 @@ from engine.training.voice.model import (
 )
 from engine.training.voice.stage import collated, corrupted, dropped
 from engine.training.voice.utterances import GO_ON, Encoded, Lesson, sequence
+from engine.tts.phones import BOS, EOS, SILENCE, UNKNOWN, own_ids, own_table
 from engine.tts.voxtream.alignment import Span
-from engine.tts.voxtream.config import BOS, DURATION_TOKENS, EOS, SILENCE, UNKNOWN, Generation
+from engine.tts.voxtream.config import DURATION_TOKENS, Generation
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.prompt import prepare, rotary_tables
 from engine.tts.voxtream.script import Script
-from engine.tts.voxtream.table import own_ids, own_table
 
 # ruff: noqa: RUF001  IPA letters look like others on purpose
 PHONES = ("h", "ə", "l", "ˈoʊ", "w", "ˈɜː", "l", "d")

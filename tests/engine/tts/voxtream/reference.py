@@ -6,7 +6,7 @@ Invariant: functions of seeds alone, of torch's random numbers on the processor.
 import torch
 from torch import Tensor
 
-from engine.tts.voxtream.speaker.redimnet import ReDimNet, SpeakerConfig
+from engine.tts.speaker.redimnet import ReDimNet, SpeakerConfig
 
 
 def random_redimnet() -> ReDimNet:

@@ -16,16 +16,16 @@ from engine.nn.transformer import TransformerConfig
 from engine.training.export import published_tensors
 from engine.training.voice.model import fresh_model
 from engine.tts import voices
-from engine.tts.voxtream.config import MARKS, Generation, ModelConfig
-from engine.tts.voxtream.files import pack
-from engine.tts.voxtream.rate import RATE_TABLE
-from engine.tts.voxtream.speaker.small import (
+from engine.tts.phones import MARKS, own_ids
+from engine.tts.speaker.small import (
     SmallSpeaker,
     SmallSpeakerConfig,
     speaker_metadata,
 )
+from engine.tts.voxtream.config import Generation, ModelConfig
+from engine.tts.voxtream.files import pack
+from engine.tts.voxtream.rate import RATE_TABLE
 from engine.tts.voxtream.synthesiser import random_voice
-from engine.tts.voxtream.table import own_ids
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from engine.tts.voxtream.rate import RATE_TABLE, DurationState, RateMeter, rate_target
+from engine.tts.voxtream.rate import RATE_TABLE, DurationState, rate_target
 
 
 @pytest.mark.parametrize("rate", list(RATE_TABLE))
@@ -49,12 +49,3 @@ def test_the_pull_is_zero_where_speech_has_what_the_rate_wants() -> None:
 def test_the_pull_has_base_ten_and_the_weight_of_the_rate() -> None:
     target = RATE_TABLE[7.0]  # 6 of 39 in the first bin, weight 10; the state has 1 of 6
     assert math.isclose(DurationState(6, 38).pull(target)[0], 10 * math.log10((6 / 39) / (1 / 6)))
-
-
-def test_the_meter_counts_syllables_over_its_window() -> None:
-    meter = RateMeter(window=10, frame_ms=80)
-    assert meter.observe(0) is None
-    assert meter.observe(1) == pytest.approx(1 / 0.16)
-    for _ in range(20):
-        rate = meter.observe(0)
-    assert rate == 0.0

@@ -10,7 +10,8 @@ import torch
 
 from engine.nn.cache import KvCache
 from engine.nn.transformer import RotaryTable
-from engine.tts.voxtream.config import EOS, FULL, GENERATION, SILENCE, VOXTREAM2_SHAPE
+from engine.tts.phones import EOS, SILENCE
+from engine.tts.voxtream.config import FULL, GENERATION, VOXTREAM2_SHAPE
 from engine.tts.voxtream.files.checkpoint import RandomWeights, Target, load_weights
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.network.phones import PhoneRows, extend

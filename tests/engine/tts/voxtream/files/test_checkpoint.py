@@ -12,6 +12,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from engine.errors import ModelError
+from engine.tts.phones import own_table, read_table
 from engine.tts.voxtream.config import FULL, GENERATION, STACKS, VOXTREAM2_SHAPE, read_config
 from engine.tts.voxtream.files.checkpoint import (
     PublishedFile,
@@ -19,7 +20,6 @@ from engine.tts.voxtream.files.checkpoint import (
     load_weights,
     published_shapes,
 )
-from engine.tts.voxtream.table import own_table, read_table
 from tests.engine.tts.voxtream.small_model import SMALL, TARGET
 
 PUBLISHED = {

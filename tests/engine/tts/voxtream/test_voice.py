@@ -13,10 +13,11 @@ from engine.errors import InvalidInput, ModelError, UnreadableClip
 from engine.nn.transformer import TransformerConfig
 from engine.tts.base import AudioFrame, Pcm, Voice
 from engine.tts.espeak.model import EspeakModel
+from engine.tts.speaker import recording
+from engine.tts.speaker.redimnet import mel_filters, random_speaker_encoder
+from engine.tts.voxtream import voice as voices
 from engine.tts.voxtream.config import ModelConfig
 from engine.tts.voxtream.files.speaker_file import load_speaker_encoder
-from engine.tts.voxtream.speaker import voice as voices
-from engine.tts.voxtream.speaker.redimnet import mel_filters, random_speaker_encoder
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
 from tests.engine.tts.voxtream.small_model import speak
 
@@ -96,8 +97,8 @@ def test_who_speaks_is_told_from_what_was_recorded_and_codes_are_of_what_was_den
     air = np.zeros(RATE // 2, np.float32)
     noisy = np.concatenate([air, speech, air])
     noisy += np.random.default_rng(0).normal(0, 0.02, len(noisy)).astype(np.float32)
-    monkeypatch.setattr(voices, "denoiser", lambda: "half")
-    monkeypatch.setattr(voices, "denoised", lambda pcm, rate: pcm / 2)
+    monkeypatch.setattr(recording, "denoiser", lambda: "half")
+    monkeypatch.setattr(recording, "denoised", lambda pcm, rate: pcm / 2)
     ears: Any = Ears()
     assert voices.encode(noisy, RATE, ears, ears, "any").metadata["denoising"] == "half"
     loud, half = float(ears.speaker_of.std()), float(ears.codes_of.std())

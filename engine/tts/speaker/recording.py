@@ -1,4 +1,4 @@
-"""From a recording to a voice: denoised where it needs it, trimmed, checked, encoded once.
+"""From a recording to what voices are made of: denoised where it needs it, trimmed, checked.
 
 Invariant: a voice names the hash of its clip and of how it was made, so a changed clip or a changed
 way of making voices never passes for the old one.
@@ -7,6 +7,7 @@ way of making voices never passes for the old one.
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -19,10 +20,8 @@ from engine.audio.clips.clip import POOR_SNR_DB, Clip, snr_db
 from engine.audio.clips.denoise import denoised, denoiser
 from engine.audio.vad import SAMPLE_RATE as SPEECH_RATE
 from engine.audio.vad import Stretch, find_speech
-from engine.codec.mimi import SAMPLE_RATE, Mimi
 from engine.errors import InvalidInput, UnreadableClip
 from engine.tts.base import Pcm, Voice
-from engine.tts.voxtream.config import ModelConfig
 
 SHORTEST_S, LONGEST_S = 1, 20  # released; 3 to 10 s are best (VoXtream2, 3.2)
 LEAD_S: Final = 0.3  # kept before every stretch of speech, and behind the last one
@@ -38,57 +37,56 @@ class SpeakerEncoder(Protocol):
         ...
 
 
-def encode(pcm: Pcm, sample_rate: int, mimi: Mimi, speaker: SpeakerEncoder, model: str) -> Voice:
-    """A voice from mono samples. UnreadableClip with the reason when it cannot become one."""
+@dataclass(frozen=True)
+class Recording:
+    """The speech of a recording: as it was recorded, and denoised where it needed that; `about`
+    goes to the voice's metadata.
+    """
+
+    speech: Pcm
+    clean: Pcm
+    sample_rate: int
+    about: Mapping[str, str]
+
+    @property
+    def name(self) -> str:
+        """What a voice made of it is called at first."""
+        return f"clip-{self.about['clip_sha256'][:8]}"
+
+    @torch.inference_mode()
+    def speaker(self, encoder: SpeakerEncoder) -> npt.NDArray[np.float32]:
+        """Who speaks, of length 1. Told from what was recorded: noise suppression moves it."""
+        pcm = torch.from_numpy(resampled(self.speech, self.sample_rate, SPEECH_RATE))
+        vector: npt.NDArray[np.float32] = (
+            torch.nn.functional.normalize(encoder.embed(pcm), dim=0).float().cpu().numpy()
+        )
+        return vector
+
+
+def read(pcm: Pcm, sample_rate: int) -> Recording:
+    """The speech in mono samples. UnreadableClip says why no voice can be made of it."""
     _check(pcm, sample_rate)
     denoising = denoiser() if snr_db(Clip(pcm, sample_rate)) < POOR_SNR_DB else ""
     excerpt = pcm[: 3 * LONGEST_S * sample_rate]  # more than enough to find 20 s of speech in
-    speech = _speech(excerpt, sample_rate)
-    passages = _cut(excerpt, speech, sample_rate)
-    # As released: what is enhanced gives the codes, while who speaks is told from what was recorded
-    # (noise suppression moves the vector). Suppression hears the pauses too: they show it the room.
-    clean = _cut(denoised(excerpt, sample_rate), speech, sample_rate) if denoising else passages
-    codes = mimi.encode(torch.from_numpy(_resampled(clean, sample_rate, SAMPLE_RATE))[None, None])
-    with torch.inference_mode():
-        at_speech_rate = torch.from_numpy(_resampled(passages, sample_rate, SPEECH_RATE))
-        vector = torch.nn.functional.normalize(speaker.embed(at_speech_rate), dim=0)
+    parts = _speech(excerpt, sample_rate)
+    speech = _cut(excerpt, parts, sample_rate)
+    # Suppression hears the pauses too: they show it the room.
+    clean = _cut(denoised(excerpt, sample_rate), parts, sample_rate) if denoising else speech
     clip = hashlib.sha256(np.ascontiguousarray(pcm, dtype=np.float32).tobytes()).hexdigest()
-    return Voice(
-        name=f"clip-{clip[:8]}",
-        model=model,
-        tensors={
-            "codes": codes[0].cpu().numpy().astype(np.int16),
-            "speaker": vector.float().cpu().numpy(),
-        },
-        metadata={
-            "clip_sha256": clip,
-            "clip_rate": str(sample_rate),
-            "making": MAKING,
-            "denoising": denoising or "none",
-            "options_sha256": _options_hash(denoising),
-            "seconds": f"{len(passages) / sample_rate:.2f}",
-        },
-    )
-
-
-def checked_codes(voice: Voice, shape: ModelConfig) -> Tensor:
-    """The voice's codes [K, T], after checking that they are a prompt for a model of that shape."""
-    codes = _tensor(voice.tensors, "codes")
-    longest = shape.audio_window - 2  # a column more than frames, and one to speak in
-    good = codes.ndim == 2 and codes.shape[0] >= shape.codebooks and 2 <= codes.shape[1] <= longest
-    integers = np.issubdtype(codes.dtype, np.integer)
-    if not good or not integers or codes.min() < 0 or codes.max() >= shape.codes:
-        raise InvalidInput(
-            f"The voice '{voice.name}' holds codes of shape {list(codes.shape)}, expected "
-            f"{shape.codebooks} rows of 2 to {longest} codes from 0 to {shape.codes - 1}.",
-            hint="Make the voice again from its recording.",
-        )
-    return torch.from_numpy(codes[: shape.codebooks].astype(np.int64))
+    about = {
+        "clip_sha256": clip,
+        "clip_rate": str(sample_rate),
+        "making": MAKING,
+        "denoising": denoising or "none",
+        "options_sha256": _options_hash(denoising),
+        "seconds": f"{len(speech) / sample_rate:.2f}",
+    }
+    return Recording(speech, clean, sample_rate, about)
 
 
 def checked_speaker(voice: Voice, width: int) -> Tensor:
     """The voice's speaker vector [192], after checking it."""
-    vector = _tensor(voice.tensors, "speaker")
+    vector = tensor_of(voice.tensors, "speaker")
     if vector.shape != (width,) or not np.isfinite(vector).all():
         raise InvalidInput(
             f"The voice '{voice.name}' holds a speaker vector of shape {list(vector.shape)}, "
@@ -98,7 +96,7 @@ def checked_speaker(voice: Voice, width: int) -> Tensor:
     return torch.from_numpy(vector.astype(np.float32))
 
 
-def _tensor(tensors: Mapping[str, npt.NDArray[np.generic]], name: str) -> npt.NDArray[Any]:
+def tensor_of(tensors: Mapping[str, npt.NDArray[np.generic]], name: str) -> npt.NDArray[Any]:
     if name not in tensors:
         raise InvalidInput(
             f"The voice lacks '{name}'.", hint="Make the voice again from its recording."
@@ -128,7 +126,7 @@ def _options_hash(denoising: str) -> str:
 
 def _speech(pcm: Pcm, sample_rate: int) -> list[slice]:
     """Where the recording is no pause."""
-    stretches = find_speech(_resampled(pcm, sample_rate, SPEECH_RATE))
+    stretches = find_speech(resampled(pcm, sample_rate, SPEECH_RATE))
     parts = _widened(stretches, sample_rate, len(pcm))
     length = sum(part.stop - part.start for part in parts)
     if length < SHORTEST_S * sample_rate:
@@ -156,7 +154,7 @@ def _widened(stretches: tuple[Stretch, ...], sample_rate: int, length: int) -> l
     return slices
 
 
-def _resampled(pcm: Pcm, source: int, target: int) -> Pcm:
+def resampled(pcm: Pcm, source: int, target: int) -> Pcm:
     if source == target:
         return np.ascontiguousarray(pcm, dtype=np.float32)
     resampled: Pcm = soxr.resample(np.asarray(pcm, dtype=np.float32), source, target)

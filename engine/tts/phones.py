@@ -10,9 +10,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from engine.errors import ModelError
-from engine.tts.voxtream.config import BOS, EOS, MARKS, SILENCE, UNKNOWN
-from engine.tts.voxtream.files.limits import AGAIN, read_object
+from engine.tts.pack_files import AGAIN, read_object
 
+SILENCE, UNKNOWN, BOS, EOS = 120, 122, 123, 124  # phone ids; 122 also masks the prompt's phones
+MARKS = {".": 117, ",": 118, "?": 119, "!": 121}  # phone ids of punctuation
+VOCABULARY = 125  # ids, the special ones included
 _SPECIAL = frozenset((SILENCE, UNKNOWN, BOS, EOS, *MARKS.values()))
 # American English as espeak-ng 1.52 spells it, most frequent first. Only for weights that bring no
 # table of their own (random ones): the published table's order is not known here.

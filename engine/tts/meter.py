@@ -1,0 +1,23 @@
+"""How fast speech was: syllables per second over the last seconds of it."""
+
+from collections import deque
+
+
+class RateMeter:
+    """Syllables per second over the last `window` frames of speech."""
+
+    def __init__(self, window: int, frame_ms: int) -> None:
+        self._ended: deque[int] = deque()
+        self._window = window
+        self._frame_ms = frame_ms
+        self._any = False
+
+    def observe(self, syllables: int) -> float | None:
+        """Count a frame in which `syllables` ended. None before the first syllable ever ended."""
+        self._ended.append(syllables)
+        if len(self._ended) > self._window:
+            self._ended.popleft()
+        self._any = self._any or syllables > 0
+        if not self._any:
+            return None
+        return sum(self._ended) * 1000 / (len(self._ended) * self._frame_ms)

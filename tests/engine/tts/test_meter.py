@@ -1,0 +1,14 @@
+"""The meter of a rate."""
+
+import pytest
+
+from engine.tts.meter import RateMeter
+
+
+def test_the_meter_counts_syllables_over_its_window() -> None:
+    meter = RateMeter(window=10, frame_ms=80)
+    assert meter.observe(0) is None
+    assert meter.observe(1) == pytest.approx(1 / 0.16)
+    for _ in range(20):
+        rate = meter.observe(0)
+    assert rate == 0.0
