@@ -114,11 +114,18 @@ class SpectralEncoder(StreamingContainer):
 
 
 class Columns(StreamingContainer):
-    """What decoders share: latents [B, D, T] at 25 Hz -> columns [B, UPSAMPLING T, D] at 100 Hz."""
+    """What decoders share: latents [B, D, T] at 25 Hz -> columns [B, 4 T, D] at 100 Hz; or other
+    values [B, entry, T] at another rate, of which each makes `factor` columns.
+    """
 
-    def __init__(self, width: int, blocks: int) -> None:
+    def __init__(
+        self, width: int, blocks: int, entry: int | None = None, factor: int = UPSAMPLING
+    ) -> None:
+        """`entry` None: what enters is as wide as the columns."""
         super().__init__()
-        self.up = StreamingConvTranspose1d(width, width, 2 * UPSAMPLING, UPSAMPLING, causal=True)
+        self.up = StreamingConvTranspose1d(
+            width if entry is None else entry, width, 2 * factor, factor, causal=True
+        )
         self.blocks = nn.ModuleList(ConvNext(width) for _ in range(blocks))
         self.norm = nn.LayerNorm(width)
 

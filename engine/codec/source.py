@@ -19,6 +19,7 @@ from engine.codec.small_parts import (
     HOP,
     LARGEST_LOG,
     SAMPLE_RATE,
+    UPSAMPLING,
     Columns,
     Frames,
     OverlapAdd,
@@ -110,10 +111,12 @@ class Source(StreamingModule[_SourceState]):
 
 
 class SourceDecoder(Columns):
-    """Latents [B, D, T] at 25 Hz -> samples [B, 1, 960 T]."""
+    """Latents [B, D, T] at 25 Hz -> samples [B, 1, 960 T]; see Columns for other entries."""
 
-    def __init__(self, width: int, blocks: int) -> None:
-        super().__init__(width, blocks)
+    def __init__(
+        self, width: int, blocks: int, entry: int | None = None, factor: int = UPSAMPLING
+    ) -> None:
+        super().__init__(width, blocks, entry, factor)
         self.leave = nn.Linear(width, 1 + PULSE_BANDS + NOISE_BANDS)
         with torch.no_grad():
             self.leave.bias.fill_(FIRST_LOG)[0] = 0.0

@@ -1,0 +1,110 @@
+"""From what an acoustic model says, column by column, to samples: the source decoder of the small
+codec behind another entry.
+
+The entry takes spectra (mel) or the vectors of a single codebook, 50 columns a second each; that of
+the codes is in `small`. So the systems differ in what they predict and not in how it sounds.
+Invariant: a stream is a value of its own; a vocoder holds no state between two calls.
+"""
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+from torch import Tensor
+
+from engine.codec.mimi import MimiStream
+from engine.codec.products import quicken
+from engine.codec.source import SourceDecoder
+from engine.errors import ModelError
+from engine.nn.finite import not_finite
+from engine.nn.packed.quantise import Precision
+from engine.typed_values import build, json_object
+
+FACTOR: Final = 2  # columns at 100 Hz of one that enters
+CONFIG_KEY: Final = "config"
+AGAIN: Final = "Make the pack again."
+_LARGEST: Final = {"entry": 2048, "width": 2048, "blocks": 32}
+
+
+@dataclass(frozen=True)
+class VocoderConfig:
+    """`entry` values a column; `blocks` ConvNeXt blocks of `width`."""
+
+    entry: int
+    width: int = 256
+    blocks: int = 6
+
+
+class Vocoder:
+    """Opens streams on one decoder. Used from one thread at a time."""
+
+    def __init__(self, decoder: SourceDecoder) -> None:
+        quicken(decoder, Precision.FLOAT)
+        self._decoder: Any = decoder  # moshi's streaming modules have no types
+
+    @torch.inference_mode()
+    def open(self) -> "VocoderStream":
+        """A fresh stream without any past, as if only silence had come before."""
+        with self._decoder.streaming(1):
+            return VocoderStream(self._decoder, MimiStream(self._decoder.get_streaming_state()))
+
+
+class VocoderStream:
+    """Where one utterance stands."""
+
+    def __init__(self, decoder: Any, stream: MimiStream) -> None:
+        self._decoder = decoder
+        self._stream = stream
+
+    @torch.inference_mode()
+    def decode(self, columns: Tensor) -> Tensor:
+        """The next columns [T, entry] -> their samples [480 T]."""
+        self._decoder.set_streaming_state(self._stream.states)
+        try:
+            pcm: Tensor = self._decoder(columns.t()[None])
+        finally:
+            self._decoder.set_streaming_state(dict.fromkeys(self._stream.states))
+        return pcm[0, 0]
+
+
+def fresh_decoder(config: VocoderConfig) -> SourceDecoder:
+    """The network with first weights, in training mode."""
+    return SourceDecoder(config.width, config.blocks, config.entry, FACTOR)
+
+
+def metadata(config: VocoderConfig) -> dict[str, str]:
+    """What the safetensors file must carry beside the tensors."""
+    return {CONFIG_KEY: json.dumps(asdict(config))}
+
+
+def load_vocoder(file: Path, entry: int) -> Vocoder:
+    """Read a vocoder that training exported, for columns of `entry` values. ModelError says what
+    is wrong with the file.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    if not file.is_file():
+        raise ModelError(f"The vocoder {file} is not there.", hint=AGAIN)
+    try:
+        with safe_open(str(file), framework="pt") as handle:  # type: ignore[no-untyped-call]
+            about: dict[str, str] = handle.metadata() or {}
+            tensors = {name: handle.get_tensor(name).float() for name in handle.keys()}  # noqa: SIM118
+        decoder = fresh_decoder(_config(about.get(CONFIG_KEY, ""), entry))
+        decoder.load_state_dict(tensors)
+    except (OSError, SafetensorError, ValueError, RuntimeError) as error:
+        raise ModelError(f"The vocoder {file} cannot be used: {error}", hint=AGAIN) from error
+    if key := not_finite(tensors.items()):
+        raise ModelError(f"The vocoder {file}: '{key}' holds NaN or infinity.", hint=AGAIN)
+    return Vocoder(decoder.eval().requires_grad_(requires_grad=False))
+
+
+def _config(text: str, entry: int) -> VocoderConfig:
+    """ValueError when a file carries no shape of ours, or is for other columns."""
+    config = build(VocoderConfig, json_object(text))
+    if config.entry != entry:
+        raise ValueError(f"it is for columns of {config.entry} values, not {entry}")
+    if any(not 0 < getattr(config, name) <= most for name, most in _LARGEST.items()):
+        raise ValueError(f"a shape of {config}")
+    return config

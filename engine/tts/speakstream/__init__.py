@@ -1,0 +1,1 @@
+"""SpeakStream: words and their speech taking turns in one sequence."""

@@ -1,0 +1,72 @@
+"""SpeakStream's one network: a causal transformer over words and dMel frames (III-A, III-B).
+
+A position is an id of the text, or COLUMNS columns of the spectrum as levels. Every level of the
+next position is predicted from one hidden vector, each for itself, and so is whether the segment
+ends here: with one logit of its own instead of an end level in every band (ours).
+Invariant: forward never writes to the module; what a sequence remembers is the cache passed in.
+"""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from engine.codec.mel import BANDS, LEVELS
+from engine.nn.cache import KvCache
+from engine.nn.transformer import Embedding, Linear, RotaryTable, Transformer
+from engine.tts.speakstream.config import BEGIN, BINS, COLUMNS, SPEAKER, Shape
+
+
+class Predicted(NamedTuple):
+    """What follows positions [B, T]: logits of the levels [B, T, COLUMNS, BANDS, LEVELS], and of
+    the segment's end behind it [B, T].
+    """
+
+    levels: Tensor
+    end: Tensor
+
+
+class SpeakStreamModel(nn.Module):
+    """The weights."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        self.shape = shape
+        width = shape.stack.width
+        self.text = Embedding(shape.vocabulary, width)
+        self.speaker = Linear(shape.speaker_width, width)
+        # Every band has rows of its own for its levels and for LOST; both columns share them.
+        self.level = Embedding(BANDS * (LEVELS + 1), shape.level_width)
+        self.enter = Linear(BINS * shape.level_width, width)
+        self.stack = Transformer(shape.stack)
+        self.leave = Linear(width, BINS * LEVELS)
+        self.end = Linear(width, 1)
+
+    def read(self, ids: Tensor, speaker: Tensor) -> Tensor:
+        """Positions of text ids [B, T], the speaker's vector [B, S] in those that carry it."""
+        carries = (ids == SPEAKER) | (ids == BEGIN)
+        x: Tensor = self.text(ids) + carries[..., None] * self.speaker(speaker)[:, None]
+        return x
+
+    def hear(self, levels: Tensor) -> Tensor:
+        """Positions of levels [B, T, COLUMNS, BANDS] -> [B, T, D]."""
+        rows = torch.arange(BANDS, device=levels.device) * (LEVELS + 1)
+        embedded = self.level(levels + rows).flatten(-3)  # [B, T, BINS * level_width]
+        x: Tensor = self.enter(embedded)
+        return x
+
+    def predict(self, hidden: Tensor) -> Predicted:
+        """From hidden [B, T, D]."""
+        levels = self.leave(hidden).unflatten(-1, (COLUMNS, BANDS, LEVELS))
+        return Predicted(levels, self.end(hidden)[..., 0])
+
+    def step(self, x: Tensor, rotary: RotaryTable, cache: KvCache) -> Tensor:
+        """New positions [1, T, D] behind the cache's -> hidden [1, D] of the last one."""
+        start, length = cache.length, x.shape[1]
+        mask = None
+        if length > 1:
+            mask = torch.ones(length, start + length, dtype=torch.bool).tril(start)
+        hidden = self.stack(x, rotary.slice(start, start + length), cache, mask)
+        cache.advance(length)
+        last: Tensor = hidden[:, -1]
+        return last

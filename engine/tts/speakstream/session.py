@@ -1,0 +1,256 @@
+"""One utterance: m words are read, the first n of them are spoken, and so on to the end.
+
+The end of a segment is drawn by the network, and that is all the alignment there is: a segment's
+first sample is its first word's onset.
+Invariant: all state is here; closing the session frees it, and no other session sees it.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Final, Self
+
+import torch
+from torch import Tensor
+
+from engine.codec.mel import COLUMN, COLUMN_RATE, Levels
+from engine.codec.vocoder import Vocoder
+from engine.errors import InvalidInput
+from engine.nn.cache import KvCache
+from engine.nn.sampling import race_noise
+from engine.nn.transformer import RotaryTable
+from engine.text.phonemes import Espeak, WordPhonemizer
+from engine.tts.base import AudioFrame, Finished, Onset, RateRange, Starved, Step
+from engine.tts.meter import RateMeter
+from engine.tts.pacing import PLAIN, paced
+from engine.tts.phones import PhoneTable
+from engine.tts.speakstream.config import BINS, COLUMNS, END, SPEAKER, Generation
+from engine.tts.speakstream.model import SpeakStreamModel
+from engine.tts.speakstream.script import Script, block
+from engine.tts.speakstream.tempo import (
+    FASTEST_RATE,
+    SLOWEST_RATE,
+    Tempo,
+    clamped,
+    step_for,
+)
+from engine.tts.speakstream.windows import Window, window
+from engine.tts.words import Words
+
+METER_COLUMNS: Final = 3 * COLUMN_RATE
+_CPU: Final = torch.device("cpu")
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What all sessions of a model share and none may change."""
+
+    generation: Generation
+    model: SpeakStreamModel
+    levels: Levels
+    vocoder: Vocoder
+    table: PhoneTable
+    espeak: Espeak
+    rotary: RotaryTable
+
+    @property
+    def rates(self) -> RateRange:
+        """What resampling the spectrum can reach."""
+        pace = self.generation.pace
+        return RateRange(SLOWEST_RATE * pace, FASTEST_RATE * pace)
+
+
+class SpeakStreamSession:
+    """A TtsSession. Not thread-safe; several sessions of one model may be stepped in turn."""
+
+    def __init__(self, machine: Machine, speaker: Tensor, seed: int) -> None:
+        """`speaker`: the voice's vector [S]."""
+        self.rate: float | None = None
+        self._machine = machine
+        self._speaker = speaker[None]
+        self._words = Words()
+        self._phonemizer = WordPhonemizer(machine.espeak)
+        self._script = Script(machine.table)
+        self._script_ended = False
+        self._segment: Window | None = None  # that is spoken; None = between two
+        self._next = 0  # word that the next segment begins with
+        self._cache = KvCache(machine.model.shape.stack, 1, _CPU, torch.float32)
+        self._hidden = torch.zeros(0)  # [1, D], what the next position is predicted from
+        self._unheard: Tensor | None = None  # levels that sounded and are not in the cache yet
+        self._segment_length = self._passage = 0  # positions so far
+        self._tempo = Tempo()
+        self._wave = machine.vocoder.open()
+        self._begun: list[int] = []  # words that begin with the next sample
+        self._syllables = self._own_syllables = 0  # that ended since the last column
+        self._meter = RateMeter(METER_COLUMNS, 1000 // COLUMN_RATE)
+        self._own_meter = RateMeter(METER_COLUMNS, 1000 // COLUMN_RATE)  # before the tempo
+        self._own_rate: float | None = None
+        self._generator = torch.Generator().manual_seed(seed)
+        self._sample = 0
+        self._finished = False
+
+    # ------------------------------------------------------------------ text
+
+    def push_word(self, text: str, pace: float = PLAIN) -> None:
+        self._words.push(text, pace)
+
+    def end_input(self) -> None:
+        self._words.ended = True
+
+    # ------------------------------------------------------------------ step
+
+    @torch.inference_mode()
+    def step(self) -> Step:
+        while not self._finished:
+            if self._segment is None:
+                part = self._next_window()
+                if part is not None:
+                    self._begin(part)
+                elif not self._script_ended:
+                    return Starved()
+                else:
+                    self._finished = True
+                    if self._script.trailing:
+                        return self._silence()
+            elif not self._ends_here():
+                frame = self._sounding(self._position())
+                if frame is not None:
+                    return frame
+        return Finished()
+
+    def _next_window(self) -> Window | None:
+        """The next window once its words are known; takes up as many words as that needs."""
+        script, generation = self._script, self._machine.generation
+        while True:
+            known, ended = len(script.words), self._script_ended
+            part = window(self._next, generation.window, generation.hop, known, ended=ended)
+            if part is not None or ended:
+                return part
+            if self._words:
+                ready = self._phonemizer.push(self._words.take())
+            elif self._words.ended:
+                ready = self._phonemizer.finish()
+                self._script_ended = True
+            else:
+                return None
+            for word in ready:
+                script.add(word)
+
+    def _begin(self, part: Window) -> None:
+        """Read a window's words."""
+        words, opening = self._script.words, END
+        if self._is_passage_over():
+            self._cache.restart()
+            self._passage, opening = 0, SPEAKER
+        ids = torch.tensor([block(words, part, opening=opening)])
+        self._hear(self._machine.model.read(ids, self._speaker))
+        self._segment, self._segment_length, self._next = part, 0, part.spoken
+        self._begun += range(words[part.first].first, words[part.spoken - 1].last + 1)
+
+    def _is_passage_over(self) -> bool:
+        """Whether what follows begins anew: a small network wears out over a long text."""
+        if not self._cache.length:
+            return True
+        generation = self._machine.generation
+        sentence_ended = self._script.words[self._next - 1].ends_sentence
+        return self._passage >= generation.longest_passage or (
+            sentence_ended and self._passage >= generation.passage
+        )
+
+    def _ends_here(self) -> bool:
+        """Hear what sounded last; whether the segment is over with it."""
+        if self._unheard is None:
+            return False
+        model, part = self._machine.model, self._segment
+        assert part is not None
+        self._hear(model.hear(self._unheard))
+        self._unheard = None
+        longest = self._machine.generation.longest_word * (part.spoken - part.first)
+        if float(model.end(self._hidden)) <= 0 and self._segment_length < longest:
+            return False
+        words = self._script.words[part.first : part.spoken]
+        syllables = sum(word.syllables for word in words)
+        self._syllables += syllables
+        self._own_syllables += syllables
+        self._segment = None
+        return True
+
+    def _hear(self, x: Tensor) -> None:
+        """Put positions [1, T, D] behind the others."""
+        machine = self._machine
+        self._hidden = machine.model.step(x, machine.rotary, self._cache)
+
+    def _position(self) -> Tensor:
+        """The next columns [COLUMNS, BANDS] of the spectrum: the mean of what may follow. What the
+        network hears of them is the levels that were drawn.
+        """
+        machine = self._machine
+        logits = machine.model.predict(self._hidden[:, None]).levels  # [1, 1, C, BANDS, LEVELS]
+        self._unheard = self._drawn(logits)
+        self._segment_length += 1
+        self._passage += 1
+        return machine.levels.expected(logits[0, 0])
+
+    def _drawn(self, logits: Tensor) -> Tensor:
+        temperature = self._machine.generation.temperature
+        if not temperature:
+            return logits.argmax(-1)
+        chances = (logits / temperature).softmax(-1)
+        noise = race_noise(BINS * logits.shape[-1], self._generator)
+        return (chances / noise.view_as(chances)).argmax(-1)
+
+    # ----------------------------------------------------------------- sound
+
+    def _sounding(self, columns: Tensor) -> AudioFrame | None:
+        """Columns at the tempo wanted; None when none of them is due yet."""
+        due = list(self._tempo.push(columns, self._tempo_step()))
+        for _ in columns:
+            self._own_rate = self._own_meter.observe(self._own_syllables)
+            self._own_syllables = 0
+        if not due:
+            return None
+        pcm = self._wave.decode(torch.stack(due)).clamp(-1, 1)
+        for _ in due:
+            rate = self._meter.observe(self._syllables)
+            self._syllables = 0
+        return self._frame(pcm, rate)
+
+    def _tempo_step(self) -> float:
+        part, machine = self._segment, self._machine
+        assert part is not None
+        pace = self._words.paces[self._script.words[part.first].last]
+        if self.rate is None:
+            return clamped(pace)
+        if not math.isfinite(self.rate):
+            raise InvalidInput(f"A speaking rate of {self.rate} cannot be spoken.")
+        limits = machine.rates
+        rate = min(max(self.rate, limits.lowest), limits.highest)
+        return step_for(paced(rate, pace), machine.generation.pace, self._own_rate)
+
+    def _silence(self) -> AudioFrame:
+        """A silent frame in which the last words without a sound have their place."""
+        self._begun += self._script.trailing
+        return self._frame(torch.zeros(COLUMNS * COLUMN), None)
+
+    def _frame(self, pcm: Tensor, rate: float | None) -> AudioFrame:
+        onsets = tuple(Onset(word, self._sample) for word in self._begun)
+        frame = AudioFrame(pcm.numpy(), self._sample, onsets, rate)
+        self._begun = []
+        self._sample += len(pcm)
+        return frame
+
+    def rewind(self, sample: int) -> int | None:
+        """Nothing: a rate is heard as soon as what is played already is over."""
+        return None
+
+    # ----------------------------------------------------------------- close
+
+    def close(self) -> None:
+        self._finished = True
+        self._words.clear()
+        self._cache.restart()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

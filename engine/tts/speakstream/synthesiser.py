@@ -1,0 +1,71 @@
+"""SpeakStream behind the seam every synthesiser stands behind.
+
+The paper has one voice; here a speaker's vector goes into every begin mark (ours), so any recording
+becomes a voice and needs no text.
+Invariant: weights are loaded once and never change; what a session changes is its own.
+"""
+
+from dataclasses import replace
+from typing import Final
+
+from engine.codec.small_parts import SAMPLE_RATE
+from engine.errors import InvalidInput
+from engine.tts.base import Pcm, TtsInfo, Voice
+from engine.tts.speaker import recording as recordings
+from engine.tts.speaker.recording import MAKING, SpeakerEncoder, checked_speaker
+from engine.tts.speakstream.config import NAME
+from engine.tts.speakstream.session import Machine, SpeakStreamSession
+
+REHEARSED: Final = ("One", "two", "three", "four.")
+
+
+class SpeakStreamSynthesiser:
+    """A TtsModel. Used from one thread; its sessions may be stepped in any order."""
+
+    def __init__(
+        self,
+        machine: Machine,
+        speaker: SpeakerEncoder,
+        own_voices: tuple[Voice, ...],
+        name: str = NAME,
+    ) -> None:
+        self._machine = machine
+        self._speaker = speaker
+        self._voices = own_voices
+        self.info = TtsInfo(name, SAMPLE_RATE, machine.rates, can_clone=True, making=MAKING)
+
+    def voices(self) -> tuple[Voice, ...]:
+        return self._voices
+
+    def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
+        """A voice from mono samples of 1 s or more (UnreadableClip says why not)."""
+        recording = recordings.read(pcm, sample_rate)
+        tensors = {"speaker": recording.speaker(self._speaker)}
+        return Voice(recording.name, self.info.voice_model, tensors, recording.about)
+
+    def warm(self, voice: Voice) -> None:
+        """Say a word to nobody, because a library's first call costs more."""
+        with self.open(voice, seed=0) as session:
+            for word in REHEARSED:
+                session.push_word(word)
+            session.step()
+
+    def open(self, voice: Voice, *, seed: int) -> SpeakStreamSession:
+        if voice.model != self.info.voice_model:
+            raise InvalidInput(
+                f"The voice '{voice.name}' was made for '{voice.model}'.",
+                hint="Choose a voice of this synthesiser, or add the recording again.",
+            )
+        speaker = checked_speaker(voice, self._machine.model.shape.speaker_width)
+        return SpeakStreamSession(self._machine, speaker, seed)
+
+    def with_window(self, size: int) -> "SpeakStreamSynthesiser":
+        """The same weights with `size` words known of the one that is spoken: the paper's m, how
+        soon it speaks against how well.
+        """
+        machine = self._machine
+        machine = replace(machine, generation=replace(machine.generation, window=size))
+        return SpeakStreamSynthesiser(machine, self._speaker, self._voices, self.info.name)
+
+    def close(self) -> None:
+        """Nothing is held that outlives the model."""

@@ -1,0 +1,68 @@
+"""The vocoder: piece by piece equals all at once, streams do not mix, bad files are refused."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from engine.codec.mel import BANDS, COLUMN
+from engine.codec.vocoder import (
+    Vocoder,
+    VocoderConfig,
+    fresh_decoder,
+    load_vocoder,
+    metadata,
+)
+from engine.errors import ModelError
+
+ROUNDING = 1e-3  # of the pitch, summed up to a phase
+CONFIG = VocoderConfig(BANDS, width=32, blocks=1)
+
+
+@pytest.fixture(scope="module")
+def vocoder() -> Vocoder:
+    torch.manual_seed(1)
+    return Vocoder(fresh_decoder(CONFIG).eval().requires_grad_(requires_grad=False))
+
+
+def columns(count: int) -> torch.Tensor:
+    return torch.randn(count, BANDS, generator=torch.Generator().manual_seed(2))
+
+
+@pytest.mark.parametrize("pieces", [(1,) * 12, (2, 1, 4, 5), (7, 5)])
+def test_piece_by_piece_equals_all_at_once(vocoder: Vocoder, pieces: tuple[int, ...]) -> None:
+    spectrum = columns(12)
+    whole = vocoder.open().decode(spectrum)
+    assert whole.shape == (12 * COLUMN,)
+    stream = vocoder.open()
+    made = torch.cat([stream.decode(piece) for piece in spectrum.split(list(pieces))])
+    assert torch.allclose(made, whole, atol=ROUNDING)
+
+
+def test_streams_do_not_disturb_each_other(vocoder: Vocoder) -> None:
+    spectrum = columns(8)
+    alone = vocoder.open().decode(spectrum)
+    one, other = vocoder.open(), vocoder.open()
+    made = []
+    for piece in spectrum.split(2):
+        made.append(one.decode(piece))
+        other.decode(-piece)
+    assert torch.allclose(torch.cat(made), alone, atol=ROUNDING)
+
+
+def test_a_file_is_read_whole_or_refused(tmp_path: Path) -> None:
+    file = tmp_path / "vocoder.safetensors"
+    with pytest.raises(ModelError, match="is not there"):
+        load_vocoder(file, BANDS)
+    weights = fresh_decoder(CONFIG).state_dict()
+    save_file(weights, file, metadata(CONFIG))
+    load_vocoder(file, BANDS)
+    with pytest.raises(ModelError, match="columns of 80 values, not 128"):
+        load_vocoder(file, 128)
+    save_file({**weights, "leave.bias": weights["leave.bias"] * torch.nan}, file, metadata(CONFIG))
+    with pytest.raises(ModelError, match="NaN"):
+        load_vocoder(file, BANDS)
+    save_file(weights, file, metadata(VocoderConfig(BANDS, width=0)))
+    with pytest.raises(ModelError, match="cannot be used"):
+        load_vocoder(file, BANDS)

@@ -1,0 +1,110 @@
+"""A session against a slow loop that knows nothing of it: no cache, no queue, no pieces. All words
+are there at once, and the whole sequence is computed anew for every position.
+"""
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from engine.codec.mel import BANDS, LEVELS, Levels
+from engine.nn.transformer import rope_frequencies
+from engine.text.phonemes import Espeak, WordPhonemizer
+from engine.tts.phones import MARKS, own_ids
+from engine.tts.speakstream.model import SpeakStreamModel
+from tests.engine.tts import laws
+from tests.engine.tts.speakstream.small_model import GENERATION, SHAPE, small
+
+WORDS = ("The", "old", "boat", "left", "the", "harbour", "at", "seven,", "and", "nobody", "saw.")
+WORD_MARK, SPEAKER, BEGIN, END = 120, 122, 123, 124
+
+
+def hidden_of(model: SpeakStreamModel, rows: list[Tensor]) -> Tensor:
+    """The last position's hidden vector, written out from Llama's papers."""
+    weights = dict(model.named_parameters())
+    config = SHAPE.stack
+    width = config.width // config.heads
+    x = torch.stack(rows)  # [T, D]
+    count = len(x)
+    angles = torch.arange(count)[:, None] * rope_frequencies(width)
+    turn = torch.polar(torch.ones_like(angles), angles)  # [T, width / 2]
+    hidden_above = torch.full((count, count), -torch.inf).triu(1)
+
+    def norm(x: Tensor, scale: Tensor) -> Tensor:
+        return x * (x.square().mean(-1, keepdim=True) + 1e-5).rsqrt() * scale
+
+    def turned(x: Tensor) -> Tensor:
+        return torch.view_as_real(torch.view_as_complex(x.view(count, -1, 2)) * turn).flatten(1)
+
+    for layer in range(config.layers):
+        part = {k: v for k, v in weights.items() if k.startswith(f"stack.layers.{layer}.")}
+        of = {key.split(".", 3)[3]: value for key, value in part.items()}
+        inner = norm(x, of["attention_norm.scale"]) @ of["attention.qkv.weight"].t()
+        parts = inner.split(width, dim=1)
+        queries, rest = parts[: config.heads], parts[config.heads :]
+        keys, values = rest[: config.kv_heads], rest[config.kv_heads :]
+        heads = []
+        for number, query in enumerate(queries):
+            group = number * config.kv_heads // config.heads
+            scores = turned(query) @ turned(keys[group]).t() / width**0.5 + hidden_above
+            heads.append(scores.softmax(-1) @ values[group])
+        x = x + torch.cat(heads, dim=1) @ of["attention.output.weight"].t()
+        gate, up = (norm(x, of["mlp_norm.scale"]) @ of["mlp.gate_up.weight"].t()).chunk(2, 1)
+        x = x + (functional.silu(gate) * up) @ of["mlp.down.weight"].t()
+    return norm(x, weights["stack.norm.scale"])[-1]
+
+
+def spoken_slowly(model: SpeakStreamModel, speaker: Tensor) -> tuple[Tensor, list[int]]:
+    """Columns of the spectrum [T, BANDS], and the column at which every word begins."""
+    weights = dict(model.named_parameters())
+    ids, scale = own_ids(), Levels(-6.0, 2.0)
+    phonemizer = WordPhonemizer(Espeak())
+    phoned = [word for text in WORDS for word in phonemizer.push(text)] + phonemizer.finish()
+    texts = [
+        [ids[phone] for phone in word.phones] + [MARKS[mark] for mark in word.mark]
+        for word in phoned
+    ]
+    who = weights["speaker.weight"] @ speaker
+    table = weights["level.weight"].view(BANDS, LEVELS + 1, -1)
+    rows: list[Tensor] = []
+    columns: list[Tensor] = []
+    begins: list[int] = []
+    spoken = 0  # positions of the passage
+    for number in range(len(texts)):
+        over = number > 0 and texts[number - 1][-1] == MARKS["."] and spoken >= GENERATION.passage
+        if number == 0 or over or spoken >= GENERATION.longest_passage:
+            rows, spoken = [weights["text.weight"][SPEAKER] + who], 0
+        else:
+            rows.append(weights["text.weight"][END])
+        for text in texts[number : number + GENERATION.window]:
+            rows += [weights["text.weight"][each] for each in [*text, WORD_MARK]]
+        rows.append(weights["text.weight"][BEGIN] + who)
+        begins.append(len(columns))
+        for _ in range(GENERATION.longest_word):
+            hidden = hidden_of(model, rows)
+            logits = (weights["leave.weight"] @ hidden).view(2, BANDS, LEVELS)
+            mean = logits.softmax(-1) @ torch.arange(LEVELS).float()
+            columns += list(scale.lowest + mean * scale.step)
+            best = logits.argmax(-1)
+            heard = torch.cat([table[torch.arange(BANDS), best[n]].flatten() for n in (0, 1)])
+            rows.append(weights["enter.weight"] @ heard)
+            spoken += 1
+            if float(weights["end.weight"][0] @ hidden_of(model, rows)) > 0:
+                break
+    return torch.stack(columns), begins
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_session_says_what_the_slow_loop_says(seed: int) -> None:
+    synthesiser = small(seed=seed)
+    machine = synthesiser._machine
+    speaker = torch.from_numpy(synthesiser.voices()[0].tensors["speaker"])
+    with torch.inference_mode():
+        columns, begins = spoken_slowly(machine.model, speaker)
+        # The vocoder has a test of its own; it is given the same pieces here.
+        wave = machine.vocoder.open()
+        pcm = torch.cat([wave.decode(pair) for pair in columns.split(2)]).clamp(-1, 1).numpy()
+    utterance = laws.say(synthesiser, [[word] for word in WORDS])
+    assert [onset.sample for onset in utterance.onsets] == [480 * place for place in begins]
+    assert np.allclose(utterance.pcm, pcm, atol=2e-3)
