@@ -1,1 +1,1 @@
-"""The window and the command line; sees nothing of the engine but engine.api."""
+"""The window and the command line; of the engine they use only engine.api."""

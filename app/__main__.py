@@ -1,7 +1,6 @@
-"""Start-up, told as a story: read the arguments and the settings, then open the window, or do one
-thing on the command line.
+"""Start-up: read the arguments and the settings, then open the window or run one command.
 
-Invariant: nothing heavy is imported before it is known to be needed.
+Invariant: nothing large is imported before it is known to be needed.
 """
 
 import os
@@ -26,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _main(words: Sequence[str]) -> int:
-    """All that is more than one message to the Rubato that runs."""
+    """Everything except a single message to the running Rubato."""
     import logging
 
     from app.command import cli
@@ -44,7 +43,7 @@ def _main(words: Sequence[str]) -> int:
     try:
         status = order.run()
         sys.stdout.flush()
-    except BrokenPipeError:  # who reads has enough, as in `rubato models | head`
+    except BrokenPipeError:  # the reader has closed the pipe, as in `rubato models | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except EngineError as error:
@@ -58,7 +57,7 @@ def _main(words: Sequence[str]) -> int:
 
 
 def start() -> None:
-    """The program itself: run, and leave even when a library will not let go of its thread."""
+    """The program itself: run, and exit even when a library does not release its thread."""
     status = main()
     others = (thread for thread in threading.enumerate() if thread is not threading.main_thread())
     for thread in others:

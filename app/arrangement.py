@@ -1,4 +1,4 @@
-"""Where the parts of the window stand: side by side in a wide one, on top of each other else.
+"""Where the parts of the window are: side by side in a wide one, otherwise on top of each other.
 
 Invariant: the parts are the same in both; in a narrow window the shelf, or the panel of
 conversations, takes the place of the conversation, and the composer stays.
@@ -16,16 +16,16 @@ from app.look.measure import Measured
 from app.shelf import Shelf
 from app.stage.panel import Stage
 
-_SIDE_FROM = 2.4  # widths of the side column that a window has, where the column has room
+_SIDE_FROM = 2.4  # a window this many times as wide as the side column has room for it
 _SIDE_WIDTH = 340  # logical pixels at least
-_SIDE_LINES = 21  # heights of a line: the column grows with the text
+_SIDE_LINES = 21  # in line heights: the column grows with the text
 _TALLEST_STAGE = 470  # the orb, its word and the rate belong together
 _NO_LIMIT = 16_777_215  # Qt's
 
 
 @dataclass(frozen=True)
 class Furniture:
-    """What stands in a window; of `pages` one at a time, with `panel` beside it when open."""
+    """The parts of a window: one of `pages` at a time, with `panel` beside it when that is open."""
 
     header: Header
     banner: QWidget
@@ -68,7 +68,7 @@ class Arrangement:
 
     @property
     def hides_pages(self) -> bool:
-        """Whether the panel is in the place of the page."""
+        """Whether the panel takes the place of the page."""
         return self._beside.hides_pages
 
     def fit(self, width: int) -> None:

@@ -22,7 +22,7 @@ Emit = Callable[[Event], None]
 
 
 class EngineLike(Protocol):
-    """What the bridge needs of an engine."""
+    """What the bridge needs from an engine."""
 
     def start(self) -> None: ...
 
@@ -32,7 +32,7 @@ class EngineLike(Protocol):
 
 
 class Bridge(QObject):
-    """Relays; knows nothing about what is said.
+    """Relays messages without knowing their content.
 
     Signals:
         arrived(Event): from the engine; emitted on engine threads, connect queued.
@@ -74,7 +74,7 @@ class Bridge(QObject):
             self._engine.start()
         except EngineError as error:
             self.arrived.emit(Failed(error.code, error.message, error.hint))
-        except Exception:  # the top of a thread: whatever happened, the window must hear of it
+        except Exception:  # the top of a thread: whatever happened, the window must be told
             logger.exception("engine did not start")
             self.arrived.emit(
                 Failed(

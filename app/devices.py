@@ -1,7 +1,7 @@
 """The menus that choose microphone and loudspeaker.
 
-Invariant: they list what the engine last said exists, with the system's default first; choosing
-posts a ChangeSetting and nothing else.
+Invariant: they list the devices that the engine reported last, with the system's default first;
+choosing posts a ChangeSetting and nothing else.
 """
 
 from PySide6.QtGui import QActionGroup

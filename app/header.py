@@ -1,7 +1,7 @@
-"""The row on top: the conversations, the name, whether it records or keeps nothing, hands-free,
-volume, and buttons for the rest.
+"""The row on top: conversations, name, the signs for recording and for a private conversation,
+hands-free, volume, and buttons for the rest.
 
-Invariant: what the engine says of hands-free and volume is shown without being posted back.
+Invariant: when the engine reports hands-free and volume, they are shown but not posted back.
 """
 
 from PySide6.QtCore import QSignalBlocker, Qt
@@ -69,8 +69,8 @@ class Header(QWidget):
 
     @property
     def next_mode(self) -> Mode:
-        """What the theme button leads to: always another look. Following the system, which may
-        look as before, is in the settings.
+        """The mode after a click on the theme button: always a different look. "Follow the system",
+        which may look the same, is in the settings.
         """
         return Mode.LIGHT if self._theme.is_dark else Mode.DARK
 
@@ -103,7 +103,7 @@ class Header(QWidget):
         self._show_muted()
 
     def be_compact(self, on: bool) -> None:
-        """In a narrow window: what is also in the settings goes, the panel's button comes."""
+        """In a narrow window, hide what is also in the settings and show the panel's button."""
         for widget in (self.mute, self.volume, self.theme_button):
             widget.setVisible(not on)
         self.details.setVisible(on)
@@ -111,8 +111,8 @@ class Header(QWidget):
         self._make_room()
 
     def _make_room(self) -> None:
-        """Where not all has room the name goes first, then the words of the switch: the signs that
-        it records, and keeps nothing, are worth more.
+        """When there is not enough room, hide first the name, then the words of the switch: the
+        signs for recording and for a private conversation matter more.
         """
         self.name.show()
         self.hands_free.setText(tr("Hands-&free"))

@@ -1,7 +1,7 @@
-"""Whether what was installed works: `python -m app.installed FOLDER` before it is put in force.
+"""Checks whether an installation works: `python -m app.installed FOLDER`, before it is used.
 
-Invariant: nothing outside FOLDER is written, no device opened and nothing fetched; it ends with
-status 0 only when a window was painted and a sentence spoken that can be heard.
+Invariant: nothing outside FOLDER is written, no device is opened and nothing is fetched. The status
+is 0 only when a window was painted and an audible sentence was spoken.
 """
 
 import sys
@@ -19,8 +19,8 @@ from engine import api
 from engine.api import EngineError, Manner, Settings
 
 SENTENCE = "Hello, I am Rubato."
-_PATIENCE_MS = 60_000  # to the first frame; longer than any machine takes
-_QUIETEST = 0.02  # of full scale: what is louder somewhere can be heard
+_PATIENCE_MS = 60_000  # until the first frame; longer than any machine takes
+_QUIETEST = 0.02  # of full scale; sound with a louder sample is audible
 _SHORTEST_S = 0.5
 
 
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def paints() -> str:
-    """Nothing, or why no window can be shown."""
+    """Empty, or the reason why no window can be shown."""
     application = make_application()
     theme = Theme(mode_named("system"), application)
     window = Window(Settings(), lambda command: None, theme)
@@ -49,7 +49,7 @@ def paints() -> str:
 
 
 def speaks(path: Path) -> str:
-    """Nothing, or why no sentence can be spoken."""
+    """Empty, or the reason why no sentence can be spoken."""
     api.say(SENTENCE, Settings(), Manner(out=path))
     with wave.open(str(path)) as sound:
         samples = array("h", sound.readframes(sound.getnframes()))

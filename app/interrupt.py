@@ -1,7 +1,7 @@
-"""Ctrl+C in the terminal closes the window as its button does.
+"""Makes Ctrl+C in the terminal close the window like its close button.
 
-Invariant: the signal handler itself only lets Python notice the signal; closing happens on the Qt
-thread. (While Qt waits for events Python would not run a handler, hence the socket.)
+Invariant: the signal handler only makes Python notice the signal; closing happens on the Qt thread.
+(While Qt waits for events, Python runs no handlers; hence the socket.)
 """
 
 import signal

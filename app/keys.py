@@ -1,6 +1,6 @@
 """The keyboard: every shortcut in one table, and the card that shows them.
 
-Invariant: what the card lists is what works; both are made from the same table.
+Invariant: the card lists exactly the shortcuts that work; both come from the same table.
 """
 
 from dataclasses import dataclass
@@ -72,8 +72,8 @@ SHORTCUTS = (
 
 
 class Precedence(QObject):
-    """Watches a window (its QWindow): no text field in it keeps a shortcut to itself. On Linux
-    Ctrl+E would go to the end of the line, and Ctrl+D delete.
+    """Watches a window (its QWindow), so that its text fields do not take our shortcuts. On Linux
+    Ctrl+E would go to the end of the line and Ctrl+D would delete.
     """
 
     def __init__(self, parent: QObject) -> None:
@@ -81,7 +81,7 @@ class Precedence(QObject):
         self._shortcuts = [QKeySequence(each.keys) for each in SHORTCUTS]
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """A field asks for a key by accepting ShortcutOverride: ours are not offered."""
+        """A field claims a key by accepting ShortcutOverride, so we do not offer it ours."""
         if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
             return QKeySequence(event.keyCombination()) in self._shortcuts
         return super().eventFilter(watched, event)
@@ -111,5 +111,5 @@ class KeysCard(QDialog):
 
 
 def native(keys: str) -> str:
-    """A combination of keys as this system writes it."""
+    """A key combination as this system writes it."""
     return QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText)

@@ -1,4 +1,4 @@
-"""The menu behind the three dots: what is wanted now and then.
+"""The menu behind the three dots: what is needed now and then.
 
 Invariant: every entry is also a shortcut, and is listed with it.
 """
@@ -23,7 +23,7 @@ _WORDS = {
 
 
 class MoreMenu(QMenu):
-    """`act` is called with what was chosen; `is_recording` is asked each time it opens."""
+    """`act` is called with the chosen entry; `is_recording` is called each time the menu opens."""
 
     def __init__(
         self, act: Callable[[Act], None], is_recording: Callable[[], bool], parent: QWidget

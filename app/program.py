@@ -1,7 +1,7 @@
-"""The program with a window: one for each person, an engine behind it, and an end.
+"""The program with a window: one for each person, with an engine behind it, from start to end.
 
-Invariant: of two starts at once one becomes the program and the other tells it to show itself; the
-engine is made after the first frame, and the program ends only when it has stopped.
+Invariant: of two simultaneous starts one becomes the program and the other tells it to show itself.
+The engine is created after the first frame, and the program ends only when the engine has stopped.
 """
 
 import ctypes
@@ -30,8 +30,8 @@ from engine.api import Settings, upkeep
 
 @dataclass(frozen=True)
 class Start:
-    """How it begins. `hidden`: without a window, as at login. `tray`: an icon where there is one
-    to put it in.
+    """How the program starts. `hidden`: without a window, as at login. `tray`: show an icon if
+    there is a tray.
     """
 
     hidden: bool = False
@@ -39,14 +39,14 @@ class Start:
 
 
 def make_application() -> QApplication:
-    """The QApplication with our name, icon, style and font; the one there is, if there is one."""
-    if sys.platform == "win32":  # else the taskbar shows Python, and its icon
+    """The QApplication with our name, icon, style and font; the existing one, if there is one."""
+    if sys.platform == "win32":  # otherwise the taskbar shows Python and its icon
         ctypes.windll.shell32.SetCurrentProcessExplicitAppUserModelID(APP_ID)
     existing = QApplication.instance()
     application = existing if isinstance(existing, QApplication) else QApplication(sys.argv[:1])
     application.setApplicationName("Rubato")
     application.setDesktopFileName(APP_ID)
-    application.setStyle("Fusion")  # the same everywhere; native styles ignore parts of the sheet
+    application.setStyle("Fusion")  # the same everywhere; native styles ignore parts of ours
     application.setFont(load_fonts())
     application.setWindowIcon(application_icon())
     application.setQuitOnLastWindowClosed(False)  # only once the engine has stopped
@@ -63,9 +63,9 @@ def run(
 ) -> int:
     """Show the window until it is closed and the engine has stopped; the exit status.
 
-    `make_engine` is called after the first frame, off the Qt thread. `notes` are whole sentences to
-    show from the start, for example about a settings file that could not be read. `start` None: the
-    window alone, which nobody else can reach. `crash_notes` None: nothing is noted.
+    `make_engine` is called after the first frame, not on the Qt thread. `notes` are sentences to
+    show from the start, for example about a settings file that could not be read. `start` None:
+    only the window, which no other program can reach. `crash_notes` None: nothing is noted.
     """
     application = make_application()
     speak(application, settings.window.language)
@@ -104,7 +104,8 @@ def run(
 
 
 def _begin(window: Window, bridge: Bridge, presence: Presence, start: Start | None) -> None:
-    """Window first, then the engine, then what is beyond the window; hidden, without the first."""
+    """Start the window first (unless hidden), then the engine, then tray, notifications and
+    keys."""
     if start is not None:
         window.first_painted.connect(installation.note_start)
     if start is not None and start.hidden:

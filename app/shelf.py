@@ -1,6 +1,6 @@
 """The shelf: the voice area and the status, in a column that scrolls when the window is low.
 
-Invariant: nothing in it is needed while talking, so a narrow window may put it away.
+Invariant: nothing in it is needed while talking, so a narrow window may hide it.
 """
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
@@ -44,13 +44,13 @@ class Shelf(QScrollArea):
         self.status.on_event(event)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """A scroll area does not pass on that its content wants another size."""
+        """A scroll area does not report when its content wants another size."""
         if event.type() == QEvent.Type.LayoutRequest:
             self.updateGeometry()
         return super().eventFilter(watched, event)
 
     def sizeHint(self) -> QSize:
-        least = self._content.minimumSizeHint()  # more than is asked for, where lines wrap
+        least = self._content.minimumSizeHint()  # larger than its sizeHint where lines wrap
         return QSize(330, self._content.sizeHint().expandedTo(least).height())
 
     def minimumSizeHint(self) -> QSize:

@@ -1,7 +1,7 @@
-"""Crash notes of the program with a window: the engine's hooks, and Qt's own complaints.
+"""Crash notes for the program with a window: the engine's hooks, and Qt's own warnings.
 
-Invariant: of what Qt says only the severity and the category are noted, because its words may hold
-a file's name; who heard Qt before still hears all of it.
+Invariant: only the severity and the category of Qt's messages are noted, because the text may
+contain a file's name. The previous message handler still gets everything.
 """
 
 import logging
@@ -17,14 +17,15 @@ _QUIET = (QtMsgType.QtDebugMsg, QtMsgType.QtInfoMsg)
 
 
 class Watch:
-    """Between begin() and end() what breaks is noted. `notes` None: nothing is."""
+    """Notes errors between begin() and end(). `notes` None: notes nothing."""
 
     def __init__(self, notes: upkeep.CrashNotes | None) -> None:
         self._notes = notes
-        self._before: Callable[..., Any] | None = None  # who heard Qt before; None = its own way
+        # The previous message handler; None = Qt's own.
+        self._before: Callable[..., Any] | None = None
 
     def begin(self) -> str:
-        """What broke in the last run, in one sentence, or nothing."""
+        """Start; return one sentence about what broke in the last run, or ""."""
         if self._notes is None:
             return ""
         broke = self._notes.begin()

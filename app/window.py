@@ -1,7 +1,7 @@
-"""The window: puts the parts together, hands events to them and their commands to the bridge.
+"""The window: puts the parts together, passes events to them and their commands to the bridge.
 
-Invariant: the first frame is painted before the engine is made; closing hides the window at once
-and lets the engine stop behind it, or leaves it to the tray.
+Invariant: the first frame is painted before the engine is created. Closing hides the window at
+once; then the engine stops, or the program stays in the tray.
 """
 
 from collections.abc import Callable
@@ -77,7 +77,7 @@ class Window(QWidget):
     Signals:
         first_painted: the first frame is on its way to the screen.
         closing: the person ends the program.
-        put_away: the person closed the window, and the program goes on without it.
+        put_away: the person closed the window, and the program keeps running without it.
     """
 
     first_painted = Signal()
@@ -118,7 +118,7 @@ class Window(QWidget):
     # ------------------------------------------------------- events and commands
 
     def on_event(self, event: Event) -> None:
-        """Every part takes what concerns it."""
+        """Pass the event on; every part handles what concerns it."""
         match event:
             case SettingChanged(key, value):
                 self._on_setting(key, value)
@@ -146,7 +146,7 @@ class Window(QWidget):
             self._dialog.on_event(event)
 
     def post(self, command: Command) -> None:
-        """Show at once what a command changes on screen, and pass it on."""
+        """Show at once what a command changes in the window, and pass the command on."""
         match command:
             case NewConversation():
                 self.conversation.clear_all()
@@ -292,7 +292,7 @@ class Window(QWidget):
         self.setWindowTitle("Rubato")
         self.setMinimumSize(*SMALLEST)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
-        self.setFocus()  # not on the first button, so that the talk key talks from the start
+        self.setFocus()  # not on the first button, so that the talk key works from the start
         furniture = Furniture(
             header=self.header,
             banner=self.banner,
@@ -317,7 +317,7 @@ class Window(QWidget):
             self.setFocus()
 
     def _show_page(self) -> None:
-        """The conversation; while it is empty, how to begin."""
+        """Show the conversation or, while it is empty, how to begin."""
         empty = self.welcome if self.first_start.is_done else self.first_start
         self._arrangement.show_page(empty if self.conversation.is_blank else self.conversation)
 
@@ -345,7 +345,7 @@ class Window(QWidget):
             QTimer.singleShot(0, self.first_painted.emit)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Letters nobody took begin a typed turn."""
+        """Letters that no widget handled begin a typed turn."""
         chord = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
         text = event.text()
         if text.isprintable() and text.strip() and not event.modifiers() & chord:

@@ -1,6 +1,6 @@
-"""A command of Rubato's own, run for the window in a process of its own.
+"""Runs one of Rubato's own commands for the window, in a separate process.
 
-Invariant: the window never waits for it, and one that is no longer wanted is ended with it.
+Invariant: the window never waits for it, and ends it when its result is no longer needed.
 """
 
 import json
@@ -13,23 +13,23 @@ from shiboken6 import isValid
 
 from app.presence.autostart import own_command
 
-_END_MS = 2000  # for a process to end by itself, when what wanted it is gone
+_END_MS = 2000  # for a process to end by itself once nobody needs its result
 
 
 class Errand(QObject):
-    """One at a time; a second start while it runs is none.
+    """One at a time; starting it again while it runs does nothing.
 
     Signals:
-        ended(document): what the command printed, as JSON read; None where that was none.
+        ended(document): the JSON that the command printed, parsed; None if it printed no JSON.
     """
 
     ended = Signal(object)
 
     def __init__(self, parent: QObject, command: Sequence[str] | None = None) -> None:
-        """`command` None: this very program."""
+        """`command` None: the program that is running."""
         super().__init__(parent)
         self._command = list(command) if command is not None else own_command()
-        self._process = QProcess()  # no child: a child is gone before it could be ended quietly
+        self._process = QProcess()  # no parent: Qt would destroy it before it could end quietly
         self._process.setProcessChannelMode(QProcess.ProcessChannelMode.SeparateChannels)
         self._process.setStandardErrorFile(QProcess.nullDevice())
         self._process.setStandardInputFile(QProcess.nullDevice())
@@ -42,17 +42,17 @@ class Errand(QObject):
         return self._process.state() is not QProcess.ProcessState.NotRunning
 
     def start(self, *words: str) -> None:
-        """Run the command with these words, of which one asks for JSON."""
+        """Run the command with these arguments, one of which asks for JSON."""
         if not self.is_under_way:
             program, *first = self._command
             self._process.start(program, [*first, *words])
 
     def end(self) -> None:
-        """Let it be; `ended` is not told any more."""
+        """Stop it; `ended` is not emitted any more."""
         _end(self._process)
 
     def _on_error(self, error: QProcess.ProcessError) -> None:
-        if error is QProcess.ProcessError.FailedToStart:  # of all others `finished` tells
+        if error is QProcess.ProcessError.FailedToStart:  # for all others `finished` is emitted
             self.ended.emit(None)
 
     def _on_end(self, status: int, how: QProcess.ExitStatus) -> None:
@@ -60,7 +60,7 @@ class Errand(QObject):
 
 
 def _end(process: QProcess) -> None:
-    # at the very end of the program Qt may have deleted it first
+    # when the program ends, Qt may have deleted it already
     if not isValid(process) or process.state() is QProcess.ProcessState.NotRunning:
         return
     process.blockSignals(True)

@@ -1,7 +1,7 @@
 """The page about the program: its version and newer ones, diagnostics, and what it is made of.
 
-Invariant: nothing is collected before it is asked for or looked at, and nothing leaves the machine:
-diagnostics go to the clipboard, and the person decides where they are pasted.
+Invariant: nothing is collected before the person asks for it or looks at it, and nothing leaves the
+machine: diagnostics go to the clipboard, and the person decides where to paste them.
 """
 
 import json
@@ -32,8 +32,8 @@ _TEXT_HEIGHT = 190
 
 
 class AboutPage(Page):
-    """Not modal; made anew each time. `card_of` makes the part about updates; `command` starts
-    Rubato; None: as this one was.
+    """Not modal; created each time it is opened. `card_of` makes the part about updates; `command`
+    starts Rubato (None: the way this one was started).
     """
 
     def __init__(

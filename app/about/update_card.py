@@ -1,6 +1,7 @@
-"""The part of the page that is about updates: look, what changes, install, and once a week or not.
+"""The part of the page about updates: check, see what changes, install, and whether to check
+weekly.
 
-Invariant: it shows what Updates says and decides nothing; a closed page loses nothing.
+Invariant: it shows the state of Updates and decides nothing; closing the page loses nothing.
 """
 
 from collections.abc import Callable
@@ -18,7 +19,7 @@ _MOST = 1200  # characters of the changes; the rest is in the notes of the relea
 
 
 class UpdateCard(QWidget):
-    """`change` changes a setting; `is_weekly`: as it is now."""
+    """`change` changes a setting; `is_weekly` is the current one."""
 
     def __init__(
         self,

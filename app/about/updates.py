@@ -1,7 +1,8 @@
-"""New versions, for the window: looked for when asked, or weekly if allowed; taken between replies.
+"""New versions, for the window: it checks when asked, or weekly if allowed, and installs between
+replies.
 
-Invariant: nobody is asked before the person asked, or allowed it; while a turn is under way nothing
-begins, and what was begun shows its end here, whether or not the page is open.
+Invariant: no server is asked before the person asked for it or allowed it. Nothing is started
+during a turn, and the result of what was started is shown here, whether or not the page is open.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,9 +22,9 @@ WEEKLY, WHEN_ASKED = "weekly", "when asked"
 class Stage(Enum):
     """How far it is."""
 
-    UNKNOWN = "unknown"  # nobody has looked
+    UNKNOWN = "unknown"  # nobody has checked
     LOOKING = "looking"
-    SETTLED = "settled"  # there is none, or it cannot be taken here
+    SETTLED = "settled"  # there is none, or it cannot be installed here
     OFFERED = "offered"
     WAITING = "waiting"  # for the turn to end
     INSTALLING = "installing"
@@ -32,7 +33,8 @@ class Stage(Enum):
 
 
 class Updates(QObject):
-    """`show` tells a weekly find in a line. `command` starts Rubato; None: as this one was.
+    """`show` displays what a weekly check found, in one line. `command` starts Rubato (None: the
+    way this one was started).
 
     Signals:
         changed: there is something new to show.
@@ -51,7 +53,7 @@ class Updates(QObject):
         self._is_weekly = settings.updates.look == WEEKLY
         self._show = show
         self._is_quiet = True
-        self._of_itself = False  # it is a weekly look: nobody waits for what it finds
+        self._of_itself = False  # it is a weekly check: nobody waits for its result
         self._errand = Errand(self, command)
         self._errand.ended.connect(self._on_ended)
         self.stage = Stage.UNKNOWN
@@ -66,7 +68,7 @@ class Updates(QObject):
                 if self._is_quiet and self.stage is Stage.WAITING:
                     self._install()
             case Ready(part=Part.SYNTHESISER) if self._is_weekly:
-                self._is_weekly = False  # once a start is enough
+                self._is_weekly = False  # once per start is enough
                 self._of_itself = True
                 self._go(Stage.LOOKING, "", "update", "--check", "--if-due", "--json")
             case _:
@@ -79,7 +81,7 @@ class Updates(QObject):
         self._go(Stage.LOOKING, words, "update", "--check", "--json")
 
     def take(self) -> None:
-        """Install what is offered, once no turn is under way."""
+        """Install the offered version once no turn is under way."""
         if self.stage is not Stage.OFFERED:
             return
         if self._is_quiet:
@@ -92,7 +94,7 @@ class Updates(QObject):
         self._go(Stage.INSTALLING, words, "update", "--json")
 
     def end(self) -> None:
-        """The program ends: what is under way may be broken off at any point."""
+        """The program ends: a running check or installation may be interrupted at any point."""
         self._errand.end()
 
     def _go(self, stage: Stage, words: str, *command: str) -> None:
@@ -108,7 +110,7 @@ class Updates(QObject):
         told: Mapping[str, Any] = document if isinstance(document, dict) else {}
         self.version, self.changes = str(told.get("version", "")), str(told.get("changes", ""))
         state = str(told.get("state", ""))
-        if self._of_itself and state != "offered":  # a look nobody asked for tells only news
+        if self._of_itself and state != "offered":  # a weekly check reports only news
             self._settle(Stage.UNKNOWN, self.words)
         elif state == "offered":
             self._on_offered(can_install=bool(told.get("can_install")))

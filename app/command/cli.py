@@ -25,12 +25,12 @@ from engine.api import Event, Settings
 if TYPE_CHECKING:
     from engine.api import Exchange
 
-_SOON_S = 2.0  # what takes no longer needs no line of progress
+_SOON_S = 2.0  # shorter work needs no progress line
 
 
 @dataclass(frozen=True)
 class Order:
-    """What was asked on the command line."""
+    """The parsed command line."""
 
     run: Callable[[], int]
     log_level: int
@@ -106,8 +106,8 @@ def _add_converse(commands: Any) -> None:
 
 
 def _add_remote(commands: Any) -> None:
-    """What the Rubato that runs is told. A whole line of it is taken before this parser is made
-    (app/__main__.py); here it is listed, and explained where it is wrong.
+    """The commands to the running Rubato. A correct one is handled before this parser is made
+    (app/__main__.py); here they are listed in the help, and mistakes are explained.
     """
     talk = commands.add_parser("talk", help="hold or let go the talk key of the running program")
     talk.add_argument("how", choices=("press", "release", "toggle"))
@@ -252,7 +252,7 @@ def _show_faults(event: Event) -> None:
 
 
 def _show_turns(event: Event) -> None:
-    """As they end: without a loudspeaker there is nothing else of a reply."""
+    """Show turns when they end: without a loudspeaker this is all one gets of a reply."""
     _show_faults(event)
     exchange = api.exchange(event) if isinstance(event, api.TurnEnded) else None
     if exchange is not None:
@@ -267,7 +267,7 @@ def _print_exchanges(exchanges: "Sequence[Exchange]") -> None:
 
 
 def _indented(text: str) -> str:
-    """So that no line of a reply can look like one of ours."""
+    """Indent a reply, so that none of its lines can look like one of ours."""
     return text.strip().replace("\n", "\n        ")
 
 
@@ -323,9 +323,7 @@ def _licences(options: argparse.Namespace) -> int:
 
 
 class _ShareLine:
-    """How much of something long is done, on one line of standard error; nothing of what is over at
-    once.
-    """
+    """Progress of something long, on one line of standard error; nothing for short work."""
 
     def __init__(self) -> None:
         self._due = time.monotonic() + _SOON_S

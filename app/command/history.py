@@ -1,6 +1,6 @@
 """`rubato history`: list, search, show and remove conversations that were kept.
 
-Invariant: a list does not make the file; what a conversation holds is text on the terminal too.
+Invariant: listing does not create the file; a conversation's content is printed as plain text.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from engine import api
 if TYPE_CHECKING:
     from engine.api import Store
 
-_ALL = 1_000_000  # a terminal scrolls
+_ALL = 1_000_000  # no limit: a terminal scrolls
 
 
 def add_command(commands: Any) -> None:  # Any: argparse names this type only privately

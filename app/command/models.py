@@ -1,6 +1,7 @@
-"""`rubato models`: list, get, verify, remove, use and add what can be listened and thought with.
+"""`rubato models`: list, get, verify, remove, use and add models that listen, think or speak.
 
-Invariant: Ctrl-C stops a download at the next chunk; what was fetched so far is kept and resumed.
+Invariant: Ctrl-C stops a download at the next chunk; the part that was fetched is kept, and the
+download can be resumed.
 """
 
 import argparse
@@ -16,7 +17,7 @@ from app.look.plain_text import one_line
 from engine import api
 
 REDRAW_S = 0.2  # how often the progress line is drawn
-EARS = "whisper-base"  # what the recogniser 'auto' is where it is quick enough
+EARS = "whisper-base"  # the recogniser that 'auto' means on machines where it is fast enough
 RECOMMENDED = "recommended"  # in place of a name: the set that fits this machine
 
 _ACTIONS = (
@@ -94,14 +95,14 @@ def _get(options: argparse.Namespace) -> int:
 
 
 def _measure_ears(say: Callable[[str], None]) -> None:
-    """What was fetched to listen with is used where it is quick enough."""
+    """Measure the fetched recogniser, which is then used if it is fast enough."""
     pick = api.pick_recogniser(api.bench_recognisers(api.Settings(), tell))
     if pick:
         say(told(pick.recogniser, pick.reason))
 
 
 def told(recogniser: str, reason: str) -> str:
-    """What the recogniser 'auto' is, in a line."""
+    """Which recogniser 'auto' means here, in one line."""
     return f"Recogniser 'auto': {recogniser}. {reason}"
 
 

@@ -1,4 +1,4 @@
-"""Standard output and error that can be written to, whatever the system gave us.
+"""Makes standard output and error writable, whatever the system provides.
 
 Invariant: imports only small parts of the standard library; it runs before anything is written.
 """
@@ -10,9 +10,9 @@ from pathlib import Path
 
 
 def mend() -> None:
-    """On Windows a program without a terminal has no streams (they are None), and one whose output
-    goes to a file would write the alphabet of one region: it writes UTF-8 then. Anywhere a letter
-    that the terminal cannot show becomes a question mark rather than a failure.
+    """On Windows a program without a terminal has no streams (they are None), and output to a file
+    would be in a regional encoding; then we write UTF-8. On all systems a letter that the terminal
+    cannot show becomes a question mark instead of an error.
     """
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)

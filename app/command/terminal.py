@@ -1,7 +1,7 @@
-"""What is written to the terminal: results to standard output, everything else to standard error.
+"""Writing to the terminal: results to standard output, everything else to standard error.
 
-Invariant: whatever a server, a model or a file gave is text there: it moves no cursor, colours
-nothing and names no window.
+Invariant: text from a server, a model or a file is printed as plain text: it cannot move the
+cursor, change colours or rename the window.
 """
 
 import logging
@@ -16,18 +16,18 @@ def write(line: str) -> None:
 
 
 def tell(line: str) -> None:
-    """Something worth knowing that is no result."""
+    """Print something worth knowing that is not a result."""
     sys.stderr.write(plain(line) + "\n")
 
 
 def redraw(line: str) -> None:
-    """How far something has come, over what was told of it last."""
+    """Print the progress of something over the previous progress line."""
     sys.stderr.write("\r" + plain(line))
     sys.stderr.flush()
 
 
 class LogFormatter(logging.Formatter):
-    """Log lines quote what came from outside too."""
+    """Makes log lines safe, because they may quote text from outside."""
 
     def format(self, record: logging.LogRecord) -> str:
         return plain(super().format(record))

@@ -1,6 +1,6 @@
-"""`rubato update`: look for a new version, take it, or go back to the one before.
+"""`rubato update`: look for a new version, install it, or go back to the previous one.
 
-Invariant: with --json standard output is one document also where it failed, with the reason in it.
+Invariant: with --json standard output is one document even after a failure, with the reason in it.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """`rubato voices`: list, hear, rename, remove, bring back, export and import voices.
 
-Invariant: nothing but `hear` loads a synthesiser.
+Invariant: only `hear` loads a synthesiser.
 """
 
 import argparse
@@ -50,7 +50,7 @@ def add_command(commands: Any) -> None:  # Any: argparse names this type only pr
 
 def _add(actions: Any, name: str, command: Any, text: str) -> argparse.ArgumentParser:
     action: argparse.ArgumentParser = actions.add_parser(name, help=text)
-    # without a default, or the one here would undo a --json before the action
+    # SUPPRESS, because a default here would undo a --json before the action
     action.add_argument(
         "--json", action="store_true", default=argparse.SUPPRESS, help="print as JSON"
     )

@@ -1,1 +1,1 @@
-"""The conversation: what was said, what is written, what is kept."""
+"""The conversation: showing it, typing, recording and exporting it."""

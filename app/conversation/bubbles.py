@@ -1,7 +1,7 @@
-"""How the conversation looks: formats of its blocks, and the bubbles painted behind them.
+"""How the conversation looks: the formats of its blocks, and the bubbles painted behind them.
 
-Invariant: a bubble is painted from the lines Qt laid out, so it always fits its text; nothing here
-changes the document.
+Invariant: a bubble is painted from the lines that Qt laid out, so it always fits its text; nothing
+here changes the document.
 """
 
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ from app.look.theme import Theme, scaled
 PAD_X = 15.0  # between a bubble's edge and its text, in logical pixels, like all sizes here
 PAD_Y = 9.0
 GAP = 10.0  # between the bubbles of one turn
-TURN_GAP = 26.0  # the tools of a reply have room in it
+TURN_GAP = 26.0  # leaves room for the tools of a reply
 RADIUS = 16.0
 DOOR = 32.0  # height of a button below a reply; its line of text is half as high
 INDENT = 24.0  # of a list's item, a quotation
@@ -49,7 +49,7 @@ class Kind(Enum):
     PARTIAL = 2
     REPLY = 3
     CAPTION = 4
-    DOOR = 5  # a caption, empty perhaps, with room for a button
+    DOOR = 5  # a caption, perhaps empty, with room for a button
     MORE = 6  # the next paragraph of a reply, in the same bubble
 
 
@@ -173,14 +173,14 @@ def char_format(kind: Kind, theme: Theme, font: QFont) -> QTextCharFormat:
 
 
 def unheard_format(theme: Theme) -> QTextCharFormat:
-    """For words that will be or would have been spoken."""
+    """For words that are not spoken yet, or never will be."""
     result = QTextCharFormat()
     result.setForeground(theme.colour("muted"))
     return result
 
 
 def text_rect(block: QTextBlock) -> QRectF:
-    """The rectangle its lines really fill, in document coordinates."""
+    """The rectangle that its lines really fill, in document coordinates."""
     layout = block.layout()
     rect = QRectF()
     for number in range(layout.lineCount()):
@@ -189,7 +189,7 @@ def text_rect(block: QTextBlock) -> QRectF:
 
 
 def paint_bubble(painter: QPainter, block: QTextBlock, theme: Theme) -> None:
-    """The ground of one block; the painter is in document coordinates."""
+    """The background of one block; the painter is in document coordinates."""
     kind = kind_of(block)
     if kind not in (Kind.SAID, Kind.PARTIAL, Kind.REPLY) or block.length() <= 1:
         return
@@ -242,7 +242,7 @@ def _is_code(block: QTextBlock) -> bool:
 
 
 def _paint_grounds(painter: QPainter, block: QTextBlock, bubble: QRectF, theme: Theme) -> None:
-    """Behind the code of a reply, and beside what it quotes."""
+    """Paint behind the code in a reply, and the bar beside quotations."""
     painter.setPen(Qt.PenStyle.NoPen)
     for each in reply_blocks(block):
         rect = text_rect(each)
@@ -275,6 +275,6 @@ def words_rects(block: QTextBlock, words: Words) -> list[QRectF]:
 
 
 def _x(line: QTextLine, position: int) -> float:
-    """PySide returns (x, position) here, its stubs say otherwise."""
+    """PySide returns (x, position) here, although its stubs say otherwise."""
     found: Any = line.cursorToX(position)
     return float(found[0])

@@ -1,7 +1,6 @@
 """The row below the conversation: type a turn, stop the reply, hold to talk.
 
-Invariant: it posts SendText only for text with something in it, and keeps what was typed until it
-was sent.
+Invariant: it posts SendText only for text that is not blank, and keeps typed text until it is sent.
 """
 
 from PySide6.QtCore import QEvent, QObject, Qt
@@ -37,7 +36,7 @@ class Composer(QFrame):
         self._lay_out()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """The line has no frame of its own: the whole row shows that one types into it."""
+        """The line has no frame of its own: the whole row shows its focus."""
         if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
             self.setProperty("typing", event.type() == QEvent.Type.FocusIn)
             self.style().unpolish(self)
@@ -50,7 +49,7 @@ class Composer(QFrame):
         self.talk.on_event(event)
 
     def send_typed(self) -> None:
-        """Make what was typed a turn."""
+        """Send the typed text as a turn."""
         text = self.line.text().strip()
         if text:
             self._post(SendText(text))

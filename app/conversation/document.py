@@ -1,8 +1,8 @@
-"""The conversation as one text document: an exchange is said, the paragraphs of the reply and a
-caption, a block each, as far as there are any.
+"""The conversation as one text document. An exchange has one block for what the person said, one
+for each paragraph of the reply and one for a caption, as far as these exist.
 
-Invariant: block 0 is an empty spacer, blocks follow in the order the exchanges began, and showing
-an exchange touches only its own blocks, so the cost does not grow with the conversation.
+Invariant: block 0 is an empty spacer; the blocks follow in the order in which the exchanges began.
+Showing an exchange touches only its own blocks, so the cost does not grow with the conversation.
 """
 
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ from app.conversation.transcript import Exchange, Span
 from app.look.measure import COLUMN, GUTTER, gutter
 from app.look.theme import Theme
 
-_NO_TEXT = "\u00a0"  # a block of it keeps its place
+_NO_TEXT = "\u00a0"  # an empty block keeps its place with this
 _MEASURED = 400  # characters; no line is wider than the column, and measuring a book is slow
 
 
@@ -73,7 +73,8 @@ class ConversationDocument(QTextDocument):
         return not self._places
 
     def start_afresh(self, font: QFont) -> None:
-        """Empty; what is shown from now on is in this font and the theme's present colours."""
+        """Clear the document; from now on text is shown in this font and the theme's current
+        colours."""
         self._font = font
         self._places.clear()
         self.clear()
@@ -83,7 +84,7 @@ class ConversationDocument(QTextDocument):
         self._set_gutter(self._gutter)
 
     def show_exchange(self, exchange: Exchange) -> None:
-        """Bring its blocks up to date; an exchange that turned out to be nothing goes away."""
+        """Bring its blocks up to date; an exchange that ended without content is removed."""
         place = self._place_of(exchange)
         if exchange.is_blank:
             self._drop(place)
@@ -104,7 +105,8 @@ class ConversationDocument(QTextDocument):
         return self.findBlockByNumber(place.reply_block)
 
     def reply_at(self, position: int) -> tuple[Exchange, int] | None:
-        """Whose reply stands at a position of the document, and which character of it."""
+        """The exchange whose reply is at a position of the document, and the index of the character
+        in it."""
         block = self.findBlock(position)
         number = block.blockNumber()
         for place in reversed(self._places):
@@ -116,7 +118,7 @@ class ConversationDocument(QTextDocument):
         return None
 
     def top_of(self, exchange: Exchange, reached: int) -> float:
-        """Where the line stands that shows character `reached` of the reply, else the reply."""
+        """The top of the line that shows character `reached` of the reply, or else of the reply."""
         rest = self.reply_words(exchange, Span(reached, len(exchange.reply)))
         block = rest[0][0] if rest else self.reply_block(exchange)
         if block is None:
@@ -136,7 +138,7 @@ class ConversationDocument(QTextDocument):
         return self.findBlockByNumber(place.caption_block)
 
     def reply_words(self, exchange: Exchange, span: Span) -> list[tuple[QTextBlock, Words]]:
-        """A span of the reply: the blocks that show some of it, and what of each."""
+        """The blocks that show a part of this span of the reply, and which characters of each."""
         place = self._find(exchange)
         if place is None:
             return []
@@ -201,7 +203,7 @@ class ConversationDocument(QTextDocument):
         return bubbles.block_format(kind, self._column, self._width_of(block.text()))
 
     def _find(self, exchange: Exchange) -> _Place | None:
-        for place in reversed(self._places):  # the last two are the ones spoken about
+        for place in reversed(self._places):  # events are nearly always about the last two
             if place.exchange is exchange:
                 return place
         return None
@@ -304,7 +306,7 @@ class ConversationDocument(QTextDocument):
         self._move_later(place, 1)
 
     def _move_later(self, place: _Place, blocks: int) -> None:
-        """Blocks before the places after this one came or went."""
+        """Shift the places after this one by the number of blocks that were added or removed."""
         for later in reversed(self._places):
             if later is place:
                 break

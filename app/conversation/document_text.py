@@ -1,4 +1,4 @@
-"""Any string as Qt's text document can hold it, position by position.
+"""Converts any string to one that Qt's text document can hold, position by position.
 
 Invariant: `displayable` keeps the number of characters, so spans of the original stay valid. Qt
 counts UTF-16 units: a character beyond U+FFFF (most emoji) counts two; `units` converts.
@@ -15,7 +15,8 @@ LINE_END = "\u2028"
 
 
 def displayable(text: str) -> str:
-    """The text with line ends inside one block and without what Qt would take for structure."""
+    """The text with line ends that stay inside one block, and without characters that Qt would
+    treat as structure."""
     return _UNSHOWABLE.sub("\ufffd", plain(_LINE_ENDS.sub(LINE_END, text)))
 
 

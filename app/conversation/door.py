@@ -1,4 +1,4 @@
-"""The way on from a reply that only a language model could have given: a button below it.
+"""The button below a reply that only a language model could have given; it leads to the models.
 
 Invariant: it stands below the last such reply, moves with it, and is never over anything else.
 """
@@ -15,7 +15,7 @@ _SIZE = QSize(0, int(bubbles.DOOR))  # lower ones lose their round ends
 
 
 class Door(QPushButton):
-    """Says when it is pressed; who listens opens the page of models."""
+    """Its `clicked` signal opens the page of models."""
 
     def __init__(
         self, document: ConversationDocument, transcript: Transcript, view: QTextEdit
@@ -29,19 +29,19 @@ class Door(QPushButton):
         self.hide()
 
     def follow(self) -> None:
-        """From now on stand where the reply stands; the view has its document."""
+        """Follow the reply from now on; the view must have its document."""
         self._view.verticalScrollBar().valueChanged.connect(self.place)
         self._document.documentLayout().documentSizeChanged.connect(self.place)
 
     def place(self) -> None:
-        """Stand below the last reply that lacked a language model, while that is in sight."""
+        """Move below the last reply that lacked a language model, while that reply is in sight."""
         doors = (each for each in reversed(self._transcript.exchanges) if each.has_door)
         exchange = next(doors, None)
         block = self._document.door_block(exchange) if exchange is not None else None
         if block is None:
             self.hide()
             return
-        self._document.documentLayout().blockBoundingRect(block)  # has it laid out
+        self._document.documentLayout().blockBoundingRect(block)  # makes Qt lay it out
         size, caption = self.sizeHint().expandedTo(_SIZE), bubbles.text_rect(block)
         left = caption.right() + bubbles.GAP if block.text().strip() else caption.left()
         middle = caption.center().y() - size.height() / 2

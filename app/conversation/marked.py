@@ -1,9 +1,9 @@
 """From the parser's tokens to paragraphs, with the place of every character in the reply.
 
-The parser tells lines, not characters: what it took over as it was written is looked for from where
+The parser gives lines, not characters: text that it took over unchanged is searched for from where
 the last piece ended, within the lines of its block.
 
-Invariant: the places never go back; what is not found is placed where the search stood.
+Invariant: the places never go back; text that is not found is placed where the search began.
 """
 
 from itertools import accumulate
@@ -75,7 +75,7 @@ class Reader:
 
     def _take_fence(self, token: Token) -> None:
         line_end = self._source.find("\n", self._cursor)
-        self._cursor = self._end if line_end < 0 else line_end + 1  # behind the opening fence
+        self._cursor = self._end if line_end < 0 else line_end + 1  # after the opening fence
         writer = _Writer(self, self._mark)
         for number, line in enumerate(token.content.removesuffix("\n").split("\n")):
             if number:
@@ -101,10 +101,10 @@ class Reader:
         )
         self._mark = ""
 
-    # What the writer of one paragraph needs to know of the source.
+    # What the writer of one paragraph needs to know about the source.
 
     def place(self, text: str) -> int:
-        """Where a piece of this block begins; the cursor goes behind it."""
+        """Where a piece of this block begins; the cursor moves past it."""
         found = self._source.find(text, self._cursor, self._end)
         if found < 0:
             return self._cursor
@@ -112,7 +112,7 @@ class Reader:
         return found
 
     def leave_link(self) -> tuple[str, int]:
-        """Go behind the target of a link; its address as it is written, and where."""
+        """Move past the target of a link; return its address as written, and where it stands."""
         start = self._source.find("](", self._cursor, self._end)
         if start < 0:
             return "", self._cursor
@@ -130,7 +130,7 @@ class Reader:
 
 
 class _Writer:
-    """The text of one paragraph as it comes together."""
+    """The text of one paragraph while it is collected."""
 
     def __init__(self, reader: Reader, mark: str) -> None:
         self.text = ""
@@ -138,7 +138,7 @@ class _Writer:
         self.runs: list[Run] = []
         self._reader = reader
         self._styles = dict.fromkeys(_STYLES.values(), 0)
-        self._is_auto = False  # inside a link that is its own address
+        self._is_auto = False  # inside a link whose text is its address
         if mark:
             place = reader.place(mark) if mark[0].isdigit() else reader.cursor
             self.put(mark, place).put("\t", place + len(mark) if mark[0].isdigit() else place)

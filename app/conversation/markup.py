@@ -1,9 +1,9 @@
 """Markdown as paragraphs to show: what a language model writes, while it is still being written.
 
-Invariant: no Qt here and nothing of the text is obeyed: HTML stays as it is written, a link is its
-words and its address, a picture its words. Every character that is shown knows where in the reply
-it comes from, in an order that never goes back, so that a heard word can be marked and a clicked
-one be found.
+Invariant: no Qt here, and nothing in the text is executed: HTML stays as it is written, a link
+shows its text and its address, a picture its text. Every character that is shown knows where in the
+reply it comes from, in an order that never goes back, so that a heard word can be marked and a
+clicked one can be found.
 """
 
 import re
@@ -19,9 +19,9 @@ from app.conversation.transcript import Span
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
-# Without any of these a text is shown as it is, and the parser is not even loaded.
+# A text without any of these is shown as it is, and the parser is not even loaded.
 _SIGNS = re.compile(r"[*_`#>~\[\\&<]|^[ ]*(?:[-+]|\d+[.)])[ ]|^[ ]*--", re.MULTILINE)
-# What is no structure in a spoken reply, or could change what was shown long ago.
+# Syntax that makes no sense in a spoken reply, or could change what was shown long ago.
 _DISABLED = ("reference", "code", "lheading", "html_block", "html_inline", "text_join")
 
 
@@ -92,7 +92,7 @@ class Markup:
         self._settled_paragraphs = 0
 
     def show(self, source: str) -> int:
-        """Take the reply as it is now; the number of the first paragraph that is another."""
+        """Take the reply as it is now; return the number of the first paragraph that changed."""
         grows = source.startswith(self.source)
         if not grows or not self._settled:
             self._settled = self._settled_paragraphs = 0
@@ -107,7 +107,8 @@ class Markup:
         return at
 
     def _settle(self, blocks: list["_Block"]) -> None:
-        """Of an unfinished last line nobody knows whether it goes on with the block before it."""
+        """Mark finished blocks as settled. An unfinished last line may still continue the block
+        before it."""
         if len(blocks) > 1:
             self._settled = blocks[-2].start
             self._settled_paragraphs += blocks[-2].paragraphs
@@ -115,7 +116,8 @@ class Markup:
 
 @dataclass(frozen=True)
 class _Block:
-    """Where a block that stands in no other begins: in the reply, and after how many paragraphs."""
+    """Where a top-level block begins: its place in the reply, and the number of paragraphs before
+    it."""
 
     start: int
     paragraphs: int

@@ -1,4 +1,4 @@
-"""The field a message is typed into: one line that grows to five, and scrolls from there.
+"""The field for typing a message: one line that grows to five and then scrolls.
 
 Invariant: Enter sends, Shift+Enter begins a new line; it holds plain text only, and never more than
 a turn may have.
@@ -14,9 +14,9 @@ from app.language.words import tr
 from app.look.overlay import OverlayBar
 
 _LINES = 5
-_LONGEST = 20_000  # characters of one typed turn; more is a paste by mistake
+_LONGEST = 20_000  # characters of one typed turn; more was pasted by mistake
 _PADDING = 7  # logical pixels above and below the text
-_SPARE = 2  # with less Qt finds that the last line does not fit
+_SPARE = 2  # with less, Qt thinks that the last line does not fit
 _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
@@ -72,7 +72,8 @@ class MessageField(QPlainTextEdit):
             self.moveCursor(self.textCursor().MoveOperation.End)
 
     def _fit(self) -> None:
-        """As high as the text, from one line to five; Qt tells the size of plain text in lines."""
+        """Fit the height to the text, from one line to five; Qt gives the size of plain text in
+        lines."""
         lines = min(max(1, round(self.document().size().height())), _LINES)
         height = math.ceil(lines * QFontMetricsF(self.font()).lineSpacing()) + 2 * _PADDING + _SPARE
         if height != self.height():

@@ -1,4 +1,4 @@
-"""The sign that both sides are being recorded; press it to end that.
+"""The sign that both sides are being recorded; pressing it ends the recording.
 
 Invariant: in sight exactly while the engine records, which only the person can begin.
 """

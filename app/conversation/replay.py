@@ -1,7 +1,7 @@
-"""Which word of an old reply is meant: under the mouse, or marked with the keys.
+"""Finds the word of an old reply that the mouse points at or the keys mark.
 
-Invariant: no Qt here. Only replies that are over can be heard again; a word is what stands between
-spaces and is more than marks.
+Invariant: no Qt here. Only finished replies can be heard again; a word is a run of characters
+between spaces that are not only marks.
 """
 
 import re
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from app.conversation.transcript import Exchange, Span, Transcript
 
-_WORD = re.compile(r"\S*[^\s*_`#>~|=+-]\S*")  # marks of Markdown alone are not heard
+_WORD = re.compile(r"\S*[^\s*_`#>~|=+-]\S*")  # marks of Markdown alone are never spoken
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,8 @@ class Place:
 
 
 def word_at(exchange: Exchange, index: int) -> Place | None:
-    """The word that character `index` of the reply belongs to; None between two words, and while
-    the turn goes on.
+    """The word that contains character `index` of the reply; None between two words, and until the
+    turn is over.
     """
     if exchange.ending is None:
         return None
@@ -36,8 +36,8 @@ def word_at(exchange: Exchange, index: int) -> Place | None:
 
 
 def step(transcript: Transcript, mark: Place | None, by: int) -> Place | None:
-    """The word `by` (1 or -1) after the marked one, over the ends of replies; from nowhere the
-    first word of the newest reply. None when there are no words.
+    """The next (`by` 1) or previous (-1) word after the marked one, across replies; without a mark
+    the first word of the newest reply. None when there are no words.
     """
     if mark is None or mark.exchange not in transcript.exchanges:
         return step_reply(transcript, None, -1)
@@ -52,7 +52,7 @@ def step(transcript: Transcript, mark: Place | None, by: int) -> Place | None:
 
 
 def step_reply(transcript: Transcript, mark: Place | None, by: int) -> Place | None:
-    """The first word of the reply `by` after the marked one; from nowhere, of the newest."""
+    """The first word of the next (`by` 1) or previous (-1) reply; without a mark, of the newest."""
     replies = [
         each for each in transcript.exchanges if each.ending is not None and each.reply.strip()
     ]

@@ -1,7 +1,7 @@
-"""What can be done with a reply, in small buttons below it: copy it, hear it again.
+"""The small buttons below a reply: copy it, hear it again.
 
-Invariant: they stand at one reply at a time, the one pointed at or marked, else the newest, and
-never over any text.
+Invariant: they belong to one reply at a time, the one pointed at or marked, else the newest, and
+never cover text.
 """
 
 from PySide6.QtCore import QSize, QTimer, Signal
@@ -29,12 +29,12 @@ class ReplyTools(QWidget):
     wanted_again = Signal(int)
 
     def __init__(self, transcript: Transcript, door: Door, theme: Theme, view: QTextEdit) -> None:
-        """`view` has its document already."""
+        """`view` must have its document already."""
         super().__init__(view)
         self._transcript = transcript
         self._door = door
         self._view = view
-        self._pointed: Exchange | None = None  # None = at none, or at one that is gone
+        self._pointed: Exchange | None = None  # None = no reply, or one that was removed
         self.copy = IconButton("copy", tr("Copy this reply"), theme, self)
         self.again = IconButton("replay", tr("Hear this reply again"), theme, self)
         self._copied = QTimer(self, singleShot=True, interval=_COPIED_MS)
@@ -53,25 +53,25 @@ class ReplyTools(QWidget):
 
     @property
     def exchange(self) -> Exchange | None:
-        """Whose reply they are for; None while there is none that is over."""
+        """The exchange whose reply they are for; None until a reply is finished."""
         over = [each for each in self._transcript.exchanges if each.ending and each.reply.strip()]
         if self._pointed is not None and any(each is self._pointed for each in over):
             return self._pointed
         return over[-1] if over else None
 
     def point_at(self, exchange: Exchange) -> None:
-        """Stand at this reply from now on."""
+        """Belong to this reply from now on."""
         if exchange is not self._pointed:
             self._pointed = exchange
             self.place()
 
     def _follow(self) -> None:
-        """From now on move with the reply."""
+        """Move with the reply from now on."""
         self._view.verticalScrollBar().valueChanged.connect(self.place)
         self._view.document().documentLayout().documentSizeChanged.connect(self.place)
 
     def place(self) -> None:
-        """Stand below the reply, behind its caption if it has one."""
+        """Move below the reply, next to its caption if it has one."""
         document, exchange = self._view.document(), self.exchange
         assert isinstance(document, ConversationDocument)
         block = document.reply_block(exchange) if exchange is not None else None

@@ -1,8 +1,8 @@
 """The conversation as the window knows it: one Exchange per turn, built from the engine's events.
 
 Invariant: no Qt here. Spans and counts index the reply's original text in characters (code
-points), as the engine sends them. Events of a turn that was cleared or never begun by a
-transcript, a delta or the end of a turn are dropped.
+points), as the engine sends them. Events of a turn are dropped if the turn was cleared, or if no
+transcript, delta or end of turn has begun it.
 """
 
 from collections.abc import Sequence
@@ -53,10 +53,10 @@ class Exchange:
     turn: int
     said: str = ""
     is_partial: bool = True  # the recogniser may still revise `said`
-    is_typed: bool = False  # whoever types reads the reply: nothing of it is marked as unheard
+    is_typed: bool = False  # people who type read the reply, so nothing is marked as unheard
     reply: str = ""
-    thought: str = ""  # the end of what the language model thinks, while there is no reply
-    heard_end: int = 0  # characters of `reply` that began to leave the loudspeaker
+    thought: str = ""  # the end of the language model's thoughts, until there is a reply
+    heard_end: int = 0  # characters of `reply` that have begun to leave the loudspeaker
     word: Span | None = None  # being heard now; None = no word is
     ending: Ending | None = None  # None = the turn goes on
     was_left_open: bool = False  # the program ended in the middle of it
@@ -69,7 +69,7 @@ class Exchange:
 
     @property
     def unheard(self) -> Span | None:
-        """What is left to hear; None when nothing is, the turn ended well or was typed."""
+        """What is left to hear; None when nothing is left, the turn ended normally or was typed."""
         heard = self.ending is Ending.COMPLETE or self.heard_end >= len(self.reply)
         done = heard or self.is_typed
         return None if done else Span(self.heard_end, len(self.reply))
@@ -80,13 +80,13 @@ class Exchange:
 
     @property
     def has_door(self) -> bool:
-        """A way to a language model stands below the reply."""
+        """Whether a button to a language model stands below the reply."""
         return self.wants_model and bool(self.reply)
 
     @property
     def caption(self) -> str:
-        """A line below for endings a person should know of, and for what the model thinks until it
-        answers; usually empty.
+        """The line below: why the turn ended, if the person should know, or the model's thoughts
+        until it answers; usually empty.
         """
         if self.ending is None and self.thought and not self.reply:
             return tr("thinking · …{thought}", thought=" ".join(self.thought.split()))
@@ -110,19 +110,19 @@ class Transcript:
         self._cleared_through = -1  # turns up to this one belong to an earlier conversation
 
     def clear(self) -> None:
-        """Forget everything; what still comes of the turns known so far is dropped."""
+        """Forget everything; later events of the turns known so far are dropped."""
         turns = (exchange.turn for exchange in self.exchanges)
         self._cleared_through = max([self._cleared_through, *turns])
         self.exchanges.clear()
         self.replayed = None
 
     def load(self, turns: Sequence[PastTurn]) -> None:
-        """Show a conversation that was kept; what comes goes on with it."""
+        """Show a saved conversation, which the next turns continue."""
         self.clear()
         self.exchanges += [_past(turn) for turn in turns]
 
     def on_event(self, event: Event) -> Exchange | None:
-        """Take an event in; the exchange that changed, or None when nothing did."""
+        """Handle an event; return the exchange that changed, or None when none did."""
         match event:
             case PartialTranscript(turn, text):
                 return self._on_said(turn, text, is_partial=True)
@@ -203,7 +203,7 @@ class Transcript:
         return exchange
 
     def _open_exchange(self, turn: int) -> Exchange | None:
-        """The exchange of a turn that has not ended; made when it is new."""
+        """The exchange of a turn that has not ended; created for a new turn."""
         exchange = self._find(turn)
         if exchange is None and turn > self._cleared_through:
             exchange = Exchange(turn)
@@ -211,7 +211,7 @@ class Transcript:
         return exchange if exchange is not None and exchange.ending is None else None
 
     def _find(self, turn: int) -> Exchange | None:
-        """The last two turns are the ones spoken about, so look from the end."""
+        """Search from the end, because events are nearly always about the last two turns."""
         return next((each for each in reversed(self.exchanges) if each.turn == turn), None)
 
 

@@ -30,9 +30,9 @@ from app.look.overlay import OverlayBar
 from app.look.theme import Theme, scaled
 from engine.api import ConversationOpened, Event
 
-_NEAR = 28  # pixels from where following would be that still count as being there
-_WORD_AT = 0.45  # of the height: where a word being heard is kept in a reply longer than the view
-_CLICK_MS = 250  # until a click is none of two
+_NEAR = 28  # pixels from the followed position that still count as being there
+_WORD_AT = 0.45  # of the height: where the word being heard is kept in a reply longer than the view
+_CLICK_MS = 250  # after this a click is not part of a double click
 _TAB_REASONS = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
 _SCROLL_KEYS = {
     Qt.Key.Key_Up: QAbstractSlider.SliderAction.SliderSingleStepSub,
@@ -56,7 +56,7 @@ class Conversation(QTextEdit):
     """Shows a Transcript.
 
     Signals:
-        emptied(bool): there is nothing to show any more (True) or something again (False).
+        emptied(bool): the view has become empty (True), or no longer is (False).
         word_chosen(int, int): a turn, and the character of its reply to hear it again from.
     """
 
@@ -117,7 +117,7 @@ class Conversation(QTextEdit):
         self.viewport().update()
 
     def _open(self, event: ConversationOpened) -> None:
-        """Another conversation goes on: show what there is of it."""
+        """Another conversation is continued: show it."""
         self.transcript.load(event.turns)
         self._mark = None
         self._is_following = True
@@ -171,7 +171,7 @@ class Conversation(QTextEdit):
         return next(spoken, exchanges[-1] if exchanges else None)
 
     def _faint_unheard(self) -> None:
-        """While a reply is spoken, what is still to come stands back."""
+        """While a reply is spoken, show the part still to come in a fainter colour."""
         exchange = self._newest()
         selections = []
         if exchange is not None and exchange.ending is None and exchange.unheard is not None:
@@ -185,7 +185,8 @@ class Conversation(QTextEdit):
     # ---------------------------------------------------------------- scrolling
 
     def _target(self) -> int:
-        """Where the scroll bar belongs when following: the end, but never past what is heard."""
+        """The scroll bar's position when following: the end, but never past the word being
+        heard."""
         end = self.verticalScrollBar().maximum()
         exchange = self._newest()
         block = self._document.reply_block(exchange) if exchange is not None else None
@@ -204,7 +205,7 @@ class Conversation(QTextEdit):
 
     def _on_scrolled(self, value: int) -> None:
         self._keeps_replay_in_sight = self._keeps_replay_in_sight and self._is_moving
-        if not self._is_moving:  # reading ahead of the voice counts as having scrolled away too
+        if not self._is_moving:  # reading ahead of the voice counts as scrolling away too
             self._is_following = abs(value - self._target()) <= _NEAR
             self._show_latest_button()
 
@@ -214,7 +215,7 @@ class Conversation(QTextEdit):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Without Shift the arrow keys scroll, as there is no caret to move; with Ctrl they mark a
-        word, which Enter lets be heard again.
+        word, from which Enter plays the reply again.
         """
         if self._on_mark_key(event):
             return
@@ -239,7 +240,7 @@ class Conversation(QTextEdit):
     # ------------------------------------------------------------ hearing again
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """A click on a word lets it be heard again from there; a drag or a double click selects."""
+        """A click on a word plays the reply again from there; a drag or a double click selects."""
         super().mouseReleaseEvent(event)
         place = self._word_under(event.position())
         selects = self.textCursor().hasSelection() or event.modifiers()
@@ -258,7 +259,8 @@ class Conversation(QTextEdit):
         self.viewport().setCursor(shape)
 
     def _word_under(self, at: QPointF) -> Place | None:
-        """The word of a reply that is over; the room beside a line belongs to none."""
+        """The word at this point in a finished reply; the space beside a line belongs to no
+        word."""
         found = self._document.reply_at(self.cursorForPosition(at.toPoint()).position())
         if found is None:
             return None
@@ -299,7 +301,7 @@ class Conversation(QTextEdit):
             self._show(self.word_rects())
 
     def _show(self, rects: list[QRectF]) -> None:
-        """Scroll if these are out of sight."""
+        """Scroll until these are in sight."""
         bar = self.verticalScrollBar()
         seen = QRectF(self.viewport().rect()).translated(0, bar.value())
         if rects and not all(seen.contains(rect) for rect in rects):
@@ -323,7 +325,7 @@ class Conversation(QTextEdit):
         super().paintEvent(event)
 
     def _paint_bubbles(self, painter: QPainter, seen_bottom: float) -> None:
-        """Those in sight; a bubble reaches a little above and below its text."""
+        """Paint the bubbles in sight; a bubble reaches a little above and below its text."""
         layout = self._document.documentLayout()
         first = self.cursorForPosition(QPoint(0, 0)).block()
         block = first.previous() if first.previous().isValid() else first

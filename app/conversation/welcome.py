@@ -1,7 +1,7 @@
-"""What an empty conversation shows: how to begin, questions that work without any download, and the
-two things people come for.
+"""What an empty conversation shows: how to begin, questions that work without a download, and two
+offers.
 
-Invariant: it covers the conversation only while that is empty.
+Invariant: it covers the conversation only while the conversation is empty.
 """
 
 from PySide6.QtCore import QSize, Qt, Signal
@@ -14,7 +14,7 @@ from app.look.label import Label
 from app.look.theme import scaled
 from engine.api import Event, Part, Ready, SendText
 
-# Skills that are built in answer these (issue: the first five minutes).
+# The built-in skills answer these.
 _EXAMPLES = (
     "What time is it?",
     "Convert ten miles to kilometres",
@@ -88,7 +88,7 @@ class Welcome(QWidget):
         return offers
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Where there is little room the examples make way, the last one first."""
+        """When there is little room, examples are hidden, the last one first."""
         super().resizeEvent(event)
         room = (self.height() - _REST_HEIGHT) // _EXAMPLE_HEIGHT
         for number, chip in enumerate(self.examples):
@@ -107,7 +107,7 @@ class Welcome(QWidget):
 
 
 class Offer(QPushButton):
-    """A button of two lines: what, and how."""
+    """A button with two lines: what it offers, and how."""
 
     def __init__(self, what: str, how: str, parent: QWidget) -> None:
         super().__init__(parent)
@@ -130,7 +130,7 @@ class Offer(QPushButton):
             column.addWidget(label)
 
     def sizeHint(self) -> QSize:
-        """A button does not ask what it holds."""
+        """Qt's buttons ignore the size of their layout."""
         return QSize(_WIDEST, self.heightForWidth(_WIDEST))
 
     def minimumSizeHint(self) -> QSize:

@@ -1,8 +1,8 @@
-"""The first start: one card that covers the empty conversation, five steps, each of which can be
-left out and come back to.
+"""The first start: one card over the empty conversation, with five steps that can each be skipped
+and done later.
 
-Invariant: the step that is shown is the setting `window.first_start`, so a program that was killed
-goes on where it was; LAST + 1 means that all is done.
+Invariant: the current step is the setting `window.first_start`, so a killed program continues
+there; LAST + 1 means that all steps are done.
 """
 
 from collections.abc import Callable, Mapping
@@ -38,7 +38,7 @@ from app.settings.kinds import Value
 from engine.api import Event
 
 STEP_KEY = "window.first_start"
-_LARGEST = (560, 440)  # logical pixels; a line of text that reads well
+_LARGEST = (560, 440)  # logical pixels; a comfortable line of text
 
 
 class FirstStart(QWidget):
@@ -86,7 +86,7 @@ class FirstStart(QWidget):
         return self.at >= len(self.steps)
 
     def show_step(self, at: int) -> None:
-        """Show a step, 0 for the first; beyond the last nothing is left to show."""
+        """Show a step, counted from 0; beyond the last one, close the card."""
         self.at = max(0, at)
         if self.is_done:
             return

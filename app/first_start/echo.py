@@ -1,6 +1,6 @@
 """How much of the loudspeaker the microphone hears, measured while a sentence plays.
 
-Invariant: what is said is made of levels that were measured; too few of them, and nothing is said.
+Invariant: the advice is based only on measured levels; with too few of them there is none.
 """
 
 from collections.abc import Iterable
@@ -10,18 +10,18 @@ from statistics import median
 from app.language.words import decimal, tr
 from engine.api import Levels
 
-_SOUNDING_DB = -45.0  # a loudspeaker above this plays something
+_SOUNDING_DB = -45.0  # above this level the loudspeaker plays something
 _FEWEST = 5  # levels, which come ten times a second, of the room and of what plays
 _SILENT_AFTER = 6  # levels without sound after it: the sentence is over
-_LONGEST = 300  # levels: half a minute; a loudspeaker that is not heard by then is not there
+_LONGEST = 300  # levels, half a minute; if the loudspeaker was not heard by then, it does not play
 _HEARD_DB = 6.0  # louder than the room: the microphone hears the loudspeaker
-_CLEAN_DB = 12.0  # what is left may be this much above the room, and a voice is still clear of it
+_CLEAN_DB = 12.0  # the rest may be this much above the room; a voice is still clearly louder
 
 
 @dataclass(frozen=True)
 class Echo:
     """Medians in dB full scale: of the room, of the microphone while the loudspeaker plays, and of
-    what the echo canceller leaves of that.
+    that after the echo canceller.
     """
 
     room_db: float
@@ -35,12 +35,12 @@ class Echo:
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether a person can be told from what is left."""
+        """Whether a person can be distinguished from the remaining echo."""
         return self.left_db < self.room_db + _CLEAN_DB
 
     @property
     def advice(self) -> str:
-        """What it means for talking over a reply, and what to do."""
+        """What this means for talking over a reply, and what to do."""
         if not self.is_heard:
             return tr(
                 "The microphone does not hear the loudspeaker. Say that you wear a headset, and"
@@ -66,7 +66,7 @@ def sounds(levels: Levels) -> bool:
 
 
 class EchoMeasurement:
-    """Takes the levels as they come; `room`: raw levels in dB just before, without a sound."""
+    """Collects the levels as they arrive; `room`: raw levels in dB from just before, without a sound."""
 
     def __init__(self, room: Iterable[float] = ()) -> None:
         self._room = list(room)
@@ -82,12 +82,12 @@ class EchoMeasurement:
             self._silent = 0
             self._raw.append(levels.raw_db)
             self._left.append(levels.microphone_db)
-        elif not self._raw:  # afterwards the room still rings
+        elif not self._raw:  # later levels contain the room's echo
             self._room.append(levels.raw_db)
 
     @property
     def is_over(self) -> bool:
-        """Whether the sentence has been heard, or will not come."""
+        """Whether the sentence has been heard, or will not be."""
         spoken = bool(self._raw) and self._silent >= _SILENT_AFTER
         return spoken or self._levels >= _LONGEST
 

@@ -1,6 +1,6 @@
 """The five steps of the first start, each a small page of its own.
 
-Invariant: a step changes nothing but what the person touches, and nothing is fetched here.
+Invariant: a step changes only what the person touches, and nothing is fetched here.
 """
 
 from collections import deque
@@ -24,10 +24,10 @@ from engine.api import DevicesChanged, Event, Levels, PreviewVoice, VoicesChange
 
 SENTENCE = "Hello. This is how I sound, and you can slow me down while I am speaking."
 VOICE_KEY = "speech.voice"
-_VOICES = 3  # that offer to be heard
+_VOICES = 3  # offered for listening
 _VOICE_DB = -38.0  # dB full scale; a person who speaks to the microphone is louder
-_SPOKEN = 4  # such levels, which come ten times a second
-_ROOM = 20  # levels kept of the room before the echo is measured
+_SPOKEN = 4  # levels above it, which come ten times a second
+_ROOM = 20  # levels of the room that are kept until the echo is measured
 _KEEP = Field(
     "history.keep",
     mark("Keep our conversations"),
@@ -98,7 +98,7 @@ class Step(QWidget):
             each.show_value(values[each.field.key])
 
     def on_event(self, event: Event) -> None:
-        """What a step waits for; devices that come are offered."""
+        """Handle the events that a step waits for; new devices are offered."""
         if isinstance(event, DevicesChanged):
             for each in self.editors:
                 each.offer_devices(self._devices)

@@ -1,1 +1,1 @@
-"""Conversations that were kept: the panel at the left, and what belongs to it."""
+"""Saved conversations: the panel on the left, and what belongs to it."""

@@ -1,4 +1,4 @@
-"""The panel of conversations beside the present one, or in its place where there is no room.
+"""The panel of conversations beside the current one, or in its place when there is no room.
 
 Invariant: one of the two is always in sight.
 """
@@ -8,16 +8,16 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 _PANEL_WIDTH = 250  # logical pixels at least
-_PANEL_LINES = 15.5  # heights of a line: it grows with the text
+_PANEL_LINES = 15.5  # in line heights: it grows with the text
 _SPACING = 12
-_BOTH_FROM = 2.4  # widths of the panel from which both have room
+_BOTH_FROM = 2.4  # a window this many times as wide as the panel has room for both
 
 
 class Beside(QWidget):
-    """`panel` at the left of `pages`; put away until open() is called.
+    """`panel` on the left of `pages`; hidden until open() is called.
 
     Signals:
-        moved(int): the pages begin so many logical pixels from the left now.
+        moved(int): where the pages begin now, in logical pixels from the left.
     """
 
     moved = Signal(int)
@@ -45,7 +45,7 @@ class Beside(QWidget):
 
     @property
     def hides_pages(self) -> bool:
-        """Whether the panel is in the place of the conversation."""
+        """Whether the panel takes the place of the conversation."""
         return self._is_open and self.width() < _BOTH_FROM * self._panel_width
 
     @property

@@ -1,6 +1,6 @@
-"""Asking where all conversations are to be written, and as what.
+"""Asks where to write all conversations, and in which format.
 
-Invariant: the suffix of the file says the format; the engine writes it and tells how that went.
+Invariant: the file's suffix decides the format; the engine writes the file and reports the result.
 """
 
 from pathlib import Path

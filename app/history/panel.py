@@ -1,7 +1,7 @@
-"""The panel of kept conversations: search, open, rename, delete, export, keep or not.
+"""The panel of saved conversations: search, open, rename, delete, export, and whether to keep them.
 
-Invariant: the engine keeps and finds; this shows and asks. Nothing is deleted without a second
-word, and nothing here stops the program.
+Invariant: the engine saves and searches; the panel shows and asks. Nothing is deleted without a
+confirmation, and nothing here blocks the program.
 """
 
 from PySide6.QtCore import QPoint, Qt, QTimer
@@ -44,8 +44,8 @@ from engine.api import (
 
 KEEP_KEY = "history.keep"
 KEEPING = {"forever": mark("For ever"), "30 days": mark("30 days"), "never": mark("Not at all")}
-_ANSWERS_FROM = 360  # logical pixels from which they have room side by side
-_TYPING_MS = 150  # after a key, until what was typed is looked for
+_ANSWERS_FROM = 360  # logical pixels; from this width on they fit side by side
+_TYPING_MS = 150  # from the last key until the search starts
 
 
 class HistoryPanel(QWidget):
@@ -55,11 +55,11 @@ class HistoryPanel(QWidget):
         super().__init__(parent)
         self._post = post
         self._keep = keep
-        self._is_more = False  # than are listed
-        self._removing: tuple[int, ...] = ()  # asked for and not yet confirmed
+        self._is_more = False  # there are more than are listed
+        self._removing: tuple[int, ...] = ()  # requested and not yet confirmed
         self._typing = QTimer(self, singleShot=True, interval=_TYPING_MS)
         self._typing.timeout.connect(self._list)
-        # made in the order in which Tab goes through them
+        # created in the order of Tab
         self.more = IconButton("more", tr("More about conversations"), theme, self)
         self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.keeping = QActionGroup(self)
@@ -105,7 +105,7 @@ class HistoryPanel(QWidget):
         self._say_nothing()
 
     def take_focus(self) -> None:
-        """Ready to search, or to answer whether conversations are kept."""
+        """Put the focus on the search, or on the question whether to keep conversations."""
         first = self.search if self.search.isVisible() else self.question.findChild(QPushButton)
         if isinstance(first, QWidget):
             first.setFocus(Qt.FocusReason.ShortcutFocusReason)
@@ -131,14 +131,14 @@ class HistoryPanel(QWidget):
 
     def _show_listed(self, event: ConversationsListed) -> None:
         if event.search != self.search.text():
-            return  # of what was typed before
+            return  # a result of an earlier search
         self.rows.show_all(event.conversations, event.current)
         self._is_more = event.more
         self._show_search()
         self._say_nothing()
 
     def _show_search(self) -> None:
-        """Unless there is nothing to find, and a question to answer."""
+        """Show the search field, unless nothing can be found and the question is still open."""
         on = self._keep != "ask" or self.rows.count() > 0 or bool(self.search.text())
         self.search.setVisible(on)
         self.rows.setVisible(on)

@@ -1,4 +1,4 @@
-"""The sign that nothing of this conversation is kept; press it to begin one that is.
+"""The sign that nothing of this conversation is saved; pressing it begins one that is.
 
 Invariant: in sight exactly while the engine keeps nothing because the person asked for that.
 """

@@ -1,7 +1,8 @@
-"""The list of kept conversations: a title and when, or where the search found it, on two lines.
+"""The list of saved conversations, each on two lines: its title, and its date or what the search
+found.
 
-Invariant: titles and excerpts are text, whatever they look like. A list that comes anew keeps what
-was selected.
+Invariant: titles and excerpts are plain text, whatever they look like. A new list keeps the
+selection.
 """
 
 from collections.abc import Sequence
@@ -45,9 +46,9 @@ class Rows(QListWidget):
     """Shows what was listed.
 
     Signals:
-        chosen(int): go on with this conversation.
-        renamed(int, str): call it so.
-        removal_asked: what is selected is to be deleted.
+        chosen(int): continue this conversation.
+        renamed(int, str): give it this title.
+        removal_asked: delete the selected ones.
     """
 
     chosen = Signal(int)
@@ -56,7 +57,7 @@ class Rows(QListWidget):
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
-        self.current: int | None = None  # the conversation that goes on
+        self.current: int | None = None  # the current conversation
         self.setProperty("kind", "rows")
         self.setAccessibleName(tr("Kept conversations"))
         self.setAccessibleDescription(tr("Enter opens one, F2 renames it, Delete deletes it"))
@@ -77,7 +78,7 @@ class Rows(QListWidget):
         return tuple(item.data(_ROLE) for item in self.selectedItems())
 
     def show_all(self, found: Sequence[KeptConversation], current: int | None) -> None:
-        """Show these, and that `current` goes on."""
+        """Show these, with `current` marked."""
         kept = {each.id for each in self.selected}
         at = self.currentItem()
         focused = at.data(_ROLE).id if at is not None else current
@@ -99,7 +100,7 @@ class Rows(QListWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if self.state() is QAbstractItemView.State.EditingState:
-            return  # the editor's own key, which Qt passes on when it has ended the editing
+            return  # a key for the editor, which Qt also passes on after the editing has ended
         match Qt.Key(event.key()):
             case Qt.Key.Key_Return | Qt.Key.Key_Enter if self.currentItem() is not None:
                 self.chosen.emit(self.currentItem().data(_ROLE).id)

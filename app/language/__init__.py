@@ -1,1 +1,1 @@
-"""The language of the window: its words in the person's own."""
+"""The language of the window, and its translations."""

@@ -1,7 +1,7 @@
-"""Which language the window speaks, and Qt with it: its own menus, and how numbers are typed.
+"""Chooses the language of the window and of Qt (its own menus, and how numbers are typed).
 
-Invariant: this runs once, before the first widget is made; another choice is in force from the next
-start.
+Invariant: this runs once, before the first widget is created; another choice takes effect at the
+next start.
 """
 
 from PySide6.QtCore import QLibraryInfo, QLocale, QTranslator
@@ -11,12 +11,12 @@ from app.language import words
 
 
 def speak(application: QApplication, chosen: str) -> str:
-    """Speak the language of the setting window.language; the code of what came of it."""
+    """Use the language of the setting window.language; return the code of the language in use."""
     code = of_system(QLocale.system().uiLanguages()) if chosen == "system" else chosen
     words.choose(code)
     system = QLocale.system()
     locale = QLocale(code)
-    # who has chosen Austria's German wants its numbers too
+    # somebody with Austrian German also wants its number format
     QLocale.setDefault(system if system.language() == locale.language() else locale)
     of_qt = QTranslator(application)
     folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
@@ -26,6 +26,6 @@ def speak(application: QApplication, chosen: str) -> str:
 
 
 def of_system(preferred: list[str]) -> str:
-    """The first of the languages the person prefers ('de-AT', 'en') that we have; else English."""
+    """The first of the person's preferred languages ('de-AT', 'en') that we have; else English."""
     codes = (each.replace("_", "-").split("-")[0].lower() for each in preferred)
     return next((code for code in codes if code in words.LANGUAGES), "en")

@@ -1,28 +1,28 @@
-"""The words of the window in the person's language, by the standard library's gettext.
+"""The window's texts in the person's language, by the standard library's gettext.
 
-Invariant: the English sentence is the key, so what nobody translated is shown in English. Values go
-into named places of the sentence ({name}), because languages order them differently. No Qt here:
-what knows no Qt speaks too.
+Invariant: the English sentence is the key, so a text without a translation is shown in English.
+Values go into named placeholders ({name}), because languages order them differently. No Qt here, so
+that modules without Qt can use it.
 """
 
 from gettext import GNUTranslations, NullTranslations
 
 from engine.api import resource
 
-# By code, each in its own words; English is written in the code.
+# By code, each named in itself; the English texts are in the code.
 LANGUAGES = {"en": "English", "de": "Deutsch", "fr": "Français"}
 _DECIMAL_COMMA = ("de", "fr")
 
 
 class _InForce:
-    """What is spoken now; one for the program, as its window is one."""
+    """The language in use; there is one for the whole program."""
 
     catalogue = NullTranslations()
     comma = False
 
 
 def tr(text: str, /, **values: object) -> str:
-    """The text in the language in force, with these values in its places."""
+    """The text in the current language, with these values in its placeholders."""
     said = _InForce.catalogue.gettext(text) if text else ""
     return said.format(**values) if values else said
 
@@ -33,18 +33,19 @@ def tr_n(one: str, many: str, count: int, /, **values: object) -> str:
 
 
 def mark(text: str) -> str:
-    """The text itself: it is translated where it is shown, because this line runs too early."""
+    """The text itself, marked for translation. It is translated where it is shown, because this
+    line runs before the language is known."""
     return text
 
 
 def decimal(value: float, places: int) -> str:
-    """A number with this many decimals, as one writes it in the language in force."""
+    """A number with this many decimals, written as in the current language."""
     written = f"{value:.{places}f}"
     return written.replace(".", ",") if _InForce.comma else written
 
 
 def choose(code: str) -> None:
-    """Speak the language of this code from now on; one that is not in LANGUAGES is English."""
+    """Use the language with this code from now on; English if it is not in LANGUAGES."""
     if code == "en" or code not in LANGUAGES:
         use(NullTranslations())
         return
@@ -53,6 +54,6 @@ def choose(code: str) -> None:
 
 
 def use(catalogue: NullTranslations, *, comma: bool = False) -> None:
-    """Speak from this catalogue; `comma`: before decimals."""
+    """Use this catalogue; `comma`: numbers have a comma before the decimals."""
     _InForce.catalogue = catalogue
     _InForce.comma = comma

@@ -1,7 +1,7 @@
 """Our icons in the colours of the theme, sharp at every pixel ratio.
 
-Invariant: the SVG files say `currentColor`; the colour is put in before rendering, so one file
-serves dark and light.
+Invariant: the SVG files say `currentColor`; the colour is inserted before rendering, so one file
+works for dark and light.
 """
 
 from functools import cache
@@ -51,7 +51,7 @@ def application_icon() -> QIcon:
 class IconButton(QToolButton):
     """A button that shows one icon; its name is for screen readers and the tooltip.
 
-    It takes the focus by Tab only: after a click the talk key still talks.
+    Only Tab gives it the focus, so that the talk key still works after a click.
 
     Signals:
         renamed: the icon or the name is different now.

@@ -6,11 +6,11 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from app.look.plain_text import plain
 
-_LEAST = 40  # logical pixels that are left of a line in the narrowest room
+_LEAST = 40  # logical pixels; the narrowest that a line may get
 
 
 class Label(QLabel):
-    """Shows any text as it is written: what looks like markup is not obeyed, nothing is loaded."""
+    """Shows any text as it is written: markup is not interpreted and nothing is loaded."""
 
     def __init__(self, text: str, parent: QWidget) -> None:
         super().__init__(parent)
@@ -22,7 +22,7 @@ class Label(QLabel):
 
 
 class FoldingLabel(Label):
-    """Wraps where there is room for several lines; else one line, shortened at its end."""
+    """Wraps if there is room for several lines; otherwise it is one line, shortened at its end."""
 
     def __init__(self, text: str, parent: QWidget) -> None:
         super().__init__(text, parent)

@@ -1,22 +1,23 @@
-"""The measure of the conversation: how wide its lines may be, and what stands under and over them.
+"""The measure of the conversation: the width of its lines, and of what is shown above and below
+them.
 
-Invariant: whatever is shown in a Measured begins and ends where the bubbles do.
+Invariant: the contents of a Measured begin and end where the bubbles do.
 """
 
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 COLUMN = 760.0  # logical pixels, like all sizes here; longer lines are tiring to read
-GUTTER = 12.0  # least room left and right of the column; the scroll bar stands there
+GUTTER = 12.0  # least space on each side of the column; the scroll bar is there
 
 
 def gutter(width: float) -> float:
-    """The room left and right of the column where there are `width` pixels."""
+    """The space on each side of the column for a total width in pixels."""
     return max(GUTTER, (width - COLUMN) / 2)
 
 
 class Measured(QWidget):
-    """Some widgets, one under the other, in the measure."""
+    """Some widgets in a column, in the measure."""
 
     def __init__(self, *widgets: QWidget, parent: QWidget) -> None:
         super().__init__(parent)
@@ -27,7 +28,7 @@ class Measured(QWidget):
             self._column.addWidget(widget)
 
     def leave(self, left: int) -> None:
-        """The conversation begins `left` pixels from here: something stands beside it."""
+        """Leave `left` pixels free, because something stands beside the conversation."""
         self._left = left
         self._fit()
 

@@ -1,4 +1,4 @@
-"""How loud something is, as a bar: one look says that the microphone hears.
+"""A bar that shows how loud something is, so that one sees at a glance that the microphone works.
 
 Invariant: its accessible value is what it shows, in per cent of the scale.
 """
@@ -10,12 +10,12 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from app.look.theme import Theme
 
 QUIET_DB, LOUD_DB = -60.0, -6.0  # the ends of the bar, dB full scale
-_FALL = 0.06  # of the bar at most, a level; about 20 of them come in a second
+_FALL = 0.06  # of the bar, at most, for each level; about 20 levels come in a second
 _HEIGHT = 10
 
 
 class LevelMeter(QWidget):
-    """Rises at once and falls slowly, so that a word can be seen."""
+    """Rises at once and falls slowly, so that a single word is visible."""
 
     def __init__(self, name: str, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)

@@ -1,7 +1,7 @@
-"""Whether anything may move by itself.
+"""Whether the window may show animations.
 
-Invariant: who animates asks `is_still` and listens to `changed`; one who wants stillness, here or
-in the whole system, gets it at once.
+Invariant: every animation asks `is_still` and listens to `changed`. If the person wants no
+animations, here or in the whole system, they stop at once.
 """
 
 from PySide6.QtCore import QObject, Signal
@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 class Motion(QObject):
     """Signals:
-    changed: things may move now, or no longer.
+    changed: animations were allowed or forbidden.
     """
 
     changed = Signal()
@@ -24,11 +24,11 @@ class Motion(QObject):
         return self._is_reduced or self._is_reduced_everywhere
 
     def choose(self, mode: str) -> None:
-        """`mode` as in the setting window.motion: 'reduced', or 'system' to do as that does."""
+        """`mode` as in the setting window.motion: 'reduced', or 'system' to follow the system."""
         self._is_reduced = mode == "reduced"
         self.changed.emit()
 
     def follow_system(self, wants_stillness: bool) -> None:
-        """What the system says now."""
+        """Note what the system wants now."""
         self._is_reduced_everywhere = wants_stillness
         self.changed.emit()

@@ -1,6 +1,6 @@
 """A scroll bar over the content, so that nothing moves when it comes or goes.
 
-Invariant: the area's own bar is put away and stays in charge; this one shows it and steers it.
+Invariant: the area's own bar is hidden but keeps the state; this one mirrors it and controls it.
 """
 
 from PySide6.QtCore import QEvent, QObject, Qt
@@ -10,7 +10,7 @@ _WIDTH = 10  # logical pixels
 
 
 class OverlayBar(QScrollBar):
-    """Stands at the right edge of `area` while there is something to scroll."""
+    """Shown at the right edge of `area` while there is something to scroll."""
 
     def __init__(self, area: QAbstractScrollArea) -> None:
         super().__init__(Qt.Orientation.Vertical, area)

@@ -1,6 +1,6 @@
-"""The face of a page of its own: a heading, a list that scrolls, and a foot.
+"""The layout of a separate page: a heading, a list that scrolls, and a foot.
 
-Invariant: never modal; Esc closes it, and nothing is lost by that.
+Invariant: never modal; Esc closes it without losing anything.
 """
 
 from PySide6.QtCore import QSize, Qt
@@ -18,11 +18,11 @@ from app.look.label import Label
 from app.look.overlay import OverlayBar
 from app.look.theme import scaled
 
-_USUAL_LINE = 16  # logical pixels, the height of a line of usual text
+_USUAL_LINE = 16  # logical pixels, the height of a line of ordinary text
 
 
 class Page(QDialog):
-    """`head`, `body` and `foot` are for who makes the page."""
+    """Subclasses fill `head`, `body` and `foot`."""
 
     def __init__(self, title: str, about: str, parent: QWidget) -> None:
         super().__init__(parent)
@@ -57,7 +57,8 @@ class Page(QDialog):
         column.addLayout(self.foot)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter in a field ends the field; a dialog would press its first button too."""
+        """Enter in a field only ends the editing; a plain dialog would also press its first
+        button."""
         if event.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             super().keyPressEvent(event)
 
@@ -66,15 +67,15 @@ class Page(QDialog):
         self._area.verticalScrollBar().setValue(0)
 
     def open_beside(self) -> None:
-        """Show, and come to the front when it is shown already."""
+        """Show it, or bring it to the front if it is shown already."""
         self.show()
         self.raise_()
         self.activateWindow()
 
 
 def in_lines(widget: QWidget, width: int, height: int) -> QSize:
-    """A size in logical pixels at the usual size of text, which grows with the text as far as the
-    screen goes.
+    """A size given in logical pixels for text of the ordinary size; it grows with the text, up to
+    the screen's size.
     """
     factor = max(1.0, widget.fontMetrics().height() / _USUAL_LINE)
     size = QSize(int(width * factor), int(height * factor))

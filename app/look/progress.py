@@ -1,7 +1,7 @@
-"""A bar that shows how far something is, or that it goes on.
+"""A bar that shows the progress of something, or only that it is running.
 
-Invariant: where things are to be still it never runs to and fro; what it stands beside says in
-words that something goes on.
+Invariant: without animations it never moves back and forth; the text beside it says that something
+is running.
 """
 
 from PySide6.QtWidgets import QProgressBar, QWidget
@@ -17,12 +17,12 @@ class Progress(QProgressBar):
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._motion = theme.motion
-        self._share: float | None = 0.0  # None = nobody knows how far it is
+        self._share: float | None = 0.0  # None = the progress is not known
         self.setTextVisible(False)
         theme.motion.changed.connect(self._show)
 
     def show_share(self, share: float | None) -> None:
-        """`share` is 0..1; None where it is not known."""
+        """`share` is 0..1; None if it is not known."""
         self._share = share
         self._show()
 

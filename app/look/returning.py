@@ -1,6 +1,6 @@
-"""When a person comes back to a window: what others changed meanwhile is looked at again.
+"""Notices when a person comes back to a window, so that changes made elsewhere are read again.
 
-Invariant: a window that was never left is not come back to; opening it is no return.
+Invariant: opening a window does not count as coming back; it must have been left before.
 """
 
 from PySide6.QtCore import QEvent, QObject, Signal
@@ -11,7 +11,7 @@ class Returning(QObject):
     """Watches one window.
 
     Signals:
-        returned: it has the focus again, and another one (of any program) had it before.
+        returned: it has the focus again after another window (of any program) had it.
     """
 
     returned = Signal()

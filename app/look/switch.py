@@ -13,7 +13,7 @@ _TRACK = QSize(36, 20)
 
 
 class Switch(QCheckBox):
-    """A labelled switch; takes the focus by Tab only, so that the talk key still talks."""
+    """A labelled switch; only Tab gives it the focus, so that the talk key still works."""
 
     def __init__(self, label: str, theme: Theme, parent: QWidget) -> None:
         super().__init__(label, parent)

@@ -93,10 +93,10 @@ LIGHT = Colours(
 
 
 class Theme(QObject):
-    """The palette in force.
+    """The current palette.
 
     Signals:
-        changed: the colours are different now; repaint and tint icons again.
+        changed: the colours changed; repaint and colour icons again.
     """
 
     changed = Signal()
@@ -111,7 +111,7 @@ class Theme(QObject):
         self.choose(mode)
 
     def choose(self, mode: Mode) -> None:
-        """Follow the system, or stay light or dark whatever it says."""
+        """Follow the system, or always be light or dark."""
         self.mode = mode
         hints = QGuiApplication.styleHints()
         match mode:  # the native parts (title bar, file dialog) follow too
@@ -147,7 +147,7 @@ class Theme(QObject):
 
 
 def mode_named(name: str) -> Mode:
-    """The mode a setting names; an unknown name is the system's."""
+    """The mode that a setting names; for an unknown name, follow the system."""
     return next((mode for mode in Mode if mode.value == name), Mode.SYSTEM)
 
 

@@ -1,4 +1,4 @@
-"""The page of models before it was asked for: nothing, so that the window opens sooner."""
+"""Creates the page of models only when it is first opened, so that the window opens sooner."""
 
 from PySide6.QtWidgets import QWidget
 
@@ -9,7 +9,7 @@ from engine.api import Event
 
 
 class Models:
-    """Makes the page when it is opened for the first time."""
+    """Creates the page when it is opened for the first time."""
 
     def __init__(self, post: Post, theme: Theme, window: QWidget) -> None:
         self._made = (post, theme, window)

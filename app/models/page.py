@@ -1,7 +1,7 @@
-"""The page of models: what is recommended, everything there is, and ways to more.
+"""The page of models: the recommended ones, all others, and ways to add more.
 
-Invariant: it shows what the engine has listed, and asks for the list whenever it is opened; servers
-on this machine are looked for then, and nowhere else.
+Invariant: it shows what the engine has listed, and asks for the list whenever it is opened. Only
+then are servers looked for, and only on this machine.
 """
 
 from collections.abc import Sequence
@@ -63,7 +63,7 @@ class ModelsPage(Page):
         self._parts = self._heading(_PARTS)
         self.body.addStretch(1)
         self.setAcceptDrops(True)
-        # `rubato models`, or another program with these files, may have changed them meanwhile
+        # `rubato models`, or another program that uses these files, may have changed them meanwhile
         Returning(self).returned.connect(lambda: post(ListModels()))
 
     def open_beside(self) -> None:
@@ -87,7 +87,7 @@ class ModelsPage(Page):
                 pass
 
     def choose(self, mode: QFileDialog.FileMode) -> QFileDialog:
-        """Ask for a file or folder in a dialog that does not stop the program."""
+        """Ask for a file or folder in a dialog that does not block the program."""
         dialog = QFileDialog(
             self, tr("Add a model"), "", tr("Language models (*.gguf);;All files (*)")
         )
@@ -109,7 +109,7 @@ class ModelsPage(Page):
             self._post(AddModel(Path(url.toLocalFile())))
 
     def _show_list(self, entries: Sequence[ModelEntry]) -> None:
-        """The rows that stay keep what they say; each stands under its kind."""
+        """Show the list grouped by kind; rows that stay keep their texts."""
         before, self.rows = self.rows, {}
         for entry in entries:
             row = before.pop(entry.name, None) or ModelRow(entry, self._post, self._theme, self)

@@ -1,4 +1,4 @@
-"""The card on top: what fits this machine, with its sizes, and one button that fetches and uses it.
+"""The card on top: what fits this machine, its sizes, and one button that fetches and uses it.
 
 Invariant: the button says how much it would fetch before it fetches anything.
 """

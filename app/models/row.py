@@ -1,6 +1,6 @@
-"""One model on the page: what it is, what is being done with it, and what can be.
+"""One model on the page: what it is, what is happening with it, and what one can do with it.
 
-Invariant: it asks and shows; nothing changes before the engine has told so.
+Invariant: it only asks and shows; nothing changes until the engine says so.
 """
 
 from PySide6.QtCore import Qt
@@ -38,14 +38,14 @@ from engine.api import (
 
 
 class ModelRow(QFrame):
-    """Shows an entry; while something is being done with it, how far that is."""
+    """Shows an entry and, while something happens with it, the progress."""
 
     def __init__(self, entry: ModelEntry, post: Post, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self.setProperty("kind", "card")
         self.entry = entry
         self._post = post
-        self._progress: ModelProgress | None = None  # None = nothing is being done with it
+        self._progress: ModelProgress | None = None  # None = nothing happens with it
         self.title = wrapping("", self)
         self.title.setFont(scaled(self.font(), 1.0, strong=True))
         self.facts = wrapping("muted", self)
@@ -70,7 +70,7 @@ class ModelRow(QFrame):
 
     @property
     def is_busy(self) -> bool:
-        """Something is being done with it, or waits to be."""
+        """Whether something happens with it or is queued."""
         return self._progress is not None
 
     def show_entry(self, entry: ModelEntry) -> None:
@@ -96,13 +96,13 @@ class ModelRow(QFrame):
         self._show_actions()
 
     def show_settled(self, settled: ModelSettled) -> None:
-        """Nothing is being done with it any more."""
+        """Show that nothing happens with it any more."""
         self._progress = None
         self.say(settled.text, failed=settled.failed)
         self._show_actions()
 
     def say(self, text: str, *, failed: bool = False) -> None:
-        """A line of its own on what was done, or could not be."""
+        """Show a line about what was done, or why it failed."""
         self.said.setProperty("kind", "danger" if failed else "")
         self.said.style().polish(self.said)
         self.said.setText(text)
@@ -121,7 +121,7 @@ class ModelRow(QFrame):
         self.more.setVisible(self.remove.isVisible() and not self.is_busy)
 
     def _act_words(self) -> str:
-        """What the button would do now; empty = nothing."""
+        """The button's text, which says what it would do; empty = nothing."""
         entry = self.entry
         if self.is_busy:
             return tr("Pause")
@@ -160,7 +160,8 @@ class ModelRow(QFrame):
         column.addWidget(self.bar)
 
 
-# What can be chosen, in the order of the page, under these headings; the rest are parts of a voice.
+# The kinds that can be chosen, in the order of the page, with their headings; the rest are parts of
+# a voice.
 KINDS = {
     "recogniser": mark("Listens"),
     "language model": mark("Thinks"),
@@ -172,6 +173,6 @@ def wrapping(kind: str, parent: QWidget) -> Label:
     label = Label("", parent)
     label.setProperty("kind", kind)
     label.setWordWrap(True)
-    # labels that wrap are cut off where a layout does not ask for height-for-width
+    # labels that wrap are cut off if a layout does not support height-for-width
     label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.MinimumExpanding)
     return label

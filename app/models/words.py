@@ -1,6 +1,6 @@
-"""What is said of a model, in short.
+"""Short descriptions of a model.
 
-Invariant: sizes are told in units of ten: 1 GB is 1000 MB, as on the disk and the line.
+Invariant: sizes are decimal: 1 GB is 1000 MB, as with disks and network speeds.
 """
 
 from app.language.words import decimal, tr
@@ -17,7 +17,7 @@ def size(megabytes: float) -> str:
 
 
 def facts(entry: ModelEntry) -> str:
-    """Size, licence and need of memory, where they are known."""
+    """Size, licence and memory, as far as they are known."""
     found = [size(entry.megabytes)] if entry.megabytes else []
     own = entry.origin in (Origin.ADDED, Origin.SERVER)
     found.append(entry.attribution if own else tr("licence: {licence}", licence=entry.licence))
@@ -27,7 +27,7 @@ def facts(entry: ModelEntry) -> str:
 
 
 def remarks(entry: ModelEntry) -> str:
-    """What else is to be known before it is used; empty when nothing."""
+    """What else one should know before using it; usually empty."""
     short = "" if entry.fits else tr("That is more memory than this computer has to spare.")
     half = ""
     if entry.state is Presence.PARTIAL:
@@ -39,7 +39,7 @@ def remarks(entry: ModelEntry) -> str:
 
 
 def progress(event: ModelProgress) -> str:
-    """How far it is."""
+    """The progress in words."""
     match event.activity:
         case Activity.WAITING:
             return tr("Waiting for its turn…")

@@ -1,7 +1,7 @@
-"""Starting at login: each system's own way, with its own state as the only truth.
+"""Starting at login, in each system's own way; the system's state is the only one that counts.
 
-Invariant: nothing is remembered here; is_on() reads what the system would do, because the person
-may have changed it elsewhere. Only the person's own files or registry are touched.
+Invariant: nothing is stored here; is_on() reads what the system would do, because the person may
+have changed it elsewhere. Only the person's own files or registry are changed.
 """
 
 import contextlib
@@ -32,11 +32,11 @@ def is_on() -> bool:
     return not lines & {
         "hidden=true",
         "x-gnome-autostart-enabled=false",
-    }  # how desktops turn it off
+    }  # how desktops switch it off
 
 
 def turn(on: bool, command: Sequence[str] | None = None) -> None:
-    """Start Rubato at login, or no longer. OSError where the system does not let us."""
+    """Start Rubato at login, or no longer. OSError if the system does not allow it."""
     words = [*(command or own_command()), _HIDDEN]
     if sys.platform == "win32":
         _write_windows(words if on else None)
@@ -59,7 +59,7 @@ def path() -> Path:
 
 
 def own_command() -> list[str]:
-    """How this very program is started again."""
+    """The command that starts this program again."""
     if launcher := installation.launcher():
         return [str(launcher)]
     program = Path(sys.executable).with_name("rubato.exe" if sys.platform == "win32" else "rubato")

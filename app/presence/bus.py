@@ -1,7 +1,7 @@
 """The person's D-Bus: one connection, read as part of Qt's own event loop, without a thread.
 
-Invariant: after connect() nothing here waits for anybody; an answer comes as a call, or as the
-error that D-Bus itself makes of a service that went away.
+Invariant: after connect() nothing here waits. An answer arrives as a call; if a service went away,
+D-Bus itself sends an error.
 """
 
 import logging
@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QObject, QSocketNotifier, Signal
 
-if TYPE_CHECKING:  # jeepney is imported with the first connection: who has no bus needs it not
+if TYPE_CHECKING:  # jeepney is imported with the first connection; without a bus it is not needed
     from jeepney import Message
     from jeepney.io.blocking import DBusConnection
 
 logger = logging.getLogger(__name__)
 
-_GREETING_S = 1.0  # for the bus to say hello; it answers in a millisecond or is no bus
-_AT_ONCE = 200  # messages before the window has its turn again
+_GREETING_S = 1.0  # for the bus to answer; a working one answers in a millisecond
+_AT_ONCE = 200  # messages before the window can react again
 
 Answered = Callable[["Message"], None]
 
 
 class Address(NamedTuple):
-    """An interface of an object of a service; `service` is the name it is known by."""
+    """An interface of an object of a service; `service` is its well-known name."""
 
     path: str
     service: str
@@ -37,7 +37,7 @@ THE_BUS = Address("/org/freedesktop/DBus", "org.freedesktop.DBus", "org.freedesk
 
 @dataclass(frozen=True)
 class Watch:
-    """A signal that is waited for."""
+    """A signal that we wait for."""
 
     interface: str
     member: str
@@ -46,7 +46,7 @@ class Watch:
 
 class Bus(QObject):
     """Signals:
-    lost: the connection is gone, and with it everything that was asked.
+    lost: the connection is gone, and so are the answers to all calls.
     """
 
     lost = Signal()
@@ -68,7 +68,7 @@ class Bus(QObject):
         return self._connection.unique_name if self._connection is not None else ""
 
     def connect_to_session(self) -> bool:
-        """Whether there is a bus to speak to; it is waited for a second at most."""
+        """Connect; return whether there is a bus. This waits for a second at most."""
         if not os.environ.get("DBUS_SESSION_BUS_ADDRESS") or self._connection is not None:
             return self._connection is not None
         from jeepney.io.blocking import open_dbus_connection
@@ -84,7 +84,7 @@ class Bus(QObject):
         return True
 
     def close(self) -> None:
-        """Hang up; nothing that was asked is answered any more."""
+        """Disconnect; no call is answered any more."""
         if self._connection is None:
             return
         if self._notifier is not None:
@@ -101,7 +101,8 @@ class Bus(QObject):
         body: tuple[object, ...] = (),
         answered: Answered = lambda message: None,
     ) -> None:
-        """Call a method; `answered` gets the return or the error. Not connected: nothing."""
+        """Call a method; `answered` gets the result or the error. Does nothing when not
+        connected."""
         connection = self._connection
         if connection is None:
             return
@@ -116,13 +117,13 @@ class Bus(QObject):
             self._lose(error)
 
     def watch(self, sender: str, interface: str, member: str, told: Answered) -> None:
-        """Be told of a signal of `sender` (a well-known name) from now on."""
+        """Call `told` for every signal of this kind from `sender` (a well-known name)."""
         self._watches.append(Watch(interface, member, told))
         rule = f"type='signal',sender='{sender}',interface='{interface}',member='{member}'"
         self.call(THE_BUS, "AddMatch", "s", (rule,))
 
     def watch_name(self, name: str, told: Callable[[str], None]) -> None:
-        """Be told who owns a name, now and at every change; empty = nobody."""
+        """Call `told` with the owner of a name, now and at every change; empty = nobody."""
 
         def on_change(message: "Message") -> None:
             if message.body[0] == name:
@@ -142,7 +143,7 @@ class Bus(QObject):
                 message = self._connection.receive(timeout=0)
             except TimeoutError:
                 return
-            except (OSError, ValueError, EOFError) as error:  # hung up, or no D-Bus
+            except (OSError, ValueError, EOFError) as error:  # disconnected, or not D-Bus
                 self._lose(error)
                 return
             self._hand_on(message)
@@ -172,13 +173,13 @@ def is_error(message: "Message") -> bool:
 
 
 def error_of(message: "Message") -> str:
-    """What an error says; empty when it says nothing."""
+    """The text of an error; empty when it has none."""
     body = message.body
     return str(body[0]) if body and isinstance(body[0], str) else ""
 
 
 def path_of(message: "Message") -> str:
-    """The object a signal is of."""
+    """The object that sent a signal."""
     from jeepney import HeaderFields
 
     return str(message.header.fields.get(HeaderFields.path, ""))

@@ -1,6 +1,7 @@
-"""What is asked of the window from outside it, done in it: by the command line, the tray, keys.
+"""Carries out in the window what the command line, the tray and global keys ask for.
 
-Invariant: everything goes the way a button in the window goes, so the window shows what is so.
+Invariant: everything happens as if a button in the window were pressed, so the window shows the
+real state.
 """
 
 import os
@@ -18,13 +19,13 @@ class Desk:
     """Serves one window, once it is there."""
 
     def __init__(self) -> None:
-        self._window: Window | None = None  # None = it is still being made
+        self._window: Window | None = None  # None = it is still being created
 
     def serve(self, window: Window) -> None:
         self._window = window
 
     def on_message(self, message: Message) -> str:
-        """Do it; empty, or the sentence why not. To STATUS the answer is a State."""
+        """Do it; return "", or a sentence that says why not. The answer to STATUS is a State."""
         if message.order is Order.STATUS:
             return self.state.value
         if self._window is None:
@@ -38,7 +39,7 @@ class Desk:
         return ""
 
     def do(self, order: Order) -> None:
-        """What needs no more than its name."""
+        """Carry out an order that has no arguments."""
         window = self._window
         if window is None:
             return
@@ -67,16 +68,16 @@ class Desk:
 
     @property
     def is_talking(self) -> bool:
-        """Whether talk is held."""
+        """Whether the talk key is held."""
         return self._window is not None and self._window.composer.talk.is_held
 
     def post(self, command: Command) -> None:
-        """As from the window."""
+        """Post a command as the window would."""
         if self._window is not None:
             self._window.post(command)
 
     def show_or_hide(self) -> None:
-        """What a click on the tray does."""
+        """The action of a click on the tray icon."""
         window = self._window
         if window is not None and window.isVisible() and not window.isMinimized():
             window.hide()
@@ -84,7 +85,7 @@ class Desk:
             self.show()
 
     def show(self, token: str = "") -> None:
-        """Bring the window to the front; `token` is the desktop's leave to do so."""
+        """Bring the window to the front; `token` is the desktop's permission to do so."""
         if self._window is None:
             return
         if token:

@@ -1,7 +1,7 @@
 """The files by which a Linux desktop knows Rubato: its entry in the menu and its icon.
 
-Invariant: standard library only, because setup installs them before anything else is there. A file
-is whole or as it was.
+Invariant: standard library only, because setup installs them before anything else. A file is either
+complete or unchanged.
 """
 
 import os
@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-APP_ID = "org.rubato.Rubato"  # also what the windows and the portal are told
+APP_ID = "org.rubato.Rubato"  # also the name that windows and the portal get
 _RESERVED = " \t\n\"'\\><~|&;$*?#()`"
 
 
@@ -33,8 +33,8 @@ def entry(command: Sequence[str], *, at_login: bool = False) -> str:
 
 
 def quoted(word: str) -> str:
-    """A word of Exec as the Desktop Entry Specification wants it: quoted where it must be, the
-    backslashes doubled for the file, and % for what is no field code.
+    """A word of Exec according to the Desktop Entry Specification: quoted if necessary, backslashes
+    doubled for the file, and % doubled unless it is a field code.
     """
     word = word.replace("%", "%%")
     if word and not any(letter in _RESERVED for letter in word):
@@ -45,14 +45,14 @@ def quoted(word: str) -> str:
 
 
 def data_home() -> Path:
-    """Where a person's desktop entries and icons are."""
+    """The folder of a person's desktop entries and icons."""
     chosen = os.environ.get("XDG_DATA_HOME", "")
     return Path(chosen) if Path(chosen).is_absolute() else Path.home() / ".local" / "share"
 
 
 def install(command: Sequence[str], icon: Path, folder: Path) -> tuple[Path, ...]:
-    """Write entry and icon below `folder` (data_home()), where they differ; what was written.
-    OSError where that cannot be.
+    """Write entry and icon below `folder` (data_home()) if they differ; return the files written.
+    OSError if that is impossible.
     """
     written = []
     entry_path = folder / "applications" / f"{APP_ID}.desktop"
@@ -69,7 +69,7 @@ def install(command: Sequence[str], icon: Path, folder: Path) -> tuple[Path, ...
 
 
 def put(path: Path, text: str) -> bool:
-    """Write a file whole, unless it says that already; whether it was written."""
+    """Replace a file unless it has this text already; return whether it was written."""
     try:
         if path.read_text(encoding="utf-8") == text:
             return False

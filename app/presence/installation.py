@@ -1,7 +1,7 @@
-"""What an installed Rubato and the bootstrapper that started it tell each other.
+"""How an installed Rubato and the bootstrapper that started it communicate.
 
-Invariant: through environment variables and one file, so that neither imports the other and a
-Rubato started in any other way notices nothing. The names stand in installer/bootstrap/starting.py.
+Invariant: they use environment variables and one file, so that neither imports the other and a
+Rubato started in any other way is not affected. The names are in installer/bootstrap/starting.py.
 """
 
 import contextlib
@@ -13,7 +13,7 @@ _STARTED = "RUBATO_STARTED"
 
 
 def note_start() -> None:
-    """Note that the program came up: after the second time its predecessor is removed."""
+    """Note that the program started; after the second time the previous version is removed."""
     path = os.environ.pop(_STARTED, "")
     if path:
         with contextlib.suppress(OSError), Path(path).open("a", encoding="utf-8") as file:
@@ -21,6 +21,6 @@ def note_start() -> None:
 
 
 def launcher() -> Path | None:
-    """What starts Rubato again, also after an update; None where it was not installed."""
+    """The program that starts Rubato, even after an update; None if it was not installed."""
     path = os.environ.get(_LAUNCHER, "")
     return Path(path) if path and Path(path).is_file() else None

@@ -1,7 +1,7 @@
-"""One Rubato for each person: the first start listens, every later one tells it something.
+"""One Rubato for each person: the first start listens, and every later one sends it a message.
 
-Invariant: a socket that a crash left is removed only under a lock and after nobody answered there.
-What comes in is bounded and checked before it is believed, also from the person's own programs.
+Invariant: a socket left by a crash is removed only under a lock and after nobody answered there.
+Messages are limited in size and checked, even those from the person's own programs.
 """
 
 import logging
@@ -23,22 +23,22 @@ logger = logging.getLogger(__name__)
 
 Handle = Callable[[Message], str]
 
-_AT_ONCE = 8  # connections; nobody has more hands
-_PATIENCE_MS = 3000  # for a message to be complete
+_AT_ONCE = 8  # connections; nobody needs more
+_PATIENCE_MS = 3000  # until a message must be complete
 _LOCK_S = 5.0  # another start holds it for milliseconds
 _LOOK_MS = 1000
 
 
 class Claim(Enum):
-    """What became of the wish to be the one."""
+    """The result of trying to become the one Rubato."""
 
     OURS = "ours"
     TAKEN = "taken"  # another one listens
-    DEAF = "deaf"  # nobody does, and we cannot either: see Instance.fault
+    DEAF = "deaf"  # nobody listens, and we cannot either: see Instance.fault
 
 
 class Instance(QObject):
-    """`handle` acts on a message and answers with nothing, or with the sentence why not."""
+    """`handle` carries out a message and returns "", or a sentence that says why not."""
 
     def __init__(self, handle: Handle, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -51,7 +51,7 @@ class Instance(QObject):
         self.fault = ""  # why it is DEAF
 
     def claim(self) -> Claim:
-        """Listen where remote.send() looks, unless somebody does."""
+        """Listen where remote.send() connects, unless somebody already does."""
         self.fault = "There is no private folder whose path is short enough for a socket."
         for address in remote.addresses():
             folder = _lock_folder(address)
@@ -65,7 +65,7 @@ class Instance(QObject):
         return Claim.DEAF
 
     def close(self) -> None:
-        """Listen no longer; the socket is gone."""
+        """Stop listening and remove the socket."""
         self._server.close()
         for each in list(self._open):
             each.abort()
@@ -108,13 +108,13 @@ class Instance(QObject):
             channel.abort()
 
     def _answer(self, channel: QLocalSocket, line: bytes) -> None:
-        channel.readyRead.disconnect()  # one message is all
+        channel.readyRead.disconnect()  # only one message is allowed
         try:
             refusal = self._handle(remote.decode(line))
         except ValueError as error:
             refusal = str(error)
         channel.write(refusal.encode("utf-8", "replace") + b"\n")
-        channel.disconnectFromServer()  # once it is written
+        channel.disconnectFromServer()  # after the answer is written
 
     def _forget(self, channel: QLocalSocket) -> None:
         self._open.discard(channel)
@@ -122,12 +122,13 @@ class Instance(QObject):
 
 
 def _lock_folder(address: str) -> Path:
-    """The folder of the socket; a pipe of Windows is in none."""
+    """The folder for the lock: the socket's own, or another one for a Windows pipe, which has
+    none."""
     return Path(tempfile.gettempdir()) if sys.platform == "win32" else Path(address).parent
 
 
 def _prepared(folder: Path) -> bool:
-    """Whether a socket may be there; the folder is made if it is to be one of our own."""
+    """Whether a socket may be in this folder; one of our own is created."""
     if folder.name.startswith("rubato-"):
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)

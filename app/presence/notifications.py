@@ -1,7 +1,7 @@
-"""Notifications for what is worth a look while the window is away: a timer, a lost microphone, a
-fetched model. Never for a reply.
+"""Notifications for what matters while the window is hidden: a timer, a lost microphone, a fetched
+model. Never for a reply.
 
-Invariant: what is told is plain text, whatever a timer is called; a click on it shows the window.
+Invariant: a notification is plain text, whatever a timer is called; a click on it shows the window.
 """
 
 from collections.abc import Callable
@@ -23,14 +23,14 @@ SERVICE = Address(
     "org.freedesktop.Notifications",
     "org.freedesktop.Notifications",
 )
-_LONGEST = 300  # characters; servers cut more off anyway
-_DEFAULT_TIME = -1  # as long as the desktop finds right
+_LONGEST = 300  # characters; servers cut off longer texts anyway
+_DEFAULT_TIME = -1  # the desktop decides how long
 
 Show = Callable[[str, str], None]
 
 
 class Notifications(QObject):
-    """Through the desktop's service, else through `fall_back` (the tray's balloon).
+    """Uses the desktop's service, or else `fall_back` (the tray's balloon).
 
     Signals:
         clicked: the person wants to see more.
@@ -60,7 +60,7 @@ class Notifications(QObject):
                 self._shown.add(message.body[0])
 
         hints = {"desktop-entry": ("s", APP_ID)}
-        # the text may be markup to the server, the title never is
+        # servers may interpret markup in the text, never in the title
         body = ("Rubato", 0, APP_ID, title, escape(text, quote=False))
         rest = (["default", tr("Show")], hints, _DEFAULT_TIME)
         self._bus.call(SERVICE, "Notify", "susssasa{sv}i", (*body, *rest), answered)

@@ -1,7 +1,7 @@
-"""Rubato beyond its window, put together: tray, notifications, keys that work everywhere.
+"""Puts together what Rubato does outside its window: tray, notifications, global keys.
 
-Invariant: begin() is called after the first frame, and nothing here is needed for a conversation:
-what a desktop does not offer is left out, and said where the person asked for it.
+Invariant: begin() is called after the first frame, and a conversation needs nothing from here. What
+a desktop does not offer is left out, and reported if the person has asked for it.
 """
 
 from PySide6.QtCore import QObject
@@ -36,7 +36,8 @@ _GOES_ON = mark("Rubato goes on in the tray. Quit there, or with Ctrl+Q in the w
 
 
 class Presence(QObject):
-    """`tray` False: no icon, whatever the settings say. `hidden`: the window was not shown yet."""
+    """`tray` False: no icon, whatever the settings say. `hidden`: the window has not been shown
+    yet."""
 
     def __init__(self, window: Window, desk: Desk, settings: Settings, *, tray: bool) -> None:
         super().__init__(window)
@@ -46,7 +47,7 @@ class Presence(QObject):
         self._wants_tray = settings.presence.tray
         self._notifies = settings.presence.notifications
         self._was_put_away = False
-        self._fetching: set[str] = set()  # models; verifying one is no news
+        self._fetching: set[str] = set()  # models; that one was verified is not reported
         self._notifications: Notifications | None = None  # None until begin()
         self.bus = Bus(self)
         self.tray = Tray(desk, hands_free=settings.audio.hands_free, parent=self)
@@ -60,7 +61,7 @@ class Presence(QObject):
         window.put_away.connect(self._on_put_away)
 
     def begin(self) -> None:
-        """Reach out to the desktop."""
+        """Connect to the desktop."""
         self.bus.connect_to_session()
         self._notifications = Notifications(self.bus, self._show_balloon, self)
         self._notifications.clicked.connect(self._desk.show)
@@ -71,13 +72,13 @@ class Presence(QObject):
         )
 
     def end(self) -> None:
-        """Let go of the desktop."""
+        """Disconnect from the desktop."""
         self.tray.want(False)
         self.keys.close()
         self.bus.close()
 
     def start_hidden(self) -> None:
-        """Begin without the window: in the tray, or until there is one among the minimised."""
+        """Start without the window: in the tray, or minimised until there is a tray."""
         if not self.tray.is_there:
             self.tray.came.connect(self._hide_minimised)
             self._window.showMinimized()
@@ -101,7 +102,7 @@ class Presence(QObject):
                 pass
 
     def tell(self, title: str, text: str) -> None:
-        """A notification, unless the person wants none."""
+        """Show a notification, unless the person wants none."""
         if self._notifies and self._notifications is not None:
             self._notifications.tell(title, text)
 
@@ -110,7 +111,7 @@ class Presence(QObject):
             self._wants_tray = bool(value)
             self.tray.want(self._may_have_tray and self._wants_tray)
             if not self._wants_tray and not self._window.isVisible():
-                self._desk.show()  # or nobody would find it any more
+                self._desk.show()  # otherwise nobody could find it again
         elif key == NOTIFICATIONS_KEY:
             self._notifies = bool(value)
         elif key in KEYS:
@@ -130,7 +131,7 @@ class Presence(QObject):
         self._window.open_settings(None)
 
     def _show_balloon(self, title: str, text: str) -> None:
-        """Where the desktop has no service for it; without a tray either, nobody is told."""
+        """For desktops without a notification service; without a tray nothing is shown."""
         if self.tray.icon is not None:
             information = QSystemTrayIcon.MessageIcon.Information
             self.tray.icon.showMessage(title, text, information)

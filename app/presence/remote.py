@@ -1,7 +1,7 @@
-"""What is told to the Rubato that runs, from a key bound in the desktop or from a terminal.
+"""Sends commands to the running Rubato, from a key bound in the desktop or from a terminal.
 
-Invariant: imports only small parts of the standard library, no Qt and no engine: a key that was
-bound to it must act at once. One message a connection, one line of JSON each way.
+Invariant: imports only small parts of the standard library, no Qt and no engine, because a key
+bound to it must act at once. One message per connection, one line of JSON each way.
 """
 
 import json
@@ -14,16 +14,16 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import NamedTuple
 
-LONGEST_MESSAGE = 131_072  # bytes; the longest text, with all that JSON escapes
+LONGEST_MESSAGE = 131_072  # bytes; the longest text with everything escaped in JSON
 LONGEST_TEXT = 20_000  # characters, as in the window's own line
 _TOO_LONG = f"The text is too long: {LONGEST_TEXT} characters is the most."
 _LONGEST_TOKEN = 200
 _LONGEST_PATH = 103  # bytes of a socket's address on macOS; Linux has 107
-_PATIENCE_S = 5.0  # a program that is just starting answers after its first frame
+_PATIENCE_S = 5.0  # a starting program answers only after its first frame
 
 
 class Order(Enum):
-    """What can be told; the value is what is written on the command line."""
+    """The commands; the value is the word on the command line."""
 
     PRESS = "talk press"
     RELEASE = "talk release"
@@ -32,15 +32,15 @@ class Order(Enum):
     FASTER = "faster"
     SLOWER = "slower"
     SAY = "say --in-window"
-    SHOW = "show"  # what a second start tells the first
+    SHOW = "show"  # sent by a second start to the first
     STATUS = "status"  # the answer is a State
-    GREET = "greet"  # only asks whether anybody is there
+    GREET = "greet"  # only asks whether one is running
 
 
 class State(Enum):
-    """What the Rubato that runs is doing."""
+    """What the running Rubato is doing."""
 
-    STARTING = "starting"  # a part is still being made ready
+    STARTING = "starting"  # a part is still being loaded
     IDLE = "idle"
     LISTENING = "listening"
     THINKING = "thinking"
@@ -48,12 +48,12 @@ class State(Enum):
 
     @property
     def is_turn(self) -> bool:
-        """Somebody speaks, or is to be answered."""
+        """Whether somebody speaks or waits for an answer."""
         return self in (State.LISTENING, State.THINKING, State.SPEAKING)
 
 
 class Message(NamedTuple):
-    """`text` is for SAY; `token` is the desktop's leave to take the focus (XDG activation)."""
+    """`text` is for SAY; `token` is the desktop's permission to take the focus (XDG activation)."""
 
     order: Order
     text: str = ""
@@ -61,11 +61,11 @@ class Message(NamedTuple):
 
 
 class NotRunning(Exception):
-    """No Rubato of this person runs."""
+    """This person has no running Rubato."""
 
 
 class NoAnswer(Exception):
-    """It runs, but said nothing in time or hung up."""
+    """It runs, but did not answer in time or disconnected."""
 
 
 def encode(message: Message) -> bytes:
@@ -74,7 +74,8 @@ def encode(message: Message) -> bytes:
 
 
 def decode(line: bytes) -> Message:
-    """ValueError, with a sentence that says what is wrong, for all that encode() would not make."""
+    """Parse a line. ValueError, with a sentence that says what is wrong, for everything that
+    encode() would not write."""
     try:
         given = json.loads(line)
         order, text, token = Order(given["order"]), given["text"], given["token"]
@@ -88,8 +89,8 @@ def decode(line: bytes) -> Message:
 
 
 def send(message: Message) -> str:
-    """Tell it to the program that runs. Empty when it was done, else why not, as a sentence; for
-    STATUS a State. NotRunning when there is none, NoAnswer when it is stuck.
+    """Send it to the running program. Returns "" when it was done, else a sentence that says why
+    not; for STATUS a State. NotRunning when there is none, NoAnswer when it is stuck.
     """
     if len(message.text) > LONGEST_TEXT:
         return _TOO_LONG
@@ -103,7 +104,7 @@ def send(message: Message) -> str:
 
 
 def state() -> State | None:
-    """What the Rubato that runs is doing; None where none runs, or it does not say."""
+    """What the running Rubato is doing; None when none runs or it does not answer."""
     try:
         return State(send(Message(Order.STATUS)))
     except (NotRunning, NoAnswer, ValueError):
@@ -111,8 +112,8 @@ def state() -> State | None:
 
 
 def addresses() -> list[str]:
-    """Where it may listen, best first: a socket's path, or on Windows the name of a pipe. Another
-    data folder is another Rubato.
+    """Where it may listen, best first: paths of sockets, or on Windows the name of a pipe. A
+    different data folder means a different Rubato.
     """
     data = os.environ.get("RUBATO_DATA", "")
     mark = f"-{zlib.crc32(os.path.abspath(data).encode()):08x}" if data else ""
@@ -123,7 +124,7 @@ def addresses() -> list[str]:
 
 
 def is_private(folder: str) -> bool:
-    """Whether a folder is this person's, and nobody else can put a socket there."""
+    """Whether a folder belongs to this person and nobody else can put a socket there."""
     try:
         found = os.lstat(folder)
     except OSError:
@@ -133,7 +134,7 @@ def is_private(folder: str) -> bool:
 
 
 def tell(message: Message) -> int:
-    """send() for a terminal: what went wrong goes to standard error; the exit status."""
+    """send() for a terminal: faults go to standard error; returns the exit status."""
     status = _told(message)
     if status is None:
         return _reported(
@@ -143,20 +144,20 @@ def tell(message: Message) -> int:
 
 
 def raise_running(*, hidden: bool = False) -> int | None:
-    """Let the Rubato that runs show its window, unless this start was to be hidden; the exit
-    status, None when none runs.
+    """Make the running Rubato show its window, unless this start is hidden; return the exit status,
+    or None when none runs.
     """
     shown = Message(Order.SHOW, token=activation_token())
     return _told(Message(Order.GREET) if hidden else shown)
 
 
 def activation_token() -> str:
-    """The desktop's leave to take the focus; empty where it gave none."""
+    """The desktop's permission to take the focus; empty if it gave none."""
     return os.environ.get("XDG_ACTIVATION_TOKEN", "")[:_LONGEST_TOKEN]
 
 
 def message_of(arguments: Sequence[str]) -> Message | None:
-    """The message that a command line is; None when it is none, or wrong."""
+    """The message for a command line; None when it is something else or has mistakes."""
     words = list(arguments)
     if words[:1] == ["say"] and words.count("--in-window") == 1 and len(words) == 3:
         words.remove("--in-window")
@@ -191,7 +192,7 @@ def _reported(refusal: str) -> int:
 
 
 def _folders() -> list[str]:
-    """The person's runtime folder, else one of our own for temporary files. In /tmp as well,
+    """The person's runtime folder, else one of our own for temporary files; also one in /tmp,
     because a path may be too long for a socket.
     """
     own = f"rubato-{os.getuid()}"
@@ -205,7 +206,7 @@ def _exchange(line: bytes) -> bytes:
         try:
             return _over_pipe(address, line) if sys.platform == "win32" else _over(address, line)
         except (FileNotFoundError, ConnectionRefusedError, NotADirectoryError):
-            continue  # nobody there, or what a crash left
+            continue  # nobody listens, or a crash left the socket
     raise NotRunning
 
 
@@ -229,5 +230,5 @@ def _over_pipe(name: str, line: bytes) -> bytes:
             return pipe.read(4096)
     except FileNotFoundError:
         raise
-    except OSError as error:  # too many talk to it, or it is another person's
+    except OSError as error:  # too many connections, or it belongs to another person
         raise TimeoutError from error

@@ -1,8 +1,7 @@
-"""Whether the person wants no animations anywhere on this system, asked of the system itself: Qt
-has no word for it yet.
+"""Asks the system whether the person wants no animations anywhere; Qt cannot tell yet.
 
-Invariant: where the system does not say, things move. On macOS nobody is asked yet; the setting
-window.motion is there for that.
+Invariant: if the system does not say, animations are on. On macOS the system is not asked yet; the
+setting window.motion works there.
 """
 
 import ctypes
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from jeepney import Message
 
 SETTINGS = Address(PATH, PORTAL, "org.freedesktop.portal.Settings")
-# Where desktops keep it, and the values that ask for stillness.
+# Where desktops store it, and the values that mean no animations.
 _KEYS: dict[tuple[str, str], tuple[Any, ...]] = {
     ("org.freedesktop.appearance", "reduced-motion"): (1,),
     ("org.gnome.desktop.interface", "enable-animations"): (False,),
@@ -29,7 +28,7 @@ Told = Callable[[bool], None]
 
 
 class Stillness:
-    """Tells `told` now and at every change."""
+    """Calls `told` now and at every change."""
 
     def __init__(self, bus: Bus, told: Told) -> None:
         self._told = told

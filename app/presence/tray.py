@@ -1,8 +1,9 @@
-"""The icon in the desktop's tray: shows what the assistant does, and does all that a hand wants of
-it while the window is away.
+"""The icon in the desktop's tray: shows what the assistant does, and offers what is needed while
+the window is hidden.
 
-Invariant: everything is in its menu, because not every desktop tells of a click. An icon is made
-only once there is a tray, which may come long after the program: one made before stays unseen.
+Invariant: everything is in its menu, because not every desktop reports clicks. The icon is created
+only when there is a tray, which may start long after the program; one created earlier would stay
+invisible.
 """
 
 from collections.abc import Callable
@@ -18,13 +19,13 @@ from app.presence.desk import Desk
 from app.presence.remote import Order
 from engine.api import Event, Phase, PhaseChanged, SetHandsFree, SettingChanged
 
-_LOOK_MS = 5000  # how often a tray that is not there yet is looked for
+_LOOK_MS = 5000  # how often we look for a tray that is not there yet
 _SIZES = (22, 32, 44, 64)  # device pixels
-_NOTCH = 120  # what a wheel tells for one
+_NOTCH = 120  # the wheel's value for one notch
 
 
 class State(Enum):
-    """What the icon shows; the value is what its tip says."""
+    """What the icon shows; the value is its tool tip."""
 
     WAITING = mark("ready")
     MUTED = mark("hands-free is off")
@@ -33,7 +34,7 @@ class State(Enum):
     SPEAKING = mark("speaking")
 
 
-# Each on a disc of its own colour: panels are dark or light whatever the theme is.
+# Each is on a disc of its own colour, because panels are dark or light independently of the theme.
 _FACES = {
     State.WAITING: ("waveform", QColor("#4A5061"), QColor("#FFFFFF")),
     State.MUTED: ("microphone-off", QColor("#4A5061"), QColor("#C9CEDA")),
@@ -49,10 +50,10 @@ _PHASES = {
 
 
 class Tray(QObject):
-    """Keeps an icon where there is a tray. `is_available` says whether there is one now.
+    """Keeps an icon in the tray if there is one. `is_available` says whether there is one now.
 
     Signals:
-        came: the icon is there from now on.
+        came: the icon has appeared.
         quit_chosen: the person wants the program to end.
         settings_chosen: the person wants the settings.
     """
@@ -89,11 +90,11 @@ class Tray(QObject):
 
     @property
     def is_there(self) -> bool:
-        """Whether the person can see the icon; a tray may also go."""
+        """Whether the person can see the icon; a tray may also disappear."""
         return self.icon is not None and self._is_available()
 
     def want(self, on: bool) -> None:
-        """Have an icon, now or when a tray comes; or none."""
+        """Show an icon, now or when there is a tray; or none."""
         if on and self.icon is None:
             self._looking.start()
             self.look()
@@ -105,7 +106,7 @@ class Tray(QObject):
                 self.icon = None
 
     def look(self) -> None:
-        """Put the icon there if there is a tray now."""
+        """Show the icon if there is a tray now."""
         if self.icon is not None or not self._is_available():
             return
         self._looking.stop()
@@ -167,7 +168,7 @@ class Tray(QObject):
 
 
 class WheelIcon(QSystemTrayIcon):
-    """A tray icon that tells of the wheel, where the tray does (those of X11; the others do not
+    """A tray icon that reports the mouse wheel, if the tray does (those of X11 do; others do not
     pass it on to Qt).
 
     Signals:

@@ -1,7 +1,7 @@
 """The panel for the speaking rate: slider, readout of target and measured rate, and their trace.
 
-Invariant: SetRate is posted at once on every change the person makes, and never for a change the
-engine tells of.
+Invariant: SetRate is posted at once for every change by the person, and never for a change reported
+by the engine.
 """
 
 from PySide6.QtCore import Qt
@@ -71,11 +71,11 @@ class RatePanel(QWidget):
                 pass
 
     def show_rate(self, rate: float | None) -> None:
-        """Show the rate in force, in SPS; None = own pace."""
+        """Show the current rate, in SPS; None = own pace."""
         self.slider.show_rate(rate)
 
     def be_compact(self, on: bool) -> None:
-        """In a narrow window trace and unit give their place to the conversation."""
+        """In a narrow window, hide trace and unit to make room for the conversation."""
         for widget in (self.trace, self.unit):
             widget.setVisible(not on)
 

@@ -1,8 +1,8 @@
-"""The slider for the speaking rate: 1.0 to 7.0 syllables per second in tenths, and a place of its
-own for the voice's own pace.
+"""The slider for the speaking rate: 1.0 to 7.0 syllables per second in tenths, and a separate
+position for the voice's own pace.
 
-Invariant: `rate_changed` is emitted only for changes the person makes, at most once per turn of the
-event loop, with the newest value.
+Invariant: `rate_changed` is emitted only for changes by the person, at most once per iteration of
+the event loop, with the newest value.
 """
 
 from PySide6.QtCore import QElapsedTimer, QEvent, QPointF, QRectF, QSize, Qt, QTimer, Signal
@@ -26,13 +26,13 @@ from app.look.theme import Theme, scaled
 
 OWN_PACE = 9  # the slider's value, one below the lowest rate, so that Home goes there
 LOWEST, HIGHEST = 10, 70  # tenths of a syllable per second
-_PLAIN_PACE = 40  # where stepping starts before any speech was measured
+_PLAIN_PACE = 40  # where steps start before any speech was measured
 _OWN_X = 20.0  # logical pixels: centre of the own-pace position
 _FIRST_X = 62.0  # centre of 1.0
 _MARGIN = 18.0
 _KNOB = 10.0  # radius
 _GROOVE_Y = 20.0
-_ECHO_MS = 300  # the engine may repeat a value the person has already left behind
+_ECHO_MS = 300  # for this long the engine may repeat a value that the person has already changed
 _Action = QAbstractSlider.SliderAction
 _STEPS = {
     _Action.SliderSingleStepAdd.value: 1,
@@ -47,7 +47,7 @@ class RateSlider(QAbstractSlider):
 
     Signals:
         rate_changed(float | None): the person chose a rate in SPS, or None for own pace.
-        shown_changed: what the slider shows is different now, whoever changed it.
+        shown_changed: the slider shows a different value, whoever changed it.
     """
 
     rate_changed = Signal(object)
@@ -83,7 +83,7 @@ class RateSlider(QAbstractSlider):
         return None if self.value() == OWN_PACE else self.value() / 10
 
     def show_rate(self, rate: float | None) -> None:
-        """Show what the engine says is in force, unless the person is moving the slider."""
+        """Show the rate that the engine reports, unless the person is moving the slider."""
         touched = self._since_touched.isValid() and self._since_touched.elapsed() < _ECHO_MS
         if touched or self.isSliderDown():
             return
@@ -94,12 +94,12 @@ class RateSlider(QAbstractSlider):
         self._show()
 
     def show_measured(self, rate: float | None) -> None:
-        """Mark the rate of the speech heard now, in SPS; None takes the mark away."""
+        """Mark the rate of the current speech, in SPS; None removes the mark."""
         self._measured = rate
         self.update()
 
     def step(self, tenths: int) -> None:
-        """Faster or slower by that much; from own pace it starts at the rate last measured."""
+        """Change the rate by this much; from own pace it starts at the rate last measured."""
         self._begin_change()
         self.setValue(self._stepped(tenths))
 
@@ -121,7 +121,7 @@ class RateSlider(QAbstractSlider):
     def _on_value(self) -> None:
         self._show()
         self._pending.start(0)
-        if self.hasFocus():  # its bare number would be tenths
+        if self.hasFocus():  # a screen reader would read out tenths
             words = QAccessibleAnnouncementEvent(self, self.accessibleDescription())
             QAccessible.updateAccessibility(words)
 
@@ -248,7 +248,7 @@ class RateSlider(QAbstractSlider):
         painter.drawText(area, Qt.AlignmentFlag.AlignHCenter, tr("own"))
 
     def _paint_measured(self, painter: QPainter) -> None:
-        """A small wedge above the groove at the rate that is heard."""
+        """A small wedge above the groove at the measured rate."""
         if self._measured is None:
             return
         tenths = min(float(HIGHEST), max(float(LOWEST), self._measured * 10))

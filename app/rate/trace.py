@@ -1,7 +1,7 @@
-"""The last twenty seconds of speech: the rate asked for and the rate that came out.
+"""The last twenty seconds of speech: the target rate and the measured rate.
 
-Invariant: it repaints when a measurement comes, never on its own, so silence costs nothing; time
-is the time of speech it was told of, which stands still between replies.
+Invariant: it repaints only when a measurement arrives, so silence costs nothing. Its time is that
+of the speech, so it stands still between replies.
 """
 
 from collections import deque
@@ -37,7 +37,7 @@ class RateTrace(QWidget):
         super().__init__(parent)
         self._theme = theme
         self.clock = clock
-        self._offset_s = 0.0  # time that passed without speech
+        self._offset_s = 0.0  # time without speech
         self._last_s: float | None = None
         self._samples: deque[_Sample] = deque()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -51,7 +51,7 @@ class RateTrace(QWidget):
         return [(each.at_s, each.target, each.measured) for each in self._samples]
 
     def add(self, target: float | None, measured: float) -> None:
-        """Append a measurement made now."""
+        """Append a measurement that was made now."""
         now = self.clock()
         if self._last_s is not None and now - self._last_s > _PAUSE_S:
             self._offset_s += now - self._last_s - _PAUSE_S

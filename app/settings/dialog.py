@@ -1,6 +1,6 @@
-"""The settings dialog: made from PAGES, every change takes effect and is saved at once.
+"""The settings dialog, built from PAGES. Every change takes effect and is saved at once.
 
-Invariant: it is never modal and asks nothing back; closing it loses nothing.
+Invariant: it is never modal and asks for no confirmation; closing it loses nothing.
 """
 
 from PySide6.QtCore import Qt, Signal
@@ -27,7 +27,7 @@ from engine.api import DevicesChanged, Event, Part, SettingChanged
 
 
 class SettingsDialog(QDialog):
-    """Shows the settings in force.
+    """Shows the current settings.
 
     Signals:
         edited(key, value): the person changed a setting.
@@ -73,7 +73,7 @@ class SettingsDialog(QDialog):
                 pass
 
     def show_part(self, part: Part | None) -> None:
-        """Open at the page of a part."""
+        """Show the page of a part."""
         for index, page in enumerate(PAGES):
             if part is not None and page.part is part:
                 self.tabs.setCurrentIndex(index)
@@ -82,7 +82,7 @@ class SettingsDialog(QDialog):
         self.activateWindow()
 
     def editors(self, key: str) -> list[Editor]:
-        """The editors of a setting; some settings have one per meaning."""
+        """The editors of a setting; some settings have one for each meaning."""
         return [each for each in self._editors if each.field.key == key]
 
     def _on_edited(self, key: str, value: Value) -> None:
@@ -122,7 +122,7 @@ class SettingsDialog(QDialog):
         return area
 
     def _make_fold(self, fields: list[Field], parent: QWidget) -> QWidget:
-        """What few people need, behind a button."""
+        """Settings that few people need, behind a button."""
         rows = QWidget(parent)
         inside = QVBoxLayout(rows)
         inside.setContentsMargins(0, 0, 0, 0)

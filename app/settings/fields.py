@@ -1,7 +1,7 @@
-"""One editor per kind of setting, all with the same face: show a value, tell of a change.
+"""One editor for each kind of setting, all with the same interface: show a value, report a change.
 
-Invariant: showing a value never tells of a change; text is told when it is finished, not letter by
-letter.
+Invariant: showing a value never reports a change; a text is reported when it is complete, not
+letter by letter.
 """
 
 from pathlib import Path
@@ -66,7 +66,7 @@ class Editor(QWidget):
         raise NotImplementedError
 
     def offer_devices(self, devices: Devices) -> None:
-        """The devices are others now; what shows none does not mind."""
+        """The devices changed; editors that do not show devices ignore this."""
 
 
 def editor(field: Field, theme: Theme, devices: Devices, parent: QWidget) -> Editor:
@@ -120,7 +120,7 @@ class ChoiceEditor(Editor):
         if index < 0 and isinstance(value, str) and value:
             self._box.addItem(
                 one_line(value), value
-            )  # what is set but not offered must not look unset
+            )  # a value that is set but not offered must not look unset
             index = self._box.count() - 1
         self._box.setCurrentIndex(max(0, index))
 
@@ -160,7 +160,7 @@ class LineEditor(Editor):
             self.line.setText(self._told)
 
     def put(self, text: str) -> None:
-        """Change it as if typed and finished."""
+        """Change the text as if it had been typed."""
         self.line.setText(text)
         self._on_finished()
 
@@ -215,7 +215,7 @@ class ParagraphEditor(Editor):
 
 
 class _Paragraph(QPlainTextEdit):
-    """Several lines; Tab moves on, as everywhere else in the dialog."""
+    """Several lines; Tab moves to the next field, as everywhere in the dialog."""
 
     left = Signal()
 
@@ -260,7 +260,7 @@ def _native(keys: str) -> str:
 
 
 class _KeyLine(QLineEdit):
-    """Press a key to choose it; the keys that move the focus keep doing that."""
+    """Chooses the key that is pressed, except the keys that move the focus."""
 
     pressed = Signal(str)
 
@@ -280,7 +280,7 @@ class _KeyLine(QLineEdit):
 
 
 class _ChordLine(_KeyLine):
-    """The same with modifiers; Backspace takes the key away."""
+    """The same with modifiers; Backspace removes the key."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -317,7 +317,7 @@ class SettingRow(QWidget):
         column.setSpacing(5)
         label = Label(tr(field.label), self)
         label.setFont(scaled(self.font(), 0.95, strong=True))
-        label.setBuddy(self.editor.control)  # on Linux a list's name is what it shows
+        label.setBuddy(self.editor.control)  # else its current text is its name on Linux
         column.addWidget(label)
         column.addWidget(self.editor)
         if field.help:

@@ -358,7 +358,7 @@ PAGES = (
 
 
 def field_of(key: str) -> Field:
-    """How a setting is shown, wherever it is."""
+    """The field of a setting, on whichever page it is."""
     return next(field for page in PAGES for field in page.fields if field.key == key)
 
 

@@ -1,6 +1,6 @@
-"""What a setting is on screen: its name, its kind of editor, its line of help; and pages of them.
+"""How a setting is shown: its name, its kind of editor, its line of help; and pages of settings.
 
-Invariant: data only, in English; who shows it translates.
+Invariant: only data, in English; the code that shows it translates it.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Choice:
-    """One of a few."""
+    """One of a few options."""
 
     options: tuple[Option, ...]
 
@@ -50,7 +50,7 @@ class Text:
 
 
 class PathOf(Enum):
-    """What a path setting points at."""
+    """What a path setting refers to."""
 
     FILE = "file"
     FOLDER = "folder"
@@ -58,7 +58,7 @@ class PathOf(Enum):
 
 @dataclass(frozen=True)
 class Location:
-    """A path on this machine, or text of another kind where the engine takes that."""
+    """A path on this machine, or another text if the engine accepts that."""
 
     of: PathOf
 
@@ -70,7 +70,7 @@ class Flag:
 
 @dataclass(frozen=True)
 class KeyName:
-    """A key to hold; a `chord` is one with its modifiers, or none."""
+    """A key to hold; a `chord` is a key with its modifiers, or none."""
 
     chord: bool = False
 
@@ -93,12 +93,13 @@ class Field:
     kind: Kind
     help: str = ""
     only: OnlyWith | None = None  # None = always shown
-    advanced: bool = False  # folded away until it is asked for
+    advanced: bool = False  # hidden behind a button
 
 
 @dataclass(frozen=True)
 class Page:
     title: str
-    part: Part | None  # the part its status row stands for; None = no part
+    part: Part | None  # the part whose status row opens this page; None = no part
     fields: tuple[Field, ...]
-    at_login: bool = False  # begins with the row that starts Rubato at login, which is no setting
+    # Begins with the row that starts Rubato at login, which is not a setting.
+    at_login: bool = False

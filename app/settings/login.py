@@ -1,7 +1,7 @@
-"""The row that starts Rubato at login, or no longer.
+"""The row that switches starting Rubato at login on and off.
 
-Invariant: it shows what the system would do, read anew each time it comes into sight, because the
-person may have changed that elsewhere.
+Invariant: it shows what the system would do. It reads this each time it becomes visible, because
+the person may have changed it elsewhere.
 """
 
 from PySide6.QtGui import QShowEvent
@@ -21,7 +21,7 @@ _FIELD = Field(
 
 
 class LoginRow(SettingRow):
-    """A switch like those of the settings; `fault` says why it could not be turned."""
+    """A switch like those of the settings; `fault` says why it could not be changed."""
 
     def __init__(self, theme: Theme, devices: Devices, parent: QWidget) -> None:
         super().__init__(_FIELD, theme, devices, parent)

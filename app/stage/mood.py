@@ -1,6 +1,6 @@
-"""What the assistant is doing, or why it cannot, in a word: the orb and the word beside it.
+"""What the assistant is doing, or why it cannot, in one word: for the orb and the word beside it.
 
-Invariant: no Qt here. While a turn goes on its phase is told; only at rest, how the parts are.
+Invariant: no Qt here. During a turn the mood is its phase; only at rest it depends on the parts.
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Mood(Enum):
 
     @property
     def rests(self) -> bool:
-        """Nobody speaks and nothing is thought about."""
+        """Whether nobody speaks and the assistant does not think."""
         return self not in (Mood.LISTENING, Mood.THINKING, Mood.SPEAKING)
 
 
@@ -40,14 +40,14 @@ _OF_A_TURN = {
 
 @dataclass(frozen=True)
 class Ears:
-    """`asleep`: only the wake phrase is listened for; `muted`: nothing is."""
+    """`asleep`: listening only for the wake phrase; `muted`: not listening at all."""
 
     asleep: bool = False
     muted: bool = False
 
 
 def mood(phase: Phase, parts: Parts, ears: Ears, *, interrupted: bool = False) -> Mood:
-    """`interrupted`: the last reply was, just now."""
+    """`interrupted`: the last reply has just been interrupted."""
     if phase is not Phase.IDLE:
         return _OF_A_TURN[phase]
     if interrupted:
@@ -61,7 +61,7 @@ def mood(phase: Phase, parts: Parts, ears: Ears, *, interrupted: bool = False) -
 
 
 def _at_rest(parts: Parts) -> Mood:
-    """The microphone alone is a smaller matter: typing works."""
+    """The mood at rest. A missing microphone alone is less serious, because typing works."""
     if parts.failed == (Part.MICROPHONE,):
         return Mood.STARTING if parts.is_starting else Mood.NO_MICROPHONE
     if parts.failed:

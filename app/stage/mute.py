@@ -1,6 +1,6 @@
 """The button that mutes the microphone: one click closes its stream.
 
-Invariant: it shows what the engine says, never what was asked for.
+Invariant: it shows what the engine reports, never what was requested.
 """
 
 from PySide6.QtWidgets import QWidget
@@ -15,7 +15,7 @@ MUTED_KEY = "audio.muted"
 
 
 class MicrophoneButton(IconButton):
-    """Crossed out while nothing is heard."""
+    """Crossed out while the microphone is muted."""
 
     def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
         super().__init__("microphone", "", theme, parent)

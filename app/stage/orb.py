@@ -1,5 +1,5 @@
-"""The orb: one look says whether the assistant rests, listens, thinks or speaks, and how loud; or
-that it cannot.
+"""The orb: shows at a glance whether the assistant rests, listens, thinks or speaks, and how
+loudly, or that it cannot.
 
 Invariant: it costs nothing while hidden or after a minute at rest, when it stands still, and
 little before: five frames a second then, up to sixty while there is speech, fewer when painting is
@@ -31,12 +31,12 @@ from engine.api import Event, Levels
 
 _QUIET_DB = -55.0
 _LOUD_DB = -12.0
-_STILL = 0.02  # energy below which nobody sees the body move
+_STILL = 0.02  # energy; below it nobody sees the body move
 _POINTS = 40  # corners of the blob's outline before smoothing
 _REST_MS = 200
 _BREATHES_S = 60.0  # at rest, before it stands still
 _FRAME_MS = {Mood.LISTENING: 33, Mood.THINKING: 33, Mood.SPEAKING: 16}
-_PAINT_SHARE = 4  # a frame takes at least this many times what painting it took
+_PAINT_SHARE = 4  # a frame lasts at least this many times as long as painting it took
 _COLOUR = {
     Mood.LISTENING: "listening",
     Mood.THINKING: "thinking",
@@ -45,7 +45,7 @@ _COLOUR = {
     Mood.MUTED: "control",
     Mood.ATTENTION: "danger",
 }
-_CALM = 0.45  # of its glow and its outlines that is left at rest
+_CALM = 0.45  # share of its glow and its outlines that is left at rest
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class _Layer:
     """One of the translucent outlines around the core."""
 
     radius: float  # of the orb's radius
-    swing: float  # how much of it moves at full level
+    swing: float  # share of it that moves at full level
     waves: int
     speed: float  # radians per second
     opacity: float
@@ -73,8 +73,8 @@ class Orb(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._mood = Mood.STARTING
-        self._loudness = 0.0  # 0..1, where the level is
-        self._energy = 0.0  # 0..1, what is shown: follows the loudness smoothly
+        self._loudness = 0.0  # 0..1, the current level
+        self._energy = 0.0  # 0..1, shown; it follows the loudness smoothly
         self._seconds = 0.0  # of animation so far
         self._rested_s = 0.0  # of it since anything happened
         self._paint_ms = 1.0
@@ -85,7 +85,7 @@ class Orb(QWidget):
         self._timer.timeout.connect(self._on_tick)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumSize(72, 72)
-        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # else the card paints each frame
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # else each frame paints the card
         theme.changed.connect(self._forget_pictures)
         theme.motion.changed.connect(self._pace)
         self.setAccessibleName(tr("Assistant"))
@@ -96,7 +96,7 @@ class Orb(QWidget):
         return self._timer.isActive()
 
     def sizeHint(self) -> QSize:
-        return QSize(120, 104)  # takes what room is left over
+        return QSize(120, 104)  # takes the space that is left over
 
     def on_event(self, event: Event) -> None:
         if isinstance(event, Levels):
@@ -113,7 +113,7 @@ class Orb(QWidget):
         self._pace()
 
     def _pace(self) -> None:
-        """Start, stop or re-time the animation for what there is to see."""
+        """Start or stop the animation, or change its frame rate, according to what is visible."""
         rested = self._is_resting and self._rested_s >= _BREATHES_S
         if rested or not self.isVisible() or self._theme.motion.is_still:
             self._timer.stop()
@@ -125,7 +125,7 @@ class Orb(QWidget):
         passed_s = self._timer.interval() / 1000
         self._seconds += passed_s
         self._rested_s += passed_s
-        # rises at once, falls slowly, as ears and eyes expect of a level
+        # rises at once and falls slowly, as people expect of a level
         share = 0.5 if self._loudness > self._energy else 0.14
         self._energy += (self._loudness - self._energy) * share
         self._pace()
@@ -170,7 +170,7 @@ class Orb(QWidget):
         self._paint_core(painter, centre, radius)
 
     def _paint_rest(self, painter: QPainter, centre: QPointF, radius: float) -> None:
-        """At rest the body stands still as a picture and only the glow breathes."""
+        """At rest the body is a still picture and only the glow pulses."""
         if self._body.isNull():
             self._body = self._make_picture(radius)
             painting = QPainter(self._body)
@@ -218,12 +218,14 @@ class Orb(QWidget):
         painter.drawEllipse(centre, core, core)
 
     def _colour(self) -> QColor:
-        """The mood's colour; the light palette's, made for text, is too heavy for a glow."""
+        """The mood's colour; those of the light palette, made for text, are too strong for a
+        glow."""
         colour = self._theme.colour(_COLOUR.get(self._mood, "accent"))
         return colour if self._theme.is_dark else colour.lighter(135)
 
     def _make_glow(self, radius: float) -> QPixmap:
-        """Rendered once per size, mood and theme: a large gradient is the dearest thing here."""
+        """Rendered once for each size, mood and theme, because a large gradient is the most
+        expensive thing here."""
         glow = self._make_picture(radius)
         colour = self._colour()
         gradient = QRadialGradient(QPointF(radius, radius), radius)

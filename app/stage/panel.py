@@ -1,6 +1,6 @@
-"""The stage: the orb, what the assistant is doing in a word, and the rate under it.
+"""The stage: the orb, a word for what the assistant is doing, and the rate below.
 
-Invariant: the same widgets stand upright in a wide window and in a row in a narrow one.
+Invariant: the same widgets are in a column in a wide window and in a row in a narrow one.
 """
 
 from dataclasses import replace
@@ -21,7 +21,7 @@ from engine.api import Event, Phase, PhaseChanged, SleepChanged, TurnEnded
 
 _SMALL_ORB = 84
 _LEAST_ORB = 104
-_INTERRUPTED_MS = 2000  # how long a reply that was stopped is told of when nothing follows
+_INTERRUPTED_MS = 2000  # how long "interrupted" is shown when nothing follows
 
 
 class Stage(QFrame):
@@ -39,7 +39,7 @@ class Stage(QFrame):
         self.phase = Label(tr(Mood.STARTING.value), self)
         self.phase.setFont(scaled(self.font(), 1.05, strong=True))
         self.phase.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._was_interrupted = False  # the turn that ended last
+        self._was_interrupted = False  # whether the last turn was interrupted
         self._stopped = QTimer(self)
         self._stopped.setSingleShot(True)
         self._stopped.setInterval(_INTERRUPTED_MS)
@@ -48,7 +48,7 @@ class Stage(QFrame):
         self._show = QVBoxLayout()
         self._show.setSpacing(4)
         self._show.addStretch(1)
-        self._show.addWidget(self.orb, 100)  # as large as it may be; then both stay together
+        self._show.addWidget(self.orb, 100)  # as large as possible, and both stay together
         self._show.addWidget(self.phase)
         self._show.addStretch(1)
         self._row = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
@@ -88,7 +88,7 @@ class Stage(QFrame):
         self._show_mood()
 
     def _show_mood(self) -> None:
-        """The same in the orb and in words."""
+        """Show the mood in the orb and in words."""
         now = mood(self._phase, self._parts, self._ears, interrupted=self._stopped.isActive())
         if now is not self._mood:
             self._mood = now

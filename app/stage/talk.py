@@ -1,7 +1,7 @@
 """The talk button: hold it, or its key, to speak; it shows whether the assistant listens.
 
-Invariant: PressTalk and ReleaseTalk are posted in pairs, however often button and key go down at
-the same time.
+Invariant: PressTalk and ReleaseTalk are posted in pairs, even if button and key are pressed at the
+same time.
 """
 
 from PySide6.QtCore import QRectF, QSize, Qt
@@ -20,7 +20,7 @@ _LOUD_DB = -15.0
 
 
 class TalkButton(QAbstractButton):
-    """A painted pill with microphone, words and key cap."""
+    """A painted button with a microphone, words and a key cap."""
 
     def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -43,7 +43,7 @@ class TalkButton(QAbstractButton):
 
     @property
     def words(self) -> str:
-        """What the button says now."""
+        """The button's current text."""
         if self._is_held:
             return tr("Release to send")
         if self._phase is Phase.LISTENING:
@@ -54,7 +54,7 @@ class TalkButton(QAbstractButton):
 
     @property
     def is_held(self) -> bool:
-        """Between PressTalk and ReleaseTalk."""
+        """Whether it is between PressTalk and ReleaseTalk."""
         return self._is_held
 
     def hold(self, down: bool) -> None:
@@ -167,7 +167,7 @@ class TalkButton(QAbstractButton):
         painter.drawText(cap, Qt.AlignmentFlag.AlignCenter, self._key_label)
 
     def _colours(self) -> tuple[QColor, QColor]:
-        """Ground and ink."""
+        """Background and text colour."""
         theme = self._theme
         if self._is_listening:
             return theme.colour("listening"), theme.colour("on_listening")
@@ -180,7 +180,7 @@ class TalkButton(QAbstractButton):
 
 
 def _widest(widths: QFontMetricsF) -> float:
-    """Room for whatever it will say, so that nothing beside it moves."""
+    """The width of the longest text, so that nothing beside it moves."""
     said = [tr("Release to send"), tr("Listening"), tr("Just speak"), tr("Hold to talk")]
     said.append(tr("Say my name"))
     return max(map(widths.horizontalAdvance, said))

@@ -1,7 +1,8 @@
-"""The key that is held to talk, wherever the focus is, except where the key means something else.
+"""The key that is held to talk. It works wherever the focus is, unless the key means something else
+there.
 
-Invariant: a press is always followed by exactly one release: key up, the window losing the
-keyboard, or hiding. Auto-repeat is swallowed, also where it comes as release and press.
+Invariant: a press is always followed by exactly one release: when the key goes up, or when the
+window loses the focus or is hidden. Auto-repeat is ignored, even if it comes as release and press.
 """
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
@@ -21,18 +22,19 @@ from app.stage.talk import TalkButton
 
 _DEFAULT_KEY = Qt.Key.Key_Space
 _PRESSES_BUTTONS = (Qt.Key.Key_Space, Qt.Key.Key_Select)
-# A key that is held down may come as one release and press after the other, unmarked (remote
-# desktops, some X servers): a millisecond apart, and nobody lifts a finger for less than this.
+# A held key may repeat as release and press, not marked as auto-repeat (remote desktops, some X
+# servers). They are a millisecond apart, and no finger is lifted for less than this.
 _CHATTER_MS = 25
 _LEAVE = (QEvent.Type.FocusOut, QEvent.Type.Hide, QEvent.Type.WindowDeactivate)
 
 
 class TalkKey(QObject):
-    """Watches a window (its QWindow: install with installEventFilter), so dialogs are not heard.
+    """Watches a window (its QWindow: install with installEventFilter), so keys in dialogs are not
+    seen.
 
     Signals:
         pressed: the key went down.
-        released: it went up, or the window lost the keyboard.
+        released: it went up, or the window lost the focus.
     """
 
     pressed = Signal()
@@ -42,7 +44,7 @@ class TalkKey(QObject):
         super().__init__(parent)
         self._key = _DEFAULT_KEY
         self._is_down = False
-        self._lifted = QTimer(self)  # runs from a release until it is certain
+        self._lifted = QTimer(self)  # runs from a release until the release is certain
         self._lifted.setSingleShot(True)
         self._lifted.setInterval(_CHATTER_MS)
         self._lifted.setTimerType(Qt.TimerType.PreciseTimer)
@@ -51,7 +53,7 @@ class TalkKey(QObject):
 
     @property
     def is_down(self) -> bool:
-        """Between pressed and released."""
+        """Whether it is between pressed and released."""
         return self._is_down
 
     @property
@@ -60,7 +62,8 @@ class TalkKey(QObject):
         return QKeySequence(self._key).toString(QKeySequence.SequenceFormat.NativeText)
 
     def choose(self, key_name: str) -> None:
-        """Talk with another key, named as in settings ('Space', 'F9'); an unknown name is Space."""
+        """Use another key, named as in the settings ('Space', 'F9'); an unknown name means
+        Space."""
         self._key = _key_named(key_name) or _DEFAULT_KEY
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -71,7 +74,7 @@ class TalkKey(QObject):
         return super().eventFilter(watched, event)
 
     def _on_key(self, event: QKeyEvent) -> bool:
-        """True when the key was ours."""
+        """Handle a key event; True if it was the talk key."""
         if event.type() == QEvent.Type.KeyRelease and self._is_down:
             if not event.isAutoRepeat():
                 self._lifted.start()
@@ -94,7 +97,7 @@ class TalkKey(QObject):
             self.released.emit()
 
     def _belongs_to(self, focused: QWidget | None, event: QKeyEvent) -> bool:
-        """Whether the key types into, or presses, what has the focus."""
+        """Whether the key types into or activates the focused widget."""
         chord = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
         if event.modifiers() & chord:
             return True

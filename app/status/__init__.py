@@ -1,1 +1,1 @@
-"""What is running, what went wrong, and where the time goes."""
+"""The status: what is running, what went wrong, and where the time goes."""

@@ -1,7 +1,7 @@
-"""Faults, shown calmly above the conversation until the person has seen them.
+"""Faults, shown above the conversation until the person dismisses them.
 
-Invariant: a fault is never lost and never stops anything: it stays until it is dismissed or its
-cause is gone, the same one again only counts, and of several one line leafs through them.
+Invariant: a fault is never lost and never blocks anything. It stays until it is dismissed or its
+cause is gone. A repeated fault is only counted, and several are shown one at a time.
 """
 
 from collections.abc import Callable
@@ -27,8 +27,8 @@ _HINT_FROM = 560  # logical pixels of width
 class _Fault:
     message: str
     hint: str
-    turn: int | None = None  # in which it was; None = in none
-    part: Part | None = None  # that failed; None = no part did
+    turn: int | None = None  # the turn in which it happened; None = outside of turns
+    part: Part | None = None  # the part that failed; None = no part
     count: int = 1
 
 
@@ -36,7 +36,7 @@ class Banner(QFrame):
     """One card; hidden while there is nothing to say.
 
     Signals:
-        fix_wanted(Part): the person wants to mend a part.
+        fix_wanted(Part): the person wants to fix a part.
     """
 
     fix_wanted = Signal(object)
@@ -71,7 +71,7 @@ class Banner(QFrame):
 
     @property
     def count(self) -> int:
-        """How many different faults have not been dismissed."""
+        """The number of different faults that have not been dismissed."""
         return len(self._faults)
 
     def on_event(self, event: Event) -> None:
@@ -86,7 +86,7 @@ class Banner(QFrame):
                 pass
 
     def add(self, message: str, hint: str = "") -> None:
-        """Show a fault of no part, or count it again if it has not been dismissed."""
+        """Show a fault that belongs to no part, or count it again if it is still shown."""
         self._add(_Fault(message, hint))
 
     def _add(self, new: _Fault) -> None:
@@ -104,7 +104,7 @@ class Banner(QFrame):
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, said))
 
     def _withdraw(self, is_over: Callable[[_Fault], bool]) -> None:
-        """Take away the faults whose cause is gone; the one being read stays in sight if it can."""
+        """Remove the faults whose cause is gone; the one being read stays if possible."""
         read = self._faults[self._index] if self._faults else None
         self._faults = [fault for fault in self._faults if not is_over(fault)]
         places = [at for at, fault in enumerate(self._faults) if fault is read]
@@ -145,7 +145,8 @@ class Banner(QFrame):
 
     @property
     def _has_room(self) -> bool:
-        """For the hint: beside the message where there are several, else below it."""
+        """Whether there is room for the hint: beside the message if there are several faults, else
+        below it."""
         return len(self._faults) == 1 or self.width() >= _HINT_FROM
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -26,15 +26,16 @@ from app.look.theme import Theme, scaled
 from app.status.turn_times import STAGES, TurnTime, TurnTimes, shown
 from engine.api import Event, TurnEnded
 
-_COLOURS = ("control", "listening", "thinking", "muted", "success", "accent")  # as STAGES
+# In the order of STAGES.
+_COLOURS = ("control", "listening", "thinking", "muted", "success", "accent")
 _COLUMNS = (mark("last"), mark("median"), mark("95 %"))
 _ROW = 24  # logical pixels, like all sizes here
 _BAR = 10
-_LEAST_SCALE_MS = 500.0  # a quick turn must not look like a slow one
+_LEAST_SCALE_MS = 500.0  # so that a fast turn does not look slow
 
 
 class LatencyDialog(QDialog):
-    """Not modal; goes on while the person talks."""
+    """Not modal; keeps updating while the person talks."""
 
     def __init__(self, times: TurnTimes, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -53,19 +54,20 @@ class LatencyDialog(QDialog):
         self._show()
 
     def on_event(self, event: Event) -> None:
-        """After TurnTimes took it."""
+        """Called after TurnTimes has handled the event."""
         if isinstance(event, TurnEnded):
             self._show()
 
     def open_beside(self) -> None:
-        """Show, and come to the front when it is shown already."""
+        """Show it, or bring it to the front if it is shown already."""
         self._show()
         self.show()
         self.raise_()
         self.activateWindow()
 
     def cell(self, stage: int, column: int) -> str:
-        """What the table says; `column` is 0 for the last turn, 1 the median, 2 the 95 %."""
+        """The text of a table cell; `column` is 0 for the last turn, 1 for the median, 2 for the
+        95th percentile."""
         return self._cells[stage][column].text()
 
     def _show(self) -> None:
@@ -137,7 +139,7 @@ class LatencyDialog(QDialog):
 
 
 class Bars(QWidget):
-    """One line per turn, newest on top: its number, its stages as a bar, its total."""
+    """One line for each turn, newest on top: its number, its stages as a bar, its total."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -196,7 +198,7 @@ class Bars(QWidget):
     def _paint_bar(
         self, painter: QPainter, track: QRectF, turn: TurnTime, longest_ms: float
     ) -> None:
-        """Each stage from where the one before was reached."""
+        """Paint each stage from where the previous one ended."""
         painter.setPen(Qt.PenStyle.NoPen)
         reached_ms = 0.0
         for ms, colour in zip(turn.stages_ms, _COLOURS, strict=True):

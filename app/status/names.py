@@ -1,6 +1,6 @@
-"""What runs, as it is told to people: "Whisper base, on this computer".
+"""Names of what is running, as shown to people: "Whisper base, on this computer".
 
-Invariant: a name that is not known here is shown as it is.
+Invariant: a name that is not in the table is shown unchanged.
 """
 
 from pathlib import PurePath
@@ -35,7 +35,7 @@ _MADE = {system.name: system.title for system in SYSTEMS}
 
 
 def for_people(part: Part, name: str, detail: str) -> str:
-    """`name` and `detail` are those of Ready; devices are called as the system calls them."""
+    """`name` and `detail` come from Ready; devices keep the system's names."""
     if part in (Part.MICROPHONE, Part.LOUDSPEAKER):
         return name
     match name:

@@ -1,7 +1,7 @@
-"""A brief line for things worth saying that are no faults; it goes away by itself.
+"""A short line for messages that are not faults; it disappears by itself.
 
-Invariant: it never takes room from the conversation or the keyboard from anyone: an empty line has
-the same height.
+Invariant: it never takes space from the conversation, because an empty line has the same height,
+and it never takes the focus.
 """
 
 from PySide6.QtCore import Qt, QTimer
@@ -17,7 +17,7 @@ _SHOWN_MS = 8000  # long enough to read a line twice
 
 
 class NoticeLine(Label):
-    """Shows the newest Notice; while models load, what is being loaded."""
+    """Shows the newest Notice or, while models load, what is being loaded."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__("", parent)
@@ -40,7 +40,7 @@ class NoticeLine(Label):
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, self.text()))
 
     def stand(self, text: str) -> None:
-        """Say this whenever no notice is shown; empty = nothing."""
+        """Show this text whenever there is no notice; empty = nothing."""
         self._standing = text
         if not self._timer.isActive():
             self.setText(text)

@@ -1,7 +1,7 @@
-"""What is running: microphone, recogniser, language model, voice, loudspeaker, and how quick the
+"""What is running: microphone, recogniser, language model, voice, loudspeaker, and how fast the
 last turn was.
 
-Invariant: every Part has exactly one row, and a row always shows the newest word about its part.
+Invariant: every Part has exactly one row, and a row always shows the newest state of its part.
 """
 
 from PySide6.QtCore import Qt, Signal
@@ -22,7 +22,8 @@ _TIMES = mark("Press to see the last turns (Ctrl+T)")
 
 
 class Status(QWidget):
-    """A line on all parts, one row for each that is worth a look, and a line on the last turn.
+    """A line about all parts, one row for each part that needs attention, and a line about the last
+    turn.
 
     Signals:
         chosen(Part): the person wants to change this part.
@@ -41,7 +42,7 @@ class Status(QWidget):
         self._recogniser = ""
         self._theme = theme
         self._times = TurnTimes()
-        self._latency: LatencyDialog | None = None  # None until it was asked for
+        self._latency: LatencyDialog | None = None  # None until it is first opened
         self.last_turn = QPushButton(tr("No turn yet"), self)
         self.last_turn.setProperty("kind", "line")
         self.last_turn.setFont(scaled(self.font(), 0.9, figures=True))
@@ -94,12 +95,12 @@ class Status(QWidget):
         return tr("Getting ready: {parts}", parts=", ".join(loading)) if loading else ""
 
     def _show_repaired(self) -> None:
-        """A reply that was spoken to its end may have shown that a part works."""
+        """Mark parts as working after a reply was spoken to its end."""
         for part in self._was_failed.difference(self._parts.failed):
             self.rows[part].show_works()
 
     def _show_rows(self) -> None:
-        """All of them where the person wants to see them, else those that do not work yet."""
+        """Show all rows if the person wants that, else those of parts that do not work yet."""
         unusual = (State.LOADING, State.FAILED)
         for part, row in self.rows.items():
             row.setVisible(self.summary.isChecked() or self._parts.state(part) in unusual)
@@ -115,7 +116,7 @@ class Status(QWidget):
 
 
 def _summary(parts: Parts) -> tuple[str, str]:
-    """Words on all parts, and the colour of their dot."""
+    """A summary of all parts, and the colour of its dot."""
     match len(parts.failed):
         case 0 if parts.is_starting:
             return tr("Getting ready"), "accent"
@@ -127,7 +128,7 @@ def _summary(parts: Parts) -> tuple[str, str]:
 
 
 def last_turn_line(metrics: TurnMetrics) -> str:
-    """The one number that matters: how long the person waited for the first sound."""
+    """The most important number: how long the person waited for the first sound."""
     if metrics.heard_ms is None:
         return tr("Last turn: nothing was spoken")
     answered = tr(
@@ -138,7 +139,7 @@ def last_turn_line(metrics: TurnMetrics) -> str:
 
 
 def turn_details(metrics: TurnMetrics, recogniser: str) -> str:
-    """Where the time went, one stage a line, in the order they happen."""
+    """Where the time went, one line for each stage, in the order in which they happen."""
     times = zip(STAGES, stages(metrics), strict=True)
     lines = [f"{tr(stage.name)}: {decimal(ms, 0)} ms" for stage, ms in times if ms is not None]
     return "\n".join(([recogniser] if recogniser else []) + lines)

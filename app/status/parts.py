@@ -1,7 +1,7 @@
-"""What is known of every part: the one truth behind the orb, the rows and their summary.
+"""The state of every part: the only source for the orb, the rows and their summary.
 
-Invariant: no Qt here. A part that failed has failed until it says that it is ready, or a later
-reply that was spoken to its end has shown that it works.
+Invariant: no Qt here. A part that failed counts as failed until it reports that it is ready, or
+until a later reply that was spoken to its end has shown that it works.
 """
 
 from dataclasses import dataclass
@@ -9,14 +9,15 @@ from enum import Enum
 
 from engine.api import Ending, Event, Failed, Loading, Part, Ready, TurnEnded
 
-# What a reply that was heard to its end has shown to work; a typed one says nothing of the ears.
+# The parts that a reply heard to its end has shown to work; a typed turn says nothing about
+# microphone and recogniser.
 _IN_A_REPLY = (None, Part.LANGUAGE_MODEL, Part.SYNTHESISER)
 
 
 class State(Enum):
-    """How a part is."""
+    """The state of a part."""
 
-    WAITING = "waiting"  # nothing was told of it yet
+    WAITING = "waiting"  # nothing was reported yet
     LOADING = "loading"
     WORKS = "works"
     FAILED = "failed"
@@ -25,11 +26,11 @@ class State(Enum):
 @dataclass
 class PartState:
     state: State = State.WAITING
-    turn: int | None = None  # in which it failed; None = in none
+    turn: int | None = None  # the turn in which it failed; None = outside of turns
 
 
 class Parts:
-    """Takes the engine's events; asked by whoever shows something of them."""
+    """Collects the engine's events about parts for everything that shows their state."""
 
     def __init__(self) -> None:
         self._of = {part: PartState() for part in Part}
@@ -59,12 +60,12 @@ class Parts:
 
     @property
     def loading(self) -> tuple[Part, ...]:
-        """The parts that are being made ready."""
+        """The parts that are being loaded."""
         return self._in(State.LOADING)
 
     @property
     def is_starting(self) -> bool:
-        """Whether a part is still to come."""
+        """Whether a part has not reported yet."""
         return bool(self._in(State.WAITING) or self._in(State.LOADING))
 
     def _in(self, state: State) -> tuple[Part, ...]:
@@ -72,5 +73,6 @@ class Parts:
 
 
 def shown_to_work(part: Part | None, failed: int | None, turn: int) -> bool:
-    """Whether `turn`, spoken to its end, has shown that what failed in the turn `failed` works."""
+    """Whether `turn`, spoken to its end, has shown that a part that failed in the turn `failed`
+    works again."""
     return failed is not None and failed < turn and part in _IN_A_REPLY

@@ -1,6 +1,6 @@
-"""The rows of the status: what runs in a part, and a line on all of them.
+"""The rows of the status: one for each part, and a summary row.
 
-Invariant: a row always shows the newest word about its part; pressing it is for changing the part.
+Invariant: a row always shows the newest state of its part; pressing it lets one change the part.
 """
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt
@@ -25,7 +25,7 @@ _ICONS = {
 
 
 class StatusRow(QAbstractButton):
-    """Icon, words at the left and at the right, and a dot for a state."""
+    """An icon, texts on the left and on the right, and a dot for the state."""
 
     def __init__(self, icon: str, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -42,7 +42,7 @@ class StatusRow(QAbstractButton):
 
     @property
     def shown(self) -> str:
-        """What it says at the right."""
+        """The text on the right."""
         return self._right
 
     def show_words(self, left: str, right: str, state: str) -> None:
@@ -87,12 +87,12 @@ class StatusRow(QAbstractButton):
 
 
 class PartRow(StatusRow):
-    """Name, what runs, and how far its loading is; press to change the part."""
+    """Name, what runs, and the progress of loading; press to change the part."""
 
     def __init__(self, part: Part, theme: Theme, parent: QWidget) -> None:
         super().__init__(_ICONS[part], theme, parent)
         self._part = part
-        self._ready = ("working", "")  # name and detail, when it last was
+        self._ready = ("working", "")  # name and detail, from when it was last ready
         self._bar = Progress(theme, self)
         self._bar.hide()
         self._show("control", tr("not started"), "")
@@ -102,7 +102,7 @@ class PartRow(StatusRow):
         return not self._bar.isHidden()
 
     def show_loading(self, text: str, fraction: float | None) -> None:
-        """`fraction` is 0..1; None shows a bar without an end."""
+        """`fraction` is 0..1; None shows a bar of unknown progress."""
         self._bar.show_share(fraction)
         self._bar.show()
         self._show("accent", tr("getting ready…"), text)
@@ -114,7 +114,7 @@ class PartRow(StatusRow):
         self._show("success", for_people(self._part, name, detail), known)
 
     def show_works(self) -> None:
-        """It failed, and works again as it did before."""
+        """Show that it works again as it did before it failed."""
         self.show_ready(*self._ready)
 
     def show_failed(self, message: str) -> None:
@@ -135,7 +135,7 @@ class PartRow(StatusRow):
 
 
 class SummaryRow(StatusRow):
-    """One line on all parts; press to see them."""
+    """One line about all parts; press to see them."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__("chevron-down", theme, parent)

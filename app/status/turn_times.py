@@ -1,7 +1,7 @@
 """How long each stage of the last turns took, with medians and 95th percentiles.
 
 Invariant: no Qt here. Times are milliseconds after the end of the person's speech; a stage that did
-not happen in a turn counts nowhere.
+not happen in a turn is not counted.
 """
 
 import math
@@ -18,7 +18,7 @@ KEPT = 50  # turns
 
 @dataclass(frozen=True)
 class Milestone:
-    """A stage as the person reads it; `field` is its time in TurnMetrics."""
+    """A stage with its name for the person; `field` is its time in TurnMetrics."""
 
     field: str
     name: str
@@ -43,17 +43,17 @@ class TurnTime:
 
     @property
     def total_ms(self) -> float:
-        """When the last stage that happened was reached."""
+        """The time of the last stage that happened."""
         return max((ms for ms in self.stages_ms if ms is not None), default=0.0)
 
 
 @dataclass(frozen=True)
 class Summary:
-    """One stage over the turns in which it happened; None = in none."""
+    """One stage over the turns in which it happened; None = it never happened."""
 
     last_ms: float | None
     median_ms: float | None
-    high_ms: float | None  # 95 % of the turns were not slower
+    high_ms: float | None  # the 95th percentile
 
 
 class TurnTimes:
@@ -74,7 +74,7 @@ class TurnTimes:
         )
 
     def as_text(self) -> str:
-        """A table for a report, its columns parted by tabs."""
+        """A table for a report, with tabs between the columns."""
         head = "\t".join(("stage (ms)", "last", "median", "95 %"))
         rows = [
             "\t".join((stage.name, shown(each.last_ms), shown(each.median_ms), shown(each.high_ms)))
@@ -94,7 +94,7 @@ def stages(metrics: TurnMetrics) -> tuple[float | None, ...]:
 
 
 def percentile(values: Sequence[float], percent: float) -> float:
-    """The smallest of the values that at least `percent` % of them do not exceed."""
+    """The smallest value that at least `percent` % of the values do not exceed."""
     ordered = sorted(values)
     return ordered[max(0, math.ceil(percent / 100 * len(ordered)) - 1)]
 

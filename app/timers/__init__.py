@@ -1,1 +1,1 @@
-"""Timers, alarms and reminders that run, as cards that count down."""
+"""Running timers, alarms and reminders, as cards that count down."""

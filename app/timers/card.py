@@ -1,6 +1,6 @@
-"""One timer that runs: what it is, how long it still takes, and what can be done with it.
+"""One running timer: what it is, how much time is left, and what can be done with it.
 
-Invariant: it asks and shows; nothing changes before the engine has told so.
+Invariant: it only asks and shows; nothing changes until the engine says so.
 """
 
 from PySide6.QtCore import QSize, Qt, QTimer
@@ -21,7 +21,7 @@ _ICON = QSize(20, 20)
 
 
 class TimerCard(QFrame):
-    """A line; `show_left` is called as time passes."""
+    """One line; `show_left` is called as time passes."""
 
     def __init__(self, timer: TimerSet, post: Post, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -51,7 +51,7 @@ class TimerCard(QFrame):
         self._tint()
 
     def show_timer(self, timer: TimerSet, now: float) -> None:
-        """Show what became of it; `now` is seconds since 1970."""
+        """Show the timer's new state; `now` is seconds since 1970."""
         self.timer = timer
         name, paused = words.name(timer), timer.paused_s is not None
         self._elide()
@@ -79,10 +79,10 @@ class TimerCard(QFrame):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        QTimer.singleShot(0, self, self._elide)  # once the line has its width
+        QTimer.singleShot(0, self, self._elide)  # after the line has got its width
 
     def _elide(self) -> None:
-        """The whole title, or as much of it as there is room for."""
+        """Show the title, shortened if there is not enough room."""
         whole = words.title(self.timer)
         width = self.title.width() if self.isVisible() else 10_000
         metrics = self.title.fontMetrics()
@@ -117,6 +117,6 @@ class TimerCard(QFrame):
 
 
 def _show(button: IconButton, icon: str, label: str) -> None:
-    """The label holds a person's words, which a tool tip must not obey."""
+    """The label contains a person's words, which a tool tip must not interpret as markup."""
     button.show_as(icon, label)
     button.setToolTip(tool_tip(label))

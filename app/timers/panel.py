@@ -1,7 +1,7 @@
-"""The cards of all timers that run, the one that rings next on top.
+"""The cards of all running timers, the one that rings next on top.
 
-Invariant: the engine says which timers there are, the clock on the wall how long they still take;
-where nothing runs there is nothing to see and nothing ticks.
+Invariant: the engine says which timers there are, and the wall clock how much time is left. Without
+timers the panel is hidden and its clock stands still.
 """
 
 import time
@@ -33,7 +33,7 @@ class TimersPanel(QScrollArea):
         self._post = post
         self._theme = theme
         self._clock = clock
-        self._cards: dict[int, TimerCard] = {}  # by the number of the timer
+        self._cards: dict[int, TimerCard] = {}  # by the timer's number
         self._inside = QWidget(self)
         self._inside.setProperty("kind", "page")
         self._column = QVBoxLayout(self._inside)
@@ -86,7 +86,7 @@ class TimersPanel(QScrollArea):
         self._count_down()
 
     def _fit(self) -> None:
-        """As high as its cards, or as so many of them as are shown at once."""
+        """Fit the height to the cards, or to the number of cards shown at once."""
         heights = [card.sizeHint().height() for card in self.cards[:SHOWN]]
         self.setFixedHeight(sum(heights) + _GAP * max(0, len(heights) - 1))
 
@@ -110,5 +110,5 @@ class TimersPanel(QScrollArea):
 
 
 def _order(timer: TimerSet) -> tuple[bool, float]:
-    """Paused ones last."""
+    """The sort key: paused timers last."""
     return timer.paused_s is not None, timer.due

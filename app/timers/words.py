@@ -1,4 +1,4 @@
-"""What a card says of a timer."""
+"""The texts on a timer's card."""
 
 from PySide6.QtCore import QDate, QDateTime, QLocale
 
@@ -18,7 +18,7 @@ def title(timer: TimerSet) -> str:
 
 
 def name(timer: TimerSet) -> str:
-    """The same for a screen reader, with what it is."""
+    """The same for a screen reader, with the kind of timer."""
     if timer.kind is TimerKind.ALARM:
         return tr("Alarm, {time}", time=when(timer.due))
     if timer.kind is TimerKind.REMINDER:
@@ -37,7 +37,7 @@ def left(seconds: float) -> str:
 
 
 def when(due: float) -> str:
-    """The time of day, with the day unless it is today, as the language in force writes both."""
+    """The time of day, with the day unless it is today, in the format of the current language."""
     moment, locale = QDateTime.fromSecsSinceEpoch(int(due)), QLocale()
     face = locale.toString(moment.time(), QLocale.FormatType.ShortFormat)
     today = moment.date() == QDate.currentDate()
@@ -45,7 +45,7 @@ def when(due: float) -> str:
 
 
 def detail(timer: TimerSet) -> str:
-    """What else there is to know: that it is paused, or when it rings."""
+    """Further details: that it is paused, or when it rings."""
     if timer.paused_s is not None:
         return tr("paused")
     if timer.kind is TimerKind.TIMER:

@@ -1,6 +1,6 @@
-"""What stands between a recording and a voice: a name for it, and the person's word that it may be.
+"""What a recording needs to become a voice: a name, and the person's consent.
 
-Invariant: nothing is sent before the box is ticked; showing another recording unticks it.
+Invariant: nothing is sent until the box is ticked; showing another recording clears it.
 """
 
 from PySide6.QtCore import Qt
@@ -15,7 +15,7 @@ LONGEST_NAME = 60  # characters; a name is read out and shown in a list
 
 
 class Consent(QWidget):
-    """Name, tick, button; shown for a recording that could become a voice."""
+    """Name, check box, button; shown for a recording that could become a voice."""
 
     def __init__(self, post: Post, parent: QWidget) -> None:
         super().__init__(parent)
@@ -40,7 +40,7 @@ class Consent(QWidget):
         self.hide()
 
     def show_clip(self, clip: ClipInspected) -> None:
-        """Offer to use it when it is fit for that and the synthesiser can."""
+        """Offer to use it if the recording is suitable and the synthesiser can clone voices."""
         self._clip = clip
         self.agreed.setChecked(False)
         self.name.setText(one_line(clip.clip.stem.replace("_", " "))[:LONGEST_NAME])

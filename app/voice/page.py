@@ -1,4 +1,4 @@
-"""The page of voices: all there are, those that were removed, and ways to new ones.
+"""The page of voices: all voices, the removed ones, and ways to add new ones.
 
 Invariant: it shows what the engine has listed, and asks for the list whenever it is opened.
 """
@@ -38,7 +38,7 @@ _ABOUT = mark("Hear a voice before you choose it. A voice you made stays on this
 
 
 class VoicesPage(Page):
-    """Not modal; goes on while the person talks."""
+    """Not modal; keeps working while the person talks."""
 
     def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
         super().__init__(tr("Voices"), tr(_ABOUT), parent)
@@ -76,7 +76,8 @@ class VoicesPage(Page):
         super().open_beside()
 
     def takes(self, event: Event) -> bool:
-        """Show it; True for what is about a recording made here, and for nobody else."""
+        """Show an event; True if it is about a recording made here, so that nobody else handles
+        it."""
         match event:
             case VoicesListed():
                 self._show_list(event)
@@ -93,18 +94,18 @@ class VoicesPage(Page):
         return self.recorder.takes(event)
 
     def show_chosen(self, name: str) -> None:
-        """Which voice speaks."""
+        """Show which voice speaks."""
         self._chosen = name
         for row in self.rows.values():
             row.show_entry(row.entry, name)
 
     def say(self, text: str) -> None:
-        """One line on what was done, or could not be."""
+        """Show a line about what was done, or why it failed."""
         self.notice.setText(text)
         self.notice.setVisible(bool(text))
 
     def choose_file(self) -> QFileDialog:
-        """Ask for a voice file in a dialog that does not stop the program."""
+        """Ask for a voice file in a dialog that does not block the program."""
         dialog = QFileDialog(
             self, tr("Import a voice"), "", tr("Voices (*.safetensors);;All files (*)")
         )
@@ -115,7 +116,7 @@ class VoicesPage(Page):
         return dialog
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Who closes the page wants to hear and record nothing more of it."""
+        """Closing the page stops its preview and its recording."""
         super().hideEvent(event)
         if event.spontaneous():
             return  # minimised
@@ -141,7 +142,7 @@ class VoicesPage(Page):
             row.show_entry(entry, self._chosen)
             self.rows[entry.name] = row
             self._list.insertWidget(at, row)
-        # removeWidget and not takeAt: an item that lives on keeps a size that is no longer true
+        # removeWidget and not takeAt: an item that survives keeps an outdated size
         for gone in (*before.values(), *self._removed):
             self._list.removeWidget(gone)
             self._bin.removeWidget(gone)

@@ -1,7 +1,7 @@
-"""The voice area: which voice speaks, and a place to drop a recording that is to become one.
+"""The voice area: which voice speaks, and a place to drop a recording for a new voice.
 
-Invariant: it reads no audio. A file is passed on by name (AddVoice) and what the engine found out
-about it is shown.
+Invariant: it reads no audio. It passes on a file by name (AddVoice) and shows what the engine found
+out about it.
 """
 
 from pathlib import Path
@@ -42,7 +42,8 @@ from engine.api import (
 )
 
 VOICE_KEY = "speech.voice"
-# What the dialog offers first; any other file can be chosen too and the engine says if it reads it.
+# What the dialog offers first. Any other file can be chosen too; the engine says whether it can
+# read it.
 _FILTER = mark(
     "Audio (*.wav *.flac *.ogg *.oga *.opus *.mp3 *.m4a *.aac *.aif *.aiff *.au *.caf *.wma"
     " *.webm *.mka *.mp4);;All files (*)"
@@ -56,7 +57,7 @@ def dropped_file(data: QMimeData) -> Path | None:
 
 
 class VoiceArea(QWidget):
-    """Choice of voice, drop target, and the sheet that a dropped recording opens."""
+    """The choice of voice, the drop target, and the sheet that a dropped recording opens."""
 
     def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -104,12 +105,12 @@ class VoiceArea(QWidget):
         return self.page
 
     def add_file(self, clip: Path) -> None:
-        """Have a recording inspected."""
+        """Let the engine inspect a recording."""
         self.sheet.show_waiting(clip)
         self._post(AddVoice(clip))
 
     def choose_file(self) -> None:
-        """Ask for a file in a dialog that does not stop the program."""
+        """Ask for a file in a dialog that does not block the program."""
         dialog = QFileDialog(self.window(), tr("Choose a recording"), "", tr(_FILTER))
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -137,7 +138,7 @@ class VoiceArea(QWidget):
     def _show_names(self, names: tuple[str, ...], selected: str) -> None:
         self._selected = selected
         self.names.clear()
-        self._known = names  # which may hold what no list can show
+        self._known = names  # which may contain characters that no list can show
         self.names.addItems([one_line(name) for name in names])
         self.names.setEnabled(bool(names))
         self.names.setCurrentIndex(names.index(selected) if selected in names else -1)
@@ -176,7 +177,7 @@ class DropTarget(QWidget):
         column.setSpacing(4)
         for label in (title, facts):
             label.setWordWrap(True)
-            # labels that wrap are cut off where a layout does not ask for height-for-width
+            # labels that wrap are cut off if a layout does not support height-for-width
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.MinimumExpanding)
             column.addWidget(label)
         theme.changed.connect(self.update)

@@ -1,7 +1,7 @@
-"""What helps when a recording is refused or poor: a part of it that is better, or one of the
-person's own choice.
+"""Helps when a recording is refused or poor: offers a better part of it, or a part of the person's
+choice.
 
-Invariant: it reads no audio; a part is looked at by the engine, which tells what it is like.
+Invariant: it reads no audio; the engine inspects a part and reports its quality.
 """
 
 from PySide6.QtCore import Qt
@@ -18,7 +18,7 @@ from app.language.words import tr
 from app.look.label import Label
 from engine.api import AddVoice, ClipInspected
 
-LONGEST_S = 30.0  # of a part; a voice is made of at most 20 s
+LONGEST_S = 30.0  # of a part; a voice uses at most 20 s
 _USUAL_S = 8.0
 _SHORTEST_S = 1.0
 
@@ -55,7 +55,7 @@ class PartChoice(QWidget):
         self.hide()
 
     def show_clip(self, clip: ClipInspected) -> None:
-        """Offer other parts of a recording that is not good as it is, or is a part already."""
+        """Offer other parts of a recording that is not good, or that is already a part."""
         same = self._clip is not None and self._clip.clip == clip.clip
         if clip.part is None or not same:
             self._length_s = clip.seconds

@@ -1,6 +1,6 @@
-"""Recording a new voice with the microphone: a sentence to read, a meter, and what came of it.
+"""Records a new voice with the microphone: a sentence to read, a meter, and the result.
 
-Invariant: nothing is recorded before the person says so, and closing gives up what was recorded.
+Invariant: nothing is recorded before the person starts it, and closing discards the recording.
 """
 
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
@@ -28,8 +28,8 @@ class VoiceRecorder(QWidget):
         super().__init__(parent)
         self._post = post
         self._recording = False
-        self._awaited = False  # what was recorded is being looked at
-        self._clip: ClipInspected | None = None  # what was recorded; None = nothing
+        self._awaited = False  # the recording is being inspected
+        self._clip: ClipInspected | None = None  # the recording; None = none
         self.how = Label(tr("Read this aloud, as you speak, in a quiet room:"), self)
         self.how.setProperty("kind", "muted")
         self.sentence = Label(TO_READ, self)
@@ -50,7 +50,7 @@ class VoiceRecorder(QWidget):
         self.hide()
 
     def takes(self, event: Event) -> bool:
-        """Act on what it has asked for; False for what is for others."""
+        """Handle an event that answers its own request; False for all others."""
         match event:
             case Levels(microphone_db=level_db) if self.isVisible():
                 self.meter.show_level(level_db)
@@ -69,7 +69,7 @@ class VoiceRecorder(QWidget):
         return False
 
     def give_up(self) -> None:
-        """Forget what was recorded."""
+        """Discard the recording."""
         if self._recording or self._awaited or self._clip is not None:
             self._post(DropClip())
         self._recording = self._awaited = False
@@ -90,7 +90,7 @@ class VoiceRecorder(QWidget):
         self._post(RecordClip(on=not self._recording))
 
     def _on_adopted(self) -> None:
-        """The clip becomes a voice, and is gone then."""
+        """The clip becomes a voice; the recorder no longer has it."""
         self._clip = None
         self.part.hide()
         self.facts.setText("")

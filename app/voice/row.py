@@ -1,6 +1,6 @@
 """One voice on the page: what it is, and what can be done with it.
 
-Invariant: it asks and shows, nothing changes before the engine has told so.
+Invariant: it only asks and shows; nothing changes until the engine says so.
 """
 
 from collections.abc import Callable
@@ -42,11 +42,11 @@ from engine.api import (
 )
 
 SLOWEST, FASTEST, STEP = 1.0, 7.0, 0.5  # SPS
-_AS_THE_SLIDER = SLOWEST - STEP  # what stands for no pace of its own
+_AS_THE_SLIDER = SLOWEST - STEP  # the value that means no pace of its own
 
 
 class VoiceRow(QFrame):
-    """`text` is asked what is to be heard; empty = the fixed sentence."""
+    """`text` returns the sentence to be heard; empty = the fixed sentence."""
 
     def __init__(
         self, entry: VoiceEntry, post: Post, text: Callable[[], str], theme: Theme, parent: QWidget
@@ -95,7 +95,7 @@ class VoiceRow(QFrame):
             action.triggered.connect(lambda _=False, act=act: act())
 
     def show_entry(self, entry: VoiceEntry, chosen: str) -> None:
-        """What is known of the voice now; `chosen` is the name of the one that speaks."""
+        """Show the voice's current details; `chosen` is the name of the voice that speaks."""
         self.entry = entry
         shown = one_line(entry.name)
         self.name.setText(shown)
@@ -116,14 +116,14 @@ class VoiceRow(QFrame):
             self.pace.setValue(_AS_THE_SLIDER if entry.pace is None else entry.pace)
 
     def show_preview(self, state: PreviewState) -> None:
-        """How far hearing it is."""
+        """Show the state of its preview."""
         self._previewed = state is not PreviewState.OVER
         waits = state is PreviewState.WAITING
         self.hear.setText((tr("Waits") if waits else tr("Stop")) if self._previewed else tr("Hear"))
         self.hear.setToolTip(tr("It is heard once the reply is over") if waits else "")
 
     def rename(self) -> None:
-        """Let the name be written over."""
+        """Let the person edit the name."""
         self.new_name.setText(one_line(self.entry.name))
         self.new_name.selectAll()
         self.name.hide()
@@ -131,7 +131,7 @@ class VoiceRow(QFrame):
         self.new_name.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def export(self) -> QFileDialog:
-        """Ask where to, in a dialog that does not stop the program."""
+        """Ask for a file in a dialog that does not block the program."""
         safe = "".join(each if each.isalnum() else "-" for each in self.entry.name)
         dialog = QFileDialog(self.window(), tr("Export the voice"), f"{safe}.voice.safetensors")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
@@ -148,7 +148,7 @@ class VoiceRow(QFrame):
 
     def _on_renamed(self) -> None:
         if not self.new_name.isVisibleTo(self):
-            return  # hiding it finishes the editing once more
+            return  # hiding it ends the editing a second time
         new = self.new_name.text().strip()
         self.new_name.hide()
         self.name.show()

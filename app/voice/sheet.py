@@ -1,6 +1,6 @@
-"""What is known of a recording, and the way from it to a voice: a sheet over the window.
+"""A sheet over the window: the quality of a recording, and how to make a voice from it.
 
-Invariant: it moves nothing that is below it, and can be left at any time: nothing is kept then.
+Invariant: it moves nothing below it, and it can be closed at any time without keeping anything.
 """
 
 from pathlib import Path
@@ -19,11 +19,11 @@ from engine.api import CancelClip, ClipInspected
 
 _MARGIN = 10  # logical pixels between the sheet and the edges of the window
 _WIDTH = 360  # logical pixels at least
-_LINES = 24  # heights of a line: it grows with the text
+_LINES = 24  # in line heights: it grows with the text
 
 
 class ClipSheet(QFrame):
-    """`beside` is what it opens over; it belongs to that one's window."""
+    """`beside` is the widget it opens over; the sheet belongs to that widget's window."""
 
     def __init__(self, post: Post, beside: QWidget) -> None:
         super().__init__(beside)
@@ -56,7 +56,7 @@ class ClipSheet(QFrame):
         self.hide()
 
     def show_waiting(self, clip: Path) -> None:
-        """A recording is being looked at."""
+        """Show that a recording is being inspected."""
         self.part.hide()
         self.consent.hide()
         self._show(clip.name, tr("looking at it…"), "")
@@ -65,7 +65,7 @@ class ClipSheet(QFrame):
         self._show(self.title.text(), tr("could not be used"), message)
 
     def show_clip(self, clip: ClipInspected) -> None:
-        """Length, level, noise and what that means for a voice."""
+        """Show length, level, noise and what they mean for a voice."""
         self.part.show_clip(clip)
         self.consent.show_clip(clip)
         facts = tr(
@@ -77,7 +77,7 @@ class ClipSheet(QFrame):
         self._show(clip.clip.name, facts, clip.advice)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """The window has another size, or what the sheet holds wants one."""
+        """Fit the sheet when the window's size or that of its content changes."""
         if event.type() == QEvent.Type.Resize:
             self._place()
         return super().eventFilter(watched, event)
@@ -103,14 +103,14 @@ class ClipSheet(QFrame):
         self.raise_()
 
     def _place(self) -> None:
-        """Over the voices, as far as the window has room."""
+        """Cover the voice area, as far as the window has room."""
         window, layout = self._beside.window(), self.layout()
         if self.parent() is not window or layout is None:
             return
         wanted = max(_WIDTH, _LINES * self.fontMetrics().height())
         width = min(wanted, window.width() - 2 * _MARGIN)
         height = min(layout.totalHeightForWidth(width), window.height() - 2 * _MARGIN)
-        if not self._beside.isVisible():  # put away in a narrow window
+        if not self._beside.isVisible():  # hidden in a narrow window
             middle = window.rect().center()
             self.setGeometry(middle.x() - width // 2, middle.y() - height // 2, width, height)
             return

@@ -1,1 +1,1 @@
-"""Keys that work without the focus, each system in its own way."""
+"""Global keys, which work without the focus, for each system."""

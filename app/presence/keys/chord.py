@@ -1,7 +1,7 @@
-"""A key with its modifiers, as settings name it and as X11, the portal and Windows do.
+"""A key with its modifiers, as named by the settings, X11, the portal and Windows.
 
-Invariant: what parse() lets through can be a key everywhere: a letter alone would be lost to every
-program on the screen.
+Invariant: parse() accepts only what can be a global key: a single letter would be taken from all
+other programs.
 """
 
 import re
@@ -40,13 +40,13 @@ class Chord:
     virtual_key: int
 
     def trigger(self) -> str:
-        """As the portal is asked for it (XDG shortcuts specification)."""
+        """The key in the portal's notation (XDG shortcuts specification)."""
         names = {"Ctrl": "CTRL", "Alt": "ALT", "Shift": "SHIFT", "Meta": "LOGO"}
         return "+".join([*(names[m] for m in _MODIFIERS if m in self.modifiers), self.keysym])
 
 
 def parse(text: str) -> Chord:
-    """'Ctrl+Alt+Space', as Qt writes keys. InvalidInput when that cannot be a key everywhere."""
+    """'Ctrl+Alt+Space', as Qt writes keys. InvalidInput when that cannot be a global key."""
     *modifiers, key = [part.strip() for part in text.split("+")]
     named = _named(key)
     unknown = set(modifiers) - set(_MODIFIERS)

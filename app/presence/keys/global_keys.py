@@ -1,6 +1,6 @@
-"""The keys of the settings, put to work by the way this system has, and what they do.
+"""Registers the global keys of the settings in this system's way, and carries out what they do.
 
-Invariant: no key by default, and then nothing is opened or listened to.
+Invariant: there is no key by default, and then nothing is opened and nothing listens.
 """
 
 import os
@@ -46,11 +46,11 @@ class GlobalKeys(QObject):
         super().__init__(parent)
         self._desk = desk
         self._make_source = make_source
-        self._source: KeySource | None = None  # None = no key was ever asked for
+        self._source: KeySource | None = None  # None = no key was ever chosen
         self._texts: dict[Action, str] = {}
 
     def choose(self, texts: Mapping[Action, str]) -> None:
-        """Have these keys in force, as settings name them; the empty text is none."""
+        """Use these keys, as named in the settings; an empty text means none."""
         self._texts = {**self._texts, **texts}
         chords: dict[Action, Chord] = {}
         for action, text in self._texts.items():
@@ -85,12 +85,12 @@ class GlobalKeys(QObject):
 
 
 def source_here(bus: Bus) -> KeySource:
-    """This system's way."""
+    """The source of global keys on this system."""
     if sys.platform == "win32":
         from app.presence.keys.windows import WindowsKeys
 
         return WindowsKeys()
-    if os.environ.get("WAYLAND_DISPLAY"):  # under Xwayland a grab sees no Wayland program's keys
+    if os.environ.get("WAYLAND_DISPLAY"):  # Xwayland's grab misses Wayland programs' keys
         from app.presence.keys.portal import PortalKeys
 
         return PortalKeys(bus)

@@ -1,8 +1,8 @@
 """Global keys under Wayland: the desktop's portal GlobalShortcuts. The desktop asks the person
-which key does what; what the settings name is only a proposal.
+which key does what; the keys in our settings are only proposals.
 
-Invariant: all keys are bound at once, because a session is bound once. Where the portal restarts, a
-new session is opened; where it refuses, that is said once and nothing is tried again by itself.
+Invariant: all keys are bound at once, because a session is bound once. If the portal restarts, a
+new session is opened; if it refuses, that is reported once and not tried again automatically.
 """
 
 from collections.abc import Mapping
@@ -67,7 +67,7 @@ class PortalKeys(KeySource):
         """The portal came, went, or restarted."""
         was, self._owner = self._owner, owner
         if owner == was or (was == "" and self._waiting):
-            return  # the latter: what we asked of it has started it
+            return  # the latter: our own call has started it
         self._session = ""
         self._waiting.clear()
         self.release_all()
@@ -75,7 +75,7 @@ class PortalKeys(KeySource):
             self._open()
 
     def _open(self) -> None:
-        # From 1.21 on the portal must be told who we are; older ones do not know the method.
+        # Since 1.21 we must tell the portal who we are; older versions do not have the method.
         self._bus.call(REGISTRY, "Register", "sa{sv}", (APP_ID, {}))
         token = ("s", self._token())
         self._ask("CreateSession", "a{sv}", ({"session_handle_token": token},), self._on_session)
@@ -101,7 +101,7 @@ class PortalKeys(KeySource):
 
     def _on_changed(self, message: "Message") -> None:
         if self._is_ours(message):
-            self.release_all()  # the key that would be let go may be no longer the one
+            self.release_all()  # the key that is released may no longer be one of ours
             self.bound.emit(_told(message.body[1]))
 
     def _on_activated(self, message: "Message") -> None:

@@ -1,7 +1,7 @@
-"""Keys that work without the focus: one face for every system's way.
+"""The common interface of all systems' global keys, which work without the focus.
 
-Invariant: what is pressed is released or lost before it is pressed again. A way that does not work
-says why in one sentence, and the command line is there in any case.
+Invariant: a pressed key is released or lost before it is pressed again. A source that does not work
+says why in one sentence; the command line always works.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from app.presence.keys.chord import Chord
 
 
 class Action(Enum):
-    """What a key does; the value names it to the desktop."""
+    """What a key does; the value is its name for the desktop."""
 
     TALK = "talk"
     STOP = "stop"
@@ -23,7 +23,7 @@ class Action(Enum):
 
     @property
     def words(self) -> str:
-        """For the desktop's own list of keys."""
+        """The description in the desktop's own list of keys."""
         words = {
             Action.TALK: tr("Talk to Rubato while held"),
             Action.STOP: tr("Stop Rubato's reply"),
@@ -34,12 +34,12 @@ class Action(Enum):
 
 
 class KeySource(QObject):
-    """One system's way to global keys.
+    """The global keys of one system.
 
     Signals:
-        pressed(Action), released(Action): of a key that was asked for.
-        lost(str): some or all keys do not work, and why; what was held was let go before.
-        bound(str): which keys are in force, where the desktop chooses them.
+        pressed(Action), released(Action): a registered key went down or up.
+        lost(str): some or all keys do not work, and why; held keys were released before.
+        bound(str): the keys that work, where the desktop chooses them.
     """
 
     pressed = Signal(object)
@@ -52,15 +52,15 @@ class KeySource(QObject):
         self._down: set[Action] = set()
 
     def grab(self, chords: Mapping[Action, Chord]) -> None:
-        """Ask for these keys and no others."""
+        """Register these keys and no others."""
         raise NotImplementedError
 
     def close(self) -> None:
-        """Give all keys back."""
+        """Unregister all keys."""
         raise NotImplementedError
 
     def press(self, action: Action) -> None:
-        """It went down; a repeat is not told again."""
+        """A key went down; a repeat is not reported."""
         if action not in self._down:
             self._down.add(action)
             self.pressed.emit(action)
@@ -71,13 +71,13 @@ class KeySource(QObject):
             self.released.emit(action)
 
     def release_all(self) -> None:
-        """Nothing is held any more, whatever the keyboard says."""
+        """Treat all keys as released, whatever the keyboard says."""
         for action in list(self._down):
             self.release(action)
 
 
 class NoKeys(KeySource):
-    """A system that offers none: says so when one is asked for."""
+    """For a system without global keys: says so when one is chosen."""
 
     def __init__(self, reason: str, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -1,7 +1,7 @@
-"""Global keys on Windows: RegisterHotKey, and a look at the key while it is held, because Windows
-does not tell of its release.
+"""Global keys on Windows: RegisterHotKey, and polling of the key while it is held, because Windows
+does not report its release.
 
-Invariant: no hook: nothing sees keys that were not asked for.
+Invariant: no hook, so we never see keys that were not registered.
 """
 
 import ctypes
@@ -24,7 +24,7 @@ _FIRST_ID = 0x5200  # programs may use 0 to 0xBFFF
 
 
 class WindowsKeys(KeySource):
-    """`user32` is the library of that name; its three functions are all that is used."""
+    """`user32` is the library of that name, of which only three functions are used."""
 
     def __init__(self, parent: QObject | None = None, *, user32: Any = None) -> None:
         super().__init__(parent)

@@ -1,7 +1,7 @@
 """Global keys under X11: XGrabKey on the root window, on a connection of our own.
 
-Invariant: only the keys asked for are seen, with and without Caps Lock and Num Lock. A key that is
-held repeats as release and press: it counts as down for as long as the server says it is.
+Invariant: we only see registered keys, with and without Caps Lock and Num Lock. A held key repeats
+as release and press; it counts as down as long as the server says so.
 """
 
 from collections.abc import Mapping
@@ -15,12 +15,12 @@ from app.presence.keys.chord import Chord
 from app.presence.keys.source import Action, KeySource
 
 _MASKS = {"Ctrl": X.ControlMask, "Alt": X.Mod1Mask, "Shift": X.ShiftMask, "Meta": X.Mod4Mask}
-_NUM_LOCK = X.Mod2Mask  # where every keyboard map of today has it
+_NUM_LOCK = X.Mod2Mask  # its place in all current keyboard maps
 _MEANT = X.ControlMask | X.Mod1Mask | X.ShiftMask | X.Mod4Mask
 
 
 class X11Keys(KeySource):
-    """Connects to the display of the environment, or of `name`, with the first grab."""
+    """Connects at the first grab, to the display `name` or that of the environment."""
 
     def __init__(self, parent: QObject | None = None, *, name: str | None = None) -> None:
         super().__init__(parent)
@@ -67,7 +67,7 @@ class X11Keys(KeySource):
         return True
 
     def _take(self, action: Action, chord: Chord) -> bool:
-        """Grab a chord whatever the locks are; False where another program has it."""
+        """Grab a chord with all states of the locks; False if another program has it."""
         assert self._display is not None
         code = self._display.keysym_to_keycode(XK.string_to_keysym(chord.keysym))
         modifiers = 0
@@ -124,17 +124,17 @@ class X11Keys(KeySource):
                 self.press(action)
         elif event.type == X.KeyRelease and not self._is_down(event.detail):
             for (code, _), action in list(self._grabbed.items()):
-                if code == event.detail:  # modifiers may have been let go before
+                if code == event.detail:  # modifiers may have been released before
                     self.release(action)
 
     def _is_down(self, code: int) -> bool:
-        """Whether the key is held, also where it repeats as release and press."""
+        """Whether the key is held, even while it repeats as release and press."""
         assert self._display is not None
         keys = self._display.query_keymap()
         return bool(keys[code // 8] & 1 << code % 8)
 
     def _on_mapping(self, event: "display.event.Event") -> None:
-        """Another layout: the same keys have other codes."""
+        """The layout changed: the same keys have other codes."""
         assert self._display is not None
         self._display.refresh_keyboard_mapping(event)
         if event.request == X.MappingKeyboard and self._wanted:
