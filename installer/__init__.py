@@ -1,6 +1,5 @@
-"""Sets Rubato up on a machine: system libraries, an environment of its own, the right torch.
+"""Sets Rubato up on a machine: system libraries, a separate environment, the right build of torch.
 
-Invariant: standard library only, and nothing outside .venv is changed but the system packages that
-are missing, which are named before they are installed, and the person's own menu, which gets an
-entry.
+Invariant: standard library only. Outside .venv it changes only two things: it installs missing
+system packages, which it names first, and it adds an entry to the person's own menu.
 """

@@ -5,7 +5,7 @@
 Our wheel, the pinned packages with their hashes, uv from its own wheel, and the bootstrapper.
 Wrappers (tar, NSIS, .app) put this folder onto a machine.
 
-Invariant: the folder appears whole or not at all; everything in it is named with its hash.
+Invariant: the folder appears complete or not at all; everything in it is listed with its hash.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from pathlib import Path
 from installer.bootstrap.payload import BOOTSTRAPPER, Payload, write_list
 from installer.plan import PINS, ROOT
 
-# What uv's wheel is called for each system, and what the program in it is called.
+# The name of uv's wheel for each system, and of the program in it.
 SYSTEMS = {
     "linux": ("manylinux_2_17_x86_64", "uv"),
     "windows": ("win_amd64", "uv.exe"),
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def bundle(folder: Path, system: str = "linux") -> Payload:
-    """Make the release for one system; a folder of that name is replaced."""
+    """Make the release for one system; an existing folder is replaced."""
     fresh = folder.with_name(folder.name + ".new")
     shutil.rmtree(fresh, ignore_errors=True)
     (fresh / "pins").mkdir(parents=True)
@@ -69,7 +69,7 @@ def bundle(folder: Path, system: str = "linux") -> Payload:
 
 
 def tar(folder: Path) -> Path:
-    """The folder as one file beside it, the same bytes each time the folder has the same."""
+    """The folder as one file beside it; the same folder gives the same bytes."""
     path = folder.with_name(folder.name + ".tar.gz")
     fresh = path.with_name(path.name + ".new")
 
@@ -84,7 +84,7 @@ def tar(folder: Path) -> Path:
         gzip.GzipFile("", "wb", 6, raw, mtime=0) as packed,
         tarfile.open(fileobj=packed, mode="w") as archive,
     ):
-        archive.add(folder, folder.name, filter=plain)  # in the order of names
+        archive.add(folder, folder.name, filter=plain)  # sorted by name
     fresh.replace(path)
     return path
 
@@ -96,7 +96,7 @@ def build_wheel(folder: Path) -> Path:
 
 
 def put_uv(folder: Path, system: str) -> None:
-    """The program uv of the pinned version, out of the wheel for that system."""
+    """The uv program of the pinned version, from the wheel for that system."""
     platform, name = SYSTEMS[system]
     with tempfile.TemporaryDirectory() as place:
         pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes"]
@@ -110,7 +110,7 @@ def put_uv(folder: Path, system: str) -> None:
 
 
 def put_bootstrapper(folder: Path) -> None:
-    """A folder that any fitting Python runs as a program."""
+    """A folder that any suitable Python can run as a program."""
     source, target = ROOT / "installer", folder / "installer"
     shutil.copytree(
         source / "bootstrap", target / "bootstrap", ignore=shutil.ignore_patterns("__pycache__")

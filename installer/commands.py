@@ -1,7 +1,7 @@
 """Runs other programs during setup and turns their failures into sentences for the person.
 
-Invariant: what a program says is shown as it says it; a failure ends as SetupError with a sentence
-that names the cause where it is known and what to do about it.
+Invariant: a program's output is shown unchanged; a failure raises SetupError with a sentence that
+names the cause, if it is known, and what to do about it.
 """
 
 import os
@@ -11,15 +11,15 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from enum import Enum
 
-# uv lists every package it touched: 100 lines that drown the one that matters
+# uv lists every package it touched: 100 lines that hide the one that matters
 DROPPED = re.compile(r"^ [-+~] \S+==|^Using Python |^Resolved ")
-# Of a program that is started: no terminal opens for it on Windows when we have none ourselves.
+# For started programs: on Windows no terminal opens for them when we have none ourselves.
 NO_WINDOW = getattr(subprocess, "CREATE_NO_WINDOW", 0)
-TAIL_LINES = 60  # where the reason of a failure is looked for; cmake prints it 30 lines early
+TAIL_LINES = 60  # searched for the reason of a failure; cmake prints it 30 lines before the end
 
 
 class Cause(Enum):
-    """Why a program failed, as far as its words tell."""
+    """Why a program failed, as far as its output tells."""
 
     NETWORK = "network"
     DISK = "disk"
@@ -82,7 +82,7 @@ def say(text: str = "") -> None:
 
 
 def run(command: Sequence[str], *, env: Mapping[str, str] | None = None, doing: str) -> None:
-    """Run a program, its output indented below the step. SetupError when it fails."""
+    """Run a program with its output indented below the step. SetupError when it fails."""
     tail: deque[str] = deque(maxlen=TAIL_LINES)
     try:
         with subprocess.Popen(
@@ -107,12 +107,12 @@ def run(command: Sequence[str], *, env: Mapping[str, str] | None = None, doing: 
 
 
 def advice(cause: Cause) -> str:
-    """What the person can do about it, in whole sentences."""
+    """What the person can do about it, in full sentences."""
     return _ADVICE[cause]
 
 
 def index_settings(given: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """pip's settings in uv's words, so that whoever configured pip need not do it again."""
+    """pip's settings translated for uv, so that people who configured pip need not do it again."""
     pairs = {"PIP_INDEX_URL": "UV_DEFAULT_INDEX", "PIP_CERT": "SSL_CERT_FILE"}
     return {
         theirs: given[ours]
@@ -131,7 +131,7 @@ def cause_of(output: str) -> Cause:
 def succeeds(
     command: Sequence[str], *, env: Mapping[str, str] | None = None, timeout_s: float = 30
 ) -> bool:
-    """Whether a quick program is there and ends well; its output is dropped."""
+    """Whether a short program exists and succeeds; its output is dropped."""
     try:
         done = subprocess.run(
             command,
@@ -148,7 +148,7 @@ def succeeds(
 
 
 def ends_well(command: Sequence[str]) -> bool:
-    """Whether a program that shows its own progress ends well; Ctrl+C ends it and no more."""
+    """Whether a program that shows its own progress succeeds; Ctrl+C ends only that program."""
     try:
         return subprocess.call(command, stdin=subprocess.DEVNULL) == 0
     except (OSError, KeyboardInterrupt):

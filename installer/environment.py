@@ -1,7 +1,7 @@
-"""The environment in .venv and the note in it on how far setup got.
+"""The environment in .venv, and its note about the steps of setup that were done.
 
-Invariant: a step is noted as done only after it ended well, and before it begins as being done; so
-a setup that was cut off is seen the next time, and then .venv is made afresh rather than trusted.
+Invariant: a step is noted as under way before it begins and as done only after it succeeded. So the
+next setup notices one that was interrupted, and creates .venv again instead of trusting it.
 """
 
 import hashlib
@@ -20,17 +20,17 @@ from installer.commands import Cause, SetupError, say, succeeds
 
 NOTE = "rubato-setup.json"
 FORMAT = "1"  # of the note; a new number makes every step run again
-# These happen before uv puts a first file in place, so the environment is as it was.
+# These happen before uv installs the first file, so the environment is unchanged.
 HARMLESS = (Cause.NETWORK, Cause.COMPILER, Cause.HASH, Cause.PLATFORM)
 
 
 @dataclass
 class Environment:
-    """.venv and which steps were done in it, each under the key of what it was done with."""
+    """.venv and the steps that were done in it, each with the key of what it depended on."""
 
     folder: Path
     done: dict[str, str] = field(default_factory=dict)
-    doing: str | None = None  # the step under way, or cut off; None when none is
+    doing: str | None = None  # the step under way or interrupted; None = none
 
     @property
     def python(self) -> Path:
@@ -42,7 +42,7 @@ class Environment:
         return self.folder / "bin" / name
 
     def write(self) -> None:
-        """Save the note under a temporary name first, so that it is never half there."""
+        """Save the note under a temporary name first, so that it is never incomplete."""
         note = {"place": place_of(self), "done": self.done, "doing": self.doing}
         fresh = self.folder / (NOTE + ".new")
         fresh.write_text(json.dumps(note, indent=1), encoding="utf-8")
@@ -50,7 +50,8 @@ class Environment:
 
     @contextmanager
     def step(self, name: str, key: str) -> Iterator[None]:
-        """Note the step as under way, then as done. A cut or a doubtful failure stays noted."""
+        """Note the step as under way, then as done. An interruption or an unclear failure stays
+        noted as under way."""
         self.done.pop(name, None)
         self.doing = name
         self.write()
@@ -67,7 +68,7 @@ class Environment:
 
 
 def key_of(*parts: str | Path) -> str:
-    """A short name for what a step depends on: texts, and the content of files."""
+    """A short key for what a step depends on: texts, and the content of files."""
     digest = hashlib.sha256(FORMAT.encode())
     for part in parts:
         digest.update(b"\0" + (part.read_bytes() if isinstance(part, Path) else part.encode()))
@@ -75,24 +76,25 @@ def key_of(*parts: str | Path) -> str:
 
 
 def place_of(environment: Environment) -> str:
-    """Where the environment is and on which interpreter; when either moves, its scripts break."""
+    """The environment's path and its interpreter; when either changes, its scripts break."""
     return f"{environment.folder} {os.path.realpath(environment.python)}"
 
 
 def read(folder: Path) -> Environment:
-    """The environment as its note tells it. Without a readable note no step counts as done."""
+    """The environment according to its note. Without a readable note no step counts as done."""
     try:
         note = json.loads((folder / NOTE).read_text(encoding="utf-8"))
         found = Environment(folder, dict(note["done"]), note["doing"])
         place = note["place"]
     except (OSError, ValueError, KeyError, TypeError):
         return Environment(folder)
-    # a moved folder or a vanished interpreter is treated as a setup that was cut off
+    # a moved folder or a missing interpreter is treated like an interrupted setup
     return found if place == place_of(found) else Environment(folder, doing="moving")
 
 
 def prepare(folder: Path) -> Environment:
-    """The environment, made afresh where it is missing, cut off, or its interpreter is gone."""
+    """The environment, created again if it is missing or incomplete, or if its interpreter is
+    gone."""
     found = read(folder)
     if found.doing is None and found.done:
         return found
@@ -104,7 +106,8 @@ def prepare(folder: Path) -> Environment:
 
 
 def usable(environment: Environment) -> bool:
-    """Whether a .venv that setup did not make can serve: it runs, and its Python is one of ours."""
+    """Whether a .venv that setup did not create can be used: it runs, and its Python is
+    supported."""
     check = "import sys, pip; sys.exit(not (3, 11) <= sys.version_info < (3, 14))"
     return succeeds([str(environment.python), "-c", check])
 
@@ -114,7 +117,7 @@ def make(folder: Path) -> Environment:
         if folder.exists():
             shutil.rmtree(folder)
         venv.EnvBuilder(with_pip=True, symlinks=os.name != "nt", prompt="rubato").create(folder)
-    except Exception as error:  # ensurepip runs in a child; any failure of it comes as its own kind
+    except Exception as error:  # ensurepip runs in a child process and can fail with any error
         raise SetupError(
             f"The environment {folder} cannot be made ({error}). Delete the folder, see that there "
             "is room on the disk, and run the same command again."
@@ -123,7 +126,8 @@ def make(folder: Path) -> Environment:
 
 
 def version_of(environment: Environment) -> str:
-    """The environment's Python version as its own file tells it, for example '3.11.7'."""
+    """The environment's Python version according to its configuration file, for example
+    '3.11.7'."""
     text = (environment.folder / "pyvenv.cfg").read_text(encoding="utf-8")
     match = re.search(r"^version(?:_info)?\s*=\s*(\S+)", text, re.MULTILINE)
     return match[1] if match else ".".join(map(str, sys.version_info[:3]))

@@ -1,6 +1,6 @@
-"""The program's icon as Windows and macOS want it: one file with a PNG for every size.
+"""The program's icon in the formats of Windows and macOS: one file with a PNG for every size.
 
-Invariant: drawn from resources/icons/rubato.svg each time; no picture is kept beside it.
+Invariant: always drawn from resources/icons/rubato.svg; no other picture is stored.
 """
 
 import struct
@@ -11,7 +11,7 @@ from installer.plan import ROOT
 
 SVG = ROOT / "resources" / "icons" / "rubato.svg"
 ICO_SIZES = (16, 24, 32, 48, 64, 256)
-# Apple's names for a PNG of so many pixels.
+# Apple's names for PNGs of these sizes in pixels.
 ICNS_KINDS = {"icp4": 16, "icp5": 32, "ic11": 32, "ic12": 64, "ic07": 128, "ic08": 256, "ic09": 512}
 
 

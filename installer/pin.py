@@ -2,10 +2,10 @@
 installer/pins/ from pyproject.toml.
 
 Invariant: the files hold names, versions, markers and hashes for Linux, macOS and Windows and every
-Python the project runs on; never an address or a path. torch is in none of them but torch.txt,
-because which build is right depends on the machine (installer/setup.py picks it), but what torch
-itself needs is in. torch.txt holds the builds of the package index: for the processor on Windows,
-for Apple's processors on macOS, and with CUDA and its libraries on Linux.
+Python the project runs on; never an address or a path. torch itself is only in torch.txt, because
+the right build depends on the machine (installer/setup.py picks it); what torch needs is in the
+others. torch.txt holds the builds of the package index: for the CPU on Windows, for Apple's
+processors on macOS, and with CUDA and its libraries on Linux.
 """
 
 import argparse
@@ -21,11 +21,12 @@ from pathlib import Path
 from installer.plan import PINS, ROOT, TORCH, VENV
 
 HEADER = "# Made by `make requirements` from pyproject.toml; change that, not this.\n"
-# Installed by their own step: torch and the CUDA libraries its Linux wheel asks for.
+# Installed in a separate step: torch and the CUDA libraries that its Linux wheel requires.
 CHOSEN_AT_INSTALL = re.compile(r"^(torch|triton|nvidia-.*|cuda-.*)$")
-NEVER = "sys_platform == 'never'"  # of what pyproject.toml overrides away
-UV = ["uv==0.13.8"]  # installs the rest; pip alone cannot lift moshi's pins
-BUILD = [  # what builds the project itself and llama-cpp-python
+# The marker of packages that pyproject.toml removes by an override.
+NEVER = "sys_platform == 'never'"
+UV = ["uv==0.13.8"]  # installs the rest; pip alone cannot override moshi's pins
+BUILD = [  # needed to build the project itself and llama-cpp-python
     "hatchling",
     "editables",
     "setuptools",
@@ -37,7 +38,8 @@ BUILD = [  # what builds the project itself and llama-cpp-python
 
 @dataclass(frozen=True)
 class Pin:
-    """One pinned package: its first line 'name==version ; marker' and all lines with hashes."""
+    """One pinned package: its first line 'name==version ; marker' and all its lines with the
+    hashes."""
 
     name: str
     line: str
@@ -62,7 +64,7 @@ def resolve(*, upgrade: bool) -> list[Pin]:
     with tempfile.TemporaryDirectory() as folder:
         known = Path(folder, "known.txt")
         known.touch()
-        if not upgrade:  # uv keeps the versions that it finds in the file it is to write
+        if not upgrade:  # uv keeps the versions that it finds in its output file
             names = ("run.txt", "dev.txt", "llm.txt")
             old = [PINS / name for name in names if (PINS / name).exists()]
             known.write_text("".join(file.read_text() for file in old))
@@ -90,10 +92,10 @@ def pin_all(constraints: Path) -> None:
 
 
 def compiled(arguments: Sequence[str], given: str = "") -> str:
-    """What `uv pip compile` answers; its messages go to the terminal."""
+    """The output of `uv pip compile`; its messages go to the terminal."""
     command = ["uv", "pip", "compile", "--universal", "--no-header", "--no-annotate", "--quiet"]
-    # A cache of its own: asking for hashes makes uv fetch llama-cpp-python's source anew, and with
-    # that it would forget the wheel it compiled.
+    # A separate cache: to get hashes, uv fetches llama-cpp-python's source again, and in the usual
+    # cache it would then forget the wheel that it compiled.
     options = ["--python-version", "3.11", "--cache-dir", str(VENV / "pin-cache")]
     done = subprocess.run(
         [*command, *options, *arguments], cwd=ROOT, input=given, stdout=subprocess.PIPE, text=True
@@ -111,8 +113,8 @@ def pins(text: str) -> Iterator[Pin]:
 
 
 def write(name: str, text: str, already: set[str], *, torch: bool = False) -> set[str]:
-    """Write one file of what is, or is not, `torch` and its libraries, without what is in `already`
-    or never installed; return its first lines.
+    """Write one file, either of `torch` and its libraries or of everything else, without packages
+    in `already` or never installed; return the packages' first lines.
     """
     kept = [
         pin

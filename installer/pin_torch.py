@@ -1,10 +1,10 @@
-"""Pin the builds of torch that PyTorch's own index alone serves: torch-linux-cpu.txt and
-torch-windows-cuda.txt. `make requirements` does it where that index can be reached.
+"""Pins the builds of torch that only PyTorch's own index has: torch-linux-cpu.txt and
+torch-windows-cuda.txt. `make requirements` does it if that index can be reached.
 
     python -m installer.pin_torch [WHEELS]    # WHEELS: folders whose wheels stand in for the index
 
-Invariant: a file that is written names every build that was found with its hash, and no address;
-what could not be found is said and leaves the file of it as it was.
+Invariant: a written file lists every build that was found, with its hash and without an address. If
+none can be found, that is printed and the old file stays.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ from pathlib import Path
 from installer.pin import HEADER, pins
 from installer.plan import PINS, TORCH, VENV
 
-# file -> what the index is called by uv, and the mark in the version of its builds
+# file -> uv's name of the index, and the mark in the version of its builds
 BUILDS = {"torch-linux-cpu.txt": ("cpu", "+cpu"), "torch-windows-cuda.txt": ("cu130", "+cu130")}
 _SYSTEMS = {"torch-linux-cpu.txt": "linux", "torch-windows-cuda.txt": "win32"}
 
@@ -37,7 +37,7 @@ def main(folders: Sequence[str]) -> int:
 
 
 def from_index(backend: str, mark: str) -> str:
-    """The pin with the hashes of the index, or "" where it cannot be reached."""
+    """The pin with the hashes from the index, or "" if the index cannot be reached."""
     command = [str(VENV / "bin" / "uv"), "pip", "compile", "-", "--universal", "--no-header"]
     command += ["--no-annotate", "--generate-hashes", "--no-deps", "--python-version", "3.11"]
     env = os.environ | {"UV_HTTP_RETRIES": "0", "UV_HTTP_TIMEOUT": "20"}
@@ -52,7 +52,7 @@ def from_index(backend: str, mark: str) -> str:
 
 
 def from_wheels(folders: Iterable[Path], mark: str) -> str:
-    """The pin with the hashes of the wheels that lie in these folders, or ""."""
+    """The pin with the hashes of the wheels in these folders, or ""."""
     pattern = TORCH.replace("==", "-") + mark + "-*.whl"
     wheels = sorted(path for folder in folders for path in folder.glob(pattern))
     if not wheels:

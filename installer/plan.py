@@ -1,7 +1,7 @@
-"""What setup aims at: the goals, the pinned files each of them needs, and the one pin of torch.
+"""The goals of setup, the pinned files that each of them needs, and the pinned version of torch.
 
-Invariant: versions of everything but torch stand in installer/pins/, made by `make requirements`;
-torch's stands here, because its build is chosen by the hardware when it is installed.
+Invariant: the versions of everything except torch are in installer/pins/, written by `make
+requirements`; torch's is here, because its build is chosen by the hardware when it is installed.
 """
 
 from enum import Enum
@@ -19,7 +19,7 @@ class Goal(Enum):
     RUN = "run"  # the assistant with window and sound
     DEMO = "demo"  # the loop without a display or sound card
     LLM = "llm"  # RUN and language models inside the process, compiled here
-    TEST = "test"  # all of it and the tools of the checks
+    TEST = "test"  # everything, and the tools of the checks
 
     @property
     def needs_llm(self) -> bool:

@@ -1,7 +1,7 @@
 """Sets Rubato up and starts it: `python3 installer/setup.py run | demo | llm | test`.
 
-Invariant: this file runs on any Python 3 up to the point where a fitting one was found; all other
-files of the installer may use Python 3.11. The second start of a complete setup only looks.
+Invariant: this file runs on any Python 3 until it has found a suitable one; all other files of the
+installer may use Python 3.11. When everything is set up already, it only checks that.
 """
 
 import os
@@ -18,7 +18,7 @@ def main(arguments):  # no annotations: see the invariant
     """Return the exit code; with 'run' and 'demo' that of the assistant."""
     if not OLDEST <= sys.version_info < TOO_NEW:
         return with_another_python(arguments)
-    sys.path[0] = ROOT  # was this file's folder
+    sys.path[0] = ROOT  # instead of this file's folder
     from installer.commands import SetupError, say
     from installer.plan import Goal
     from installer.steps import offer_ears, set_up, show_in_desktop
@@ -46,12 +46,12 @@ def main(arguments):  # no annotations: see the invariant
 
 
 def with_another_python(arguments):
-    """Run this file with a fitting Python of this machine, or say that there is none."""
+    """Run this file with a suitable Python of this machine, or say that there is none."""
     for minor in range(TOO_NEW[1] - 1, OLDEST[1] - 1, -1):
         name, *options = ["py", "-3.%d" % minor] if os.name == "nt" else ["python3.%d" % minor]
         python = shutil.which(name)
         asking = "import sys; sys.exit(sys.version_info[:2] != (3, %d))" % minor
-        # asked, not believed: a version manager leaves commands that do not run
+        # tried, because version managers leave commands that do not run
         if python and not subprocess.call(
             [python, *options, "-c", asking], stderr=subprocess.DEVNULL
         ):
@@ -67,9 +67,10 @@ def with_another_python(arguments):
 
 
 def start(command):
-    """Become the command where the system can, else run it and pass its exit code on."""
+    """Replace this process by the command if the system can, else run it and pass its exit code
+    on."""
     sys.stdout.flush()
-    if os.name == "nt":  # execv there returns to the shell while the program still runs
+    if os.name == "nt":  # there execv returns to the shell while the program still runs
         return subprocess.call(command)
     return os.execv(command[0], command)
 

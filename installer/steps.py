@@ -1,7 +1,7 @@
 """The steps of setup in their order, each skipped when nothing it depends on has changed.
 
-Invariant: every file that is installed is checked against its pinned hash, except torch, whose
-build depends on the hardware; no machine code is compiled but llama-cpp-python's, on request.
+Invariant: every installed file is checked against its pinned hash, except torch, whose build
+depends on the hardware. Only llama-cpp-python is compiled, and only on request.
 """
 
 import contextlib
@@ -48,7 +48,7 @@ EARS_TITLE = "Whisper, the recogniser that understands people: 148 MB, once"
 class Step:
     name: str
     title: str
-    key: str  # of what the step depends on: the step runs again when it changes
+    key: str  # of what the step depends on; the step runs again when it changes
     do: Callable[[Environment], None]
 
 
@@ -87,14 +87,14 @@ def steps_for(goal: Goal, env: Environment) -> list[Step]:
 
 
 def offer_ears(found: Environment) -> None:
-    """Fetch the recogniser that understands people, once, and see whether it is quick enough here.
-    It may fail, and Ctrl+C leaves it out: then the built-in one listens, and the person is told.
+    """Fetch the recogniser that understands people, once, and measure whether it is fast enough
+    here. This may fail, and Ctrl+C skips it: then the built-in one listens, and the person is told.
     """
     if EARS in found.done:
         return
     rubato = str(found.program("rubato"))
     say(f"  {EARS_TITLE} (Ctrl+C leaves it out)")
-    # Not a step: a setup that is killed in the middle of it has a sound environment.
+    # Not a step: if setup is killed here, the environment is still complete.
     if not ends_well([rubato, "models", "get", EARS]):
         say("    Not fetched: the built-in recogniser listens, which knows short commands best.")
         say(f"    To have it later: {rubato} models get {EARS}")
@@ -103,8 +103,8 @@ def offer_ears(found: Environment) -> None:
 
 
 def show_in_desktop(found: Environment) -> None:
-    """Put Rubato into the person's menu, on Linux: its desktop entry also tells the desktop who
-    asks for a global key. Where that cannot be, it is said and nothing else is lost.
+    """Add Rubato to the person's menu, on Linux; its desktop entry also tells the desktop who asks
+    for a global key. If that fails it is only reported.
     """
     if not sys.platform.startswith("linux"):
         return
@@ -112,7 +112,7 @@ def show_in_desktop(found: Environment) -> None:
         command = [str(found.program("rubato"))]
         icon = ROOT / "resources" / "icons" / "rubato.svg"
         written = desktop_entry.install(command, icon, desktop_entry.data_home())
-    except (OSError, RuntimeError) as error:  # the latter: there is no home
+    except (OSError, RuntimeError) as error:  # RuntimeError: there is no home
         say(f"  Rubato could not be put into the menu ({error}).")
         return
     if written:
@@ -120,7 +120,7 @@ def show_in_desktop(found: Environment) -> None:
 
 
 def pinned(name: str, title: str, python: str, env: Mapping[str, str] | None = None) -> Step:
-    """A step that installs one file of pins, every hash checked, nothing resolved."""
+    """A step that installs one file of pins, with every hash checked and nothing resolved."""
     env = env or {}
 
     def install(target: Environment) -> None:
@@ -142,8 +142,8 @@ def install_project(target: Environment) -> None:
 
 
 def compile_imports(target: Environment) -> None:
-    """Have Python keep its byte code of what a start imports, also where the shell says otherwise:
-    torch is imported in 1.9 s of processor time then, and else in 4.2 s. It may fail.
+    """Let Python cache the byte code of what a start imports, even if the shell forbids it: torch
+    is then imported in 1.9 s of CPU time instead of 4.2 s. It may fail.
     """
     imports = f"import {', '.join(IMPORTED)}"
     env = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPATH": str(ROOT)}
@@ -152,8 +152,8 @@ def compile_imports(target: Environment) -> None:
 
 
 def install_torch(target: Environment) -> None:
-    """From the first source that has a fitting build; the last one is not asked beforehand, so
-    that its failure reaches the person in its own words.
+    """Install torch from the first source that has a suitable build. The last source is not probed
+    first, so that the person sees its own error message.
     """
     *others, last = torch_sources()
     source = next((source for source in others if has_torch(target, source)), last)
@@ -178,17 +178,18 @@ SHOW_TORCH = (
 
 @dataclass(frozen=True)
 class Source:
-    """Where torch may come from: words for the person, options for uv."""
+    """A source of torch: its name for the person, and options for uv."""
 
     words: str
     options: tuple[str, ...] = ()
 
 
 def torch_sources() -> list[Source]:
-    """Best first. The package index is last: its Linux build brings CUDA, several GB."""
+    """The sources, best first. The package index is last: its Linux build includes CUDA, several
+    GB."""
     sources = []
     if folders := os.environ.get("UV_FIND_LINKS") or os.environ.get("PIP_FIND_LINKS"):
-        # without the index, because that would win with its CUDA build
+        # without the index, because uv would prefer its CUDA build
         links = [option for item in folders.replace(",", " ").split() for option in ("-f", item)]
         sources.append(Source("the local wheels", ("--no-index", *links)))
     if sys.platform != "darwin":  # its one build is on the package index
@@ -198,17 +199,17 @@ def torch_sources() -> list[Source]:
 
 
 def hardware() -> str:
-    """'CUDA' where NVIDIA's driver answers, else 'CPU'."""
+    """'CUDA' if NVIDIA's driver is active, else 'CPU'."""
     if shutil.which("nvidia-smi") is None:
         return "CPU"
-    driver = Path("/proc/driver/nvidia/gpus")  # quicker than nvidia-smi, which can take seconds
+    driver = Path("/proc/driver/nvidia/gpus")  # faster than nvidia-smi, which can take seconds
     if driver.is_dir() and any(driver.iterdir()):
         return "CUDA"
     return "CUDA" if succeeds(["nvidia-smi", "-L"]) else "CPU"
 
 
 def cmake_settings() -> dict[str, str]:
-    """How llama.cpp is compiled. A person's own CMAKE_ARGS win."""
+    """How llama.cpp is compiled. The person's own CMAKE_ARGS take precedence."""
     settings = {"CMAKE_BUILD_PARALLEL_LEVEL": str(os.cpu_count() or 1)}
     flags = ["-DGGML_NATIVE=OFF", "-DLLAVA_BUILD=OFF"]
     if platform.machine().lower() in ("x86_64", "amd64"):
@@ -217,7 +218,7 @@ def cmake_settings() -> dict[str, str]:
 
 
 def has_avx2() -> bool:
-    """Whether this processor has AVX2; taken as given where the system does not tell."""
+    """Whether this processor has AVX2; assumed if the system does not say."""
     try:
         return " avx2" in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -227,7 +228,7 @@ def has_avx2() -> bool:
 def uv(
     target: Environment, *arguments: str, doing: str, env: Mapping[str, str] | None = None
 ) -> None:
-    """`uv pip install` into the environment; without a network from what uv has kept."""
+    """`uv pip install` into the environment; without a network, from uv's cache."""
     settings = {**index_settings(), **(env or {})}
     try:
         run([*uv_install(target), *arguments], env=settings, doing=doing)
@@ -240,18 +241,19 @@ def uv(
 
 
 def uv_install(target: Environment) -> list[str]:
-    """The command up to what is installed, deaf to an active environment of the person's."""
+    """The beginning of the command; it ignores an active environment of the person."""
     build = ["--build-constraints", str(PINS / "build.txt")]
-    # --directory: away from pyproject.toml, whose overrides would also lift torch's pin
+    # --directory: not in the folder of pyproject.toml, whose overrides would also change torch's
+    # pin
     where = ["--python", str(target.python), "--directory", tempfile.gettempdir()]
     return [str(target.program("uv")), "pip", "install", "--no-progress", *where, *build]
 
 
 @contextlib.contextmanager
 def one_at_a_time() -> Iterator[None]:
-    """Let a second setup of the same checkout wait for the first (not on Windows)."""
+    """Make a second setup of the same checkout wait for the first (not on Windows)."""
     try:
-        import fcntl  # not there on Windows
+        import fcntl  # does not exist on Windows
     except ImportError:
         yield
         return

@@ -1,7 +1,8 @@
-"""What the operating system must provide: one table, a probe for each entry, and apt for the rest.
+"""What the operating system must provide: a table with a probe for each entry, and its installation
+by apt.
 
-Invariant: a thing counts as there when the program or library itself is found, wherever it came
-from; nothing is installed that is there already, so a complete machine needs no network.
+Invariant: a thing counts as present when the program or library itself is found, wherever it came
+from. Nothing that is present is installed again, so a complete machine needs no network.
 """
 
 import ctypes
@@ -19,7 +20,7 @@ from installer.plan import Goal
 
 @dataclass(frozen=True)
 class Need:
-    """Something the system provides: how to see that it is there, and who brings it."""
+    """Something the system provides: how to detect it, and the packages that contain it."""
 
     probe: str  # 'libX.so.1', program 'Xvfb', 'import ensurepip', or files '/usr/*/a|/opt/a'
     apt: str
@@ -27,8 +28,8 @@ class Need:
     pacman: str
 
 
-# Found with readelf on PySide6 6.11's platform plugins and on PortAudio's loader, all of them and
-# no more. A virtual name (Debian 13 renamed libglib2.0-0) is resolved by apt.
+# Exactly the libraries that readelf lists for PySide6 6.11's platform plugins and PortAudio's
+# loader. apt resolves virtual names (Debian 13 renamed libglib2.0-0).
 WINDOW_AND_SOUND = (
     Need("libportaudio.so.2", "libportaudio2", "portaudio", "portaudio"),
     Need("libEGL.so.1", "libegl1", "libglvnd-egl", "libglvnd"),
@@ -70,17 +71,17 @@ RIG = (  # a virtual display, desktop and sound card, and keys pressed on them
     Need("Xvfb", "xvfb", "xorg-x11-server-Xvfb", "xorg-server-xvfb"),
     Need("xauth", "xauth", "xorg-x11-xauth", "xorg-xauth"),  # xvfb-run refuses to start without
     Need("xdotool", "xdotool", "xdotool", "xdotool"),
-    Need("openbox", "openbox", "openbox", "openbox"),  # a window manager, for grabs and the tray
+    Need("openbox", "openbox", "openbox", "openbox"),  # window manager: grabs, tray
     Need("trayer", "trayer", "trayer", "trayer"),
-    Need("dbus-daemon", "dbus-daemon", "dbus-daemon", "dbus"),  # a bus of the tests' own
-    Need(  # a screen reader's way to the window
+    Need("dbus-daemon", "dbus-daemon", "dbus-daemon", "dbus"),  # a separate bus for the tests
+    Need(  # the interface that screen readers use
         "/usr/libexec/at-spi-bus-launcher|/usr/lib/at-spi-bus-launcher",
         "at-spi2-core",
         "at-spi2-core",
         "at-spi2-core",
     ),
     Need("pulseaudio", "pulseaudio", "pulseaudio", "pulseaudio"),
-    Need("strace", "strace", "strace", "strace"),  # sees that no program talks to the network
+    Need("strace", "strace", "strace", "strace"),  # shows that no program uses the network
     Need("pactl", "pulseaudio-utils", "pulseaudio-utils", "libpulse"),
     Need(
         "/usr/lib/*/alsa-lib/libasound_module_pcm_pulse.so|/usr/lib*/alsa-lib/"
@@ -93,8 +94,8 @@ RIG = (  # a virtual display, desktop and sound card, and keys pressed on them
 
 
 def needs_of(goal: Goal) -> tuple[Need, ...]:
-    """What this goal asks of Linux. macOS and Windows wheels bring their libraries along."""
-    venv = f"python3.{sys.version_info[1]}-venv"  # Debian cuts it out of Python
+    """What this goal needs on Linux. Wheels for macOS and Windows include their libraries."""
+    venv = f"python3.{sys.version_info[1]}-venv"  # Debian splits it off from Python
     environment = Need("import ensurepip", venv, "python3", "python")
     table: Mapping[Goal, tuple[Need, ...]] = {
         Goal.RUN: WINDOW_AND_SOUND,
@@ -113,7 +114,7 @@ def is_there(need: Need) -> bool:
         return any(any(Path("/").glob(pattern[1:])) for pattern in probe.split("|"))
     if ".so" in probe:
         try:
-            ctypes.CDLL(probe)  # asks the loader itself, as the program will
+            ctypes.CDLL(probe)  # uses the loader itself, as the program will
         except OSError:
             return False
         return True
@@ -121,7 +122,8 @@ def is_there(need: Need) -> bool:
 
 
 def provide(goal: Goal, *, is_there: Callable[[Need], bool] = is_there) -> None:
-    """Install what is missing, or say exactly what to install. SetupError when it stays missing."""
+    """Install what is missing, or say exactly what to install. SetupError when it is still
+    missing."""
     if not sys.platform.startswith("linux"):
         return
     missing = [need for need in needs_of(goal) if not is_there(need)]
@@ -142,7 +144,7 @@ def provide(goal: Goal, *, is_there: Callable[[Need], bool] = is_there) -> None:
 
 
 def as_root() -> list[str] | None:
-    """What to put before a command to run it as root without a question; None: there is no way."""
+    """The prefix that runs a command as root without a question; None: there is no way."""
     if os.geteuid() == 0:
         return []
     return ["sudo", "-n"] if succeeds(["sudo", "-n", "true"]) else None
@@ -150,7 +152,7 @@ def as_root() -> list[str] | None:
 
 def apt_install(prefix: Sequence[str], packages: Sequence[str]) -> None:
     apt = [*prefix, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q"]
-    apt += ["-o", "DPkg::Lock::Timeout=120"]  # a fresh machine may be updating itself
+    apt += ["-o", "DPkg::Lock::Timeout=120"]  # a new machine may be updating itself
     try:
         run([*apt, "update"], doing="Reading the package lists")
     except SetupError as error:
@@ -164,7 +166,7 @@ def apt_install(prefix: Sequence[str], packages: Sequence[str]) -> None:
 
 
 def by_hand(missing: Sequence[Need]) -> str:
-    """The command the person must run, for the package manager that is there."""
+    """The command that the person must run, for this system's package manager."""
     lines = {
         "apt-get": "sudo apt-get install " + " ".join(unique(need.apt for need in missing)),
         "dnf": "sudo dnf install " + " ".join(unique(need.dnf for need in missing)),

@@ -1,10 +1,10 @@
-"""Whether the pinned packages can be had as wheels on every system and Python the program runs on,
-and a folder of them for a machine without a network.
+"""Checks that all pinned packages have wheels for every system and Python the program runs on, and
+fetches them into a folder for a machine without a network.
 
     python -m installer.targets                          # what is lacking, or nothing
     python -m installer.targets windows 3.13 FOLDER      # all wheels of one system and Python
 
-Invariant: nothing is built and nothing is resolved: the pins alone say what is taken, by hash.
+Invariant: nothing is built and nothing is resolved: only the pins decide what is taken, by hash.
 """
 
 import argparse
@@ -22,13 +22,13 @@ from installer.pin import pins
 from installer.plan import PINS
 
 PYTHONS = ("3.11", "3.12", "3.13")
-# The two files that installations on Windows and macOS take; torch.txt is the CUDA build on Linux.
+# The two files for installations on Windows and macOS; on Linux, torch.txt is the CUDA build.
 FILES = ("run.txt", "torch.txt")
 
 
 @dataclass(frozen=True)
 class Target:
-    """A system: how uv and pip name it, and what its Python says of itself."""
+    """A system: its names in uv and pip, and the values of Python's environment markers."""
 
     name: str
     uv: str
@@ -50,7 +50,7 @@ WINDOWS = Target(
 MACOS = Target(
     "macos",
     "aarch64-apple-darwin",
-    # pip wants every version named; 14 is the oldest that all packages still have a build for
+    # pip needs every version listed; 14 is the oldest for which all packages have a build
     (
         *(f"macosx_{version}_0_arm64" for version in (14, 13, 12, 11)),
         *(f"macosx_{version}_universal2" for version in ("13_0", "11_0", "10_13", "10_9")),
@@ -67,7 +67,8 @@ OLDEST_MACOS = "14.0"
 
 
 def needed(text: str, target: Target, python: str) -> str:
-    """The part of a file of pins that this system and Python install, for example '3.13'."""
+    """The part of a file of pins that is installed on this system and Python (for example
+    '3.13')."""
     own = {
         **target.markers,
         "python_version": python,
@@ -79,13 +80,13 @@ def needed(text: str, target: Target, python: str) -> str:
     for pin in pins(text):
         marker = Requirement(pin.line).marker
         if marker is None or marker.evaluate(own):
-            # without its marker, which pip would judge by the machine it runs on
+            # without its marker, which pip would evaluate for the machine it runs on
             found.append(pin.text.replace(pin.line, pin.line.partition(" ;")[0], 1))
     return "".join(found)
 
 
 def lacking(target: Target, python: str, text: str) -> str:
-    """Nothing when the index has a wheel with a pinned hash of all, else uv's own words."""
+    """Empty when the index has a wheel with a pinned hash for every package, else uv's message."""
     with tempfile.TemporaryDirectory() as folder:
         wanted = Path(folder, "wanted.txt")
         wanted.write_text(needed(text, target, python), encoding="utf-8")
@@ -102,7 +103,7 @@ def lacking(target: Target, python: str, text: str) -> str:
 
 
 def fetch(target: Target, python: str, text: str, folder: Path) -> None:
-    """Fetch all wheels into a folder, which the bootstrapper takes as `--wheels`."""
+    """Fetch all wheels into a folder that the bootstrapper accepts as `--wheels`."""
     with tempfile.TemporaryDirectory() as temporary:
         wanted = Path(temporary, "wanted.txt")
         wanted.write_text(needed(text, target, python), encoding="utf-8")

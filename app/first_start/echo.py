@@ -66,7 +66,7 @@ def sounds(levels: Levels) -> bool:
 
 
 class EchoMeasurement:
-    """Collects the levels as they arrive; `room`: raw levels in dB from just before, without a sound."""
+    """Collects the levels as they arrive; `room`: raw levels in dB just before it."""
 
     def __init__(self, room: Iterable[float] = ()) -> None:
         self._room = list(room)

@@ -1,4 +1,4 @@
-"""The bootstrapper's command line: start (and install first, where needed), install, roll-back,
+"""The bootstrapper's command line: start (after installing, if necessary), install, roll-back,
 status, uninstall. Exit status 0, 1 with a sentence on standard error, 130 when interrupted.
 """
 
@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         words = ["start", *words]
     home = Home(default_folder())
     try:
-        if words[0] == "run":  # by another version's bootstrapper, which chose this one
+        if words[0] == "run":  # called by another version's bootstrapper, which chose this one
             return starting.run(home, Path(sys.prefix).name, words[1:])
         if words[0] == "start":
             return start(home, words[1:])
@@ -50,8 +50,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def start(home: Home, words: Sequence[str]) -> int:
-    """Start the program with its own words; where nothing whole is installed, install first."""
-    if words and not words[0].startswith("-"):  # a command, which need not wait for anything
+    """Start the program with its own arguments; if no complete version is installed, install
+    first."""
+    if words and not words[0].startswith("-"):  # a command, which must not wait
         name = pointer.read(home).current
         if not home.is_whole(name):
             raise SetupError("Rubato is not installed completely. Start it once without a command.")
@@ -69,7 +70,7 @@ def start(home: Home, words: Sequence[str]) -> int:
 
 
 def install(home: Home, given: Path, choice: making.Choice, view: progress.View) -> str:
-    """Install the payload in a folder and put it in the menu; the environment's name."""
+    """Install the payload in a folder and add it to the menu; return the environment's name."""
     watched = progress.Progress(view)
     try:
         name = making.install(home, payload.read(given), choice, watched)
@@ -88,7 +89,7 @@ def install(home: Home, given: Path, choice: making.Choice, view: progress.View)
 
 
 def source(home: Home) -> Path:
-    """The payload this runs from, or the one that was kept of what is in force."""
+    """The payload this runs from, or the saved payload of the current version."""
     if (HERE / payload.LIST).is_file():
         return HERE
     return home.payloads / making.version_of(pointer.read(home).current)

@@ -1,6 +1,6 @@
-"""Says what went wrong where there is no terminal to say it in: Windows and macOS.
+"""Shows an error where there is no terminal: on Windows and macOS.
 
-Invariant: everything here can be called on any system; where it has no way, nothing happens.
+Invariant: everything here can be called on any system; where it is not supported, nothing happens.
 """
 
 import ctypes
@@ -14,8 +14,8 @@ _APPLE_SCRIPT = 'on run argv\ndisplay alert "Rubato" message (item 1 of argv)\ne
 
 
 def open_streams() -> bool:
-    """Whether nobody reads our standard error. Streams that Windows left out are opened to
-    nowhere, so that writing to them does no harm.
+    """Whether nobody reads our standard error. Streams that Windows left out are opened to the null
+    device, so that writing to them does no harm.
     """
     lacking = sys.stdout is None or sys.stderr is None
     if lacking:
@@ -26,7 +26,7 @@ def open_streams() -> bool:
 
 
 def show(sentence: str) -> None:
-    """Show it in a box until the person has read it."""
+    """Show it in a message box until the person closes it."""
     if sys.platform == "win32":
         ctypes.windll.user32.MessageBoxW(None, sentence, "Rubato", _ERROR_SIGN)
     elif sys.platform == "darwin":

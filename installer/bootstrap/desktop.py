@@ -1,7 +1,7 @@
 """How a person finds Rubato on Linux: a launcher, a link in the search path, an entry in the menu.
 
-Invariant: only files of the person's own are written, each whole or as it was; Windows and macOS
-have wrappers of their own for this.
+Invariant: only the person's own files are written, and each is either complete or unchanged.
+Windows and macOS have wrappers of their own for this.
 """
 
 import os
@@ -41,7 +41,7 @@ def launcher(home: Home) -> Path:
 
 
 def put(home: Home, name: str, env: Mapping[str, str] = os.environ) -> None:
-    """Write them, with the program of environment `name`. OSError where that cannot be."""
+    """Write them, with the program of environment `name`. OSError if that is impossible."""
     if not sys.platform.startswith("linux"):
         return
     path = launcher(home)
@@ -50,14 +50,14 @@ def put(home: Home, name: str, env: Mapping[str, str] = os.environ) -> None:
     link = _link()
     if not link.exists():
         link.parent.mkdir(parents=True, exist_ok=True)
-        link.unlink(missing_ok=True)  # it led to a home that is gone
+        link.unlink(missing_ok=True)  # it pointed to a home that is gone
         link.symlink_to(path)
     command = [str(home.python(name)), "-c", _ENTRY, str(path)]
     subprocess.run(command, env=dict(env), check=False, stdout=subprocess.DEVNULL)
 
 
 def files(env: Mapping[str, str]) -> list[Path]:
-    """What is to be removed with the program: menu entry, icon, start at login, our link."""
+    """The files to remove with the program: menu entry, icon, start at login, our link."""
     if not sys.platform.startswith("linux"):
         return []
     data = _folder(env, "XDG_DATA_HOME", ".local/share")

@@ -1,7 +1,7 @@
-"""What each step of an installation does to the environment under way.
+"""What each step of an installation does to the new environment.
 
-Invariant: every package is checked against its pinned hash, and the wheel of Rubato against the
-payload's; an index can serve a package or refuse it, but not another one.
+Invariant: every package is checked against its pinned hash, and Rubato's wheel against that of the
+payload, so an index can refuse a package but never replace it.
 """
 
 import os
@@ -20,12 +20,12 @@ from installer.bootstrap.variant import Variant
 from installer.commands import Cause, SetupError
 
 OLDEST, TOO_NEW = (3, 11), (3, 14)
-_WINDOW = ("pyside6-essentials", "shiboken6")  # what the small window of the installation needs
+_WINDOW = ("pyside6-essentials", "shiboken6")  # needed by the small window of the installation
 
 
 @dataclass(frozen=True)
 class Maker:
-    """An environment under way: `name` below `home`, of this payload and variant of torch."""
+    """A new environment: `name` below `home`, from this payload, with this variant of torch."""
 
     home: Home
     name: str
@@ -48,11 +48,11 @@ class Maker:
         return "200 MB" if self.variant is Variant.CPU else "2.5 GB"
 
     def torch_pins(self) -> Path:
-        """SetupError where this release has none for this machine."""
+        """The pins of torch. SetupError if this release has none for this machine."""
         return self.payload.torch(self.variant)
 
     def check_system(self) -> None:
-        """SetupError, naming what to install, where the system lacks a library."""
+        """SetupError, naming what to install, if the system lacks a library."""
         missing = [need for need in system.WINDOW_AND_SOUND if not system.is_there(need)]
         if sys.platform.startswith("linux") and missing:
             raise SetupError(system.by_hand(missing))
@@ -62,7 +62,7 @@ class Maker:
     def make_environment(self) -> None:
         if not OLDEST <= sys.version_info < TOO_NEW:
             raise SetupError(f"Rubato needs Python 3.11, 3.12 or 3.13; this is {sys.version}.")
-        # not that of an environment we may run in: it goes when its environment is removed
+        # not the one of an environment we may run in, which disappears with that environment
         base = getattr(sys, "_base_executable", sys.executable)
         self.uv.venv(self.home.env(self.name), base)
         own = self.payload.folder / BOOTSTRAPPER
@@ -84,8 +84,8 @@ class Maker:
         self._pins(self.payload.packages, "Getting the packages")
 
     def get_torch(self, pins: Path) -> None:
-        """From the first source that has the pinned build: wheels the person has, PyTorch's own
-        index, the package index.
+        """Install torch from the first source that has the pinned build: the person's wheels,
+        PyTorch's own index, the package index.
         """
         sources = self._torch_sources(pins)
         for options in sources[:-1]:
@@ -101,9 +101,9 @@ class Maker:
         self._install(wheel, doing="Putting Rubato in")
 
     def check(self) -> None:
-        """Have the program try itself, in folders of its own and without a screen. SetupError."""
+        """Let the program test itself, in separate folders and without a screen. SetupError."""
         with tempfile.TemporaryDirectory(dir=self.home.folder, prefix="gone-") as folder:
-            # -P: not the app of the folder we were started in
+            # -P: do not import app from the folder we were started in
             command = [str(self.python), "-P", "-m", "app.installed", folder]
             watched = self.progress
             output = uv.follow(command, self._quiet(folder), watched.detail, watched.watch)
@@ -122,7 +122,7 @@ class Maker:
         try:
             self.uv.install(self.python, *arguments, doing=doing)
         finally:
-            self.progress.check()  # cancelled, which ends uv and looks like a failure of it
+            self.progress.check()  # a cancellation ends uv and would look like a failure of uv
 
     def _torch_sources(self, pins: Path) -> list[list[str]]:
         if self.wheels is not None or pins.name == "torch.txt":
@@ -134,8 +134,8 @@ class Maker:
         return [["--no-index", *links], own] if links else [own]
 
     def _quiet(self, folder: str | None = None) -> dict[str, str]:
-        """Variables for a program of this environment; with a folder, that is where its files go,
-        and nothing is shown.
+        """Variables for a program of this environment; with a folder, its files go there and
+        nothing is shown.
         """
         env = uv.settings(os.environ, self.home) | {"PYTHONUTF8": "1", "PYTHONNOUSERSITE": "1"}
         if folder is None:

@@ -1,7 +1,7 @@
-"""A new environment: made beside the one in force, checked, and only then put in force.
+"""A new environment: created beside the current one, checked, and only then made current.
 
-Invariant: an environment without its mark is never started; what an earlier run left without one
-is removed and made again, quickly, because uv keeps every package it has fetched whole.
+Invariant: an environment without its mark is never started. One that an earlier run left without a
+mark is removed and created again, which is fast, because uv caches every complete package.
 """
 
 import errno
@@ -22,7 +22,8 @@ WAITING = "Another installation of Rubato is under way; waiting for it."
 
 @dataclass(frozen=True)
 class Choice:
-    """How to install. `variant` None: by the driver. `wheels`: a folder instead of the network."""
+    """How to install. `variant` None: chosen by the driver. `wheels`: a folder instead of the
+    network."""
 
     variant: Variant | None = None
     wheels: Path | None = None
@@ -32,9 +33,9 @@ class Choice:
 def install(
     home: Home, payload: Payload, choice: Choice | None = None, progress: Progress | None = None
 ) -> str:
-    """Have this release in force and return its environment's name; quick where it already is.
+    """Make this release the current one and return its environment's name; fast if it already is.
 
-    SetupError with a sentence for the person; the environment in force is then as it was.
+    SetupError with a sentence for the person; then the current environment is unchanged.
     """
     choice, progress = choice or Choice(), progress or Progress()
     try:
@@ -55,12 +56,12 @@ def sentence_on(error: OSError) -> str:
 
 
 def whole(home: Home, payload: Payload, choice: Choice, progress: Progress) -> str:
-    """An environment of this release that was made to its end and checked, made where missing."""
+    """A complete and checked environment of this release, created if it is missing."""
     variant = choice.variant or fitting_in(payload)
     name = base = f"{PREFIX}{payload.version}-{variant.value}"
     if home.is_whole(name):
         return name
-    if name == pointer.read(home).current:  # broken, and perhaps still running: made beside it
+    if name == pointer.read(home).current:  # broken, perhaps still running
         name = base + ".2"
     if home.is_whole(name):
         return name
@@ -76,13 +77,13 @@ def whole(home: Home, payload: Payload, choice: Choice, progress: Progress) -> s
 
 
 def fitting_in(payload: Payload) -> Variant:
-    """The variant that fits the machine; for the processor where this release has no other."""
+    """The variant that fits the machine; the CPU one if this release has no other."""
     found = fitting()
     return found if payload.has_torch(found) else Variant.CPU
 
 
 def kept(home: Home, payload: Payload) -> Payload:
-    """The payload checked, and kept in the home for a repair without the archive it came in."""
+    """Check the payload, and save it in the home for repairs without the archive it came in."""
     payload.check()
     folder = home.payloads / payload.version
     if payload.folder.resolve() != folder.resolve():
@@ -95,7 +96,7 @@ def kept(home: Home, payload: Payload) -> Payload:
 
 
 def _make(maker: Maker, *, window: bool) -> None:
-    """The steps, in their order; the mark is the last."""
+    """Run the steps in order; the last one writes the mark."""
     step, torch = maker.progress.step, maker.torch_pins()
     step("environment", 0.02, "Making a place for Rubato")
     maker.check_system()

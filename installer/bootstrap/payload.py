@@ -1,7 +1,7 @@
-"""What is installed: a folder with the program's wheel, the pinned packages and uv.
+"""The payload: a folder with the program's wheel, the list of pinned packages and uv.
 
-Invariant: every file of it is named with its SHA-256 in payload.json and checked before it is used,
-so an archive that was cut off or unpacked in part is told, not installed.
+Invariant: every file is listed with its SHA-256 in payload.json and checked before it is used, so
+an archive that was truncated or only partly unpacked is reported and not installed.
 """
 
 import hashlib
@@ -42,7 +42,7 @@ class Payload:
         return self._torch(variant).is_file()
 
     def torch(self, variant: Variant) -> Path:
-        """The pins of torch for this machine. SetupError where this release has none."""
+        """The pins of torch for this machine. SetupError if this release has none."""
         path = self._torch(variant)
         if not path.is_file():
             raise SetupError(
@@ -53,7 +53,7 @@ class Payload:
         return path
 
     def check(self) -> None:
-        """SetupError unless every file is there as it was released."""
+        """SetupError unless every file is present and unchanged."""
         for name, digest in self.files.items():
             try:
                 found = hashlib.sha256((self.folder / name).read_bytes()).hexdigest()
@@ -76,8 +76,8 @@ class Payload:
 
 
 def torch_pins(system: str, variant: Variant) -> str:
-    """The name of the file. The package index has one build of torch for each system: with CUDA
-    for Linux, without for the others; the other two are PyTorch's own index's alone.
+    """The name of the file. The package index has one build of torch for each system: with CUDA for
+    Linux, without for the others. The two other builds are only on PyTorch's own index.
     """
     if system == "linux" and variant is Variant.CPU:
         return "torch-linux-cpu.txt"

@@ -1,7 +1,8 @@
-"""Where the program lives for one person: environments, their cache, the pointer and the launcher.
+"""Where the program is installed for one person: environments, their cache, the pointer and the
+launcher.
 
-Invariant: everything Rubato installs for a person is below one folder, apart from the menu entry
-and the link in the search path; voices, models and settings are elsewhere and never touched here.
+Invariant: everything that Rubato installs for a person is below one folder, except the menu entry
+and the link in the search path. Voices, models and settings are elsewhere and never touched here.
 """
 
 import errno
@@ -19,13 +20,13 @@ from installer.commands import Cause, SetupError
 VARIABLE = "RUBATO_PROGRAM"
 NAME = "rubato-program"
 PREFIX = "env-"
-_GONE = "gone-"  # renamed to this before it is removed, so that no half of it is ever believed
-_MADE = "made"  # written last into an environment: it is whole and was checked
+_GONE = "gone-"  # prefix given before removal, so that a half-removed one is never used
+_MADE = "made"  # written last: the environment is complete and was checked
 
 
 @dataclass(frozen=True)
 class Home:
-    """The folder of the program, and what is where in it."""
+    """The folder of the program, and the places in it."""
 
     folder: Path
 
@@ -39,12 +40,12 @@ class Home:
 
     @property
     def pythons(self) -> Path:
-        """Interpreters that uv fetched, where the machine has none that fits."""
+        """Interpreters that uv fetched because the machine has no suitable one."""
         return self.folder / "python"
 
     @property
     def payloads(self) -> Path:
-        """What was installed, kept for a repair without the archive it came in: payload/VERSION."""
+        """Saved payloads, for repairs without the archive they came in: payload/VERSION."""
         return self.folder / "payload"
 
     def env(self, name: str) -> Path:
@@ -55,19 +56,19 @@ class Home:
         return python_in(self.env(name))
 
     def is_whole(self, name: str) -> bool:
-        """Whether the environment was made to its end and its interpreter is still there."""
+        """Whether the environment is complete and its interpreter still exists."""
         return (self.env(name) / _MADE).is_file() and self.python(name).exists()
 
     def mark_whole(self, name: str) -> None:
         write_whole(self.env(name) / _MADE, "")
 
     def environments(self) -> list[str]:
-        """All that there are, whole or not."""
+        """All environments, complete or not."""
         found = self.folder.glob(PREFIX + "*") if self.folder.is_dir() else ()
         return sorted(path.name for path in found if path.is_dir())
 
     def remove(self, name: str) -> None:
-        """Remove an environment. What Windows holds open is swept later."""
+        """Remove an environment. Files that Windows holds open are removed by a later sweep()."""
         gone = self.folder / (_GONE + name)
         _remove_tree(gone)
         try:
@@ -79,7 +80,7 @@ class Home:
         self.sweep()
 
     def sweep(self) -> None:
-        """Remove what an earlier run left half removed."""
+        """Remove what an earlier run did not remove completely."""
         for path in self.folder.glob(_GONE + "*"):
             _remove_tree(path)
 
@@ -93,7 +94,7 @@ def python_in(env: Path) -> Path:
 
 
 def default_folder() -> Path:
-    """$RUBATO_PROGRAM, else the platform's place for what a person's programs keep."""
+    """$RUBATO_PROGRAM, else the platform's folder for the data of a person's programs."""
     if chosen := os.environ.get(VARIABLE):
         return Path(chosen).absolute()
     if sys.platform == "win32":
@@ -107,8 +108,8 @@ def default_folder() -> Path:
 
 @contextmanager
 def opened(home: Home, waiting: str = "") -> Iterator[None]:
-    """The home, made where it is missing, for this installation alone; a second one waits here,
-    and `waiting` is said where given. SetupError where nothing can be written.
+    """The home, created if it is missing and locked for this installation. A second one waits here
+    and prints `waiting`. SetupError if nothing can be written.
     """
     with locked(home, "installing", waiting):
         home.sweep()
@@ -117,7 +118,8 @@ def opened(home: Home, waiting: str = "") -> Iterator[None]:
 
 @contextmanager
 def locked(home: Home, name: str, waiting: str = "") -> Iterator[None]:
-    """One process at a time, whoever holds the name; freed also by a process that is killed."""
+    """A lock with this name, held by one process at a time; it is released even if the process is
+    killed."""
     try:
         home.folder.mkdir(parents=True, exist_ok=True)
         lock = (home.folder / f"{name}.lock").open("a+b")
@@ -134,7 +136,7 @@ def locked(home: Home, name: str, waiting: str = "") -> Iterator[None]:
 
 
 def _lock(file: int, waiting: str) -> None:
-    """Held until the file is closed, or the process ends however it ends."""
+    """Lock the file until it is closed or the process ends, for whatever reason."""
     if sys.platform == "win32":
         import msvcrt
 
@@ -156,7 +158,7 @@ def _lock(file: int, waiting: str) -> None:
 
 
 def check_room(home: Home, needed_gb: float) -> None:
-    """SetupError where the disk has less free than that."""
+    """SetupError if the disk has less free space than that."""
     free_gb = shutil.disk_usage(home.folder).free / 1e9
     if free_gb < needed_gb:
         raise SetupError(
@@ -167,7 +169,7 @@ def check_room(home: Home, needed_gb: float) -> None:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a small file so that, whatever happens, it says the old or the new."""
+    """Write a small file so that, whatever happens, it has either the old or the new text."""
     fresh = path.with_name(path.name + ".new")
     with fresh.open("w", encoding="utf-8", newline="\n") as file:
         file.write(text)

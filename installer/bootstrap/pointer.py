@@ -1,7 +1,7 @@
-"""The pointer: which environment is in force, which one it replaced, and how its starts go.
+"""The pointer: which environment is current, which one it replaced, and how often it was started.
 
-Invariant: one small file that is only ever replaced whole; its first line is the name of the
-environment in force, so that a launcher in any language can read it.
+Invariant: one small file that is only replaced as a whole; its first line is the name of the
+current environment, so that a launcher in any language can read it.
 """
 
 import re
@@ -12,16 +12,16 @@ from dataclasses import dataclass, replace
 from installer.bootstrap.places import PREFIX, Home, locked, write_whole
 from installer.commands import SetupError
 
-ENOUGH_STARTS = 2  # of a new environment before the one it replaced is removed
-ENOUGH_FAILURES = 2  # starts that came to nothing before it is replaced again by that one
-STARTED = "started"  # in an environment: a line for each time the program came up
+ENOUGH_STARTS = 2  # successful starts before the replaced environment is removed
+ENOUGH_FAILURES = 2  # failed starts before the replaced environment becomes current again
+STARTED = "started"  # a file in an environment, with a line for each successful start
 
 
 @dataclass(frozen=True)
 class Pointer:
-    """`current` is in force ("" before the first installation). `previous`, while it is kept, is
-    what it replaced; `left` is the one that was rolled back from, and `begun` counts starts of
-    `current` that have not come up yet.
+    """`current` is the environment in use ("" before the first installation). `previous`, while it
+    is kept, is the one it replaced; `left` is the one that was rolled back; `begun` counts starts
+    of `current` that have not succeeded yet.
     """
 
     current: str = ""
@@ -31,7 +31,7 @@ class Pointer:
 
 
 def read(home: Home) -> Pointer:
-    """The pointer as it is; what cannot be read counts as never written."""
+    """The current pointer; an unreadable file counts as missing."""
     try:
         lines = home.pointer.read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError):
@@ -47,14 +47,14 @@ def read(home: Home) -> Pointer:
 
 
 def _name(text: str) -> str:
-    """A name of an environment, not a path to somewhere else."""
+    """The text if it is the name of an environment and not a path to somewhere else."""
     return text if re.fullmatch(PREFIX + r"[\w.+!-]+", text) else ""
 
 
 @contextmanager
 def changing(home: Home) -> Iterator[None]:
-    """From reading the pointer to writing it, alone; never for longer than an instant, for a start
-    waits for it where it would not wait for an installation.
+    """A lock around reading and writing the pointer. It is held only briefly, because a start waits
+    for it, while it would not wait for an installation.
     """
     with locked(home, "pointer"):
         yield
@@ -69,7 +69,8 @@ def write(home: Home, pointer: Pointer) -> None:
 
 
 def switch(home: Home, name: str) -> Pointer:
-    """Put a whole environment in force and keep the one before it. SetupError otherwise."""
+    """Make a complete environment current and keep the previous one. SetupError if it is not
+    complete."""
     if not home.is_whole(name):
         raise SetupError(f"{name} is not complete, so it was not put in force.")
     with changing(home):
@@ -83,7 +84,7 @@ def switch(home: Home, name: str) -> Pointer:
 
 
 def roll_back(home: Home) -> Pointer:
-    """Put the environment before this one in force again. SetupError when it is not there."""
+    """Make the previous environment current again. SetupError when there is none."""
     with changing(home):
         old = read(home)
         if not home.is_whole(old.previous):
@@ -94,7 +95,7 @@ def roll_back(home: Home) -> Pointer:
 
 
 def starts(home: Home, name: str) -> int:
-    """How often the program of this environment came up; it notes that itself."""
+    """How often the program of this environment has started; it notes that itself."""
     try:
         return len((home.env(name) / STARTED).read_bytes().splitlines())
     except OSError:
@@ -102,7 +103,7 @@ def starts(home: Home, name: str) -> int:
 
 
 def begin(home: Home) -> Pointer:
-    """Note that a start is tried, until the first one came up."""
+    """Count an attempt to start, until one has succeeded."""
     with changing(home):
         found = read(home)
         if not starts(home, found.current):
@@ -112,14 +113,15 @@ def begin(home: Home) -> Pointer:
 
 
 def ended_well(home: Home) -> None:
-    """Forget the starts that were tried: the program ended as it should."""
+    """Reset the counted attempts, because the program ended normally."""
     if read(home).begun:
         with changing(home):
             write(home, replace(read(home), begun=0))
 
 
 def drop_previous(home: Home) -> str:
-    """Keep the earlier version no longer, once this one came up often enough; its name, or ""."""
+    """Stop keeping the previous version once this one has started often enough; return its name, or
+    ""."""
     with changing(home):
         found = read(home)
         if not found.previous or starts(home, found.current) < ENOUGH_STARTS:

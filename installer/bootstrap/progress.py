@@ -1,6 +1,6 @@
-"""How far an installation is, for whoever shows it: the terminal, a small window, another program.
+"""The progress of an installation, for the terminal, a small window or another program.
 
-Invariant: whoever looks on can vanish without the installation noticing more than a wish to stop.
+Invariant: if a viewer disappears, the installation goes on; a viewer can only ask it to stop.
 """
 
 import contextlib
@@ -15,12 +15,12 @@ from typing import Protocol
 
 from installer.commands import DROPPED, NO_WINDOW, SetupError
 
-FAILED = "failed"  # the detail of the last thing shown, when it is the sentence why
-CANCELLED = 3  # the exit status of a window whose person pressed Cancel or closed it
+FAILED = "failed"  # the detail that marks the last title as the reason of a failure
+CANCELLED = 3  # the window's exit status after Cancel was pressed or it was closed
 
 
 class Cancelled(SetupError):
-    """The person wants no more; what was fetched is kept."""
+    """The person cancelled; what was fetched is kept."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -33,13 +33,13 @@ class View(Protocol):
 
 
 class Words:
-    """On a terminal: each step in a line, and what uv says indented below it."""
+    """For a terminal: one line for each step, with uv's output indented below."""
 
     def __init__(self) -> None:
         self._last = ""
 
     def show(self, part: float, title: str, detail: str) -> None:
-        if detail == FAILED:  # said once more where it ends
+        if detail == FAILED:  # printed again at the end
             return
         if title != self._last:
             self._last = title
@@ -61,10 +61,10 @@ def as_json(part: float, title: str, detail: str) -> str:
 
 @dataclass
 class Progress:
-    """`view` is told of every change; open_window() adds one for people without a terminal."""
+    """`view` gets every change; open_window() adds a window for people without a terminal."""
 
     view: View = field(default_factory=Words)
-    steps: Callable[[str], None] = lambda name: None  # told each step before it begins
+    steps: Callable[[str], None] = lambda name: None  # called before each step
     _part: float = 0.0
     _title: str = ""
     _window: "subprocess.Popen[str] | None" = None
@@ -73,7 +73,7 @@ class Progress:
     window_gone: threading.Event = field(default_factory=threading.Event)
 
     def step(self, name: str, part: float, title: str) -> None:
-        """Begin a step; `part` of everything, 0 to 1, is done. Cancelled when it should end."""
+        """Begin a step; `part`, 0 to 1, of the whole work is done. Cancelled when it should end."""
         self.check()
         self.steps(name)
         self._part, self._title = part, title
@@ -88,7 +88,7 @@ class Progress:
             raise Cancelled
 
     def watch(self, process: "subprocess.Popen[str] | None") -> None:
-        """The program that works for this step, which ends when the person cancels."""
+        """Note the program that runs for this step; it is ended when the person cancels."""
         self._running = process
         if self._cancelled and process is not None:
             process.terminate()
@@ -99,8 +99,8 @@ class Progress:
             running.terminate()
 
     def open_window(self, command: list[str], env: dict[str, str]) -> None:
-        """Start a program that draws what it reads, and cancel when it says so. Nothing is lost
-        where it cannot be started.
+        """Start a program that shows what it reads, and cancel when it says so. If it cannot be
+        started, the installation goes on without it.
         """
         try:
             self._window = subprocess.Popen(
@@ -126,7 +126,7 @@ class Progress:
         window.wait()
 
     def failed(self, sentence: str) -> None:
-        """Show the end of a failed installation until the window is closed."""
+        """Show why the installation failed until the window is closed."""
         self._title = sentence
         self._tell(FAILED)
 

@@ -1,6 +1,7 @@
-"""Taking Rubato off a machine again: what was installed, and only if wished what the person made.
+"""Removes Rubato from a machine: what was installed and, only on request, what the person made.
 
-Invariant: voices, conversations and settings go only on a clear yes; the rest goes always.
+Invariant: voices, conversations and settings are removed only after a clear yes; the rest always
+is.
 """
 
 import shutil
@@ -22,7 +23,7 @@ def uninstall(home: Home, *, own_files: bool, env: Mapping[str, str]) -> list[Pa
         left = []
     else:
         with opened(home):
-            home.pointer.unlink(missing_ok=True)  # first: from here on nothing half is started
+            home.pointer.unlink(missing_ok=True)  # first: nothing incomplete is started
         left = _remove(home.folder)
     for path in desktop.files(env):
         path.unlink(missing_ok=True)
@@ -33,13 +34,13 @@ def uninstall(home: Home, *, own_files: bool, env: Mapping[str, str]) -> list[Pa
 
 
 def own_folders(env: Mapping[str, str]) -> list[Path]:
-    """Where the program keeps what the person made: settings, and voices with all the rest."""
+    """The folders of what the person made: settings, and data such as voices."""
     chosen = [Path(env[name]) for name in ("RUBATO_CONFIG", "RUBATO_DATA") if env.get(name)]
     return list(dict.fromkeys([*chosen, *_usual_folders(env)]))
 
 
 def _usual_folders(env: Mapping[str, str]) -> list[Path]:
-    """As platformdirs has them for the name 'rubato', without an author."""
+    """The folders that platformdirs gives for the name 'rubato', without an author."""
     person = Path.home()
     if sys.platform == "win32":
         local = env.get("LOCALAPPDATA")

@@ -1,7 +1,7 @@
-"""Which environment a start takes, and the start itself.
+"""Chooses the environment for a start, and starts it.
 
-Invariant: a version that came up nowhere is left after two starts for the one before it, and that
-one is removed only after the new one has come up twice.
+Invariant: a version that fails to start twice is replaced by the previous one, which is removed
+only after the new one has started twice.
 """
 
 import os
@@ -16,15 +16,15 @@ from installer.bootstrap.payload import BOOTSTRAPPER
 from installer.bootstrap.places import Home
 from installer.commands import SetupError
 
-STARTED_VARIABLE = (
-    "RUBATO_STARTED"  # the file in which app/presence/installation.py notes that it came up
-)
+# The file in which app/presence/installation.py notes a successful start.
+STARTED_VARIABLE = "RUBATO_STARTED"
 
 
 def environment_to_start(home: Home) -> tuple[str, str]:
-    """The environment to start, and a sentence for the person or "".
+    """The environment to start, and a sentence for the person, or "".
 
-    SetupError when nothing whole is installed. Called for a start of the window, not for commands.
+    SetupError when no complete version is installed. Called for a start of the window, not for
+    commands.
     """
     found, sentence = pointer.read(home), ""
     if _came_to_nothing(home, found):
@@ -48,8 +48,9 @@ def _came_to_nothing(home: Home, found: pointer.Pointer) -> bool:
 
 
 def run(home: Home, name: str, words: Sequence[str]) -> int:
-    """Be the program, with its words; its exit status. In its own environment it runs right here,
-    from elsewhere this process becomes it (or waits for it, where a system has no exec).
+    """Run the program with its arguments; return its exit status. In its own environment it runs in
+    this process; from elsewhere this process is replaced by it (or waits for it, on systems without
+    exec).
     """
     os.environ[STARTED_VARIABLE] = str(home.env(name) / pointer.STARTED)
     if Path(sys.prefix).resolve() != home.env(name).resolve():
@@ -69,6 +70,6 @@ def run(home: Home, name: str, words: Sequence[str]) -> int:
 
 def _become(command: list[str]) -> int:
     sys.stdout.flush()
-    if os.name == "nt":  # execv there returns to the shell while the program still runs
+    if os.name == "nt":  # there execv returns to the shell while the program still runs
         return subprocess.call(command)
     return os.execv(command[0], command)

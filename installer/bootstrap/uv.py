@@ -1,7 +1,7 @@
-"""uv, run for an environment of ours and deaf to everything a person set up for other work.
+"""Runs uv for an environment of ours, ignoring what the person configured for other work.
 
-Invariant: no configuration file is read and no other environment is touched; of the person's
-variables only those on the network and on where packages come from are heard.
+Invariant: no configuration file is read and no other environment is touched. Of the person's
+variables only those about the network and the sources of packages are used.
 """
 
 import os
@@ -34,7 +34,8 @@ _OTHER_WORK = ("VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONHOME", "PYTHONPATH", "PYTHO
 @dataclass(frozen=True)
 class Uv:
     """uv for one home. `wheels`: all packages come from this folder, nothing from the network.
-    `on_line` gets each line it writes; `watch` the process while it runs and None afterwards.
+    `on_line` gets each line of its output; `watch` gets the process while it runs and None
+    afterwards.
     """
 
     program: Path
@@ -47,18 +48,18 @@ class Uv:
         self._run("venv", "--no-project", "--python", python, str(env), doing="Making a folder")
 
     def install(self, python: Path, *arguments: str, doing: str) -> None:
-        """Install exactly what is named, with nothing that it asks for itself."""
+        """Install exactly the named packages, without their dependencies."""
         options = ["--no-deps", "--python", str(python)]
         if self.wheels is not None:
             options += ["--no-index", "--offline", "--find-links", str(self.wheels)]
         self._run("pip", "install", *options, *arguments, doing=doing)
 
     def prune(self) -> None:
-        """Drop from the cache what nothing can use any more."""
+        """Remove from the cache what is no longer used."""
         self._run("cache", "prune", doing="Tidying the cache")
 
     def _run(self, *arguments: str, doing: str) -> None:
-        # away from any project whose folder we may have been started in
+        # not in the current folder, which may belong to some project
         where = ["--directory", str(self.home.folder), "--no-progress", "--color", "never"]
         output = follow(
             [str(self.program), *arguments, *where],
@@ -79,7 +80,7 @@ def explained(cause: Cause, wheels: Path | None) -> str:
 
 
 def settings(given: Mapping[str, str], home: Home) -> dict[str, str]:
-    """The variables uv runs with."""
+    """The environment variables for uv."""
     kept = {
         name: value
         for name, value in given.items()
@@ -99,7 +100,7 @@ def follow(
     on_line: Callable[[str], None],
     watch: Callable[["subprocess.Popen[str] | None"], None] = lambda process: None,
 ) -> str | None:
-    """Run a program to its end and pass its lines on; None when it ended well, else its last
+    """Run a program to its end and pass its lines on; return None when it succeeded, else its last
     lines. SetupError when it cannot be started.
     """
     tail: deque[str] = deque(maxlen=TAIL_LINES)
@@ -119,7 +120,7 @@ def follow(
         raise SetupError(f"{command[0]} cannot be started ({error.strerror}).") from error
     with process:
         watch(process)
-        assert process.stdout is not None  # we asked for a pipe
+        assert process.stdout is not None  # stdout is a pipe
         for line in process.stdout:
             tail.append(line)
             on_line(line.rstrip())

@@ -1,7 +1,8 @@
-"""The small window of an installation, drawn by the Qt of the environment that is being made.
+"""The small window of an installation, which uses the Qt of the environment that is being
+installed.
 
-Invariant: reads lines of JSON from standard input and knows nothing else; its end is that of the
-input. Cancelling it ends it with the status that progress.CANCELLED names.
+Invariant: it only reads lines of JSON from standard input, and ends when the input ends. After
+Cancel its exit status is progress.CANCELLED.
 """
 
 import json
@@ -40,7 +41,7 @@ class Lines(QThread):
 
 
 class Window(QWidget):
-    """A title, how far it is, what is done right now, and a way out."""
+    """A title, a progress bar, the current step, and a Cancel button."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -55,7 +56,7 @@ class Window(QWidget):
         self._bar.setRange(0, 1000)
         self._bar.setTextVisible(False)
         self._detail = QLabel(" ")
-        self._detail.setTextFormat(Qt.TextFormat.PlainText)  # what a server sent may be in it
+        self._detail.setTextFormat(Qt.TextFormat.PlainText)  # it may contain what a server sent
         self._detail.setAccessibleName("What is done right now")
         self._cancel = QPushButton("Cancel")
         self._cancel.clicked.connect(self.close)
@@ -83,7 +84,7 @@ class Window(QWidget):
         QApplication.exit(0 if self._over else CANCELLED)
 
     def end(self) -> None:
-        """The installation is over; what failed stays to be read."""
+        """The installation is over; a failure stays visible."""
         if not self._over:
             QApplication.exit(0)
 

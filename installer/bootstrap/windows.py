@@ -1,6 +1,6 @@
-"""What is different on Windows: programs without a terminal, long paths, Microsoft's runtime.
+"""What is special on Windows: programs without a terminal, long paths, Microsoft's runtime.
 
-Invariant: everything here can be imported, and says nothing is wrong, on any system.
+Invariant: everything here can be imported on any system, and reports no problem on others.
 """
 
 import ctypes
@@ -20,13 +20,14 @@ def like_us(python: Path, own: str = sys.executable) -> Path:
 
 
 def verbatim(path: Path, system: str = sys.platform) -> str:
-    """The path as Windows takes it whatever its length; elsewhere as it is."""
+    """The path in a form that Windows accepts at any length; unchanged on other systems."""
     text = str(path)
     return text if system != "win32" or text.startswith("\\\\") else _VERBATIM + text
 
 
 def missing_runtime(load: Callable[[str], object] = ctypes.CDLL, system: str = sys.platform) -> str:
-    """A sentence for the person where Windows lacks what torch and others were built with."""
+    """A sentence for the person if Windows lacks the runtime that torch and others need, else
+    ""."""
     if system != "win32":
         return ""
     for name in RUNTIME:

@@ -1,8 +1,8 @@
-"""Start the installed Rubato on a virtual display and sound card, ask it something aloud and
-recognise what it answers: `first_reply.py FOLDER` in the installed environment, under xvfb-run.
+"""Starts the installed Rubato on a virtual display and sound card, asks it something aloud and
+recognises its answer: `first_reply.py FOLDER` in the installed environment, under xvfb-run.
 
-Invariant: only the installed program is started, as a person does; the words are recognised among
-others by a recogniser that is shown nothing else.
+Invariant: only the installed program is started, as a person would; a recogniser that gets only the
+sound tells the words apart from other possible ones.
 """
 
 import json
@@ -27,8 +27,8 @@ QUESTION = "convert ten miles to kilometers"
 NUMBERS = ("six", "sixteen", "sixty", "twenty", "eleven", "one hundred", "fourteen", "thirty")
 RATE = 16_000  # Hz, the recogniser's
 PATIENCE_S = 180.0
-READY_S = 15.0  # from the window to ears that hear: half a question has another answer
-TRIES = 3  # on a machine that is busy with other things speech can have gaps
+READY_S = 15.0  # from the window until it listens; half a question would have another answer
+TRIES = 3  # on a busy machine speech can have gaps
 
 
 def main(folder: Path) -> int:
@@ -44,14 +44,14 @@ def main(folder: Path) -> int:
         print(f"    {after_s:.0f} s after the start it answered; written {text!r}, heard {heard!r}")
         if "sixteen" in heard:
             return 0
-        if os.environ.get("RECOGNISE") == "no":  # its text was right, and it was heard
+        if os.environ.get("RECOGNISE") == "no":  # its text was right and there was sound
             return 0
     print("    the reply of the window was not recognised")
     return 1
 
 
 def reply_without_a_window(question: Path, folder: Path) -> str:
-    """What it answers to the file, in words; SystemExit when that is not the sum."""
+    """Its answer to the file, as text; SystemExit when that is wrong."""
     command = ["rubato", "converse", "--mic", str(question), "--speaker", str(folder / "plain.wav")]
     done = subprocess.run([*command, "--json"], stdout=subprocess.PIPE, text=True, check=True)
     reply = "".join(turn["reply"] for turn in json.loads(done.stdout)["turns"])
@@ -97,13 +97,13 @@ def until(condition: Callable[[], bool], what: str) -> None:
 
 
 def samples(wav: Path) -> np.ndarray:
-    """All that has been recorded so far, one channel at 48 kHz; its header may not be complete."""
+    """Everything recorded so far, one channel at 48 kHz; the file's header may be incomplete."""
     data = wav.read_bytes()[44:]
     return np.frombuffer(data[: len(data) // 4 * 4], "<i2")[::2] / 32768
 
 
 def sound_in(wav: Path) -> float:
-    """When something is first heard in the recording, in seconds; 0 when nothing is."""
+    """Where the first sound in the recording is, in seconds; 0 when there is none."""
     loud = np.flatnonzero(np.abs(samples(wav)) > 0.02)
     return loud[0] / 48_000 if len(loud) else 0.0
 
@@ -113,7 +113,7 @@ def silent_since(wav: Path, seconds: float) -> bool:
 
 
 def recognised(wav: Path) -> str:
-    """Which of the possible answers is said in the recording."""
+    """Which of the possible answers is spoken in the recording."""
     pcm = samples(wav)
     loud = np.flatnonzero(np.abs(pcm) > 0.01)
     spoken = soxr.resample(pcm[loud[0] : loud[-1]].astype(np.float32), 48_000, RATE)

@@ -2,5 +2,5 @@
 
     python -m installer.macos FOLDER      # makes FOLDER/rubato-VERSION-macos.zip
 
-How it is signed and notarised, and what was never run, stands in NOTES.md.
+NOTES.md says how to sign and notarise it, and what was never run.
 """

@@ -1,4 +1,4 @@
-"""Makes Rubato.app and the archive it is handed out in, on any system."""
+"""Makes Rubato.app and its archive, on any system."""
 
 import argparse
 import os
@@ -17,8 +17,8 @@ from installer.plan import ROOT
 from installer.targets import OLDEST_MACOS
 
 APP = "Rubato.app"
-# What macOS shows when it asks whether Rubato may use the microphone; without it the system ends
-# a program that opens one.
+# What macOS shows when it asks whether Rubato may use the microphone; without this text it kills
+# programs that open one.
 MICROPHONE = (
     "Rubato listens so that you can talk to it. What you say stays on this Mac unless you choose a "
     "server yourself."
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def make(folder: Path) -> Path:
-    """The archive in `folder`, under its final name only when it is whole."""
+    """The archive in `folder`; it gets its final name only when it is complete."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as place:
         app = Path(place, APP)
@@ -54,7 +54,7 @@ def make(folder: Path) -> Path:
 
 
 def put_application(app: Path, version: str) -> None:
-    """What makes a folder with the release in Contents/Resources an application."""
+    """Write the files that make a folder with the release in Contents/Resources an application."""
     contents = app / "Contents"
     (contents / "MacOS").mkdir(parents=True)
     launcher = contents / "MacOS" / "Rubato"
@@ -88,7 +88,8 @@ def info(version: str) -> dict[str, object]:
 
 
 def archive(app: Path, target: Path) -> None:
-    """The application as a zip that keeps what may be run, the same for the same files."""
+    """The application as a zip that keeps the executable bits; the same files give the same
+    bytes."""
     made_at = int(os.environ.get("SOURCE_DATE_EPOCH", "1577836800"))  # else 2020
     date = time.gmtime(made_at)[:6]
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as zipped:

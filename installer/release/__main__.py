@@ -1,7 +1,7 @@
 """A release by one command: `python -m installer.release FOLDER [--trial] [--without WRAPPER]`.
 
-Archives for every system, what wraps them, hashes, list of parts, licences and notes. All that is
-built twice must come out the same, byte for byte.
+Archives for every system, installers that wrap them, hashes, list of parts, licences and notes.
+Archives are built twice and must be the same, byte for byte.
 """
 
 import argparse
@@ -23,9 +23,9 @@ from installer.release import parts
 from installer.release.changes import changes, version
 
 SUMS = "SHA256SUMS"
-# What wraps the archives: the target of the Makefile, and what it leaves in dist/.
+# The wrappers of the archives: the target in the Makefile, and its result in dist/.
 WRAPPERS = {"deb": "*.deb", "nsis": "rubato-*.exe", "macos": "rubato-*-macos.zip"}
-# What no machine of ours can run; said in the notes of every release.
+# What none of our machines can run; stated in the notes of every release.
 NOT_RUN = (
     "Not run on a real machine by those who made it: Windows and macOS (the packages are pinned for"
     " both; neither program nor installer is signed)."
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def release(folder: Path, systems: Sequence[str], wrappers: Sequence[str]) -> None:
-    """Make the release in `folder`, which is replaced. SetupError where it cannot be one."""
+    """Make the release in `folder`, which is replaced. SetupError if that is impossible."""
     said, number = changes(), version()
     os.environ["SOURCE_DATE_EPOCH"] = committed_at()
     fresh = folder.with_name(folder.name + ".new")
@@ -74,7 +74,7 @@ def release(folder: Path, systems: Sequence[str], wrappers: Sequence[str]) -> No
 
 
 def archive(folder: Path, name: str, system: str) -> None:
-    """The archive of one system and the wheel in it, made twice in different places."""
+    """The archive of one system with its wheel, made twice in different places."""
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:
         made = []
         for place, umask in ((one, 0o022), (two, 0o077)):
@@ -90,13 +90,13 @@ def archive(folder: Path, name: str, system: str) -> None:
 
 
 def same(one: Path, two: Path) -> None:
-    """SetupError unless two files hold the same bytes."""
+    """SetupError unless two files have the same content."""
     if not filecmp.cmp(one, two, shallow=False):
         raise SetupError(f"{one.name} came out differently the second time; nobody could check it.")
 
 
 def wrap(name: str, folder: Path) -> None:
-    """Make a wrapper by its own command, and take what it made."""
+    """Make a wrapper with its own command, and move its result into the release."""
     done = subprocess.run(["make", "--no-print-directory", name], cwd=ROOT, check=False)
     made = sorted((ROOT / "dist").rglob(WRAPPERS[name]))
     if done.returncode or not made:
@@ -119,7 +119,7 @@ def check_committed() -> None:
 
 
 def committed_at() -> str:
-    """When the last commit was made, in seconds: what every file of the release is dated."""
+    """The time of the last commit in seconds; every file of the release gets this date."""
     command = ["git", "log", "-1", "--format=%ct"]
     return subprocess.run(
         command, cwd=ROOT, capture_output=True, text=True, check=True
@@ -133,7 +133,7 @@ def notes(number: str, said: str, wrappers: Sequence[str]) -> str:
 
 
 def sums(folder: Path) -> str:
-    """The SHA-256 of every file, as `sha256sum --check` reads it."""
+    """The SHA-256 of every file, in the format of `sha256sum --check`."""
     files = sorted(path for path in folder.iterdir() if path.name != SUMS)
     lines = (f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files)
     return "".join(lines)

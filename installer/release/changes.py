@@ -1,6 +1,6 @@
-"""CHANGELOG.md: what a release brings, in the words a person reads before an update.
+"""Reads CHANGELOG.md: the changes of a release, as shown to a person before an update.
 
-Invariant: the newest heading is the version in pyproject.toml, so neither can be forgotten.
+Invariant: the newest heading must equal the version in pyproject.toml, so neither can be forgotten.
 """
 
 import re
@@ -14,13 +14,13 @@ _HEADING = re.compile(r"^## (\S+).*$", re.MULTILINE)
 
 
 def version(root: Path = ROOT) -> str:
-    """The version, from the one place where it stands."""
+    """The version, from the only place where it is written."""
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
     return str(project["project"]["version"])
 
 
 def changes(root: Path = ROOT) -> str:
-    """What the newest version brings. SetupError where the change list does not speak of it."""
+    """The changes of the newest version. SetupError if the change log does not mention it."""
     text = (root / "CHANGELOG.md").read_text(encoding="utf-8")
     headings = list(_HEADING.finditer(text))
     if not headings or headings[0][1] != version(root):

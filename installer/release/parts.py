@@ -1,7 +1,7 @@
-"""What a release is made of: the list of parts (SBOM, CycloneDX 1.6) and all their licences.
+"""The parts of a release: their list (SBOM, CycloneDX 1.6) and all their licences.
 
-Invariant: made from the pins, which are what is installed; terms and texts are taken from the
-packages of this environment, and a part that is not here is named without them.
+Invariant: made from the pins, which decide what is installed. Licences are taken from the packages
+in this environment; a part that is not installed here is listed without them.
 """
 
 import re
@@ -27,12 +27,12 @@ from installer.pin import pins
 from installer.plan import PINS
 
 _HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
-_SPACE = uuid.UUID("a9c8ee0d-9a56-5d7c-9a43-7f6f3a8a9f10")  # of our lists: one number each
+_SPACE = uuid.UUID("a9c8ee0d-9a56-5d7c-9a43-7f6f3a8a9f10")  # of our lists
 
 
 @dataclass(frozen=True)
 class Part:
-    """A pinned package: its hashes are those of its wheels, any of which may be installed."""
+    """A pinned package; its hashes are those of its wheels, any of which may be installed."""
 
     name: str
     version: str
@@ -40,7 +40,7 @@ class Part:
 
 
 def parts(folder: Path = PINS) -> list[Part]:
-    """Every package that some machine gets, by name; of torch each build that is pinned."""
+    """Every package that any machine gets, by name; torch with each of its pinned builds."""
     found: dict[tuple[str, str], set[str]] = {}
     for file in (folder / "run.txt", *sorted(folder.glob("torch*.txt"))):
         for pin in pins(file.read_text(encoding="utf-8")):
@@ -92,7 +92,8 @@ def _component(
 
 
 def _wheels(url: PackageURL, hashes: tuple[str, ...]) -> ExternalReference:
-    """The wheels of a part, any of which may be installed: so they are not the part's own hash."""
+    """The wheels of a part. Any of them may be installed, so their hashes are not the part's own
+    hash."""
     return ExternalReference(
         type=ExternalReferenceType.DISTRIBUTION,
         url=XsUri(url.to_string()),

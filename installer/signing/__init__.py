@@ -1,12 +1,12 @@
-"""The repository of releases as updates see it: who signs for what, and for how long.
+"""The repository of releases for updates: who signs what, and for how long.
 
     python -m installer.signing --help
 
 The ceremony, once, and again whenever a key changes (each root key on a machine of its own, which
 is never connected):
 
- 1. On each of three machines: `key root-1` (root-2, root-3). The file goes to a safe place, its
-    passphrase to another; `root-1.pub` goes to the machine of the releases.
+ 1. On each of three machines: `key root-1` (root-2, root-3). Keep the file in a safe place and its
+    passphrase in another; take `root-1.pub` to the machine of the releases.
  2. There: `key targets` and `key online`.
  3. There: `root REPOSITORY --root root-1.pub root-2.pub root-3.pub --targets targets.pub
     --online online.pub` writes metadata/N.root.json without signatures.
@@ -17,8 +17,9 @@ is never connected):
 
 For each release: `publish REPOSITORY --targets targets --online online --linux FOLDER` (one that
 `python -m installer.bundle` made; --windows and --macos alike), then copy REPOSITORY to any static
-host, timestamp.json last. Every few days: `renew REPOSITORY --online online`, or clients say that
-what is offered is too old.
+host, timestamp.json last. Every few days: `renew REPOSITORY --online online`, or clients report
+that the offer is too old.
 
-Invariant: a private key is written once, encrypted, for its owner alone, and read only to sign.
+Invariant: a private key is written once, encrypted and readable only by its owner, and read only to
+sign.
 """

@@ -21,7 +21,7 @@ _SHORTEST = 12  # characters of a passphrase
 
 
 def make(path: Path) -> Key:
-    """Make a key in `path` and its public half in `path`.pub. SetupError where there is one."""
+    """Make a key in `path` and its public half in `path`.pub. SetupError if the file exists."""
     if path.exists():
         raise SetupError(f"{path} is there already; a key is never written over.")
     private = Ed25519PrivateKey.generate()
@@ -39,7 +39,7 @@ def make(path: Path) -> Key:
 
 
 def signer(path: Path) -> CryptoSigner:
-    """What signs with a key. SetupError where it cannot be opened."""
+    """The signer of a private key. SetupError if the key cannot be opened."""
     try:
         private = load_pem_private_key(path.read_bytes(), passphrase(path))
     except (OSError, ValueError, TypeError) as error:
@@ -48,7 +48,7 @@ def signer(path: Path) -> CryptoSigner:
 
 
 def public(path: Path) -> Key:
-    """A public half. SetupError where it is none."""
+    """A public half. SetupError if the file is something else."""
     try:
         told = json.loads(path.read_text(encoding="utf-8"))
         return SSlibKey.from_dict(told.pop("keyid"), told)
@@ -57,6 +57,7 @@ def public(path: Path) -> Key:
 
 
 def passphrase(path: Path) -> bytes:
-    """From the variable, for a machine nobody sits at, or asked for."""
+    """The passphrase: from the environment variable on a machine without a person, else asked
+    for."""
     given = os.environ.get(PASSPHRASE)
     return (given or getpass.getpass(f"Passphrase of {path.name}: ")).encode()

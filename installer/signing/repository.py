@@ -1,7 +1,7 @@
 """The repository as files: metadata/ and targets/, changed step by step.
 
-Invariant: the newest timestamp names only what is already there, so a copy of the folder made at
-any moment, and a client that reads it meanwhile, sees the old or the new whole.
+Invariant: the newest timestamp names only files that already exist, so a copy made at any moment,
+or a client that reads meanwhile, sees either the old or the new state, complete.
 """
 
 import json
@@ -33,7 +33,7 @@ RELEASE = "release.json"
 
 
 class Repository:
-    """The folder. `now` is when what is signed begins to count."""
+    """The folder. `now` is the time from which signatures are valid."""
 
     def __init__(self, folder: Path, now: datetime | None = None) -> None:
         self.folder = folder
@@ -46,7 +46,7 @@ class Repository:
     # --------------------------------------------------------------------- root
 
     def new_root(self, root_keys: Sequence[Key], targets_key: Key, online_key: Key) -> Path:
-        """Write the next root, for two of the root keys to sign. SetupError on too few keys."""
+        """Write the next root, for two of the root keys to sign. SetupError for too few keys."""
         if len({key.keyid for key in root_keys}) != ROOT_KEYS:
             raise SetupError(f"A root has {ROOT_KEYS} different keys.")
         before = self.newest("root")
@@ -100,7 +100,7 @@ class Repository:
         self.renew(online)
 
     def renew(self, online: CryptoSigner) -> None:
-        """A new snapshot and timestamp of what is offered."""
+        """Sign a new snapshot and timestamp of the current offer."""
         metas = {"targets.json": MetaFile(self.newest("targets"))}
         snapshot = Snapshot(
             self.newest("snapshot") + 1, expires=self._expiry("snapshot"), meta=metas
@@ -121,7 +121,7 @@ class Repository:
     # ------------------------------------------------------------------- inside
 
     def _take(self, system: str, folder: Path, changes: str) -> dict[str, TargetFile]:
-        """Copy a release's files to where they are served; what is said of each."""
+        """Copy a release's files to where they are served; return the metadata of each."""
         payload = read(folder)
         payload.check()
         place = f"{payload.version}/{system}"
@@ -134,7 +134,7 @@ class Repository:
         return taken | {f"{system}/{RELEASE}": self._serve(f"{system}/{RELEASE}", about)}
 
     def _serve(self, path: str, file: Path) -> TargetFile:
-        """Put a file under the name that holds its hash."""
+        """Copy a file to a name that contains its hash."""
         target = TargetFile.from_file(path, str(file), ["sha256"])
         if os.access(file, os.X_OK):
             target.unrecognized_fields["custom"] = {"executable": True}
@@ -166,7 +166,7 @@ class Repository:
 
 
 def add_signature(path: Path, signer: CryptoSigner) -> int:
-    """Sign a file of metadata, beside the signatures it has; how many it has then."""
+    """Add a signature to a file of metadata; return the number of signatures."""
     document = _read(path)
     document.sign(signer, append=True)
     fresh = path.with_name(path.name + ".new")

