@@ -100,6 +100,7 @@ class HandMicrophone:
     def __init__(self, name: str = "hand microphone") -> None:
         self.name = name
         self.sample_rate = RATE
+        self.joins_midway = False
         self.overruns = 0
         self.ended = False
         self.gone = False

@@ -38,6 +38,11 @@ class Microphone(Protocol):
     def sample_rate(self) -> int: ...
 
     @property
+    def joins_midway(self) -> bool:
+        """Whether somebody may have been speaking already when it was opened."""
+        ...
+
+    @property
     def overruns(self) -> int:
         """How often samples were lost because nobody read in time."""
         ...

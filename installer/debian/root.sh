@@ -57,7 +57,7 @@ run_in_root() {
         exec chroot "$ROOT" "$@"
     ' bash env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 \
         DEBIAN_FRONTEND=noninteractive APT_CONFIG=/run/apt/conf SSL_CERT_FILE=/run/certificates.crt \
-        PIP_CERT=/run/certificates.crt UV_FIND_LINKS="${links[*]:-}" RECOGNISE="${RECOGNISE:-yes}" \
+        PIP_CERT=/run/certificates.crt UV_FIND_LINKS="${links[*]:-}" \
         ${UV_DEFAULT_INDEX:+UV_DEFAULT_INDEX="$UV_DEFAULT_INDEX"} ${HTTPS_PROXY:+HTTPS_PROXY="$HTTPS_PROXY"} \
         "$@"
 }

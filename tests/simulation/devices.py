@@ -120,6 +120,7 @@ class RoomMicrophone:
 
     name = "room microphone"
     sample_rate = RATE
+    joins_midway = False
     overruns = 0
     ended = False
 

@@ -52,6 +52,8 @@ class FileMicrophone:
     UnreadableClip when the file cannot be read.
     """
 
+    joins_midway = False
+
     def __init__(
         self, source: Path | Clip, *, clock: Clock = time.monotonic, tail_s: float = 2.0
     ) -> None:

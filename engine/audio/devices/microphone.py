@@ -14,7 +14,7 @@ from engine.audio.devices.ring import power_of_two
 from engine.audio.devices.stream import DeviceStream
 from engine.audio.pcm import Pcm
 
-_CAPACITY_S = 2.0  # how late a reader may be before samples are lost
+_CAPACITY_S = 8.0  # how late a reader may be before samples are lost: while a library is loaded
 _POLL_S = 0.02  # C cannot wake us without a lock; devices deliver every 10 to 20 ms anyway
 _EMPTY: Pcm = np.zeros(0, dtype=np.float32)
 
@@ -23,6 +23,7 @@ class PortAudioMicrophone(DeviceStream):
     """See Microphone; its stream is a Recorder."""
 
     noun = "microphone"
+    joins_midway = True
 
     def __init__(
         self,

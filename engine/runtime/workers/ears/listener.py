@@ -60,6 +60,7 @@ PREROLL_S = 1.5  # audio kept before an utterance is opened
 KEY_PREROLL_S = 0.2  # people start to speak a little before the talk key is down
 VOICE_PREROLL_S = 0.3  # soft beginnings before voice is noticed, which is later under a reply
 MUTED = "muted"  # what runs in the microphone's place then
+TOO_SOON = "You began before I was listening. Please say that again."
 NO_CANCELLER = (
     "Without echo cancellation I do not listen while I speak. Install the package 'livekit', or "
     "wear a headset and say so in the settings."
@@ -89,6 +90,7 @@ class Listener:
         self._played = played  # what left the loudspeaker since it was last asked
         self._ducking = ducking
         self._muted = False
+        self._was_opened = False  # any microphone so far
         self._doze = Doze(factories.spotter, tell)
         self._cleaning = Cleaning(echo=False)
         self._canceller: EchoCanceller = Passthrough()
@@ -191,13 +193,14 @@ class Listener:
         self._near = NearEnd(self._canceller, self._microphone.sample_rate)
         self._recent.clear()
         self._position = self._kept = self._next_level = self._deaf_until = 0
-        self._watch.begin_anew()
+        self._watch.begin_anew(midway=microphone.joins_midway and not self._was_opened)
+        self._was_opened = True
         self._doze.begin_anew()
         self._tell(Ready(Part.MICROPHONE, self._microphone.name, instead=instead))
 
     def _forget(self) -> None:
         """Begin to watch anew; whoever was speaking has ended, for nobody follows it further."""
-        if self._watch.speaking:
+        if self._watch.speaking and not self._watch.missed:
             self._tell(vad.SpeechEnded(self._position, time.monotonic()))
         self._watch.reset()
 
@@ -314,8 +317,11 @@ class Listener:
 
     def _follow(self, pcm: Pcm, *, plausible: bool = True) -> None:
         """Tell of the speech in these samples; asleep, look for the wake phrase in it alone."""
+        missed = self._watch.missed
         events = self._watch.push(pcm, self._position, plausible=plausible)
         if not self._doze.asleep:
+            if missed and not self._watch.missed:
+                self._tell(Notice(TOO_SOON))
             for event in events:
                 self._note(event if isinstance(event, SpeechGoesOn) else self._timed(event))
             return

@@ -1,7 +1,8 @@
 """Who speaks when, on the listener's count of samples: starts, pauses and ends of speech.
 
 Invariant: positions are those of the microphone, whenever the detector was last begun anew. A pause
-is named by the sample where it began; a silence asked for one pause never ends another.
+is named by the sample where it began; a silence asked for one pause never ends another. Of speech
+that was joined in its middle nothing is told.
 """
 
 from collections.abc import Sequence
@@ -22,6 +23,9 @@ DOUBT_VOICE = 0.3  # probability that is a first sign of voice then; an echo's r
 INSISTENT = 2
 INSISTENT_VOICE = 0.8
 VOICE = 0.5  # probability from which a window counts as voice
+# Who is heard so soon after the microphone was opened spoke before: longer than between two words.
+MIDWAY_S = 0.5
+_MIDWAY = int(MIDWAY_S * vad.SAMPLE_RATE)
 
 
 class SpeechWatch:
@@ -39,6 +43,9 @@ class SpeechWatch:
         self._speech = Speech()
         self._pause: int | None = None  # sample where the present pause began; None = no pause
         self._zero: int | None = None  # sample where the detector began; None = not begun
+        self._end = 0  # sample up to which was heard
+        self._whole_from = 0  # sample from which on speech that begins is heard whole
+        self.missed = False  # somebody speaks whose beginning was not heard
         self.attend(wary=False)
 
     @property
@@ -65,9 +72,11 @@ class SpeechWatch:
         self._began = began
         self._speech = replace(self._speech, key_held=key_held, spoken_s=0.0)
 
-    def begin_anew(self) -> None:
-        """Samples count from 0 again."""
+    def begin_anew(self, *, midway: bool = False) -> None:
+        """Samples count from 0 again. `midway`: somebody may have been speaking before that."""
+        self.missed = False
         self.reset()
+        self._end, self._whole_from = 0, _MIDWAY if midway else 0
         self._began = None if self._began is None else 0
 
     def judge(self, drafted: Drafted) -> None:
@@ -82,6 +91,7 @@ class SpeechWatch:
         `plausible` that somebody speaks, only what is INSISTENT begins speech: what is left of an
         echo may sound like a voice for a moment, but leaves no trace of another sound.
         """
+        self._end = end
         if self._zero is None:
             self._zero = end - len(pcm)
         if self._began is not None:
@@ -103,15 +113,18 @@ class SpeechWatch:
         for event in self._endpointer.push(probabilities):
             placed = replace(event, sample=self._zero + event.sample)
             self._note(placed)
-            seen.append(placed)
+            if not self._misses(placed):
+                seen.append(placed)
         self._spoken += len(probabilities)
         voiced = any(probability >= VOICE for probability in probabilities)
-        if voiced and self.speaking and self._wary:
+        if voiced and self.speaking and self._wary and not self.missed:
             seen.append(SpeechGoesOn(self._spoken * vad.WINDOW_MS))
         return seen
 
     def reset(self) -> None:
         """Forget what was heard."""
+        if self.missed:  # who still speaks is no more whole for that
+            self.missed, self._whole_from = False, self._end + _MIDWAY
         self._vad.reset()
         self._endpointer.reset()
         self._voiced = 0
@@ -122,6 +135,13 @@ class SpeechWatch:
         """Whether another window of this probability makes voice certain."""
         self._voiced = self._voiced + 1 if probability >= INSISTENT_VOICE else 0
         return self._voiced >= INSISTENT
+
+    def _misses(self, event: vad.SpeechEvent) -> bool:
+        """Whether this is of somebody whose beginning was not heard."""
+        is_start = isinstance(event, vad.SpeechStarted)
+        missed = event.sample < self._whole_from if is_start else self.missed
+        self.missed = missed and not isinstance(event, vad.SpeechEnded)
+        return missed
 
     def _note(self, event: vad.SpeechEvent) -> None:
         match event:

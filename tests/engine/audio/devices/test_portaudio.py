@@ -130,8 +130,9 @@ class TestOnACard:
         speaker.close()
 
     def test_a_reader_who_comes_late_loses_samples_and_is_told(
-        self, shared_card: VirtualAudio
+        self, shared_card: VirtualAudio, monkeypatch: pytest.MonkeyPatch
     ) -> None:
+        monkeypatch.setattr("engine.audio.devices.microphone._CAPACITY_S", 2.0)
         microphone = portaudio.open_microphone()
         time.sleep(3.2)
         assert len(microphone.read()) > 2 * RATE

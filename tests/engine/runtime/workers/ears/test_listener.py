@@ -9,12 +9,13 @@ from engine.audio.base import Pcm, Played
 from engine.audio.echo.near_end import NearEnd
 from engine.audio.vad import SpeechEnded, SpeechPaused, SpeechResumed, SpeechStarted
 from engine.errors import DeviceError
-from engine.messages.events import Event, Failed
+from engine.messages.events import Event, Failed, Notice
 from engine.runtime.turn.endpointing import LONGEST_S, Length, Silence
 from engine.runtime.turn.facts import Drafted, Fact, MicrophoneLevel
 from engine.runtime.turn.orders import CloseUtterance, JoinUtterance, OpenUtterance
 from engine.runtime.workers.ears.ducking import Ducking
 from engine.runtime.workers.ears.listener import (
+    TOO_SOON,
     Attend,
     Listener,
     Order,
@@ -35,10 +36,11 @@ def drafted(pause: int, completeness: Completeness) -> Drafted:
 class Ears:
     """A listener with a hand-fed microphone at 16 kHz, hands free; nothing is being played."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, midway: bool = False) -> None:
         self.told: list[Fact | Event] = []
         self.jobs: list[Job] = []
         self._stage = FakeParts()
+        self._stage.microphones[""].joins_midway = midway
         nothing = Played(np.zeros(0, np.float32), SAMPLE_RATE, more=False)
         self.ducked: list[bool] = []
         self.listener = Listener(
@@ -120,6 +122,35 @@ def test_an_utterance_that_is_rejoined_loses_no_sample() -> None:
     fed = [job.pcm for job in ears.jobs if isinstance(job, HearAudio)]
     np.testing.assert_array_equal(np.concatenate(fed), speech)
     assert JoinUtterance(1, 2) in ears.jobs
+
+
+@pytest.mark.parametrize("heard_s", [0.0, 0.3])  # of quiet before: between two words
+def test_who_spoke_before_the_microphone_was_opened_is_not_heard_but_told(heard_s: float) -> None:
+    question = spoken("convert ten miles to kilometers")
+    ears = Ears(midway=True)
+    ears.hear(np.concatenate((silence(heard_s), question[len(question) // 3 :])))
+    ears.listener._handle(Attend(hands_free=False, deaf=False))  # forgets what was heard so far
+    ears.listener._handle(Attend(hands_free=True, deaf=False))
+    ears.hear(np.concatenate((question[len(question) // 2 :], silence(2.0))))
+    assert not [event for event in ears.told if isinstance(event, SpeechStarted | SpeechEnded)]
+    assert [event for event in ears.told if isinstance(event, Notice)] == [Notice(TOO_SOON)]
+    ears.hear(np.concatenate((question, silence(2.0))))
+    assert len([event for event in ears.told if isinstance(event, SpeechStarted)]) == 1
+
+
+def test_after_a_moment_of_quiet_it_is_heard_whole() -> None:
+    ears = Ears(midway=True)
+    ears.hear(np.concatenate((silence(1.0), spoken("what time is it"), silence(2.0))))
+    assert len([event for event in ears.told if isinstance(event, SpeechStarted)]) == 1
+    assert not [event for event in ears.told if isinstance(event, Notice)]
+
+
+def test_who_speaks_while_another_microphone_takes_over_goes_on() -> None:
+    ears = Ears(midway=True)
+    ears.hear(silence(1.0))
+    ears.listener._handle(UseDevice(""))
+    ears.hear(np.concatenate((spoken("what time is it"), silence(2.0))))
+    assert len([event for event in ears.told if isinstance(event, SpeechStarted)]) == 1
 
 
 def test_a_quiet_room_is_not_looked_at() -> None:

@@ -48,6 +48,15 @@ def _by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transcriber_module, "Worker", HandWorker)
 
 
+def test_what_is_said_while_the_recogniser_loads_is_heard_whole() -> None:
+    scribe = Scribe()
+    scribe.transcriber = Transcriber(scribe.parts.factories(), scribe.told.append)
+    said = [HearAudio(2, np.ones(1_600, np.float32)) for _ in range(5)]
+    scribe.do(RecogniserSettings(), OpenUtterance(2, 0), *said, CloseUtterance(2))
+    assert scribe.parts.recogniser.samples == 5 * 1_600
+    assert [told.turn for told in scribe.of(Transcribed)] == [2]
+
+
 def test_what_was_said_into_a_reply_is_heard_as_an_aside() -> None:
     scribe = Scribe()
     scribe.parts.recogniser.aside = "wait"
