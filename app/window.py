@@ -100,7 +100,7 @@ class Window(QWidget):
         self.banner = Banner(theme, self)
         self.history = HistoryPanel(self.post, settings.history.keep, theme, self)
         self.conversation = Conversation(theme, self)
-        self.welcome = Welcome(self.post, self)
+        self.welcome = Welcome(self.post, self.parts, self)
         self.first_start = FirstStart(self.post, self.change, theme, self.devices, self)
         self.timers = TimersPanel(self.post, theme, self)
         self.notice = NoticeLine(self)
@@ -198,6 +198,8 @@ class Window(QWidget):
     def _show_muted(self, on: bool) -> None:
         self.header.microphone.show_muted(on)
         self.stage.show_muted(on)
+        self.welcome.show_muted(on)
+        self.composer.talk.show_muted(on)
 
     def _show_talking(self) -> None:
         hands_free = bool(self._values[HANDS_FREE_KEY])

@@ -4,6 +4,8 @@ offers.
 Invariant: it covers the conversation only while the conversation is empty.
 """
 
+from dataclasses import replace
+
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
@@ -11,8 +13,11 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout
 from app.bridge import Post
 from app.language.words import tr
 from app.look.label import Label
+from app.look.plain_text import one_line
 from app.look.theme import scaled
-from engine.api import Event, Part, Ready, SendText
+from app.stage.mood import Ears
+from app.status.parts import Parts
+from engine.api import Event, Part, Ready, SendText, SleepChanged
 
 # The built-in skills answer these.
 _EXAMPLES = (
@@ -38,8 +43,12 @@ class Welcome(QWidget):
     model_wanted = Signal()
     voice_wanted = Signal()
 
-    def __init__(self, post: Post, parent: QWidget) -> None:
+    def __init__(self, post: Post, parts: Parts, parent: QWidget) -> None:
         super().__init__(parent)
+        self._parts = parts
+        self._ears = Ears()
+        self._wake_phrase = ""
+        self._key_label, self._is_hands_free = "Space", True
         self.title = Label(tr("Say something"), self)
         self.title.setFont(scaled(self.font(), 1.9, strong=True))
         self.how = Label("", self)
@@ -60,7 +69,7 @@ class Welcome(QWidget):
         column.addSpacing(14)
         column.addLayout(self._make_offers())
         column.addStretch(3)
-        self.explain("Space", is_hands_free=True)
+        self._explain()
 
     def _make_example(self, text: str, post: Post) -> QPushButton:
         chip = QPushButton(text, self)
@@ -95,15 +104,40 @@ class Welcome(QWidget):
             chip.setVisible(number < room)
 
     def on_event(self, event: Event) -> None:
-        if isinstance(event, Ready) and event.part is Part.LANGUAGE_MODEL:
-            self.smarter.setVisible(event.name == _NO_MODEL)
+        match event:
+            case Ready(part=Part.LANGUAGE_MODEL, name=name):
+                self.smarter.setVisible(name == _NO_MODEL)
+            case SleepChanged(asleep=asleep, phrase=phrase):
+                self._ears, self._wake_phrase = replace(self._ears, asleep=asleep), phrase
+            case _:
+                pass
+        self._explain()
+
+    def show_muted(self, on: bool) -> None:
+        self._ears = replace(self._ears, muted=on)
+        self._explain()
 
     def explain(self, key_label: str, *, is_hands_free: bool) -> None:
         """Say how to begin with these settings."""
-        if is_hands_free:
-            self.how.setText(tr("Just speak, hold {key} to talk, or type.", key=key_label))
-        else:
-            self.how.setText(tr("Hold {key} while you speak, or type.", key=key_label))
+        self._key_label, self._is_hands_free = key_label, is_hands_free
+        self._explain()
+
+    def _explain(self) -> None:
+        self.how.setText(self._how())
+
+    def _how(self) -> str:
+        """What works now: it asks nobody to speak who would not be heard."""
+        key = self._key_label
+        if self._ears.muted:
+            return tr("The microphone is muted. Unmute it with Ctrl+U, or type.")
+        if {Part.MICROPHONE, Part.RECOGNISER} & set(self._parts.failed):
+            return tr("I cannot hear you now. Type instead.")
+        if self._ears.asleep:
+            phrase = one_line(self._wake_phrase)
+            return tr("Say “{phrase}”, hold {key} to talk, or type.", phrase=phrase, key=key)
+        if self._is_hands_free:
+            return tr("Just speak, hold {key} to talk, or type.", key=key)
+        return tr("Hold {key} while you speak, or type.", key=key)
 
 
 class Offer(QPushButton):

@@ -50,7 +50,8 @@ class Presence(QObject):
         self._fetching: set[str] = set()  # models; that one was verified is not reported
         self._notifications: Notifications | None = None  # None until begin()
         self.bus = Bus(self)
-        self.tray = Tray(desk, hands_free=settings.audio.hands_free, parent=self)
+        audio = settings.audio
+        self.tray = Tray(desk, hands_free=audio.hands_free, muted=audio.muted, parent=self)
         self._chosen = settings.presence
         self.keys = GlobalKeys(desk, lambda: source_here(self.bus), self)
         self.keys.failed.connect(lambda *told: window.on_event(Failed("global key", *told)))

@@ -7,6 +7,7 @@ invisible.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from enum import Enum
 
 from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, Qt, QTimer, Signal
@@ -17,7 +18,8 @@ from app.language.words import mark, tr
 from app.look.icons import paint_icon
 from app.presence.desk import Desk
 from app.presence.remote import Order
-from engine.api import Event, Phase, PhaseChanged, SetHandsFree, SettingChanged
+from app.stage.mood import Ears
+from engine.api import Event, Phase, PhaseChanged, SetHandsFree, SettingChanged, SleepChanged
 
 _LOOK_MS = 5000  # how often we look for a tray that is not there yet
 _SIZES = (22, 32, 44, 64)  # device pixels
@@ -28,7 +30,9 @@ class State(Enum):
     """What the icon shows; the value is its tool tip."""
 
     WAITING = mark("ready")
-    MUTED = mark("hands-free is off")
+    BY_HAND = mark("hands-free is off")
+    ASLEEP = mark("asleep")
+    MUTED = mark("the microphone is muted")
     LISTENING = mark("listening")
     THINKING = mark("thinking")
     SPEAKING = mark("speaking")
@@ -37,7 +41,9 @@ class State(Enum):
 # Each is on a disc of its own colour, because panels are dark or light independently of the theme.
 _FACES = {
     State.WAITING: ("waveform", QColor("#4A5061"), QColor("#FFFFFF")),
-    State.MUTED: ("microphone-off", QColor("#4A5061"), QColor("#C9CEDA")),
+    State.BY_HAND: ("microphone", QColor("#4A5061"), QColor("#C9CEDA")),
+    State.ASLEEP: ("theme-dark", QColor("#4A5061"), QColor("#C9CEDA")),
+    State.MUTED: ("microphone-off", QColor("#4A5061"), QColor("#FFFFFF")),
     State.LISTENING: ("microphone", QColor("#55C9B5"), QColor("#06231E")),
     State.THINKING: ("waveform", QColor("#A99EF4"), QColor("#1A1440")),
     State.SPEAKING: ("loudspeaker", QColor("#F2A66B"), QColor("#2A1606")),
@@ -67,6 +73,7 @@ class Tray(QObject):
         desk: Desk,
         *,
         hands_free: bool,
+        muted: bool = False,
         is_available: Callable[[], bool] = QSystemTrayIcon.isSystemTrayAvailable,
         parent: QObject | None = None,
     ) -> None:
@@ -74,6 +81,7 @@ class Tray(QObject):
         self._desk = desk
         self._is_available = is_available
         self._hands_free = hands_free
+        self._ears = Ears(muted=muted)
         self._phase = Phase.IDLE
         self.icon: WheelIcon | None = None  # None = no tray yet, or not wanted
         self.menu = QMenu()
@@ -85,8 +93,13 @@ class Tray(QObject):
 
     @property
     def state(self) -> State:
-        idle = State.WAITING if self._hands_free else State.MUTED
-        return _PHASES.get(self._phase, idle)
+        if self._phase in _PHASES:
+            return _PHASES[self._phase]
+        if self._ears.muted:
+            return State.MUTED
+        if self._ears.asleep:
+            return State.ASLEEP
+        return State.WAITING if self._hands_free else State.BY_HAND
 
     @property
     def is_there(self) -> bool:
@@ -122,6 +135,10 @@ class Tray(QObject):
         match event:
             case PhaseChanged(_, phase):
                 self._phase = phase
+            case SleepChanged(asleep=asleep):
+                self._ears = replace(self._ears, asleep=asleep)
+            case SettingChanged(key="audio.muted", value=bool(muted)):
+                self._ears = replace(self._ears, muted=muted)
             case SettingChanged(key="audio.hands_free", value=bool(on)):
                 self.show_hands_free(on)
             case _:

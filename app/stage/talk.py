@@ -30,6 +30,7 @@ class TalkButton(QAbstractButton):
         self._is_held = False
         self._is_hands_free = False
         self._is_asleep = False
+        self._is_muted = False
         self._is_compact = False
         self._phase = Phase.IDLE
         self._level = 0.0
@@ -48,6 +49,8 @@ class TalkButton(QAbstractButton):
             return tr("Release to send")
         if self._phase is Phase.LISTENING:
             return tr("Listening")
+        if self._is_muted:
+            return tr("Muted")
         if self._is_asleep:
             return tr("Say my name")
         return tr("Just speak") if self._is_hands_free else tr("Hold to talk")
@@ -72,6 +75,10 @@ class TalkButton(QAbstractButton):
 
     def be_hands_free(self, on: bool) -> None:
         self._is_hands_free = on
+        self._describe()
+
+    def show_muted(self, on: bool) -> None:
+        self._is_muted = on
         self._describe()
 
     def be_compact(self, on: bool) -> None:
@@ -182,5 +189,5 @@ class TalkButton(QAbstractButton):
 def _widest(widths: QFontMetricsF) -> float:
     """The width of the longest text, so that nothing beside it moves."""
     said = [tr("Release to send"), tr("Listening"), tr("Just speak"), tr("Hold to talk")]
-    said.append(tr("Say my name"))
+    said += [tr("Say my name"), tr("Muted")]
     return max(map(widths.horizontalAdvance, said))

@@ -15,6 +15,7 @@ from engine.api import (
     SetHandsFree,
     SetRate,
     SettingChanged,
+    SleepChanged,
     StopReply,
 )
 
@@ -67,7 +68,24 @@ def test_it_shows_what_the_assistant_does(tray: Tray) -> None:
         assert tray.icon is not None
         assert tray.icon.toolTip() == f"Rubato: {state.value}"
     tray.on_event(SettingChanged("audio.hands_free", False))
+    assert tray.state is State.BY_HAND
+
+
+def test_at_rest_it_tells_a_closed_microphone_and_one_that_waits_for_a_name(tray: Tray) -> None:
+    tray.on_event(SleepChanged(True, "hey rubato"))
+    assert tray.state is State.ASLEEP
+    tray.on_event(PhaseChanged(1, Phase.LISTENING))
+    assert tray.state is State.LISTENING
+    tray.on_event(PhaseChanged(1, Phase.IDLE))
+    tray.on_event(SettingChanged("audio.muted", True))
     assert tray.state is State.MUTED
+    tray.on_event(SettingChanged("audio.muted", False))
+    tray.on_event(SleepChanged(False, "hey rubato"))
+    assert tray.state is State.WAITING
+
+
+def test_it_begins_muted_where_the_microphone_is(window, panel: Panel) -> None:
+    assert Tray(Desk(), hands_free=True, muted=True, is_available=panel).state is State.MUTED
 
 
 def test_every_state_has_a_face_of_its_own(qapp) -> None:

@@ -1,0 +1,52 @@
+"""What an empty conversation asks for: only for what works now."""
+
+import pytest
+
+from app.window import Window
+from engine.api import Failed, Part, Ready, SettingChanged, SleepChanged
+from tests.fakes_engine import READY
+
+SPEAK = "Just speak, hold Space to talk, or type."
+MUTED = SettingChanged("audio.muted", True)
+ASLEEP = SleepChanged(True, "hey rubato")
+DEAF = Failed("device", "No microphone was found.", "", part=Part.MICROPHONE)
+
+
+@pytest.fixture
+def ready(window: Window) -> Window:
+    for event in (*READY, SettingChanged("audio.hands_free", True)):
+        window.on_event(event)
+    return window
+
+
+def test_it_asks_to_speak_while_it_listens(ready: Window) -> None:
+    assert ready.welcome.how.text() == SPEAK
+
+
+@pytest.mark.parametrize("event", [MUTED, ASLEEP, DEAF])
+def test_nobody_is_asked_to_speak_who_would_not_be_heard(ready: Window, event) -> None:
+    ready.on_event(event)
+    assert "Just speak" not in ready.welcome.how.text()
+    assert "type" in ready.welcome.how.text().lower()
+
+
+def test_asleep_it_says_what_wakes_it(ready: Window) -> None:
+    ready.on_event(ASLEEP)
+    assert ready.welcome.how.text().startswith("Say “hey rubato”")
+    ready.on_event(SleepChanged(False, "hey rubato"))
+    assert ready.welcome.how.text() == SPEAK
+
+
+def test_it_asks_again_once_it_hears_again(ready: Window) -> None:
+    for event in (MUTED, DEAF, SettingChanged("audio.muted", False)):
+        ready.on_event(event)
+    assert ready.welcome.how.text() != SPEAK
+    ready.on_event(Ready(Part.MICROPHONE, "default"))
+    assert ready.welcome.how.text() == SPEAK
+
+
+def test_the_talk_button_says_that_it_is_muted(ready: Window) -> None:
+    ready.on_event(MUTED)
+    assert ready.composer.talk.words == "Muted"
+    ready.on_event(SettingChanged("audio.muted", False))
+    assert ready.composer.talk.words == "Just speak"
