@@ -1,11 +1,13 @@
 """A sheet over the window: the quality of a recording, and how to make a voice from it.
 
-Invariant: it moves nothing below it, and it can be closed at any time without keeping anything.
+Invariant: it moves nothing below it; while it is open the focus stays in it; and it can be closed at
+any time, with Esc too, without keeping anything.
 """
 
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QHideEvent, QKeyEvent
 from PySide6.QtWidgets import QFrame, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app.bridge import Post
@@ -53,6 +55,7 @@ class ClipSheet(QFrame):
         for part in (self.part, self.consent):
             column.addWidget(part)
         column.addWidget(self.cancel, 0, Qt.AlignmentFlag.AlignLeft)
+        self._came_from: QWidget | None = None  # None = nothing had the focus when it opened
         self.hide()
 
     def show_waiting(self, clip: Path) -> None:
@@ -83,10 +86,53 @@ class ClipSheet(QFrame):
         return super().eventFilter(watched, event)
 
     def event(self, event: QEvent) -> bool:
+        kind = event.type()
+        if kind == QEvent.Type.ShortcutOverride and _is_escape(event):
+            event.accept()  # or the window's Esc would stop the reply
+            return True
         done = super().event(event)
         if event.type() == QEvent.Type.LayoutRequest:
             self._place()
         return done
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if _is_escape(event):
+            self.cancel.click()
+        else:
+            super().keyPressEvent(event)
+
+    def focusNextPrevChild(self, next: bool) -> bool:  # noqa: A002  Qt's name
+        """Tab goes round in it, for what lies below it waits."""
+        start = self.focusWidget() or self.cancel
+        each = start
+        while True:
+            each = each.nextInFocusChain() if next else each.previousInFocusChain()
+            if each is start or self._is_stop(each):
+                break
+        reason = Qt.FocusReason.TabFocusReason if next else Qt.FocusReason.BacktabFocusReason
+        each.setFocus(reason)
+        return True
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """The focus goes back to where it was."""
+        super().hideEvent(event)
+        back, self._came_from = self._came_from, None
+        if not event.spontaneous() and back is not None and self.window().isVisible():
+            back.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _is_stop(self, widget: QWidget) -> bool:
+        takes_tab = bool(widget.focusPolicy() & Qt.FocusPolicy.TabFocus)
+        return self.isAncestorOf(widget) and takes_tab and widget.isVisible() and widget.isEnabled()
+
+    def _take_focus(self) -> None:
+        """To the name where there is one to give, else to what is there in any case."""
+        now = self.window().focusWidget()
+        is_inside = now is not None and self.isAncestorOf(now)
+        if not is_inside:
+            self._came_from = now or self.window()
+        if not is_inside or now is self.cancel:
+            first = self.cancel if self.consent.isHidden() else self.consent.name
+            first.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _show(self, title: str, facts: str, advice: str) -> None:
         self.title.setText(title)
@@ -101,6 +147,7 @@ class ClipSheet(QFrame):
         self.show()
         self._place()
         self.raise_()
+        self._take_focus()
 
     def _place(self) -> None:
         """Cover the voice area, as far as the window has room."""
@@ -126,6 +173,10 @@ class ClipSheet(QFrame):
     def _on_adopted(self) -> None:
         if self.consent.isHidden():
             self.hide()
+
+
+def _is_escape(event: QEvent) -> bool:
+    return isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape
 
 
 def _length(seconds: float) -> str:

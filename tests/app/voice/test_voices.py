@@ -11,8 +11,9 @@ from pytestqt.qtbot import QtBot
 
 from app.look.theme import Theme
 from app.voice.panel import VoiceArea
+from app.voice.sheet import ClipSheet
 from app.window import Window
-from engine.api import AddVoice, CancelClip, ClipInspected, Command
+from engine.api import AddVoice, CancelClip, ClipInspected, Command, StopReply
 from tests.fakes_engine import READY
 
 
@@ -112,3 +113,35 @@ def test_a_voice_needs_a_name(area: VoiceArea) -> None:
     area.sheet.consent.agreed.setChecked(True)
     area.sheet.consent.name.setText("   ")
     assert not area.sheet.consent.adopt.isEnabled()
+
+
+@pytest.fixture
+def sheet(window: Window, qtbot: QtBot) -> ClipSheet:
+    """Open over the window, with a name to give."""
+    window.composer.line.setFocus()
+    QApplication.processEvents()
+    window.on_event(inspected())
+    sheet = window.shelf.voices.sheet
+    qtbot.waitUntil(sheet.isVisible)
+    return sheet
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_Tab, Qt.Key.Key_Backtab])
+def test_tab_goes_round_in_the_sheet(window: Window, sheet: ClipSheet, qtbot: QtBot, key) -> None:
+    assert window.focusWidget() is sheet.consent.name
+    seen = set()
+    for _ in range(9):
+        qtbot.keyClick(window.focusWidget(), key)
+        assert sheet.isAncestorOf(window.focusWidget())
+        seen.add(window.focusWidget())
+    assert {sheet.consent.name, sheet.consent.agreed, sheet.cancel} <= seen
+
+
+def test_escape_cancels_the_sheet_and_stops_no_reply(
+    window: Window, sheet: ClipSheet, posted: list[object], qtbot: QtBot
+) -> None:
+    qtbot.keyClick(window.focusWidget(), Qt.Key.Key_Escape)
+    assert not sheet.isVisible()
+    assert CancelClip() in posted
+    assert not any(isinstance(each, StopReply) for each in posted)
+    assert window.focusWidget() is window.composer.line
