@@ -15,6 +15,8 @@ from engine.errors import Cancelled, EngineError, InvalidInput
 from engine.settings_file import data_folder
 from engine.training.recipe import QUICK, read_recipe
 from engine.training.run import Run
+from engine.training.stages import SECTIONS
+from engine.tts import packs
 
 STAGES: Final = (
     "corpus", "codec", "speaker", "encode", "voice", "draw", "decoder", "export", "baselines",
@@ -62,6 +64,9 @@ def _parser() -> argparse.ArgumentParser:
         type=Path,
         help="copy the finished pack, or compare's page, there",
     )
+    parser.add_argument(
+        "--install", action="store_true", help="copy the finished pack to where the program looks"
+    )
     parser.add_argument("--only", default="", help="evaluate, compare: parts that begin so, commas")
     parser.add_argument("--quick", action="store_true", help="evaluate, compare: a few sentences")
     parser.add_argument("--worker", default="", help=argparse.SUPPRESS)
@@ -82,10 +87,16 @@ def _run(options: argparse.Namespace, only: tuple[str, ...]) -> None:
     if options.worker:
         _corpus_worker(run, options.worker)
         return
-    for stage in STAGES if options.stage == "all" else (options.stage,):
+    own = tuple(SECTIONS.get(recipe.system, STAGES))
+    if options.stage not in {*own, "all"}:
+        raise InvalidInput(
+            f"{recipe.system} has no stage '{options.stage}'.",
+            hint=f"Its stages: {', '.join(own)}.",
+        )
+    for stage in own if options.stage == "all" else (options.stage,):
         _stage(stage, run, options.recipe, again=options.again)
-    if options.into:
-        _install(run, options.into)
+    if options.into or options.install:
+        _install(run, options.into or packs.folder_of(recipe.system))
 
 
 def _compare(options: argparse.Namespace, only: tuple[str, ...]) -> None:
@@ -123,6 +134,11 @@ def _stage(name: str, run: Run, recipe_file: Path, *, again: bool) -> None:
         from engine.training.corpus import stage as corpus
 
         corpus.make(run, recipe_file)
+        return
+    if run.recipe.system == "speakstream":
+        from engine.training.speakstream.stages import STAGES as SPEAKSTREAM
+
+        SPEAKSTREAM[name](run)
         return
     from engine.training import export
     from engine.training.codec import decoder, draw

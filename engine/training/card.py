@@ -14,6 +14,12 @@ from engine.training.run import Run, read_json
 from engine.training.teachers.synthesisers import LICENCES
 
 FILE: Final = "CARD.md"
+_KINDS: Final = {
+    "voxtream2": "A small VoXtream2 with its own codec and speaker encoder,",
+    "speakstream": "A small SpeakStream with a vocoder of its own. What is not its paper's: the "
+    "vector of the speaker, the rate (its spectrum is stretched) and one network for all windows. "
+    "It was",
+}
 _READING: Final = """\
 Each cell holds the median over the voices, then the worst of them. *Words wrong* is the share of
 words that a speech recogniser got wrong: Whisper; *bigram*, a pocketsphinx that knows which
@@ -40,6 +46,10 @@ def begun_with(recipe: Recipe) -> str:
     """Which parts of the pack come from the one the run began with."""
     if not recipe.begin_with:
         return ""
+    if recipe.system != "voxtream2":
+        return (
+            "\nIts speaker encoder is an earlier pack's, and its vocoder began with that pack's.\n"
+        )
     parts = {"codes": False, "speaker encoder": False}
     parts["voice"] = recipe.voice.schedule.steps > 0
     parts["decoder"] = recipe.decoder.schedule.steps > 0
@@ -47,6 +57,13 @@ def begun_with(recipe: Recipe) -> str:
     fixed = f"{', '.join(others)} and {last}"
     trained_parts = " and ".join(name for name, learns in parts.items() if learns)
     return _BEGUN.format(kept=fixed, learnt=trained_parts or "parts")
+
+
+def _unmeasured(recipe: Recipe) -> str:
+    command = "run the stage `evaluate`"
+    if recipe.system != "voxtream2":
+        command = f"run `python -m engine.training compare --only {recipe.system}`"
+    return f"Not measured yet: {command}."
 
 
 def write_card(run: Run, folder: Path, figures: Mapping[str, Any]) -> None:
@@ -57,12 +74,12 @@ def write_card(run: Run, folder: Path, figures: Mapping[str, Any]) -> None:
     names = (recipe.corpus.teacher,) if recipe.corpus.teacher else recipe.corpus.synthesisers
     sources = "\n".join(f"- {LICENCES[name]}" for name in names)
     hours = read_json(run.stage("corpus") / "manifest.json").get("hours", 0.0)
-    table = str(figures.get("table", "")) or "Not measured yet: run the stage `evaluate`."
+    table = str(figures.get("table", "")) or _unmeasured(recipe)
     limits = "".join(f"- {sentence}\n" for sentence in recipe.export.limits)
     limits = f"\n## What keeps it from its targets\n{limits}" if limits else ""
     text = f"""# {recipe.export.name}
 
-A small VoXtream2 with its own codec and speaker encoder, trained from scratch by the stages of
+{_KINDS[recipe.system]} trained from scratch by the stages of
 `python -m engine.training` on {hours} hours of speech from free synthesisers. Its recipe says how.
 {begun_with(recipe)}
 ## Made from

@@ -6,13 +6,14 @@ done.
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
@@ -27,7 +28,7 @@ from engine.training.codec.speech import Spoken, read_speech
 from engine.training.corpus.speakers import cast
 from engine.training.corpus.utterance import SAMPLE_RATE
 from engine.training.judge.performance import OWN_RATE
-from engine.training.recipe import Export
+from engine.training.recipe import Export, Recipe
 from engine.training.run import Run, read_json
 from engine.training.voice import fine_tuning, rate_table, tuning
 from engine.training.voice.model import fresh_model, model_config
@@ -43,6 +44,13 @@ from engine.tts.voxtream.network.model import VoxtreamModel
 
 PROMPT_SECONDS: Final = 8.0
 LARGEST_BYTES: Final = 40_000_000  # of a pack; the repository takes no more
+
+
+class Heard(Protocol):
+    """An utterance of which who speaks is known."""
+
+    @property
+    def vector(self) -> npt.NDArray[np.float32]: ...
 
 
 def pack_folder(run: Run) -> Path:
@@ -63,6 +71,12 @@ def export_pack(run: Run) -> None:
     else:
         named = _name_voices(run, folder)
     _tune(run, folder)
+    finish(run, inputs, named)
+
+
+def finish(run: Run, inputs: dict[str, str], named: Sequence[str]) -> None:
+    """Write the card of a pack that is whole. ModelError when it is too large to ship."""
+    folder = pack_folder(run)
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     if size > LARGEST_BYTES:
         raise ModelError(
@@ -70,7 +84,7 @@ def export_pack(run: Run) -> None:
             hint="Make the recipe's networks smaller, or set export.half.",
         )
     write_card(run, folder, {})
-    run.finish("export", inputs, megabytes=round(size / 1e6, 2), voices=named)
+    run.finish("export", inputs, megabytes=round(size / 1e6, 2), voices=list(named))
 
 
 def install(run: Run, place: Path) -> None:
@@ -142,7 +156,7 @@ def _write_networks(run: Run, folder: Path) -> None:
         model_config(recipe.voice, recipe.codec, recipe.speaker), generation(recipe.export)
     )
     model.load_state_dict(load_file(run.stage("voice") / "voice.safetensors"))
-    _save(published_tensors(model), folder / pack.VOICE_FILE, {}, half=recipe.export.half)
+    save_weights(published_tensors(model), folder / pack.VOICE_FILE, {}, half=recipe.export.half)
     for file, name in (
         (run.stage("decoder") / "codec.safetensors", pack.CODEC_FILE),
         (run.stage("speaker") / "speaker.safetensors", pack.SPEAKER_FILE),
@@ -150,10 +164,13 @@ def _write_networks(run: Run, folder: Path) -> None:
         about = checkpoints.metadata(file)
         # The speaker encoder is small and sensitive: its batch norms stay in full precision.
         half = recipe.export.half and name == pack.CODEC_FILE
-        _save(load_file(file), folder / name, about, half=half)
+        save_weights(load_file(file), folder / name, about, half=half)
 
 
-def _save(tensors: Mapping[str, Tensor], file: Path, about: dict[str, str], *, half: bool) -> None:
+def save_weights(
+    tensors: Mapping[str, Tensor], file: Path, about: dict[str, str], *, half: bool
+) -> None:
+    """Write tensors, in half precision where that is asked for."""
     weights = {
         key: value.half().contiguous() if half and value.is_floating_point() else value.clone()
         for key, value in tensors.items()
@@ -212,25 +229,30 @@ def _name_voices(run: Run, folder: Path) -> list[str]:
 
 def _candidates(run: Run) -> list[tuple[int, Clip]]:
     """Speakers and a clip of each: those the recipe names, or all by how different they are."""
-    order = run.recipe.export.speakers or _by_difference(run)
+    order: Sequence[int] = run.recipe.export.speakers
+    if not order:
+        order = by_difference(run.recipe, mean_vectors(read_encoded(run).training.people))
     people: dict[int, list[Spoken]] = {}
     for utterance in read_speech(run, run.recipe.codec.hours).training:
         people.setdefault(utterance.entry.speaker, []).append(utterance)
     return [(number, _clip(people[number])) for number in order if number in people]
 
 
-def _by_difference(run: Run) -> list[int]:
+def mean_vectors(people: Mapping[int, Sequence[Heard]]) -> dict[int, npt.NDArray[np.float32]]:
+    """Of each speaker."""
+    return {
+        number: np.mean([each.vector for each in person], axis=0)
+        for number, person in people.items()
+    }
+
+
+def by_difference(recipe: Recipe, vectors: Mapping[int, npt.NDArray[np.float32]]) -> list[int]:
     """Speakers: a synthesiser's own voice first, then each time the one whose vector is farthest
     from those before; own voices come a little sooner.
     """
-    people = read_encoded(run).training.people
-    vectors = {
-        number: np.mean([utterance.vector for utterance in p], axis=0)
-        for number, p in people.items()
-    }
-    own = {person.number for person in cast(run.recipe) if person.warp == 1.0}
-    order = sorted(own & set(people))[:1] or [min(people)]
-    left = set(people) - set(order)
+    own = {person.number for person in cast(recipe) if person.warp == 1.0}
+    order = sorted(own & set(vectors))[:1] or [min(vectors)]
+    left = set(vectors) - set(order)
     while left:
         far = min(
             left,

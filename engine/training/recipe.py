@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from engine.errors import InvalidInput
+from engine.training.stages import SECTIONS, VOXTREAM2
 from engine.typed_values import WrongValue, build, read_text, toml_table
 
 LARGEST_BYTES = 256 * 1024  # a recipe is a few kilobytes
@@ -155,6 +156,24 @@ class Voice:
 
 
 @dataclass(frozen=True)
+class SpeakStream:
+    """The network of SpeakStream."""
+
+    schedule: Schedule = UNTRAINED
+    width: int = 256
+    stack: Stack = field(default_factory=lambda: Stack(4, 4, 2, 768))
+    level_width: int = 16
+    lesson_seconds: float = 8.0
+    largest_window: int = 4  # the paper's m is drawn from 1 to so many, for every lesson
+    window: int = 3  # m in use
+    hop: int = 1  # n
+    wrong_levels: float = 0.1  # share of input positions with levels a little off
+    lost: float = 0.06  # share of input positions without levels, two or three together
+    end_weight: float = 0.5  # of the loss of the segments' ends
+    dropout: float = 0.1
+
+
+@dataclass(frozen=True)
 class Evaluate:
     """How much is measured, on held-out text and speakers."""
 
@@ -204,11 +223,13 @@ class Recipe:
 
     name: str
     seed: int
+    system: str = VOXTREAM2  # or one of those in stages.py
     corpus: Corpus
     codec: Codec = field(default_factory=Codec)
     decoder: Decoder = field(default_factory=Decoder)
     speaker: Speaker = field(default_factory=Speaker)
-    voice: Voice
+    voice: Voice = field(default_factory=lambda: Voice(UNTRAINED))
+    speakstream: SpeakStream = field(default_factory=SpeakStream)
     evaluate: Evaluate = field(default_factory=Evaluate)
     export: Export = field(default_factory=Export)
     # Folder of a pack: its voice is trained further, its codec stays; "" = none.
@@ -239,8 +260,9 @@ def fingerprint(*parts: object) -> str:
 def _check(recipe: Recipe) -> None:
     """Check what the types cannot express."""
     corpus, voice = recipe.corpus, recipe.voice
-    learning = (recipe.codec, recipe.decoder, recipe.speaker, voice)
     rules = {
+        f"system must be {VOXTREAM2} or one of {', '.join(SECTIONS)}": recipe.system
+        in {VOXTREAM2, *SECTIONS},
         "corpus.teacher must be kokoro or empty": corpus.teacher in {"", "kokoro"},
         "corpus.hours must be above 0": corpus.hours > 0,
         "corpus.first_shard must be 0 to 8000": 0 <= corpus.first_shard <= 8000,
@@ -260,7 +282,7 @@ def _check(recipe: Recipe) -> None:
         ),
         "what is to be trained needs a schedule of steps, or begin_with a pack": recipe.begin_with
         != ""
-        or all(part.schedule.steps > 0 for part in learning),
+        or all(part.schedule.steps > 0 for part in _learning(recipe)),
         "voice.kept must be 0 to 1, and above 0 with begin_with alone": 0 <= voice.kept <= 1
         and (recipe.begin_with != "" or voice.kept == 0),
         "export.weights needs seven values": len(recipe.export.weights) == 7,
@@ -268,3 +290,10 @@ def _check(recipe: Recipe) -> None:
     for sentence, holds in rules.items():
         if not holds:
             raise InvalidInput(f"The recipe does not hold together: {sentence}.")
+
+
+def _learning(recipe: Recipe) -> tuple[Codec | Decoder | Speaker | Voice | SpeakStream, ...]:
+    """The networks of the recipe's system."""
+    if recipe.system == "speakstream":
+        return (recipe.speaker, recipe.decoder, recipe.speakstream)
+    return (recipe.codec, recipe.decoder, recipe.speaker, recipe.voice)

@@ -19,6 +19,7 @@ from typing import Any
 
 from engine.errors import Cancelled, InvalidInput
 from engine.training.recipe import Recipe, fingerprint
+from engine.training.stages import SECTIONS
 
 REPORT_SECONDS = 10.0
 
@@ -74,6 +75,9 @@ class Run:
         """Fingerprint of the parts of the recipe that a stage depends on: its own and those of
         earlier stages."""
         recipe = self.recipe
+        if recipe.system in SECTIONS:
+            sections = SECTIONS[recipe.system][name]
+            return fingerprint(recipe.seed, *(getattr(recipe, section) for section in sections))
         origin = (recipe.begin_with,) if recipe.begin_with else ()
         parts: dict[str, tuple[object, ...]] = {"corpus": (recipe.corpus,)}
         parts["codec"] = (*parts["corpus"], *origin, recipe.codec)

@@ -20,15 +20,9 @@ from engine.codec.mimi import FRAME_SAMPLES
 from engine.codec.small import SmallCodecConfig, build, metadata
 from engine.codec.source import SourceDecoder
 from engine.training import recipe as recipes
+from engine.training.codec.criticism import Criticism
 from engine.training.codec.draw import read_draws
-from engine.training.codec.sound_losses import (
-    FLOOR,
-    Critic,
-    SpectralDistance,
-    critic_loss,
-    feature_loss,
-    fooling_loss,
-)
+from engine.training.codec.sound_losses import FLOOR, SpectralDistance
 from engine.training.codec.speech import Speech, Spoken, read_speech
 from engine.training.codec.stage import (
     CODING,
@@ -39,7 +33,7 @@ from engine.training.codec.stage import (
 )
 from engine.training.corpus.pitch import PitchTrack, pitch_track, stacked
 from engine.training.corpus.shards import Entry
-from engine.training.loop import ADVERSARIAL_BETAS, BETAS, Moment, descend, optimiser, train
+from engine.training.loop import Moment, train
 from engine.training.ranks import Ranks, is_first
 from engine.training.run import Run
 
@@ -94,35 +88,23 @@ class DecoderLearner:
         self._recipe = recipe
         self._draws = draws
         frames = recipe.window_frames
-        self._training = _long_enough(speech.training, frames)
-        self._validation = _long_enough(speech.validation, frames)
+        self._training = long_enough(speech.training, frames)
+        self._validation = long_enough(speech.validation, frames)
         self._device = ranks.device
         self._batch_size = ranks.part(recipe.schedule.batch)
         self._model = model.to(ranks.device)
         for name in CODING:
             getattr(model, name).requires_grad_(False).eval()
-        critic = Critic(recipe.critic).to(ranks.device)
+        self._criticism = Criticism(recipe, model, ranks.device)
+        critic = self._criticism.critic
         self.parts: dict[str, nn.Module] = {"codec": model, "critic": critic}
-        criticised = recipe.adversary_from < recipe.schedule.steps
-        betas = ADVERSARIAL_BETAS if criticised else BETAS
-        self.optimisers = {
-            "making": optimiser(model, recipe.schedule, betas=betas),
-            "critic": optimiser(critic, recipe.schedule, betas=betas, scale=recipe.critic_rate),
-        }
+        self.optimisers = self._criticism.optimisers
         self._distance = SpectralDistance().to(ranks.device)
         self._codes: dict[int, tuple[Tensor, PitchTrack]] = {}  # by the utterance's id()
 
     def learn(self, moment: Moment) -> dict[str, float]:
-        recipe = self._recipe
         pcm, output, losses = self._losses(self._training, moment.draw)
-        total = torch.stack(list(losses.values())).sum()
-        report = {name: float(loss.detach()) for name, loss in losses.items()}
-        if moment.step >= recipe.adversary_from:
-            windows = slice(recipe.critic_windows)
-            report["critic"] = self._teach_critic(pcm[windows], output[windows], moment.ranks)
-            total = total + self._criticised(pcm[windows], output[windows])
-        descend(total, self.optimisers["making"], recipe.schedule.clip, moment.ranks)
-        return report
+        return self._criticism.descend(losses, pcm, output, moment)
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:
@@ -202,26 +184,8 @@ class DecoderLearner:
             self._codes[id(utterance)] = (codes, pitch_track(utterance))
         return self._codes[id(utterance)]
 
-    def _teach_critic(self, pcm: Tensor, output: Tensor, ranks: Ranks) -> float:
-        critic = self.parts["critic"]
-        with torch.autocast(pcm.device.type, torch.bfloat16, enabled=self._recipe.schedule.bf16):
-            loss = critic_loss(critic(pcm), critic(output.detach()))
-        descend(loss, self.optimisers["critic"], self._recipe.schedule.clip, ranks)
-        return float(loss.detach())
 
-    def _criticised(self, pcm: Tensor, output: Tensor) -> Tensor:
-        critic = self.parts["critic"].requires_grad_(requires_grad=False)
-        with torch.autocast(pcm.device.type, torch.bfloat16, enabled=self._recipe.schedule.bf16):
-            of_made = critic(output)
-            with torch.no_grad():
-                of_real = critic(pcm)
-            loss = self._recipe.adversary * fooling_loss(of_made)
-            loss = loss + self._recipe.features * feature_loss(of_real, of_made)
-        critic.requires_grad_(requires_grad=True)
-        return loss
-
-
-def _long_enough(side: tuple[Spoken, ...], frames: int) -> tuple[Spoken, ...]:
+def long_enough(side: tuple[Spoken, ...], frames: int) -> tuple[Spoken, ...]:
     """Utterances that fill a whole window, because a shorter one would shorten its whole batch; all
     of them when none is that long.
     """

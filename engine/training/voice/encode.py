@@ -28,7 +28,7 @@ from engine.training.tasks import Place, Result, Task, do_tasks
 from engine.training.voice import fine_tuning, frames
 from engine.tts.phones import MARKS, PhoneTable, own_ids
 from engine.tts.speaker.small import SAMPLE_RATE as SPEAKER_RATE
-from engine.tts.speaker.small import load_small_speaker
+from engine.tts.speaker.small import SmallSpeaker, load_small_speaker
 from engine.tts.voxtream.config import DURATION_TOKENS
 
 Arrays = dict[str, npt.NDArray[np.generic]]
@@ -133,7 +133,7 @@ class _Work:
             "index": np.asarray(sizes, np.int32),
             "codes": codes,
             "prompts": prompt_codes,
-            "vectors": self._vector(prompt)[None],
+            "vectors": speaker_vector(self._speaker, prompt)[None],
             "tokens": walk.tokens.astype(np.int8),
             "phones": phones["ids"].astype(np.int16),
             "nuclei": phones["nuclei"].astype(np.int8),
@@ -145,13 +145,15 @@ class _Work:
         codes = self._codec.encode(torch.from_numpy(pcm)[None, None])
         return codes[0].cpu().numpy().astype(np.int16)
 
-    @torch.inference_mode()
-    def _vector(self, pcm: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        samples = torch.from_numpy(soxr.resample(pcm, SAMPLE_RATE, SPEAKER_RATE))
-        device = next(self._speaker.parameters()).device
-        vector = functional.normalize(self._speaker.embed(samples.to(device)), dim=0)
-        values: npt.NDArray[np.float32] = vector.cpu().numpy()
-        return values
+
+@torch.inference_mode()
+def speaker_vector(speaker: SmallSpeaker, pcm: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """Who speaks in samples [S] at 24 kHz, of length 1."""
+    samples = torch.from_numpy(soxr.resample(pcm, SAMPLE_RATE, SPEAKER_RATE))
+    device = next(speaker.parameters()).device
+    vector = functional.normalize(speaker.embed(samples.to(device)), dim=0)
+    values: npt.NDArray[np.float32] = vector.cpu().numpy()
+    return values
 
 
 def aligned_phones(entry: Entry, table: PhoneTable) -> dict[str, npt.NDArray[np.int64]]:

@@ -6,6 +6,8 @@ error rate on unseen speakers. Invariant: the speech it is judged on took no par
 
 import math
 import random
+import shutil
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -15,15 +17,22 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn import functional
 
+from engine.errors import InvalidInput
 from engine.training import recipe as recipes
 from engine.training.codec.speech import Speech, Spoken, read_speech
 from engine.training.corpus.rooms import in_a_room
 from engine.training.corpus.utterance import SAMPLE_RATE
 from engine.training.loop import Moment, descend, optimiser, train
 from engine.training.ranks import Ranks, is_first
-from engine.training.run import Run
+from engine.training.run import Run, file_hash
 from engine.tts.speaker.small import SAMPLE_RATE as SPEAKER_RATE
-from engine.tts.speaker.small import SmallSpeaker, SmallSpeakerConfig, speaker_metadata
+from engine.tts.speaker.small import (
+    SmallSpeaker,
+    SmallSpeakerConfig,
+    load_small_speaker,
+    speaker_metadata,
+)
+from engine.tts.voxtream.files.edition import SPEAKER_FILE
 
 VALIDATION_CLIPS = 60
 NOISY = 0.5  # share of windows with the sound of a room
@@ -55,6 +64,29 @@ def train_speaker(run: Run) -> None:
     run.finish(
         "speaker", inputs, equal_error_rate=equal_error_rate(model, clips, recipe.window_seconds)
     )
+
+
+def take_or_train_speaker(run: Run) -> None:
+    """The encoder of the pack a recipe begins with, or a new one. InvalidInput when the pack's has
+    another width than the recipe says.
+    """
+    if not run.recipe.begin_with:
+        train_speaker(run)
+        return
+    corpus = run.require("corpus")
+    source = Path(run.recipe.begin_with) / SPEAKER_FILE
+    width = load_small_speaker(source).config.width
+    if width != run.recipe.speaker.width:
+        raise InvalidInput(
+            f"The speaker encoder of {run.recipe.begin_with} gives {width} numbers, the recipe "
+            f"says {run.recipe.speaker.width}.",
+            hint="Set speaker.width, or leave begin_with out.",
+        )
+    target = run.stage("speaker") / "speaker.safetensors"
+    partial = target.with_suffix(".partial")
+    shutil.copyfile(source, partial)
+    partial.replace(target)
+    run.finish("speaker", {**corpus, "pack": file_hash(source)}, taken_from=str(source))
 
 
 class SpeakerLearner:

@@ -1,0 +1,162 @@
+"""The stage `decoder` of systems whose vocoder has another entry than codes.
+
+The losses are those of the codec's decoder, without the one that needs its encoder; it may begin
+with a shipped decoder, of which only the entry is new.
+Invariant: what enters is made of the samples alone, so it never changes while this learns.
+"""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+from torch.nn import functional
+
+from engine.codec.mel import BANDS, COLUMN, MelSpectrum
+from engine.codec.mimi import FRAME_SAMPLES
+from engine.codec.source import SourceDecoder
+from engine.codec.vocoder import VocoderConfig, fresh_decoder, metadata
+from engine.training import recipe as recipes
+from engine.training.codec.criticism import Criticism
+from engine.training.codec.decoder import long_enough
+from engine.training.codec.sound_losses import SpectralDistance
+from engine.training.codec.speech import Speech, Spoken, read_speech
+from engine.training.codec.stage import VALIDATION_BATCHES
+from engine.training.corpus.pitch import PitchTrack, pitch_track, stacked
+from engine.training.loop import Moment, train
+from engine.training.ranks import Ranks, is_first
+from engine.training.run import Run
+from engine.training.speakstream.encode import read_scale
+from engine.tts.voxtream.files.edition import CODEC_FILE
+
+LEAD = 5 * COLUMN  # samples before a window, that its first columns need
+Entry = Callable[[Tensor, random.Random], Tensor]
+"""Samples [B, LEAD + S] -> what the vocoder is given of the last S of them [B, T, entry]."""
+
+
+def train_mel_vocoder(run: Run) -> None:
+    """Train and write vocoder.safetensors, which takes log-mel columns."""
+    inputs = run.require("corpus", "encode")
+    recipe = run.recipe
+    levels, spectrum = read_scale(run).levels, MelSpectrum()
+
+    def columns(pcm: Tensor, draw: random.Random) -> Tensor:
+        """The true columns; of a share of the windows what their levels keep of them."""
+        mel = spectrum.to(pcm.device)(pcm)[:, LEAD // COLUMN :]
+        rough = levels.restored(levels.quantised(mel))
+        chances = [draw.random() < recipe.decoder.drawn for _ in mel]
+        return torch.where(torch.tensor(chances, device=mel.device)[:, None, None], rough, mel)
+
+    train_vocoder(
+        run, VocoderConfig(BANDS, recipe.codec.width, recipe.codec.blocks), columns, inputs
+    )
+
+
+def train_vocoder(run: Run, config: VocoderConfig, entry: Entry, inputs: dict[str, str]) -> None:
+    """Train and write vocoder.safetensors."""
+    recipe = run.recipe.decoder
+    speech = read_speech(run, recipe.hours)
+    begin_with = run.recipe.begin_with
+
+    def make(ranks: Ranks) -> VocoderLearner:
+        return VocoderLearner(recipe, started(config, begin_with), speech, entry, ranks)
+
+    mean = train(run, "decoder", recipe.schedule, make)
+    if is_first():
+        save_file(mean, run.stage("decoder") / "vocoder.safetensors", metadata(config))
+        run.finish("decoder", inputs)
+
+
+def started(config: VocoderConfig, begin_with: str) -> SourceDecoder:
+    """A decoder that begins with what fits of a pack's; without a pack it begins anew."""
+    decoder = fresh_decoder(config)
+    if begin_with:
+        own, start = decoder.state_dict(), "decoder."
+        shipped = load_file(Path(begin_with) / CODEC_FILE)
+        there = {key.removeprefix(start): value for key, value in shipped.items()}
+        fitting = {
+            key: there[key].float()
+            for key, value in own.items()
+            if key in there and there[key].shape == value.shape
+        }
+        decoder.load_state_dict(own | fitting)
+    return decoder
+
+
+class VocoderLearner:
+    """A decoder behind its entry, and a critic."""
+
+    averaged = "vocoder"
+    exact: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        recipe: recipes.Decoder,
+        decoder: SourceDecoder,
+        speech: Speech,
+        entry: Entry,
+        ranks: Ranks,
+    ) -> None:
+        self._recipe, self._entry = recipe, entry
+        self._training = long_enough(speech.training, recipe.window_frames)
+        self._validation = long_enough(speech.validation, recipe.window_frames)
+        self._device = ranks.device
+        self._batch_size = ranks.part(recipe.schedule.batch)
+        self._decoder = decoder.to(ranks.device)
+        self._criticism = Criticism(recipe, decoder, ranks.device)
+        self.parts: dict[str, nn.Module] = {"vocoder": decoder, "critic": self._criticism.critic}
+        self.optimisers = self._criticism.optimisers
+        self._distance = SpectralDistance().to(ranks.device)
+        self._tracks: dict[int, PitchTrack] = {}  # by the utterance's id()
+
+    def learn(self, moment: Moment) -> dict[str, float]:
+        pcm, output, losses = self._losses(self._training, moment.draw)
+        return self._criticism.descend(losses, pcm, output, moment)
+
+    @torch.no_grad()
+    def validate(self) -> dict[str, float]:
+        draw = random.Random(0)
+        sums: dict[str, float] = {}
+        for _ in range(VALIDATION_BATCHES):
+            _, _, losses = self._losses(self._validation, draw)
+            for name, loss in losses.items():
+                sums[name] = sums.get(name, 0.0) + float(loss) / VALIDATION_BATCHES
+        return sums
+
+    def _losses(
+        self, side: tuple[Spoken, ...], draw: random.Random
+    ) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
+        """Samples [B, S], what was made of their columns, and the losses by name."""
+        recipe = self._recipe
+        longer, track = self._batch(side, draw)
+        columns = self._entry(longer, draw).transpose(1, 2)  # [B, entry, T]
+        pcm = longer[:, LEAD:]
+        with torch.autocast(pcm.device.type, torch.bfloat16, enabled=recipe.schedule.bf16):
+            shape = self._decoder.shape(columns)
+            missed = (shape.pitch - track.log_hz).abs() * track.weight
+            output = self._decoder.samples(shape, track.log_hz)[:, 0].float()
+        losses = {
+            "pitch": recipe.pitch * missed.mean(),
+            "mel": recipe.mel * self._distance.mel(output, pcm),
+            "waves": recipe.waves * self._distance.waves(output, pcm),
+        }
+        return pcm, output, losses
+
+    def _batch(self, side: tuple[Spoken, ...], draw: random.Random) -> tuple[Tensor, PitchTrack]:
+        """Samples [B, LEAD + S] and the pitch of the last S, of windows of whole frames."""
+        frames = self._recipe.window_frames
+        samples, tracks = [], []
+        for _ in range(self._batch_size):
+            utterance = draw.choice(side)
+            if id(utterance) not in self._tracks:
+                self._tracks[id(utterance)] = pitch_track(utterance)
+            there = len(utterance.pcm) // FRAME_SAMPLES
+            first = draw.randrange(max(1, there - frames + 1))
+            start = first * FRAME_SAMPLES
+            lead = min(LEAD, start)
+            piece = utterance.samples(start - lead, lead + frames * FRAME_SAMPLES)
+            samples.append(functional.pad(piece, (LEAD - lead, 0)))
+            tracks.append(self._tracks[id(utterance)].window(first, frames))
+        return torch.stack(samples).to(self._device), stacked(tracks, frames).to(self._device)

@@ -1,0 +1,1 @@
+"""SpeakStream: its lessons, its network and its pack."""

@@ -1,0 +1,140 @@
+"""Lessons of SpeakStream: the sequences a session makes, of speech that is known.
+
+A lesson is sentences of one speaker one after the other, windows of m words over them, and the
+speech of the first n of each.
+Invariant: a lesson is what a session would have fed its network, position by position.
+"""
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from engine.codec.mel import BANDS, LEVELS, Levels
+from engine.training.speakstream.encode import Encoded
+from engine.tts.speakstream.config import BEGIN, COLUMNS, END, LOST, SPEAKER, WORD
+from engine.tts.speakstream.windows import windows
+
+NOTHING = -1  # among ids: the position is speech; among the others: nothing is to be learnt
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """`ids` [L] of text, NOTHING where a position is speech; `heard` [L] the position of the
+    spectrum that is heard, `said` [L] the one to be predicted, `end` [L] whether the segment ends.
+    """
+
+    ids: npt.NDArray[np.int64]
+    heard: npt.NDArray[np.int64]
+    said: npt.NDArray[np.int64]
+    end: npt.NDArray[np.int64]
+    mel: npt.NDArray[np.float16]  # [positions, COLUMNS, BANDS]
+    vector: npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Lessons side by side, padded at the end with text nobody learns from."""
+
+    ids: Tensor  # [B, L]
+    heard: Tensor  # [B, L, COLUMNS, BANDS] levels
+    said: Tensor  # [B, L, COLUMNS, BANDS] levels, NOTHING where none is to be predicted
+    end: Tensor  # [B, L] 0 or 1, NOTHING where it is not to be predicted
+    speakers: Tensor  # [B, S]
+
+    @property
+    def is_speech(self) -> Tensor:
+        """[B, L]"""
+        return self.ids == NOTHING
+
+
+def lesson(
+    person: Sequence[Encoded], draw: random.Random, length: int, size: int, hop: int
+) -> Lesson:
+    """Sentences of a speaker, at least one, of at most `length` positions together."""
+    first = draw.choice(person)
+    chosen, total = [first], first.positions
+    while (more := draw.choice(person)).positions + total <= length:
+        chosen.append(more)
+        total += more.positions
+    words = [word for each in chosen for word in each.words]
+    mel, starts = _joined(chosen)
+    ids: list[int] = []
+    heard: list[int] = []
+    said: list[int] = []
+    end: list[int] = []
+    for part in windows(len(words), size, hop):
+        text = [number for word in words[part.first : part.read] for number in (*word, WORD)]
+        block = [END if ids else SPEAKER, *text, BEGIN]
+        speech = range(starts[part.first], starts[part.spoken])
+        quiet = [NOTHING] * (len(block) - 1)
+        ids += [*block, *[NOTHING] * len(speech)]
+        heard += [*quiet, NOTHING, *speech]
+        said += [*quiet, *speech, NOTHING]
+        end += [*quiet, NOTHING, *[0] * (len(speech) - 1), 1]
+    return Lesson(
+        np.asarray(ids), np.asarray(heard), np.asarray(said), np.asarray(end), mel, first.vector
+    )
+
+
+def _joined(chosen: Sequence[Encoded]) -> tuple[npt.NDArray[np.float16], list[int]]:
+    """Speech [positions, COLUMNS, BANDS] without the silence before each sentence, and where every
+    word of it begins, the end last.
+    """
+    pieces, starts, length = [], [], 0
+    for each in chosen:
+        first, last = int(each.starts[0]), int(each.starts[-1])
+        pieces.append(each.mel[first * COLUMNS : last * COLUMNS].reshape(-1, COLUMNS, BANDS))
+        starts += [int(start) - first + length for start in each.starts[:-1]]
+        length += last - first
+    return np.concatenate(pieces), [*starts, length]
+
+
+def collated(lessons: Sequence[Lesson], levels: Levels) -> Batch:
+    """Lessons side by side, nothing corrupted yet."""
+    length = max(len(each.ids) for each in lessons)
+    shape = (len(lessons), length)
+    ids = torch.full(shape, END)
+    heard = torch.full((*shape, COLUMNS, BANDS), LOST)
+    said = torch.full((*shape, COLUMNS, BANDS), NOTHING)
+    end = torch.full(shape, NOTHING)
+    for row, each in enumerate(lessons):
+        count = len(each.ids)
+        known = levels.quantised(torch.from_numpy(each.mel.astype(np.float32)))
+        places = {name: torch.from_numpy(getattr(each, name)) for name in ("heard", "said")}
+        ids[row, :count] = torch.from_numpy(each.ids)
+        end[row, :count] = torch.from_numpy(each.end)
+        for target, name in ((heard, "heard"), (said, "said")):
+            real = places[name] >= 0
+            target[row, :count][real] = known[places[name][real]]
+    vectors = torch.from_numpy(np.stack([each.vector for each in lessons]))
+    return Batch(ids, heard, said, end, vectors)
+
+
+def corrupted(batch: Batch, *, wrong: float, lost: float) -> Batch:
+    """Some positions heard a little wrong, some not at all, two or three together, as RichTTS does:
+    in use they are the network's own.
+    """
+    shape = batch.ids.shape
+    off = torch.randint(-2, 3, batch.heard.shape, device=batch.heard.device)
+    moved = (batch.heard + off).clamp(0, LEVELS - 1)
+    is_wrong = (torch.rand(shape, device=off.device) < wrong)[..., None, None]
+    heard = torch.where(is_wrong & (batch.heard < LOST), moved, batch.heard)
+    begins = torch.rand(shape, device=off.device) < lost / 2.5
+    long = begins & (torch.rand(shape, device=off.device) < 0.5)
+    span = begins | begins.roll(1, 1) | long.roll(2, 1)
+    heard = heard.masked_fill(span[..., None, None], LOST)
+    return Batch(batch.ids, heard, batch.said, batch.end, batch.speakers)
+
+
+def drawn(
+    people: Mapping[int, Sequence[Encoded]], draw: random.Random, length: int, size: int, hop: int
+) -> Lesson:
+    """A lesson of one of the speakers, by how much each has said."""
+    numbers = list(people)
+    weights = [sum(each.positions for each in people[number]) for number in numbers]
+    return lesson(people[draw.choices(numbers, weights)[0]], draw, length, size, hop)

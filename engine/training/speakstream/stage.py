@@ -1,0 +1,141 @@
+"""The stage `voice` of SpeakStream: one network learns every window size at once.
+
+The paper trains one network a window size; here m is drawn for every lesson, so that the delay can
+be chosen in use (ours). The loss counts on speech and its ends alone (III-B).
+"""
+
+import random
+
+import torch
+from safetensors.torch import save_file
+from torch import Tensor, nn
+from torch.nn import functional
+
+from engine.nn.transformer import Block, Embedding, Linear, TransformerConfig
+from engine.training.loop import Moment, descend, optimiser, train
+from engine.training.ranks import Ranks, is_first
+from engine.training.recipe import Recipe, SpeakStream
+from engine.training.run import Run
+from engine.training.speakstream.encode import People, Scale, Sides, read_encoded, read_scale
+from engine.training.speakstream.lessons import NOTHING, Batch, collated, corrupted, drawn
+from engine.training.voice.model import run_stack
+from engine.tts.speakstream.config import POSITION_RATE, Shape
+from engine.tts.speakstream.model import Predicted, SpeakStreamModel
+
+VALIDATION_BATCHES = 4
+FIRST_DEVIATION = 0.06  # of embeddings
+
+
+def train_voice(run: Run) -> None:
+    """Train and write voice.safetensors (the averaged weights)."""
+    inputs = run.require("encode")
+    sides, scale = read_encoded(run), read_scale(run)
+    mean = train(
+        run,
+        "voice",
+        run.recipe.speakstream.schedule,
+        lambda ranks: SpeakStreamLearner(run.recipe, sides, scale, ranks),
+    )
+    if is_first():
+        save_file(mean, run.stage("voice") / "voice.safetensors")
+        spoken = sum(each.positions for person in sides.training.values() for each in person)
+        run.finish("voice", inputs, hours=round(spoken / POSITION_RATE / 3600, 3))
+
+
+def shape_of(recipe: SpeakStream, speaker_width: int) -> Shape:
+    """The shape a recipe asks for."""
+    stack = recipe.stack
+    config = TransformerConfig(
+        stack.layers, recipe.width, stack.heads, stack.kv_heads, stack.hidden
+    )
+    return Shape(config, level_width=recipe.level_width, speaker_width=speaker_width)
+
+
+def fresh_model(shape: Shape) -> SpeakStreamModel:
+    """The network with first weights drawn from torch's generator, ready to learn."""
+    model = SpeakStreamModel(shape)
+    for module in model.modules():
+        if isinstance(module, Embedding):
+            nn.init.normal_(module.weight, std=FIRST_DEVIATION)
+        elif isinstance(module, Linear):
+            nn.init.normal_(module.weight, std=module.weight.shape[1] ** -0.5)
+    for block in model.stack.layers:
+        assert isinstance(block, Block)
+        for product in (block.attention.output, block.mlp.down):
+            product.weight.data /= (2 * len(model.stack.layers)) ** 0.5
+    nn.init.normal_(model.level.weight, std=1.0)  # one of many that are then summed up
+    model.leave.weight.data *= 0.3  # begin near an even choice
+    return model.requires_grad_(requires_grad=True)
+
+
+def predicted(model: SpeakStreamModel, batch: Batch, dropout: float = 0.0) -> Predicted:
+    """What follows every position of whole lessons."""
+    text = model.read(batch.ids.clamp(min=0), batch.speakers)
+    x = torch.where(batch.is_speech[..., None], model.hear(batch.heard).to(text.dtype), text)
+    x = functional.dropout(x, dropout, training=model.training)
+    length = x.shape[1]
+    mask = torch.ones(1, length, length, dtype=torch.bool, device=x.device).tril()
+    return model.predict(run_stack(model.stack, x, mask))
+
+
+class SpeakStreamLearner:
+    """The network and its losses."""
+
+    averaged = "voice"
+    exact: tuple[str, ...] = ()
+
+    def __init__(self, recipe: Recipe, sides: Sides, scale: Scale, ranks: Ranks) -> None:
+        self._recipe = recipe.speakstream
+        self._sides, self._levels = sides, scale.levels
+        self._device = ranks.device
+        self._batch_size = ranks.part(self._recipe.schedule.batch)
+        self._model = fresh_model(shape_of(self._recipe, recipe.speaker.width)).to(ranks.device)
+        self.parts: dict[str, nn.Module] = {"voice": self._model}
+        self.optimisers = {"voice": optimiser(self._model, self._recipe.schedule)}
+
+    def learn(self, moment: Moment) -> dict[str, float]:
+        recipe = self._recipe
+        batch = self._batch(self._sides.training, moment.draw)
+        batch = corrupted(batch, wrong=recipe.wrong_levels, lost=recipe.lost)
+        losses = self._losses(batch)
+        total = losses["levels"] + recipe.end_weight * losses["end"]
+        descend(total, self.optimisers["voice"], recipe.schedule.clip, moment.ranks)
+        return {name: float(loss.detach()) for name, loss in losses.items()}
+
+    @torch.no_grad()
+    def validate(self) -> dict[str, float]:
+        self._model.eval()
+        draw = random.Random(0)
+        sums: dict[str, float] = {}
+        for _ in range(VALIDATION_BATCHES):
+            for name, loss in self._losses(self._batch(self._sides.validation, draw)).items():
+                sums[name] = sums.get(name, 0.0) + float(loss) / VALIDATION_BATCHES
+        self._model.train()
+        return sums
+
+    def _batch(self, people: People, draw: random.Random) -> Batch:
+        recipe = self._recipe
+        length = round(recipe.lesson_seconds * POSITION_RATE)
+        lessons = [
+            drawn(people, draw, length, draw.randint(1, recipe.largest_window), recipe.hop)
+            for _ in range(self._batch_size)
+        ]
+        batch = collated(lessons, self._levels)
+        tensors = (batch.ids, batch.heard, batch.said, batch.end, batch.speakers)
+        return Batch(*(tensor.to(self._device) for tensor in tensors))
+
+    def _losses(self, batch: Batch) -> dict[str, Tensor]:
+        """Cross-entropy of the levels, and of the ends, which are few and so weigh as much as what
+        goes on.
+        """
+        bf16, model = self._recipe.schedule.bf16, self._model
+        with torch.autocast(self._device.type, torch.bfloat16, enabled=bf16):
+            found = predicted(model, batch, self._recipe.dropout)
+        real = batch.said[..., 0, 0] != NOTHING  # [B, L]
+        logits = found.levels[real].flatten(0, -2).float()
+        levels = functional.cross_entropy(logits, batch.said[real].flatten())
+        judged = batch.end != NOTHING
+        ends = batch.end[judged].float()
+        weights = torch.where(ends > 0, (1 - ends).sum() / ends.sum().clamp(min=1), 1.0)
+        end = functional.binary_cross_entropy_with_logits(found.end[judged].float(), ends, weights)
+        return {"levels": levels, "end": end}

@@ -1,0 +1,201 @@
+"""SpeakStream's stages on a few seconds of speech and a few steps: they run, the pack speaks, and
+what is learnt is what a session does.
+"""
+
+import random
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+
+import engine.training
+from engine.codec.mel import BANDS, Levels
+from engine.errors import ModelError
+from engine.nn.cache import KvCache
+from engine.nn.transformer import RotaryTable
+from engine.training.__main__ import main
+from engine.training.export import pack_folder
+from engine.training.loop import Moment
+from engine.training.ranks import Ranks
+from engine.training.recipe import read_recipe
+from engine.training.run import Run
+from engine.training.speakstream.encode import Encoded, read_encoded, read_scale
+from engine.training.speakstream.lessons import NOTHING, collated, corrupted, lesson
+from engine.training.speakstream.stage import SpeakStreamLearner, fresh_model, predicted
+from engine.training.stages import SECTIONS
+from engine.tts.base import AudioFrame, Finished
+from engine.tts.speakstream import pack
+from engine.tts.speakstream.config import BEGIN, COLUMNS, END, LOST, SPEAKER, WORD
+from tests.engine.tts.speakstream.small_model import SHAPE
+
+RECIPES = Path(engine.training.__file__).with_name("recipes")
+LEVELS = Levels(-6.0, 2.0)
+ALONE = Ranks(0, 1, torch.device("cpu"))
+
+
+def person(seed: int = 0) -> list[Encoded]:
+    """Two sentences of three words, of which word n has n + 1 phones."""
+    draw = np.random.default_rng(seed)
+    starts = np.asarray([2, 5, 6, 12], np.int32)
+    words = tuple(np.arange(n + 1, dtype=np.int16) for n in range(3))
+    return [
+        Encoded(
+            1,
+            draw.normal(-2, 2, (12 * COLUMNS, BANDS)).astype(np.float16),
+            draw.normal(0, 1, 192).astype(np.float32),
+            words,
+            starts,
+        )
+        for _ in range(2)
+    ]
+
+
+def test_a_lesson_is_what_the_paper_prints() -> None:
+    made = lesson(person(), random.Random(1), length=10, size=2, hop=1)
+    speech = NOTHING
+    assert made.ids.tolist() == [
+        *[SPEAKER, 0, WORD, 0, 1, WORD, BEGIN, *[speech] * 3],
+        *[END, 0, 1, WORD, 0, 1, 2, WORD, BEGIN, speech],
+        *[END, 0, 1, 2, WORD, BEGIN, *[speech] * 6],
+    ]
+    said = [place for place in made.said.tolist() if place != NOTHING]
+    heard = [place for place in made.heard.tolist() if place != NOTHING]
+    assert said == heard == list(range(10))
+    assert [end for end in made.end.tolist() if end != NOTHING] == [0, 0, 1, 1, 0, 0, 0, 0, 0, 1]
+
+
+def test_every_sentence_follows_the_last_without_a_pause_before_it() -> None:
+    made = lesson(person(), random.Random(1), length=20, size=2, hop=1)
+    assert len(made.mel) == 20
+    assert sum(made.end == 1) == 6
+
+
+def test_whole_lessons_and_single_steps_predict_the_same() -> None:
+    torch.manual_seed(1)
+    model = fresh_model(SHAPE).eval()
+    lessons = [lesson(person(n), random.Random(n), 10 + 10 * n, 2, 1) for n in range(2)]
+    batch = collated(lessons, LEVELS)
+    whole = predicted(model, batch)
+    rotary = RotaryTable(SHAPE.stack.head_width, torch.device("cpu"))
+    for row, each in enumerate(lessons):
+        cache = KvCache(SHAPE.stack, 1, torch.device("cpu"), torch.float32)
+        for place, number in enumerate(each.ids.tolist()):
+            if number == NOTHING:
+                x = model.hear(batch.heard[row : row + 1, place : place + 1])
+            else:
+                x = model.read(torch.tensor([[number]]), batch.speakers[row : row + 1])
+            with torch.no_grad():
+                found = model.predict(model.step(x, rotary, cache)[:, None])
+            assert torch.allclose(found.levels[0, 0], whole.levels[row, place], atol=1e-4)
+            assert torch.allclose(found.end[0, 0], whole.end[row, place], atol=1e-4)
+
+
+def test_what_comes_later_changes_nothing_before_it() -> None:
+    torch.manual_seed(1)
+    model = fresh_model(SHAPE).eval()
+    batch = collated([lesson(person(), random.Random(1), 10, 2, 1)], LEVELS)
+    whole = predicted(model, batch).levels
+    second = int((batch.ids[0] == END).nonzero()[0])
+    batch.ids[0, second + 1 :] = torch.where(
+        batch.ids[0, second + 1 :] == NOTHING, NOTHING, torch.tensor(7)
+    )
+    changed = predicted(model, batch).levels
+    assert torch.allclose(changed[0, :second], whole[0, :second], atol=1e-6)
+    assert not torch.allclose(changed[0, second + 2 :], whole[0, second + 2 :], atol=1e-3)
+
+
+def test_what_is_corrupted_is_what_is_heard() -> None:
+    torch.manual_seed(1)
+    lessons = [lesson(person(n), random.Random(n), 20, 3, 1) for n in range(20)]
+    batch = collated(lessons, LEVELS)
+    rough = corrupted(batch, wrong=0.3, lost=0.2)
+    assert torch.equal(rough.said, batch.said)
+    assert torch.equal(rough.ids, batch.ids)
+    speech = batch.is_speech
+    lost = (rough.heard[speech] == LOST).all(-1).all(-1)
+    assert 0.1 < float(lost.float().mean()) < 0.3
+    moved = (rough.heard[speech] != batch.heard[speech]).any(-1).any(-1) & ~lost
+    assert 0.15 < float(moved.float().mean()) < 0.35
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A run of the tiny recipe whose every stage is done."""
+    if shutil.which("flite") is None:
+        pytest.skip("flite is not installed")
+    torch.set_num_threads(1)
+    folder, recipe = tmp_path_factory.mktemp("speakstream"), RECIPES / "tiny-speakstream.toml"
+    for stage in SECTIONS["speakstream"]:
+        assert main([stage, str(recipe), "--work", str(folder), "--workers", "1"]) == 0
+    return Run(read_recipe(recipe), folder)
+
+
+@pytest.mark.slow
+def test_the_exported_pack_speaks(whole: Run) -> None:
+    model = pack.load_pack(pack_folder(whole))
+    assert [voice.name for voice in model.voices()] == ["Ada", "Bruno"]
+    with model.open(model.voices()[0], seed=1) as session:
+        for word in ("Good", "morning."):
+            session.push_word(word)
+        session.end_input()
+        pieces = []
+        while isinstance(step := session.step(), AudioFrame):
+            pieces.append(step.pcm)
+    assert isinstance(step, Finished)
+    pcm = np.concatenate(pieces)
+    assert np.isfinite(pcm).all()
+    assert np.abs(pcm).max() > 0
+    card = (pack_folder(whole) / "CARD.md").read_text(encoding="utf-8")
+    assert "SpeakStream" in card
+    assert "Four steps of training" in card
+
+
+@pytest.mark.slow
+def test_the_exported_voice_is_the_trained_one(whole: Run) -> None:
+    trained = load_file(whole.stage("voice") / "voice.safetensors")
+    kept = pack.load_pack(pack_folder(whole))._machine.model.state_dict()
+    assert set(kept) == set(trained)
+    assert all(torch.allclose(kept[key], trained[key], atol=2e-3) for key in trained)
+
+
+@pytest.mark.slow
+def test_encoded_words_are_those_that_were_spoken(whole: Run) -> None:
+    people = read_encoded(whole).training
+    assert people
+    for utterance in (each for person in people.values() for each in person):
+        assert len(utterance.starts) == len(utterance.words) + 1
+        assert (np.diff(utterance.starts) >= 1).all()
+        assert len(utterance.mel) // COLUMNS == utterance.starts[-1]
+        # Speech is louder than the silence before it.
+        first = utterance.starts[0] * COLUMNS
+        quiet, loud = utterance.mel[: max(1, first - 1)], utterance.mel[first:]
+        assert loud.astype(np.float32).mean() > quiet.astype(np.float32).mean()
+    scale = read_scale(whole)
+    assert scale.lowest < scale.highest
+    assert 3.0 < scale.pace < 7.0
+
+
+@pytest.mark.slow
+def test_one_lesson_is_learnt_by_heart_and_so_are_its_lengths(whole: Run) -> None:
+    torch.manual_seed(1)
+    learner = SpeakStreamLearner(whole.recipe, read_encoded(whole), read_scale(whole), ALONE)
+    for group in learner.optimisers["voice"].param_groups:
+        group["lr"] = 5e-3
+    losses = [learner.learn(Moment(0, 0.0, random.Random(1), ALONE)) for _ in range(120)]
+    assert np.mean([each["levels"] for each in losses[-5:]]) < 0.8 * losses[0]["levels"]
+    assert np.mean([each["end"] for each in losses[-5:]]) < 0.6 * losses[0]["end"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("damage", ["", "[]", '{"name": "x"}'])
+def test_a_pack_without_a_good_configuration_is_refused(
+    whole: Run, tmp_path: Path, damage: str
+) -> None:
+    folder = tmp_path / "pack"
+    shutil.copytree(pack_folder(whole), folder)
+    (folder / "config.json").write_text(damage)
+    with pytest.raises(ModelError, match=r"config\.json"):
+        pack.load_pack(folder)
