@@ -30,10 +30,17 @@ def _voxtream2(settings: SpeechSettings, progress: Progress) -> TtsModel:
     return loading.load(settings, progress)
 
 
+def _speakstream(settings: SpeechSettings, progress: Progress) -> TtsModel:
+    from engine.tts.speakstream import pack
+
+    return pack.load(settings, progress)
+
+
 _LOADERS: Final[dict[str, Callable[[SpeechSettings, Progress], TtsModel]]] = {
     "espeak": _espeak,
     "starter": _starter,
     "voxtream2": _voxtream2,
+    "speakstream": _speakstream,
 }
 
 NAMES: Final = tuple(_LOADERS)
