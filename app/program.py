@@ -5,6 +5,7 @@ The engine is created after the first frame, and the program ends only when the 
 """
 
 import ctypes
+import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from app.bridge import Bridge, Emit, EngineLike
 from app.interrupt import Interrupt
 from app.language.system import speak
 from app.language.words import tr
+from app.look import file_dialogs
 from app.look.icons import application_icon
 from app.look.theme import Theme, load_fonts, mode_named
 from app.presence import installation, remote
@@ -42,6 +44,7 @@ def make_application() -> QApplication:
     """The QApplication with our name, icon, style and font; the existing one, if there is one."""
     if sys.platform == "win32":  # otherwise the taskbar shows Python and its icon
         ctypes.windll.shell32.SetCurrentProcessExplicitAppUserModelID(APP_ID)
+    file_dialogs.prefer_the_systems(os.environ)
     existing = QApplication.instance()
     application = existing if isinstance(existing, QApplication) else QApplication(sys.argv[:1])
     application.setApplicationName("Rubato")

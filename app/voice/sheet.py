@@ -1,7 +1,7 @@
 """A sheet over the window: the quality of a recording, and how to make a voice from it.
 
-Invariant: it moves nothing below it; while it is open the focus stays in it; and it can be closed at
-any time, with Esc too, without keeping anything.
+Invariant: it moves nothing below it; while it is open the focus stays in it; and it can be closed
+at any time, with Esc too, without keeping anything.
 """
 
 from pathlib import Path
@@ -101,14 +101,12 @@ class ClipSheet(QFrame):
         else:
             super().keyPressEvent(event)
 
-    def focusNextPrevChild(self, next: bool) -> bool:  # noqa: A002  Qt's name
+    def focusNextPrevChild(self, next: bool) -> bool:
         """Tab goes round in it, for what lies below it waits."""
         start = self.focusWidget() or self.cancel
-        each = start
-        while True:
-            each = each.nextInFocusChain() if next else each.previousInFocusChain()
-            if each is start or self._is_stop(each):
-                break
+        each = _beside(start, next)
+        while each is not start and not self._is_stop(each):
+            each = _beside(each, next)
         reason = Qt.FocusReason.TabFocusReason if next else Qt.FocusReason.BacktabFocusReason
         each.setFocus(reason)
         return True
@@ -173,6 +171,12 @@ class ClipSheet(QFrame):
     def _on_adopted(self) -> None:
         if self.consent.isHidden():
             self.hide()
+
+
+def _beside(widget: QWidget, after: bool) -> QWidget:
+    """The one after it in the order of Tab, or before it."""
+    beside = widget.nextInFocusChain() if after else widget.previousInFocusChain()
+    return beside or widget
 
 
 def _is_escape(event: QEvent) -> bool:
