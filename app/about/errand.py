@@ -20,10 +20,12 @@ class Errand(QObject):
     """One at a time; starting it again while it runs does nothing.
 
     Signals:
+        told(document): a line of JSON it wrote to standard error meanwhile, parsed.
         ended(document): the JSON that the command printed, parsed; None if it printed no JSON.
     """
 
     ended = Signal(object)
+    told = Signal(object)
 
     def __init__(self, parent: QObject, command: Sequence[str] | None = None) -> None:
         """`command` None: the program that is running."""
@@ -31,7 +33,7 @@ class Errand(QObject):
         self._command = list(command) if command is not None else own_command()
         self._process = QProcess()  # no parent: Qt would destroy it before it could end quietly
         self._process.setProcessChannelMode(QProcess.ProcessChannelMode.SeparateChannels)
-        self._process.setStandardErrorFile(QProcess.nullDevice())
+        self._process.readyReadStandardError.connect(self._on_told)
         self._process.setStandardInputFile(QProcess.nullDevice())
         self._process.finished.connect(self._on_end)
         self._process.errorOccurred.connect(self._on_error)
@@ -50,6 +52,15 @@ class Errand(QObject):
     def end(self) -> None:
         """Stop it; `ended` is not emitted any more."""
         _end(self._process)
+
+    def _on_told(self) -> None:
+        channel = self._process.readChannel()
+        self._process.setReadChannel(QProcess.ProcessChannel.StandardError)
+        while self._process.canReadLine():
+            said = _document(bytes(self._process.readLine().data()))
+            if said is not None:
+                self.told.emit(said)
+        self._process.setReadChannel(channel)
 
     def _on_error(self, error: QProcess.ProcessError) -> None:
         if error is QProcess.ProcessError.FailedToStart:  # for all others `finished` is emitted

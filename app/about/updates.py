@@ -56,10 +56,12 @@ class Updates(QObject):
         self._of_itself = False  # it is a weekly check: nobody waits for its result
         self._errand = Errand(self, command)
         self._errand.ended.connect(self._on_ended)
+        self._errand.told.connect(self._on_told)
         self.stage = Stage.UNKNOWN
         self.words = tr("Nobody is asked before you press this.")
         self.version = ""
         self.changes = ""
+        self.share = 0.0  # of the installation that is under way, 0 to 1
 
     def on_event(self, event: Event) -> None:
         match event:
@@ -93,6 +95,13 @@ class Updates(QObject):
         words = tr("Installing {version}; you can go on talking.", version=self.version)
         self._go(Stage.INSTALLING, words, "update", "--json")
 
+    def cancel(self) -> None:
+        """Stop waiting or installing; what was fetched is kept, and it can be taken later."""
+        if self.stage is Stage.INSTALLING:
+            self._errand.end()
+        if self.stage in (Stage.WAITING, Stage.INSTALLING):
+            self._settle(Stage.OFFERED, tr(_OFFERED, version=self.version))
+
     def end(self) -> None:
         """The program ends: a running check or installation may be interrupted at any point."""
         self._errand.end()
@@ -103,8 +112,14 @@ class Updates(QObject):
             self._errand.start(*command)
 
     def _settle(self, stage: Stage, words: str) -> None:
-        self.stage, self.words = stage, words
+        self.stage, self.words, self.share = stage, words, 0.0
         self.changed.emit()
+
+    def _on_told(self, said: Any) -> None:
+        part = said.get("part") if isinstance(said, dict) else None
+        if self.stage is Stage.INSTALLING and isinstance(part, float):
+            self.share = part
+            self.changed.emit()
 
     def _on_ended(self, document: Any) -> None:
         told: Mapping[str, Any] = document if isinstance(document, dict) else {}

@@ -1,16 +1,22 @@
 """`rubato update`: look for a new version, install it, or go back to the previous one.
 
 Invariant: with --json standard output is one document even after a failure, with the reason in it.
+Progress goes to standard error, as lines of JSON then. While the Rubato that runs is in a turn
+nothing begins and nothing is put in force.
 """
 
 import argparse
 import dataclasses
 import json
+import time
 from collections.abc import Mapping
 from typing import Any
 
 from app.command.terminal import redraw, tell, write
+from app.presence import remote
 from engine.api import EngineError, upkeep
+
+_LOOK_S = 0.5  # how often the Rubato that runs is asked whether its turn is over
 
 
 def add_command(commands: Any) -> None:  # Any: argparse names this type only privately
@@ -45,9 +51,23 @@ def _do(options: argparse.Namespace) -> dict[str, Any]:
     if options.check:
         look = updates.look()
         return {**_document(look), "can_install": look.can_install}
-    look = updates.install(lambda share: None if options.json else redraw(f"{share:4.0%}"))
+    look = updates.install(_tell_share if options.json else _draw_share, _await_quiet)
     told = _document(look)
     return {**told, "state": "installed"} if look.offer is not None else told
+
+
+def _await_quiet() -> None:
+    """Wait until nobody speaks with the Rubato that runs, if one does."""
+    while (state := remote.state()) is not None and state.is_turn:
+        time.sleep(_LOOK_S)
+
+
+def _draw_share(share: float) -> None:
+    redraw(f"{share:4.0%}")
+
+
+def _tell_share(share: float) -> None:
+    tell(json.dumps({"part": round(share, 3)}))
 
 
 def _document(look: "upkeep.Look") -> dict[str, Any]:

@@ -4,10 +4,12 @@ Invariant: one look or installation at a time for one person; what is installed,
 back is the bootstrapper's matter, and each of its steps may be the last.
 """
 
+import json
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -27,7 +29,10 @@ DAYS_BETWEEN_LOOKS = 7
 _DAY_S = 86_400
 _FETCHED_SHARE = 0.5  # of the way: the rest is making the environment and trying it
 
-Run = Callable[[Sequence[str], Mapping[str, str]], "subprocess.CompletedProcess[str]"]
+Show = Callable[[float], None]
+Run = Callable[
+    [Sequence[str], Mapping[str, str], Callable[[str], None]], "subprocess.CompletedProcess[str]"
+]
 
 
 class State(StrEnum):
@@ -87,9 +92,14 @@ class Updates:
         with self._alone(), Client(self._source, self._folder) as client:
             return self._look(client)
 
-    def install(self, show: Callable[[float], None] = lambda share: None) -> Look:
+    def install(
+        self, show: Show = lambda share: None, await_quiet: Callable[[], None] = lambda: None
+    ) -> Look:
         """Take what is offered: fetched, verified, made beside this version, tried, and in force
         from the next start. UpdateError otherwise; this version then stays in force.
+
+        `await_quiet` is called before it is made and before it is put in force, and returns when
+        no reply is being spoken.
         """
         if self._source is None:
             return Look(State.OFF, self._installed)
@@ -101,7 +111,8 @@ class Updates:
         with self._alone(), Client(self._source, self._folder) as client:
             found = self._look(client)
             if found.offer is not None:
-                self._take(client, found.offer, self._installation, show)
+                staged = self._fetched(client, found.offer, self._installation, show)
+                self._take(staged, self._installation, show, await_quiet)
             return found
 
     def roll_back(self) -> None:
@@ -111,7 +122,7 @@ class Updates:
         if self._installation is None:
             raise UpdateError("This copy was not installed beside an earlier one.")
         with self._alone():
-            self._boot(self._installation.bootstrapper, self._installation, "roll-back")
+            self._boot(self._installation, self._installation.bootstrapper, "roll-back")
 
     def _look(self, client: Client) -> Look:
         with explained():
@@ -121,18 +132,31 @@ class Updates:
             return Look(State.CURRENT, self._installed)
         return Look(State.OFFERED, self._installed, offer, self._installation is not None)
 
-    def _take(
-        self,
-        client: Client,
-        offer: Offer,
-        installation: Installation,
-        show: Callable[[float], None],
-    ) -> None:
+    def _fetched(
+        self, client: Client, offer: Offer, installation: Installation, show: Show
+    ) -> Path:
+        """The folder with the verified files of an offer."""
         staged = self._staged(offer)
         kept = installation.payload(self._installed)
         client.fetch(offer, staged, kept, lambda share: show(share * _FETCHED_SHARE))
-        # the new version's own: it knows best how it is installed, and is signed like the rest
-        self._boot(staged / "bootstrapper", installation, "install", "--payload", str(staged))
+        return staged
+
+    def _take(
+        self, staged: Path, installation: Installation, show: Show, await_quiet: Callable[[], None]
+    ) -> None:
+        """Install it by the new version's own bootstrapper, which knows best how and is signed like
+        the rest.
+        """
+        words = ("install", "--json", "--payload", str(staged))
+        making_share = 1 - _FETCHED_SHARE
+
+        def on_line(line: str) -> None:
+            show(_FETCHED_SHARE + making_share * _part(line))
+
+        await_quiet()
+        self._boot(installation, staged / "bootstrapper", *words, "--prepare", on_line=on_line)
+        await_quiet()
+        self._boot(installation, staged / "bootstrapper", *words)
         show(1.0)
         shutil.rmtree(staged, ignore_errors=True)  # the bootstrapper keeps one
 
@@ -144,11 +168,18 @@ class Updates:
                 shutil.rmtree(other, ignore_errors=True)
         return folder / offer.version
 
-    def _boot(self, bootstrapper: Path, installation: Installation, *words: str) -> None:
+    def _boot(
+        self,
+        installation: Installation,
+        bootstrapper: Path,
+        *words: str,
+        on_line: Callable[[str], None] = lambda line: None,
+    ) -> None:
         """Run a bootstrapper for the home that this copy is in."""
         done = self.run(
             [sys.executable, str(bootstrapper), *words],
             {**os.environ, "RUBATO_PROGRAM": str(installation.home)},
+            on_line,
         )
         if done.returncode:
             lines = [line for line in done.stderr.splitlines() if line.strip()]
@@ -179,14 +210,35 @@ def _is_newer(offered: str, installed: str) -> bool:
         raise UpdateError("The update server offers what is no version.") from error
 
 
-def _run(command: Sequence[str], env: Mapping[str, str]) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        command,
-        env=env,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        errors="replace",
-        check=False,
-    )
+def _part(line: str) -> float:
+    """How far a bootstrapper is by a line of its progress, 0 to 1."""
+    try:
+        return min(1.0, max(0.0, float(json.loads(line)["part"])))
+    except (ValueError, KeyError, TypeError):
+        return 0.0
+
+
+def _run(
+    command: Sequence[str], env: Mapping[str, str], on_line: Callable[[str], None]
+) -> "subprocess.CompletedProcess[str]":
+    """The program ends with us, however we end: by the end of its standard input."""
+    pipe = subprocess.PIPE
+    with (
+        tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as told,
+        subprocess.Popen(
+            command,
+            env=env,
+            stdin=pipe,
+            stdout=pipe,
+            stderr=told,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+        ) as process,
+    ):
+        assert process.stdout is not None  # we asked for a pipe
+        for line in process.stdout:
+            on_line(line)
+        status = process.wait()
+        told.seek(0)
+        return subprocess.CompletedProcess(command, status, "", told.read())

@@ -72,6 +72,8 @@ def start(home: Home, words: Sequence[str]) -> int:
 def install(home: Home, given: Path, choice: making.Choice, view: progress.View) -> str:
     """Install the payload in a folder and add it to the menu; return the environment's name."""
     watched = progress.Progress(view)
+    if isinstance(view, progress.Json) and sys.stdin is not None:
+        watched.end_with(sys.stdin.fileno())
     try:
         name = making.install(home, payload.read(given), choice, watched)
     except progress.Cancelled:
@@ -81,6 +83,8 @@ def install(home: Home, given: Path, choice: making.Choice, view: progress.View)
         raise
     finally:
         watched.close_window()
+    if not choice.switch:
+        return name
     try:
         desktop.put(home, name)
     except OSError as error:
@@ -102,10 +106,11 @@ def ordered(home: Home, words: Sequence[str]) -> int:
             Variant(options.variant) if options.variant else None,
             options.wheels.absolute() if options.wheels else None,
             options.window,
+            not options.prepare,
         )
         view = progress.Json() if options.json else progress.Words()
         name = install(home, options.payload or source(home), choice, view)
-        view.show(1.0, f"{name} is in force", "")
+        view.show(1.0, f"{name} is {'ready' if options.prepare else 'in force'}", "")
     elif options.command == "roll-back":
         print(f"{pointer.roll_back(home).current} is in force.")
     elif options.command == "status":
@@ -147,7 +152,12 @@ def _parser() -> argparse.ArgumentParser:
     new.add_argument("--payload", type=Path, help="the folder of another release")
     new.add_argument("--wheels", type=Path, help="a folder with all packages; no network is used")
     new.add_argument("--variant", choices=[each.value for each in Variant], help="else by driver")
-    new.add_argument("--json", action="store_true", help="progress as lines of JSON")
+    new.add_argument(
+        "--json",
+        action="store_true",
+        help="progress as lines of JSON, and cancelled by the end of standard input",
+    )
+    new.add_argument("--prepare", action="store_true", help="make and check it; do not switch yet")
     new.add_argument("--window", action="store_true", help="progress in a small window as well")
     commands.add_parser("roll-back", help="put the version before this one in force again")
     commands.add_parser("status", help="what is in force, as JSON")

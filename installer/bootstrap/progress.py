@@ -52,7 +52,8 @@ class Json:
     """A line of JSON for each change: {"part": 0 to 1, "title": ..., "detail": ...}."""
 
     def show(self, part: float, title: str, detail: str) -> None:
-        print(as_json(part, title, detail), end="", flush=True)
+        with contextlib.suppress(OSError):  # it has gone
+            print(as_json(part, title, detail), end="", flush=True)
 
 
 def as_json(part: float, title: str, detail: str) -> str:
@@ -97,6 +98,16 @@ class Progress:
         self._cancelled = True
         if (running := self._running) is not None:
             running.terminate()
+
+    def end_with(self, file: int) -> None:
+        """Cancel at the end of this file: that of the program that asked for it all, or its own."""
+
+        def read() -> None:
+            while os.read(file, 1024):  # no stream: its lock would be held at our own end
+                pass
+            self.cancel()
+
+        threading.Thread(target=read, daemon=True).start()
 
     def open_window(self, command: list[str], env: dict[str, str]) -> None:
         """Start a program that shows what it reads, and cancel when it says so. If it cannot be

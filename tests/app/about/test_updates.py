@@ -82,6 +82,52 @@ def test_an_update_is_taken_between_replies(qtbot, make: Make):
     assert "from the next start" in updates.words
 
 
+# Installs until it is ended: tells a share, and notes its end in the file named by $GONE.
+ENDLESS = """
+import os, signal, sys, time
+if "--check" in sys.argv:
+    print('{"state": "offered", "version": "0.2.0", "can_install": true}')
+    sys.exit()
+signal.signal(signal.SIGTERM, lambda *_: (open(os.environ["GONE"], "w").close(), sys.exit()))
+print('no JSON', file=sys.stderr)
+print('{"part": 0.25}', file=sys.stderr, flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGTERM to note there")
+def test_progress_is_shown_and_cancel_ends_it(
+    qtbot, qapp, window, theme, tmp_path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("GONE", str(tmp_path / "gone"))
+    updates = Updates(Settings(), print, qapp, [sys.executable, "-c", ENDLESS])
+    card = UpdateCard(updates, lambda *_: None, theme, window, is_weekly=False)
+    assert card.cancel.isHidden()
+    assert card.bar.isHidden()
+    updates.look()
+    reach(qtbot, updates, Stage.OFFERED)
+    card.act.click()
+    qtbot.waitUntil(lambda: updates.share == 0.25, timeout=20_000)
+    assert not card.cancel.isHidden()
+    assert card.bar.value() == 250
+    card.cancel.click()
+    assert (tmp_path / "gone").exists()
+    assert (updates.stage, updates.share) == (Stage.OFFERED, 0.0)
+    assert card.act.isEnabled()
+    assert card.cancel.isHidden()
+
+
+def test_who_cancels_while_it_waits_for_a_reply_is_not_updated(qtbot, make: Make):
+    updates = make(OFFERED)
+    updates.look()
+    reach(qtbot, updates, Stage.OFFERED)
+    updates.on_event(PhaseChanged(1, Phase.SPEAKING))
+    updates.take()
+    updates.cancel()
+    updates.on_event(PhaseChanged(1, Phase.IDLE))
+    assert updates.stage is Stage.OFFERED
+
+
 def test_what_failed_can_be_tried_again(qtbot, make: Make):
     updates = make(OFFERED, FAILED)
     updates.look()

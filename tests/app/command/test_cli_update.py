@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from app.__main__ import main
+from app.command import update
+from app.presence import remote
 from engine import upkeep
 from engine.errors import UpdateError
 from engine.updates import Look, Offer, State, Updates
@@ -28,7 +30,9 @@ class FakeUpdates(Updates):
     def look(self) -> Look:
         return self._told("look")
 
-    def install(self, show=lambda share: None) -> Look:
+    def install(self, show=lambda share: None, await_quiet=lambda: None) -> Look:
+        show(0.25)
+        await_quiet()
         return self._told("install")
 
     def roll_back(self) -> None:
@@ -81,6 +85,28 @@ def test_json_says_the_same(
     answer(look)
     assert main(["update", *words, "--json"]) == 0
     assert document.items() <= json.loads(capsys.readouterr().out).items()
+
+
+def test_progress_is_lines_of_json_beside_the_document(answer, capsys: pytest.CaptureFixture[str]):
+    answer(OFFERED)
+    assert main(["update", "--json"]) == 0
+    assert capsys.readouterr().err == '{"part": 0.25}\n'
+
+
+def test_an_update_waits_while_a_reply_is_spoken(answer, monkeypatch: pytest.MonkeyPatch):
+    fake = answer(OFFERED)
+    states = [remote.State.SPEAKING, remote.State.LISTENING, remote.State.IDLE]
+    waited: list[int] = []
+
+    def state() -> remote.State:
+        waited.append(len(fake.calls))
+        return states[len(waited) - 1]
+
+    monkeypatch.setattr(remote, "state", state)
+    monkeypatch.setattr(update, "_LOOK_S", 0.0)
+    assert main(["update"]) == 0
+    assert waited == [0, 0, 0]
+    assert fake.calls == ["install"]
 
 
 def test_a_refusal_is_told_either_way(answer, capsys: pytest.CaptureFixture[str]):

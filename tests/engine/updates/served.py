@@ -28,7 +28,7 @@ OLD = "env-0.1.0-cpu"
 # The bootstrapper of the tests: environments are made of nothing, and $BREAK fills the disk.
 MAIN = """
 import os, shutil, sys
-from installer.bootstrap import desktop, making
+from installer.bootstrap import desktop, making, uv
 from installer.bootstrap.__main__ import main
 from installer.bootstrap.variant import Variant
 
@@ -39,6 +39,10 @@ def make(maker, *, window):
     maker.python.parent.mkdir(parents=True)
     maker.python.touch()
     shutil.copytree(maker.payload.folder / "bootstrapper", env / "bootstrapper")
+    if os.environ.get("STALL"):
+        open(os.environ["STALL"], "w").close()
+        uv.follow(["sleep", "600"], os.environ, maker.progress.detail, maker.progress.watch)
+        maker.progress.check()
     maker.home.mark_whole(maker.name)
 
 making._make = make

@@ -199,7 +199,7 @@ def show(share):
 
 source = Source(sys.stdin.buffer.read(), address)
 updates = Updates(Path(folder), source, Installation(Path(home), name), "0.1.0")
-updates.run = gone
+updates.run = gone  # SIGKILL where the bootstrapper would be started
 updates.install(show)
 """
 

@@ -1,6 +1,9 @@
 """Updates: what is offered is told, taken beside this version, and rolled back by the pointer."""
 
 import os
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +13,8 @@ import pytest
 from engine.errors import UpdateError
 from engine.updates import State, Updates
 from engine.updates.source import Source
+from installer.bootstrap import pointer
+from installer.bootstrap.places import opened
 from installer.signing.repository import Repository
 from tests.engine.updates.served import (
     OLD,
@@ -24,6 +29,15 @@ from tests.engine.updates.served import (
 )
 
 NEW = "env-0.2.0-cpu"
+ASKS = """
+import sys
+from pathlib import Path
+from engine.updates import Updates
+from engine.updates.source import Installation, Source
+home, folder, address = sys.argv[1:]
+source = Source(sys.stdin.buffer.read(), address)
+Updates(Path(folder), source, Installation(Path(home), "env-0.1.0-cpu"), "0.1.0").install()
+"""
 
 
 @pytest.fixture
@@ -81,6 +95,40 @@ def test_an_update_is_made_beside_this_version_and_in_force_from_the_next_start(
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
     assert not list((copy.folder / "fetched").iterdir())
+
+
+def test_it_is_made_and_put_in_force_only_while_it_is_quiet(copy: Copy):
+    seen: list[tuple[list[str], str]] = []
+    copy.updates.install(
+        await_quiet=lambda: seen.append((copy.home.environments(), pointer.read(copy.home).current))
+    )
+    assert seen == [([OLD], OLD), ([OLD, NEW], OLD)]
+    assert copy.starts_with == NEW
+
+
+def test_the_installation_ends_with_who_asked_for_it(copy: Copy, monkeypatch: pytest.MonkeyPatch):
+    """Killed while the new version is tried: the bootstrapper sees the end of its input."""
+    monkeypatch.setenv("STALL", str(copy.folder / "stalled"))
+    asks = subprocess.Popen(
+        [sys.executable, "-c", ASKS, str(copy.home.folder), str(copy.folder), copy.source.address],
+        stdin=subprocess.PIPE,
+        cwd=Path(__file__).parents[3],
+    )
+    assert asks.stdin is not None
+    asks.stdin.write(copy.source.root)
+    asks.stdin.close()
+    stalled = copy.folder / "stalled"
+    while not stalled.exists():
+        assert asks.poll() is None
+        time.sleep(0.05)
+    asks.kill()
+    asks.wait()
+    with opened(copy.home):  # waits for the bootstrapper to end
+        assert copy.home.environments() == [OLD]
+    assert copy.starts_with == OLD
+    monkeypatch.delenv("STALL")
+    copy.updates.install()
+    assert copy.starts_with == NEW
 
 
 def test_what_did_not_change_is_not_fetched_again(copy: Copy, server: Server):
