@@ -14,6 +14,7 @@ from engine.doctor import parts
 from engine.doctor.finding import Finding, State
 from engine.errors import DeviceError
 from engine.settings import Settings, change
+from engine.systems import SYSTEMS
 from engine.tts.voxtream.files import place
 from tests.engine.tts.voxtream.small_pack import write_pack
 from tests.fakes import FORMANT
@@ -213,8 +214,10 @@ def test_the_built_in_synthesisers_are_well(
 ) -> None:
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
     write_pack(place.own_folder())
-    own, formant = parts.synthesiser(Settings())
+    own, *made_here, formant = parts.synthesiser(Settings())
     assert (own.state, formant.state) == (State.OK, State.OK)
+    assert [found.state for found in made_here] == [State.OK] * len(SYSTEMS)
+    assert all("python -m engine.training" in found.text for found in made_here)
     assert "small-starter with the voices Ada, Bruno" in own.text
 
 
