@@ -39,12 +39,12 @@ def _tensors(stream: IO[bytes]) -> list[tuple[str, bytes]]:
     if length > _LARGEST_HEADER:
         raise ValueError("its header is too long")
     header = json.loads(stream.read(length))
-    found = []
+    tensors = []
     for name in sorted(set(header) - {"__metadata__"}):
         start, end = header[name]["data_offsets"]
         stream.seek(8 + length + start)
         content = stream.read(end - start)
         if len(content) != end - start:
             raise ValueError("it is cut off")
-        found.append((name, content))
-    return found
+        tensors.append((name, content))
+    return tensors

@@ -21,9 +21,9 @@ def guide(conditional: Tensor, unconditional: Tensor, weight: Tensor | float) ->
 
 def draw_nucleus(probabilities: Tensor, mass: float, noise: Tensor) -> Tensor:
     """Draw one of [B, N] among the likeliest whose mass before them is at most `mass`. [B, 1]."""
-    ordered, ranks = probabilities.sort(dim=-1, descending=True)
-    before = ordered.cumsum(-1) - ordered
-    nucleus = torch.where(before > mass, torch.zeros_like(ordered), ordered)
+    masses, ranks = probabilities.sort(dim=-1, descending=True)
+    before = masses.cumsum(-1) - masses
+    nucleus = torch.where(before > mass, torch.zeros_like(masses), masses)
     nucleus = nucleus / nucleus.sum(-1, keepdim=True)
     return ranks.gather(-1, (nucleus / noise).argmax(-1, keepdim=True))
 

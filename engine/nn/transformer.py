@@ -137,9 +137,9 @@ class Attention(nn.Module):
         config = self.config
         batch, length, _ = x.shape
         qkv = self.qkv(x).view(batch, length, -1, config.head_width).transpose(1, 2)
-        turned = config.heads + config.kv_heads
-        rotated = rotate(qkv[:, :turned], rotation)  # [B, H + G, T, E]
-        return Heads(rotated[:, : config.heads], rotated[:, config.heads :], qkv[:, turned:])
+        rotated_heads = config.heads + config.kv_heads
+        rotated = rotate(qkv[:, :rotated_heads], rotation)  # [B, H + G, T, E]
+        return Heads(rotated[:, : config.heads], rotated[:, config.heads :], qkv[:, rotated_heads:])
 
     def attend(self, queries: Tensor, stored: Stored, mask: Tensor | None) -> Tensor:
         config = self.config
@@ -249,11 +249,11 @@ def rotate(x: Tensor, rotation: Rotation) -> Tensor:
     """Turn pairs (x[2i], x[2i+1]) of [..., T, E] by their position's angles, in fp32."""
     pairs = x.float().view(*x.shape[:-1], -1, 2)  # [..., T, E / 2, 2]
     even, odd = pairs[..., 0], pairs[..., 1]
-    turned = torch.stack(
+    rotated_pairs = torch.stack(
         (even * rotation.cos - odd * rotation.sin, odd * rotation.cos + even * rotation.sin),
         dim=-1,
     )
-    return turned.flatten(-2).type_as(x)
+    return rotated_pairs.flatten(-2).type_as(x)
 
 
 def group_mask(mask: Tensor, config: TransformerConfig) -> Tensor:

@@ -67,15 +67,15 @@ def export_pack(run: Run) -> None:
     _write_networks(run, folder)
     _write_tables(run, folder)
     if run.recipe.begin_with and not run.recipe.export.speakers:
-        named = fine_tuning.named_voices(run, folder)
+        names = fine_tuning.named_voices(run, folder)
     else:
-        named = _name_voices(run, folder)
+        names = _name_voices(run, folder)
     _tune(run, folder)
-    finish(run, inputs, named)
+    finish(run, inputs, names)
 
 
-def finish(run: Run, inputs: dict[str, str], named: Sequence[str]) -> None:
-    """Write the card of a pack that is whole. ModelError when it is too large to ship."""
+def finish(run: Run, inputs: dict[str, str], names: Sequence[str]) -> None:
+    """Write the card of a complete pack. ModelError when it is too large to ship."""
     folder = pack_folder(run)
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     if size > LARGEST_BYTES:
@@ -84,7 +84,7 @@ def finish(run: Run, inputs: dict[str, str], named: Sequence[str]) -> None:
             hint="Make the recipe's networks smaller, or set export.half.",
         )
     write_card(run, folder, {})
-    run.finish("export", inputs, megabytes=round(size / 1e6, 2), voices=list(named))
+    run.finish("export", inputs, megabytes=round(size / 1e6, 2), voices=list(names))
 
 
 def install(run: Run, place: Path) -> None:
@@ -211,20 +211,20 @@ def _name_voices(run: Run, folder: Path) -> list[str]:
     codec = load_small(folder / pack.CODEC_FILE, torch.device("cpu"))
     encoder = load_small_speaker(folder / pack.SPEAKER_FILE)
     name = run.recipe.export.name
-    named: list[Voice] = []
+    chosen_voices: list[Voice] = []
     for number, clip in _candidates(run):
-        if len(named) == len(run.recipe.export.voices):
+        if len(chosen_voices) == len(run.recipe.export.voices):
             break
         try:
             voice = voices.encode(clip.pcm, clip.sample_rate, codec, encoder, name)
         except UnreadableClip:
             continue
-        called = run.recipe.export.voices[len(named)]
+        voice_name = run.recipe.export.voices[len(chosen_voices)]
         about = {**voice.metadata, "speaker": str(number)}
-        named.append(replace(voice, name=called, metadata=about))
-        voice_files.save(named[-1], folder / pack.VOICES_FOLDER)
+        chosen_voices.append(replace(voice, name=voice_name, metadata=about))
+        voice_files.save(chosen_voices[-1], folder / pack.VOICES_FOLDER)
     pack.load_pack(folder, FULL, Target(torch.device("cpu"), torch.float32, threads=1))
-    return [voice.name for voice in named]
+    return [voice.name for voice in chosen_voices]
 
 
 def _candidates(run: Run) -> list[tuple[int, Clip]]:

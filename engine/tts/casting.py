@@ -28,8 +28,8 @@ def voice_names(model: TtsModel, *, kept_in: Path | None = None) -> tuple[str, .
     """
     own = [voice.name for voice in model.voices()]
     saved_voices = _saved_voices(kept_in)
-    ready = [saved.name for saved in saved_voices if _is_made_for(model, saved)]
-    again = [saved.name for saved in saved_voices if _can_remake(model, saved)]
+    ready = [file.name for file in saved_voices if _is_made_for(model, file)]
+    again = [file.name for file in saved_voices if _can_remake(model, file)]
     return tuple(dict.fromkeys((*own, *ready, *again)))
 
 
@@ -46,9 +46,9 @@ def choose(model: TtsModel, name: str, *, kept_in: Path | None = None) -> Voice:
     for voice in model.voices():
         if _same(voice.name, name):
             return voice
-    called = [saved for saved in _saved_voices(kept_in) if _same(saved.name, name)]
-    if called:
-        return _served(model, called)
+    files = [file for file in _saved_voices(kept_in) if _same(file.name, name)]
+    if files:
+        return _served(model, files)
     path = Path(name)
     if path.suffix or path.exists():
         return _from_file(model, path)
@@ -98,35 +98,35 @@ def remake(model: TtsModel, name: str, *, kept_in: Path | None = None) -> Voice:
     InvalidInput when there is no such voice or its recording was not kept, ModelError when the
     model cannot clone or the voice cannot be kept.
     """
-    called = [saved for saved in voices.saved_voices(_folder(kept_in)) if _same(saved.name, name)]
-    for saved in called:
-        if saved.has_clip:
-            return _make(model, voices.load_clip(saved.path), saved.name, saved.path.parent)
-    if called:
+    files = [file for file in voices.saved_voices(_folder(kept_in)) if _same(file.name, name)]
+    for file in files:
+        if file.has_clip:
+            return _make(model, voices.load_clip(file.path), file.name, file.path.parent)
+    if files:
         raise InvalidInput(
             f"The recording of {name!r} was not kept.", hint="Add the recording again."
         )
     raise InvalidInput(f"There is no voice called {name!r} that you made.")
 
 
-def _served(model: TtsModel, called: Sequence[voices.SavedVoice]) -> Voice:
+def _served(model: TtsModel, files: Sequence[voices.SavedVoice]) -> Voice:
     """The one of these, all of one name, that was made for the model or can be."""
-    for saved in called:
-        if _is_made_for(model, saved):
-            voice = voices.load(saved.path)
-            return _remake(model, saved, voice) if _is_outdated(model, saved, voice) else voice
-    for saved in called:
-        if _can_remake(model, saved):
-            return _make(model, voices.load_clip(saved.path), saved.name, saved.path.parent)
-    raise _foreign(model, called[0].name, called[0].model)
+    for file in files:
+        if _is_made_for(model, file):
+            voice = voices.load(file.path)
+            return _remake(model, file, voice) if _is_outdated(model, file, voice) else voice
+    for file in files:
+        if _can_remake(model, file):
+            return _make(model, voices.load_clip(file.path), file.name, file.path.parent)
+    raise _foreign(model, files[0].name, files[0].model)
 
 
-def _remake(model: TtsModel, saved: voices.SavedVoice, old: Voice) -> Voice:
+def _remake(model: TtsModel, file: voices.SavedVoice, old: Voice) -> Voice:
     """The voice as the model makes it now; where that fails, the old one, which spoke until now."""
     try:
-        return _make(model, voices.load_clip(saved.path), saved.name, saved.path.parent)
+        return _make(model, voices.load_clip(file.path), file.name, file.path.parent)
     except EngineError as error:
-        log.warning("a voice stays as it was made name=%s reason=%s", saved.name, error.message)
+        log.warning("a voice stays as it was made name=%s reason=%s", file.name, error.message)
         return old
 
 
@@ -153,18 +153,18 @@ def _foreign(model: TtsModel, name: str, made_for: str) -> InvalidInput:
     )
 
 
-def _is_made_for(model: TtsModel, saved: voices.SavedVoice) -> bool:
-    return saved.model == model.info.voice_model
+def _is_made_for(model: TtsModel, file: voices.SavedVoice) -> bool:
+    return file.model == model.info.voice_model
 
 
-def _is_outdated(model: TtsModel, saved: voices.SavedVoice, voice: Voice) -> bool:
+def _is_outdated(model: TtsModel, file: voices.SavedVoice, voice: Voice) -> bool:
     """Whether the model makes voices otherwise by now, and can make this one."""
-    can_make = model.info.can_clone and saved.has_clip
+    can_make = model.info.can_clone and file.has_clip
     return can_make and voice.metadata.get("making", "") != model.info.making
 
 
-def _can_remake(model: TtsModel, saved: voices.SavedVoice) -> bool:
-    return model.info.can_clone and saved.has_clip and not _is_made_for(model, saved)
+def _can_remake(model: TtsModel, file: voices.SavedVoice) -> bool:
+    return model.info.can_clone and file.has_clip and not _is_made_for(model, file)
 
 
 def _saved_voices(folder: Path | None) -> tuple[voices.SavedVoice, ...]:

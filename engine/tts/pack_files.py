@@ -39,9 +39,9 @@ def named_voices(folder: Path, made_for: str) -> tuple[Voice, ...]:
     damaged or none is there.
     """
     try:
-        named = [voices.load(file) for file in sorted(folder.glob("*" + voices.SUFFIX))]
+        pack_voices = [voices.load(file) for file in sorted(folder.glob("*" + voices.SUFFIX))]
     except InvalidInput as error:
         raise ModelError(error.message, hint=AGAIN) from error
-    if not named:
+    if not pack_voices:
         raise ModelError(f"The voice pack {folder.parent} holds no voice.", hint=AGAIN)
-    return tuple(replace(voice, model=made_for) for voice in named)
+    return tuple(replace(voice, model=made_for) for voice in pack_voices)

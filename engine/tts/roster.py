@@ -57,21 +57,21 @@ def of_settings(settings: SpeechSettings) -> Roster:
 
 
 def _made_here(system: systems.System) -> Roster:
-    named = voices.saved_voices(packs.made_folder(system) / packs.VOICES_FOLDER)
-    return Roster(system.name, tuple(saved.name for saved in named), can_clone=False)
+    files = voices.saved_voices(packs.made_folder(system) / packs.VOICES_FOLDER)
+    return Roster(system.name, tuple(file.name for file in files), can_clone=False)
 
 
 def _of_pack(folder: Path) -> Roster:
-    named = voices.saved_voices(folder / VOICES_FOLDER)
+    files = voices.saved_voices(folder / VOICES_FOLDER)
     try:
         with (folder / CONFIG_FILE).open("rb") as file:
             name = json.loads(file.read(_LARGEST_CONFIG))["name"]
         edition = edition_of(folder)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ModelError(f"The voice pack {folder} is not whole: {error}.", hint=AGAIN) from error
-    if not named:
+    if not files:
         raise ModelError(f"The voice pack {folder} holds no voice.", hint=AGAIN)
-    return Roster(f"{name} {edition}", tuple(saved.name for saved in named), can_clone=True)
+    return Roster(f"{name} {edition}", tuple(file.name for file in files), can_clone=True)
 
 
 def _fetched() -> Roster:

@@ -45,9 +45,9 @@ class Shelf:
         """The synthesiser's own voices, then the person's by name."""
         notes = voice_notes.read(self._folder)
         own = [VoiceEntry(name, own=True, made_for=(roster.voice_model,)) for name in roster.own]
-        made = [_card(files, roster) for files in self._by_name().values()]
-        taken = {name.casefold() for name in roster.own}
-        cards = (*own, *(card for card in made if card.name.casefold() not in taken))
+        personal = [_card(files, roster) for files in self._by_name().values()]
+        own_names = {name.casefold() for name in roster.own}
+        cards = (*own, *(card for card in personal if card.name.casefold() not in own_names))
         return tuple(_noted(card, note_of(notes, card.name)) for card in cards)
 
     def removed(self) -> tuple[str, ...]:
@@ -57,12 +57,12 @@ class Shelf:
             with suppress(OSError):
                 if path.stat().st_mtime < oldest:
                     path.unlink()
-        return tuple(dict.fromkeys(saved.name for saved in voices.saved_voices(self._bin)))
+        return tuple(dict.fromkeys(file.name for file in voices.saved_voices(self._bin)))
 
     def find(self, name: str, roster: Roster) -> str:
         """The name as it is written. InvalidInput when there is no such voice."""
-        if found := [own for own in roster.own if _same(own, name)]:
-            return found[0]
+        if own_names := [own for own in roster.own if _same(own, name)]:
+            return own_names[0]
         return self._found(name, roster)[0].name
 
     def pace(self, name: str) -> float | None:
@@ -94,20 +94,20 @@ class Shelf:
         notes = voice_notes.read(self._folder)
         if note_of(notes, name) != note_of(notes, new):
             voice_notes.write(self._folder, {**notes, new.casefold(): note_of(notes, name)})
-        for saved in files:
-            self._rewritten(saved, self._folder / voices.file_name(new, saved.model), new)
-        for saved in files:  # only now: what breaks off in between loses nothing
-            if saved.path != self._folder / voices.file_name(new, saved.model):
-                _delete(saved.path)
+        for file in files:
+            self._rewritten(file, self._folder / voices.file_name(new, file.model), new)
+        for file in files:  # only now: what breaks off in between loses nothing
+            if file.path != self._folder / voices.file_name(new, file.model):
+                _delete(file.path)
         return new
 
     def remove(self, name: str, roster: Roster) -> str:
         """Put a voice where it can be brought back from; returns its name as it was written."""
         files = self._found(name, roster)
         _moved(files, self._bin)
-        for saved in files:
+        for file in files:
             with suppress(OSError):
-                os.utime(self._bin / saved.path.name, (self._now(), self._now()))
+                os.utime(self._bin / file.path.name, (self._now(), self._now()))
         return files[0].name
 
     def restore(self, name: str, roster: Roster) -> str:
@@ -120,8 +120,8 @@ class Shelf:
     def discard(self, name: str) -> str:
         """Delete what was removed for good."""
         files = self._in_bin(name)
-        for saved in files:
-            _delete(saved.path)
+        for file in files:
+            _delete(file.path)
         if not self._called(name):
             voice_notes.change(self._folder, name, pace=None, used="")
         return files[0].name
@@ -131,7 +131,7 @@ class Shelf:
     def export(self, name: str, path: Path, roster: Roster) -> Path:
         """Write a voice with its recording and its pace to one file; returns which."""
         files = self._found(name, roster)
-        best = max(files, key=lambda saved: (saved.has_clip, saved.model == roster.voice_model))
+        best = max(files, key=lambda file: (file.has_clip, file.model == roster.voice_model))
         if path.suffix != ".safetensors":
             path = path.with_name(path.name + voices.SUFFIX)
         self._rewritten(best, path, best.name, pace=self.pace(name))
@@ -146,11 +146,11 @@ class Shelf:
         name = name.strip() or voice.name
         voices.check_name(name)
         self.check_free(name, roster)
-        told = voices.header(path)
-        clip = voices.load_clip(path) if told.has_clip else None
+        header = voices.header(path)
+        clip = voices.load_clip(path) if header.has_clip else None
         voices.save(replace(voice, name=name), self._folder, clip)
-        if told.pace is not None and SLOWEST <= told.pace <= FASTEST:
-            self.set_pace(name, told.pace)
+        if header.pace is not None and SLOWEST <= header.pace <= FASTEST:
+            self.set_pace(name, header.pace)
         return name
 
     def check_free(self, name: str, roster: Roster) -> None:
@@ -163,16 +163,16 @@ class Shelf:
     # ------------------------------------------------------------------------- inside
 
     def _rewritten(
-        self, saved: SavedVoice, path: Path, name: str, *, pace: float | None = None
+        self, file: SavedVoice, path: Path, name: str, *, pace: float | None = None
     ) -> None:
-        clip = voices.load_clip(saved.path) if saved.has_clip else None
-        voices.save_as(replace(voices.load(saved.path), name=name), path, clip, pace=pace)
+        clip = voices.load_clip(file.path) if file.has_clip else None
+        voices.save_as(replace(voices.load(file.path), name=name), path, clip, pace=pace)
 
     def _by_name(self) -> dict[str, list[SavedVoice]]:
-        found: dict[str, list[SavedVoice]] = {}
-        for saved in voices.saved_voices(self._folder):
-            found.setdefault(saved.name.casefold(), []).append(saved)
-        return found
+        groups: dict[str, list[SavedVoice]] = {}
+        for file in voices.saved_voices(self._folder):
+            groups.setdefault(file.name.casefold(), []).append(file)
+        return groups
 
     def _called(self, name: str) -> list[SavedVoice]:
         return self._by_name().get(name.casefold(), [])
@@ -204,12 +204,12 @@ class Shelf:
 
 def _card(files: Sequence[SavedVoice], roster: Roster) -> VoiceEntry:
     """One voice of the person's."""
-    fits = [saved for saved in files if saved.model == roster.voice_model]
-    clips = [saved for saved in files if saved.has_clip]
+    fits = [file for file in files if file.model == roster.voice_model]
+    clips = [file for file in files if file.has_clip]
     clip_s, snr = _facts(clips[0]) if clips else (None, None)
     again = roster.can_clone and bool(clips)
     usable = bool(fits) or again
-    made_for = tuple(saved.model for saved in files)
+    made_for = tuple(file.model for file in files)
     why_not = "" if usable else _why_not(made_for, roster, has_clip=bool(clips))
     return VoiceEntry(
         files[0].name,
@@ -229,12 +229,12 @@ def _why_not(made_for: tuple[str, ...], roster: Roster, *, has_clip: bool) -> st
     return f"{said}, and its recording was not kept. Add the recording again."
 
 
-def _facts(saved: SavedVoice) -> tuple[float | None, float | None]:
+def _facts(file: SavedVoice) -> tuple[float | None, float | None]:
     """Length and SNR of the recording; measured where the file is older than that note."""
-    if saved.clip_s is not None and saved.snr_db is not None:
-        return saved.clip_s, saved.snr_db
+    if file.clip_s is not None and file.snr_db is not None:
+        return file.clip_s, file.snr_db
     try:
-        clip = voices.load_clip(saved.path)
+        clip = voices.load_clip(file.path)
     except EngineError:
         return None, None
     return clip.seconds, snr_db(clip)
@@ -247,8 +247,8 @@ def _noted(card: VoiceEntry, note: voice_notes.Note) -> VoiceEntry:
 def _moved(files: Sequence[SavedVoice], into: Path) -> None:
     try:
         into.mkdir(parents=True, exist_ok=True)
-        for saved in files:
-            saved.path.replace(into / saved.path.name)
+        for file in files:
+            file.path.replace(into / file.path.name)
     except OSError as error:
         raise _refused(files[0].path, error) from error
 

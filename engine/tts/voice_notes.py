@@ -42,8 +42,8 @@ def read(within: Path) -> dict[str, Note]:
     path = within / FILE
     try:
         with path.open("rb") as file:
-            found = json.loads(file.read(_LARGEST_BYTES))["voices"]
-        return {str(name): _note(entry) for name, entry in found.items()}
+            entries = json.loads(file.read(_LARGEST_BYTES))["voices"]
+        return {str(name): _note(entry) for name, entry in entries.items()}
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -54,8 +54,8 @@ def read(within: Path) -> dict[str, Note]:
 
 def write(within: Path, notes: dict[str, Note]) -> None:
     """ModelError when the disk refuses."""
-    kept = {name: asdict(note) for name, note in sorted(notes.items()) if note != Note()}
-    content = json.dumps({"voices": kept}, indent=1)
+    entries = {name: asdict(note) for name, note in sorted(notes.items()) if note != Note()}
+    content = json.dumps({"voices": entries}, indent=1)
     try:
         within.mkdir(parents=True, exist_ok=True)
         _write(within / FILE, content)
@@ -77,9 +77,9 @@ def change(within: Path, name: str, **values: Any) -> None:
 
 def _note(entry: Any) -> Note:
     """What makes sense of an entry."""
-    pace, used = entry.get("pace"), entry.get("used")
+    pace, date = entry.get("pace"), entry.get("used")
     sane = isinstance(pace, int | float) and SLOWEST <= pace <= FASTEST
-    day = used if isinstance(used, str) and _DAY.fullmatch(used) else ""
+    day = date if isinstance(date, str) and _DAY.fullmatch(date) else ""
     return Note(float(pace) if sane else None, day)
 
 

@@ -144,7 +144,7 @@ def saved_voices(within: Path) -> tuple[SavedVoice, ...]:
             headers.append(header(path))
         except InvalidInput as error:
             log.warning("left out a voice file path=%s reason=%s", path, error.message)
-    return tuple(sorted(headers, key=lambda saved: (saved.name.casefold(), saved.model)))
+    return tuple(sorted(headers, key=lambda file: (file.name.casefold(), file.model)))
 
 
 def _is_name(text: str) -> bool:

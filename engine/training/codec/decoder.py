@@ -127,8 +127,8 @@ class DecoderLearner:
             losses = {}
             if isinstance(model.decoder, SourceDecoder):
                 shape = model.decoder.shape(wide)
-                missed = (shape.pitch - track.log_hz).abs() * track.weight
-                losses["pitch"] = recipe.pitch * missed.mean()
+                error = (shape.pitch - track.log_hz).abs() * track.weight
+                losses["pitch"] = recipe.pitch * error.mean()
                 output = model.decoder.samples(shape, track.log_hz)[:, 0].float()
             else:
                 output = model.decoder(wide)[:, 0].float()

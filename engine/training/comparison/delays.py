@@ -103,21 +103,21 @@ def _run(model: TtsModel, voice: Voice, text: str, rate: float | None) -> tuple[
     most = LONGEST * syllables_of(text) / (rate or OWN_RATE) + SLACK_SECONDS
     frames: list[Frame] = []
     pieces: list[Pcm] = []
-    words, pushed = text.split(), 0
+    words, words_in = text.split(), 0
     with model.open(voice, seed=SEED) as session:
         session.rate = rate
         since = time.process_time()
         while not isinstance(step := session.step(), Finished):
             if isinstance(step, AudioFrame):
                 now = time.process_time()
-                frames.append(Frame(pushed, now - since, len(step.pcm) / model.info.sample_rate))
+                frames.append(Frame(words_in, now - since, len(step.pcm) / model.info.sample_rate))
                 pieces.append(step.pcm)
                 since = now
                 if sum(frame.seconds for frame in frames) > most:
                     raise ModelError(f"{model.info.name} finds no end: '{text}'.")
-            elif pushed < len(words):
-                session.push_word(words[pushed])
-                pushed += 1
+            elif words_in < len(words):
+                session.push_word(words[words_in])
+                words_in += 1
             else:
                 session.end_input()
     return frames, np.concatenate(pieces)

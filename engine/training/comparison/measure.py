@@ -120,8 +120,8 @@ def measure_memory(talker: SessionTalker, texts: Sequence[str]) -> dict[str, Any
     with talker.open() as (model, voice):
         for text in texts:
             say(model, voice, text, (OWN_RATE,))
-        used = psutil.Process().memory_info().rss / _MEGABYTE
-    return {"megabytes": used, "torch_megabytes": torch_alone() / _MEGABYTE}
+        megabytes = psutil.Process().memory_info().rss / _MEGABYTE
+    return {"megabytes": megabytes, "torch_megabytes": torch_alone() / _MEGABYTE}
 
 
 def _read_trace(row: dict[str, Any]) -> Trace:

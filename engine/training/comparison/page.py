@@ -60,9 +60,9 @@ def write_page(folder: Path, systems: Mapping[System, Figures], about: str) -> P
 
 def rows() -> list[Row]:
     """All figures, in the order of the table."""
-    heard = [goal for goal in goals(Results()) if not goal.name.startswith(_LEFT_OUT)]
+    speech_goals = [goal for goal in goals(Results()) if not goal.name.startswith(_LEFT_OUT)]
     return [
-        *(Row(goal.name, _part(goal.name), _shown(goal)) for goal in heard),
+        *(Row(goal.name, _part(goal.name), _shown(goal)) for goal in speech_goals),
         Row(
             "words before the first sound", "delays", lambda f: _of(f, words_before_sound, "{:.0f}")
         ),

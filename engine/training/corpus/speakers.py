@@ -126,15 +126,15 @@ def _random_speaker(draw: random.Random, english: Sequence[str], names: Sequence
     blended = draw.random() < _BLENDED
     second = draw.choice([name for name in names if name != first])
     share = draw.uniform(0.4, 0.8)
-    moved = not blended or draw.random() < _MOVED
+    is_changed = not blended or draw.random() < _MOVED
     octaves = draw.uniform(0.04, TEACHER.highest_warp) * draw.choice((-1, 1))
     tilt = draw.uniform(-3.0, 3.0)
     return Speaker(
         number=0,
         base=TEACHER,
-        warp=2**octaves if moved else 1.0,
+        warp=2**octaves if is_changed else 1.0,
         pitch_hz=0.0,
-        tilt_db=tilt if moved else 0.0,
+        tilt_db=tilt if is_changed else 0.0,
         held_out=False,
         blend=((first, share), (second, 1 - share)) if blended else ((first, 1.0),),
     )

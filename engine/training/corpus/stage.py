@@ -18,7 +18,7 @@ from engine.text.phonemes import Espeak
 from engine.training.corpus import prose, recordings
 from engine.training.corpus.shards import Shard, index_file, read_shards, write_shard
 from engine.training.corpus.texts import Texts, make_texts, read_texts, write_texts
-from engine.training.corpus.utterance import Plan, Utterance, finish, plan, seconds
+from engine.training.corpus.utterance import Plan, Utterance, draw_plan, finish, seconds
 from engine.training.recipe import Recipe
 from engine.training.run import Progress, Run, cancellable, write_json
 from engine.training.teachers import synthesisers
@@ -88,7 +88,7 @@ def shard_plans(recipe: Recipe, texts: Texts, number: int) -> list[Plan]:
     draw = random.Random(f"{recipe.seed} shard {number}")
     plans: list[Plan] = []
     while sum(map(seconds, plans)) < recipe.corpus.shard_seconds:
-        plans.append(plan(recipe, texts, draw))
+        plans.append(draw_plan(recipe, texts, draw))
     return plans
 
 
@@ -103,9 +103,7 @@ def speaking(recipe: Recipe) -> Callable[[list[Plan]], Iterator[Utterance]]:
 
 def _synthesised(plans: list[Plan], espeak: Espeak) -> Iterator[Utterance]:
     takes = _takes(plans)
-    utterances = (
-        finish(planned, takes[n], espeak) for n, planned in enumerate(plans) if n in takes
-    )
+    utterances = (finish(plan, takes[n], espeak) for n, plan in enumerate(plans) if n in takes)
     return (utterance for utterance in utterances if utterance is not None)
 
 
@@ -130,19 +128,19 @@ def _takes(plans: list[Plan]) -> dict[int, tuple[Take, ...]]:
     """Takes of every plan that could be spoken, by the plan's number; one call for each
     synthesiser."""
     takes: dict[int, tuple[Take, ...]] = {}
-    for name in sorted({planned.speaker.base.synthesiser for planned in plans}):
+    for name in sorted({plan.speaker.base.synthesiser for plan in plans}):
         requests: list[tuple[int, Request]] = [
             (number, request)
-            for number, planned in enumerate(plans)
-            if planned.speaker.base.synthesiser == name
-            for request in planned.requests()
+            for number, plan in enumerate(plans)
+            if plan.speaker.base.synthesiser == name
+            for request in plan.requests()
         ]
         answers = synthesisers.speak_all(name, [request for _, request in requests])
-        failed = {
+        failures = {
             number for (number, _), take in zip(requests, answers, strict=True) if take is None
         }
         for (number, _), take in zip(requests, answers, strict=True):
-            if take is not None and number not in failed:
+            if take is not None and number not in failures:
                 takes[number] = (*takes.get(number, ()), take)
     return takes
 

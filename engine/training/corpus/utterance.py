@@ -83,7 +83,7 @@ class Utterance:
         return self.syllables * SAMPLE_RATE / max(1, self.end - self.starts[0])
 
 
-def plan(recipe: Recipe, texts: Texts, draw: random.Random) -> Plan:
+def draw_plan(recipe: Recipe, texts: Texts, draw: random.Random) -> Plan:
     """Draw the next utterance."""
     corpus = recipe.corpus
     speaker = pick(recipe, draw)
@@ -97,17 +97,17 @@ def plan(recipe: Recipe, texts: Texts, draw: random.Random) -> Plan:
     rates: tuple[float, ...] = (rate,)
     if draw.random() < corpus.rate_changes and text.count(" ") >= 5:
         rates = (rate, _rate(recipe, draw))
-    planned = Plan(text, script, speaker, rates)
-    while corpus.paragraphs and seconds(planned) > PARAGRAPH_SECONDS and _SENTENCE.search(text):
+    plan = Plan(text, script, speaker, rates)
+    while corpus.paragraphs and seconds(plan) > PARAGRAPH_SECONDS and _SENTENCE.search(text):
         text = _SENTENCE.sub("", text)
-        planned = Plan(text, text, speaker, rates)
-    return planned
+        plan = Plan(text, text, speaker, rates)
+    return plan
 
 
-def seconds(planned: Plan) -> float:
+def seconds(plan: Plan) -> float:
     """About how long it will be."""
-    count = sum(syllables.count(word) for word in planned.text.split())
-    return count / (planned.rates or (OWN_SPS,))[0] + 0.4
+    count = sum(syllables.count(word) for word in plan.text.split())
+    return count / (plan.rates or (OWN_SPS,))[0] + 0.4
 
 
 def articulation(rate: float) -> float:
@@ -115,32 +115,32 @@ def articulation(rate: float) -> float:
     return rate if rate >= PAUSING_BELOW else PAUSING_BELOW * (rate / PAUSING_BELOW) ** DRAWN_OUT
 
 
-def finish(planned: Plan, takes: tuple[Take, ...], espeak: Espeak) -> Utterance | None:
+def finish(plan: Plan, takes: tuple[Take, ...], espeak: Espeak) -> Utterance | None:
     """The utterance from its takes; None when text and sound do not belong together."""
     whole = (takes[0], len(takes[0].pcm)) if len(takes) == 1 else _joined(*takes)
     if whole is None:
         return None
     take, cut = whole
     phonemizer = WordPhonemizer(espeak)
-    words = [ready for word in planned.text.split() for ready in phonemizer.push(word)]
+    words = [ready for word in plan.text.split() for ready in phonemizer.push(word)]
     words += phonemizer.finish()
     phones = tuple(phone for word in words for phone in word.phones)
     alignment = match(phones, take.sounds)
     if alignment is None or alignment.cost > DEAREST_MATCH:
         return None
-    scale = SAMPLE_RATE / (take.sample_rate * planned.speaker.warp)
+    scale = SAMPLE_RATE / (take.sample_rate * plan.speaker.warp)
     utterance = Utterance(
-        planned.speaker.number,
-        planned.text,
+        plan.speaker.number,
+        plan.text,
         phones,
         marks_of(words),
         tuple(round(start * scale) for start in alignment.starts),
         round(alignment.end * scale),
         sum(word.syllables for word in words),
-        voiced(take, planned.speaker),
+        voiced(take, plan.speaker),
     )
-    if planned.rates:
-        utterance = _set_apart(utterance, words, planned, cut * scale)
+    if plan.rates:
+        utterance = _set_apart(utterance, words, plan, cut * scale)
     return trimmed(utterance)
 
 
@@ -155,15 +155,15 @@ def marks_of(words: Sequence[PhonedWord]) -> tuple[tuple[int, str], ...]:
 
 
 def _set_apart(
-    utterance: Utterance, words: Sequence[PhonedWord], planned: Plan, cut: float
+    utterance: Utterance, words: Sequence[PhonedWord], plan: Plan, cut: float
 ) -> Utterance:
     """The utterance with the pauses between words that its rates ask for; `cut` = sample from which
     the second rate holds. A pause belongs to the phone before it, as in VoXtream2, 4.1.
     """
     # A generator of its own, so that pauses do not change who speaks next in the shard.
-    dice = random.Random(f"{planned.text} {planned.rates}")
+    dice = random.Random(f"{plan.text} {plan.rates}")
     pieces, starts = [utterance.pcm[: utterance.starts[0]]], []
-    before, shift, phone, owed = utterance.starts[0], 0, 0, 0.0
+    before, shift, phone, deficit = utterance.starts[0], 0, 0, 0.0
     voiced_words = [word for word in words if word.phones]
     for number, word in enumerate(voiced_words):
         begins = utterance.starts[phone]
@@ -171,11 +171,11 @@ def _set_apart(
         phone += len(word.phones)
         if number == len(voiced_words) - 1:
             break
-        rate = planned.rates[0 if begins < cut else -1]
+        rate = plan.rates[0 if begins < cut else -1]
         lacking = word.syllables * (1 / rate - 1 / articulation(rate)) * SAMPLE_RATE
-        owed += lacking * dice.uniform(*UNEVEN)
-        if owed >= SHORTEST_PAUSE:
-            pause, owed = int(owed), 0.0
+        deficit += lacking * dice.uniform(*UNEVEN)
+        if deficit >= SHORTEST_PAUSE:
+            pause, deficit = int(deficit), 0.0
             pieces += [
                 faded(utterance.pcm[before : utterance.starts[phone]]),
                 np.zeros(pause, np.float32),

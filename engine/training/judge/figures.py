@@ -81,9 +81,9 @@ class Goal:
         values = self._values(results)
         if not values or self.limit is None:
             return ""
-        reached = self._judged(values)
-        passed = reached >= self.limit if self.least else reached <= self.limit
-        return "pass" if passed else "miss"
+        value = self._judged(values)
+        is_reached = value >= self.limit if self.least else value <= self.limit
+        return "pass" if is_reached else "miss"
 
     def _judged(self, values: Sequence[float]) -> float:
         match self.judged:

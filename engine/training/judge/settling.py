@@ -41,16 +41,16 @@ def settling(verdicts: Sequence[Verdict]) -> Settling | None:
     curves = [_rates(verdict, times) for verdict in verdicts if verdict.switched is not None]
     if not curves:
         return None
-    stacked = np.stack(curves)
-    voiced = ~np.isnan(stacked).all(axis=0)
-    times, mean = times[voiced], np.nanmean(stacked[:, voiced], axis=0)
+    table = np.stack(curves)
+    voiced = ~np.isnan(table).all(axis=0)
+    times, mean = times[voiced], np.nanmean(table[:, voiced], axis=0)
     earlier, later = mean[times < BEFORE[1]], mean[times > WINDOW / 2]
     if not len(earlier) or not len(later):
         return None
     before, after = float(np.mean(earlier)), float(np.mean(later[len(later) // 3 :]))
     way = (mean - before) / (after - before) if after != before else np.ones_like(mean)
-    reached = times[(times >= 0) & (way >= SHARE)]
-    return Settling(before, after, float(reached[0]) if len(reached) else None)
+    arrivals = times[(times >= 0) & (way >= SHARE)]
+    return Settling(before, after, float(arrivals[0]) if len(arrivals) else None)
 
 
 def _rates(verdict: Verdict, times: Curve) -> Curve:

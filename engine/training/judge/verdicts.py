@@ -205,9 +205,9 @@ def _gaps(sentence: Spoken) -> Gaps | None:
 
 def _read(row: dict[str, Any]) -> Verdict:
     times = {key: tuple(row[key]) for key in ("onsets", "starts")}
-    lost, natural = row["gaps"], row["naturalness"]
+    gap_counts, natural = row["gaps"], row["naturalness"]
     inner = {
-        "gaps": Gaps(**lost) if lost else None,
+        "gaps": Gaps(**gap_counts) if gap_counts else None,
         "naturalness": Naturalness(**natural) if natural else None,
     }
     return Verdict(**{**row, **times, **inner})

@@ -78,7 +78,7 @@ class Script:
         return "".join(symbol.text for symbol in self.symbols)
 
 
-def script(words: Sequence[PhonedWord], rates: Sequence[float], dice: random.Random) -> Script:
+def make_script(words: Sequence[PhonedWord], rates: Sequence[float], dice: random.Random) -> Script:
     """The symbols of words; several rates (SPS) apply to equal parts of them, no rate means the
     natural one.
 
@@ -103,20 +103,20 @@ def script(words: Sequence[PhonedWord], rates: Sequence[float], dice: random.Ran
     return Script(tuple(symbols), _stretches(voiced, rates, shares, firsts))
 
 
-def frames(planned: Script, natural: kokoro.Floats, quickening: float) -> Frames | None:
+def frames(script: Script, natural: kokoro.Floats, quickening: float) -> Frames | None:
     """Whole frames of every symbol and of the silences around them, [symbols + 2]; None when there
     are fewer frames than symbols. `quickening` = how much faster it will be played.
     """
     lasting = np.maximum(1.0, natural.astype(np.float64))
-    for place, symbol in enumerate(planned.symbols, start=1):
+    for place, symbol in enumerate(script.symbols, start=1):
         if symbol.text in kokoro.MARKS:
             silent = max(0.0, lasting[place - 1] - _LAST_SOUND)
             lasting[place - 1 : place + 1] += (-silent, silent)
     per_second = kokoro.SAMPLE_RATE * quickening / kokoro.FRAME
-    ends = [stretch.first for stretch in planned.stretches[1:]] + [len(planned.symbols) - 1]
-    for stretch, end in zip(planned.stretches, ends, strict=True):
+    ends = [stretch.first for stretch in script.stretches[1:]] + [len(script.symbols) - 1]
+    for stretch, end in zip(script.stretches, ends, strict=True):
         part = slice(stretch.first + 1, end + 1)
-        fitted = _fitted(planned.symbols[stretch.first : end], lasting[part], stretch, per_second)
+        fitted = _fitted(script.symbols[stretch.first : end], lasting[part], stretch, per_second)
         if fitted is None:
             return None
         lasting[part] = fitted
@@ -125,13 +125,13 @@ def frames(planned: Script, natural: kokoro.Floats, quickening: float) -> Frames
     return np.asarray([lead, *np.diff(edges, prepend=0), _TAIL, 1], np.int64)
 
 
-def silences(planned: Script, lasting: Frames, quickening: float) -> list[int]:
+def silences(script: Script, lasting: Frames, quickening: float) -> list[int]:
     """Samples of silence by which each symbol's pause is longer than its frames."""
     return [
         max(0, round(kokoro.SAMPLE_RATE * symbol.pause - count * kokoro.FRAME / quickening))
         if symbol.pause
         else 0
-        for symbol, count in zip(planned.symbols, lasting[1:-1].tolist(), strict=True)
+        for symbol, count in zip(script.symbols, lasting[1:-1].tolist(), strict=True)
     ]
 
 
@@ -139,13 +139,13 @@ def _pauses(
     words: Sequence[PhonedWord], rates: Sequence[float], dice: random.Random
 ) -> list[float]:
     """Seconds of the pause after each word; none where there is no rate."""
-    pauses, owed = [0.0] * len(words), 0.0
+    pauses, deficit = [0.0] * len(words), 0.0
     shortest = dice.uniform(*_SHORTEST_PAUSE)
     for number, (word, rate) in enumerate(zip(words[:-1], rates, strict=False)):
         lacking = word.syllables * (1 / rate - 1 / _articulation(rate))
-        owed += lacking * dice.uniform(*UNEVEN)
-        if owed >= (_SHORTEST_PAUSE[0] if word.mark else shortest):
-            pauses[number], owed = owed, 0.0
+        deficit += lacking * dice.uniform(*UNEVEN)
+        if deficit >= (_SHORTEST_PAUSE[0] if word.mark else shortest):
+            pauses[number], deficit = deficit, 0.0
     return pauses
 
 

@@ -120,12 +120,12 @@ def _part(model: Any, inputs: Sequence[str], outputs: Sequence[str]) -> Any:
 
     graph = model.graph
     makers = {name: node for node in graph.node for name in node.output}
-    names, needed, nodes = list(outputs), set(inputs), set()
+    names, dependencies, nodes = list(outputs), set(inputs), set()
     while names:
         name = names.pop()
-        if name in needed:
+        if name in dependencies:
             continue
-        needed.add(name)
+        dependencies.add(name)
         if name in makers:
             nodes.add(makers[name].name)
             names += makers[name].input
@@ -139,6 +139,6 @@ def _part(model: Any, inputs: Sequence[str], outputs: Sequence[str]) -> Any:
         graph.name,
         [value_info(name) for name in inputs],
         [value_info(name) for name in outputs],
-        [constant for constant in graph.initializer if constant.name in needed],
+        [constant for constant in graph.initializer if constant.name in dependencies],
     )
     return helper.make_model(part, opset_imports=model.opset_import, ir_version=model.ir_version)

@@ -25,7 +25,7 @@ from engine.training.corpus.utterance import (
     trimmed,
     voiced,
 )
-from engine.training.teachers.durations import Script, frames, script, silences
+from engine.training.teachers.durations import Script, frames, make_script, silences
 from engine.training.teachers.kokoro import EARLY, FRAME, MOST_SYMBOLS, Kokoro, read_voices
 from engine.training.teachers.synthesisers import Take
 
@@ -57,20 +57,20 @@ class Teacher:
         self._model = model
         self._espeak = espeak
 
-    def say(self, planned: Plan) -> Utterance | None:
+    def say(self, plan: Plan) -> Utterance | None:
         """An utterance at exactly the planned rates; None for what Kokoro cannot say: a phone it
         does not know, a text that is too long, more symbols than frames.
         """
         phonemizer = WordPhonemizer(self._espeak)
-        words = [ready for word in planned.text.split() for ready in phonemizer.push(word)]
+        words = [ready for word in plan.text.split() for ready in phonemizer.push(word)]
         words += phonemizer.finish()
         # A generator of its own, so that pauses do not change who speaks next in the shard.
-        dice = random.Random(f"{planned.text} {planned.rates}")
+        dice = random.Random(f"{plan.text} {plan.rates}")
         try:
-            lines = script(words, planned.rates, dice)
+            lines = make_script(words, plan.rates, dice)
         except KeyError:
             return None
-        take = self._take(lines, planned)
+        take = self._take(lines, plan)
         if take is None:
             return None
         starts: dict[int, int] = {}
@@ -78,8 +78,8 @@ class Teacher:
             starts.setdefault(symbol.phone, place)
         return trimmed(
             Utterance(
-                planned.speaker.number,
-                planned.text,
+                plan.speaker.number,
+                plan.text,
                 tuple(phone for word in words for phone in word.phones),
                 marks_of(words),
                 tuple(starts.values()),
@@ -89,18 +89,18 @@ class Teacher:
             )
         )
 
-    def _take(self, lines: Script, planned: Plan) -> _Placed | None:
+    def _take(self, lines: Script, plan: Plan) -> _Placed | None:
         if not 1 < len(lines.symbols) <= MOST_SYMBOLS:
             return None
-        warp = planned.speaker.warp
-        outline = self._model.outline(lines.text, planned.speaker.blend)
+        warp = plan.speaker.warp
+        outline = self._model.outline(lines.text, plan.speaker.blend)
         lasting = frames(lines, outline.natural, warp)
         if lasting is None:
             return None
         take = Take(self._model.speak(outline, lasting), SAMPLE_RATE, ())
         edges = np.cumsum(lasting)[:-1] - EARLY  # before each symbol, and after the last
         samples = np.round(edges * FRAME / warp).astype(np.int64)
-        return _paused(voiced(take, planned.speaker), samples, silences(lines, lasting, warp))
+        return _paused(voiced(take, plan.speaker), samples, silences(lines, lasting, warp))
 
 
 def _paused(pcm: Pcm, edges: npt.NDArray[np.int64], silent: list[int]) -> _Placed:

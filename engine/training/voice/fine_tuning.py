@@ -79,13 +79,13 @@ def inputs(recipe: Recipe) -> dict[str, str]:
 
 
 def joined(
-    trained: Mapping[str, Tensor], pack_: Mapping[str, Tensor], share: float
+    voice: Mapping[str, Tensor], pack_: Mapping[str, Tensor], share: float
 ) -> dict[str, Tensor]:
     """The average of both weights, with the weight `share` on the pack's. Between a fine-tuned
     voice and its origin there may be a better one than either (Wortsman et al. 2022, "Robust
     fine-tuning").
     """
-    return {key: torch.lerp(value, pack_[key], share) for key, value in trained.items()}
+    return {key: torch.lerp(value, pack_[key], share) for key, value in voice.items()}
 
 
 def named_voices(run: Run, folder: Path) -> list[str]:

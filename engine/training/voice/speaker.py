@@ -166,8 +166,8 @@ def equal_error_rate(model: SmallSpeaker, clips: list[Spoken], seconds: float) -
         people.append(utterance.entry.speaker)
     if not vectors:
         return 0.5
-    stacked = torch.stack(vectors)
-    cosines = (stacked @ stacked.T).numpy()
+    matrix = torch.stack(vectors)
+    cosines = (matrix @ matrix.T).numpy()
     upper = np.triu_indices(len(people), k=1)
     same = (np.asarray(people)[:, None] == np.asarray(people)[None])[upper]
     return rate_where_equal(cosines[upper][same], cosines[upper][~same])
@@ -178,10 +178,10 @@ def rate_where_equal(same: npt.NDArray[np.floating], other: npt.NDArray[np.float
     if not len(same) or not len(other):
         return 0.5
     thresholds = np.unique(np.concatenate((same, other)))
-    missed = (same[None] < thresholds[:, None]).mean(1)
+    misses = (same[None] < thresholds[:, None]).mean(1)
     wrong = (other[None] >= thresholds[:, None]).mean(1)
-    best = int(np.abs(missed - wrong).argmin())
-    return float((missed[best] + wrong[best]) / 2)
+    best = int(np.abs(misses - wrong).argmin())
+    return float((misses[best] + wrong[best]) / 2)
 
 
 def _window(utterance: Spoken, seconds: float, draw: random.Random) -> npt.NDArray[np.float32]:

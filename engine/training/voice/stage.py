@@ -213,6 +213,6 @@ def corrupted(batch: Batch, config: ModelConfig, recipe: recipes.Voice) -> Batch
     )
     random_codes = torch.randint(0, config.codes, shape, device=device)
     codes = torch.where(wrong & real, random_codes, batch.inputs)
-    lost = torch.rand(columns, device=device) < recipe.lost_frames
-    codes = torch.where(lost & real, torch.full_like(codes, config.codes), codes)
+    is_lost = torch.rand(columns, device=device) < recipe.lost_frames
+    codes = torch.where(is_lost & real, torch.full_like(codes, config.codes), codes)
     return replace(batch, inputs=codes)

@@ -94,20 +94,20 @@ def _candidates(
     for _ in range(FURTHER):
         best = min(trials, key=lambda trial: trial.cost(rate))
         target = min(max(target + rate - best.rate, min(rows)), max(rows))
-        shifted = replace(rate_target(target, rows), weight=best.target.weight)
-        if abs(best.rate - rate) <= NEAR * rate or any(t.target == shifted for t in trials):
+        candidate = replace(rate_target(target, rows), weight=best.target.weight)
+        if abs(best.rate - rate) <= NEAR * rate or any(t.target == candidate for t in trials):
             return
-        yield shifted
+        yield candidate
 
 
 def _trial(
     model: VoxtreamSynthesiser, target: RateTarget, rate: float, texts: tuple[str, ...]
 ) -> Trial:
     """All texts at a rate, by the pack's voices in turn, with one row as the whole table."""
-    changed = model.with_rates({rate: target})
-    voices = changed.voices()
+    trial_model = model.with_rates({rate: target})
+    voices = trial_model.voices()
     sentences = [
-        say(changed, voices[number % len(voices)], text, (rate,))
+        say(trial_model, voices[number % len(voices)], text, (rate,))
         for number, text in enumerate(texts)
     ]
     transcripts = [bigram_judge(texts).hear(each.pcm, each.sample_rate) for each in sentences]

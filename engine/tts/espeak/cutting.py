@@ -83,8 +83,8 @@ def _divide(
     first, last = onsets[token], onsets[following]
     letters = list(accumulate(len(word) for word in tokens[token:following]))
     boundaries = [p.sample for p in speech.phones if first < p.sample < last] or [last]
-    for place, passed in zip(inside, letters, strict=False):
-        target = first + (last - first) * passed // letters[-1]
+    for place, letters_before in zip(inside, letters, strict=False):
+        target = first + (last - first) * letters_before // letters[-1]
         onsets[place] = max(
             onsets[place - 1], min(boundaries, key=lambda sample: abs(sample - target))
         )

@@ -40,12 +40,12 @@ class Joiner:
     def append(self, span: Span, factor: float = 1.0) -> Pcm:
         """The span, begun in phase with what came before, `factor` >= 1 times as long."""
         start = _in_phase(self._tail, span.pcm, span.start) if len(self._tail) else span.start
-        stretched = stretch(Span(span.pcm, start, span.end), factor)
-        body = stretched.pcm[: stretched.end].copy()
+        segment = stretch(Span(span.pcm, start, span.end), factor)
+        body = segment.pcm[: segment.end].copy()
         length = min(len(self._tail), len(body))
         rise = _RISE[:length]
         body[:length] = body[:length] * rise + self._tail[:length] * (1 - rise)
-        self._tail = stretched.pcm[stretched.end : stretched.end + FADE]
+        self._tail = segment.pcm[segment.end : segment.end + FADE]
         return body
 
     def pause(self, samples: int) -> Pcm:

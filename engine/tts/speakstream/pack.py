@@ -85,8 +85,8 @@ def load_pack(folder: Path) -> SpeakStreamSynthesiser:
         RotaryTable(config.shape.stack.head_width, torch.device("cpu")),
     )
     speaker = load_small_speaker(folder / SPEAKER_FILE)
-    named = named_voices(folder / VOICES_FOLDER, config.name)
-    return SpeakStreamSynthesiser(machine, speaker, named, config.name)
+    pack_voices = named_voices(folder / VOICES_FOLDER, config.name)
+    return SpeakStreamSynthesiser(machine, speaker, pack_voices, config.name)
 
 
 def pack_json(config: PackConfig) -> str:

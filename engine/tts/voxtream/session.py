@@ -130,8 +130,8 @@ class VoxtreamSession:
 
     def _sees_ahead(self) -> bool:
         """Whether the next frame needs no more text than is taken up."""
-        needed = self._machine.generation.min_look_ahead
-        return self._script.closed or self._script.phone_count - self._cursor.last - 1 >= needed
+        look_ahead = self._machine.generation.min_look_ahead
+        return self._script.closed or self._script.phone_count - self._cursor.last - 1 >= look_ahead
 
     def _is_passage_end(self) -> bool:
         """Whether the words taken up are a passage."""

@@ -122,8 +122,8 @@ def _files() -> Files:
         mimi=models / "mimi" / MIMI_FILE,
         speaker=models / "redimnet" / SPEAKER_FILE,
     )
-    needed: tuple[Path, ...] = (files.model / "model.safetensors", files.mimi, files.speaker)
-    for file in needed:
+    paths: tuple[Path, ...] = (files.model / "model.safetensors", files.mimi, files.speaker)
+    for file in paths:
         if not file.is_file():
             raise ModelError(
                 f"The neural voice needs {file.name}, which is not on this machine.",

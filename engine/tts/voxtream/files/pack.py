@@ -66,9 +66,9 @@ def load_pack(folder: Path, profile: Profile, target: Target) -> VoxtreamSynthes
     speaker = load_small_speaker(folder / SPEAKER_FILE)
     edition = edition_of(folder)
     machine = Machine(config.generation, model, codec, table, Espeak(), config.rates)
-    named = named_voices(folder / VOICES_FOLDER, f"{config.name} {edition}")
+    pack_voices = named_voices(folder / VOICES_FOLDER, f"{config.name} {edition}")
     return_freed_memory()
-    return VoxtreamSynthesiser(machine, speaker, named, config.name, edition=edition)
+    return VoxtreamSynthesiser(machine, speaker, pack_voices, config.name, edition=edition)
 
 
 def pack_json(config: PackConfig) -> str:

@@ -30,15 +30,13 @@ class Pick:
 
 def judge(device: str, rtfs: Mapping[str, float]) -> Pick:
     """The best profile that stays below LARGEST_RTF, of those measured (name -> RTF, not empty)."""
-    ordered = [name for name in NAMES if name in rtfs]
-    for place, name in enumerate(ordered):
+    names = [name for name in NAMES if name in rtfs]
+    for place, name in enumerate(names):
         if rtfs[name] < LARGEST_RTF:
             speed = f"{name} keeps RTF at {rtfs[name]:.2f}"
-            better = [
-                f"{other} would need {rtfs[other]:.2f}" for other in reversed(ordered[:place])
-            ]
+            better = [f"{other} would need {rtfs[other]:.2f}" for other in reversed(names[:place])]
             return Pick(name, device, "; ".join([speed, ", ".join(better)]).rstrip("; ") + ".")
-    fastest = min(ordered, key=lambda name: rtfs[name])
+    fastest = min(names, key=lambda name: rtfs[name])
     reason = (
         f"No profile keeps RTF below {LARGEST_RTF}: the fastest, {fastest}, needs "
         f"{rtfs[fastest]:.2f}. The built-in voice stays."

@@ -60,23 +60,25 @@ def extend(
     rows: PhoneRows, embedded: Tensor, stack: Transformer | PackedTail, table: RotaryTable
 ) -> PhoneRows:
     """`rows` with embedded phones [B, P, D] behind them."""
-    grown = PhoneRows(rows.look_ahead, rows.window, rows.length + embedded.shape[1])
+    longer = PhoneRows(rows.look_ahead, rows.window, rows.length + embedded.shape[1])
     layers = rows.layers or _empty_layers(stack.config, embedded)
-    opened = [_opened(rows, grown, number, layer, table) for number, layer in enumerate(layers)]
+    open_layers = [
+        _opened(rows, longer, number, layer, table) for number, layer in enumerate(layers)
+    ]
     closed = rows.final(len(layers))  # rows that were final before
     skipped = max(0, rows.first - closed)
     if isinstance(stack, PackedTail):
-        tail = stack.run(embedded, opened, skipped)
+        tail = stack.run(embedded, open_layers, skipped)
     else:
-        tail = plain_tail(stack, embedded, opened, skipped)
+        tail = plain_tail(stack, embedded, open_layers, skipped)
     final = rows.rows[:, : max(0, closed - rows.first)] if rows.layers else tail.hidden[:, :0]
     pairs = zip(layers, tail.layers, strict=True)
     return PhoneRows(
-        grown.look_ahead,
-        grown.window,
-        grown.length,
+        longer.look_ahead,
+        longer.window,
+        longer.length,
         tuple(
-            _memory(grown, number, layer, output) for number, (layer, output) in enumerate(pairs)
+            _memory(longer, number, layer, output) for number, (layer, output) in enumerate(pairs)
         ),
         rows.first,
         torch.cat((final, tail.hidden), dim=1),
@@ -89,13 +91,13 @@ def _empty_layers(config: TransformerConfig, like: Tensor) -> tuple[_Layer, ...]
 
 
 def _opened(
-    rows: PhoneRows, grown: PhoneRows, number: int, layer: _Layer, table: RotaryTable
+    rows: PhoneRows, longer: PhoneRows, number: int, layer: _Layer, table: RotaryTable
 ) -> OpenLayer:
     """What a layer is computed from; its open rows are those whose outputs were not final."""
     start = rows.final(number + 1)
-    mask = _mask(grown, start, layer.base, layer.inputs.device)
+    mask = _mask(longer, start, layer.base, layer.inputs.device)
     final = Stored(layer.keys, layer.values)
-    return OpenLayer(layer.inputs, final, table.slice(start, grown.length), mask)
+    return OpenLayer(layer.inputs, final, table.slice(start, longer.length), mask)
 
 
 def _mask(rows: PhoneRows, start: int, base: int, device: torch.device) -> Tensor:

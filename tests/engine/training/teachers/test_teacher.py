@@ -23,7 +23,7 @@ from engine.training.corpus.utterance import (
     PARAGRAPH_SECONDS,
     SAMPLE_RATE,
     Plan,
-    plan,
+    draw_plan,
     seconds,
 )
 from engine.training.recipe import Recipe, read_recipe
@@ -133,7 +133,7 @@ def test_its_texts_are_of_all_kinds_and_none_is_tested(natural: Recipe) -> None:
              for word in ("book", "letter", "paper", "poem", "story", "table")]  # fmt: skip
     texts = make_texts(natural, prose)
     draw = random.Random(1)
-    plans = [plan(natural, texts, draw) for _ in range(600)]
+    plans = [draw_plan(natural, texts, draw) for _ in range(600)]
     words = [each.text.count(" ") + 1 for each in plans]
     assert sum(count <= 3 for count in words) > 30
     assert sum(count > 40 for count in words) > 10
