@@ -1,0 +1,1 @@
+"""SMLLE: a transducer says tokens or waits for text, a second network turns them into spectra."""

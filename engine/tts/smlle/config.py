@@ -1,0 +1,75 @@
+"""What SMLLE's weights fix and what its generation fixes, with the number's source.
+
+"SMLLE, 2.2" is a section of the paper (Sun et al., 2025). What the paper leaves open or what is
+smaller here says so. Invariant: a pack's config.json decides every tensor's shape.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from engine.nn.transformer import TransformerConfig
+
+NAME: Final = "smlle"
+STEP_SAMPLES: Final = 960  # a token and its columns of the spectrum, 40 ms at 24 kHz
+STEPS_PER_FRAME: Final = 2  # of what step() gives, 80 ms
+STEP_MS: Final = 40
+SPECIAL_PHONES: Final = 3  # behind those of the table: begin, end, masked
+MARKS: Final = {"": 0, ",": 1, ".": 2, "?": 3, "!": 4}  # behind a phone, read together with it
+NEVER: Final = 999_999
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Shapes of one pack. The paper's stacks have 12 layers of width 1024 (3.2), its encoder is a
+    Conformer; ours are small Llama stacks, causal ones.
+    """
+
+    encoder: TransformerConfig
+    spectrum: TransformerConfig
+    phones: int  # of the table; the special ids follow
+    tokens: int = 512  # values of a semantic token; the paper's tokeniser has 1024
+    predictor_layers: int = 2  # LSTM (SMLLE, 3.2)
+    joint: int = 256
+    bands: int = 80  # SMLLE, 3.1
+    columns: int = 2  # of the spectrum a step; the paper has one a token, at 50 Hz both
+    prenet: int = 256
+    latent: int = 256  # width inside the MLP behind the latents
+    speaker_width: int = 192
+
+    @property
+    def begin(self) -> int:
+        return self.phones
+
+    @property
+    def end(self) -> int:
+        return self.phones + 1
+
+    @property
+    def masked(self) -> int:
+        """Of a prompt whose text is not known."""
+        return self.phones + 2
+
+    @property
+    def values(self) -> int:
+        """Numbers in one step's columns of the spectrum."""
+        return self.bands * self.columns
+
+
+@dataclass(frozen=True)
+class Generation:
+    """How a pack speaks. The switches are rows of the comparison."""
+
+    top_tokens: int = 15  # of all labels, the blank among them (SMLLE, 3.3)
+    temperature: float = 1.0  # not given
+    dropout: float = 0.5  # of the pre-net, in use too (SMLLE, 3.3)
+    latents: bool = True  # False: the mean of each, nothing drawn (SMLLE, 2.2.2)
+    delete_bos: bool = True  # SMLLE, 2.2.1
+    prompt_delete_bos: bool = False  # SMLLE, 4.3: it harms
+    most_tokens: int = 30  # of one phone, 1.2 s; then a blank is forced (ours)
+    most_unspoken: int = 4  # phones in a row without a token; then one is forced (ours)
+    passage_steps: int = NEVER  # after so many a sentence's end is followed by a new passage (ours)
+    own_rate: float = 4.0  # SPS without a bias, measured by the export
+    pull: float = 1.0  # on the blank per unit of log(wanted / measured rate) (ours)
+    rate_window_frames: int = 38  # 3 s, as VoXtream2's
+    lowest_rate: float = 1.5
+    highest_rate: float = 7.0

@@ -1,0 +1,251 @@
+"""One utterance: words in, frames of 80 ms out. The transducer decides as far ahead as the spectrum
+hears; then the spectrum makes two steps and the vocoder their samples.
+
+Words are taken up only when a decision needs one, whether they came early or late: this is what
+makes the samples independent of how pushing and stepping are interleaved. A long text is spoken in
+passages of whole sentences, each from the prompt alone.
+Invariant: all state is here; closing the session frees it, and no other session sees it.
+"""
+
+import math
+from collections import deque
+from dataclasses import dataclass
+from typing import Final, Protocol, Self
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from engine.errors import InvalidInput
+from engine.nn.transformer import RotaryTable
+from engine.text.phonemes import Espeak, WordPhonemizer
+from engine.text.rules.marks import ends_sentence
+from engine.tts.base import AudioFrame, Finished, Onset, Pcm, Starved, Step
+from engine.tts.meter import RateMeter
+from engine.tts.pacing import PLAIN
+from engine.tts.phones import PhoneTable
+from engine.tts.smlle.aligned import Aligned
+from engine.tts.smlle.config import STEP_MS, STEP_SAMPLES, STEPS_PER_FRAME, Generation
+from engine.tts.smlle.script import Script
+from engine.tts.smlle.spectrum import Columns, Prompt, Spectrum
+from engine.tts.smlle.transducer import Decisions, Transducer
+from engine.tts.words import Words
+
+LARGEST_BIAS: Final = 6.0  # on the blank; beyond, it is the guards that decide
+_OTHER_DICE: Final = 1 << 32  # latents and dropout must not follow how many decisions were drawn
+
+
+class VocoderStream(Protocol):
+    """One utterance's samples from its spectrum."""
+
+    def decode(self, columns: Tensor) -> Tensor:
+        """The next log mel columns [T, bands] at 50 Hz -> their samples [480 T]."""
+        ...
+
+
+class Vocoder(Protocol):
+    """What makes waves of spectra."""
+
+    def open(self) -> VocoderStream: ...
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What all sessions of a model share and none may change."""
+
+    generation: Generation
+    transducer: Transducer
+    spectrum: Spectrum
+    vocoder: Vocoder
+    table: PhoneTable
+    espeak: Espeak
+    text_rotation: RotaryTable
+    spectrum_rotation: RotaryTable
+
+
+class _Passage:
+    """What begins anew with every passage."""
+
+    def __init__(
+        self,
+        machine: Machine,
+        prompt: Prompt,
+        first_word: int,
+        decided: torch.Generator,
+        drawn: torch.Generator,
+    ) -> None:
+        generation, shape = machine.generation, machine.transducer.shape
+        self.phonemizer = WordPhonemizer(machine.espeak)
+        self.script = Script(shape, machine.table, first_word)
+        self.decisions = Decisions(machine.transducer, machine.text_rotation, generation, decided)
+        self.aligned = Aligned(shape.begin, shape.end, generation.delete_bos)
+        self.columns = Columns(
+            machine.spectrum, machine.spectrum_rotation, generation, prompt, drawn
+        )
+        self.last_word = ""  # taken up
+        self.place = -1  # of the unit read last
+        self.waits = True  # a blank was drawn: the next decision needs the next unit
+        self.spoken_by: list[int] = []  # the unit that said each token
+        self.begun: deque[tuple[int, int]] = deque()  # word and step, not yet in a frame
+        self.steps = 0  # of the spectrum, made
+
+    def note(self, token: int) -> None:
+        """The transducer said a token."""
+        step = len(self.aligned.tokens)
+        self.aligned.add(token, self.script.units[self.place].phone)
+        self.spoken_by.append(self.place)
+        self.begun.extend((word, step) for word in self.script.words_begun(self.place))
+
+
+class SmlleSession:
+    """A TtsSession. Not thread-safe; several sessions of one model may be stepped in turn."""
+
+    def __init__(self, machine: Machine, prompt: Prompt, seed: int) -> None:
+        self.rate: float | None = None
+        self._machine = machine
+        self._prompt = prompt
+        self._words = Words()
+        self._decided = torch.Generator().manual_seed(seed)
+        self._drawn = torch.Generator().manual_seed(seed + _OTHER_DICE)
+        self._meter = RateMeter(machine.generation.rate_window_frames, STEPS_PER_FRAME * STEP_MS)
+        self._measured: float | None = None  # SPS; None = no syllable ended yet
+        self._wave = machine.vocoder.open()
+        self._passage: _Passage | None = None  # None: one is over and the next not begun
+        self._next_word = 0  # number of the first word of the next passage
+        self._sample = 0
+        self._finished = False
+
+    # ------------------------------------------------------------------ text
+
+    def push_word(self, text: str, pace: float = PLAIN) -> None:
+        """See TtsSession."""
+        self._words.push(text, pace)
+
+    def end_input(self) -> None:
+        self._words.ended = True
+
+    # ------------------------------------------------------------------ step
+
+    @torch.inference_mode()
+    def step(self) -> Step:
+        while not self._finished:
+            if self._passage is None:
+                if not self._words and not self._words.ended:
+                    return Starved()
+                self._finished = not self._words
+                if self._finished:
+                    break
+                self._passage = _Passage(
+                    self._machine, self._prompt, self._next_word, self._decided, self._drawn
+                )
+            if not self._decide(self._passage):
+                return Starved()
+            frame = self._frame(self._passage)
+            if frame is not None:
+                return frame
+        return Finished()
+
+    def _decide(self, passage: _Passage) -> bool:
+        """Decide until the next frame's steps are known; False when more text is needed first."""
+        aligned = passage.aligned
+        while not aligned.closed and not aligned.has(passage.steps + STEPS_PER_FRAME - 1):
+            if passage.waits and not self._read(passage):
+                return False
+            token = passage.decisions.decide(self._bias(passage))
+            if token is not None:
+                passage.note(token)
+            elif passage.script.is_end(passage.place):
+                aligned.closed = True
+            passage.waits = token is None
+        return True
+
+    def _read(self, passage: _Passage) -> bool:
+        """Go on to the next unit; False when more text is needed first."""
+        script = passage.script
+        while passage.place + 1 == len(script.units):
+            is_over = self._is_over(passage)
+            if self._words and not is_over:
+                passage.last_word = self._words.take()
+                ready = passage.phonemizer.push(passage.last_word)
+            elif self._words.ended or is_over:
+                ready = passage.phonemizer.finish()
+                if not ready:
+                    script.close()
+            else:
+                return False
+            for word in ready:
+                script.add(word)
+        passage.place += 1
+        passage.decisions.read(script.units[passage.place])
+        return True
+
+    def _is_over(self, passage: _Passage) -> bool:
+        """Whether the words taken up are a passage."""
+        long_enough = passage.steps >= self._machine.generation.passage_steps
+        return long_enough and ends_sentence(passage.last_word)
+
+    def _bias(self, passage: _Passage) -> float:
+        """On the blank's logit: how much sooner than by itself the next phone shall come (ours)."""
+        generation = self._machine.generation
+        pace = self._words.paces[passage.script.word_at(passage.place)]
+        if self.rate is None:
+            return math.log(pace)
+        if not math.isfinite(self.rate):
+            raise InvalidInput(f"A speaking rate of {self.rate} cannot be spoken.")
+        lowest, highest = generation.lowest_rate, generation.highest_rate
+        wanted = min(max(self.rate, lowest), highest) * pace
+        bias = math.log(wanted / generation.own_rate)
+        if self._measured:
+            bias += generation.pull * math.log(wanted / self._measured)
+        return min(max(bias, -LARGEST_BIAS), LARGEST_BIAS)
+
+    def _frame(self, passage: _Passage) -> AudioFrame | None:
+        """Speak the next steps; None at a passage's end, when there is nothing more to place."""
+        first = passage.steps
+        last = first + STEPS_PER_FRAME
+        steps = [step for step in range(first, last) if passage.aligned.has(step)]
+        if not steps:
+            return self._end(passage)
+        columns = [
+            passage.columns.next(passage.aligned.tokens[step], passage.aligned.phone(step))
+            for step in steps
+        ]
+        pcm = self._wave.decode(torch.cat(columns)).clamp(-1, 1).numpy()
+        onsets = []
+        while passage.begun and passage.begun[0][1] < last:
+            word, step = passage.begun.popleft()
+            onsets.append(Onset(word, self._sample + (step - first) * STEP_SAMPLES))
+        passage.steps += len(steps)
+        syllables = passage.script.syllables_ended(passage.spoken_by[first])
+        self._measured = self._meter.observe(syllables)
+        return self._packet(pcm, tuple(onsets), self._measured)
+
+    def _end(self, passage: _Passage) -> AudioFrame | None:
+        """Leave a passage; words that no token came for have their place in a silent frame."""
+        self._passage, self._next_word = None, passage.script.next_word
+        onsets = tuple(Onset(word, self._sample) for word in passage.script.words_left())
+        if not onsets:
+            return None
+        return self._packet(np.zeros(STEPS_PER_FRAME * STEP_SAMPLES, np.float32), onsets, None)
+
+    def _packet(self, pcm: Pcm, onsets: tuple[Onset, ...], rate: float | None) -> AudioFrame:
+        frame = AudioFrame(pcm, self._sample, onsets, rate)
+        self._sample += len(pcm)
+        return frame
+
+    def rewind(self, sample: int) -> int | None:
+        """Nothing: see VoXtream's. The rate is read at every step, so a new one is heard soon."""
+        return None
+
+    # ----------------------------------------------------------------- close
+
+    def close(self) -> None:
+        self._finished = True
+        self._words.clear()
+        self._passage = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

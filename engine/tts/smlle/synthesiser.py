@@ -1,0 +1,181 @@
+"""SMLLE behind the seam every synthesiser stands behind.
+
+Invariant: weights are loaded once and never change; what a session changes is its own.
+"""
+
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from engine.codec.mel import MelSpectrum
+from engine.codec.semantic import SemanticTokeniser
+from engine.codec.small_parts import SAMPLE_RATE
+from engine.errors import InvalidInput, ModelError
+from engine.tts.base import Pcm, RateRange, TtsInfo, Voice
+from engine.tts.smlle.aligned import delete_bos
+from engine.tts.smlle.config import NAME, STEP_SAMPLES, Shape
+from engine.tts.smlle.session import Machine, SmlleSession
+from engine.tts.smlle.spectrum import Inputs, Prompt, before, prepared
+from engine.tts.speaker import recording as recordings
+from engine.tts.speaker.recording import MAKING, SpeakerEncoder, resampled
+
+PREPARED_VOICES: Final = 4
+LONGEST_STEPS: Final = 500  # of a prompt, 20 s
+REHEARSED: Final = "ready"
+
+
+@dataclass(frozen=True)
+class Cloner:
+    """What makes a voice of a recording."""
+
+    semantic: SemanticTokeniser
+    speaker: SpeakerEncoder
+    mel: MelSpectrum
+    masked: int  # the phone of a prompt whose text is not known
+
+    def encode(self, pcm: Pcm, sample_rate: int, made_for: str) -> Voice:
+        """UnreadableClip says why no voice can be made."""
+        recording = recordings.read(pcm, sample_rate)
+        clean = torch.from_numpy(resampled(recording.clean, sample_rate, SAMPLE_RATE))
+        tokens = self.semantic.encode(clean)
+        mel = self.mel(clean[None, : len(tokens) * STEP_SAMPLES])[0]
+        tensors: dict[str, npt.NDArray[np.generic]] = {
+            "tokens": tokens.numpy().astype(np.int16),
+            "phones": np.full(len(tokens), self.masked, np.int16),
+            "mel": mel.numpy().astype(np.float16),
+            "speaker": recording.speaker(self.speaker),
+        }
+        return Voice(recording.name, made_for, tensors, recording.about)
+
+
+class SmlleSynthesiser:
+    """A TtsModel. Used from one thread; its sessions may be stepped in any order."""
+
+    def __init__(
+        self,
+        machine: Machine,
+        own_voices: tuple[Voice, ...],
+        cloner: Cloner | None = None,
+        name: str = NAME,
+        *,
+        edition: str = "",
+    ) -> None:
+        """`cloner` None: it knows its own voices only. `edition`: see TtsInfo."""
+        self._machine = machine
+        self._voices = own_voices
+        self._cloner = cloner
+        self._prepared: OrderedDict[int, tuple[Voice, Prompt]] = OrderedDict()
+        generation = machine.generation
+        self.info = TtsInfo(
+            name=name,
+            sample_rate=SAMPLE_RATE,
+            rate_range=RateRange(generation.lowest_rate, generation.highest_rate),
+            can_clone=cloner is not None,
+            edition=edition,
+            making=MAKING,
+        )
+
+    @property
+    def shape(self) -> Shape:
+        """Of its networks."""
+        return self._machine.spectrum.shape
+
+    def voices(self) -> tuple[Voice, ...]:
+        return self._voices
+
+    def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
+        """A voice from mono samples of 1 s or more (UnreadableClip says why not); its text stays
+        unknown (SMLLE's prompts have theirs).
+        """
+        if self._cloner is None:
+            raise ModelError(
+                f"{self.info.name} cannot speak like a recording.",
+                hint="Make its pack with a speaker encoder and a tokeniser.",
+            )
+        return self._cloner.encode(pcm, sample_rate, self.info.voice_model)
+
+    def warm(self, voice: Voice) -> None:
+        with self.open(voice, seed=0) as session:
+            session.push_word(REHEARSED)
+            session.end_input()
+            session.step()
+
+    @torch.inference_mode()
+    def open(self, voice: Voice, *, seed: int) -> SmlleSession:
+        return SmlleSession(self._machine, self._prompt(voice), seed)
+
+    def with_generation(self, **switches: Any) -> "SmlleSynthesiser":
+        """The same weights and voices with other switches: rows of the comparison."""
+        generation = replace(self._machine.generation, **switches)
+        machine = replace(self._machine, generation=generation)
+        name, edition = self.info.name, self.info.edition
+        return SmlleSynthesiser(machine, self._voices, self._cloner, name, edition=edition)
+
+    def close(self) -> None:
+        self._prepared.clear()
+
+    def _prompt(self, voice: Voice) -> Prompt:
+        """The voice on this model, from memory when it spoke lately."""
+        if id(voice) not in self._prepared:
+            if voice.model != self.info.voice_model:
+                raise InvalidInput(
+                    f"The voice '{voice.name}' was made for '{voice.model}'.",
+                    hint="Choose a voice of this synthesiser, or add the recording again.",
+                )
+            self._prepared[id(voice)] = (voice, prompted(self._machine, voice))
+            while len(self._prepared) > PREPARED_VOICES:
+                self._prepared.popitem(last=False)
+        self._prepared.move_to_end(id(voice))
+        return self._prepared[id(voice)][1]
+
+
+def prompted(machine: Machine, voice: Voice) -> Prompt:
+    """A voice on the network. InvalidInput for one that does not fit it."""
+    spectrum, generation = machine.spectrum, machine.generation
+    shape = spectrum.shape
+    tokens = _numbers(voice, "tokens", shape.tokens)
+    phones = _numbers(voice, "phones", shape.masked + 1)
+    steps = len(tokens)
+    mel = _values(voice, "mel", (steps * shape.columns, shape.bands))
+    speaker = _values(voice, "speaker", (shape.speaker_width,))
+    if len(phones) != steps or not steps <= LONGEST_STEPS:
+        raise _unfit(voice, f"{steps} tokens and {len(phones)} phones")
+    if generation.prompt_delete_bos:
+        phones = delete_bos(phones, shape.begin, shape.end)
+    columns = spectrum.normalised(mel).view(1, steps, shape.values)
+    heard = Inputs(torch.tensor([tokens]), torch.tensor([phones]), before(columns), speaker[None])
+    return prepared(spectrum, machine.spectrum_rotation, heard, columns, generation.dropout)
+
+
+def _numbers(voice: Voice, name: str, count: int) -> list[int]:
+    """A row of whole numbers from 0 to `count` - 1."""
+    values = _array(voice, name)
+    whole = values.ndim == 1 and np.issubdtype(values.dtype, np.integer)
+    if not whole or not len(values) or values.min() < 0 or values.max() >= count:
+        raise _unfit(voice, f"'{name}' of shape {list(values.shape)}")
+    return [int(value) for value in values]
+
+
+def _values(voice: Voice, name: str, shape: tuple[int, ...]) -> Tensor:
+    values = _array(voice, name)
+    if values.shape != shape or not np.isfinite(values).all():
+        raise _unfit(voice, f"'{name}' of shape {list(values.shape)}, not {list(shape)}")
+    return torch.from_numpy(values.astype(np.float32))
+
+
+def _array(voice: Voice, name: str) -> npt.NDArray[Any]:
+    if name not in voice.tensors:
+        raise _unfit(voice, f"no '{name}'")
+    return voice.tensors[name]
+
+
+def _unfit(voice: Voice, what: str) -> InvalidInput:
+    return InvalidInput(
+        f"The voice '{voice.name}' does not fit: it holds {what}.",
+        hint="Make the voice again from its recording.",
+    )

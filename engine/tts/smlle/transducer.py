@@ -1,0 +1,119 @@
+"""From phones to semantic tokens, one decision at a time: say a token, or wait for the next phone.
+
+    phones ─▶ causal encoder ─┐
+    tokens ─▶ LSTM ───────────┴─▶ joint net ─▶ token or blank       (SMLLE, 2.1)
+
+Invariant: a decision depends on the units read and the tokens said before it, and draws once, so
+when the text came does not matter. Forward never writes to the module.
+"""
+
+import math
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from engine.nn.cache import KvCache
+from engine.nn.sampling import draw_top, race_noise
+from engine.nn.transformer import Embedding, Linear, RotaryTable, Transformer
+from engine.tts.smlle.config import MARKS, SPECIAL_PHONES, Generation, Shape
+
+
+class Unit(NamedTuple):
+    """A phone and the mark behind it (MARKS), read together."""
+
+    phone: int
+    mark: int = 0
+
+
+class Transducer(nn.Module):
+    """Encoder, predictor and joint net. The blank is the label behind the tokens."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        self.shape = shape
+        width = shape.encoder.width
+        self.phones = Embedding(shape.phones + SPECIAL_PHONES, width)
+        self.marks = Embedding(len(MARKS), width)
+        self.encoder = Transformer(shape.encoder)
+        self.tokens = Embedding(shape.tokens + 1, width)  # the last one: nothing was said yet
+        self.predictor = nn.LSTM(width, width, shape.predictor_layers, batch_first=True)
+        self.text = Linear(width, shape.joint)
+        self.speech = Linear(width, shape.joint)
+        self.labels = Linear(shape.joint, shape.tokens + 1)
+        self.bias = nn.Parameter(torch.zeros(shape.tokens + 1), requires_grad=False)
+
+    @property
+    def blank(self) -> int:
+        return self.shape.tokens
+
+    def embedded(self, phones: Tensor, marks: Tensor) -> Tensor:
+        """Units [B, U] -> [B, U, D]."""
+        out: Tensor = self.phones(phones) + self.marks(marks)
+        return out
+
+    def logits(self, text: Tensor, speech: Tensor) -> Tensor:
+        """Joint net: rows of the encoder and of the predictor [..., D] -> labels [..., V + 1]."""
+        joined = (self.text(text) + self.speech(speech)).tanh()
+        out: Tensor = self.labels(joined) + self.bias
+        return out
+
+
+class Decisions:
+    """One passage's way through the lattice."""
+
+    def __init__(
+        self,
+        transducer: Transducer,
+        table: RotaryTable,
+        generation: Generation,
+        generator: torch.Generator,
+    ) -> None:
+        self._transducer = transducer
+        self._table = table
+        self._generation = generation
+        self._generator = generator
+        device = transducer.bias.device
+        self._cache = KvCache(transducer.shape.encoder, 1, device, torch.float32)
+        self._text = torch.empty(0)  # encoder's row [1, D] of the unit read last
+        self._speech, self._memory = self._predicted(transducer.shape.tokens, None)
+        self._said = 0  # tokens of this unit
+        self._unspoken = 0  # units before it without a token
+
+    def read(self, unit: Unit) -> None:
+        """Go on to the next unit."""
+        if self._cache.length:
+            self._unspoken = 0 if self._said else self._unspoken + 1
+        self._said = 0
+        transducer, place = self._transducer, self._cache.length
+        row = transducer.embedded(torch.tensor([[unit.phone]]), torch.tensor([[unit.mark]]))
+        out = transducer.encoder(row, self._table.slice(place, place + 1), self._cache)
+        self._cache.advance(1)
+        self._text = out[:, 0]
+
+    def decide(self, bias: float) -> int | None:
+        """Draw a token, or None: wait for the next unit. `bias` is added to the blank's logit."""
+        generation, blank = self._generation, self._transducer.blank
+        if self._said >= generation.most_tokens:
+            return None
+        logits = self._transducer.logits(self._text, self._speech)  # [1, V + 1]
+        logits[:, blank] += bias
+        if self._unspoken >= generation.most_unspoken and not self._said:
+            logits[:, blank] = -math.inf
+        probabilities = (logits / generation.temperature).softmax(-1)
+        count = min(generation.top_tokens, blank + 1)
+        label = int(draw_top(probabilities, count, race_noise(count, self._generator)))
+        if label == blank:
+            return None
+        self._said += 1
+        self._speech, self._memory = self._predicted(label, self._memory)
+        return label
+
+    def _predicted(
+        self, token: int, memory: tuple[Tensor, Tensor] | None
+    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        """The predictor's row [1, D] behind one more token, and what it remembers."""
+        rows, memory = self._transducer.predictor(
+            self._transducer.tokens(torch.tensor([[token]])), memory
+        )
+        return rows[:, 0], memory

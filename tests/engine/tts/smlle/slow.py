@@ -1,0 +1,99 @@
+"""SMLLE as one slow loop: nothing is kept between decisions or steps, the text is known from the
+start, and alignment and mechanism are lists. It shares the weights with the product, and how an
+utterance's dice are thrown.
+"""
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from engine.nn.transformer import Stored, Transformer
+from engine.text.phonemes import WordPhonemizer
+from engine.tts.base import Voice
+from engine.tts.smlle.config import MARKS
+from engine.tts.smlle.session import Machine
+
+
+class Everything:
+    """A cache that keeps nothing: all positions are given at once."""
+
+    def append(self, layer: int, keys: Tensor, values: Tensor) -> Stored:
+        return Stored(keys, values)
+
+
+def whole(stack: Transformer, rows: Tensor, machine: Machine) -> Tensor:
+    length = rows.shape[1]
+    mask = torch.full((length, length), -torch.inf).triu(1)
+    return stack(rows, machine.text_rotation.slice(0, length), Everything(), mask)
+
+
+def units(machine: Machine, words: list[str]) -> tuple[Tensor, Tensor]:
+    """Phones and marks of the whole text, [1, U]."""
+    shape, phonemizer = machine.transducer.shape, WordPhonemizer(machine.espeak)
+    spoken = [ready for word in words for ready in phonemizer.push(word)] + phonemizer.finish()
+    phones, marks = [shape.begin], [0]
+    for word in spoken:
+        numbers = [number for phone in word.phones for number in machine.table.ids(phone)]
+        phones += numbers
+        marks += [0] * (len(numbers) - 1) + [MARKS[word.mark]] if numbers else []
+    return torch.tensor([[*phones, shape.end]]), torch.tensor([[*marks, 0]])
+
+
+def tokens(machine: Machine, words: list[str], seed: int) -> tuple[list[int], list[int]]:
+    """All tokens, and the phone that said each."""
+    net, generation = machine.transducer, machine.generation
+    dice = torch.Generator().manual_seed(seed)
+    phones, marks = units(machine, words)
+    place, said, saying = 0, [], []
+    while place < phones.shape[1]:
+        seen = slice(0, place + 1)
+        text = whole(net.encoder, net.phones(phones[:, seen]) + net.marks(marks[:, seen]), machine)
+        history = torch.tensor([[net.shape.tokens, *said]])
+        speech, _ = net.predictor(net.tokens(history))
+        labels = torch.tanh(net.text(text[:, -1]) + net.speech(speech[:, -1]))
+        logits = (labels @ net.labels.weight.T + net.bias)[0]
+        best, ranks = logits.softmax(0).topk(min(generation.top_tokens, len(logits)))
+        race = torch.empty(1, len(best)).exponential_(1.0, generator=dice)[0]
+        label = int(ranks[(best / race).argmax()])
+        if label == net.shape.tokens:
+            place += 1
+        else:
+            said.append(label)
+            saying.append(int(phones[0, place]))
+    return said, saying
+
+
+def log_mel(machine: Machine, voice: Voice, words: list[str], seed: int) -> Tensor:
+    """The whole spectrum [T, bands]."""
+    net, generation, shape = machine.spectrum, machine.generation, machine.spectrum.shape
+    said, phones = tokens(machine, words, seed)
+    lead = next(place for place, phone in enumerate(phones) if phone != shape.begin)
+    phones = phones[lead:] + [shape.end] * lead
+    prompt_tokens = torch.from_numpy(voice.tensors["tokens"])
+    heard = torch.cat((prompt_tokens, torch.tensor(said)))[None]
+    aligned = torch.cat((torch.from_numpy(voice.tensors["phones"]), torch.tensor(phones)))[None]
+    steps = len(prompt_tokens)
+    columns = torch.from_numpy(voice.tensors["mel"]).view(1, steps, shape.values)
+    speaker = net.speaker(torch.from_numpy(voice.tensors["speaker"]))
+    drop = 1 - generation.dropout
+    kept = torch.full((2, 1, steps, shape.prenet), drop)
+    kept = torch.bernoulli(kept, generator=torch.Generator().manual_seed(0)) / drop
+    dice = torch.Generator().manual_seed(seed + (1 << 32))
+    for _ in said:
+        fresh = torch.bernoulli(torch.full((2, 1, 1, shape.prenet), drop), generator=dice) / drop
+        kept = torch.cat((kept, fresh), dim=2)
+        noise = torch.randn(1, shape.values, generator=dice)
+        x = functional.pad(columns, (0, 0, 1, 0))
+        for number, layer in enumerate(net.prenet):
+            x = layer(x)
+            x = x.relu() * kept[number] if number < 2 else x
+        length = x.shape[1]
+        rows = net.tokens(heard[:, :length]) + net.phones(aligned[:, :length]) + speaker + x
+        hidden = whole(net.stack, rows, machine)[:, -1]
+        mean, log_variance = (hidden @ net.latents.weight.T).split(shape.values, dim=-1)
+        latent = mean + log_variance.clamp(-8, 4).mul(0.5).exp() * noise
+        y = latent
+        for number, layer in enumerate(net.mlp):
+            y = layer(y).relu() if number < 2 else layer(y)
+        columns = torch.cat((columns, (latent + y)[:, None]), dim=1)
+    return columns[0, steps:].reshape(-1, shape.bands)

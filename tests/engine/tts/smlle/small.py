@@ -1,0 +1,93 @@
+"""An SMLLE of tiny random weights, with every part real but the vocoder."""
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from engine.nn.transformer import Embedding, Linear, RotaryTable, TransformerConfig
+from engine.text.phonemes import Espeak
+from engine.tts.base import Voice
+from engine.tts.phones import own_ids, own_table
+from engine.tts.smlle.config import Generation, Shape
+from engine.tts.smlle.session import Machine
+from engine.tts.smlle.spectrum import Spectrum
+from engine.tts.smlle.synthesiser import SmlleSynthesiser
+from engine.tts.smlle.transducer import Transducer
+
+_STACK = TransformerConfig(layers=1, width=32, heads=2, kv_heads=1, hidden=32)
+SHAPE = Shape(
+    _STACK,
+    _STACK,
+    phones=len(own_ids()),
+    tokens=12,
+    predictor_layers=2,
+    joint=32,
+    bands=10,
+    prenet=16,
+    latent=16,
+    speaker_width=8,
+)
+GENERATION = Generation()
+
+
+class Summing:
+    """A vocoder that only spreads each column over its samples, and counts what went before."""
+
+    def open(self) -> "SummingStream":
+        return SummingStream()
+
+
+class SummingStream:
+    def __init__(self) -> None:
+        self._before = torch.zeros(1)
+
+    def decode(self, columns: Tensor) -> Tensor:
+        """[T, bands] -> [480 T]"""
+        levels = 0.01 * columns.sum(dim=-1)
+        smooth = levels + 0.5 * torch.cat((self._before, levels[:-1]))
+        self._before = levels[-1:]
+        return smooth.repeat_interleave(480)
+
+
+def small_machine(generation: Generation = GENERATION, seed: int = 1) -> Machine:
+    """Random weights that wait as often as they speak."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        transducer, spectrum = Transducer(SHAPE), Spectrum(SHAPE)
+        for module in (*transducer.modules(), *spectrum.modules()):
+            if isinstance(module, Embedding):
+                nn.init.normal_(module.weight)
+            elif isinstance(module, Linear):
+                nn.init.normal_(module.weight, std=module.weight.shape[1] ** -0.5)
+    transducer.bias.data[transducer.blank] = 2.2
+    return Machine(
+        generation,
+        transducer.requires_grad_(requires_grad=False),
+        spectrum.requires_grad_(requires_grad=False),
+        Summing(),
+        own_table(),
+        Espeak(),
+        RotaryTable(SHAPE.encoder.head_width, torch.device("cpu")),
+        RotaryTable(SHAPE.spectrum.head_width, torch.device("cpu")),
+    )
+
+
+def small_voice(seed: int = 0, steps: int = 30, lead: int = 2) -> Voice:
+    """A random prompt that begins with silence."""
+    dice = np.random.default_rng(seed)
+    phones = dice.integers(0, SHAPE.phones, steps)
+    phones[:lead] = SHAPE.begin
+    return Voice(
+        f"small {seed}",
+        "smlle",
+        {
+            "tokens": dice.integers(0, SHAPE.tokens, steps),
+            "phones": phones,
+            "mel": dice.normal(size=(steps * SHAPE.columns, SHAPE.bands)).astype(np.float32),
+            "speaker": dice.normal(size=SHAPE.speaker_width).astype(np.float32),
+        },
+    )
+
+
+def small(generation: Generation = GENERATION) -> SmlleSynthesiser:
+    return SmlleSynthesiser(small_machine(generation), (small_voice(0), small_voice(1)))

@@ -1,0 +1,46 @@
+"""The session against a slow loop without caches, on tiny random weights."""
+
+from dataclasses import dataclass, replace
+
+import pytest
+import torch
+from torch import Tensor
+
+from engine.tts.base import AudioFrame, Finished
+from engine.tts.smlle.synthesiser import SmlleSynthesiser
+from tests.engine.tts.smlle import slow
+from tests.engine.tts.smlle.small import GENERATION, small_machine, small_voice
+
+WORDS = ["We", "will", "meet,", "perhaps,", "at", "seven."]
+
+
+@dataclass
+class Kept:
+    """A vocoder that keeps the spectrum."""
+
+    columns: list[Tensor]
+
+    def open(self) -> "Kept":
+        return self
+
+    def decode(self, columns: Tensor) -> Tensor:
+        self.columns.append(columns)
+        return torch.zeros(480 * len(columns))
+
+
+@pytest.mark.parametrize("seed", [1, 5])
+def test_the_session_makes_the_spectrum_of_the_slow_loop(seed: int) -> None:
+    kept, voice = Kept([]), small_voice(3)
+    unguarded = replace(GENERATION, most_unspoken=1000)  # the loop has no guards
+    machine = replace(small_machine(unguarded), vocoder=kept)
+    model = SmlleSynthesiser(machine, (voice,))
+    with model.open(voice, seed=seed) as session:
+        for word in WORDS:
+            session.push_word(word)
+        session.end_input()
+        while isinstance(step := session.step(), AudioFrame):
+            pass
+    assert isinstance(step, Finished)
+    expected = slow.log_mel(machine, voice, WORDS, seed)
+    assert len(expected) > 15
+    assert torch.allclose(torch.cat(kept.columns), expected, atol=1e-4)

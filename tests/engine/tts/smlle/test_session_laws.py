@@ -1,0 +1,53 @@
+"""The laws every synthesiser obeys, on tiny random weights, with and without the paper's switches.
+
+Laws of speech are not held here: random weights say nothing. All others apply.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from engine.tts.base import TtsModel
+from tests.engine.tts import laws
+from tests.engine.tts.smlle.small import GENERATION, small
+
+SWITCHED = {
+    "plain": GENERATION,
+    "no-mechanism": replace(GENERATION, delete_bos=False),
+    "prompt-mechanism": replace(GENERATION, prompt_delete_bos=True),
+    "no-latents": replace(GENERATION, latents=False),
+    "short-passages": replace(GENERATION, passage_steps=20),
+}
+# What each switch could break; the plain one is held to all.
+OF_ALL = (
+    laws.word_by_word_equals_all_at_once,
+    laws.every_word_has_one_onset_in_order,
+    laws.same_seed_same_samples,
+)
+
+
+@pytest.fixture(scope="module")
+def models() -> dict[str, TtsModel]:
+    return {name: small(generation) for name, generation in SWITCHED.items()}
+
+
+@pytest.mark.parametrize(
+    ("name", "law"),
+    [
+        pytest.param(name, law, id=f"{name}-{law.__name__}")
+        for name in SWITCHED
+        for law in (laws.LAWS if name == "plain" else OF_ALL)
+    ],
+)
+def test_a_session_obeys(
+    models: dict[str, TtsModel],
+    name: str,
+    law: Callable[[TtsModel], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse_to_sleep(seconds: float) -> None:
+        raise AssertionError("a step must never sleep")
+
+    monkeypatch.setattr("time.sleep", refuse_to_sleep)
+    law(models[name])

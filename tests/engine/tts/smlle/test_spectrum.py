@@ -1,0 +1,63 @@
+"""The second network: its scale, its randomness, and many steps at once."""
+
+import torch
+
+from engine.nn.cache import KvCache
+from engine.tts.smlle.spectrum import Inputs, before, prepared
+from tests.engine.tts.smlle.small import SHAPE, small_machine
+
+STEPS = 9
+
+
+def heard() -> Inputs:
+    dice = torch.Generator().manual_seed(2)
+    columns = torch.randn(1, STEPS, SHAPE.values, generator=dice)
+    tokens = torch.randint(SHAPE.tokens, (1, STEPS), generator=dice)
+    phones = torch.randint(SHAPE.phones, (1, STEPS), generator=dice)
+    return Inputs(tokens, phones, before(columns), torch.randn(1, SHAPE.speaker_width))
+
+
+def test_steps_at_once_are_those_one_by_one() -> None:
+    machine, inputs = small_machine(), heard()
+    net, table = machine.spectrum, machine.spectrum_rotation
+    keep = net.keep_masks(1, STEPS, 0.5, torch.Generator().manual_seed(4))
+    rows = net.inputs(inputs, keep)
+    mask = torch.ones(STEPS, STEPS, dtype=torch.bool).tril()
+    new = [KvCache(SHAPE.spectrum, 1, rows.device, rows.dtype) for _ in range(2)]
+    whole = net.stack(rows, table.slice(0, STEPS), new[0], mask)
+    for step in range(STEPS):
+        row = net.stack(rows[:, step : step + 1], table.slice(step, step + 1), new[1])
+        new[1].advance(1)
+        assert torch.allclose(row[:, 0], whole[:, step], atol=1e-5)
+
+
+def test_without_noise_the_columns_are_those_of_the_mean() -> None:
+    net = small_machine().spectrum
+    hidden = torch.randn(3, SHAPE.spectrum.width)
+    plain, drawn = net.drawn(hidden, None), net.drawn(hidden, torch.zeros(3, SHAPE.values))
+    assert torch.equal(plain.columns, drawn.columns)
+    other = net.drawn(hidden, torch.ones(3, SHAPE.values))
+    assert torch.equal(plain.mean, other.mean)
+    assert not torch.allclose(plain.columns, other.columns)
+
+
+def test_restored_is_what_was_normalised() -> None:
+    net = small_machine().spectrum
+    net.get_buffer("centre").fill_(-3.0)
+    net.get_buffer("spread").fill_(2.0)
+    mel = torch.randn(5, SHAPE.bands)
+    assert torch.allclose(net.restored(net.normalised(mel)), mel, atol=1e-6)
+    assert net.normalised(torch.full((1, SHAPE.bands), -1.0)).eq(1.0).all()
+
+
+def test_without_a_prompt_nothing_came_before() -> None:
+    machine = small_machine()
+    empty = Inputs(
+        torch.zeros(1, 0, dtype=torch.int64),
+        torch.zeros(1, 0, dtype=torch.int64),
+        torch.zeros(1, 0, SHAPE.values),
+        torch.zeros(1, SHAPE.speaker_width),
+    )
+    prompt = prepared(machine.spectrum, machine.spectrum_rotation, empty, empty.before, 0.5)
+    assert prompt.cache.length == 0
+    assert not prompt.last.any()

@@ -1,0 +1,67 @@
+"""Decisions: what they may depend on, and the guards that keep them moving."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from engine.tts.smlle.config import Generation
+from engine.tts.smlle.transducer import Decisions, Unit
+from tests.engine.tts.smlle.small import GENERATION, SHAPE, small_machine
+
+UNITS = [Unit(SHAPE.begin), *(Unit(phone) for phone in (3, 14, 15, 9, 2, 6)), Unit(SHAPE.end)]
+
+
+def decided(
+    units: list[Unit], *, bias: float = 0.0, generation: Generation = GENERATION, seed: int = 1
+) -> list[list[int]]:
+    """Tokens of every unit."""
+    machine = small_machine(generation)
+    dice = torch.Generator().manual_seed(seed)
+    decisions = Decisions(machine.transducer, machine.text_rotation, generation, dice)
+    spoken = []
+    with torch.inference_mode():
+        for unit in units:
+            decisions.read(unit)
+            spoken.append([])
+            while (token := decisions.decide(bias)) is not None:
+                spoken[-1].append(token)
+    return spoken
+
+
+def test_what_follows_changes_no_decision_before_it() -> None:
+    other = [*UNITS[:4], Unit(40, 3), *UNITS[5:]]
+    one, two = decided(UNITS), decided(other)
+    assert one[:4] == two[:4]
+    assert one != two
+
+
+def test_a_mark_is_heard() -> None:
+    marked = [UNITS[0], Unit(3, 2), *UNITS[2:]]
+    assert decided(marked, bias=-2.0) != decided(UNITS, bias=-2.0)
+
+
+def test_a_phone_that_never_waits_is_left_at_the_limit() -> None:
+    limited = replace(GENERATION, most_tokens=7)
+    assert [len(tokens) for tokens in decided(UNITS, bias=-50, generation=limited)] == [7] * 8
+
+
+def test_phones_that_only_wait_must_speak_now_and_then() -> None:
+    """The first unit behind four silent ones, and every fifth."""
+    spoken = decided(UNITS * 2, bias=50)
+    assert [place for place, tokens in enumerate(spoken) if tokens] == [4, 9, 14]
+
+
+def test_only_the_likeliest_labels_are_drawn() -> None:
+    one = replace(GENERATION, top_tokens=1)
+    assert decided(UNITS, generation=one, seed=1) == decided(UNITS, generation=one, seed=2)
+    assert decided(UNITS, seed=1) != decided(UNITS, seed=2)
+
+
+@pytest.mark.parametrize("bias", [-1.5, 1.5])
+def test_a_bias_on_the_blank_changes_how_long_phones_last(bias: float) -> None:
+    def length(bias: float) -> int:
+        runs = (decided(UNITS * 4, bias=bias, seed=seed) for seed in range(3))
+        return sum(len(tokens) for run in runs for tokens in run)
+
+    assert (length(bias) < length(0.0)) == (bias > 0)
