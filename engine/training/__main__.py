@@ -7,6 +7,7 @@ import argparse
 import logging
 import os
 import sys
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -15,13 +16,19 @@ from engine.errors import Cancelled, EngineError, InvalidInput
 from engine.settings_file import data_folder
 from engine.training.recipe import QUICK, read_recipe
 from engine.training.run import Run
-from engine.training.stages import SECTIONS
+from engine.training.stages import ASKED_FOR, SECTIONS
 from engine.tts import packs
 
 STAGES: Final = (
     "corpus", "codec", "speaker", "encode", "voice", "draw", "decoder", "export", "baselines",
     "evaluate",
 )  # fmt: skip
+_OTHERS: Final = tuple(
+    name
+    for stages in (*SECTIONS.values(), *ASKED_FOR.values())
+    for name in stages
+    if name not in STAGES
+)
 COMPARE: Final = "compare"  # all systems on this machine; it belongs to no run
 
 
@@ -47,7 +54,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m engine.training", description=__doc__)
-    parser.add_argument("stage", choices=(*STAGES, "all", COMPARE))
+    parser.add_argument("stage", choices=(*STAGES, *_OTHERS, "all", COMPARE))
     parser.add_argument("recipe", type=Path, nargs="?", help="all but compare need one")
     parser.add_argument("--work", type=Path, help="folder of the run")
     parser.add_argument("--device", default="cpu", help="cpu or cuda")
@@ -88,10 +95,11 @@ def _run(options: argparse.Namespace, only: tuple[str, ...]) -> None:
         _corpus_worker(run, options.worker)
         return
     own = tuple(SECTIONS.get(recipe.system, STAGES))
-    if options.stage not in {*own, "all"}:
+    every = (*own, *ASKED_FOR.get(recipe.system, ()))
+    if options.stage not in {*every, "all"}:
         raise InvalidInput(
             f"{recipe.system} has no stage '{options.stage}'.",
-            hint=f"Its stages: {', '.join(own)}.",
+            hint=f"Its stages: {', '.join(every)}.",
         )
     for stage in own if options.stage == "all" else (options.stage,):
         _stage(stage, run, options.recipe, again=options.again)
@@ -135,10 +143,8 @@ def _stage(name: str, run: Run, recipe_file: Path, *, again: bool) -> None:
 
         corpus.make(run, recipe_file)
         return
-    if run.recipe.system == "speakstream":
-        from engine.training.speakstream.stages import STAGES as SPEAKSTREAM
-
-        SPEAKSTREAM[name](run)
+    if run.recipe.system in SECTIONS:
+        _own_stages(run.recipe.system)[name](run)
         return
     from engine.training import export
     from engine.training.codec import decoder, draw
@@ -165,6 +171,17 @@ def _stage(name: str, run: Run, recipe_file: Path, *, again: bool) -> None:
         "evaluate": evaluate.evaluate_pack,
     }
     stages[name](run)
+
+
+def _own_stages(system: str) -> Mapping[str, Callable[[Run], None]]:
+    """What does each stage of a system with a folder of its own."""
+    if system == "smlle":
+        from engine.training.smlle.stages import STAGES as SMLLE
+
+        return SMLLE
+    from engine.training.speakstream.stages import STAGES as SPEAKSTREAM
+
+    return SPEAKSTREAM
 
 
 if __name__ == "__main__":

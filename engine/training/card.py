@@ -19,6 +19,9 @@ _KINDS: Final = {
     "speakstream": "A small SpeakStream with a vocoder of its own. What is not its paper's: the "
     "vector of the speaker, the rate (its spectrum is stretched) and one network for all windows. "
     "It was",
+    "smlle": "A small SMLLE with its own tokeniser and vocoder. What is not its paper's: the "
+    "vector of the speaker, prompts without text, tokens taught by phones, a band around the known "
+    "alignment, and the rate (a bias on the blank). It was",
 }
 _READING: Final = """\
 Each cell holds the median over the voices, then the worst of them. *Words wrong* is the share of

@@ -174,6 +174,60 @@ class SpeakStream:
 
 
 @dataclass(frozen=True)
+class Semantic:
+    """SMLLE's tokens: 25 a second, of one codebook."""
+
+    schedule: Schedule = UNTRAINED
+    tokens: int = 512
+    width: int = 192
+    blocks: int = 4
+    window_tokens: int = 64  # 2.56 s
+    hours: float = 4.0  # of the corpus held in memory
+    phones: float = 1.0
+    mel: float = 0.3
+    commitment: float = 0.25
+
+
+@dataclass(frozen=True)
+class Transducer:
+    """SMLLE's first network."""
+
+    schedule: Schedule = UNTRAINED
+    width: int = 256
+    encoder: Stack = field(default_factory=lambda: Stack(3, 4, 2, 640))
+    layers: int = 2  # of the LSTM
+    joint: int = 256
+    reach: int = 4  # phones to either side of the known alignment that the loss sums over
+    path_from: float = 0.06  # share of the steps on the known path alone
+    longest_seconds: float = 8.0
+    dropout: float = 0.1
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """SMLLE's second network. `flux`, `latents` and `delete_bos` are what the paper claims."""
+
+    schedule: Schedule = UNTRAINED
+    width: int = 256
+    stack: Stack = field(default_factory=lambda: Stack(4, 4, 2, 768))
+    prenet: int = 256
+    latent: int = 256
+    latents: bool = True  # False: nothing is drawn, and no KL
+    delete_bos: bool = True
+    flux: float = 0.5  # SMLLE, 3.2
+    kl: float = 0.05  # SMLLE, 3.2
+    kl_from: float = 0.1  # share of the steps; the paper's 10,000
+    flux_from: float = 0.2  # behind the KL: a reward needs something that holds it
+    prompt_seconds: float = 3.0
+    longest_seconds: float = 8.0
+    masked_prompts: float = 0.5  # share of lessons that do not know their prompt's text
+    without_prompt: float = 0.1
+    wrong_tokens: float = 0.1  # share of tokens that are others: in use they are drawn
+    shifted: float = 0.2  # share of lessons whose phones come a step early or late
+    dropout: float = 0.5  # of the pre-net
+
+
+@dataclass(frozen=True)
 class Evaluate:
     """How much is measured, on held-out text and speakers."""
 
@@ -217,6 +271,9 @@ class Export:
     limits: tuple[str, ...] = ()  # for the card: why figures miss their targets
 
 
+Network = Codec | Decoder | Speaker | Voice | SpeakStream | Semantic | Transducer | Spectrum
+
+
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
     """A whole run."""
@@ -230,6 +287,9 @@ class Recipe:
     speaker: Speaker = field(default_factory=Speaker)
     voice: Voice = field(default_factory=lambda: Voice(UNTRAINED))
     speakstream: SpeakStream = field(default_factory=SpeakStream)
+    semantic: Semantic = field(default_factory=Semantic)  # these three of SMLLE
+    transducer: Transducer = field(default_factory=Transducer)
+    spectrum: Spectrum = field(default_factory=Spectrum)
     evaluate: Evaluate = field(default_factory=Evaluate)
     export: Export = field(default_factory=Export)
     # Folder of a pack: its voice is trained further, its codec stays; "" = none.
@@ -292,8 +352,13 @@ def _check(recipe: Recipe) -> None:
             raise InvalidInput(f"The recipe does not hold together: {sentence}.")
 
 
-def _learning(recipe: Recipe) -> tuple[Codec | Decoder | Speaker | Voice | SpeakStream, ...]:
+def _learning(recipe: Recipe) -> tuple[Network, ...]:
     """The networks of the recipe's system."""
-    if recipe.system == "speakstream":
-        return (recipe.speaker, recipe.decoder, recipe.speakstream)
-    return (recipe.codec, recipe.decoder, recipe.speaker, recipe.voice)
+    match recipe.system:
+        case "speakstream":
+            own: tuple[Network, ...] = (recipe.decoder, recipe.speakstream)
+        case "smlle":
+            own = (recipe.decoder, recipe.semantic, recipe.transducer, recipe.spectrum)
+        case _:
+            own = (recipe.codec, recipe.decoder, recipe.voice)
+    return (recipe.speaker, *own)

@@ -11,6 +11,8 @@ Sections = dict[str, tuple[str, ...]]
 
 _SPEAKER: Final = ("corpus", "begin_with", "speaker")
 _DECODER: Final = ("corpus", "begin_with", "codec", "decoder")
+_TOKENS: Final = (*_SPEAKER, "semantic")
+_SMLLE: Final = (*_DECODER, *_TOKENS, "transducer", "spectrum", "export")
 SECTIONS: Final[dict[str, Sections]] = {
     "speakstream": {
         "corpus": ("corpus",),
@@ -20,5 +22,17 @@ SECTIONS: Final[dict[str, Sections]] = {
         "voice": (*_SPEAKER, "speakstream"),
         "export": (*_DECODER, *_SPEAKER, "speakstream", "export"),
     },
+    "smlle": {
+        "corpus": ("corpus",),
+        "speaker": _SPEAKER,
+        "semantic": ("corpus", "semantic"),
+        "tokens": _TOKENS,
+        "decoder": _DECODER,
+        "transducer": (*_TOKENS, "transducer"),
+        "spectrum": (*_TOKENS, "spectrum"),
+        "export": _SMLLE,
+    },
 }
-"""By system and stage. Those of VoXtream2 are in run.py and __main__.py."""
+"""By system and stage, of what `all` does. Those of VoXtream2 are in run.py and __main__.py."""
+ASKED_FOR: Final[dict[str, Sections]] = {"smlle": {"variants": _SMLLE}}
+"""Stages that `all` leaves out."""

@@ -36,11 +36,18 @@ def _speakstream(settings: SpeechSettings, progress: Progress) -> TtsModel:
     return pack.load(settings, progress)
 
 
+def _smlle(settings: SpeechSettings, progress: Progress) -> TtsModel:
+    from engine.tts.smlle import pack
+
+    return pack.load_made(settings, progress)
+
+
 _LOADERS: Final[dict[str, Callable[[SpeechSettings, Progress], TtsModel]]] = {
     "espeak": _espeak,
     "starter": _starter,
     "voxtream2": _voxtream2,
     "speakstream": _speakstream,
+    "smlle": _smlle,
 }
 
 NAMES: Final = tuple(_LOADERS)

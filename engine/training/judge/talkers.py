@@ -20,7 +20,7 @@ from engine.text.phonemes import Espeak, WordPhonemizer
 from engine.training.corpus.matching import match
 from engine.training.corpus.speakers import BASES, TEACHER, UNHEARD, Speaker
 from engine.training.corpus.utterance import SAMPLE_RATE, Plan
-from engine.training.judge.performance import Spoken, say
+from engine.training.judge.performance import SEED, Spoken, say
 from engine.training.recipe import Recipe
 from engine.training.run import file_hash
 from engine.training.tasks import Place
@@ -62,6 +62,24 @@ class PackTalker:
         """The model, which stays loaded, and this voice of it."""
         model = loaded_pack(self.folder)
         yield model, next(voice for voice in model.voices() if voice.name == self.name)
+
+
+@dataclass(frozen=True)
+class RepeatedTalker(PackTalker):
+    """The named voice of a pack, which says every text `draws` times; the judge keeps the best of
+    them (SMLLE, 4.2: it shows what a system could do, no session can).
+    """
+
+    draws: int
+
+    def speak(self, texts: Sequence[str], rates: Rates) -> list[Spoken]:
+        """All texts, again and again, each time from another seed."""
+        with self.open() as (model, voice):
+            return [
+                say(model, voice, text, rates, seed=SEED + draw)
+                for draw in range(self.draws)
+                for text in texts
+            ]
 
 
 @dataclass(frozen=True)

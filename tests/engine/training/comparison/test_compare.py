@@ -12,9 +12,12 @@ from engine.training.comparison.delays import Frame, Trace
 from engine.training.comparison.measure import SIZE, Figures, Measurement, fixed_texts
 from engine.training.comparison.page import rows, write_page
 from engine.training.comparison.plot import Line, plot
-from engine.training.comparison.systems import SYSTEMS, System
+from engine.training.comparison.systems import CLAIMS, SYSTEMS, System
 from engine.training.corpus import grammar
 from engine.training.judge.figures import UNMEASURED, Results
+from engine.training.judge.talkers import PackTalker, RepeatedTalker
+from engine.tts import voices
+from engine.tts.base import Voice
 
 TRACE = Trace(2, (Frame(1, 0.02, 0.08), Frame(2, 0.01, 0.08)), (0.01, 0.15))
 
@@ -42,6 +45,26 @@ def test_the_sentences_are_always_the_same_and_never_trained_on() -> None:
     assert texts == fixed_texts()
     assert len(texts.sentences) == SIZE.sentences
     assert set(grammar.templates("test")).isdisjoint(grammar.templates("train"))
+
+
+def test_a_system_of_several_draws_says_everything_so_often(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.tts.packs.data_folder", lambda: tmp_path)
+    (tmp_path / "packs" / "ghost" / "voices").mkdir(parents=True)
+    voices.save(Voice("Ada", "ghost"), tmp_path / "packs" / "ghost" / "voices")
+    (talker,) = System("ghost, twice", pack="ghost", draws=2).talkers()
+    assert isinstance(talker, RepeatedTalker)
+    assert (talker.name, talker.draws) == ("Ada", 2)
+    (once,) = System("ghost", pack="ghost").talkers()
+    assert type(once) is PackTalker
+
+
+def test_systems_have_names_of_their_own_and_say_what_makes_their_pack() -> None:
+    names = [system.name for system in SYSTEMS]
+    assert len(set(names)) == len(names)
+    made = {system.pack for system in SYSTEMS if system.command}
+    assert all(system.pack in made for system in CLAIMS if system.pack != "smlle")
 
 
 def test_a_plot_is_an_image_of_every_line() -> None:

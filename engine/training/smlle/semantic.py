@@ -1,0 +1,122 @@
+"""The stage `semantic`: tokens that say what is spoken and not by whom.
+
+Two teachers (ours; HuBERT's stand-in): a reader of the phone of every 20 ms, which the corpus knows
+exactly, and a small decoder of the spectrum that is told the speaker's vector.
+"""
+
+import random
+from typing import Any
+
+import torch
+from safetensors.torch import save_file
+from torch import Tensor, nn
+from torch.nn import functional
+
+from engine.codec.mel import BANDS, COLUMN, MelSpectrum
+from engine.codec.semantic import (
+    TOKEN_SAMPLES,
+    SemanticConfig,
+    SemanticTokeniser,
+    semantic_metadata,
+)
+from engine.training import recipe as recipes
+from engine.training.codec.speech import SLOT, SOUND_NUMBERS, Speech, Spoken, read_speech
+from engine.training.codec.stage import VALIDATION_BATCHES, forget_codebooks
+from engine.training.loop import Moment, descend, optimiser, train
+from engine.training.ranks import Ranks, is_first
+from engine.training.run import Run
+
+SLOTS = TOKEN_SAMPLES // SLOT  # phones read off one token
+COLUMNS = TOKEN_SAMPLES // COLUMN  # of the spectrum
+SPEAKER_CODES = 32  # of a speaker, learnt here: the real vectors are not needed yet
+
+
+def train_semantic(run: Run) -> None:
+    """Train and write semantic.safetensors (weights as they are: tokens must not lag behind)."""
+    inputs = run.require("corpus")
+    recipe = run.recipe.semantic
+    speech = read_speech(run, recipe.hours)
+    config = semantic_config(recipe)
+    mean = train(
+        run, "semantic", recipe.schedule, lambda ranks: SemanticLearner(recipe, speech, ranks)
+    )
+    if is_first():
+        file = run.stage("semantic") / "semantic.safetensors"
+        save_file(mean, file, semantic_metadata(config))
+        run.finish("semantic", inputs)
+
+
+def semantic_config(recipe: recipes.Semantic) -> SemanticConfig:
+    """The shape a recipe asks for."""
+    return SemanticConfig(recipe.tokens, recipe.width, recipe.blocks)
+
+
+class SemanticLearner:
+    """The tokeniser, a reader of phones, and a decoder that knows who speaks."""
+
+    averaged = "semantic"
+    exact: tuple[str, ...] = ("",)  # every weight as it is
+
+    def __init__(self, recipe: recipes.Semantic, speech: Speech, ranks: Ranks) -> None:
+        self._recipe = recipe
+        self._speech = speech
+        self._device = ranks.device
+        self._batch_size = ranks.part(recipe.schedule.batch)
+        every = (*speech.training, *speech.validation, *speech.held_out)
+        numbers = sorted({utterance.entry.speaker for utterance in every})
+        self._people = {number: place for place, number in enumerate(numbers)}
+        tokeniser = SemanticTokeniser(semantic_config(recipe)).to(ranks.device)
+        helpers = nn.ModuleDict(
+            {
+                "reader": nn.Linear(recipe.width, SLOTS * len(SOUND_NUMBERS)),
+                "people": nn.Embedding(len(numbers), SPEAKER_CODES),
+                "decoder": nn.Sequential(
+                    nn.Linear(recipe.width + SPEAKER_CODES, 2 * recipe.width),
+                    nn.GELU(),
+                    nn.Linear(2 * recipe.width, COLUMNS * BANDS),
+                ),
+            }
+        ).to(ranks.device)
+        self._mel = MelSpectrum().to(ranks.device)
+        self.parts: dict[str, nn.Module] = {"semantic": tokeniser, "helpers": helpers}
+        both = nn.ModuleList((tokeniser, helpers))
+        self.optimisers = {"making": optimiser(both, recipe.schedule)}
+
+    def learn(self, moment: Moment) -> dict[str, float]:
+        losses = self._losses(self._speech.training, moment.draw)
+        total = torch.stack(list(losses.values())).sum()
+        descend(total, self.optimisers["making"], self._recipe.schedule.clip, moment.ranks)
+        return {name: float(loss.detach()) for name, loss in losses.items()}
+
+    @torch.no_grad()
+    def validate(self) -> dict[str, float]:
+        model = self.parts["semantic"].eval()
+        draw = random.Random(0)
+        sums: dict[str, float] = {}
+        for _ in range(VALIDATION_BATCHES):
+            for name, loss in self._losses(self._speech.validation, draw).items():
+                sums[name] = sums.get(name, 0.0) + float(loss) / VALIDATION_BATCHES
+        forget_codebooks(model)
+        model.train()
+        return sums
+
+    def _losses(self, side: tuple[Spoken, ...], draw: random.Random) -> dict[str, Tensor]:
+        """The losses of a batch of windows, by name."""
+        recipe, helpers = self._recipe, self.parts["helpers"]
+        assert isinstance(helpers, nn.ModuleDict)
+        length = recipe.window_tokens * TOKEN_SAMPLES
+        windows = [self._speech.window(side, draw, length) for _ in range(self._batch_size)]
+        pcm = torch.stack([each.samples(start, length) for each, start in windows])
+        slots = torch.stack([each.slots(start, length) for each, start in windows])
+        people = torch.tensor([self._people[each.entry.speaker] for each, _ in windows])
+        pcm, slots, people = (part.to(self._device) for part in (pcm, slots, people))
+        quantised: Any = self.parts["semantic"](pcm[:, None])
+        rows = quantised.x.transpose(1, 2)  # [B, T, width]
+        read = helpers["reader"](rows).reshape(-1, len(SOUND_NUMBERS))
+        told = helpers["people"](people)[:, None].expand(-1, rows.shape[1], -1)
+        made = helpers["decoder"](torch.cat((rows, told), dim=-1)).reshape(len(pcm), -1, BANDS)
+        return {
+            "phones": recipe.phones * functional.cross_entropy(read, slots.flatten()),
+            "mel": recipe.mel * functional.l1_loss(made, self._mel(pcm)),
+            "commitment": recipe.commitment * quantised.penalty,
+        }

@@ -1,0 +1,211 @@
+"""The stage `spectrum`: columns from tokens and aligned phones, behind a prompt of the speaker.
+
+Losses as MELLE's without its post-net: regression, the divergence of the latents, and a reward for
+change (flux), which keeps regression from a grey mean. The prompt keeps its beginning marks, the
+utterance behind it loses them (SMLLE, 4.3).
+Invariant: what is corrupted is what the network hears, never what it must say.
+"""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from safetensors.torch import save_file
+from torch import Tensor, nn
+from torch.nn import functional
+
+from engine.training import recipe as recipes
+from engine.training.loop import Moment, descend, optimiser, train
+from engine.training.ranks import Ranks, is_first
+from engine.training.run import Run
+from engine.training.smlle.transducer import (
+    STEPS_PER_SECOND,
+    VALIDATION_BATCHES,
+    begun,
+    padded,
+    shape_of,
+)
+from engine.training.smlle.utterances import Encoded, Ints, Sides, read_tokens
+from engine.training.voice.model import run_stack
+from engine.tts.smlle.aligned import delete_bos
+from engine.tts.smlle.config import Shape
+from engine.tts.smlle.spectrum import Inputs, Spectrum, before
+
+MOST_FLUX: Final = 1.0  # of a value, in units of its spread; a reward without bound runs away
+SMALLEST_SPREAD: Final = 0.1
+SAMPLED: Final = 2000  # utterances that the scale of the columns is measured of
+
+
+class Piece(NamedTuple):
+    """A part of an utterance: tokens [T], aligned phones [T] and columns [2 T, bands]."""
+
+    tokens: npt.NDArray[np.int16]
+    phones: Ints
+    mel: npt.NDArray[np.float16]
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A prompt and an utterance in one row. T steps."""
+
+    tokens: Ints  # [T]
+    phones: Ints  # [T] aligned
+    mel: Tensor  # [T, V]
+    vector: Tensor
+
+
+def train_spectrum(run: Run) -> None:
+    """Train and write spectrum.safetensors (the averaged weights)."""
+    inputs = run.require("tokens")
+    sides = read_tokens(run)
+    shape = shape_of(run)
+    recipe = run.recipe.spectrum
+    mean = train(
+        run,
+        "spectrum",
+        recipe.schedule,
+        lambda ranks: SpectrumLearner(recipe, shape, sides, ranks),
+    )
+    if is_first():
+        save_file(mean, run.stage("spectrum") / "spectrum.safetensors")
+        run.finish("spectrum", inputs)
+
+
+class SpectrumLearner:
+    """The network and its losses."""
+
+    averaged = "spectrum"
+    exact: tuple[str, ...] = ("centre", "spread")
+
+    def __init__(self, recipe: recipes.Spectrum, shape: Shape, sides: Sides, ranks: Ranks) -> None:
+        self._recipe = recipe
+        self._shape = shape
+        self._sides = sides
+        self._device = ranks.device
+        self._batch_size = ranks.part(recipe.schedule.batch)
+        self._model = Spectrum(shape)
+        begun(self._model)
+        _measure(self._model, sides)
+        self._model.to(ranks.device)
+        self.parts: dict[str, nn.Module] = {"spectrum": self._model}
+        self.optimisers = {"spectrum": optimiser(self._model, recipe.schedule)}
+
+    def learn(self, moment: Moment) -> dict[str, float]:
+        recipe = self._recipe
+        lessons = [self._lesson(self._sides.training, moment.draw) for _ in range(self._batch_size)]
+        losses = self._losses([self._corrupted(each, moment.draw) for each in lessons], lessons)
+        total = losses["regression"]
+        if recipe.latents and moment.share >= recipe.kl_from:
+            total = total + recipe.kl * losses["kl"]
+        if moment.share >= recipe.flux_from:
+            total = total + recipe.flux * losses["flux"]
+        descend(total, self.optimisers["spectrum"], recipe.schedule.clip, moment.ranks)
+        return {name: float(loss.detach()) for name, loss in losses.items()}
+
+    @torch.no_grad()
+    def validate(self) -> dict[str, float]:
+        """The losses, and how much of the true variance the columns have (1 is right, 0 grey)."""
+        self._model.eval()
+        draw = random.Random(0)
+        sums: dict[str, float] = {}
+        for _ in range(VALIDATION_BATCHES):
+            lessons = [self._lesson(self._sides.validation, draw) for _ in range(self._batch_size)]
+            for name, loss in self._losses(lessons, lessons).items():
+                sums[name] = sums.get(name, 0.0) + float(loss) / VALIDATION_BATCHES
+        self._model.train()
+        return sums
+
+    def _lesson(self, side: dict[int, tuple[Encoded, ...]], draw: random.Random) -> Lesson:
+        """An utterance, cut at the longest, behind a piece of another of its speaker."""
+        recipe, shape = self._recipe, self._shape
+        said = self._sides.draw(side, draw)
+        longest = round(recipe.longest_seconds * STEPS_PER_SECOND)
+        phones = said.aligned(shape.begin, shape.end)
+        if recipe.delete_bos:
+            phones = np.asarray(delete_bos(phones.tolist(), shape.begin, shape.end))
+        mel = said.mel[: shape.columns * longest]
+        parts = [Piece(said.tokens[:longest], phones[:longest], mel)]
+        if draw.random() >= recipe.without_prompt:
+            parts.insert(0, self._prompt(draw.choice(side[said.speaker]), draw))
+        tokens, aligned, mel = (np.concatenate(part) for part in zip(*parts, strict=True))
+        columns = torch.from_numpy(mel.astype(np.float32))
+        rows = columns.view(-1, shape.values)
+        vector = torch.from_numpy(said.vector.astype(np.float32))
+        return Lesson(tokens.astype(np.int64), aligned.astype(np.int64), rows, vector)
+
+    def _prompt(self, said: Encoded, draw: random.Random) -> Piece:
+        """The beginning of an utterance; its text is known, or masked."""
+        recipe, shape = self._recipe, self._shape
+        steps = min(said.steps, round(recipe.prompt_seconds * STEPS_PER_SECOND))
+        phones = said.aligned(shape.begin, shape.end)[:steps]
+        if draw.random() < recipe.masked_prompts:
+            phones = np.full_like(phones, shape.masked)
+        return Piece(said.tokens[:steps], phones, said.mel[: shape.columns * steps])
+
+    def _corrupted(self, lesson: Lesson, draw: random.Random) -> Lesson:
+        """As it will be in use: some tokens are others, some alignments a step off."""
+        recipe = self._recipe
+        dice = np.random.default_rng(draw.getrandbits(32))
+        wrong = dice.random(len(lesson.tokens)) < recipe.wrong_tokens
+        others = dice.integers(0, self._shape.tokens, len(lesson.tokens))
+        phones = lesson.phones
+        if draw.random() < recipe.shifted:
+            late = draw.random() < 0.5  # a step late, or early
+            phones = np.concatenate(
+                (phones[:1], phones[:-1]) if late else (phones[1:], phones[-1:])
+            )
+        return Lesson(np.where(wrong, others, lesson.tokens), phones, lesson.mel, lesson.vector)
+
+    def _losses(self, heard: Sequence[Lesson], said: Sequence[Lesson]) -> dict[str, Tensor]:
+        """The losses of lessons as heard, by name; not weighted."""
+        model, recipe = self._model, self._recipe
+        mel = nn.utils.rnn.pad_sequence([each.mel for each in said], batch_first=True)
+        shape, lengths = self._shape, torch.tensor([len(each.tokens) for each in said])
+        bands = mel.to(self._device).view(*mel.shape[:2], shape.columns, shape.bands)
+        true = model.normalised(bands).flatten(2)  # [B, T, V]
+        real = (torch.arange(true.shape[1]) < lengths[:, None]).to(self._device)
+        inputs = Inputs(
+            padded([each.tokens for each in heard]).to(self._device),
+            padded([each.phones for each in heard]).to(self._device),
+            before(true),
+            torch.stack([each.vector for each in said]).to(self._device),
+        )
+        count, steps = real.shape
+        keep = model.keep_masks(count, steps, recipe.dropout, None)
+        mask = torch.ones(1, steps, steps, dtype=torch.bool, device=self._device).tril()
+        with torch.autocast(self._device.type, torch.bfloat16, enabled=recipe.schedule.bf16):
+            hidden = run_stack(model.stack, model.inputs(inputs, keep), mask)[real].float()
+            noise = torch.randn(len(hidden), shape.values, device=self._device)
+            made = model.drawn(hidden, noise if recipe.latents else None)
+        # The column before each one, within a step and from step to step.
+        last = functional.pad(true.view(count, -1, shape.bands), (0, 0, 1, 0))[:, :-1]
+        missed = made.columns.float() - true[real]
+        return {
+            "regression": missed.abs().mean() + missed.square().mean(),
+            "kl": divergence(made.mean.float(), made.log_variance.float(), true[real]),
+            "flux": flux(made.mean.float(), last.reshape_as(true)[real]),
+            "variance": made.columns.float().var() / true[real].var(),
+        }
+
+
+def divergence(mean: Tensor, log_variance: Tensor, true: Tensor) -> Tensor:
+    """KL of N(mean, variance) to N(true, 1), a value (MELLE, equation of its KL loss)."""
+    return 0.5 * (log_variance.exp() + (mean - true).square() - 1 - log_variance).mean()
+
+
+def flux(mean: Tensor, last: Tensor) -> Tensor:
+    """The reward for leaving the column before, as a loss; no value earns more than MOST_FLUX."""
+    return -(mean - last).abs().clamp(max=MOST_FLUX).mean()
+
+
+def _measure(model: Spectrum, sides: Sides) -> None:
+    """Set the scale of the columns by the corpus."""
+    every = [each for person in sides.training.values() for each in person]
+    mel = np.concatenate([each.mel for each in every[:: len(every) // SAMPLED + 1]])
+    bands = torch.from_numpy(mel.astype(np.float32))
+    model.get_buffer("centre").copy_(bands.mean(0))
+    model.get_buffer("spread").copy_(bands.std(0).clamp(min=SMALLEST_SPREAD))

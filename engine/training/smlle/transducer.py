@@ -1,0 +1,187 @@
+"""The stage `transducer`: which tokens a text becomes, and when each waits for the next phone.
+
+First on the path the corpus knows, then on all paths near it (see `lattice`).
+Invariant: the logits of a lesson's nodes are those a session computes one by one.
+"""
+
+import random
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from safetensors.torch import save_file
+from torch import Tensor, nn
+from torch.nn import functional
+
+from engine.nn.transformer import Embedding, Linear, TransformerConfig
+from engine.training import recipe as recipes
+from engine.training.loop import Moment, descend, optimiser, train
+from engine.training.ranks import Ranks, is_first
+from engine.training.run import Run, read_json
+from engine.training.smlle.lattice import Band, band, transducer_loss
+from engine.training.smlle.utterances import Encoded, Sides, read_tokens
+from engine.training.voice.model import run_stack
+from engine.tts.smlle.config import Shape
+from engine.tts.smlle.transducer import Transducer
+
+VALIDATION_BATCHES: Final = 4
+DEVIATION: Final = 0.06  # of embeddings at the start
+FIRST_BLANK: Final = 5.0  # so that an untrained net waits about as often as it speaks
+STEPS_PER_SECOND: Final = 25
+
+
+def train_transducer(run: Run) -> None:
+    """Train and write transducer.safetensors (the averaged weights)."""
+    inputs = run.require("tokens")
+    sides = read_tokens(run)
+    shape = shape_of(run)
+    recipe = run.recipe.transducer
+    mean = train(
+        run,
+        "transducer",
+        recipe.schedule,
+        lambda ranks: TransducerLearner(recipe, shape, sides, ranks),
+    )
+    if is_first():
+        save_file(mean, run.stage("transducer") / "transducer.safetensors")
+        run.finish("transducer", inputs)
+
+
+def shape_of(run: Run) -> Shape:
+    """The shape a recipe asks for."""
+    recipe = run.recipe
+    ids = read_json(run.stage("tokens") / "phones.json")
+    transducer, spectrum = recipe.transducer, recipe.spectrum
+
+    def stack(width: int, part: recipes.Stack) -> TransformerConfig:
+        return TransformerConfig(part.layers, width, part.heads, part.kv_heads, part.hidden)
+
+    return Shape(
+        stack(transducer.width, transducer.encoder),
+        stack(spectrum.width, spectrum.stack),
+        phones=max(ids.values()) + 1,
+        tokens=recipe.semantic.tokens,
+        predictor_layers=transducer.layers,
+        joint=transducer.joint,
+        prenet=spectrum.prenet,
+        latent=spectrum.latent,
+        speaker_width=run.recipe.speaker.width,
+    )
+
+
+def begun(module: nn.Module) -> nn.Module:
+    """First weights for the house's own layers, ready to learn."""
+    for part in module.modules():
+        if isinstance(part, Embedding):
+            nn.init.normal_(part.weight, std=DEVIATION)
+        elif isinstance(part, Linear):
+            nn.init.normal_(part.weight, std=part.weight.shape[1] ** -0.5)
+    return module.requires_grad_(requires_grad=True)
+
+
+class TransducerLearner:
+    """The network and its loss."""
+
+    averaged = "transducer"
+    exact: tuple[str, ...] = ()
+
+    def __init__(
+        self, recipe: recipes.Transducer, shape: Shape, sides: Sides, ranks: Ranks
+    ) -> None:
+        self._recipe = recipe
+        self._shape = shape
+        self._sides = sides
+        self._device = ranks.device
+        self._batch_size = ranks.part(recipe.schedule.batch)
+        self._model = Transducer(shape)
+        begun(self._model)
+        self._model.bias.data[self._model.blank] = FIRST_BLANK
+        self._model.to(ranks.device)
+        self.parts: dict[str, nn.Module] = {"transducer": self._model}
+        self.optimisers = {"transducer": optimiser(self._model, recipe.schedule)}
+
+    def learn(self, moment: Moment) -> dict[str, float]:
+        recipe = self._recipe
+        reach = recipe.reach if moment.share >= recipe.path_from else 0
+        loss = self._loss(self._lessons(self._sides.training, moment.draw), reach)
+        descend(loss, self.optimisers["transducer"], recipe.schedule.clip, moment.ranks)
+        return {"path" if reach == 0 else "lattice": float(loss.detach())}
+
+    @torch.no_grad()
+    def validate(self) -> dict[str, float]:
+        """Both losses, a token."""
+        self._model.eval()
+        draw = random.Random(0)
+        sums = {"path": 0.0, "lattice": 0.0}
+        for _ in range(VALIDATION_BATCHES):
+            lessons = self._lessons(self._sides.validation, draw)
+            for name, reach in (("path", 0), ("lattice", self._recipe.reach)):
+                sums[name] += float(self._loss(lessons, reach)) / VALIDATION_BATCHES
+        self._model.train()
+        return sums
+
+    def _lessons(
+        self, side: dict[int, tuple[Encoded, ...]], draw: random.Random
+    ) -> Sequence[Encoded]:
+        longest = round(self._recipe.longest_seconds * STEPS_PER_SECOND)
+        lessons: list[Encoded] = []
+        for _ in range(8 * self._batch_size):  # paragraphs are longer; they are left out
+            lesson = self._sides.draw(side, draw)
+            if lesson.steps <= longest:
+                lessons.append(lesson)
+            if len(lessons) == self._batch_size:
+                break
+        return lessons or [self._sides.draw(side, draw)]
+
+    def _loss(self, lessons: Sequence[Encoded], reach: int) -> Tensor:
+        """-log probability a token."""
+        model, shape = self._model, self._shape
+        phones = padded([each.units(shape.begin, shape.end) for each in lessons])
+        marks = padded([np.pad(each.marks, 1) for each in lessons])
+        tokens = padded([each.tokens for each in lessons]).to(self._device)
+        places = padded([each.spoken_by for each in lessons])
+        units = torch.tensor([len(each.phones) + 2 for each in lessons])
+        counts = torch.tensor([each.steps for each in lessons])
+        within = on(band(places, units, counts, reach), self._device)
+        bf16 = self._recipe.schedule.bf16
+        with torch.autocast(self._device.type, torch.bfloat16, enabled=bf16):
+            logits = self._logits(phones.to(self._device), marks.to(self._device), tokens, within)
+        labels = logits.float().log_softmax(-1)  # [B, T + 1, W, V + 1]
+        said = functional.pad(tokens, (0, 1))[:, :, None, None]
+        emit = labels.gather(-1, said.expand(-1, -1, labels.shape[2], 1))[..., 0]
+        losses = transducer_loss(labels[..., model.blank], emit, within)
+        return losses.sum() / counts.sum()
+
+    def _logits(self, phones: Tensor, marks: Tensor, tokens: Tensor, within: Band) -> Tensor:
+        """Of the band's nodes [B, T + 1, W, V + 1]; phones and marks [B, U], tokens [B, T]."""
+        model, share = self._model, self._recipe.dropout
+        length = phones.shape[1]
+        mask = torch.ones(1, length, length, dtype=torch.bool, device=phones.device).tril()
+        rows = functional.dropout(model.embedded(phones, marks), share, model.training)
+        text = run_stack(model.encoder, rows, mask)  # [B, U, D]
+        first = tokens.new_full((len(tokens), 1), model.shape.tokens)
+        history = functional.dropout(
+            model.tokens(torch.cat((first, tokens), dim=1)), share, model.training
+        )
+        speech, _ = model.predictor(history)  # [B, T + 1, D]
+        # Both projections once a row, then once a node only their sum: as logits() does of one.
+        texts, nodes = model.text(text), within.nodes
+        lessons = torch.arange(len(nodes), device=nodes.device)[:, None, None]
+        joined = (texts[lessons, nodes] + model.speech(speech)[:, :, None]).tanh()
+        out: Tensor = model.labels(joined) + model.bias
+        return out
+
+
+def padded(rows: Sequence[npt.NDArray[Any]]) -> Tensor:
+    """Rows side by side, int64, zeros behind the shorter ones."""
+    tensors = [torch.from_numpy(np.asarray(row).astype(np.int64)) for row in rows]
+    return nn.utils.rnn.pad_sequence(tensors, batch_first=True)
+
+
+def on(within: Band, device: torch.device) -> Band:
+    """The band where the model is."""
+    return Band(
+        *(part.to(device) for part in (within.first, within.last, within.units, within.tokens))
+    )

@@ -1,0 +1,102 @@
+"""The stage `variants`: the paper's claims, each as a pack beside the plain one, which `compare`
+then measures as a row of its own.
+
+Some differ only in how the same networks are used; three learn the spectrum anew, with the plain
+one's schedule. Invariant: a variant differs from the plain pack in what its name says alone.
+"""
+
+import os
+import shutil
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
+
+from safetensors.torch import load_file, save_file
+
+from engine.training.export import pack_folder, save_weights
+from engine.training.loop import train
+from engine.training.ranks import is_first
+from engine.training.run import Run
+from engine.training.smlle.spectrum import SpectrumLearner
+from engine.training.smlle.transducer import shape_of
+from engine.training.smlle.utterances import read_tokens
+from engine.tts import packs
+from engine.tts.smlle import pack
+
+SWITCHES: Final = {
+    "smlle-prompt-mechanism": {"prompt_delete_bos": True},
+    "smlle-means": {"latents": False},  # learnt with latents, spoken without drawing them
+}
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """A spectrum of its own: what changes in its recipe, and in how the pack is used."""
+
+    recipe: dict[str, Any]
+    generation: dict[str, Any] = field(default_factory=dict)
+
+
+LEARNT: Final = {
+    "smlle-no-flux": Learnt({"flux": 0.0}),
+    "smlle-no-latents": Learnt({"latents": False}, {"latents": False}),
+    "smlle-no-mechanism": Learnt({"delete_bos": False}, {"delete_bos": False}),
+}
+
+
+def make_variants(run: Run) -> None:
+    """Train what is to be trained, and put every variant where `compare` looks for it."""
+    inputs = run.require("tokens", "export")
+    for name, variant in LEARNT.items():
+        _learn(run, name, variant)
+        spectrum = run.stage("variants") / name / pack.SPECTRUM_FILE
+        _install(run, name, variant.generation, spectrum)
+    for name, switches in SWITCHES.items():
+        _install(run, name, switches, None)
+    run.finish("variants", inputs)
+
+
+def _learn(run: Run, name: str, variant: Learnt) -> None:
+    """Train a variant's spectrum, if it is not done."""
+    file = run.stage("variants") / name / pack.SPECTRUM_FILE
+    if file.is_file():
+        return
+    recipe = replace(run.recipe.spectrum, **variant.recipe)
+    sides, shape = read_tokens(run), shape_of(run)
+    mean = train(
+        run,
+        f"variants/{name}",
+        recipe.schedule,
+        lambda ranks: SpectrumLearner(recipe, shape, sides, ranks),
+    )
+    if is_first():
+        partial = file.with_suffix(".partial")
+        save_file(mean, partial)
+        partial.replace(file)
+
+
+def _install(run: Run, name: str, switches: dict[str, Any], spectrum: Path | None) -> None:
+    """The plain pack with other switches, and with another spectrum if one is given."""
+    place = packs.folder_of(name)
+    fresh = place.with_name(place.name + ".partial")
+    shutil.rmtree(fresh, ignore_errors=True)
+    fresh.parent.mkdir(parents=True, exist_ok=True)
+    # The networks are the same files; nobody writes into a pack.
+    shutil.copytree(pack_folder(run), fresh, copy_function=_linked)
+    config = pack.read_pack_config(fresh / packs.CONFIG_FILE)
+    other = replace(config, generation=replace(config.generation, **switches))
+    (fresh / packs.CONFIG_FILE).unlink()
+    (fresh / packs.CONFIG_FILE).write_text(pack.pack_json(other), encoding="utf-8")
+    if spectrum is not None:
+        (fresh / pack.SPECTRUM_FILE).unlink()
+        half = run.recipe.export.half
+        save_weights(load_file(spectrum), fresh / pack.SPECTRUM_FILE, {}, half=half)
+    shutil.rmtree(place, ignore_errors=True)
+    fresh.rename(place)
+
+
+def _linked(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:  # another disk
+        shutil.copy2(source, target)

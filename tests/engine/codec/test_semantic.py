@@ -1,0 +1,68 @@
+"""The tokeniser: a token every 40 ms, each from its own past alone; bad files are refused."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from engine.codec.semantic import (
+    TOKEN_SAMPLES,
+    SemanticConfig,
+    SemanticTokeniser,
+    load_semantic,
+    semantic_metadata,
+)
+from engine.errors import ModelError
+
+CONFIG = SemanticConfig(tokens=16, width=32, blocks=1)
+
+
+@pytest.fixture(scope="module")
+def tokeniser() -> SemanticTokeniser:
+    torch.manual_seed(1)
+    model = SemanticTokeniser(CONFIG)
+    for key, buffer in model.named_buffers():
+        if key.endswith("embedding_sum"):  # moshi leaves the codebook at zero
+            buffer.normal_()
+        elif key.endswith("cluster_usage"):
+            buffer.fill_(1.0)
+    return model.eval().requires_grad_(requires_grad=False)
+
+
+def speech(tokens: int) -> torch.Tensor:
+    dice = torch.Generator().manual_seed(2)
+    return 0.1 * torch.randn(tokens * TOKEN_SAMPLES, generator=dice)
+
+
+def test_every_whole_40_ms_is_a_token(tokeniser: SemanticTokeniser) -> None:
+    tokens = tokeniser.encode(speech(10)[:-1])
+    assert tokens.shape == (9,)
+    assert tokens.min() >= 0
+    assert tokens.max() < CONFIG.tokens
+
+
+def test_what_follows_changes_no_token_before_it(tokeniser: SemanticTokeniser) -> None:
+    whole = speech(12)
+    assert torch.equal(tokeniser.encode(whole)[:7], tokeniser.encode(whole[: 7 * TOKEN_SAMPLES]))
+
+
+def test_a_file_gives_the_same_tokens(tokeniser: SemanticTokeniser, tmp_path: Path) -> None:
+    file = tmp_path / "semantic.safetensors"
+    save_file(tokeniser.state_dict(), file, semantic_metadata(CONFIG))
+    assert torch.equal(load_semantic(file).encode(speech(8)), tokeniser.encode(speech(8)))
+
+
+@pytest.mark.parametrize("about", ["", "[]", '{"tokens": 0}', '{"tokens": 16, "width": 64}'])
+def test_a_file_of_another_shape_is_refused(
+    tokeniser: SemanticTokeniser, tmp_path: Path, about: str
+) -> None:
+    file = tmp_path / "semantic.safetensors"
+    save_file(tokeniser.state_dict(), file, {"config": about})
+    with pytest.raises(ModelError, match="cannot be used"):
+        load_semantic(file)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"semantic\.safetensors is not there"):
+        load_semantic(tmp_path / "semantic.safetensors")

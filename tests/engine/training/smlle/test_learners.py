@@ -1,0 +1,160 @@
+"""Both learners on utterances made up of nothing: what they see is what a session sees, and they
+learn.
+"""
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from engine.training import recipe as recipes
+from engine.training.loop import Moment
+from engine.training.ranks import Ranks
+from engine.training.recipe import Schedule
+from engine.training.smlle.lattice import band
+from engine.training.smlle.spectrum import MOST_FLUX, SpectrumLearner, divergence, flux
+from engine.training.smlle.transducer import TransducerLearner, padded
+from engine.training.smlle.utterances import Encoded, Sides, own_rate, said_by
+from engine.tts.smlle.config import Generation
+from engine.tts.smlle.transducer import Decisions, Unit
+from tests.engine.tts.smlle.small import SHAPE, small_machine
+
+ALONE = Ranks(0, 1, torch.device("cpu"))
+SCHEDULE = Schedule(steps=40, batch=2, learning_rate=1e-2)
+PHONES = 6
+
+
+def utterance(seed: int) -> Encoded:
+    """Six phones, three tokens each, between two tokens of silence; a phone has one token."""
+    dice = np.random.default_rng(seed)
+    phones = dice.integers(0, 20, PHONES)
+    spoken_by = np.repeat(np.arange(PHONES + 2), [2, *[3] * PHONES, 2])
+    tokens = np.concatenate(([0], phones % 10 + 1, [0]))[spoken_by]
+    mel = np.repeat(tokens, 2)[:, None] * np.ones(SHAPE.bands) / 5
+    vector = np.zeros(SHAPE.speaker_width, np.float32)
+    marks = np.zeros(PHONES, np.int8)
+    marks[-1] = 2
+    return Encoded(
+        1,
+        tokens.astype(np.int16),
+        mel.astype(np.float16),
+        spoken_by.astype(np.int16),
+        phones.astype(np.int16),
+        marks,
+        vector,
+        syllables=3,
+    )
+
+
+SIDES = Sides({1: tuple(map(utterance, range(4)))}, {1: (utterance(9),)})
+
+
+def transducer_learner() -> TransducerLearner:
+    torch.manual_seed(1)
+    recipe = recipes.Transducer(schedule=SCHEDULE, width=32, joint=32, dropout=0.0)
+    return TransducerLearner(recipe, SHAPE, SIDES, ALONE)
+
+
+def spectrum_learner(recipe: recipes.Spectrum | None = None) -> SpectrumLearner:
+    torch.manual_seed(1)
+    own = recipe or recipes.Spectrum(schedule=SCHEDULE, width=32, prompt_seconds=0.4)
+    return SpectrumLearner(own, SHAPE, SIDES, ALONE)
+
+
+def test_a_lesson_has_the_logits_that_a_session_has() -> None:
+    learner, said, machine = transducer_learner(), utterance(2), small_machine()
+    model = learner._model
+    units = said.units(SHAPE.begin, SHAPE.end)
+    places, marks = padded([said.spoken_by]), np.pad(said.marks, 1)
+    within = band(places, torch.tensor([len(units)]), torch.tensor([said.steps]), reach=99)
+    with torch.inference_mode():
+        tokens = padded([said.tokens])
+        whole = learner._logits(padded([units]), padded([marks]), tokens, within)[0]
+        dice = torch.Generator().manual_seed(1)
+        decisions = Decisions(model, machine.text_rotation, Generation(), dice)
+        for place, unit in enumerate(map(Unit, units.tolist(), marks.tolist())):
+            decisions.read(unit)
+            speech, memory = decisions._predicted(SHAPE.tokens, None)
+            for row, token in enumerate([*said.tokens.tolist(), 0]):
+                one = model.logits(decisions._text, speech)[0]
+                assert torch.allclose(one, whole[row, place], atol=1e-4)
+                speech, memory = decisions._predicted(token, memory)
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_the_transducer_learns(share: float) -> None:
+    learner, dice = transducer_learner(), random.Random(1)
+    for group in learner.optimisers["transducer"].param_groups:
+        group["lr"] = 1e-2
+    name = "lattice" if share else "path"
+    losses = [learner.learn(Moment(0, share, dice, ALONE))[name] for _ in range(30)]
+    assert losses[-1] < 0.6 * losses[0]
+    assert set(learner.validate()) == {"path", "lattice"}
+
+
+def test_all_paths_are_likelier_than_one() -> None:
+    learner = transducer_learner()
+    with torch.no_grad():
+        losses = [float(learner._loss([utterance(1)], reach)) for reach in (0, 1, 9)]
+    assert losses == sorted(losses, reverse=True)
+    assert losses[0] > losses[-1]
+
+
+@pytest.mark.parametrize("changed", [{}, {"latents": False, "flux": 0.0}, {"delete_bos": False}])
+def test_the_spectrum_learns(changed: dict[str, Any]) -> None:
+    recipe = recipes.Spectrum(schedule=SCHEDULE, width=32, prompt_seconds=0.4, **changed)
+    learner, dice = spectrum_learner(recipe), random.Random(1)
+    for group in learner.optimisers["spectrum"].param_groups:
+        group["lr"] = 5e-3
+    losses = [learner.learn(Moment(0, 1.0, dice, ALONE))["regression"] for _ in range(40)]
+    assert np.mean(losses[-5:]) < 0.7 * np.mean(losses[:5])
+    assert learner.validate()["variance"] > 0
+
+
+def test_a_prompt_keeps_its_beginning_and_the_utterance_loses_it() -> None:
+    recipe = recipes.Spectrum(
+        schedule=SCHEDULE, width=32, prompt_seconds=0.4, masked_prompts=0.0, without_prompt=0.0
+    )
+    lesson = spectrum_learner(recipe)._lesson(SIDES.training, random.Random(1))
+    assert lesson.phones[:2].tolist() == [SHAPE.begin] * 2
+    assert SHAPE.begin not in lesson.phones[2:]
+    assert lesson.phones[-4:].tolist() == [SHAPE.end] * 4
+    assert len(lesson.tokens) == len(lesson.phones) == len(lesson.mel)
+
+
+def test_a_masked_prompt_knows_no_phone() -> None:
+    recipe = recipes.Spectrum(
+        schedule=SCHEDULE, width=32, prompt_seconds=0.4, masked_prompts=1.0, without_prompt=0.0
+    )
+    lesson = spectrum_learner(recipe)._lesson(SIDES.training, random.Random(1))
+    assert (lesson.phones[:10] == SHAPE.masked).all()
+
+
+def test_what_is_heard_is_corrupted_and_what_is_said_is_not() -> None:
+    learner = spectrum_learner()
+    lesson = learner._lesson(SIDES.training, random.Random(1))
+    heard = [learner._corrupted(lesson, random.Random(seed)) for seed in range(20)]
+    assert all(torch.equal(each.mel, lesson.mel) for each in heard)
+    wrong = np.mean([(each.tokens != lesson.tokens).mean() for each in heard])
+    assert 0.03 < wrong < 0.2
+    shifted = sum((each.phones != lesson.phones).any() for each in heard)
+    assert 0 < shifted < 20
+
+
+def test_divergence_is_nothing_at_the_truth_and_flux_has_a_limit() -> None:
+    true = torch.randn(3, 4)
+    assert divergence(true, torch.zeros(3, 4), true) == 0
+    assert divergence(true + 1, torch.zeros(3, 4), true) == pytest.approx(0.5)
+    assert flux(true, true) == 0
+    assert flux(true + 100, true) == -MOST_FLUX
+
+
+def test_a_token_is_said_by_the_phone_that_sounds_in_its_middle() -> None:
+    starts = np.asarray([1000, 1500, 4000])
+    assert said_by(starts, 5000, 7).tolist() == [0, 1, 2, 2, 3, 4, 4]
+
+
+def test_the_own_rate_counts_speech_alone() -> None:
+    assert own_rate([utterance(1)]) == pytest.approx(3 / (18 * 0.04))

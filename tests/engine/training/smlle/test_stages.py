@@ -1,0 +1,140 @@
+"""All stages of SMLLE on a few seconds of speech and a few steps: they run, and the pack speaks."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+
+import engine.training
+from engine.codec.semantic import load_semantic
+from engine.errors import ModelError
+from engine.training.__main__ import main
+from engine.training.export import pack_folder
+from engine.training.recipe import read_recipe
+from engine.training.run import Run
+from engine.training.smlle.utterances import read_tokens
+from engine.training.stages import SECTIONS
+from engine.tts.base import AudioFrame, Finished
+from engine.tts.smlle import pack
+from engine.tts.smlle.synthesiser import SmlleSynthesiser
+
+TINY = Path(engine.training.__file__).with_name("recipes") / "tiny-smlle.toml"
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    if shutil.which("flite") is None:
+        pytest.skip("flite is not installed")
+    torch.set_num_threads(1)
+    folder = tmp_path_factory.mktemp("smlle")
+    names = list(SECTIONS["smlle"])
+    for stage in names[: names.index("export") + 1]:
+        assert main([stage, str(TINY), "--work", str(folder), "--workers", "1"]) == 0
+    return Run(read_recipe(TINY), folder)
+
+
+@pytest.fixture(scope="module")
+def loaded(run: Run) -> SmlleSynthesiser:
+    return pack.load(pack_folder(run))
+
+
+def test_the_exported_pack_speaks(loaded: SmlleSynthesiser) -> None:
+    assert [voice.name for voice in loaded.voices()] == ["Ada", "Bruno"]
+    with loaded.open(loaded.voices()[0], seed=1) as session:
+        for word in ("Good", "morning."):
+            session.push_word(word)
+        session.end_input()
+        pieces = []
+        while isinstance(step := session.step(), AudioFrame):
+            pieces.append(step.pcm)
+    assert isinstance(step, Finished)
+    pcm = np.concatenate(pieces)
+    assert len(pcm) % 960 == 0
+    assert np.isfinite(pcm).all()
+    assert np.abs(pcm).max() > 0
+
+
+def test_a_clip_becomes_a_voice_of_the_pack(loaded: SmlleSynthesiser, run: Run) -> None:
+    from engine.training.codec.speech import read_speech
+
+    spoken = max(read_speech(run, 1.0).training, key=lambda each: len(each.pcm))
+    made = loaded.encode_voice(spoken.pcm.astype(np.float32) / 32768, 24_000)
+    assert made.model == loaded.info.voice_model
+    assert set(made.tensors["phones"].tolist()) == {loaded.shape.masked}
+    with loaded.open(made, seed=1) as session:
+        session.push_word("Yes.")
+        session.end_input()
+        assert isinstance(session.step(), AudioFrame)
+
+
+def test_a_pack_says_of_which_system_it_is(run: Run) -> None:
+    assert pack.read_pack_config(pack_folder(run) / "config.json").system == "smlle"
+    assert "transducer.safetensors" in (pack_folder(run) / "CARD.md").read_text(encoding="utf-8")
+
+
+def test_every_utterance_is_as_many_tokens_as_columns_and_alignments(run: Run) -> None:
+    everybody = [each for person in read_tokens(run).training.values() for each in person]
+    assert everybody
+    for each in everybody:
+        assert len(each.mel) == 2 * each.steps == 2 * len(each.spoken_by)
+        assert (np.diff(each.spoken_by) >= 0).all()
+        assert each.spoken_by[0] == 0  # silence before speech
+        assert each.spoken_by[-1] == len(each.phones) + 1  # and behind it
+        assert len(each.marks) == len(each.phones)
+
+
+def test_tokens_are_those_of_the_tokeniser_that_is_exported(run: Run) -> None:
+    kept = load_file(run.stage("semantic") / "semantic.safetensors")
+    shipped = load_semantic(pack_folder(run) / pack.SEMANTIC_FILE).state_dict()
+    assert all(torch.equal(kept[key], shipped[key]) for key in kept)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [('"tokens": 16', '"tokens": 1'), ('"system": "smlle"', '"system": "x"'), ("{", "[")],
+)
+def test_a_pack_of_impossible_shape_is_refused(
+    run: Run, tmp_path: Path, old: str, new: str
+) -> None:
+    text = (pack_folder(run) / "config.json").read_text(encoding="utf-8")
+    assert old in text
+    file = tmp_path / "config.json"
+    file.write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(ModelError, match=r"config\.json"):
+        pack.read_pack_config(file)
+
+
+def test_a_pack_with_a_file_of_another_network_is_refused(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "pack"
+    shutil.copytree(pack_folder(run), folder)
+    shutil.copy(folder / pack.SPECTRUM_FILE, folder / pack.TRANSDUCER_FILE)
+    with pytest.raises(ModelError, match="transducer"):
+        pack.load(folder)
+
+
+def test_variants_differ_in_what_they_are_named_after(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.tts.packs.data_folder", lambda: tmp_path)
+    assert main(["variants", str(TINY), "--work", str(run.folder)]) == 0
+    plain = pack.read_pack_config(pack_folder(run) / "config.json")
+    spectrum = (pack_folder(run) / pack.SPECTRUM_FILE).read_bytes()
+    found = {}
+    for folder in sorted((tmp_path / "packs").iterdir()):
+        config = pack.read_pack_config(folder / "config.json")
+        assert config.shape == plain.shape
+        own = vars(config.generation).items() - vars(plain.generation).items()
+        same = (folder / pack.SPECTRUM_FILE).read_bytes() == spectrum
+        found[folder.name] = (dict(own), same)
+        pack.load(folder)
+    assert found == {
+        "smlle-means": ({"latents": False}, True),
+        "smlle-no-flux": ({}, False),
+        "smlle-no-latents": ({"latents": False}, False),
+        "smlle-no-mechanism": ({"delete_bos": False}, False),
+        "smlle-prompt-mechanism": ({"prompt_delete_bos": True}, True),
+    }
