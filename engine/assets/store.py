@@ -6,9 +6,7 @@ is still being fetched lies under another name. Once fetched, no network is need
 
 import hashlib
 import json
-import os
 import shutil
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,6 +21,7 @@ from engine.assets.catalogue import Asset, AssetFile, HubSource
 from engine.assets.download import SourceError
 from engine.assets.transfer import Fetched, FetchRequest, fetch_from_hub, fetch_from_release
 from engine.errors import AssetError, Cancelled
+from engine.whole_file import replace_file
 
 PINS = "pins.json"
 SPARE_BYTES = 200_000_000  # left free on the disk, so that fetching a model cannot fill it
@@ -242,11 +241,7 @@ class Store:
     def _pin(self, asset: Asset, file: AssetFile, fetched: Fetched) -> None:
         pins = {**self._pins(asset), file.path: fetched}
         text = json.dumps({name: vars(pin) for name, pin in pins.items()}, indent=2)
-        folder = self.path(asset)
-        handle, temporary = tempfile.mkstemp(dir=folder, prefix=PINS)
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        Path(temporary).replace(folder / PINS)
+        replace_file(self.path(asset) / PINS, text)
 
 
 def _cancellable(

@@ -5,15 +5,13 @@ counts as empty.
 """
 
 import json
-import os
-import tempfile
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from engine.asr.whisper.model import checked_folder
 from engine.errors import InvalidInput, ModelError, SettingsError
 from engine.llm.local.gguf import checked_file
+from engine.whole_file import replace_file
 
 FILE = "added-models.json"
 MOST = 100
@@ -73,16 +71,10 @@ def _looked_at(path: Path) -> tuple[Added, ...]:
 
 def _keep(models: list[Added], folder: Path) -> None:
     """Under a temporary name, then renamed; for the person alone."""
-    temporary = ""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=folder, prefix=FILE)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump([asdict(each) for each in models], file, indent=2)
-        Path(temporary).replace(folder / FILE)
+        replace_file(folder / FILE, json.dumps([asdict(each) for each in models], indent=2))
     except OSError as error:
-        with suppress(OSError):
-            Path(temporary).unlink()
         raise SettingsError(
             f"The list of added models cannot be saved in {folder}: {error.strerror or error}.",
             hint="Make room or allow writing there, and add it again.",

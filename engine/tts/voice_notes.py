@@ -7,15 +7,14 @@ else may read it, and one that is damaged is set aside, never overwritten.
 
 import json
 import logging
-import os
 import re
-import tempfile
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from engine.errors import ModelError
 from engine.tts.pacing import FASTEST, SLOWEST
+from engine.whole_file import replace_file
 
 log = logging.getLogger(__name__)
 
@@ -58,7 +57,7 @@ def write(within: Path, notes: dict[str, Note]) -> None:
     content = json.dumps({"voices": entries}, indent=1)
     try:
         within.mkdir(parents=True, exist_ok=True)
-        _write(within / FILE, content)
+        replace_file(within / FILE, content)
     except OSError as error:
         raise ModelError(
             f"What you chose for the voice could not be kept: {error.strerror or error}.",
@@ -88,16 +87,3 @@ def _set_aside(path: Path) -> None:
         path.replace(path.with_suffix(".damaged.json"))
     except OSError:
         log.warning("notes on voices cannot be set aside path=%s", path, exc_info=True)
-
-
-def _write(path: Path, text: str) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".notes-", suffix=".part")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise

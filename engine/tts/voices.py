@@ -8,9 +8,7 @@ nothing in a file is executed. Files are read only up to a bounded size.
 
 import hashlib
 import logging
-import os
 import re
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +24,7 @@ from engine.audio.pcm import Pcm
 from engine.errors import InvalidInput, ModelError
 from engine.settings_file import data_folder
 from engine.tts.base import Voice
+from engine.whole_file import replace_file
 
 log = logging.getLogger(__name__)
 
@@ -96,7 +95,7 @@ def save_as(
         )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _write(path, content)
+        replace_file(path, content)
     except OSError as error:
         raise ModelError(
             f"The voice {voice.name!r} could not be saved: {error.strerror or error}.",
@@ -164,19 +163,6 @@ def _about(clip: Clip) -> dict[str, str]:
         _CLIP_S: f"{clip.seconds:.2f}",
         _CLIP_SNR: f"{snr_db(clip):.1f}",
     }
-
-
-def _write(path: Path, content: bytes) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".voice-", suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
 
 
 def _tensors(path: Path, wants: Callable[[str], bool]) -> Mapping[str, npt.NDArray[np.generic]]:

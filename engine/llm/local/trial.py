@@ -7,11 +7,9 @@ tried again; a file that failed is tried again whenever it is chosen.
 """
 
 import json
-import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -25,6 +23,7 @@ from engine.assets.store import sha256_of
 from engine.errors import ModelError
 from engine.llm.base import Progress
 from engine.settings import LanguageModelSettings
+from engine.whole_file import replace_file
 
 RECORD = "language-models.json"
 MOST_PASSES = 100  # remembered; the oldest are forgotten
@@ -155,7 +154,4 @@ def _keep(passes: list[Pass]) -> None:
     folder = settings_file.data_folder()
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=folder, prefix=RECORD)
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            json.dump([asdict(each) for each in passes], stream, indent=2)
-        Path(temporary).replace(folder / RECORD)
+        replace_file(folder / RECORD, json.dumps([asdict(each) for each in passes], indent=2))

@@ -5,8 +5,6 @@ owner can read what a person wanted to be reminded of. One that is damaged is se
 """
 
 import json
-import os
-import tempfile
 from dataclasses import asdict
 from itertools import count
 from pathlib import Path
@@ -14,6 +12,7 @@ from typing import Any
 
 from engine.errors import InvalidInput
 from engine.messages.timers import TimerKind, TimerSet
+from engine.whole_file import replace_file
 
 NAME = "timers.json"
 LARGEST_BYTES = 1024 * 1024  # a timer takes about a hundred
@@ -37,18 +36,11 @@ def load(path: Path) -> tuple[TimerSet, ...]:
 
 def save(timers: tuple[TimerSet, ...], path: Path) -> None:
     """Write the file anew. InvalidInput: not saved, and the old file is as it was."""
-    temporary = ""
+    content = json.dumps({"timers": [_written(timer) for timer in timers]}, indent=1)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".timers-")  # 0600
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump({"timers": [_written(timer) for timer in timers]}, file, indent=1)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).replace(path)
+        replace_file(path, content)
     except OSError as error:
-        if temporary:
-            Path(temporary).unlink(missing_ok=True)
         raise InvalidInput(
             f"The timers cannot be saved in {path}: {error.strerror or error}.",
             hint="They ring as long as the program runs. Make room there, or make it writable.",

@@ -15,7 +15,6 @@ import pytest
 
 from engine.errors import UpdateError
 from engine.updates import State, updates
-from engine.updates.source import Source
 from installer.signing.repository import Repository
 from tests.engine.updates.served import (
     LONG_AGO,
@@ -25,7 +24,6 @@ from tests.engine.updates.served import (
     Keys,
     Server,
     endless,
-    installed,
     new_root,
     publish,
     repository,
@@ -35,25 +33,6 @@ from tests.engine.updates.served import (
 ROOT = Path(__file__).parents[3]
 pytestmark = pytest.mark.slow
 NEWEST = "env-0.4.0-cpu"
-
-
-@pytest.fixture
-def keys() -> Keys:
-    return Keys()
-
-
-@pytest.fixture
-def server(tmp_path: Path, keys: Keys) -> Iterator[Server]:
-    made = repository(tmp_path / "repository", keys)
-    publish(made, keys, "0.2.0")
-    with Server(made.folder) as serving:
-        yield serving
-
-
-@pytest.fixture
-def copy(tmp_path: Path, server: Server) -> Copy:
-    root = (server.folder / "metadata" / "1.root.json").read_bytes()
-    return installed(tmp_path, Source(root, server.address))
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import filelock
@@ -12,7 +11,6 @@ import pytest
 
 from engine.errors import UpdateError
 from engine.updates import State, Updates
-from engine.updates.source import Source
 from installer.bootstrap import pointer
 from installer.bootstrap.places import opened
 from installer.signing.repository import Repository
@@ -22,10 +20,8 @@ from tests.engine.updates.served import (
     Copy,
     Keys,
     Server,
-    installed,
     new_root,
     publish,
-    repository,
 )
 
 NEW = "env-0.2.0-cpu"
@@ -38,26 +34,6 @@ home, folder, address = sys.argv[1:]
 source = Source(sys.stdin.buffer.read(), address)
 Updates(Path(folder), source, Installation(Path(home), "env-0.1.0-cpu"), "0.1.0").install()
 """
-
-
-@pytest.fixture
-def keys() -> Keys:
-    return Keys()
-
-
-@pytest.fixture
-def server(tmp_path: Path, keys: Keys) -> Iterator[Server]:
-    """With 0.2.0 on offer."""
-    made = repository(tmp_path / "repository", keys)
-    publish(made, keys, "0.2.0")
-    with Server(made.folder) as serving:
-        yield serving
-
-
-@pytest.fixture
-def copy(tmp_path: Path, server: Server) -> Copy:
-    root = (server.folder / "metadata" / "1.root.json").read_bytes()
-    return installed(tmp_path, Source(root, server.address))
 
 
 def test_without_a_root_nobody_is_asked(tmp_path: Path, server: Server):

@@ -1,0 +1,25 @@
+"""Replaces a small file as a whole, for everything that keeps its state in one.
+
+Invariant: after an error or a crash the file has its old or its new content, never a part of it.
+"""
+
+import os
+import tempfile
+from pathlib import Path
+
+
+def replace_file(path: Path, content: str | bytes) -> None:
+    """Give a file new content (text as UTF-8), readable by its owner only; its folder must exist.
+    OSError when the disk refuses; then the old file is unchanged.
+    """
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".rubato-", suffix=".part")  # 0600
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
