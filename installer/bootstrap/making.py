@@ -15,7 +15,7 @@ from installer.bootstrap.payload import Payload
 from installer.bootstrap.places import PREFIX, Home, check_room, opened
 from installer.bootstrap.progress import Progress
 from installer.bootstrap.variant import Variant, fitting
-from installer.commands import Cause, SetupError, advice
+from installer.commands import Cause, SetupError, advice, cause_of
 
 WAITING = "Another installation of Rubato is under way; waiting for it."
 
@@ -53,7 +53,8 @@ def install(
 
 
 def sentence_on(error: OSError) -> str:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+    # shutil.Error, of a folder that was copied, has only the words
+    if error.errno in (errno.ENOSPC, errno.EDQUOT) or cause_of(str(error)) is Cause.DISK:
         return advice(Cause.DISK)
     return f"The installation stopped: {error}. Mend what it says and start again."
 
@@ -92,7 +93,11 @@ def kept(home: Home, payload: Payload) -> Payload:
     if payload.folder.resolve() != folder.resolve():
         fresh = home.payloads / (payload.version + ".new")
         shutil.rmtree(fresh, ignore_errors=True)
-        shutil.copytree(payload.folder, fresh)
+        try:
+            shutil.copytree(payload.folder, fresh)
+        except OSError:
+            shutil.rmtree(fresh, ignore_errors=True)
+            raise
         shutil.rmtree(folder, ignore_errors=True)
         fresh.rename(folder)
     return Payload(folder, payload.version, payload.files)

@@ -9,6 +9,7 @@ import runpy
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from installer.bootstrap import pointer, windows
@@ -26,16 +27,30 @@ def environment_to_start(home: Home) -> tuple[str, str]:
     SetupError when no complete version is installed. Called for a start of the window, not for
     commands.
     """
+    try:
+        return _counted(home)
+    except OSError:  # a full disk: what cannot be noted keeps nobody from starting
+        found = pointer.read(home)
+        name = found.previous if _came_to_nothing(home, found) else found.current
+        return _whole(home, name), ""
+
+
+def _counted(home: Home) -> tuple[str, str]:
+    """The same, with what is to be remembered of it written down. OSError where that fails."""
     found, sentence = pointer.read(home), ""
     if _came_to_nothing(home, found):
         pointer.roll_back(home)
         sentence = f"{found.current} did not start; this is {found.previous} again."
     elif dropped := pointer.drop_previous(home):
         home.remove(dropped)
-    found = pointer.read(home)
-    if not home.is_whole(found.current):
-        raise SetupError("Rubato is not installed completely.")
+    _whole(home, pointer.read(home).current)
     return pointer.begin(home).current, sentence
+
+
+def _whole(home: Home, name: str) -> str:
+    if not home.is_whole(name):
+        raise SetupError("Rubato is not installed completely.")
+    return name
 
 
 def _came_to_nothing(home: Home, found: pointer.Pointer) -> bool:
@@ -64,7 +79,8 @@ def run(home: Home, name: str, words: Sequence[str]) -> int:
     else:
         status = 0
     if status == 0:
-        pointer.ended_well(home)
+        with suppress(OSError):  # a full disk
+            pointer.ended_well(home)
     return status
 
 

@@ -1,0 +1,131 @@
+"""A disk that is really full: whatever room it has, an installation or update leaves a program that
+starts, and says why it stopped.
+"""
+
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from engine.errors import UpdateError
+from engine.updates.source import Source
+from installer.bootstrap import desktop, making, pointer, starting
+from installer.bootstrap.making import install
+from installer.bootstrap.payload import Payload
+from installer.bootstrap.places import Home
+from installer.commands import SetupError
+from tests.engine.updates.served import OLD, Keys, Server, installed, publish, repository
+
+Release = Callable[[str], Payload]
+BLOCK = 4096  # bytes that a tmpfs gives at a time
+DISK = 4 * 1024 * 1024
+ROOMS = [0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144]  # blocks that are left on it
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """An empty disk of a few megabytes."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", f"size={DISK}", "tmpfs", str(place)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError as error:
+        pytest.skip(f"a small disk cannot be mounted here: {error}")
+    if done.returncode:
+        pytest.skip(f"a small disk cannot be mounted here: {done.stderr.strip()}")
+    yield place
+    subprocess.run(["umount", "--lazy", str(place)], check=True)
+
+
+@pytest.fixture(autouse=True)
+def unforeseen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is refused before it begins, as when something else fills the disk meanwhile."""
+    monkeypatch.setattr(making, "check_room", lambda home, needed_gb: None)
+
+
+def leave(disk: Path, blocks: int) -> None:
+    """Fill the disk but for so many blocks."""
+    filler = disk / "filler"
+    with filler.open("wb", buffering=0) as file:
+        while shutil.disk_usage(disk).free:
+            file.write(b"\0" * BLOCK)
+        file.truncate(max(0, file.tell() - blocks * BLOCK))
+
+
+def refusal(action: Callable[[], object], disk: Path, blocks: int) -> str:
+    """Why it could not be done with so many blocks left; empty where it was."""
+    leave(disk, blocks)
+    try:
+        action()
+    except (SetupError, UpdateError) as error:
+        return str(error)
+    return ""
+
+
+def said_by(home: Home) -> str:
+    done = subprocess.run([str(desktop.launcher(home)), "x"], stdout=subprocess.PIPE, text=True)
+    return done.stdout.strip()
+
+
+def test_an_update_on_a_full_disk_leaves_the_program_that_was_there(
+    disk: Path, home: Home, release: Release
+):
+    home = Home(disk / "program")
+    desktop.put(home, install(home, release("1.0")))
+    stopped = 0
+    for blocks in ROOMS:
+        reason = refusal(lambda: install(home, release("2.0")), disk, blocks)
+        if reason:
+            stopped += 1
+            assert "disk is full" in reason, blocks
+            assert home.environments() == ["env-1.0-cpu"], blocks
+            assert starting.environment_to_start(home)[0] == "env-1.0-cpu", blocks
+        found = pointer.read(home).current
+        assert home.is_whole(found), blocks
+        assert said_by(home) == f"rubato {found.split('-')[1]} x", blocks
+        (disk / "filler").unlink()
+    assert 0 < stopped < len(ROOMS)  # else the rooms are not around what it takes
+    install(home, release("2.0"))
+    assert said_by(home) == "rubato 2.0 x"
+
+
+def test_a_first_installation_on_a_full_disk_is_whole_or_none(
+    disk: Path, home: Home, release: Release
+):
+    home, stopped = Home(disk / "program"), 0
+    for blocks in ROOMS:
+        reason = refusal(lambda: install(home, release("1.0")), disk, blocks)
+        stopped += bool(reason)
+        assert "disk is full" in reason or home.is_whole(pointer.read(home).current), blocks
+        assert not reason or not home.is_whole(pointer.read(home).current), blocks
+        (disk / "filler").unlink()
+        shutil.rmtree(home.folder, ignore_errors=True)
+    assert 0 < stopped < len(ROOMS)
+    install(home, release("1.0"))
+
+
+def test_a_signed_update_that_finds_no_room_changes_nothing(disk: Path, tmp_path: Path):
+    keys = Keys()
+    made = repository(tmp_path / "repository", keys)
+    publish(made, keys, "0.2.0")
+    with Server(made.folder) as server:
+        root = (made.folder / "metadata" / "1.root.json").read_bytes()
+        copy = installed(disk, Source(root, server.address))
+        stopped = 0
+        for blocks in ROOMS:
+            reason = refusal(copy.updates.install, disk, blocks)
+            stopped += bool(reason)
+            assert not reason or "disk is full" in reason, blocks
+            assert copy.home.is_whole(copy.starts_with), blocks
+            (disk / "filler").unlink()
+            if not reason:
+                break
+            assert pointer.read(copy.home).current == OLD, blocks
+        assert stopped
+        copy.updates.install()
+        assert pointer.read(copy.home).current == "env-0.2.0-cpu"
