@@ -44,11 +44,11 @@ class Arrangement:
     def __init__(self, furniture: Furniture, window: QWidget) -> None:
         self.is_narrow: bool | None = None
         self._furniture = furniture
-        self._pages = QStackedWidget(window)
-        for page in furniture.pages:
-            self._pages.addWidget(page)
         self._talking = QWidget(window)
+        self._pages = QStackedWidget(self._talking)
         self._beside = Beside(furniture.panel, self._pages, self._talking)
+        for page in furniture.pages:  # once it stands: what moves is styled anew, with all in it
+            self._pages.addWidget(page)
         self._lay_out_talking()
         self._side = QVBoxLayout()
         self._side.setSpacing(12)

@@ -22,6 +22,7 @@ class Shelf(QScrollArea):
         super().__init__(parent)
         content = QWidget()
         content.setProperty("kind", "page")
+        self.setWidget(content)  # while it is empty: what moves is styled anew, with all in it
         self._content = content
         self.voices = VoiceArea(post, theme, content)
         self.status = Status(parts, theme, content)
@@ -32,7 +33,6 @@ class Shelf(QScrollArea):
         column.addWidget(_card(self.status, content))
         column.addStretch(1)
         content.installEventFilter(self)
-        self.setWidget(content)
         self.setWidgetResizable(True)
         OverlayBar(self)
         self.setFrameShape(QFrame.Shape.NoFrame)

@@ -69,7 +69,8 @@ class FirstStart(QWidget):
         for step in self.steps:
             step.changed.connect(change)
         self.at = 0
-        self._pages = QStackedWidget(self)
+        self._card = QFrame(self)
+        self._pages = QStackedWidget(self._card)
         self.progress = Label("", self)
         self.progress.setProperty("kind", "muted")
         self.leave = QPushButton(tr("S&kip all"), self)
@@ -107,35 +108,35 @@ class FirstStart(QWidget):
         self._change(STEP_KEY, at)
 
     def _lay_out(self) -> None:
+        """From the outside in: what changes its parent is styled anew, with all that is in it."""
         for step in self.steps:
-            page = QScrollArea(self)
+            page = QScrollArea(self._pages)
+            self._pages.addWidget(page)
             page.setWidgetResizable(True)
             page.setFrameShape(QFrame.Shape.NoFrame)
             page.setFocusPolicy(Qt.FocusPolicy.NoFocus)
             page.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
             content = QWidget()
             content.setProperty("kind", "page")
+            page.setWidget(content)
             inside = QVBoxLayout(content)
             inside.setContentsMargins(0, 0, 8, 0)
             inside.addWidget(step)
             inside.addStretch(1)
-            page.setWidget(content)
             OverlayBar(page)
-            self._pages.addWidget(page)
-        card = QFrame(self)
-        card.setProperty("kind", "card")
-        card.setMaximumSize(in_lines(self, *_LARGEST))
+        self._card.setProperty("kind", "card")
+        self._card.setMaximumSize(in_lines(self, *_LARGEST))
         buttons = QHBoxLayout()
         for widget in (self.leave, self.progress):
             buttons.addWidget(widget)
         buttons.addStretch(1)
         for widget in (self.back, self.next):
             buttons.addWidget(widget)
-        column = QVBoxLayout(card)
+        column = QVBoxLayout(self._card)
         column.setContentsMargins(24, 20, 24, 16)
         column.setSpacing(12)
         column.addWidget(self._pages, 1)
         column.addLayout(buttons)
         around = QGridLayout(self)
         around.setContentsMargins(0, 0, 0, 0)
-        around.addWidget(card, 0, 0)
+        around.addWidget(self._card, 0, 0)

@@ -7,7 +7,7 @@ works for dark and light.
 from functools import cache
 
 from PySide6.QtCore import QByteArray, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
+from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap, QPixmapCache
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QToolButton, QWidget
 
@@ -28,12 +28,16 @@ def icon(name: str, colour: QColor, *, disabled: QColor | None = None) -> QIcon:
 
 
 def pixmap(name: str, colour: QColor, size: int) -> QPixmap:
-    """`size` device pixels square."""
-    image = QPixmap(size, size)
-    image.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(image)
-    paint_icon(painter, name, colour, QRectF(0, 0, size, size))
-    painter.end()
+    """`size` device pixels square; drawn once, and kept while Qt has room for it."""
+    key = f"{name} {colour.name()} {size}"
+    image = QPixmap()
+    if not QPixmapCache.find(key, image):
+        image = QPixmap(size, size)
+        image.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(image)
+        paint_icon(painter, name, colour, QRectF(0, 0, size, size))
+        painter.end()
+        QPixmapCache.insert(key, image)
     return image
 
 
