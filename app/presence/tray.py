@@ -84,7 +84,8 @@ class Tray(QObject):
         self._ears = Ears(muted=muted)
         self._phase = Phase.IDLE
         self.icon: WheelIcon | None = None  # None = no tray yet, or not wanted
-        self.menu = QMenu()
+        self.menu = QMenu()  # which only a widget could be the parent of
+        self.destroyed.connect(self.menu.deleteLater)
         self._fill()
         self.menu.aboutToShow.connect(self._show)
         self._looking = QTimer(self)
