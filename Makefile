@@ -8,9 +8,7 @@ BIN = .venv/bin
 XVFB = $(shell command -v xvfb-run >/dev/null && echo xvfb-run --auto-servernum)
 
 # Two halves of the tests, side by side on two cores; each core has one thread of torch's then.
-# The window's in processes of their own: after some nine hundred windows in one, timers come late.
-WINDOW = $(addprefix tests/app/,about conversation everyone first_start)
-FIRST_HALF = tests/end_to_end $(addprefix tests/engine/,assets audio doctor export \
+FIRST_HALF = tests/app tests/end_to_end $(addprefix tests/engine/,asr assets audio doctor export \
 	history llm models text)
 
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
@@ -59,12 +57,9 @@ check:
 
 first-half:
 	$(XVFB) $(BIN)/pytest $(FIRST_HALF)
-	$(XVFB) $(BIN)/pytest tests/app $(addprefix --ignore=,$(WINDOW)) --ignore-glob='tests/app/test_*.py'
-	$(XVFB) $(BIN)/pytest tests/app/test_*.py
 
 second-half:
-	$(if $(XVFB),$(XVFB) --server-num=199) $(BIN)/pytest tests $(addprefix --ignore=,$(FIRST_HALF)) --ignore=tests/app
-	$(if $(XVFB),$(XVFB) --server-num=199) $(BIN)/pytest $(WINDOW)
+	$(if $(XVFB),$(XVFB) --server-num=199) $(BIN)/pytest tests $(addprefix --ignore=,$(FIRST_HALF))
 
 format:
 	$(BIN)/ruff format

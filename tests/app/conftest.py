@@ -17,6 +17,19 @@ from app.program import make_application
 from app.window import Window
 from engine.api import Command, Settings
 from engine.settings import AudioSettings
+from tests.app.leftovers import clear_away
+
+
+@pytest.fixture(autouse=True)
+def nothing_lives_on() -> Iterator[None]:
+    """Set up first, so that it ends last: what a test opened is gone before the next begins."""
+    yield
+    left = clear_away()
+    named = [repr(each) for each in left]
+    for each in left:
+        each.deleteLater()  # the next test is not to fail for this one
+    clear_away()
+    assert named == [], "it lives on after its test: it needs qtbot.addWidget(), or a parent"
 
 
 @pytest.fixture(scope="session")
@@ -53,6 +66,6 @@ def window(
     made.show()
     qtbot.waitExposed(made)
     made.activateWindow()
-    qtbot.waitUntil(made.isActiveWindow, timeout=60_000)  # beside many others this takes seconds
+    qtbot.waitUntil(made.isActiveWindow)
     yield made
     made.hide()

@@ -1,5 +1,7 @@
 """What a screen reader is told of every page: names, kinds, values, and what it is to say."""
 
+from collections.abc import Iterator
+
 import pytest
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAccessibleInterface
 from PySide6.QtWidgets import (
@@ -44,8 +46,10 @@ PAINTED = (Bars, LevelMeter, RateTrace, Orb)  # pictures, which have to be told 
 
 
 @pytest.fixture(autouse=True)
-def listened_to() -> None:
+def listened_to() -> Iterator[None]:
     QAccessible.setActive(True)
+    yield
+    QAccessible.setActive(False)  # or every window of every later test is told of as well
 
 
 def told_of(widget: QWidget) -> QAccessibleInterface:

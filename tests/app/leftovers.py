@@ -1,0 +1,19 @@
+"""What a test leaves behind for those after it.
+
+Qt deletes what is to be deleted later in an event loop, which many tests never enter. What is left
+until then is styled anew with every theme that is made, and its timers run on.
+"""
+
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QTimer
+from PySide6.QtWidgets import QApplication
+
+
+def clear_away() -> list[QObject]:
+    """Delete what waits for it; the windows, and timers of the application's, that live on."""
+    application = QApplication.instance()
+    if not isinstance(application, QApplication):
+        return []  # the command line's tests make none
+    for _ in range(2):  # what goes may let something else go
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    timers = [each for each in application.findChildren(QTimer) if each.isActive()]
+    return [*application.topLevelWidgets(), *timers]

@@ -1,0 +1,40 @@
+"""A window that is closed is gone, with all that was opened in it; what lives on is noticed."""
+
+import gc
+import weakref
+
+import pytest
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication, QWidget
+
+from app.look.theme import Theme
+from app.window import Window
+from engine.api import Command, Settings
+from tests.app.everyone.pages import PAGES
+from tests.app.leftovers import clear_away
+
+
+@pytest.mark.parametrize("name", ["signs", "settings voice", "voices", "models", "answer times"])
+def test_a_closed_window_is_gone_with_all_that_was_opened(
+    name: str, theme: Theme, settings: Settings, posted: list[Command]
+) -> None:
+    window = Window(settings, posted.append, theme)
+    window.show()
+    PAGES[name](window)
+    known = weakref.ref(window)
+    window.hide()
+    window.deleteLater()
+    del window
+    assert clear_away() == []
+    gc.collect()
+    assert known() is None
+
+
+def test_a_window_and_a_timer_that_live_on_are_noticed(qapp: QApplication) -> None:
+    window, timer = QWidget(), QTimer(qapp)
+    assert clear_away() == [window]
+    timer.start(60_000)
+    assert clear_away() == [window, timer]
+    for each in (window, timer):
+        each.deleteLater()
+    assert clear_away() == []
