@@ -119,7 +119,8 @@ class ClipSheet(QFrame):
             back.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _is_stop(self, widget: QWidget) -> bool:
-        takes_tab = bool(widget.focusPolicy() & Qt.FocusPolicy.TabFocus)
+        is_part = widget.focusProxy() is not None  # the line of a spin box gives it back to the box
+        takes_tab = bool(widget.focusPolicy() & Qt.FocusPolicy.TabFocus) and not is_part
         return self.isAncestorOf(widget) and takes_tab and widget.isVisible() and widget.isEnabled()
 
     def _take_focus(self) -> None:
