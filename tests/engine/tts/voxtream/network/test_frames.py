@@ -84,7 +84,7 @@ def refuse(*arguments: object) -> None:
     raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.\nTo debug ...")
 
 
-@pytest.mark.parametrize("window", [90, 96])
+@pytest.mark.parametrize("window", [90, pytest.param(96, marks=pytest.mark.long)])
 def test_a_window_of_any_size_turns_over_alike(voice: Voice, window: int) -> None:
     config = replace(SMALL, audio_window=window)
     expected = samples(small_model.small(config=config), voice, 3, repeats=5)
