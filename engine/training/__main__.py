@@ -16,7 +16,7 @@ from engine.errors import Cancelled, EngineError, InvalidInput
 from engine.settings_file import data_folder
 from engine.training.recipe import QUICK, read_recipe
 from engine.training.run import Run
-from engine.training.stages import ASKED_FOR, SECTIONS
+from engine.training.stages import ASKED_FOR, SECTIONS, VOXTREAM
 from engine.tts import packs
 
 STAGES: Final = (
@@ -94,17 +94,26 @@ def _run(options: argparse.Namespace, only: tuple[str, ...]) -> None:
     if options.worker:
         _corpus_worker(run, options.worker)
         return
-    own = tuple(SECTIONS.get(recipe.system, STAGES))
+    own = _stages_of(recipe.system)
     every = (*own, *ASKED_FOR.get(recipe.system, ()))
     if options.stage not in {*every, "all"}:
         raise InvalidInput(
             f"{recipe.system} has no stage '{options.stage}'.",
             hint=f"Its stages: {', '.join(every)}.",
         )
+    if options.install:
+        own = own[: own.index("export") + 1]  # a pack is used before it is measured
     for stage in own if options.stage == "all" else (options.stage,):
         _stage(stage, run, options.recipe, again=options.again)
     if options.into or options.install:
-        _install(run, options.into or packs.folder_of(recipe.system))
+        _install(run, options.into or packs.folder_of(recipe.name))
+
+
+def _stages_of(system: str) -> tuple[str, ...]:
+    """The stages of a system's recipes, in order. VoXtream is measured by `compare` alone."""
+    if system == VOXTREAM:
+        return tuple(name for name in STAGES if name not in {"draw", "baselines", "evaluate"})
+    return tuple(SECTIONS.get(system, STAGES))
 
 
 def _compare(options: argparse.Namespace, only: tuple[str, ...]) -> None:

@@ -9,13 +9,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from engine import systems
 from engine.training.recipe import Recipe
 from engine.training.run import Run, read_json
+from engine.training.stages import VOXTREAM, VOXTREAM2
 from engine.training.teachers.synthesisers import LICENCES
 
 FILE: Final = "CARD.md"
 _KINDS: Final = {
     "voxtream2": "A small VoXtream2 with its own codec and speaker encoder,",
+    "voxtream": "A small VoXtream with the codec of an earlier pack,",
     "speakstream": "A small SpeakStream with a vocoder of its own. What is not its paper's: the "
     "vector of the speaker, the rate (its spectrum is stretched) and one network for all windows. "
     "It was",
@@ -33,9 +36,17 @@ are the synthesisers that spoke the training corpus.
 _LIMITS: Final = """\
 - English only. It learnt from synthesised speech, so it sounds like a synthesiser and not like a
   person. No recording of a person took part, unless the recipe names a folder of recordings.
+- The pronunciations are espeak-ng's: names and foreign words may be wrong.
+"""
+_CLONES: Final = """\
 - A voice dropped on it lends its pitch and colour, no more. The likeness above was measured on
   virtual speakers; a real person's clone is less like that person.
-- The pronunciations are espeak-ng's: names and foreign words may be wrong.
+"""
+_ALONE: Final = """\
+- It has its own voices alone: a prompt needs its text, and no rate of speaking can be asked of it.
+"""
+_TAKEN: Final = """
+Codec and speaker encoder are an earlier pack's. The voice was trained from new weights.
 """
 _BEGUN: Final = """
 It began with an earlier pack and keeps that pack's {kept}.
@@ -49,7 +60,9 @@ def begun_with(recipe: Recipe) -> str:
     """Which parts of the pack come from the one the run began with."""
     if not recipe.begin_with:
         return ""
-    if recipe.system != "voxtream2":
+    if recipe.fresh_voice:
+        return _TAKEN
+    if recipe.system not in {VOXTREAM2, VOXTREAM}:
         return (
             "\nIts speaker encoder is an earlier pack's, and its vocoder began with that pack's.\n"
         )
@@ -64,8 +77,9 @@ def begun_with(recipe: Recipe) -> str:
 
 def _unmeasured(recipe: Recipe) -> str:
     command = "run the stage `evaluate`"
-    if recipe.system != "voxtream2":
-        command = f"run `python -m engine.training compare --only {recipe.system}`"
+    if system := systems.find(recipe.system):
+        title = system.title
+        command = f"run `python -m engine.training compare --only {title}`"
     return f"Not measured yet: {command}."
 
 
@@ -80,6 +94,7 @@ def write_card(run: Run, folder: Path, figures: Mapping[str, Any]) -> None:
     table = str(figures.get("table", "")) or _unmeasured(recipe)
     limits = "".join(f"- {sentence}\n" for sentence in recipe.export.limits)
     limits = f"\n## What keeps it from its targets\n{limits}" if limits else ""
+    own = _ALONE if recipe.system == VOXTREAM else _CLONES
     text = f"""# {recipe.export.name}
 
 {_KINDS[recipe.system]} trained from scratch by the stages of
@@ -100,5 +115,5 @@ def write_card(run: Run, folder: Path, figures: Mapping[str, Any]) -> None:
 {table}
 
 ## What it cannot do
-{_LIMITS}{limits}"""
+{_LIMITS}{own}{limits}"""
     (folder / FILE).write_text(text, encoding="utf-8")

@@ -30,7 +30,8 @@ from engine.training.corpus.utterance import SAMPLE_RATE
 from engine.training.judge.performance import OWN_RATE
 from engine.training.recipe import Export, Recipe
 from engine.training.run import Run, read_json
-from engine.training.voice import fine_tuning, rate_table, tuning
+from engine.training.stages import VOXTREAM
+from engine.training.voice import fine_tuning, original, rate_table, tuning
 from engine.training.voice.model import fresh_model, model_config
 from engine.training.voice.utterances import read_encoded
 from engine.tts import voices as voice_files
@@ -65,12 +66,11 @@ def export_pack(run: Run) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     (folder / pack.VOICES_FOLDER).mkdir(parents=True)
     _write_networks(run, folder)
-    _write_tables(run, folder)
-    if run.recipe.begin_with and not run.recipe.export.speakers:
-        names = fine_tuning.named_voices(run, folder)
+    if run.recipe.system == VOXTREAM:
+        original.write_tables(run, folder)
+        names = original.name_voices(run, folder)
     else:
-        names = _name_voices(run, folder)
-    _tune(run, folder)
+        names = _write_voxtream2(run, folder)
     finish(run, inputs, names)
 
 
@@ -87,10 +87,22 @@ def finish(run: Run, inputs: dict[str, str], names: Sequence[str]) -> None:
     run.finish("export", inputs, megabytes=round(size / 1e6, 2), voices=list(names))
 
 
+def _write_voxtream2(run: Run, folder: Path) -> list[str]:
+    """Write what comes after the networks; the names of the voices."""
+    _write_tables(run, folder)
+    if run.recipe.begin_with and not run.recipe.export.speakers:
+        names = fine_tuning.named_voices(run, folder)
+    else:
+        names = _name_voices(run, folder)
+    _tune(run, folder)
+    return names
+
+
 def install(run: Run, place: Path) -> None:
     """Copy the finished pack to where the program ships it."""
     run.require("export")
     fresh = place.with_name(place.name + ".partial")
+    place.parent.mkdir(parents=True, exist_ok=True)
     shutil.rmtree(fresh, ignore_errors=True)
     shutil.copytree(pack_folder(run), fresh)
     shutil.rmtree(place, ignore_errors=True)
@@ -153,7 +165,8 @@ def _stack_tensors(stack: Transformer, prefix: str) -> dict[str, Tensor]:
 def _write_networks(run: Run, folder: Path) -> None:
     recipe = run.recipe
     model = fresh_model(
-        model_config(recipe.voice, recipe.codec, recipe.speaker), generation(recipe.export)
+        model_config(recipe.voice, recipe.codec, recipe.speaker, recipe.system),
+        generation(recipe.export),
     )
     model.load_state_dict(load_file(run.stage("voice") / "voice.safetensors"))
     save_weights(published_tensors(model), folder / pack.VOICE_FILE, {}, half=recipe.export.half)
@@ -162,6 +175,8 @@ def _write_networks(run: Run, folder: Path) -> None:
         (run.stage("speaker") / "speaker.safetensors", pack.SPEAKER_FILE),
     ):
         about = checkpoints.metadata(file)
+        if name == pack.SPEAKER_FILE and recipe.system == VOXTREAM:
+            continue  # it makes no voice from a recording
         # The speaker encoder is small and sensitive: its batch norms stay in full precision.
         half = recipe.export.half and name == pack.CODEC_FILE
         save_weights(load_file(file), folder / name, about, half=half)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from engine.errors import InvalidInput
-from engine.training.stages import SECTIONS, VOXTREAM2
+from engine.training.stages import SECTIONS, VOXTREAM, VOXTREAM2
 from engine.typed_values import WrongValue, build, read_text, toml_table
 
 LARGEST_BYTES = 256 * 1024  # a recipe is a few kilobytes
@@ -280,7 +280,7 @@ class Recipe:
 
     name: str
     seed: int
-    system: str = VOXTREAM2  # or one of those in stages.py
+    system: str = VOXTREAM2  # or "voxtream", or one of those in stages.py
     corpus: Corpus
     codec: Codec = field(default_factory=Codec)
     decoder: Decoder = field(default_factory=Decoder)
@@ -294,6 +294,7 @@ class Recipe:
     export: Export = field(default_factory=Export)
     # Folder of a pack: its voice is trained further, its codec stays; "" = none.
     begin_with: str = ""
+    fresh_voice: bool = False  # with begin_with: only codec and speaker encoder are taken from it
 
 
 def read_recipe(file: Path) -> Recipe:
@@ -321,8 +322,13 @@ def _check(recipe: Recipe) -> None:
     """Check what the types cannot express."""
     corpus, voice = recipe.corpus, recipe.voice
     rules = {
-        f"system must be {VOXTREAM2} or one of {', '.join(SECTIONS)}": recipe.system
-        in {VOXTREAM2, *SECTIONS},
+        f"system must be {VOXTREAM2}, {VOXTREAM} or one of {', '.join(SECTIONS)}": recipe.system
+        in {VOXTREAM2, VOXTREAM, *SECTIONS},
+        "decoder.drawn is not for voxtream": recipe.system != VOXTREAM or recipe.decoder.drawn == 0,
+        "fresh_voice needs a pack to begin with": recipe.begin_with != "" or not recipe.fresh_voice,
+        "voxtream with begin_with needs fresh_voice": recipe.system != VOXTREAM
+        or recipe.begin_with == ""
+        or recipe.fresh_voice,
         "corpus.teacher must be kokoro or empty": corpus.teacher in {"", "kokoro"},
         "corpus.hours must be above 0": corpus.hours > 0,
         "corpus.first_shard must be 0 to 8000": 0 <= corpus.first_shard <= 8000,

@@ -19,7 +19,7 @@ from typing import Any
 
 from engine.errors import Cancelled, InvalidInput
 from engine.training.recipe import Recipe, fingerprint
-from engine.training.stages import ASKED_FOR, SECTIONS
+from engine.training.stages import ASKED_FOR, SECTIONS, VOXTREAM2
 
 REPORT_SECONDS = 10.0
 
@@ -78,12 +78,15 @@ class Run:
         if recipe.system in SECTIONS:
             sections = (SECTIONS[recipe.system] | ASKED_FOR.get(recipe.system, {}))[name]
             return fingerprint(recipe.seed, *(getattr(recipe, section) for section in sections))
+        # What most recipes do not have is left out, so that earlier runs keep their keys.
         origin = (recipe.begin_with,) if recipe.begin_with else ()
+        system = (recipe.system,) if recipe.system != VOXTREAM2 else ()
+        fresh = ("fresh voice",) if recipe.fresh_voice else ()
         parts: dict[str, tuple[object, ...]] = {"corpus": (recipe.corpus,)}
         parts["codec"] = (*parts["corpus"], *origin, recipe.codec)
         parts["speaker"] = (*parts["corpus"], *origin, recipe.speaker)
-        parts["encode"] = (*parts["codec"], recipe.speaker, recipe.voice.noisy_prompts)
-        parts["voice"] = (*parts["encode"], recipe.voice)
+        parts["encode"] = (*parts["codec"], recipe.speaker, recipe.voice.noisy_prompts, *system)
+        parts["voice"] = (*parts["encode"], recipe.voice, *fresh)
         parts["draw"] = (*parts["voice"], recipe.export.temperature, recipe.decoder.hours)
         source = parts["draw"] if recipe.decoder.drawn else parts["codec"]
         parts["decoder"] = (*source, recipe.decoder)

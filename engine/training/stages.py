@@ -7,6 +7,7 @@ Invariant: imports nothing that is slow, so that the corpus needs no torch.
 from typing import Final
 
 VOXTREAM2: Final = "voxtream2"
+VOXTREAM: Final = "voxtream"
 Sections = dict[str, tuple[str, ...]]
 
 _SPEAKER: Final = ("corpus", "begin_with", "speaker")
@@ -33,6 +34,6 @@ SECTIONS: Final[dict[str, Sections]] = {
         "export": _SMLLE,
     },
 }
-"""By system and stage, of what `all` does. Those of VoXtream2 are in run.py and __main__.py."""
+"""By system and stage, of what `all` does. Those of VoXtream2 and VoXtream are in run.py and __main__.py."""
 ASKED_FOR: Final[dict[str, Sections]] = {"smlle": {"variants": _SMLLE}}
 """Stages that `all` leaves out."""

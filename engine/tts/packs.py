@@ -9,9 +9,11 @@ from typing import Final
 from engine import systems
 from engine.errors import ModelError
 from engine.settings_file import data_folder
+from engine.typed_values import read_json
 
 CONFIG_FILE: Final = "config.json"
 VOICES_FOLDER: Final = "voices"
+_LARGEST_CONFIG: Final = 1_000_000  # bytes
 
 
 def folder_of(name: str) -> Path:
@@ -22,6 +24,18 @@ def folder_of(name: str) -> Path:
 def is_made(name: str) -> bool:
     """Whether that pack is here."""
     return (folder_of(name) / CONFIG_FILE).is_file()
+
+
+def system_of(folder: Path) -> str:
+    """The name of the system of engine/systems.py whose pack lies there; empty = VoXtream2's.
+    ModelError when it is no pack.
+    """
+    try:
+        told = read_json(folder / CONFIG_FILE, _LARGEST_CONFIG)
+    except (OSError, ValueError) as error:
+        raise ModelError(f"The voice pack {folder} cannot be read: {error}.") from error
+    names = (told.get("system"), told.get("name"))
+    return next((each.name for each in systems.SYSTEMS if each.name in names), "")
 
 
 def made_folder(system: systems.System) -> Path:

@@ -4,10 +4,14 @@ Invariant: importing this module loads no synthesiser and no torch.
 """
 
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import Final
 
 from engine.errors import ModelError
 from engine.settings import SpeechSettings
+from engine.systems import SYSTEMS, System
+from engine.tts import packs
 from engine.tts.base import Progress, TtsModel
 
 
@@ -30,24 +34,53 @@ def _voxtream2(settings: SpeechSettings, progress: Progress) -> TtsModel:
     return loading.load(settings, progress)
 
 
-def _speakstream(settings: SpeechSettings, progress: Progress) -> TtsModel:
+def _speakstream(folder: Path, device: str) -> TtsModel:
+    import torch
+
     from engine.tts.speakstream import pack
 
-    return pack.load(settings, progress)
+    torch.set_num_threads(1)  # a position's products are too small for a second one
+    return pack.load_pack(folder)
 
 
-def _smlle(settings: SpeechSettings, progress: Progress) -> TtsModel:
+def _voxtream(folder: Path, device: str) -> TtsModel:
+    from engine.tts.voxtream.original import pack
+
+    return pack.load(folder, device)
+
+
+def _smlle(folder: Path, device: str) -> TtsModel:
     from engine.tts.smlle import pack
 
-    return pack.load_made(settings, progress)
+    return pack.load(folder, device)
+
+
+# Of the systems that are made on this machine: each reads a pack from a folder, for a device.
+_PACKS: Final[dict[str, Callable[[Path, str], TtsModel]]] = {
+    "voxtream": _voxtream,
+    "speakstream": _speakstream,
+    "smlle": _smlle,
+}
+
+
+def load_pack(name: str, folder: Path, device: str) -> TtsModel:
+    """The pack of a system of engine/systems.py, wherever it lies. ModelError names what is wrong
+    with it.
+    """
+    return _PACKS[name](folder, device)
+
+
+def _made_here(system: System, settings: SpeechSettings, progress: Progress) -> TtsModel:
+    folder = packs.made_folder(system)
+    progress(f"Loading {system.title}", None)
+    return load_pack(system.name, folder, settings.device)
 
 
 _LOADERS: Final[dict[str, Callable[[SpeechSettings, Progress], TtsModel]]] = {
     "espeak": _espeak,
     "starter": _starter,
     "voxtream2": _voxtream2,
-    "speakstream": _speakstream,
-    "smlle": _smlle,
+    **{system.name: partial(_made_here, system) for system in SYSTEMS},
 }
 
 NAMES: Final = tuple(_LOADERS)

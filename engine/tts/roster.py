@@ -58,7 +58,7 @@ def of_settings(settings: SpeechSettings) -> Roster:
 
 def _made_here(system: systems.System) -> Roster:
     files = voices.saved_voices(packs.made_folder(system) / packs.VOICES_FOLDER)
-    return Roster(system.name, tuple(file.name for file in files), can_clone=False)
+    return Roster(system.name, tuple(file.name for file in files), system.can_clone)
 
 
 def _of_pack(folder: Path) -> Roster:

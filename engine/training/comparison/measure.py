@@ -87,7 +87,8 @@ class Measurement:
     def _side(self) -> Side:
         folder = self.system.folder
         depends = (FORMAT, *(pack_hashes(folder) if folder else ()))
-        return Side(self.system.name, self.system.talkers(), fixed_texts(), self.size, depends)
+        size = self.size if self.system.rate else replace(self.size, rates=())
+        return Side(self.system.name, self.system.talkers(), fixed_texts(), size, depends)
 
 
 def fixed_texts() -> Texts:

@@ -84,6 +84,8 @@ def table(systems: Mapping[System, Figures]) -> str:
     for row in rows():
         cells = " | ".join(row.cell(figures) for figures in systems.values())
         lines.append(f"| {row.name} | {row.part} | {cells} |")
+    rates = " | ".join(system.rate or "none" for system in systems)
+    lines.append(f"| control of the rate |  | {rates} |")
     hours = " | ".join(
         UNMEASURED if system.hours is None else f"{system.hours:g}" for system in systems
     )

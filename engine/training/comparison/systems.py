@@ -9,6 +9,7 @@ from typing import Final
 
 from engine.resources import resource
 from engine.systems import SYSTEMS as MADE_HERE
+from engine.systems import command_of
 from engine.training.judge.talkers import (
     FormantTalker,
     PackTalker,
@@ -40,6 +41,7 @@ class System:
     expected: str = ""
     ours: str = ""
     draws: int = 1  # of every sentence; the judge keeps the best
+    rate: str = "live"  # how it follows a rate asked for; empty = it cannot be asked
 
     @property
     def folder(self) -> Path | None:
@@ -131,6 +133,14 @@ SYSTEMS: Final = (
         expected="the least error of the rate; about 2 words before sound",
         ours="the small codec, its decoder of pulses and the small speaker encoder",
     ),
+    System(
+        "VoXtream2, equal budget",
+        pack="voxtream2-equal",
+        command=command_of("voxtream2-equal"),
+        hours=3.5,
+        headline="as above; with the budget and corpus of the systems beside it",
+        ours="as above; codec and speaker encoder are those of the shipped one",
+    ),
     *(
         System(
             each.title,
@@ -140,6 +150,7 @@ SYSTEMS: Final = (
             each.headline,
             each.expected,
             each.ours,
+            each.rate,
         )
         for each in MADE_HERE
     ),

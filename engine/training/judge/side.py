@@ -89,7 +89,9 @@ class Side:
         texts = spread(turning, max(len(self.talkers), 2))
         judges = Judges(turning, whisper=self.size.whisper)
         steps = [
-            self._task(_step(rates), self.talkers, texts, rates, judges) for rates in (UP, DOWN)
+            self._task(_step(rates), self.talkers, texts, rates, judges)
+            for rates in (UP, DOWN)
+            if self.size.rates  # a system without a rate is asked for none
         ]
         arguments = (self.talkers[0], self.texts.long(self.size.long_seconds), OWN_RATE)
         return [*steps, Task(self._called("long"), judge_long, arguments, self.depends)]

@@ -27,7 +27,9 @@ from engine.training.tasks import Place
 from engine.training.teachers import synthesisers
 from engine.training.teachers.synthesisers import Request, Take
 from engine.training.teachers.teacher import Teacher, fetch
+from engine.tts import registry
 from engine.tts.base import TtsModel, Voice
+from engine.tts.packs import system_of
 from engine.tts.voices import saved_voices
 from engine.tts.voxtream.config import STARTER
 from engine.tts.voxtream.files.checkpoint import Target
@@ -197,8 +199,17 @@ def _synthesiser(name: str) -> tuple[SourceTalker, ...]:
 
 
 @lru_cache(maxsize=1)
-def loaded_pack(folder: str) -> VoxtreamSynthesiser:
-    """A pack on one thread, at the precision the program speaks with."""
+def loaded_pack(folder: str) -> TtsModel:
+    """A pack of any system on one thread, at the precision the program speaks with."""
+    torch.set_num_threads(1)
+    if system := system_of(Path(folder)):
+        return registry.load_pack(system, Path(folder), "cpu")
+    return loaded_voxtream2(folder)
+
+
+@lru_cache(maxsize=1)
+def loaded_voxtream2(folder: str) -> VoxtreamSynthesiser:
+    """A pack of VoXtream2, whose rates can be changed."""
     torch.set_num_threads(1)
     place = Target(torch.device("cpu"), torch.float32, threads=1)
     return load_pack(Path(folder), STARTER, place)  # as the program loads it

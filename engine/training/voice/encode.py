@@ -26,6 +26,7 @@ from engine.training.corpus.utterance import SAMPLE_RATE
 from engine.training.run import Run, file_hash, read_json, write_json
 from engine.training.tasks import Place, Result, Task, do_tasks
 from engine.training.voice import fine_tuning, frames
+from engine.training.voice.model import tokens_of
 from engine.tts.phones import MARKS, PhoneTable, own_ids
 from engine.tts.speaker.small import SAMPLE_RATE as SPEAKER_RATE
 from engine.tts.speaker.small import SmallSpeaker, load_small_speaker
@@ -47,7 +48,8 @@ def encode_corpus(run: Run) -> None:
     codec, speaker = (run.stage(name) / f"{name}.safetensors" for name in ("codec", "speaker"))
     table = folder / "phones.json"
     draws = (run.recipe.seed, run.recipe.voice.noisy_prompts)
-    how = Encoding(Place(codec), Place(speaker), Place(table), *draws, run.device)
+    tokens = len(tokens_of(run.recipe.system))
+    how = Encoding(Place(codec), Place(speaker), Place(table), *draws, run.device, tokens)
     hashes = tuple(map(file_hash, (codec, speaker, table)))
     parts = []
     for shard in shards:
@@ -71,6 +73,7 @@ class Encoding:
     seed: int
     noisy: float  # share of the prompts with noise and a room
     device: str
+    tokens: int = len(DURATION_TOKENS)  # so many of them are used
 
 
 def encode_shard(index: str, output: str, how: Encoding) -> Result:
@@ -119,7 +122,7 @@ class _Work:
     ) -> Arrays | None:
         phones = aligned_phones(entry, self._table)
         speech_frames = -(-entry.end // FRAME_SAMPLES)
-        walk = frames.walk(phones["starts"], speech_frames, DURATION_TOKENS)
+        walk = frames.walk(phones["starts"], speech_frames, DURATION_TOKENS[: self._how.tokens])
         total = -(-len(pcm) // FRAME_SAMPLES)
         if walk is None or total < speech_frames + frames.CLOSING_FRAMES:
             return None

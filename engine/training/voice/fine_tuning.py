@@ -42,8 +42,13 @@ TAKEN: Final = {
 def is_taken(recipe: Recipe, stage: str) -> bool:
     """Whether a stage has nothing to learn. A decoder with a schedule is trained further; the codes
     stay."""
-    learns_on = stage == "decoder" and recipe.decoder.schedule.steps > 0
-    return recipe.begin_with != "" and stage in TAKEN and not learns_on
+    goes_on = stage == "decoder" and recipe.decoder.schedule.steps > 0
+    return recipe.begin_with != "" and stage in TAKEN and not goes_on
+
+
+def learns_on(recipe: Recipe) -> bool:
+    """Whether the voice begins with the pack's weights, and not with new ones."""
+    return recipe.begin_with != "" and not recipe.fresh_voice
 
 
 def take(run: Run, stage: str) -> None:
@@ -110,6 +115,8 @@ def _fitting(recipe: Recipe) -> Path:
         "codec": asdict(shipped_config(recipe)),
         "speaker": asdict(speaker_config(recipe.speaker)),
     }
+    if recipe.fresh_voice:
+        del asked_of["voice"]
     found_in = {
         "voice": asdict(pack.read_pack_config(folder / pack.CONFIG_FILE).shape),
         "codec": asdict(read_config(checkpoints.metadata(codec).get(CONFIG_KEY, ""), codec)),

@@ -19,8 +19,16 @@ from engine.nn.transformer import (
     TransformerConfig,
 )
 from engine.training import recipe as recipes
-from engine.tts.voxtream.config import DURATION_TOKENS, Generation, ModelConfig
+from engine.training.stages import VOXTREAM, VOXTREAM2
+from engine.tts.voxtream.config import (
+    DURATION_TOKENS,
+    SPECIAL_CODES,
+    DurationToken,
+    Generation,
+    ModelConfig,
+)
 from engine.tts.voxtream.network.model import VoxtreamModel
+from engine.tts.voxtream.original import config as original
 
 PHONE_VOCABULARY = 125  # as published, so that one set of special ids serves both
 CODE_DEVIATION = 0.06  # of embeddings at the start
@@ -40,7 +48,10 @@ class Batch:
 
 
 def model_config(
-    voice: recipes.Voice, codec: recipes.Codec, speaker: recipes.Speaker
+    voice: recipes.Voice,
+    codec: recipes.Codec,
+    speaker: recipes.Speaker,
+    system: str = VOXTREAM2,
 ) -> ModelConfig:
     """The shape a recipe asks for."""
 
@@ -49,17 +60,24 @@ def model_config(
             shape.layers, voice.width, shape.heads, shape.kv_heads, shape.hidden
         )
 
+    special = original.SPECIAL_CODES if system == VOXTREAM else SPECIAL_CODES
     return ModelConfig(
         phone=stack(voice.phone),
         temporal=stack(voice.temporal),
         depth=stack(voice.depth),
         phone_vocabulary=PHONE_VOCABULARY,
-        audio_vocabulary=codec.codes + 2,
+        audio_vocabulary=codec.codes + special,
         codebooks=codec.codebooks,
         speaker_width=speaker.width,
-        duration_tokens=len(DURATION_TOKENS),
+        duration_tokens=len(tokens_of(system)),
         max_look_ahead=voice.look_ahead,
+        special_codes=special,
     )
+
+
+def tokens_of(system: str) -> tuple[DurationToken, ...]:
+    """The duration tokens of a system: VoXtream's are the first of VoXtream2's."""
+    return original.TOKENS if system == VOXTREAM else DURATION_TOKENS
 
 
 def fresh_model(config: ModelConfig, generation: Generation) -> VoxtreamModel:

@@ -6,6 +6,7 @@ use they are the model's own. Invariant: only the model's inputs are corrupted, 
 """
 
 import random
+from collections.abc import Sequence
 from dataclasses import fields, replace
 
 import numpy as np
@@ -19,6 +20,7 @@ from engine.training.loop import Moment, descend, optimiser, train
 from engine.training.ranks import Ranks, is_first
 from engine.training.recipe import Recipe
 from engine.training.run import Run
+from engine.training.stages import VOXTREAM, VOXTREAM2
 from engine.training.voice import fine_tuning
 from engine.training.voice.model import (
     Batch,
@@ -28,7 +30,15 @@ from engine.training.voice.model import (
     phone_rows,
     temporal_hidden,
 )
-from engine.training.voice.utterances import Lesson, Library, Sides, read_encoded, sequence
+from engine.training.voice.utterances import (
+    Encoded,
+    Lesson,
+    Library,
+    Sides,
+    read_encoded,
+    sequence,
+    stretch,
+)
 from engine.tts.phones import BOS, UNKNOWN
 from engine.tts.voxtream.config import Generation, ModelConfig
 
@@ -40,7 +50,8 @@ WRONG_SHARE = 0.8  # of the codebooks of a frame inputs wrong
 def train_voice(run: Run) -> None:
     """Train and write voice.safetensors (the averaged weights, by the model's own keys)."""
     inputs = run.require("encode")
-    if run.recipe.begin_with:
+    learns_on = fine_tuning.learns_on(run.recipe)
+    if learns_on:
         inputs |= fine_tuning.inputs(run.recipe)
     sides = read_encoded(run)
     mean = train(
@@ -50,7 +61,7 @@ def train_voice(run: Run) -> None:
         lambda ranks: VoiceLearner(run.recipe, sides, ranks),
     )
     if is_first():
-        if run.recipe.begin_with:
+        if learns_on:
             mean = fine_tuning.joined(mean, fine_tuning.weights(run.recipe), run.recipe.voice.kept)
         save_file(mean, run.stage("voice") / "voice.safetensors")
         hours = sides.training.frames / FRAMES_PER_SECOND / 3600
@@ -68,9 +79,10 @@ class VoiceLearner:
         self._sides = sides
         self._device = ranks.device
         self._batch_size = ranks.part(recipe.voice.schedule.batch)
-        self._config = model_config(recipe.voice, recipe.codec, recipe.speaker)
+        self._system = recipe.system
+        self._config = model_config(recipe.voice, recipe.codec, recipe.speaker, recipe.system)
         self._model = fresh_model(self._config, Generation())
-        if recipe.begin_with:
+        if fine_tuning.learns_on(recipe):
             self._model.load_state_dict(fine_tuning.weights(recipe))
         self._model.to(ranks.device)
         self.parts: dict[str, nn.Module] = {"voice": self._model}
@@ -79,8 +91,11 @@ class VoiceLearner:
     def learn(self, moment: Moment) -> dict[str, float]:
         recipe, draw = self._recipe, moment.draw
         batch = self._batch(self._sides.training, draw, long=moment.share >= recipe.long_from)
-        batch = corrupted(dropped(batch, self._config, recipe), self._config, recipe)
-        losses = self._losses(batch, draw.randint(1, recipe.look_ahead))
+        look_ahead = recipe.look_ahead
+        if self._system == VOXTREAM2:
+            batch = dropped(batch, self._config, recipe)
+            look_ahead = draw.randint(1, recipe.look_ahead)
+        losses = self._losses(corrupted(batch, self._config, recipe), look_ahead)
         total = losses["semantic"] + recipe.depth_weight * losses["acoustic"]
         descend(total, self.optimisers["voice"], recipe.schedule.clip, moment.ranks)
         return {name: float(loss.detach()) for name, loss in losses.items()}
@@ -103,17 +118,17 @@ class VoiceLearner:
         window = round(seconds * FRAMES_PER_SECOND)
         # As many frames a step, whatever the window.
         count = max(1, round(self._batch_size * recipe.short_seconds / seconds))
-        shortest, longest = (round(s * FRAMES_PER_SECOND) for s in recipe.prompt_seconds)
         lessons = [
-            sequence(
-                library.people[library.speaker(draw)],
-                draw,
-                window,
-                draw.randint(shortest, min(longest, window // 2)),
-            )
-            for _ in range(count)
+            self._lesson(library.people[library.speaker(draw)], draw, window) for _ in range(count)
         ]
         return on_device(collated(lessons, self._config), self._device)
+
+    def _lesson(self, person: Sequence[Encoded], draw: random.Random, window: int) -> Lesson:
+        """VoXtream2 learns behind a prompt without text, VoXtream learns all of a stretch."""
+        if self._system == VOXTREAM:
+            return stretch(person, draw, window)
+        shortest, longest = (round(s * FRAMES_PER_SECOND) for s in self._recipe.prompt_seconds)
+        return sequence(person, draw, window, draw.randint(shortest, min(longest, window // 2)))
 
     def _losses(self, batch: Batch, look_ahead: int) -> dict[str, Tensor]:
         """Semantic loss over (token, code) jointly, the part of it due to the tokens, and acoustic
@@ -138,6 +153,7 @@ class VoiceLearner:
         # Column t produces the semantic code of frame t and the acoustic ones of frame t - 1.
         real = batch.tokens >= 0
         real = real & real.roll(1, dims=1)
+        real[:, 0] = False  # no frame comes before the first
         places = real.nonzero()  # [M, 2]
         count = max(self._recipe.min_depth_frames, int(self._recipe.depth_share * len(places)))
         order = torch.randperm(len(places), device=places.device)[:count]

@@ -16,7 +16,7 @@ from engine.training.codec.speech import is_validation
 from engine.training.corpus.shards import read_shards
 from engine.training.judge.judging import word_error_rate
 from engine.training.judge.performance import say, syllables_of
-from engine.training.judge.talkers import loaded_pack, pack_hashes
+from engine.training.judge.talkers import loaded_voxtream2, pack_hashes
 from engine.training.judge.verdicts import bigram_judge
 from engine.training.run import Run
 from engine.training.tasks import Place, Task, do_tasks, result
@@ -76,7 +76,7 @@ def tune(
     trials: list[Trial] = []
     for target in _candidates(rate, row, dict(counts), trials):
         # Not a comprehension: the next candidate depends on the trials so far.
-        trials.append(_trial(loaded_pack(pack), target, rate, texts))  # noqa: PERF401
+        trials.append(_trial(loaded_voxtream2(pack), target, rate, texts))  # noqa: PERF401
     best = min(trials, key=lambda trial: trial.cost(rate))
     return {"row": asdict(best.target), "trials": [asdict(trial) for trial in trials]}
 

@@ -10,7 +10,7 @@ model.
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -165,19 +165,58 @@ def read_shard(file: Path) -> list[Encoded]:
 def sequence(person: Sequence[Encoded], draw: random.Random, window: int, prompt: int) -> Lesson:
     """A sequence of at most `window` frames, of which up to `prompt` are the prompt."""
     opening, speaker = _prompt(person, draw, prompt)
-    codes, columns = [opening], opening.shape[1]
-    builder = _Builder(columns)
-    room, ends = window - columns, draw.random() < ENDING
+    builder = _Builder(opening.shape[1])
+    room, ends = window - opening.shape[1], draw.random() < ENDING
+    codes = (opening, *_filled(builder, person, draw, room, ends=ends))
+    whole = np.concatenate(codes, axis=1).astype(np.int64)
+    text, rows, tokens = builder.built(draw)
+    return Lesson(text, rows, whole, tokens, opening.shape[1], speaker)
+
+
+def stretch(person: Sequence[Encoded], draw: random.Random, window: int) -> Lesson:
+    """At most `window` frames of one speaker with all their text, begun anywhere in an utterance:
+    VoXtream's lesson, in which every frame is to be learnt and any part may be a prompt.
+    """
+    builder = _Builder(0)
+    plain = [replace(each, marks=each.marks[:0]) for each in person]  # VoXtream has no marks
+    first = draw.choice(plain)
+    begun = begun_at(first, draw.randrange(len(first.tokens)))
+    codes = [builder.add(begun, window)]
+    codes += _filled(builder, plain, draw, window, ends=draw.random() < ENDING)
+    whole = np.concatenate(codes, axis=1).astype(np.int64)
+    text, rows, tokens = builder.built(draw)
+    return Lesson(text, rows, whole, tokens, 0, draw.choice(plain).vector)
+
+
+def begun_at(utterance: Encoded, frame: int) -> Encoded:
+    """The rest of an utterance without marks from a speech frame on. Its first token advances by
+    one phone, because its phones begin with that frame's.
+    """
+    first, last = utterance.spans()[frame].tolist()
+    tokens = utterance.tokens[frame:].copy()
+    tokens[0] = GO_ON + last - first
+    return replace(
+        utterance,
+        codes=utterance.codes[:, frame:],
+        tokens=tokens,
+        phones=utterance.phones[first:],
+        nuclei=utterance.nuclei[first:],
+    )
+
+
+def _filled(
+    builder: "_Builder", person: Sequence[Encoded], draw: random.Random, room: int, *, ends: bool
+) -> list[npt.NDArray[np.int16]]:
+    """Codes [K, T] of utterances until the room is full, or of a text that `ends` within it."""
+    codes = []
     while builder.frames < room:
         utterance = draw.choice(person)
         if ends and builder.frames and utterance.frames > room - builder.frames:
             break
         codes.append(builder.add(utterance, room))
-    if ends and builder.complete:
+    if ends and builder.complete and codes:
         codes[-1] = codes[-1][:, : codes[-1].shape[1] - builder.close()]
-    whole = np.concatenate(codes, axis=1).astype(np.int64)
-    text, rows, tokens = builder.built(draw)
-    return Lesson(text, rows, whole, tokens, columns, speaker)
+    return codes
 
 
 def one_utterance(

@@ -20,11 +20,13 @@ from engine.training.codec.sound_losses import SpectralDistance
 from engine.training.codec.speech import read_speech
 from engine.training.loop import Moment
 from engine.training.ranks import Ranks
+from engine.training.recipe import read_recipe
 from engine.training.run import Run, read_json
 from engine.training.voice import encode
 from engine.training.voice import stage as voice
 from engine.training.voice.speaker import rate_where_equal
 from engine.training.voice.utterances import read_encoded
+from engine.tts import packs, registry
 from engine.tts.base import AudioFrame, Finished
 from engine.tts.voxtream.config import FULL
 from engine.tts.voxtream.files import pack
@@ -63,6 +65,36 @@ def test_the_exported_pack_speaks(loaded: VoxtreamSynthesiser) -> None:
     assert len(pcm) % 1920 == 0
     assert np.isfinite(pcm).all()
     assert np.abs(pcm).max() > 0
+
+
+def test_voxtream_learns_on_the_same_corpus_and_its_pack_speaks(
+    whole: Whole, tmp_path: Path
+) -> None:
+    run = copied(whole, tmp_path, "corpus", "codec", "speaker")
+    run = replace(run, recipe=read_recipe(TINY.with_name("tiny-voxtream.toml")))
+    for stage in (
+        encode.encode_corpus,
+        voice.train_voice,
+        decoder.train_decoder,
+        export.export_pack,
+    ):
+        stage(run)
+    folder = export.pack_folder(run)
+    assert packs.system_of(folder) == "voxtream"
+    assert "A small VoXtream with" in (folder / "CARD.md").read_text(encoding="utf-8")
+    model = registry.load_pack("voxtream", folder, "cpu")
+    assert [each.name for each in model.voices()] == ["Ada", "Bruno"]
+    assert model.info.rate_range is None
+    with model.open(model.voices()[1], seed=1) as session:
+        session.push_word("Morning.")
+        session.end_input()
+        pieces = []
+        while isinstance(step := session.step(), AudioFrame):
+            pieces.append(step.pcm)
+    assert isinstance(step, Finished)
+    assert np.isfinite(np.concatenate(pieces)).all()
+    with pytest.raises(ModelError, match="learns no voice"):
+        model.encode_voice(np.zeros(48_000, np.float32), 24_000)
 
 
 def test_a_clip_becomes_a_voice_of_the_pack(loaded: VoxtreamSynthesiser, whole: Whole) -> None:

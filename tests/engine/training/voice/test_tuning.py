@@ -32,7 +32,7 @@ def compressed(monkeypatch: pytest.MonkeyPatch) -> list[float]:
         return Trial(target, spoken_rate(target, nature[0]), lost)
 
     monkeypatch.setattr(tuning, "_trial", trial)
-    monkeypatch.setattr(tuning, "loaded_pack", lambda folder: None)
+    monkeypatch.setattr(tuning, "loaded_voxtream2", lambda folder: None)
     return nature
 
 

@@ -1,0 +1,118 @@
+"""The making of frames: one row of a batch, drawn from the joint distribution.
+
+VoXtream draws (duration token, semantic code) as one label, and its acoustic codes too; VoXtream2
+draws the token first, guides both with a second row and takes the best acoustic code.
+Invariant: given the noise, a frame is a function of the weights, the phones and the codes before.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from engine.codec.mimi import Mimi
+from engine.nn.cache import KvCache
+from engine.nn.sampling import draw_top, race_noise
+from engine.nn.transformer import RotaryTable
+from engine.tts.voxtream.network.model import Choice, VoxtreamModel
+from engine.tts.voxtream.original.config import Generation
+from engine.tts.voxtream.original.prompt import PreparedPrompt
+from engine.tts.voxtream.prompt import Opened
+from engine.tts.voxtream.sink import TemporalMemory, causal_mask
+
+
+def choose(model: VoxtreamModel, hidden: Tensor, generation: Generation, noise: Tensor) -> Choice:
+    """Draw the frame's label from the best of all [N x V], given hidden [1, D] and noise [1, top].
+
+    The padding behind the real codes is no sound; the released loop can draw it.
+    """
+    joint = model.joint_logits(hidden)[:, :, : model.config.codes]  # [1, N, V]
+    label = _drawn(joint.flatten(1), generation, noise)
+    codes = model.config.codes
+    return Choice(label // codes, label % codes)
+
+
+def acoustic_codes(
+    model: VoxtreamModel,
+    opening: Tensor,
+    table: RotaryTable,
+    cache: KvCache,
+    generation: Generation,
+    noise: Tensor,
+) -> Tensor:
+    """Codes of codebooks 1.. [1, K - 1]. `opening` [1, 2, D] is hidden + speaker and the semantic
+    code's embedding, `noise` [K - 1, top] a row a codebook; the cache begins anew.
+    """
+    cache.restart()
+    x, codes = opening, []
+    for codebook, row in enumerate(noise):
+        start, length = cache.length, x.shape[1]
+        mask = causal_mask(start, length, x.device) if length > 1 else None
+        out = model.depth(x, table.slice(start, start + length), cache, mask)
+        cache.advance(length)
+        logits = model.acoustic_heads[codebook](out[:, -1]).float()[:, : model.config.codes]
+        codes.append(_drawn(logits, generation, row[None]))
+        x = embedded(model, codebook + 1, codes[-1])[:, None]
+    return torch.cat(codes, dim=1)
+
+
+def embedded(model: VoxtreamModel, codebook: int, code: Tensor) -> Tensor:
+    """Embedding of one code [1, 1] -> [1, D], in the dtype of activations."""
+    row: Tensor = model.audio_embeddings(code[0] + codebook * model.config.audio_vocabulary)
+    return row.to(model.dtype)
+
+
+def _drawn(logits: Tensor, generation: Generation, noise: Tensor) -> Tensor:
+    """One of the best `top` of [1, V] at the temperature; [1, 1]."""
+    probabilities = (logits / generation.temperature).softmax(-1)
+    return draw_top(probabilities, generation.top, noise.to(logits.device))
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a step made: the drawn duration token, and the samples [S] of the frame before."""
+
+    token: int
+    pcm: Tensor
+
+
+class Frames:
+    """One utterance's frames: first() once, then next() for each."""
+
+    def __init__(self, prompt: PreparedPrompt, mimi: Mimi, generation: Generation) -> None:
+        model = prompt.model
+        self._prompt, self._model, self._generation = prompt, model, generation
+        self._mimi, self._stream = mimi, mimi.open()
+        self._depth = KvCache(model.config.depth, 1, model.device, model.dtype)
+        self._memory: TemporalMemory | None = None
+        self._codes = prompt.last_acoustic  # [1, K] once the first frame is drawn
+
+    def first(self, opened: Opened, generator: torch.Generator) -> int:
+        """Draw the first frame behind the prompt; its duration token. Its acoustic codes come with
+        the next one, those that belong here are the prompt's last.
+        """
+        prompt, window = self._prompt, self._model.config.audio_window
+        self._memory = TemporalMemory(self._model, prompt.tables.temporal, opened.cache, window)
+        noise = race_noise(self._generation.top, generator)
+        choice = choose(self._model, opened.hidden, self._generation, noise)
+        self._codes = torch.cat((choice.code, prompt.last_acoustic), dim=1)
+        return int(choice.token)
+
+    def next(self, phones: Tensor, generator: torch.Generator) -> Made:
+        """Draw a frame, given the phone vector [1, D] of the one before."""
+        model, generation, prompt = self._model, self._generation, self._prompt
+        assert self._memory is not None, "first() comes first"
+        self._memory.start(model.columns(phones[:, None], self._codes[:, :, None])[:, 0])
+        hidden = self._memory.finish()
+        noise = torch.cat(
+            [race_noise(generation.top, generator) for _ in range(model.codebooks)]
+        )  # [K, top]
+        choice = choose(model, hidden, generation, noise[:1])
+        opening = torch.stack((hidden + prompt.speaker, embedded(model, 0, choice.code)), dim=1)
+        acoustic = acoustic_codes(
+            model, opening, prompt.tables.depth, self._depth, generation, noise[1:]
+        )
+        spoken = torch.cat((self._codes[:, :1], acoustic), dim=1)
+        self._codes = torch.cat((choice.code, acoustic), dim=1)
+        pcm = self._mimi.decode_frame(self._stream, spoken[:, :, None])
+        return Made(int(choice.token), pcm[0, 0].float().cpu())  # the frame's only sync

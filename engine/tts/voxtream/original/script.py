@@ -1,0 +1,138 @@
+"""What an utterance has to say: phones behind the prompt's, and where the voice stands in them.
+
+There is no punctuation: VoXtream's text has none, so a phone's index is its place in the sequence.
+Invariant: rows depend on the words added so far, not on how they were grouped.
+"""
+
+from collections import deque
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from engine.text.phonemes import PhonedWord, is_nucleus
+from engine.tts.phones import PhoneTable
+from engine.tts.voxtream.network.phones import PhoneRows, extend
+from engine.tts.voxtream.original.config import TOKENS, Generation, SpecialPhones
+from engine.tts.voxtream.original.prompt import PreparedPrompt
+
+
+@dataclass(frozen=True)
+class Span:
+    """Sequence positions of the first and last phone a frame speaks."""
+
+    first: int
+    last: int
+
+
+class Script:
+    """Phones of one utterance, word by word."""
+
+    def __init__(
+        self,
+        prompt: PreparedPrompt,
+        table: PhoneTable,
+        special: SpecialPhones,
+        first_word: int = 0,
+    ) -> None:
+        """`first_word` = how many words of the utterance came before."""
+        self.rows: PhoneRows = prompt.rows  # all rows, as far as the text is known
+        self.closed = False
+        self.end = prompt.phones  # position behind the last phone
+        self.words = 0  # added, sounds or not
+        self.spoken_words = first_word  # that begun() has given
+        self._prompt = prompt
+        self._table = table
+        self._special = special
+        self._fresh: list[int] = []  # not yet encoded
+        self._nuclei: deque[int] = deque()  # positions that carry a syllable
+        self._starts: deque[int] = deque()  # where each unspoken word begins
+
+    @property
+    def has_phones(self) -> bool:
+        return self.end > self._prompt.phones
+
+    def add(self, word: PhonedWord) -> None:
+        """The next word."""
+        self._starts.append(self.end)
+        for phone in word.phones:
+            numbers = self._table.ids(phone)
+            if numbers and is_nucleus(phone):
+                self._nuclei.append(self.end)
+            self._fresh += numbers
+            self.end += len(numbers)
+
+    def close(self) -> None:
+        """The text is over: silence and the end mark stand behind the last phone."""
+        self.closed = True
+        self._fresh += (self._special.silence, self._special.eos)
+
+    def encode(self) -> PhoneRows:
+        """The rows, with those of the phones added since the last call."""
+        if self._fresh:
+            model = self._prompt.model
+            embedded = model.phone_embeddings(torch.tensor([self._fresh], device=model.device))
+            self.rows = extend(self.rows, embedded, model.phone, self._prompt.tables.phone)
+            self._fresh = []
+        return self.rows
+
+    def vector(self, span: Span) -> Tensor:
+        """Phone vector [1, D] of a frame: the sum of its two rows, a lone phone's row twice."""
+        rows = self.encode()
+        vector = rows.row(span.first) + rows.row(span.last)
+        self.rows = rows.dropped_before(span.first)  # the voice never goes back
+        return vector
+
+    def begun(self, span: Span) -> list[tuple[int, bool]]:
+        """Words that begin in a frame, each once: (number, whether in the frame's second half)."""
+        words = []
+        over = self.closed and span.first >= self.end
+        while self._starts and (over or self._starts[0] <= span.last):
+            start = self._starts.popleft()
+            words.append((self.spoken_words, span.first < start == span.last))
+            self.spoken_words += 1
+        return words
+
+    def syllables_ended(self, span: Span) -> int:
+        """How many syllables are over when a frame begins, each counted once."""
+        ended = 0
+        while self._nuclei and self._nuclei[0] < span.first:
+            self._nuclei.popleft()
+            ended += 1
+        return ended
+
+
+class Cursor:
+    """Where the voice stands: duration tokens moved forward, and how many frames are left once the
+    text is over.
+    """
+
+    def __init__(self, start: int, generation: Generation) -> None:
+        self.last = start  # phone of the frame before
+        self.left: int | None = None  # frames to be made; None = the end is not reached
+        self._held = 0  # frames that did nothing but stay
+        self._generation = generation
+
+    def advance(self, token: int, script: Script) -> Span:
+        """Move by the token drawn with a frame; the phones of the frame after it."""
+        step = TOKENS[token]
+        self._held = self._held + 1 if step.shift == 0 else 0
+        pushed = self._held > self._generation.held_frames
+        start = self.last + (1 if pushed else step.shift)
+        if pushed:
+            self._held = 0
+        if script.closed and start >= script.end:
+            return self._over(start - script.end, script.end)
+        last = start + step.phones - 1
+        self.last = last if script.closed else min(last, script.end - 1)
+        return Span(start, self.last)
+
+    def _over(self, beyond: int, end: int) -> Span:
+        """On the silence behind the text, or beyond it on the end mark: one more frame then."""
+        place = end + min(beyond, 1)
+        if place > end:
+            self.left = 1
+        elif self.left is None:
+            self.left = self._generation.end_frames
+        self.last = place
+        return Span(place, place)

@@ -1,0 +1,190 @@
+"""One utterance of VoXtream: it begins with the first word, and reads one more a frame.
+
+The released loop waits for a word before every frame while the text lasts, also before the first
+that is heard: its second. No frame sees further than the look-ahead, so here a word is waited for
+only as long as fewer phones than that are known, and the first frame heard waits for none. Which
+words a frame sees depends on its number and on the words alone, never on when they came.
+Invariant: all state is here; closing the session frees it, and no other session sees it.
+"""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+import torch
+
+from engine.codec.mimi import FRAME_MS, FRAME_SAMPLES, Mimi
+from engine.text.phonemes import Espeak, WordPhonemizer
+from engine.text.rules.marks import ends_sentence
+from engine.tts.base import AudioFrame, Finished, Onset, Pcm, Starved, Step
+from engine.tts.meter import RateMeter
+from engine.tts.pacing import PLAIN
+from engine.tts.phones import PhoneTable
+from engine.tts.voxtream.network.model import VoxtreamModel
+from engine.tts.voxtream.original.config import (
+    METER_FRAMES,
+    MIN_LOOK_AHEAD,
+    OURS,
+    Generation,
+    SpecialPhones,
+)
+from engine.tts.voxtream.original.frames import Frames
+from engine.tts.voxtream.original.prompt import PreparedPrompt
+from engine.tts.voxtream.original.script import Cursor, Script, Span
+from engine.tts.words import Words
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What all sessions of a model share and none may change."""
+
+    generation: Generation
+    model: VoxtreamModel
+    mimi: Mimi
+    table: PhoneTable
+    espeak: Espeak
+    special: SpecialPhones = OURS
+
+
+class VoxtreamSession:
+    """A TtsSession. Not thread-safe; several sessions of one model may be stepped in turn."""
+
+    def __init__(self, machine: Machine, prompt: PreparedPrompt, seed: int) -> None:
+        self.rate: float | None = None  # not heeded: the system has no rate
+        self._machine = machine
+        self._prompt = prompt
+        self._words = Words()
+        self._meter = RateMeter(METER_FRAMES, FRAME_MS)
+        self._generator = torch.Generator().manual_seed(seed)
+        self._sample = 0
+        self._finished = False
+        self._span: Span | None = None  # of the last frame drawn; None = nothing drawn yet
+        self._begin_passage(first_word=0)
+
+    # ------------------------------------------------------------------ text
+
+    def push_word(self, text: str, pace: float = PLAIN) -> None:
+        """See TtsSession; `pace` is not heeded."""
+        self._words.push(text, pace)
+
+    def end_input(self) -> None:
+        self._words.ended = True
+
+    # ------------------------------------------------------------------ step
+
+    @torch.inference_mode()
+    def step(self) -> Step:
+        """The next 80 ms, as soon as the words that they need are known."""
+        while not self._finished:
+            if self._passage_over:
+                if not self._next_passage():
+                    return Starved()
+            elif not self._read():
+                return Starved()
+            elif self._span is not None:
+                return self._frame(self._span)
+            elif frame := self._opening():
+                return frame
+        return Finished()
+
+    def _opening(self) -> AudioFrame | None:
+        """Draw the first frame, which is heard with the next one; None therefore. A passage without
+        a single sound is one silent frame, so that every word still has its place.
+        """
+        if self._script.has_phones:
+            opened = self._prompt.open(self._script.encode())
+            token = self._frames.first(opened, self._generator)
+            self._span = self._cursor.advance(token, self._script)
+            return None
+        self._passage_over = True
+        onsets = self._onsets(Span(self._script.end, self._script.end))
+        return self._packet(np.zeros(FRAME_SAMPLES, np.float32), onsets, None) if onsets else None
+
+    def _next_passage(self) -> bool:
+        """Begin the next passage, or finish; False when more text is needed to know which."""
+        if self._words:
+            self._begin_passage(self._script.spoken_words)
+        else:
+            self._finished = self._words.ended
+        return bool(self._words) or self._finished
+
+    def _read(self) -> bool:
+        """Take up the words of the next frame; False when more text is needed first."""
+        script = self._script
+        while not script.closed and self._needs_a_word():
+            if self._words and not self._is_passage_end():
+                self._last_word = self._words.take()
+                self._taken += 1
+                for word in self._phonemizer.push(self._last_word):
+                    script.add(word)
+            elif self._words.ended or self._is_passage_end():
+                for word in self._phonemizer.finish():
+                    script.add(word)
+                script.close()
+            else:
+                return False
+        return True
+
+    def _needs_a_word(self) -> bool:
+        """Whether the next frame sees further than the words taken up."""
+        ahead = self._script.end - self._cursor.last - 1
+        wanted = self._machine.generation.look_ahead
+        return ahead < MIN_LOOK_AHEAD or (ahead < wanted and self._taken <= self._made)
+
+    def _is_passage_end(self) -> bool:
+        """Whether the words taken up are a passage."""
+        long_enough = self._made >= self._machine.generation.passage_frames
+        return long_enough and ends_sentence(self._last_word)
+
+    def _begin_passage(self, first_word: int) -> None:
+        """Go on from the prompt alone."""
+        machine, prompt = self._machine, self._prompt
+        self._phonemizer = WordPhonemizer(machine.espeak)
+        self._script = Script(prompt, machine.table, machine.special, first_word)
+        self._cursor = Cursor(prompt.last_phone, machine.generation)
+        self._frames = Frames(prompt, machine.mimi, machine.generation)
+        self._span = None
+        self._taken = self._made = 0  # words and frames of the passage
+        self._last_word = ""
+        self._passage_over = False
+
+    def _frame(self, span: Span) -> AudioFrame:
+        """The frame that speaks `span`, while the one behind it is drawn."""
+        made = self._frames.next(self._script.vector(span), self._generator)
+        onsets = self._onsets(span)
+        rate = self._meter.observe(self._script.syllables_ended(span))
+        self._made += 1
+        if self._cursor.left is not None:
+            self._cursor.left -= 1
+        if self._cursor.left == 0:
+            self._passage_over = True
+        else:
+            self._span = self._cursor.advance(made.token, self._script)
+        return self._packet(made.pcm.numpy(), onsets, rate)
+
+    def _onsets(self, span: Span) -> tuple[Onset, ...]:
+        half = FRAME_SAMPLES // 2
+        return tuple(
+            Onset(word, self._sample + late * half) for word, late in self._script.begun(span)
+        )
+
+    def _packet(self, pcm: Pcm, onsets: tuple[Onset, ...], rate: float | None) -> AudioFrame:
+        frame = AudioFrame(pcm, self._sample, onsets, rate)
+        self._sample += FRAME_SAMPLES
+        return frame
+
+    def rewind(self, sample: int) -> int | None:
+        """Nothing: what a frame leaves behind in the network is not kept."""
+        return None
+
+    # ----------------------------------------------------------------- close
+
+    def close(self) -> None:
+        self._finished = True
+        self._words.clear()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

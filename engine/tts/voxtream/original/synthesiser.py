@@ -1,0 +1,152 @@
+"""VoXtream behind the seam every synthesiser stands behind.
+
+Invariant: weights are loaded once and never change; what a session changes is its own.
+"""
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from engine.codec.mimi import SAMPLE_RATE
+from engine.errors import InvalidInput, ModelError
+from engine.tts.base import Pcm, TtsInfo, Voice
+from engine.tts.voxtream.config import ModelConfig
+from engine.tts.voxtream.original.config import NAME
+from engine.tts.voxtream.original.prompt import PreparedPrompt, Prompt, prepare
+from engine.tts.voxtream.original.session import Machine, VoxtreamSession
+from engine.tts.voxtream.prompt import rotary_tables
+
+PREPARED_VOICES: Final = 4  # whose snapshots are kept
+REHEARSED: Final = "ready"
+AGAIN: Final = "Make the voice pack again."
+
+
+class VoxtreamSynthesiser:
+    """A TtsModel. Used from one thread; its sessions may be stepped in any order."""
+
+    def __init__(self, machine: Machine, own_voices: tuple[Voice, ...], name: str = NAME) -> None:
+        self._machine = machine
+        self._voices = own_voices
+        self._tables = rotary_tables(machine.model)
+        self._prepared: OrderedDict[int, tuple[Voice, PreparedPrompt]] = OrderedDict()
+        self.info = TtsInfo(
+            name=name,
+            sample_rate=SAMPLE_RATE,
+            rate_range=None,
+            can_clone=False,
+            device=machine.model.device.type,
+        )
+
+    def voices(self) -> tuple[Voice, ...]:
+        return self._voices
+
+    def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
+        """Always a ModelError: a prompt needs its text, aligned, which no recording has."""
+        raise ModelError(
+            "VoXtream learns no voice from a recording: it would have to know what is said in it.",
+            hint="Choose one of its own voices, or another synthesiser.",
+        )
+
+    @torch.inference_mode()
+    def open(self, voice: Voice, *, seed: int) -> VoxtreamSession:
+        return VoxtreamSession(self._machine, self._prompt(voice), seed)
+
+    def warm(self, voice: Voice) -> None:
+        """Prepare the voice, and say a word to nobody: a library's first call costs more."""
+        with self.open(voice, seed=0) as session:
+            session.push_word(REHEARSED)
+            session.end_input()
+            session.step()
+
+    def close(self) -> None:
+        self._prepared.clear()
+
+    def _prompt(self, voice: Voice) -> PreparedPrompt:
+        """The voice on this model, from memory when it spoke lately."""
+        if id(voice) not in self._prepared:
+            if voice.model != self.info.voice_model:
+                raise InvalidInput(
+                    f"The voice '{voice.name}' was made for '{voice.model}'.",
+                    hint="Choose a voice of this synthesiser.",
+                )
+            model, special = self._machine.model, self._machine.special
+            prompt = checked_prompt(voice, model.config)
+            # The voice is kept beside its prompt: its id stays its own as long as it is here.
+            self._prepared[id(voice)] = (voice, prepare(model, self._tables, prompt, special.bos))
+            while len(self._prepared) > PREPARED_VOICES:
+                self._prepared.popitem(last=False)
+        self._prepared.move_to_end(id(voice))
+        return self._prepared[id(voice)][1]
+
+
+def checked_prompt(voice: Voice, shape: ModelConfig) -> Prompt:
+    """What the voice's tensors say. InvalidInput when they are no prompt for such a model: codes
+    [K, P], phones [Q], spans [P, 2] that go on by at most one phone and end on the last, and the
+    speaker's vector [W].
+    """
+    codes, phones, spans = (_integers(voice, name) for name in ("codes", "phones", "spans"))
+    speaker = _array(voice.tensors, "speaker")
+    longest = shape.audio_window - 2  # a column more than frames, and one to speak in
+    right = {
+        "codes": codes.ndim == 2
+        and codes.shape[0] >= shape.codebooks
+        and 2 <= codes.shape[1] <= longest
+        and _within(codes, shape.codes),
+        "phones": phones.ndim == 1
+        and 0 < len(phones) < shape.phone_window
+        and _within(phones, shape.phone_vocabulary),
+        "spans": spans.shape == (codes.shape[-1], 2) and _walks(spans, len(phones)),
+        "speaker": speaker.shape == (shape.speaker_width,) and bool(np.isfinite(speaker).all()),
+    }
+    for name, good in right.items():
+        if not good:
+            raise InvalidInput(
+                f"The voice '{voice.name}' holds '{name}' that are no prompt of this model.",
+                hint=AGAIN,
+            )
+    return Prompt(
+        _tensor(codes[: shape.codebooks]),
+        _tensor(phones),
+        _tensor(spans),
+        torch.from_numpy(speaker.astype(np.float32)),
+    )
+
+
+def _tensor(array: npt.NDArray[Any]) -> Tensor:
+    return torch.from_numpy(array.astype(np.int64))
+
+
+def _within(array: npt.NDArray[Any], size: int) -> bool:
+    """Whether all values are 0..size - 1."""
+    return bool(array.min() >= 0 and array.max() < size)
+
+
+def _walks(spans: npt.NDArray[Any], phones: int) -> bool:
+    """Whether frames with these phones follow each other as duration tokens let them."""
+    first, last = spans[:, 0], spans[:, 1]
+    steps = first[1:] - last[:-1]
+    wide = last - first
+    return bool(
+        first[0] == 0
+        and last[-1] == phones - 1
+        and np.isin(steps, (0, 1)).all()
+        and np.isin(wide, (0, 1)).all()
+    )
+
+
+def _integers(voice: Voice, name: str) -> npt.NDArray[Any]:
+    array = _array(voice.tensors, name)
+    if not np.issubdtype(array.dtype, np.integer) or not array.size:
+        raise InvalidInput(f"The voice '{voice.name}' holds no {name}.", hint=AGAIN)
+    return array
+
+
+def _array(tensors: Mapping[str, npt.NDArray[np.generic]], name: str) -> npt.NDArray[Any]:
+    if name not in tensors:
+        raise InvalidInput(f"The voice lacks '{name}'.", hint=AGAIN)
+    return tensors[name]

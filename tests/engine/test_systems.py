@@ -1,0 +1,80 @@
+"""The table of the systems that are made on this machine, and who reads it."""
+
+from pathlib import Path
+
+import pytest
+
+import engine.training
+from engine import systems
+from engine.doctor.finding import State
+from engine.doctor.parts import synthesiser
+from engine.errors import InvalidInput, ModelError
+from engine.messages.models import Origin, Presence
+from engine.models.choice import changes
+from engine.models.listing import entry
+from engine.models.removal import remove
+from engine.settings import Settings, change
+from engine.systems import SYSTEMS, System
+from engine.training.comparison.systems import SYSTEMS as COMPARED
+from engine.training.recipe import read_recipe
+from engine.tts import packs, registry
+
+RECIPES = Path(engine.training.__file__).with_name("recipes")
+pytestmark = pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.name)
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
+    return tmp_path
+
+
+def lay(folder: Path, system: str) -> None:
+    folder.mkdir(parents=True)
+    (folder / packs.CONFIG_FILE).write_text(f'{{"system": "{system}"}}', encoding="utf-8")
+
+
+def test_a_system_has_a_loader_a_recipe_of_its_name_and_a_row(system: System) -> None:
+    assert system.name in registry.NAMES
+    recipe = read_recipe(RECIPES / f"{system.name}.toml")
+    assert recipe.name == recipe.export.name == system.name
+    assert system.command.endswith(f"{system.name}.toml --install")
+    row = next(each for each in COMPARED if each.pack == system.name)
+    assert (row.headline, row.command) == (system.headline, system.command)
+
+
+def test_what_is_not_made_names_its_command(system: System, data: Path) -> None:
+    with pytest.raises(ModelError) as refusal:
+        packs.made_folder(system)
+    assert system.command in refusal.value.hint
+    listed = entry(system.name, Settings())
+    assert (listed.origin, listed.state) == (Origin.MADE, Presence.MISSING)
+    assert system.command in listed.obstacle
+    with pytest.raises(InvalidInput):
+        changes(listed)
+
+
+def test_what_is_made_can_be_used_and_is_not_removed(system: System, data: Path) -> None:
+    lay(packs.folder_of(system.name), system.name)
+    listed = entry(system.name, Settings())
+    assert (listed.state, listed.obstacle) == (Presence.COMPLETE, "")
+    assert changes(listed) == (("speech.engine", system.name),)
+    with pytest.raises(InvalidInput, match="hours to make"):
+        remove(listed)
+
+
+def test_the_doctor_misses_only_what_is_chosen(system: System, data: Path) -> None:
+    chosen = change(Settings(), "speech.engine", system.name)
+    for settings, state in ((Settings(), State.OK), (chosen, State.FAULT)):
+        said = [each for each in synthesiser(settings) if system.command in str(each)]
+        assert [each.state for each in said] == [state]
+
+
+def test_a_pack_says_whose_it_is(system: System, tmp_path: Path) -> None:
+    lay(tmp_path / "one", system.name)
+    assert packs.system_of(tmp_path / "one") == system.name
+    lay(tmp_path / "other", "nobody")
+    assert packs.system_of(tmp_path / "other") == ""
+    with pytest.raises(ModelError):
+        packs.system_of(tmp_path / "none")
+    assert systems.find("nobody") is None

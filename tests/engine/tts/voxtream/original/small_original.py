@@ -1,0 +1,57 @@
+"""A VoXtream small enough to say a sentence in a second, with every part real."""
+
+import numpy as np
+import torch
+
+from engine.codec.mimi import Mimi
+from engine.nn.transformer import TransformerConfig
+from engine.text.phonemes import Espeak
+from engine.tts.base import Voice
+from engine.tts.phones import own_table
+from engine.tts.voxtream.config import FULL, GENERATION, ModelConfig, Profile
+from engine.tts.voxtream.files.checkpoint import RandomWeights, Target, load_weights
+from engine.tts.voxtream.original.config import NAME, TOKENS, Generation
+from engine.tts.voxtream.original.session import Machine
+from engine.tts.voxtream.original.synthesiser import VoxtreamSynthesiser
+from tests.engine.tts.voxtream.small_model import small_mimi
+
+TARGET = Target(torch.device("cpu"), torch.float32, threads=1)
+SMALL = ModelConfig(
+    phone=TransformerConfig(layers=2, width=64, heads=4, kv_heads=2, hidden=64),
+    temporal=TransformerConfig(layers=2, width=64, heads=4, kv_heads=2, hidden=64),
+    depth=TransformerConfig(layers=1, width=64, heads=2, kv_heads=1, hidden=64),
+    audio_vocabulary=2049,
+    codebooks=4,
+    duration_tokens=len(TOKENS),
+    max_look_ahead=5,
+    audio_window=96,
+    phone_window=80,
+    special_codes=1,
+)
+SEED = 1
+
+
+def small(
+    profile: Profile = FULL, generation: Generation | None = None, mimi: Mimi | None = None
+) -> VoxtreamSynthesiser:
+    model = load_weights(RandomWeights(SMALL, SEED), SMALL, GENERATION, profile, TARGET)
+    machine = Machine(
+        generation or Generation(), model, mimi or small_mimi(), own_table(), Espeak()
+    )
+    return VoxtreamSynthesiser(machine, (random_voice(),))
+
+
+def random_voice(frames: int = 20, phones: int = 13) -> Voice:
+    """A prompt of random codes whose frames speak one phone after the other."""
+    draw = np.random.default_rng(SEED)
+    first = np.minimum(np.arange(frames) * 2 // 3, phones - 1)
+    return Voice(
+        "random",
+        NAME,
+        {
+            "codes": draw.integers(0, 2048, (SMALL.codebooks, frames)).astype(np.int16),
+            "phones": draw.integers(0, 100, phones).astype(np.int16),
+            "spans": np.stack((first, first), axis=1).astype(np.int16),
+            "speaker": draw.standard_normal(SMALL.speaker_width).astype(np.float32),
+        },
+    )

@@ -1,0 +1,68 @@
+"""What a session says is what the paper's loop says, which computes everything anew each frame."""
+
+from functools import cache
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from engine.nn.packed.quantise import Precision
+from engine.text.phonemes import Espeak, WordPhonemizer
+from engine.tts.base import Finished, Starved
+from engine.tts.phones import own_table
+from engine.tts.voxtream.config import FULL
+from engine.tts.voxtream.files.checkpoint import RandomWeights
+from tests.engine.tts.voxtream.original.slow_loop import speak
+from tests.engine.tts.voxtream.original.small_original import SEED, SMALL, small
+
+# No word that is held until the next one is known.
+WORDS = ("Seven", "boats", "crossed", "icy", "rivers", "saw", "green", "hills", "slowly")
+
+
+class CodeKeeper:
+    """In place of the codec: keeps what it is given to decode."""
+
+    def __init__(self) -> None:
+        self.codes: list[list[int]] = []
+
+    def open(self) -> None:
+        """No stream is needed."""
+
+    def decode_frame(self, stream: None, codes: Tensor) -> Tensor:
+        self.codes.append(codes[0, :, 0].tolist())
+        return torch.zeros(1, 1, 1920)
+
+
+def phones_of(words: tuple[str, ...]) -> list[list[int]]:
+    phonemizer, table = WordPhonemizer(Espeak()), own_table()
+    said = [phonemizer.push(word) for word in words]
+    assert all(len(each) == 1 for each in said)
+    return [[n for phone in each[0].phones for n in table.ids(phone)] for each in said]
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@torch.inference_mode()
+def test_a_session_says_what_the_slow_loop_says(seed: int) -> None:
+    keeper: Any = CodeKeeper()
+    model = small(mimi=keeper)
+    voice = model.voices()[0]
+    with model.open(voice, seed=seed) as session:
+        waiting = list(WORDS)
+        while not isinstance(step := session.step(), Finished):
+            if isinstance(step, Starved) and waiting:
+                session.push_word(waiting.pop(0))
+            elif isinstance(step, Starved):
+                session.end_input()
+    weights = RandomWeights(SMALL, SEED)
+    tensors = {name: torch.as_tensor(array) for name, array in voice.tensors.items()}
+    wanted = speak(cache(weights.take), SMALL, tensors, phones_of(WORDS), seed)
+    assert keeper.codes == wanted
+    assert len(wanted) > len(WORDS)
+
+
+def test_a_profile_in_few_bits_keeps_the_plain_depth_transformer() -> None:
+    from engine.tts.voxtream.original.pack import PROFILE
+
+    assert PROFILE.temporal is Precision.INT8
+    assert (PROFILE.depth, PROFILE.heads) == (FULL.depth, FULL.heads)

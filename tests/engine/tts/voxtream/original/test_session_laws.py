@@ -1,0 +1,31 @@
+"""The laws every synthesiser obeys, on the small model. Those of a rate are skipped by themselves,
+because the system has none: `a_new_rate_changes_later_words_only` and
+`a_rate_out_of_range_is_clamped`.
+"""
+
+from collections.abc import Callable
+
+import pytest
+
+from engine.tts.base import TtsModel
+from engine.tts.voxtream.original.synthesiser import VoxtreamSynthesiser
+from tests.engine.tts import laws
+from tests.engine.tts.voxtream.original.small_original import small
+
+
+@pytest.fixture(scope="module")
+def warmed() -> VoxtreamSynthesiser:
+    model = small()
+    model.warm(model.voices()[0])
+    return model
+
+
+@pytest.mark.parametrize("law", laws.LAWS, ids=lambda law: law.__name__)
+def test_a_session_obeys(
+    warmed: VoxtreamSynthesiser, law: Callable[[TtsModel], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse_to_sleep(seconds: float) -> None:
+        raise AssertionError("a step must never sleep")
+
+    monkeypatch.setattr("time.sleep", refuse_to_sleep)
+    law(warmed)
