@@ -34,6 +34,8 @@ SECTIONS: Final[dict[str, Sections]] = {
         "export": _SMLLE,
     },
 }
-"""By system and stage, of what `all` does. Those of VoXtream2 and VoXtream are in run.py and __main__.py."""
+"""By system and stage, of what `all` does. Those of VoXtream2 and VoXtream are in run.py and
+__main__.py.
+"""
 ASKED_FOR: Final[dict[str, Sections]] = {"smlle": {"variants": _SMLLE}}
 """Stages that `all` leaves out."""

@@ -150,7 +150,7 @@ SYSTEMS: Final = (
             each.headline,
             each.expected,
             each.ours,
-            each.rate,
+            rate=each.rate,
         )
         for each in MADE_HERE
     ),
