@@ -165,7 +165,8 @@ class TransducerLearner:
         history = functional.dropout(
             model.tokens(torch.cat((first, tokens), dim=1)), share, model.training
         )
-        speech, _ = model.predictor(history)  # [B, T + 1, D]
+        with torch.autocast(self._device.type, enabled=False):  # a CPU has no LSTM in bf16
+            speech, _ = model.predictor(history.float())  # [B, T + 1, D]
         # Both projections once a row, then once a node only their sum: as logits() does of one.
         texts, nodes = model.text(text), within.nodes
         lessons = torch.arange(len(nodes), device=nodes.device)[:, None, None]

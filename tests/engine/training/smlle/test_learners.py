@@ -3,6 +3,7 @@ learn.
 """
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -51,9 +52,9 @@ def utterance(seed: int) -> Encoded:
 SIDES = Sides({1: tuple(map(utterance, range(4)))}, {1: (utterance(9),)})
 
 
-def transducer_learner() -> TransducerLearner:
+def transducer_learner(schedule: Schedule = SCHEDULE) -> TransducerLearner:
     torch.manual_seed(1)
-    recipe = recipes.Transducer(schedule=SCHEDULE, width=32, joint=32, dropout=0.0)
+    recipe = recipes.Transducer(schedule=schedule, width=32, joint=32, dropout=0.0)
     return TransducerLearner(recipe, SHAPE, SIDES, ALONE)
 
 
@@ -111,6 +112,14 @@ def test_the_spectrum_learns(changed: dict[str, Any]) -> None:
     losses = [learner.learn(Moment(0, 1.0, dice, ALONE))["regression"] for _ in range(40)]
     assert np.mean(losses[-5:]) < 0.7 * np.mean(losses[:5])
     assert learner.validate()["variance"] > 0
+
+
+def test_both_learn_in_bf16_as_the_recipe_asks() -> None:
+    dice, schedule = random.Random(1), replace(SCHEDULE, bf16=True)
+    transducer = transducer_learner(schedule).learn(Moment(0, 1.0, dice, ALONE))
+    recipe = recipes.Spectrum(schedule=schedule, width=32, prompt_seconds=0.4)
+    spectrum = spectrum_learner(recipe).learn(Moment(0, 1.0, dice, ALONE))
+    assert np.isfinite([*transducer.values(), *spectrum.values()]).all()
 
 
 def test_a_prompt_keeps_its_beginning_and_the_utterance_loses_it() -> None:
