@@ -22,12 +22,9 @@ from engine.codec.vocoder import load_vocoder
 from engine.errors import ModelError
 from engine.nn.finite import not_finite
 from engine.nn.transformer import RotaryTable, TransformerConfig
-from engine.settings import SpeechSettings
-from engine.systems import find
 from engine.text.phonemes import Espeak
-from engine.tts.base import Progress
 from engine.tts.pack_files import AGAIN, PHONES_FILE, checked_name, named_voices, read_object
-from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER, made_folder
+from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER
 from engine.tts.phones import VOCABULARY, read_table
 from engine.tts.smlle.config import NAME, Generation, Shape
 from engine.tts.smlle.session import Machine
@@ -63,15 +60,6 @@ class PackConfig:
     shape: Shape
     generation: Generation
     system: str = NAME
-
-
-def load_made(settings: SpeechSettings, progress: Progress) -> SmlleSynthesiser:
-    """The pack made on this machine. ModelError when it is not there or not whole."""
-    system = find(NAME)
-    assert system is not None
-    folder = made_folder(system)
-    progress(f"Loading {system.title}", None)
-    return load(folder, settings.device)
 
 
 def load(folder: Path, device: str = "cpu") -> SmlleSynthesiser:
