@@ -4,10 +4,10 @@ PYTHON ?= python3
 SETUP = $(PYTHON) installer/setup.py
 BIN = .venv/bin
 
-# A display of its own where there is Xvfb, so that no window of the tests appears on yours.
+# A separate display if there is Xvfb, so that no window of the tests appears on yours.
 XVFB = $(shell command -v xvfb-run >/dev/null && echo xvfb-run --auto-servernum)
 
-# Two halves of the tests, side by side on two cores; each core has one thread of torch's then.
+# Two halves of the tests, side by side on two cores, each with one thread of torch.
 FIRST_HALF = tests/app tests/end_to_end $(addprefix tests/engine/,asr assets audio doctor export \
 	history llm models text)
 
@@ -30,8 +30,8 @@ help:
 	@echo "make nsis          the installer for Windows (makensis makes it: apt-get install nsis)"
 	@echo "make macos         the application for macOS, not signed"
 	@echo "make release       a release in dist/: archives, hashes, list of parts, licences, notes"
-	@echo "make words         look for the window's words anew, and compile their translations"
-	@echo "make requirements  pin all packages anew from pyproject.toml (UPGRADE=1: newest versions)"
+	@echo "make words         collect the window's texts, and compile their translations"
+	@echo "make requirements  pin all packages again from pyproject.toml (UPGRADE=1: newest versions)"
 
 run demo:
 	@$(SETUP) $@ $(ARGS)
@@ -81,8 +81,8 @@ tar:
 release:
 	$(BIN)/python -m installer.release dist/release $(ARGS)
 
-# The window's words: what is marked in the code is looked for, put into resources/languages/*.po to
-# be translated there, and compiled. What is gone from the code goes from there too.
+# The window's texts: collects what is marked in the code into resources/languages/*.po, where it is
+# translated, and compiles that. Texts that are gone from the code are removed there too.
 LANGUAGES = de fr
 BABEL = $(BIN)/pybabel -q
 
@@ -98,7 +98,7 @@ words:
 	done
 
 .PHONY: nsis
-# PYTHON_FOR_WINDOWS: python.org's embeddable package, unpacked, which a release is to bring.
+# PYTHON_FOR_WINDOWS: python.org's embeddable package, unpacked, to be used in a release.
 nsis:
 	QT_QPA_PLATFORM=offscreen $(BIN)/python -m installer.windows dist/windows \
 		$(if $(PYTHON_FOR_WINDOWS),--python $(PYTHON_FOR_WINDOWS))

@@ -27,7 +27,7 @@ _ABOUT = mark(
 _COPIED = mark(
     "Copied. It holds no text, name, path or address of yours: look through it, then paste it."
 )
-_NOT_COPIED = mark("It could not be made. Run `rubato doctor` in a terminal to find out why.")
+_NOT_COPIED = mark("The diagnostics failed. Run `rubato doctor` in a terminal to find out why.")
 _TEXT_HEIGHT = 190
 
 

@@ -58,7 +58,7 @@ class Updates(QObject):
         self._errand.ended.connect(self._on_ended)
         self._errand.told.connect(self._on_told)
         self.stage = Stage.UNKNOWN
-        self.words = tr("Nobody is asked before you press this.")
+        self.words = tr("Nothing is sent before you press this.")
         self.version = ""
         self.changes = ""
         self.share = 0.0  # of the installation that is under way, 0 to 1
@@ -140,15 +140,15 @@ class Updates(QObject):
         stage = Stage.OFFERED if can_install else Stage.SETTLED
         self._settle(stage, tr(_OFFERED if can_install else _ELSEWHERE, version=self.version))
         if self._of_itself:
-            there = tr("Rubato {version} is there: More ▸ About Rubato.", version=self.version)
+            there = tr("Rubato {version} is available: More ▸ About Rubato.", version=self.version)
             self._show(there)
 
 
-_OFFERED = mark("{version} is there.")
-_ELSEWHERE = mark("{version} is there; update this copy the way it came.")
-_NO_ANSWER = mark("It could not be found out. Run `rubato update --check` in a terminal.")
+_OFFERED = mark("{version} is available.")
+_ELSEWHERE = mark("{version} is available; update this copy the way you installed it.")
+_NO_ANSWER = mark("The check failed. Run `rubato update --check` in a terminal.")
 _SENTENCES = {
-    "off": (Stage.SETTLED, mark("This copy has no source of updates, so nobody was asked.")),
+    "off": (Stage.SETTLED, mark("This copy has no source of updates, so nothing was checked.")),
     "current": (Stage.SETTLED, mark("This is the newest version.")),
-    "installed": (Stage.INSTALLED, mark("{version} is in force from the next start.")),
+    "installed": (Stage.INSTALLED, mark("{version} is used from the next start.")),
 }

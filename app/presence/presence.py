@@ -32,7 +32,7 @@ from engine.api import (
 
 TRAY_KEY = "presence.tray"
 NOTIFICATIONS_KEY = "presence.notifications"
-_GOES_ON = mark("Rubato goes on in the tray. Quit there, or with Ctrl+Q in the window.")
+_GOES_ON = mark("Rubato keeps running in the tray. Quit there, or with Ctrl+Q in the window.")
 
 
 class Presence(QObject):

@@ -177,7 +177,7 @@ def _told(message: Message) -> int | None:
         return None
     except NoAnswer:
         return _reported(
-            "Rubato runs but does not answer.\n  If it stays so, end it and start anew."
+            "Rubato runs but does not answer.\n  If it stays so, end it and start again."
         )
     if message.order is Order.STATUS and answer in {each.value for each in State}:
         sys.stdout.write(f"{answer}\n")

@@ -142,7 +142,7 @@ PAGES = (
                 "wake.stay_awake_s",
                 mark("Stay awake"),
                 Number(2, 60, 1, " s"),
-                mark("So long after a turn you need not say it again."),
+                mark("For this long after a turn you need not say it again."),
             ),
         ),
     ),
@@ -179,7 +179,7 @@ PAGES = (
                 "language_model.model",
                 mark("Model name"),
                 Text(),
-                mark("As the server calls it."),
+                mark("The model's name on the server."),
                 OnlyWith(_MODEL, "server"),
             ),
             Field(

@@ -43,7 +43,7 @@ class LoginRow(SettingRow):
             autostart.turn(bool(on))
         except OSError as error:
             self.fault.setText(
-                tr("The system did not let us: {error}.", error=error.strerror or error)
+                tr("The system did not allow it: {error}.", error=error.strerror or error)
             )
             self.fault.show()
         self.editor.show_value(autostart.is_on())

@@ -103,7 +103,7 @@ class VoiceRecorder(QWidget):
             self.facts.setText(tr("{seconds} s; ten are good", seconds=decimal(seconds, 0)))
         elif was:
             self._awaited = seconds > 0
-            self.facts.setText(ended_by or tr("looking at it…"))
+            self.facts.setText(ended_by or tr("checking it…"))
 
     def _show_clip(self, clip: ClipInspected) -> None:
         self._awaited, self._clip = False, clip

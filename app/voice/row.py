@@ -120,7 +120,7 @@ class VoiceRow(QFrame):
         self._previewed = state is not PreviewState.OVER
         waits = state is PreviewState.WAITING
         self.hear.setText((tr("Waits") if waits else tr("Stop")) if self._previewed else tr("Hear"))
-        self.hear.setToolTip(tr("It is heard once the reply is over") if waits else "")
+        self.hear.setToolTip(tr("It plays once the reply is over") if waits else "")
 
     def rename(self) -> None:
         """Let the person edit the name."""

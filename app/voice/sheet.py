@@ -62,7 +62,7 @@ class ClipSheet(QFrame):
         """Show that a recording is being inspected."""
         self.part.hide()
         self.consent.hide()
-        self._show(clip.name, tr("looking at it…"), "")
+        self._show(clip.name, tr("checking it…"), "")
 
     def show_failure(self, message: str) -> None:
         self._show(self.title.text(), tr("could not be used"), message)

@@ -79,7 +79,7 @@ class _Interruption(SourceError):
 
 
 def _is_whole(wanted: Download, stream: IO[bytes]) -> bool:
-    """Whether nothing is missing; more than there can be is begun anew."""
+    """Whether nothing is missing; more than there can be is started again."""
     done = stream.seek(0, os.SEEK_END)
     if wanted.size is not None and done > wanted.size:
         stream.truncate(0)

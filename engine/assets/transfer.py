@@ -83,7 +83,7 @@ def fetch_from_release(source: ReleaseSource, request: FetchRequest) -> Fetched:
 
 
 def _fetch(said: _Origin, request: FetchRequest) -> Fetched:
-    """Through the partial file to the final name. A resumed file that is wrong begins anew."""
+    """Through the partial file to the final name. A resumed file that is wrong starts again."""
     origin = _pinned(said, request.file)
     partial = _partial(origin, request)
     resumed = partial.exists()

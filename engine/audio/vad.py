@@ -22,7 +22,7 @@ CONTEXT = 64  # samples of the previous window the network sees again
 STATE_WIDTH = 128  # its LSTM
 WINDOW_MS = WINDOW * 1000 // SAMPLE_RATE
 # The network's state drifts while it hears no voice: after a minute and a half of what a canceller
-# leaves of a reply it did not know the first word for one. So it begins anew after so many windows
+# leaves of a reply it did not know the first word for one. So it starts again after so many windows
 # (5 s) of less than this probability; that also bounds a call's memory.
 FORGET_WINDOWS = 156
 _VOICELESS = 0.2

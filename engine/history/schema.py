@@ -2,7 +2,7 @@
 
 Invariant: a file is of version 0 (new) to VERSION, or it is left alone. What is deleted is
 overwritten (secure_delete). The index follows the turns and titles by triggers; where SQLite has
-no FTS5 there are none, and it is built anew once FTS5 is there again.
+no FTS5 there are none, and it is built again once FTS5 is there again.
 """
 
 import sqlite3

@@ -72,7 +72,7 @@ class Store:
     # ------------------------------------------------------------------ keeping
 
     def keep(self, turn: Turn, began: datetime, now: float, place: Place | None = None) -> Place:
-        """Write a turn: the one at `place` anew if it is still there, else one more; of that
+        """Write a turn: the one at `place` again if it is still there, else one more; of that
         conversation, or (None, or it was deleted) of a new one that `began` then. `now` is in
         seconds since 1970.
         """

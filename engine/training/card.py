@@ -39,19 +39,19 @@ _LIMITS: Final = """\
 - The pronunciations are espeak-ng's: names and foreign words may be wrong.
 """
 _CLONES: Final = """\
-- A voice dropped on it lends its pitch and colour, no more. The likeness above was measured on
-  virtual speakers; a real person's clone is less like that person.
+- Of a recording dropped on it, it takes only the pitch and the colour. The likeness above was
+  measured on virtual speakers; a real person's clone is less like that person.
 """
 _ALONE: Final = """\
-- It has its own voices alone: a prompt needs its text, and no rate of speaking can be asked of it.
+- It speaks only with its own voices, because a prompt needs its text. No rate can be asked of it.
 """
 _TAKEN: Final = """
-Codec and speaker encoder are an earlier pack's. The voice was trained from new weights.
+Codec and speaker encoder are those of an earlier pack. The voice was trained from new weights.
 """
 _BEGUN: Final = """
 It began with an earlier pack and keeps that pack's {kept}.
-The hours above are of the speech from which its {learnt} went on to learn. The test sentences and
-test speakers were left out of that speech. What the earlier pack learnt from is not recorded, so it
+The hours above count the speech used to train its {learnt} further. The test sentences and test
+speakers were left out of that speech. What the earlier pack learnt from is not recorded, so it
 may have met some of the prose it is tested with.
 """
 

@@ -120,7 +120,7 @@ class TtsSession(Protocol):
 
     def rewind(self, sample: int) -> int | None:
         """Take back what was made from the first word on that begins at or after `sample` of the
-        utterance, and of the pause before it what does: it is made anew, at the rate of the steps
+        utterance, and of the pause before it what does: it is made again, at the rate of the steps
         that follow. Returns the sample at which the utterance goes on; None = nothing was taken
         back, because no such word was begun, or because the model cannot.
         """

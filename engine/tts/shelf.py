@@ -31,7 +31,7 @@ _DAY_S: Final = 86_400
 
 
 class Shelf:
-    """The voices in a folder. Every call reads the folder anew: another program may change it."""
+    """The voices in a folder. Every call reads the folder again: another program may change it."""
 
     def __init__(self, within: Path | None = None, now: Callable[[], float] = time.time) -> None:
         """`within` None: the person's data folder."""

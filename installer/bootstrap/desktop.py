@@ -24,7 +24,7 @@ env="$home/$name"
 if [ -x "$env/bin/python" ]; then
     exec "$env/bin/python" "$env/bootstrapper" start "$@"
 fi
-version=${name#env-}  # the interpreter it was made with has gone: it is made anew
+version=${name#env-}  # the interpreter it was made with has gone: it is made again
 exec "$home/payload/${version%-*}/rubato-setup" start "$@"
 """
 _ENTRY = """

@@ -10,7 +10,7 @@ Where ours differs on purpose, and why:
   of a word and holds one that the next word changes; the reference appends " context" to each word.
 - Codes 2048 and 2049 are no sounds; the reference can draw them and feeds them back.
 - The first frame's acoustic codes are the prompt's last ones, which are known; the reference
-  generates them anew.
+  generates them again.
 - Text: the reference takes one word before every frame if there is one, so its samples depend on
   when words arrive; ours takes words when fewer than three phones are ahead.
 - A state visited more than three times before the end of the text was known holds the reference

@@ -31,7 +31,7 @@ class Said:
     onsets: list[Onset] = field(default_factory=list)
 
     def forget(self, end: int) -> None:
-        """What comes from the sample `end` on: it is made anew."""
+        """What comes from the sample `end` on: it is made again."""
         self.pcm = [np.concatenate(self.pcm)[:end]] if self.pcm else []
         self.onsets = [onset for onset in self.onsets if onset.sample < end]
 

@@ -81,7 +81,7 @@ class GlobalKeys(QObject):
             self._desk.do(Order.RELEASE)
 
     def _on_lost(self, reason: str) -> None:
-        self.failed.emit(tr("A key that works everywhere does not."), reason)
+        self.failed.emit(tr("A global key does not work."), reason)
 
 
 def source_here(bus: Bus) -> KeySource:

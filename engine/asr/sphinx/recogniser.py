@@ -95,7 +95,7 @@ class SphinxRecognition:
         return bool(words) and self._decoder.phrases.unseen(words) == 0
 
     def draft(self, wanted: Callable[[], bool]) -> Transcript | None:
-        """Decode all of it, carefully. The streaming pass begins anew with what follows: one
+        """Decode all of it, carefully. The streaming pass starts again with what follows: one
         decoder does one thing at a time.
         """
         return self._draft(lambda clip: self._decoder.decode(clip, wanted))

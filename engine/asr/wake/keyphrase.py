@@ -1,7 +1,7 @@
 """The wake phrase found by pocketsphinx, as soon as it is typed: a loop of all phones competes with
 the phrase's own.
 
-Invariant: a long utterance is begun anew now and then, so that its memory stays small.
+Invariant: a long utterance is started again now and then, so that its memory stays small.
 """
 
 import tempfile

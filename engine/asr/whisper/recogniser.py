@@ -138,7 +138,7 @@ class WhisperRecognition:
             self._settled.append(self._decoder.decode(head, beams=FINAL_BEAMS))
 
     def partial(self) -> str:
-        """Best text so far, decoded anew when 0.7 s are fresh and decoding keeps up with speech."""
+        """Best text so far, decoded again after 0.7 s if decoding keeps up with speech."""
         # In a pause a draft is wanted next, and would have to wait for the look.
         if self._fresh >= self._due and not self._audio.pausing:
             began = self._clock()

@@ -4,7 +4,7 @@ Invariant: PortAudio is opened, closed and initialised by one thread at a time, 
 is loaded when first needed, never at import, because initialising it asks every sound driver.
 
 PortAudio freezes its list of devices when it is initialised. refresh() therefore closes the open
-streams, initialises again and opens them anew under the same Microphone and Loudspeaker objects,
+streams, initialises again and opens them again under the same Microphone and Loudspeaker objects,
 whose samples wait meanwhile: a short gap, and what was just plugged in can be opened. Opening a
 device that the old list does not have does so by itself, at most every few seconds.
 

@@ -18,7 +18,7 @@ from engine.audio.echo.played_line import REACH, PlayedLine
 from engine.audio.pcm import Resampler
 
 EARLY_S = 0.015  # what was played is given to the canceller this much before it is heard
-MOVED_S = 0.012  # a delay that is further off is another room's or device's: begin anew
+MOVED_S = 0.012  # a delay that is further off is another room's or device's: start again
 SETTLING_S = 0.6  # of sound after the delay was found or has moved, until the echo is gone
 _EMPTY: Pcm = np.zeros(0, dtype=np.float32)
 
@@ -41,7 +41,7 @@ class NearEnd:
         self._lag: float | None = None
         self._ahead = 0  # samples by which it is then heard later still
         self._answers = 0  # of the estimator that were followed
-        self._sounded = 0  # samples that held an echo since the canceller began anew
+        self._sounded = 0  # samples that held an echo since the canceller began again
 
     @property
     def microphone_rate(self) -> int:

@@ -63,7 +63,7 @@ class Actions:
         return wish is not None
 
     def undo(self, turn: int) -> None:
-        """The turn is not over and will be answered anew: have all as it was before its actions."""
+        """The turn is not over and will be answered again: restore all from before its actions."""
         granted = self._granted
         if granted is None or granted.turn != turn:
             return

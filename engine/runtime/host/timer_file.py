@@ -35,7 +35,7 @@ def load(path: Path) -> tuple[TimerSet, ...]:
 
 
 def save(timers: tuple[TimerSet, ...], path: Path) -> None:
-    """Write the file anew. InvalidInput: not saved, and the old file is as it was."""
+    """Write the file again. InvalidInput: not saved, and the old file is as it was."""
     content = json.dumps({"timers": [_written(timer) for timer in timers]}, indent=1)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

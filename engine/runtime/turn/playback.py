@@ -3,7 +3,7 @@
 Invariant: the clock is the count of samples the loudspeaker played, as it stood one latency of the
 device ago: what has left the ring is not in the air yet. Silence of an underrun is not heard.
 Samples that were not heard are kept until they are, so another loudspeaker can take over, and what
-has not left the ring can be taken back and made anew. The speaker's thread writes; hush() and
+has not left the ring can be taken back and made again. The speaker's thread writes; hush() and
 delivery() may be called from any thread.
 """
 
@@ -139,7 +139,7 @@ class Playback:
 
     def recall(self) -> int | None:
         """Take back from the loudspeaker what it is not about to play; returns the first sample of
-        the utterance that can be made anew, and renew() must follow. None = there is nothing.
+        the utterance that can be made again, and renew() must follow. None = there is nothing.
         """
         end = self._played + KEPT_MS * self._loudspeaker.sample_rate // 1000
         if self._written <= end:
@@ -149,7 +149,7 @@ class Playback:
 
     def renew(self, end: int | None) -> None:
         """Hand over again what recall() took, but from the sample `end` on: that is forgotten, and
-        will be made anew. None = nothing is.
+        will be made again. None = nothing is.
         """
         if end is not None and end < self._produced:
             self._forget(end)

@@ -86,7 +86,7 @@ class _Notes:
             self.unwritten[number] = None
 
     def write_next(self, store: Store, now: float) -> None:
-        """Write the first that is unwritten; none any more if the file had to be begun anew."""
+        """Write the first that is unwritten; none any more if the file had to be started again."""
         number = next(iter(self.unwritten), None)
         if number is None:
             return

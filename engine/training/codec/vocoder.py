@@ -70,7 +70,7 @@ def train_vocoder(run: Run, config: VocoderConfig, entry: Entry, inputs: dict[st
 
 
 def started(config: VocoderConfig, begin_with: str) -> SourceDecoder:
-    """A decoder that begins with what fits of a pack's; without a pack it begins anew."""
+    """A decoder that begins with what fits of a pack's; without a pack it starts again."""
     decoder = fresh_decoder(config)
     if begin_with:
         own, start = decoder.state_dict(), "decoder."

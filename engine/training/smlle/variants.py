@@ -1,7 +1,7 @@
 """The stage `variants`: the paper's claims, each as a pack beside the plain one, which `compare`
 then measures as a row of its own.
 
-Some differ only in how the same networks are used; three learn the spectrum anew, with the plain
+Some differ only in how the same networks are used; three learn the spectrum again, with the plain
 one's schedule. Invariant: a variant differs from the plain pack in what its name says alone.
 """
 

@@ -142,7 +142,7 @@ class EspeakSession:
         return self._sample + len(self._ready)
 
     def _mark(self, piece: Piece, pieces: int) -> None:
-        """Here the word of `piece` can be made anew, if it is only beginning."""
+        """Here the word of `piece` can be made again, if it is only beginning."""
         mouth, meter = self._articulation.branch(), self._meter.branch()
         if piece.begins_word:
             self._marks.append(_Mark(self._made, pieces, mouth, meter))

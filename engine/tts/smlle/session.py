@@ -64,7 +64,7 @@ class Machine:
 
 
 class _Passage:
-    """What begins anew with every passage."""
+    """What starts again with every passage."""
 
     def __init__(
         self,

@@ -40,5 +40,5 @@ class Generation:
     temperature: float = 0.0  # of the levels; 0 = the likeliest (not given in the paper)
     pace: float = 4.2
     longest_word: int = 38  # positions, 1.5 s: an end that does not come is set
-    passage: int = 250  # positions after which a sentence's end begins anew, 10 s
+    passage: int = 250  # positions after which a sentence's end starts again, 10 s
     longest_passage: int = 500  # after which any word does

@@ -147,7 +147,7 @@ class SpeakStreamSession:
         self._begun += range(words[part.first].first, words[part.spoken - 1].last + 1)
 
     def _is_passage_over(self) -> bool:
-        """Whether what follows begins anew: a small network wears out over a long text."""
+        """Whether what follows starts again: a small network wears out over a long text."""
         if not self._cache.length:
             return True
         generation = self._machine.generation

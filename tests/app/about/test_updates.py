@@ -51,10 +51,10 @@ def reach(qtbot, updates: Updates, stage: Stage) -> None:
 @pytest.mark.parametrize(
     ("answer", "stage", "words"),
     [
-        (OFFERED, Stage.OFFERED, "0.2.0 is there."),
-        ({**OFFERED, "can_install": False}, Stage.SETTLED, "the way it came"),
+        (OFFERED, Stage.OFFERED, "0.2.0 is available."),
+        ({**OFFERED, "can_install": False}, Stage.SETTLED, "the way you installed it"),
         ({"state": "current"}, Stage.SETTLED, "newest version"),
-        ({"state": "off"}, Stage.SETTLED, "nobody was asked"),
+        ({"state": "off"}, Stage.SETTLED, "nothing was checked"),
         (FAILED, Stage.FAILED, "It is forged. Nothing was changed."),
         ({}, Stage.FAILED, "rubato update --check"),
     ],
@@ -148,7 +148,7 @@ def test_a_weekly_look_tells_news_in_a_line_and_once_a_start(qtbot, make: Make, 
     updates = make(OFFERED, look="weekly")
     updates.on_event(VOICE_READY)
     reach(qtbot, updates, Stage.OFFERED)
-    assert shown == ["Rubato 0.2.0 is there: More ▸ About Rubato."]
+    assert shown == ["Rubato 0.2.0 is available: More ▸ About Rubato."]
     updates.on_event(VOICE_READY)
     assert updates.stage is Stage.OFFERED
 

@@ -54,7 +54,7 @@ def test_closing_only_hides_while_a_tray_is_there(presence, window, told, qtbot)
     window.close()
     assert not window.isVisible()
     assert ended == []
-    assert "goes on in the tray" in told.notes[0][1]
+    assert "keeps running in the tray" in told.notes[0][1]
     window.show()
     window.close()
     assert len(told.notes) == 1  # said once

@@ -199,7 +199,7 @@ class Listener:
         self._tell(Ready(Part.MICROPHONE, self._microphone.name, instead=instead))
 
     def _forget(self) -> None:
-        """Begin to watch anew; whoever was speaking has ended, for nobody follows it further."""
+        """Begin to watch again; whoever was speaking has ended, for nobody follows it further."""
         if self._watch.speaking and not self._watch.missed:
             self._tell(vad.SpeechEnded(self._position, time.monotonic()))
         self._watch.reset()

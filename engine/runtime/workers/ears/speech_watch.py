@@ -1,8 +1,8 @@
 """Who speaks when, on the listener's count of samples: starts, pauses and ends of speech.
 
-Invariant: positions are those of the microphone, whenever the detector was last begun anew. A pause
-is named by the sample where it began; a silence asked for one pause never ends another. Of speech
-that was joined in its middle nothing is told.
+Invariant: positions are those of the microphone, even after the detector was started again. A pause
+is named by the sample where it began; a silence set for one pause never ends another. Speech that
+was joined in its middle is not reported.
 """
 
 from collections.abc import Sequence

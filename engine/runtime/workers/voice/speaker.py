@@ -326,7 +326,7 @@ class Speaker:
         return self._dials.rate if utterance.rate is None else utterance.rate
 
     def _retime(self, utterance: _Utterance) -> None:
-        """Another rate: words that were made ahead of the ear are made anew."""
+        """Another rate: words that were made ahead of the ear are made again."""
         utterance.session.rate = self._rate(utterance)
         start = utterance.playback.recall()
         if start is None:

@@ -80,7 +80,7 @@ class EagerFrames:
         self._memory = TemporalMemory(model, prompt.tables.temporal, opened.cache, window)
         choice = model.choose(opened.hidden, _spread(controls, model))
         # The acoustic codes that belong here are those of the prompt's last frame. They are known;
-        # the released loop generates them anew, which costs a third of the first packet.
+        # the released loop generates them again, which costs a third of the first packet.
         self._codes = torch.cat((choice.code, prompt.last_acoustic), dim=1)
         return int(choice.token)
 

@@ -147,7 +147,7 @@ class VoxtreamModel(nn.Module):
     ) -> Tensor:
         """Codes of codebooks 1.. given hidden + speaker [B, D] and the semantic code [1, 1].
 
-        Greedy (VoXtream2, 3.5). Returns [1, K - 1]; `memory` begins anew.
+        Greedy (VoXtream2, 3.5). Returns [1, K - 1]; `memory` starts again.
         """
         if isinstance(memory, AcousticSteps):
             return memory.codes(hidden, semantic)
@@ -163,7 +163,7 @@ class VoxtreamModel(nn.Module):
         self, hidden: Tensor, codes: Tensor, table: RotaryTable, memory: KvCache | AcousticSteps
     ) -> Tensor:
         """Guided logits [K - 1, V of real codes] that acoustic_codes() chooses from, where the
-        codes [K] before each are given. `memory` begins anew.
+        codes [K] before each are given. `memory` starts again.
         """
         if isinstance(memory, AcousticSteps):
             return memory.logits(hidden, codes)

@@ -94,7 +94,7 @@ def test_a_key_that_cannot_be_is_said_and_the_others_work(keys, source, failures
 def test_why_a_key_is_lost_is_said(keys, source, failures) -> None:
     keys.choose({Action.TALK: "F9"})
     source.lost.emit("Another program has it.")
-    assert failures == ["A key that works everywhere does not. Another program has it."]
+    assert failures == ["A global key does not work. Another program has it."]
 
 
 def test_a_system_without_global_keys_names_the_command_line(window, failures) -> None:

@@ -1,4 +1,4 @@
-"""A long text is spoken in passages: sentences that begin anew from the prompt."""
+"""A long text is spoken in passages: sentences that start again from the prompt."""
 
 from collections.abc import Sequence
 from dataclasses import replace
