@@ -43,9 +43,12 @@ def paints() -> str:
     theme = Theme(mode_named("system"), application)
     window = Window(Settings(), lambda command: None, theme)
     window.first_painted.connect(application.quit)
-    QTimer.singleShot(_PATIENCE_MS, lambda: application.exit(1))
+    QTimer.singleShot(_PATIENCE_MS, window, lambda: application.exit(1))
     window.show()
-    return "The window was not painted." if application.exec() else ""
+    status = application.exec()
+    for made in (window, theme):
+        made.deleteLater()
+    return "The window was not painted." if status else ""
 
 
 def speaks(path: Path) -> str:

@@ -103,6 +103,8 @@ def run(
     instance.close()
     interrupt.restore()
     watch.end()
+    for made in (window, theme):
+        made.deleteLater()
     return status
 
 
