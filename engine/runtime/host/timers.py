@@ -99,11 +99,13 @@ class Timers:
         )
 
     def tell(self, tell: Callable[[Event], None]) -> None:
-        """Show a host what it has not been told, and write the file if it is behind."""
+        """Write the file if it is behind, then show a host what it has not been told: what a
+        person has seen outlasts a program that is killed.
+        """
+        self.save(tell)
         if self._told != self.timers:
             self._told = self.timers
             tell(TimersChanged(self.timers))
-        self.save(tell)
 
     def load(self, tell: Callable[[Event], None]) -> None:
         """Go on with the timers of the file, those that came due meanwhile included."""
