@@ -4,15 +4,19 @@ Invariant: it posts SendText only for text that is not blank, and keeps typed te
 """
 
 from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
 from app.bridge import Post
 from app.conversation.message import MessageField
 from app.language.words import tr
 from app.look.icons import IconButton
+from app.look.page import in_lines
 from app.look.theme import Theme
 from app.stage.talk import TalkButton
 from engine.api import Event, Phase, PhaseChanged, SendText, StopReply
+
+_ROOMY = 500  # logical pixels; in a narrower row the talk button says no words
 
 
 class Composer(QFrame):
@@ -27,6 +31,7 @@ class Composer(QFrame):
         self.stop = IconButton("stop", tr("Stop the reply (Esc)"), theme, self)
         self.talk = TalkButton(post, theme, self)
         self.send.setEnabled(False)
+        self._is_compact = False
         self.stop.setEnabled(False)
         self.line.textChanged.connect(self._on_typed)
         self.line.returnPressed.connect(self.send_typed)
@@ -64,8 +69,17 @@ class Composer(QFrame):
         self.line.insert(text)
 
     def be_compact(self, on: bool) -> None:
-        self.talk.be_compact(on)
+        self._is_compact = on
         self.send.setVisible(not on)
+        self._make_room()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """Beside the conversations, too, the line is wide enough for what it asks."""
+        self.talk.be_compact(self._is_compact or self.width() < in_lines(self, _ROOMY, 1).width())
 
     def _on_typed(self) -> None:
         self.send.setEnabled(bool(self.line.text().strip()))

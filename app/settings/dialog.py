@@ -57,6 +57,7 @@ class SettingsDialog(QDialog):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 8, 0, 0)
         column.addWidget(self.tabs)
+        self.resize(max(self.width(), self.tabs.tabBar().sizeHint().width()), self.height())
         self._show_values()
         self._tint_folds()
         theme.changed.connect(self._tint_folds)

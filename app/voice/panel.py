@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 
 from app.bridge import Post
 from app.language.words import mark, tr
+from app.look.elided_box import ElidedBox
 from app.look.icons import IconButton
 from app.look.label import Label
 from app.look.plain_text import one_line, tool_tip
@@ -65,7 +66,7 @@ class VoiceArea(QWidget):
         self._theme = theme
         self._selected = ""
         self._known: tuple[str, ...] = ()
-        self.names = QComboBox(self)
+        self.names = ElidedBox(self)
         self.names.setAccessibleName(tr("Voice"))
         self.names.setEnabled(False)
         self.names.setSizeAdjustPolicy(

@@ -506,3 +506,21 @@ def test_with_reduced_motion_the_orb_stands_still_and_still_changes(window) -> N
     tell(window, SettingChanged("window.motion", "reduced"), PhaseChanged(1, Phase.SPEAKING))
     assert not window.stage.orb.is_animating
     assert window.stage.orb.accessibleDescription() == "Speaking"
+
+
+def test_the_line_keeps_its_room_beside_the_conversations(window, qtbot) -> None:
+    window.resize(1100, 780)
+    QApplication.processEvents()
+    talk = window.composer.talk
+    with_words = talk.width()
+    window.header.history.setChecked(True)
+    # The microphone and the key alone, so that the line has room.
+    qtbot.waitUntil(lambda: talk.width() < with_words)
+    window.header.history.setChecked(False)
+    qtbot.waitUntil(lambda: talk.width() == with_words)
+
+
+def test_the_settings_open_wide_enough_for_the_names_of_their_pages(window) -> None:
+    tabs = window.open_settings(None).tabs
+    QApplication.processEvents()
+    assert tabs.width() >= tabs.tabBar().sizeHint().width()
