@@ -17,7 +17,7 @@ from app.program import make_application
 from app.window import Window
 from engine.api import Command, Settings
 from engine.settings import AudioSettings
-from tests.app.leftovers import clear_away
+from tests.app.leftovers import clear_away, was_told_to_exit
 
 
 @pytest.fixture(autouse=True)
@@ -29,6 +29,7 @@ def nothing_lives_on() -> Iterator[None]:
     for each in left:
         each.deleteLater()  # the next test is not to fail for this one
     clear_away()
+    assert not was_told_to_exit(), "a timer or a signal ended the application after its exec()"
     assert named == [], "it lives on after its test: it needs qtbot.addWidget(), or a parent"
 
 

@@ -4,7 +4,7 @@ Qt deletes what is to be deleted later in an event loop, which many tests never 
 until then is styled anew with every theme that is made, and its timers run on.
 """
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, QTimer
+from PySide6.QtCore import QCoreApplication, QEvent, QEventLoop, QObject, QTimer
 from PySide6.QtWidgets import QApplication
 
 
@@ -17,3 +17,19 @@ def clear_away() -> list[QObject]:
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     timers = [each for each in application.findChildren(QTimer) if each.isActive()]
     return [*application.topLevelWidgets(), *timers]
+
+
+def was_told_to_exit() -> bool:
+    """Whether exit() came while nothing ran: every event loop ends at once then, so nobody's timers
+    and events come any more. This takes it back.
+    """
+    application = QApplication.instance()
+    if application is None:
+        return False
+    loop = QEventLoop()
+    QTimer.singleShot(0, loop.quit)
+    if loop.exec() == 0:
+        return False
+    QTimer.singleShot(0, application.quit)
+    application.exec()
+    return True

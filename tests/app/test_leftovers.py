@@ -11,7 +11,7 @@ from app.look.theme import Theme
 from app.window import Window
 from engine.api import Command, Settings
 from tests.app.everyone.pages import PAGES
-from tests.app.leftovers import clear_away
+from tests.app.leftovers import clear_away, was_told_to_exit
 
 
 @pytest.mark.parametrize("name", ["signs", "settings voice", "voices", "models", "answer times"])
@@ -38,3 +38,10 @@ def test_a_window_and_a_timer_that_live_on_are_noticed(qapp: QApplication) -> No
     for each in (window, timer):
         each.deleteLater()
     assert clear_away() == []
+
+
+def test_an_exit_that_comes_too_late_is_noticed_and_taken_back(qapp: QApplication) -> None:
+    assert not was_told_to_exit()
+    qapp.exit(1)
+    assert was_told_to_exit()
+    assert not was_told_to_exit()
