@@ -1,0 +1,57 @@
+"""What LLMVoX's weights fix and what generation fixes.
+
+Invariant: a pack's config.json decides the shape of every tensor.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+from engine.nn.transformer import TransformerConfig
+from engine.tts import phones
+
+NAME: Final = "llmvox"
+TOKEN_RATE: Final = 50  # Hz; the paper's is 75
+TOKEN_SAMPLES: Final = 480
+ENTRY: Final = 128  # width of a token's vector
+VOCABULARY: Final = 260  # of units, whichever they are
+
+
+class Units(Enum):
+    """What is read one by one."""
+
+    PHONES = "phones"
+    BYTES = "bytes"  # the paper's
+
+
+# Ids of what is no phone and no byte.
+WORD, TEXT_END, NOTHING = 256, 257, 258
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Shape of one set of weights; `tokens` without the mark of the speech's end, which is the
+    label behind them (ours: the paper takes an entry of the codebook for it).
+    """
+
+    stack: TransformerConfig
+    units: Units = Units.PHONES
+    tokens: int = 1024
+    speaker_width: int = 192
+    vocabulary: int = VOCABULARY
+
+
+@dataclass(frozen=True)
+class Generation:
+    """Constants of generation. A chunk of `first_chunk` tokens is decoded first, every later one of
+    a sentence is `growth` times as long (Alg. 1: 2; its published server: 3) up to `largest_chunk`.
+    """
+
+    first_chunk: int = 4
+    growth: int = 1  # the decoder here is causal, so chunks need not grow
+    largest_chunk: int = 1280
+    longest_unit: int = 20  # tokens for every unit of a sentence: an end that does not come is set
+    most_repeats: int = 40  # of one token; then the second best is taken
+
+
+assert phones.VOCABULARY <= WORD, "units of phones and marks share ids"

@@ -1,0 +1,66 @@
+"""LLMVoX's one network: a causal transformer that hears a unit of the text and the token before,
+and says the next token (3.3).
+
+The position is the rotary one instead of a learnt table, so a sentence may be of any length; the
+speaker's vector is added at every step, and one output more tells where a word begins (ours).
+Invariant: forward never writes to the module; what a sentence remembers is the cache passed in.
+"""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from engine.nn.cache import KvCache
+from engine.nn.transformer import Embedding, Linear, RotaryTable, Transformer
+from engine.tts.llmvox.config import ENTRY, Shape
+
+
+class Predicted(NamedTuple):
+    """Of positions [..., D]: logits of the tokens and the end [..., tokens + 1], and of a word's
+    beginning here [...].
+    """
+
+    tokens: Tensor
+    onset: Tensor
+
+
+class LlmVoxModel(nn.Module):
+    """The weights, and the vectors of the tokens."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        self.shape = shape
+        width = shape.stack.width
+        half = width // 2
+        self.unit = Embedding(shape.vocabulary, half)
+        # Of the tokeniser, with a row of zeros for the token before the first; it never learns.
+        self.codebook = Embedding(shape.tokens + 1, ENTRY)
+        self.token = Linear(ENTRY, width - half)
+        self.speaker = Linear(shape.speaker_width, width)
+        self.stack = Transformer(shape.stack)
+        self.leave = Linear(width, shape.tokens + 1)
+        self.onset = Linear(width, 1)
+
+    @property
+    def no_token(self) -> int:
+        """In place of the token before a sentence's first; as a label, the end of the speech."""
+        return self.shape.tokens
+
+    def enter(self, units: Tensor, before: Tensor, speaker: Tensor) -> Tensor:
+        """Units [B, T] and the tokens before them [B, T] -> [B, T, D]."""
+        halves = (self.unit(units), self.token(self.codebook(before)))
+        x: Tensor = torch.cat(halves, dim=-1) + self.speaker(speaker)[:, None]
+        return x
+
+    def predict(self, hidden: Tensor) -> Predicted:
+        """From hidden [..., D]."""
+        return Predicted(self.leave(hidden), self.onset(hidden)[..., 0])
+
+    def step(self, x: Tensor, rotary: RotaryTable, cache: KvCache) -> Tensor:
+        """The next position [1, 1, D] behind the cache's -> hidden [D]."""
+        start = cache.length
+        hidden = self.stack(x, rotary.slice(start, start + 1), cache)
+        cache.advance(1)
+        last: Tensor = hidden[0, -1]
+        return last

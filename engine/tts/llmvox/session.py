@@ -1,0 +1,220 @@
+"""One utterance: a unit of the text in, a token of speech out, and anew at every sentence.
+
+While a sentence is open there is one token for every unit and no more. Once its text is over the
+rest flows, until the end is drawn. Filling up while words are late would be quicker, but then the
+samples would depend on when the words came.
+Invariant: all state is here; closing the session frees it, and no other session sees it.
+"""
+
+from collections import deque
+from dataclasses import dataclass
+from typing import Final, Protocol, Self
+
+import torch
+from torch import Tensor
+
+from engine.nn.cache import KvCache
+from engine.nn.transformer import RotaryTable
+from engine.text.phonemes import Espeak
+from engine.tts.base import AudioFrame, Finished, Onset, Starved, Step
+from engine.tts.llmvox.config import NOTHING, TEXT_END, TOKEN_SAMPLES, Generation
+from engine.tts.llmvox.model import LlmVoxModel
+from engine.tts.llmvox.units import reader
+from engine.tts.pacing import PLAIN
+from engine.tts.phones import PhoneTable
+from engine.tts.words import Words
+
+_CPU: Final = torch.device("cpu")
+
+
+class WaveStream(Protocol):
+    """One utterance's samples from its columns."""
+
+    def decode(self, columns: Tensor) -> Tensor:
+        """The next columns [T, ENTRY] -> their samples [TOKEN_SAMPLES T]."""
+        ...
+
+
+class Waves(Protocol):
+    """What makes waves of tokens' vectors."""
+
+    def open(self) -> WaveStream: ...
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What all sessions of a model share and none may change."""
+
+    generation: Generation
+    model: LlmVoxModel
+    vocoder: Waves
+    table: PhoneTable
+    espeak: Espeak
+    rotary: RotaryTable
+
+
+class LlmVoxSession:
+    """A TtsSession. Not thread-safe; several sessions of one model may be stepped in turn."""
+
+    def __init__(self, machine: Machine, speaker: Tensor) -> None:
+        """`speaker`: the voice's vector [S]. Nothing is drawn by chance, so there is no seed."""
+        self.rate: float | None = None  # heard by nobody: LLMVoX has none
+        self._machine = machine
+        self._speaker = speaker[None]
+        self._words = Words()
+        self._reader = reader(machine.model.shape.units, machine.espeak, machine.table)
+        self._reader_ended = False
+        self._units: deque[int] = deque()  # of the sentence, not yet heard
+        self._taken = 0  # words taken up
+        self._heard_units = 0  # of the sentence
+        self._closed = False  # whether its text is over
+        self._cache = KvCache(machine.model.shape.stack, 1, _CPU, torch.float32)
+        self._wave = machine.vocoder.open()
+        self._before = machine.model.no_token
+        self._repeats = 0
+        self._chunk: list[int] = []  # tokens not yet decoded
+        self._chunk_size = machine.generation.first_chunk
+        self._waiting: deque[int] = deque()  # words taken up of which no onset was given
+        self._onsets: list[Onset] = []  # that fall into the chunk
+        self._sample = 0
+        self._finished = False
+
+    # ------------------------------------------------------------------ text
+
+    def push_word(self, text: str, pace: float = PLAIN) -> None:
+        """See TtsSession. `pace` is heard by nobody, as the rate is not."""
+        self._words.push(text, pace)
+
+    def end_input(self) -> None:
+        self._words.ended = True
+
+    # ------------------------------------------------------------------ step
+
+    @torch.inference_mode()
+    def step(self) -> Step:
+        while not self._finished:
+            if not self._units and not self._closed:
+                if not self._read():
+                    return Starved()
+                continue
+            if not self._heard_units and not self._units:
+                # Nothing but words without a sound: they begin with the next sentence, if any.
+                self._closed = False
+                if self._reader_ended:
+                    self._finished = True
+                    if self._waiting:
+                        return self._silence()
+                continue
+            frame = self._token()
+            if frame is not None:
+                return frame
+        return Finished()
+
+    def _read(self) -> bool:
+        """Take up the next word, or the end; False when neither is there yet."""
+        if self._words:
+            ready = self._reader.push(self._words.take())
+        elif self._words.ended:
+            ready = self._reader.finish()
+            self._reader_ended = True
+        else:
+            return False
+        for word in ready:
+            self._units += word.units
+            self._waiting.append(self._taken)
+            self._taken += 1
+            self._closed = self._closed or word.closes
+        self._closed = self._closed or self._reader_ended
+        return True
+
+    def _token(self) -> AudioFrame | None:
+        """Hear one unit and say one token; a frame when a chunk is whole."""
+        machine, model = self._machine, self._machine.model
+        text_over = self._closed and not self._units
+        unit = self._next_unit()
+        x = model.enter(torch.tensor([[unit]]), torch.tensor([[self._before]]), self._speaker)
+        found = model.predict(model.step(x, machine.rotary, self._cache))
+        token = self._chosen(found.tokens, may_end=text_over)
+        longest = machine.generation.longest_unit * self._heard_units
+        if token == model.no_token or self._cache.length > longest:
+            return self._end_sentence()
+        if float(found.onset) > 0 or self._cache.length == 1:
+            self._begin_word(len(self._chunk))
+        self._repeats = self._repeats + 1 if token == self._before else 0
+        self._before = token
+        self._chunk.append(token)
+        if len(self._chunk) < self._chunk_size:
+            return None
+        generation = machine.generation
+        self._chunk_size = min(generation.largest_chunk, self._chunk_size * generation.growth)
+        return self._decoded()
+
+    def _next_unit(self) -> int:
+        """The sentence's next unit, TEXT_END once behind them, and then nothing."""
+        if self._units:
+            self._heard_units += 1
+            return self._units.popleft()
+        return TEXT_END if self._cache.length == self._heard_units else NOTHING
+
+    def _chosen(self, logits: Tensor, *, may_end: bool) -> int:
+        """The likeliest label (as the published server does), but no end before the text's, and no
+        token for ever.
+        """
+        best, second = logits[: len(logits) if may_end else -1].topk(2).indices.tolist()
+        stuck = best == self._before and self._repeats >= self._machine.generation.most_repeats
+        return int(second if stuck else best)
+
+    def _end_sentence(self) -> AudioFrame | None:
+        """Begin anew: no cache, no token before. What was said so far is given out."""
+        frame = None
+        if self._chunk:
+            while self._waiting:  # whose beginnings were missed
+                self._begin_word(len(self._chunk) - 1)
+            frame = self._decoded()
+        self._cache.restart()
+        self._before, self._repeats = self._machine.model.no_token, 0
+        self._chunk_size = self._machine.generation.first_chunk
+        self._heard_units, self._closed = 0, self._reader_ended
+        return frame
+
+    # ----------------------------------------------------------------- sound
+
+    def _begin_word(self, place: int) -> None:
+        """The next word begins with this token of the chunk, estimated."""
+        if self._waiting:
+            sample = self._sample + TOKEN_SAMPLES * place
+            self._onsets.append(Onset(self._waiting.popleft(), sample))
+
+    def _decoded(self) -> AudioFrame:
+        columns = self._machine.model.codebook(torch.tensor(self._chunk))
+        self._chunk = []
+        return self._frame(self._wave.decode(columns).clamp(-1, 1))
+
+    def _silence(self) -> AudioFrame:
+        """A silent frame in which the last words without a sound have their place."""
+        while self._waiting:
+            self._begin_word(0)
+        return self._frame(torch.zeros(self._machine.generation.first_chunk * TOKEN_SAMPLES))
+
+    def _frame(self, pcm: Tensor) -> AudioFrame:
+        frame = AudioFrame(pcm.numpy(), self._sample, tuple(self._onsets))
+        self._onsets = []
+        self._sample += len(pcm)
+        return frame
+
+    def rewind(self, sample: int) -> int | None:
+        """Nothing: there is no rate at which it could be made anew."""
+        return None
+
+    # ----------------------------------------------------------------- close
+
+    def close(self) -> None:
+        self._finished = True
+        self._words.clear()
+        self._cache.restart()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

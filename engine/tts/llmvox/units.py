@@ -1,0 +1,64 @@
+"""Words as the units LLMVoX reads, one a step: phones, or bytes as in the paper.
+
+Invariant: units depend on the words alone, never on when they came.
+"""
+
+from dataclasses import dataclass
+
+from engine.text.phonemes import Espeak, WordPhonemizer, split_mark
+from engine.tts.llmvox.config import WORD, Units
+from engine.tts.phones import MARKS, PhoneTable
+
+LONGEST_WORD = 200  # bytes; longer is not a word
+_STOPS = frozenset(".?!")
+
+
+@dataclass(frozen=True)
+class UnitWord:
+    """Units of one pushed word, WORD last; none for one without a sound. `closes` = it ends a
+    sentence.
+    """
+
+    units: tuple[int, ...]
+    closes: bool
+
+
+class PhoneUnits:
+    """Phones and marks of words, once they are certain."""
+
+    def __init__(self, espeak: Espeak, table: PhoneTable) -> None:
+        self._phonemizer = WordPhonemizer(espeak)
+        self._table = table
+
+    def push(self, text: str) -> list[UnitWord]:
+        """The next word; words that are now certain, maybe none."""
+        return [self._word(word.phones, word.mark) for word in self._phonemizer.push(text)]
+
+    def finish(self) -> list[UnitWord]:
+        """No more words: the one that was held, if any."""
+        return [self._word(word.phones, word.mark) for word in self._phonemizer.finish()]
+
+    def _word(self, phones: tuple[str, ...], mark: str) -> UnitWord:
+        ids = tuple(number for phone in phones for number in self._table.ids(phone))
+        if not ids:
+            return UnitWord((), mark in _STOPS)
+        return UnitWord((*ids, *([MARKS[mark]] if mark else []), WORD), mark in _STOPS)
+
+
+class ByteUnits:
+    """Bytes of words, each certain at once; no pronunciation is looked up."""
+
+    def push(self, text: str) -> list[UnitWord]:
+        """The next word."""
+        word, mark = split_mark(text)
+        content = text.encode("utf-8", "replace")[:LONGEST_WORD] if word else b""
+        return [UnitWord((*content, WORD) if content else (), mark in _STOPS)]
+
+    def finish(self) -> list[UnitWord]:
+        """Nothing is ever held."""
+        return []
+
+
+def reader(units: Units, espeak: Espeak, table: PhoneTable) -> PhoneUnits | ByteUnits:
+    """What makes the units of one utterance's words."""
+    return PhoneUnits(espeak, table) if units is Units.PHONES else ByteUnits()

@@ -1,0 +1,61 @@
+"""An LLMVoX small enough to run a whole utterance in a second, with every part real."""
+
+import numpy as np
+import torch
+from torch import nn
+
+from engine.codec.vocoder import Vocoder, VocoderConfig, fresh_decoder
+from engine.nn.transformer import Embedding, Linear, RotaryTable, TransformerConfig
+from engine.text.phonemes import Espeak
+from engine.tts.base import Voice
+from engine.tts.llmvox.config import ENTRY, NAME, Generation, Shape, Units
+from engine.tts.llmvox.model import LlmVoxModel
+from engine.tts.llmvox.session import Machine, Waves
+from engine.tts.llmvox.synthesiser import LlmVoxSynthesiser
+from engine.tts.phones import own_table
+from engine.tts.speaker.small import SmallSpeaker, SmallSpeakerConfig
+
+STACK = TransformerConfig(layers=2, width=32, heads=4, kv_heads=2, hidden=48)
+GENERATION = Generation(longest_unit=6, most_repeats=5)
+VOCODER = VocoderConfig(ENTRY, width=16, blocks=1)
+
+
+def random_network(units: Units = Units.PHONES, seed: int = 1) -> LlmVoxModel:
+    """Weights with which ends come now and then, and what was said matters."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = LlmVoxModel(Shape(STACK, units, tokens=24))
+        for module in model.modules():
+            if isinstance(module, Embedding):
+                nn.init.normal_(module.weight, std=0.5)
+            elif isinstance(module, Linear):
+                nn.init.normal_(module.weight, std=module.weight.shape[1] ** -0.5)
+    model.codebook.weight[model.no_token] = 0
+    return model.eval().requires_grad_(requires_grad=False)
+
+
+def small(
+    generation: Generation = GENERATION,
+    units: Units = Units.PHONES,
+    seed: int = 1,
+    vocoder: Waves | None = None,
+) -> LlmVoxSynthesiser:
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        decoder = fresh_decoder(VOCODER).eval().requires_grad_(requires_grad=False)
+        speaker = SmallSpeaker(SmallSpeakerConfig(bands=24, channels=16, width=192)).eval()
+    machine = Machine(
+        generation,
+        random_network(units, seed),
+        vocoder or Vocoder(decoder),
+        own_table(),
+        Espeak(),
+        RotaryTable(STACK.head_width, torch.device("cpu")),
+    )
+    return LlmVoxSynthesiser(machine, speaker, (random_voice("Ada"), random_voice("Bruno")))
+
+
+def random_voice(name: str) -> Voice:
+    draw = np.random.default_rng(len(name))
+    vector = draw.standard_normal(192).astype(np.float32)
+    return Voice(name, NAME, {"speaker": vector / np.linalg.norm(vector)})

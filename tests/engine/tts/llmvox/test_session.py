@@ -1,0 +1,146 @@
+"""What is LLMVoX's own: a session against a slow loop, sentences anew, chunks that grow."""
+
+from dataclasses import dataclass, field, replace
+
+import pytest
+import torch
+from torch import Tensor
+
+from engine.nn.cache import KvCache
+from engine.nn.transformer import RotaryTable
+from engine.text.phonemes import Espeak, WordPhonemizer
+from engine.tts.base import AudioFrame, Finished, Starved
+from engine.tts.llmvox.config import ENTRY, Units
+from engine.tts.llmvox.model import LlmVoxModel
+from engine.tts.phones import MARKS, own_ids
+from tests.engine.tts.llmvox.small_model import GENERATION, STACK, small
+
+FIRST = ["The", "old", "boat", "left", "at", "seven."]
+SECOND = ["Did", "nobody", "see", "it?"]
+WORD, TEXT_END, NOTHING = 256, 257, 258
+
+
+@dataclass
+class Heard:
+    """A vocoder that keeps what it is given and makes silence."""
+
+    pieces: list[Tensor] = field(default_factory=list)
+
+    def open(self) -> "Heard":
+        return self
+
+    def decode(self, columns: Tensor) -> Tensor:
+        self.pieces.append(columns)
+        return torch.zeros(480 * len(columns))
+
+
+def said(words: list[str], units: Units = Units.PHONES, seed: int = 1) -> Tensor:
+    """The vectors [T, ENTRY] of all tokens a session says."""
+    ears = Heard()
+    model = small(units=units, seed=seed, vocoder=ears)
+    with model.open(model.voices()[0], seed=0) as session:
+        for word in words:
+            session.push_word(word)
+        session.end_input()
+        while isinstance(session.step(), AudioFrame):
+            pass
+        assert session.step() == Finished()
+    return torch.cat(ears.pieces)
+
+
+def units_of(words: list[str], units: Units) -> list[int]:
+    """Written out anew."""
+    if units is Units.BYTES:
+        return [number for word in words for number in (*word.encode(), WORD)]
+    phonemizer = WordPhonemizer(Espeak())
+    phoned = [each for word in words for each in phonemizer.push(word)] + phonemizer.finish()
+    ids = own_ids()
+    return [
+        number
+        for word in phoned
+        for number in (*(ids[p] for p in word.phones), *(MARKS[m] for m in word.mark), WORD)
+    ]
+
+
+def said_slowly(model: LlmVoxModel, units: list[int], speaker: Tensor) -> Tensor:
+    """Everything is computed anew for every token, from the whole sentence so far."""
+    weights = dict(model.named_parameters())
+    book = weights["codebook.weight"]
+    spoken: list[int] = []
+    repeats = 0
+    while len(spoken) < GENERATION.longest_unit * len(units):
+        read = [*units, TEXT_END, *[NOTHING] * len(spoken)][: len(spoken) + 1]
+        rows = []
+        for number, before in zip(read, [None, *spoken], strict=True):
+            vector = torch.zeros(ENTRY) if before is None else book[before]
+            halves = (weights["unit.weight"][number], weights["token.weight"] @ vector)
+            rows.append(torch.cat(halves) + weights["speaker.weight"] @ speaker)
+        count = len(rows)
+        cache = KvCache(STACK, 1, torch.device("cpu"), torch.float32)
+        rotation = RotaryTable(STACK.head_width, torch.device("cpu")).slice(0, count)
+        mask = torch.ones(count, count, dtype=torch.bool).tril()
+        hidden = model.stack(torch.stack(rows)[None], rotation, cache, mask)[0, -1]
+        logits = weights["leave.weight"] @ hidden
+        if len(spoken) < len(units):
+            logits[-1] = -torch.inf
+        order = logits.argsort(descending=True).tolist()
+        before = spoken[-1] if spoken else None
+        token = order[1] if order[0] == before and repeats >= GENERATION.most_repeats else order[0]
+        if token == len(logits) - 1:
+            break
+        repeats = repeats + 1 if token == before else 0
+        spoken.append(token)
+    return book[spoken]
+
+
+@pytest.mark.parametrize("units", Units)
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_session_says_what_the_slow_loop_says(units: Units, seed: int) -> None:
+    synthesiser = small(units=units, seed=seed)
+    speaker = torch.from_numpy(synthesiser.voices()[0].tensors["speaker"])
+    with torch.inference_mode():
+        model = synthesiser._machine.model
+        slowly = [said_slowly(model, units_of(words, units), speaker) for words in (FIRST, SECOND)]
+    assert torch.equal(said([*FIRST, *SECOND], units, seed), torch.cat(slowly))
+
+
+@pytest.mark.parametrize("units", Units)
+def test_two_sentences_are_each_said_as_if_alone(units: Units) -> None:
+    alone = [said(words, units) for words in (FIRST, SECOND)]
+    assert torch.equal(said([*FIRST, *SECOND], units), torch.cat(alone))
+
+
+def test_a_unit_never_changes_a_token_before_it() -> None:
+    one, other = said(["Seven", "boats", "left."]), said(["Seven", "boats", "stay."])
+    known = len(units_of(["Seven", "boats"], Units.PHONES))
+    assert torch.equal(one[:known], other[:known])
+
+
+def test_an_open_sentence_has_a_token_for_every_unit_and_no_more() -> None:
+    ears = Heard()
+    model = small(replace(GENERATION, first_chunk=1), vocoder=ears)
+    with model.open(model.voices()[0], seed=0) as session:
+        for word in ("Seven", "boats"):
+            session.push_word(word)
+        while isinstance(session.step(), AudioFrame):
+            pass
+        assert session.step() == Starved()
+    assert len(torch.cat(ears.pieces)) == len(units_of(["Seven", "boats"], Units.PHONES))
+
+
+@pytest.mark.parametrize(
+    ("growth", "largest", "sizes"),
+    [(1, 99, [4, 4, 4, 4, 4, 4]), (2, 99, [4, 8, 16]), (3, 99, [4, 12]), (2, 8, [4, 8, 8])],
+)
+def test_chunks_grow_as_the_algorithm_and_its_server_have_it(
+    growth: int, largest: int, sizes: list[int]
+) -> None:
+    ears = Heard()
+    generation = replace(GENERATION, growth=growth, largest_chunk=largest)
+    model = small(generation, vocoder=ears)
+    with model.open(model.voices()[0], seed=0) as session:
+        for word in ("One", "hundred", "and", "twenty", "seven", "boats", "left", "harbour"):
+            session.push_word(word)
+        while isinstance(session.step(), AudioFrame):
+            pass
+    assert [len(piece) for piece in ears.pieces][: len(sizes)] == sizes

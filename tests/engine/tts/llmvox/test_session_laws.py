@@ -1,0 +1,36 @@
+"""The laws every synthesiser obeys, on the small model. Laws of a rate are left out by themselves:
+LLMVoX has none, and `info.rate_range` says so. Nothing is drawn by chance, so a seed means nothing.
+"""
+
+from collections.abc import Callable
+
+import pytest
+
+from engine.tts.base import TtsModel
+from engine.tts.llmvox.config import Units
+from engine.tts.llmvox.synthesiser import LlmVoxSynthesiser
+from tests.engine.tts import laws
+from tests.engine.tts.llmvox.small_model import GENERATION, small
+
+
+@pytest.fixture(scope="module")
+def model() -> LlmVoxSynthesiser:
+    return small()
+
+
+@pytest.mark.parametrize("law", laws.LAWS, ids=lambda law: law.__name__)
+def test_a_session_obeys(
+    law: Callable[[TtsModel], None], model: LlmVoxSynthesiser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse_to_sleep(seconds: float) -> None:
+        raise AssertionError("a step must never sleep")
+
+    monkeypatch.setattr("time.sleep", refuse_to_sleep)
+    law(model)
+
+
+def test_bytes_obey_them_too() -> None:
+    model = small(GENERATION, Units.BYTES)
+    laws.word_by_word_equals_all_at_once(model)
+    laws.every_word_has_one_onset_in_order(model)
+    laws.strange_words_do_no_harm(model)
