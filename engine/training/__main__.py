@@ -184,6 +184,10 @@ def _stage(name: str, run: Run, recipe_file: Path, *, again: bool) -> None:
 
 def _own_stages(system: str) -> Mapping[str, Callable[[Run], None]]:
     """What does each stage of a system with a folder of its own."""
+    if system == "llmvox":
+        from engine.training.llmvox.stages import STAGES as LLMVOX
+
+        return LLMVOX
     if system == "smlle":
         from engine.training.smlle.stages import STAGES as SMLLE
 

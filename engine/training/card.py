@@ -22,6 +22,9 @@ _KINDS: Final = {
     "speakstream": "A small SpeakStream with a vocoder of its own. What is not its paper's: the "
     "vector of the speaker, the rate (its spectrum is stretched) and one network for all windows. "
     "It was",
+    "llmvox": "A small LLMVoX with a tokeniser and a vocoder of its own. What is not its paper's: "
+    "the vector of the speaker, phones in place of bytes, 50 tokens a second, a label of its own "
+    "for the end. It has no rate. It was",
     "smlle": "A small SMLLE with its own tokeniser and vocoder. What is not its paper's: the "
     "vector of the speaker, prompts without text, tokens taught by phones, a band around the known "
     "alignment, and the rate (a bias on the blank). It was",

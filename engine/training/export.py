@@ -253,6 +253,21 @@ def _candidates(run: Run) -> list[tuple[int, Clip]]:
     return [(number, _clip(people[number])) for number in order if number in people]
 
 
+def save_vector_voices(run: Run, people: Mapping[int, Sequence[Heard]], folder: Path) -> list[str]:
+    """Named voices that are a speaker's vector and no more: of the speakers the recipe names or
+    very different ones, the mean of all that each has said. Their names.
+    """
+    vectors = mean_vectors(people)
+    order = run.recipe.export.speakers or by_difference(run.recipe, vectors)
+    called = run.recipe.export.voices
+    for name, number in zip(called, order, strict=False):
+        vector = vectors[number] / np.linalg.norm(vectors[number])
+        tensors = {"speaker": vector.astype(np.float32)}
+        about = {"speaker": str(number)}
+        voice_files.save(Voice(name, run.recipe.export.name, tensors, about), folder)
+    return list(called[: len(order)])
+
+
 def mean_vectors(people: Mapping[int, Sequence[Heard]]) -> dict[int, npt.NDArray[np.float32]]:
     """Of each speaker."""
     return {

@@ -174,6 +174,23 @@ class SpeakStream:
 
 
 @dataclass(frozen=True)
+class LlmVox:
+    """The network of LLMVoX. Its tokeniser's sizes are the codec's: `codes`, `width`, `blocks`."""
+
+    schedule: Schedule = UNTRAINED
+    units: str = "phones"  # or "bytes", as in the paper
+    width: int = 256
+    stack: Stack = field(default_factory=lambda: Stack(4, 4, 2, 768))
+    shortest_seconds: float = 0.5
+    longest_seconds: float = 8.0  # of a lesson, which is one sentence
+    short_seconds: float = 4.0  # of those of the first steps
+    long_from: float = 0.3  # share of the steps after which lessons are long
+    wrong_tokens: float = 0.05  # share of input tokens that are others
+    onset_weight: float = 0.2
+    dropout: float = 0.1
+
+
+@dataclass(frozen=True)
 class Semantic:
     """SMLLE's tokens: 25 a second, of one codebook."""
 
@@ -271,7 +288,9 @@ class Export:
     limits: tuple[str, ...] = ()  # for the card: why figures miss their targets
 
 
-Network = Codec | Decoder | Speaker | Voice | SpeakStream | Semantic | Transducer | Spectrum
+Network = (
+    Codec | Decoder | Speaker | Voice | SpeakStream | LlmVox | Semantic | Transducer | Spectrum
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -287,6 +306,7 @@ class Recipe:
     speaker: Speaker = field(default_factory=Speaker)
     voice: Voice = field(default_factory=lambda: Voice(UNTRAINED))
     speakstream: SpeakStream = field(default_factory=SpeakStream)
+    llmvox: LlmVox = field(default_factory=LlmVox)
     semantic: Semantic = field(default_factory=Semantic)  # these three of SMLLE
     transducer: Transducer = field(default_factory=Transducer)
     spectrum: Spectrum = field(default_factory=Spectrum)
@@ -351,6 +371,7 @@ def _check(recipe: Recipe) -> None:
         or all(part.schedule.steps > 0 for part in _learning(recipe)),
         "voice.kept must be 0 to 1, and above 0 with begin_with alone": 0 <= voice.kept <= 1
         and (recipe.begin_with != "" or voice.kept == 0),
+        "llmvox.units must be phones or bytes": recipe.llmvox.units in {"phones", "bytes"},
         "export.weights needs seven values": len(recipe.export.weights) == 7,
     }
     for sentence, holds in rules.items():
@@ -363,6 +384,8 @@ def _learning(recipe: Recipe) -> tuple[Network, ...]:
     match recipe.system:
         case "speakstream":
             own: tuple[Network, ...] = (recipe.decoder, recipe.speakstream)
+        case "llmvox":
+            own = (recipe.codec, recipe.decoder, recipe.llmvox)
         case "smlle":
             own = (recipe.decoder, recipe.semantic, recipe.transducer, recipe.spectrum)
         case _:

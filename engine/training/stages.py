@@ -23,6 +23,15 @@ SECTIONS: Final[dict[str, Sections]] = {
         "voice": (*_SPEAKER, "speakstream"),
         "export": (*_DECODER, *_SPEAKER, "speakstream", "export"),
     },
+    "llmvox": {
+        "corpus": ("corpus",),
+        "speaker": _SPEAKER,
+        "codec": ("corpus", "codec"),
+        "encode": ("codec", *_SPEAKER),
+        "decoder": _DECODER,
+        "voice": ("codec", *_SPEAKER, "llmvox"),
+        "export": (*_DECODER, *_SPEAKER, "llmvox", "export"),
+    },
     "smlle": {
         "corpus": ("corpus",),
         "speaker": _SPEAKER,

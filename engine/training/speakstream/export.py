@@ -7,24 +7,19 @@ done.
 
 import json
 import shutil
-from pathlib import Path
 
-import numpy as np
 from safetensors.torch import load_file
 
 from engine.training import checkpoints
 from engine.training.export import (
-    by_difference,
     finish,
-    mean_vectors,
     pack_folder,
+    save_vector_voices,
     save_weights,
 )
 from engine.training.run import Run, read_json
 from engine.training.speakstream.encode import read_encoded, read_scale
 from engine.training.speakstream.stage import shape_of
-from engine.tts import voices as voice_files
-from engine.tts.base import Voice
 from engine.tts.pack_files import PHONES_FILE
 from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER
 from engine.tts.phones import MARKS
@@ -56,21 +51,6 @@ def export_pack(run: Run) -> None:
     shape = shape_of(recipe.speakstream, recipe.speaker.width)
     config = pack.PackConfig(recipe.export.name, shape, generation, scale.levels)
     (folder / CONFIG_FILE).write_text(pack.pack_json(config), encoding="utf-8")
-    named = name_voices(run, folder / VOICES_FOLDER)
+    named = save_vector_voices(run, read_encoded(run).training, folder / VOICES_FOLDER)
     pack.load_pack(folder)
     finish(run, inputs, named)
-
-
-def name_voices(run: Run, folder: Path) -> list[str]:
-    """The recipe's named voices, of the speakers it names or very different ones: the mean vector
-    of all that each has said.
-    """
-    vectors = mean_vectors(read_encoded(run).training)
-    order = run.recipe.export.speakers or by_difference(run.recipe, vectors)
-    called = run.recipe.export.voices
-    for name, number in zip(called, order, strict=False):
-        vector = vectors[number] / np.linalg.norm(vectors[number])
-        tensors = {"speaker": vector.astype(np.float32)}
-        about = {"speaker": str(number)}
-        voice_files.save(Voice(name, run.recipe.export.name, tensors, about), folder)
-    return list(called[: len(order)])

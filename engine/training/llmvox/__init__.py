@@ -1,0 +1,1 @@
+"""LLMVoX: its tokens, its lessons, its network and its pack."""

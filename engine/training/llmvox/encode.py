@@ -1,0 +1,179 @@
+"""The stage `encode` of LLMVoX: every sentence as tokens, units and the tokens at which its words
+begin.
+
+Invariant: a sentence with fewer tokens than units is left out, because its text could not be read.
+"""
+
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from safetensors.numpy import load_file, save_file
+
+from engine.text.phonemes import Espeak, WordPhonemizer
+from engine.training.corpus.rooms import in_a_room
+from engine.training.corpus.shards import Entry, read_shards
+from engine.training.corpus.speakers import cast
+from engine.training.corpus.utterance import SAMPLE_RATE
+from engine.training.llmvox.tokens import Tokeniser, read_tokeniser
+from engine.training.run import Progress, Run, cancellable, write_json
+from engine.training.voice.encode import phone_ids, speaker_vector
+from engine.tts.llmvox.config import TOKEN_SAMPLES, Units
+from engine.tts.llmvox.units import reader
+from engine.tts.phones import PhoneTable
+from engine.tts.speaker.small import SmallSpeaker, load_small_speaker
+
+NOISY: Final = 0.5  # share of the vectors that are made of noisy recordings
+_KINDS: Final[dict[str, type[np.generic]]] = {
+    "index": np.int32, "vectors": np.float32, "tokens": np.int16, "units": np.int16,
+    "onsets": np.int32,
+}  # fmt: skip
+_EMPTY: Final = {"index": (0, 4), "vectors": (0, 192)}
+Row = Mapping[str, npt.NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """One sentence: its tokens [T], its units [U], and the tokens at which its words begin."""
+
+    speaker: int
+    tokens: npt.NDArray[np.int16]
+    units: npt.NDArray[np.int16]
+    onsets: npt.NDArray[np.int32]
+    vector: npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Sides:
+    """Sentences to train on and to validate with, and those to train on by speaker."""
+
+    training: tuple[Encoded, ...]
+    validation: tuple[Encoded, ...]
+
+    @property
+    def people(self) -> dict[int, tuple[Encoded, ...]]:
+        numbers = {each.speaker for each in self.training}
+        return {n: tuple(each for each in self.training if each.speaker == n) for n in numbers}
+
+
+def encode_corpus(run: Run) -> None:
+    """Encode all shards that are not encoded yet, in this process."""
+    inputs = run.require("corpus", "codec", "speaker")
+    folder = run.stage("encode")
+    shards = read_shards(run.stage("corpus"))
+    ids = phone_ids(shards, run.recipe.corpus.rare_phone)
+    write_json(folder / "phones.json", ids)
+    work = _Work(
+        read_tokeniser(run),
+        load_small_speaker(run.stage("speaker") / "speaker.safetensors"),
+        PhoneTable(ids),
+        Units(run.recipe.llmvox.units),
+    )
+    progress = Progress("encode", len(shards))
+    with cancellable() as check:
+        for count, shard in enumerate(shards, start=1):
+            check()
+            pcm = shard.pcm()
+            draw = random.Random(f"{run.recipe.seed} prompts {shard.index.stem}")
+            rows = [row for entry in shard.entries for row in work.rows(entry, pcm, draw)]
+            _write(folder / f"{shard.index.stem}.safetensors", rows)
+            progress.report(count, "shards")
+    run.finish("encode", inputs, phones=len(ids))
+
+
+def read_encoded(run: Run) -> Sides:
+    """All sentences of speakers that are trained on."""
+    left_out = {person.number for person in cast(run.recipe) if person.held_out}
+    every = [
+        each
+        for file in sorted(run.stage("encode").glob("[0-9]*.safetensors"))
+        for each in _sentences(file)
+        if each.speaker not in left_out
+    ]
+    step = max(2, round(1 / max(1e-6, run.recipe.corpus.validation_share)))
+    validation = tuple(every[::step])
+    training = tuple(each for n, each in enumerate(every) if n % step)
+    return Sides(training or validation, validation)
+
+
+class _Work:
+    """Encodes utterances."""
+
+    def __init__(
+        self, tokeniser: Tokeniser, speaker: SmallSpeaker, table: PhoneTable, units: Units
+    ) -> None:
+        self._tokeniser, self._speaker = tokeniser, speaker
+        self._table, self._units = table, units
+        self._espeak = Espeak()
+
+    def rows(self, entry: Entry, pcm: npt.NDArray[np.int16], draw: random.Random) -> Iterator[Row]:
+        """The utterance, if it can be read in time and its words are where its phones are."""
+        part = pcm[entry.offset : entry.offset + entry.length // 960 * 960]
+        whole = part.astype(np.float32) / np.float32(32768)
+        heard = in_a_room(whole, SAMPLE_RATE, draw) if draw.random() < NOISY else whole
+        units, onsets = self._words(entry)
+        tokens = self._tokeniser.encode(torch.from_numpy(whole)[None])[0].numpy()
+        if not onsets or len(tokens) <= len(units) or onsets[-1] >= len(tokens):
+            return
+        yield {
+            "index": np.asarray([(entry.speaker, len(tokens), len(units), len(onsets))]),
+            "vectors": speaker_vector(self._speaker, heard)[None],
+            "tokens": tokens,
+            "units": np.asarray(units),
+            "onsets": np.asarray(onsets),
+        }
+
+    def _words(self, entry: Entry) -> tuple[list[int], list[int]]:
+        """Units of the text, and the tokens at which its sounding words begin; no onsets where text
+        and phones do not agree.
+        """
+        phonemizer = WordPhonemizer(self._espeak)
+        phoned = [word for text in entry.text.split() for word in phonemizer.push(text)]
+        phoned += phonemizer.finish()
+        if tuple(phone for word in phoned for phone in word.phones) != entry.phones:
+            return [], []
+        firsts = np.cumsum([0, *(len(word.phones) for word in phoned)])
+        onsets = [
+            entry.starts[first] // TOKEN_SAMPLES
+            for first, word in zip(firsts, phoned, strict=False)
+            if word.phones
+        ]
+        units = reader(self._units, self._espeak, self._table)
+        words = [word for text in entry.text.split() for word in units.push(text)]
+        words += units.finish()
+        return [unit for word in words for unit in word.units], onsets
+
+
+def _write(file: Path, rows: list[Row]) -> None:
+    arrays = {
+        name: np.concatenate(
+            [np.zeros(_EMPTY.get(name, (0,)), kind), *(row[name] for row in rows)]
+        ).astype(kind)
+        for name, kind in _KINDS.items()
+    }
+    partial = file.with_suffix(".partial")
+    save_file(arrays, partial)
+    partial.replace(file)
+
+
+def _sentences(file: Path) -> list[Encoded]:
+    arrays = load_file(file)
+    token = unit = onset = 0
+    found = []
+    for place, (speaker, tokens, units, onsets) in enumerate(arrays["index"].tolist()):
+        found.append(
+            Encoded(
+                speaker,
+                arrays["tokens"][token : token + tokens],
+                arrays["units"][unit : unit + units],
+                arrays["onsets"][onset : onset + onsets],
+                arrays["vectors"][place],
+            )
+        )
+        token, unit, onset = token + tokens, unit + units, onset + onsets
+    return found

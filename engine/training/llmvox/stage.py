@@ -1,0 +1,180 @@
+"""The stage `voice` of LLMVoX: units and tokens side by side, the alignment not given (3.3).
+
+Unit t meets token t; the text is over long before the speech, and what stands where is for the
+network to find. Lessons are single sentences, short ones first.
+"""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from safetensors.torch import save_file
+from torch import Tensor, nn
+from torch.nn import functional
+
+from engine.nn.transformer import Block, Embedding, Linear, TransformerConfig
+from engine.training.llmvox.encode import Encoded, Sides, read_encoded
+from engine.training.llmvox.tokens import read_tokeniser
+from engine.training.loop import Moment, descend, optimiser, train
+from engine.training.ranks import Ranks, is_first
+from engine.training.recipe import Recipe
+from engine.training.run import Run
+from engine.training.voice.model import run_stack
+from engine.tts.llmvox.config import NOTHING, TEXT_END, TOKEN_RATE, Shape, Units
+from engine.tts.llmvox.model import LlmVoxModel, Predicted
+
+VALIDATION_BATCHES = 4
+FIRST_DEVIATION = 0.06  # of embeddings
+UNKNOWN = -1  # nothing is to be learnt
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Sentences side by side. B of them, T positions, padded at the end."""
+
+    units: Tensor  # [B, T]
+    before: Tensor  # [B, T] the token before
+    said: Tensor  # [B, T] the token to say or the end's label, UNKNOWN behind it
+    onsets: Tensor  # [B, T] whether a word begins, 0 or 1
+    speakers: Tensor  # [B, S]
+
+
+def train_voice(run: Run) -> None:
+    """Train and write voice.safetensors (the averaged weights)."""
+    inputs = run.require("encode", "codec")
+    sides, vectors = read_encoded(run), read_tokeniser(run).vectors()
+    mean = train(
+        run,
+        "voice",
+        run.recipe.llmvox.schedule,
+        lambda ranks: LlmVoxLearner(run.recipe, sides, vectors, ranks),
+    )
+    if is_first():
+        save_file(mean, run.stage("voice") / "voice.safetensors")
+        seconds = sum(len(each.tokens) for each in sides.training) / TOKEN_RATE
+        run.finish("voice", inputs, hours=round(seconds / 3600, 3))
+
+
+def shape_of(recipe: Recipe) -> Shape:
+    """The shape a recipe asks for."""
+    own = recipe.llmvox
+    stack = own.stack
+    config = TransformerConfig(stack.layers, own.width, stack.heads, stack.kv_heads, stack.hidden)
+    return Shape(config, Units(own.units), recipe.codec.codes, recipe.speaker.width)
+
+
+def fresh_model(shape: Shape, vectors: Tensor) -> LlmVoxModel:
+    """The network with first weights drawn from torch's generator, ready to learn; the tokens'
+    vectors [tokens, ENTRY] never do.
+    """
+    model = LlmVoxModel(shape)
+    for module in model.modules():
+        if isinstance(module, Embedding):
+            nn.init.normal_(module.weight, std=FIRST_DEVIATION)
+        elif isinstance(module, Linear):
+            nn.init.normal_(module.weight, std=module.weight.shape[1] ** -0.5)
+    for block in model.stack.layers:
+        assert isinstance(block, Block)
+        for product in (block.attention.output, block.mlp.down):
+            product.weight.data /= (2 * len(model.stack.layers)) ** 0.5
+    model.leave.weight.data *= 0.3  # begin near an even choice
+    model.requires_grad_(requires_grad=True)
+    model.codebook.weight.data = torch.cat((vectors, vectors.new_zeros(1, vectors.shape[1])))
+    model.codebook.requires_grad_(requires_grad=False)
+    return model
+
+
+def predicted(model: LlmVoxModel, batch: Batch, dropout: float = 0.0) -> Predicted:
+    """What follows every position of whole sentences."""
+    x = model.enter(batch.units, batch.before, batch.speakers)
+    x = functional.dropout(x, dropout, training=model.training)
+    length = x.shape[1]
+    mask = torch.ones(1, length, length, dtype=torch.bool, device=x.device).tril()
+    return model.predict(run_stack(model.stack, x, mask))
+
+
+def collated(sentences: Sequence[Encoded], end: int) -> Batch:
+    """Sentences side by side; `end` is the label of the end and stands for no token before."""
+    length = max(len(each.tokens) for each in sentences) + 1
+    shape = (len(sentences), length)
+    units, before = np.full(shape, NOTHING), np.full(shape, end)
+    said, onsets = np.full(shape, UNKNOWN), np.zeros(shape, np.int64)
+    for row, each in enumerate(sentences):
+        count = len(each.tokens)
+        units[row, : len(each.units)] = each.units
+        units[row, len(each.units)] = TEXT_END
+        before[row, 1 : count + 1] = each.tokens
+        said[row, :count], said[row, count] = each.tokens, end
+        onsets[row, each.onsets] = 1
+    vectors = np.stack([each.vector for each in sentences])
+    return Batch(*map(torch.from_numpy, (units, before, said, onsets, vectors)))
+
+
+class LlmVoxLearner:
+    """The network and its losses."""
+
+    averaged = "voice"
+    exact: tuple[str, ...] = ("codebook.",)
+
+    def __init__(self, recipe: Recipe, sides: Sides, vectors: Tensor, ranks: Ranks) -> None:
+        self._recipe, self._sides = recipe.llmvox, sides
+        self._device = ranks.device
+        self._batch_size = ranks.part(self._recipe.schedule.batch)
+        self._model = fresh_model(shape_of(recipe), vectors).to(ranks.device)
+        self.parts: dict[str, nn.Module] = {"voice": self._model}
+        self.optimisers = {"voice": optimiser(self._model, self._recipe.schedule)}
+
+    def learn(self, moment: Moment) -> dict[str, float]:
+        recipe = self._recipe
+        seconds = recipe.longest_seconds
+        if moment.share < recipe.long_from:
+            seconds = recipe.short_seconds
+        batch = self._batch(self._sides.training, moment.draw, seconds)
+        before = batch.before
+        wrong = torch.rand(before.shape, device=before.device) < recipe.wrong_tokens
+        other = torch.randint_like(before, self._model.no_token)
+        before = torch.where(wrong & (before < self._model.no_token), other, before)
+        batch = Batch(batch.units, before, batch.said, batch.onsets, batch.speakers)
+        losses = self._losses(batch)
+        total = losses["tokens"] + recipe.onset_weight * losses["onsets"]
+        descend(total, self.optimisers["voice"], recipe.schedule.clip, moment.ranks)
+        return {name: float(loss.detach()) for name, loss in losses.items()}
+
+    @torch.no_grad()
+    def validate(self) -> dict[str, float]:
+        self._model.eval()
+        draw = random.Random(0)
+        sums: dict[str, float] = {}
+        for _ in range(VALIDATION_BATCHES):
+            batch = self._batch(self._sides.validation, draw, self._recipe.longest_seconds)
+            for name, loss in self._losses(batch).items():
+                sums[name] = sums.get(name, 0.0) + float(loss) / VALIDATION_BATCHES
+        self._model.train()
+        return sums
+
+    def _batch(self, side: tuple[Encoded, ...], draw: random.Random, seconds: float) -> Batch:
+        """Sentences of at most so many seconds; the shortest one where there are none."""
+        shortest = self._recipe.shortest_seconds * TOKEN_RATE
+        fitting = [e for e in side if shortest <= len(e.tokens) <= seconds * TOKEN_RATE]
+        fitting = fitting or [min(side, key=lambda each: len(each.tokens))]
+        sentences = [draw.choice(fitting) for _ in range(self._batch_size)]
+        batch = collated(sentences, self._model.no_token)
+        tensors = (batch.units, batch.before, batch.said, batch.onsets, batch.speakers)
+        return Batch(*(tensor.to(self._device) for tensor in tensors))
+
+    def _losses(self, batch: Batch) -> dict[str, Tensor]:
+        """Cross-entropy of the tokens, and of the beginnings of words, which are few and so weigh
+        as much as the rest.
+        """
+        with torch.autocast(self._device.type, torch.bfloat16, enabled=self._recipe.schedule.bf16):
+            found = predicted(self._model, batch, self._recipe.dropout)
+        real = batch.said != UNKNOWN
+        tokens = functional.cross_entropy(found.tokens[real].float(), batch.said[real])
+        begins = batch.onsets[real].float()
+        heavy = (1 - begins).sum() / begins.sum().clamp(min=1)
+        weights = torch.where(begins > 0, heavy, torch.ones_like(begins))
+        onset = found.onset[real].float()
+        onsets = functional.binary_cross_entropy_with_logits(onset, begins, weights)
+        return {"tokens": tokens, "onsets": onsets}

@@ -1,0 +1,151 @@
+"""The stage `codec` of LLMVoX: speech as 50 tokens a second from one codebook.
+
+The encoder is the small codec's before it halves its rate; every token must tell the sound of its
+20 ms. The decoder that the codes are learnt with is dropped afterwards: the stage `decoder` trains
+the one that ships, on the tokens' vectors.
+"""
+
+import random
+from typing import Any
+
+import torch
+from moshi.quantization.vq import ResidualVectorQuantizer
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+from torch.nn import functional
+
+from engine.codec.small_parts import SpectralColumns, SpectralDecoder
+from engine.codec.vocoder import FACTOR, VocoderConfig
+from engine.training import recipe as recipes
+from engine.training.codec.sound_losses import SpectralDistance
+from engine.training.codec.speech import SLOT, SOUND_NUMBERS, Speech, Spoken, read_speech
+from engine.training.codec.stage import VALIDATION_BATCHES, forget_codebooks
+from engine.training.codec.vocoder import LEAD, train_vocoder
+from engine.training.loop import Moment, descend, optimiser, train
+from engine.training.ranks import Ranks, is_first
+from engine.training.run import Run
+from engine.tts.llmvox.config import ENTRY, TOKEN_SAMPLES
+
+FILE = "tokens.safetensors"
+
+
+class Tokeniser(nn.Module):
+    """Samples [B, S] -> tokens [B, S / TOKEN_SAMPLES] and their vectors."""
+
+    def __init__(self, recipe: recipes.Codec) -> None:
+        super().__init__()
+        self.encoder = SpectralColumns(recipe.width, recipe.blocks)
+        self.enter = nn.Conv1d(recipe.width, ENTRY, 1)
+        self.quantiser: Any = ResidualVectorQuantizer(ENTRY, n_q=1, bins=recipe.codes)
+
+    def latents(self, pcm: Tensor) -> Tensor:
+        """[B, ENTRY, T], before they become tokens."""
+        x: Tensor = self.enter(self.encoder.columns(pcm[:, None]))
+        return x
+
+    @torch.no_grad()
+    def encode(self, pcm: Tensor) -> Tensor:
+        """[B, T]"""
+        codes: Tensor = self.quantiser.encode(self.latents(pcm).float())
+        return codes[:, 0]
+
+    def vectors(self) -> Tensor:
+        """Of all tokens [codes, ENTRY]."""
+        book: Tensor = self.quantiser.vq.layers[0]._codebook.embedding.detach()
+        return book
+
+
+def train_tokens(run: Run) -> None:
+    """Train and write tokens.safetensors."""
+    inputs = run.require("corpus")
+    recipe = run.recipe.codec
+    speech = read_speech(run, recipe.hours)
+    mean = train(run, "codec", recipe.schedule, lambda ranks: TokenLearner(recipe, speech, ranks))
+    if is_first():
+        save_file(mean, run.stage("codec") / FILE)
+        run.finish("codec", inputs)
+
+
+def read_tokeniser(run: Run) -> Tokeniser:
+    """The trained one."""
+    tokeniser = Tokeniser(run.recipe.codec)
+    tokeniser.load_state_dict(load_file(run.stage("codec") / FILE))
+    return tokeniser.eval().requires_grad_(requires_grad=False)
+
+
+def train_token_vocoder(run: Run) -> None:
+    """Train and write vocoder.safetensors, which takes the vectors of tokens."""
+    inputs = run.require("corpus", "codec")
+    codec, tokeniser = run.recipe.codec, read_tokeniser(run)
+
+    def columns(pcm: Tensor, draw: random.Random) -> Tensor:
+        """The vectors of the true tokens."""
+        tokens = tokeniser.to(pcm.device).encode(pcm)[:, LEAD // TOKEN_SAMPLES :]
+        return functional.embedding(tokens, tokeniser.vectors())
+
+    train_vocoder(run, VocoderConfig(ENTRY, codec.width, codec.blocks), columns, inputs)
+
+
+class TokenLearner:
+    """The tokeniser, a decoder, and a reader of the sound of every token."""
+
+    averaged = "tokens"
+    exact: tuple[str, ...] = (
+        "encoder.",
+        "enter.",
+        "quantiser.",
+    )  # what is encoded later must be what was learnt
+
+    def __init__(self, recipe: recipes.Codec, speech: Speech, ranks: Ranks) -> None:
+        self._recipe, self._speech = recipe, speech
+        self._device = ranks.device
+        self._batch_size = ranks.part(recipe.schedule.batch)
+        self._tokens = Tokeniser(recipe).to(ranks.device)
+        self._decoder = SpectralDecoder(recipe.width, recipe.blocks, ENTRY, FACTOR)
+        self._reader = nn.Linear(ENTRY, len(SOUND_NUMBERS))
+        making = nn.ModuleList((self._tokens, self._decoder, self._reader)).to(ranks.device)
+        self.parts: dict[str, nn.Module] = {
+            "tokens": self._tokens,
+            "decoder": self._decoder,
+            "reader": self._reader,
+        }
+        self.optimisers = {"making": optimiser(making, recipe.schedule)}
+        self._distance = SpectralDistance().to(ranks.device)
+
+    def learn(self, moment: Moment) -> dict[str, float]:
+        losses = self._losses(self._speech.training, moment.draw)
+        total = torch.stack(list(losses.values())).sum()
+        descend(total, self.optimisers["making"], self._recipe.schedule.clip, moment.ranks)
+        return {name: float(loss.detach()) for name, loss in losses.items()}
+
+    @torch.no_grad()
+    def validate(self) -> dict[str, float]:
+        self._tokens.eval()
+        draw = random.Random(0)
+        sums: dict[str, float] = {}
+        for _ in range(VALIDATION_BATCHES):
+            for name, loss in self._losses(self._speech.validation, draw).items():
+                sums[name] = sums.get(name, 0.0) + float(loss) / VALIDATION_BATCHES
+        forget_codebooks(self._tokens)
+        self._tokens.train()
+        return sums
+
+    def _losses(self, side: tuple[Spoken, ...], draw: random.Random) -> dict[str, Tensor]:
+        recipe = self._recipe
+        length = recipe.window_frames * 4 * SLOT
+        windows = [self._speech.window(side, draw, length) for _ in range(self._batch_size)]
+        pcm = torch.stack([each.samples(start, length) for each, start in windows])
+        slots = torch.stack([each.slots(start, length) for each, start in windows])
+        pcm, slots = pcm.to(self._device), slots.to(self._device)
+        with torch.autocast(pcm.device.type, torch.bfloat16, enabled=recipe.schedule.bf16):
+            latents = self._tokens.latents(pcm)
+        found = self._tokens.quantiser(latents.float(), 50)
+        with torch.autocast(pcm.device.type, torch.bfloat16, enabled=recipe.schedule.bf16):
+            output = self._decoder(found.x)[:, 0].float()
+            read = self._reader(found.x.transpose(1, 2)).float()  # [B, T, sounds]
+        return {
+            "mel": recipe.mel * self._distance.mel(output, pcm),
+            "waves": recipe.waves * self._distance.waves(output, pcm),
+            "phones": recipe.phones * functional.cross_entropy(read.flatten(0, 1), slots.flatten()),
+            "commitment": recipe.commitment * found.penalty,
+        }

@@ -1,0 +1,120 @@
+"""LLMVoX's stages on a few seconds of speech and a few steps: they run, the pack speaks, and what
+is learnt is what a session does.
+"""
+
+import random
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+
+import engine.training
+from engine.nn.cache import KvCache
+from engine.nn.transformer import RotaryTable
+from engine.training.__main__ import main
+from engine.training.export import pack_folder
+from engine.training.llmvox.encode import Encoded, read_encoded
+from engine.training.llmvox.stage import LlmVoxLearner, collated, predicted
+from engine.training.llmvox.tokens import read_tokeniser
+from engine.training.loop import Moment
+from engine.training.ranks import Ranks
+from engine.training.recipe import read_recipe
+from engine.training.run import Run
+from engine.training.stages import SECTIONS
+from engine.tts.base import AudioFrame, Finished
+from engine.tts.llmvox import pack
+from tests.engine.tts.llmvox.small_model import STACK, random_network
+
+RECIPES = Path(engine.training.__file__).with_name("recipes")
+ALONE = Ranks(0, 1, torch.device("cpu"))
+NOTHING, TEXT_END = 258, 257
+
+
+def sentence(tokens: int, units: int) -> Encoded:
+    draw = np.random.default_rng(tokens)
+    return Encoded(
+        1,
+        draw.integers(0, 24, tokens).astype(np.int16),
+        draw.integers(0, 100, units).astype(np.int16),
+        np.asarray([1, 4], np.int32),
+        draw.normal(0, 1, 192).astype(np.float32),
+    )
+
+
+def test_every_token_meets_one_unit_and_the_end_follows_the_last() -> None:
+    one, other = sentence(9, 4), sentence(6, 5)
+    batch = collated([one, other], end=24)
+    assert batch.units[0].tolist() == [*one.units, TEXT_END, *[NOTHING] * 5]
+    assert batch.before[0].tolist() == [24, *one.tokens]
+    assert batch.said[0].tolist() == [*one.tokens, 24]
+    assert batch.said[1].tolist() == [*other.tokens, 24, -1, -1, -1]
+    assert batch.onsets[1].tolist() == [0, 1, 0, 0, 1, 0, 0, 0, 0, 0]
+
+
+def test_whole_lessons_and_single_steps_predict_the_same() -> None:
+    model = random_network()
+    batch = collated([sentence(9, 4), sentence(6, 5)], end=model.no_token)
+    whole = predicted(model, batch)
+    rotary = RotaryTable(STACK.head_width, torch.device("cpu"))
+    for row in range(2):
+        cache = KvCache(STACK, 1, torch.device("cpu"), torch.float32)
+        for place in range(7):
+            here = (slice(row, row + 1), slice(place, place + 1))
+            x = model.enter(batch.units[here], batch.before[here], batch.speakers[row : row + 1])
+            found = model.predict(model.step(x, rotary, cache))
+            assert torch.allclose(found.tokens, whole.tokens[row, place], atol=1e-4)
+            assert torch.allclose(found.onset, whole.onset[row, place], atol=1e-4)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A run of the tiny recipe whose every stage is done."""
+    if shutil.which("flite") is None:
+        pytest.skip("flite is not installed")
+    torch.set_num_threads(1)
+    folder, recipe = tmp_path_factory.mktemp("llmvox"), RECIPES / "tiny-llmvox.toml"
+    for stage in SECTIONS["llmvox"]:
+        assert main([stage, str(recipe), "--work", str(folder), "--workers", "1"]) == 0
+    return Run(read_recipe(recipe), folder)
+
+
+@pytest.mark.slow
+def test_the_exported_pack_speaks(whole: Run) -> None:
+    model = pack.load_pack(pack_folder(whole))
+    assert [voice.name for voice in model.voices()] == ["Ada", "Bruno"]
+    assert model.info.rate_range is None
+    with model.open(model.voices()[0], seed=1) as session:
+        for word in ("Good", "morning."):
+            session.push_word(word)
+        session.end_input()
+        pieces = []
+        while isinstance(step := session.step(), AudioFrame):
+            pieces.append(step.pcm)
+    assert isinstance(step, Finished)
+    assert np.isfinite(np.concatenate(pieces)).all()
+    assert "LLMVoX" in (pack_folder(whole) / "CARD.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_the_vectors_of_the_pack_are_those_of_the_tokeniser(whole: Run) -> None:
+    trained = load_file(whole.stage("voice") / "voice.safetensors")
+    vectors = read_tokeniser(whole).vectors()
+    assert torch.equal(trained["codebook.weight"][:-1], vectors)
+    assert not trained["codebook.weight"][-1].any()
+    kept = pack.load_pack(pack_folder(whole))._machine.model.state_dict()
+    assert all(torch.allclose(kept[key], trained[key], atol=2e-3) for key in trained)
+
+
+@pytest.mark.slow
+def test_one_lesson_is_learnt_by_heart(whole: Run) -> None:
+    torch.manual_seed(1)
+    sides, vectors = read_encoded(whole), read_tokeniser(whole).vectors()
+    learner = LlmVoxLearner(whole.recipe, sides, vectors, ALONE)
+    for group in learner.optimisers["voice"].param_groups:
+        group["lr"] = 5e-3
+    losses = [learner.learn(Moment(0, 0.0, random.Random(1), ALONE)) for _ in range(60)]
+    assert np.mean([each["tokens"] for each in losses[-5:]]) < 0.7 * losses[0]["tokens"]
+    assert np.mean([each["onsets"] for each in losses[-5:]]) < 0.8 * losses[0]["onsets"]
