@@ -43,6 +43,15 @@ def _speakstream(folder: Path, device: str) -> TtsModel:
     return pack.load_pack(folder)
 
 
+def _llmvox(folder: Path, device: str) -> TtsModel:
+    import torch
+
+    from engine.tts.llmvox import pack
+
+    torch.set_num_threads(1)  # a position's products are too small for a second one
+    return pack.load_pack(folder)
+
+
 def _voxtream(folder: Path, device: str) -> TtsModel:
     from engine.tts.voxtream.original import pack
 
@@ -59,6 +68,7 @@ def _smlle(folder: Path, device: str) -> TtsModel:
 _PACKS: Final[dict[str, Callable[[Path, str], TtsModel]]] = {
     "voxtream": _voxtream,
     "speakstream": _speakstream,
+    "llmvox": _llmvox,
     "smlle": _smlle,
 }
 

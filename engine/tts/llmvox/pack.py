@@ -19,11 +19,8 @@ from engine.codec.vocoder import load_vocoder
 from engine.errors import ModelError
 from engine.nn.finite import not_finite
 from engine.nn.transformer import RotaryTable
-from engine.settings import SpeechSettings
-from engine.systems import System, find
 from engine.text.phonemes import Espeak
-from engine.tts.base import Progress
-from engine.tts.llmvox.config import ENTRY, NAME, VOCABULARY, Generation, Shape
+from engine.tts.llmvox.config import ENTRY, VOCABULARY, Generation, Shape
 from engine.tts.llmvox.model import LlmVoxModel
 from engine.tts.llmvox.session import Machine
 from engine.tts.llmvox.synthesiser import LlmVoxSynthesiser
@@ -34,7 +31,7 @@ from engine.tts.pack_files import (
     named_voices,
     read_object,
 )
-from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER, made_folder
+from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER
 from engine.tts.phones import VOCABULARY as PHONES
 from engine.tts.phones import read_table
 from engine.tts.speaker.small import load_small_speaker
@@ -58,16 +55,6 @@ class PackConfig:
     name: str
     shape: Shape
     generation: Generation
-
-
-def load(settings: SpeechSettings, progress: Progress) -> LlmVoxSynthesiser:
-    """The pack made on this machine. ModelError when it is not there or not whole."""
-    system = find(NAME)
-    assert isinstance(system, System)
-    folder = made_folder(system)
-    progress(f"Loading {system.title}", None)
-    torch.set_num_threads(1)  # a position's products are too small for a second one
-    return load_pack(folder)
 
 
 def load_pack(folder: Path) -> LlmVoxSynthesiser:

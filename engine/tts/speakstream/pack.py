@@ -20,10 +20,7 @@ from engine.codec.vocoder import load_vocoder
 from engine.errors import ModelError
 from engine.nn.finite import not_finite
 from engine.nn.transformer import RotaryTable
-from engine.settings import SpeechSettings
-from engine.systems import System, find
 from engine.text.phonemes import Espeak
-from engine.tts.base import Progress
 from engine.tts.pack_files import (
     AGAIN,
     PHONES_FILE,
@@ -31,10 +28,10 @@ from engine.tts.pack_files import (
     named_voices,
     read_object,
 )
-from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER, made_folder
+from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER
 from engine.tts.phones import VOCABULARY, read_table
 from engine.tts.speaker.small import load_small_speaker
-from engine.tts.speakstream.config import NAME, Generation, Shape
+from engine.tts.speakstream.config import Generation, Shape
 from engine.tts.speakstream.model import SpeakStreamModel
 from engine.tts.speakstream.session import Machine
 from engine.tts.speakstream.synthesiser import SpeakStreamSynthesiser
@@ -60,16 +57,6 @@ class PackConfig:
     shape: Shape
     generation: Generation
     levels: Levels
-
-
-def load(settings: SpeechSettings, progress: Progress) -> SpeakStreamSynthesiser:
-    """The pack made on this machine. ModelError when it is not there or not whole."""
-    system = find(NAME)
-    assert isinstance(system, System)
-    folder = made_folder(system)
-    progress(f"Loading {system.title}", None)
-    torch.set_num_threads(1)  # a position's products are too small for a second one
-    return load_pack(folder)
 
 
 def load_pack(folder: Path) -> SpeakStreamSynthesiser:
