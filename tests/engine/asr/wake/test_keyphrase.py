@@ -48,6 +48,21 @@ def test_a_word_that_no_dictionary_has_is_found() -> None:
     assert found("good evening zaphod", said("good evening zaphod", voice="slt"))
 
 
+def test_a_call_comes_after_a_pause_and_in_the_middle_of_talk_is_none() -> None:
+    talk = said("they told him that computer please is what he said")
+    assert found("computer please", talk) == []
+    call = said("what did you say", "computer please what time is it")
+    assert len(found("computer please", call)) == 1
+
+
+def test_the_phrase_is_found_however_the_samples_are_cut() -> None:
+    pcm = said("computer please")
+    at_once = spotter(WakeSettings(on=True, phrase="computer please")).push(pcm)
+    (end,) = found("computer please", pcm)
+    assert at_once is not None
+    assert abs(len(pcm) - at_once - end) <= PIECE
+
+
 def test_after_a_reset_nothing_of_before_counts() -> None:
     listening = spotter(WakeSettings(on=True, phrase="good evening zaphod"))
     assert listening.push(said("good evening")) is None
