@@ -8,8 +8,8 @@ BIN = .venv/bin
 XVFB = $(shell command -v xvfb-run >/dev/null && echo xvfb-run --auto-servernum)
 
 # Two halves of the tests, side by side on two cores, each with one thread of torch.
-FIRST_HALF = tests/app tests/end_to_end $(addprefix tests/engine/,asr assets audio doctor export \
-	history llm models text)
+FIRST_HALF = tests/app tests/end_to_end $(addprefix tests/engine/,asr assets audio codec doctor \
+	export history llm models runtime text updates)
 
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 
