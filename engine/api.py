@@ -30,7 +30,7 @@ from engine.systems import SYSTEMS as SYSTEMS
 
 if TYPE_CHECKING:
     from engine.asr.pick import Pick as RecogniserPick
-    from engine.bench import Row
+    from engine.bench.machine import Row
     from engine.doctor import Finding
     from engine.history.store import Store as Store
     from engine.models.library import ModelLibrary as ModelLibrary
@@ -195,15 +195,15 @@ def examine(settings: Settings) -> "list[Finding]":
 def bench(
     settings: Settings, *, quick: bool = False, tell: Callable[[str], None] = lambda line: None
 ) -> "tuple[Row, ...]":
-    """Measure this machine: see engine.bench."""
-    from engine import bench as benchmark
+    """Measure this machine: see engine.bench.machine."""
+    from engine.bench import machine as benchmark
 
     return benchmark.bench(settings, quick=quick, tell=tell)
 
 
 def pick_profile(rows: "Sequence[Row]") -> "Pick | None":
-    """Choose and keep the neural voice's profile: see engine.bench."""
-    from engine import bench as benchmark
+    """Choose and keep the neural voice's profile: see engine.bench.machine."""
+    from engine.bench import machine as benchmark
 
     return benchmark.pick_profile(rows)
 
@@ -211,22 +211,22 @@ def pick_profile(rows: "Sequence[Row]") -> "Pick | None":
 def bench_recognisers(
     settings: Settings, tell: Callable[[str], None] = lambda line: None
 ) -> "tuple[Row, ...]":
-    """Measure the recognisers alone: see engine.bench."""
-    from engine import bench as benchmark
+    """Measure the recognisers alone: see engine.bench.machine."""
+    from engine.bench import machine as benchmark
 
     return benchmark.bench_recognisers(settings, tell=tell)
 
 
 def pick_recogniser(rows: "Sequence[Row]") -> "RecogniserPick | None":
-    """Choose and keep what the recogniser 'auto' is: see engine.bench."""
-    from engine import bench as benchmark
+    """Choose and keep what the recogniser 'auto' is: see engine.bench.machine."""
+    from engine.bench import machine as benchmark
 
     return benchmark.pick_recogniser(rows)
 
 
 def bench_table(rows: "Sequence[Row]") -> str:
     """The rows as a table for a terminal."""
-    from engine import bench as benchmark
+    from engine.bench import machine as benchmark
 
     return benchmark.bench_table(rows)
 

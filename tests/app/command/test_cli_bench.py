@@ -9,7 +9,7 @@ import pytest
 
 from app.__main__ import main
 from engine import api
-from engine.bench import Row
+from engine.bench.machine import Row
 
 ROWS = (
     Row("synthesiser", "voxtream2 int8", "cpu", 2.0, 300.0, 1.3, 1200.0, profile="int8"),

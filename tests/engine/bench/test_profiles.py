@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from engine import bench_profiles
-from engine.bench_profiles import Instruments, Measured, Outcome, in_a_process, measure, measure_all
+from engine.bench import profiles
+from engine.bench.profiles import Instruments, Measured, Outcome, in_a_process, measure, measure_all
 from engine.runtime.host.offline_synthesis import Clock
 from engine.tts.base import TtsModel
 from engine.tts.voxtream.config import FULL
@@ -103,7 +103,7 @@ def answer(monkeypatch: pytest.MonkeyPatch, code: str) -> Outcome:
         assert command[-2:] == ["int4", "cpu"]
         return genuine([sys.executable, "-c", code], **options)
 
-    monkeypatch.setattr(bench_profiles.subprocess, "run", run)
+    monkeypatch.setattr(profiles.subprocess, "run", run)
     return in_a_process("int4", "cpu")
 
 

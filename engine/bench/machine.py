@@ -16,8 +16,8 @@ from engine.asr import pick as ears
 from engine.asr.base import SAMPLE_RATE
 from engine.asr.registry import NAMES as RECOGNISERS
 from engine.audio.pcm import Resampler
-from engine.bench_hearing import hear
-from engine.bench_profiles import BUSY, Measured, Outcome, measure_all
+from engine.bench.hearing import hear
+from engine.bench.profiles import BUSY, Measured, Outcome, measure_all
 from engine.errors import EngineError
 from engine.runtime.factories import Factories, standard_factories
 from engine.runtime.host.offline_synthesis import Clock, OfflineSynthesis, Script, SynthesisReport

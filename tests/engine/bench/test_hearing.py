@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from engine.asr.base import SAMPLE_RATE, Transcript
-from engine.bench_hearing import hear
+from engine.bench.hearing import hear
 
 SPEECH = np.full(2 * SAMPLE_RATE, 0.5, np.float32)
 PAUSE_S = 0.192

@@ -6,10 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from engine import bench as benchmark
 from engine.asr import pick as ears
-from engine.bench import WHEN_IDLE, Gauges, Row, bench, bench_table, pick_profile, pick_recogniser
-from engine.bench_profiles import Measured, Outcome
+from engine.bench import machine as benchmark
+from engine.bench.machine import (
+    WHEN_IDLE,
+    Gauges,
+    Row,
+    bench,
+    bench_table,
+    pick_profile,
+    pick_recogniser,
+)
+from engine.bench.profiles import Measured, Outcome
 from engine.errors import ModelError
 from engine.runtime.factories import Factories
 from engine.runtime.host.offline_synthesis import Clock
