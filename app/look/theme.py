@@ -182,8 +182,9 @@ def palette(colours: Colours) -> QPalette:
 def style_sheet(colours: Colours) -> str:
     """The application's style sheet in these colours."""
     text = resource("qss", "rubato.qss").read_text(encoding="utf-8")
-    chevron = resource("icons", "combo-chevron.svg").as_posix()
-    return Template(text).substitute(asdict(colours), chevron=chevron)
+    pictures = {"chevron": "combo-chevron.svg", "tick": "check.svg"}
+    paths = {name: resource("icons", file).as_posix() for name, file in pictures.items()}
+    return Template(text).substitute(asdict(colours), **paths)
 
 
 def load_fonts() -> QFont:

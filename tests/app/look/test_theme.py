@@ -2,6 +2,7 @@
 
 import pytest
 from PySide6.QtGui import QColor, QFontDatabase
+from PySide6.QtWidgets import QCheckBox
 
 from app.look.icons import pixmap
 from app.look.theme import DARK, FAMILY, LIGHT, Colours, Mode, load_fonts, mode_named, style_sheet
@@ -65,6 +66,16 @@ def test_the_theme_follows_the_choice_and_says_so(qtbot, theme) -> None:
     assert theme.colours is LIGHT
     theme.choose(Mode.DARK)
     assert theme.colours is DARK
+
+
+def test_a_box_to_tick_has_a_frame_that_can_be_seen(qtbot, theme) -> None:
+    box = QCheckBox("I may")
+    qtbot.addWidget(box)
+    box.show()
+    picture = box.grab().toImage()
+    middle = picture.height() // 2
+    row = {picture.pixelColor(x, middle).name() for x in range(picture.height())}
+    assert theme.colour("control").name() in row
 
 
 def test_an_unknown_theme_is_the_systems() -> None:
