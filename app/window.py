@@ -28,6 +28,7 @@ from app.arrangement import Arrangement, Furniture
 from app.bridge import Post
 from app.conversation.composer import Composer
 from app.conversation.export import ExportDialog
+from app.conversation.transcript import KEYBOARD
 from app.conversation.view import Conversation
 from app.conversation.welcome import Welcome
 from app.devices import DEVICE_KEYS, Devices
@@ -54,6 +55,7 @@ from engine.api import (
     Command,
     ConversationOpened,
     Event,
+    Heard,
     NewConversation,
     Notice,
     Part,
@@ -94,6 +96,7 @@ class Window(QWidget):
         self._values = flat(settings)
         self._was_painted = False
         self._dialog: SettingsDialog | None = None
+        self._is_asked = False  # something was typed, or an old conversation is open
         self.parts = Parts()
         self.devices = Devices(self.post)
         self.header = Header(self.post, theme, self)
@@ -122,8 +125,13 @@ class Window(QWidget):
         match event:
             case SettingChanged(key, value):
                 self._on_setting(key, value)
-            case ConversationOpened(conversation=int()) if self._arrangement.hides_pages:
-                self.header.history.setChecked(False)
+            case Heard() if event.recogniser == KEYBOARD:
+                self._is_asked = True
+                self._show_page()
+            case ConversationOpened(conversation=int()):
+                self._is_asked = True
+                if self._arrangement.hides_pages:
+                    self.header.history.setChecked(False)
         for part in (
             self.parts,
             self.devices,
@@ -149,6 +157,7 @@ class Window(QWidget):
         """Show at once what a command changes in the window, and pass the command on."""
         match command:
             case NewConversation():
+                self._is_asked = False
                 self.conversation.clear_all()
             case SendText():
                 self.conversation.follow_again()
@@ -319,9 +328,13 @@ class Window(QWidget):
             self.setFocus()
 
     def _show_page(self) -> None:
-        """Show the conversation or, while it is empty, how to begin."""
-        empty = self.welcome if self.first_start.is_done else self.first_start
-        self._arrangement.show_page(empty if self.conversation.is_blank else self.conversation)
+        """Show the conversation or, while it is empty, how to begin. The first start stays while it
+        is spoken to, which its first step asks for; a typed question puts it aside.
+        """
+        page: QWidget = self.welcome if self.conversation.is_blank else self.conversation
+        if not self.first_start.is_done and (self.conversation.is_blank or not self._is_asked):
+            page = self.first_start
+        self._arrangement.show_page(page)
 
     def _begin_first_start(self) -> None:
         self.post(NewConversation())

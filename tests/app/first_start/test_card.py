@@ -11,6 +11,7 @@ from app.window import Window
 from engine.api import (
     ChangeSetting,
     Command,
+    ConversationOpened,
     DevicesChanged,
     Heard,
     Levels,
@@ -67,9 +68,31 @@ def test_a_program_that_was_killed_goes_on_at_its_step(window: Window) -> None:
     assert window.first_start.isVisible()
 
 
-def test_a_turn_takes_the_place_of_the_card(window: Window) -> None:
-    window.on_event(Heard(1, "what time is it", 0.9, "sphinx"))
+def test_a_typed_turn_takes_the_place_of_the_card(window: Window) -> None:
+    window.on_event(Heard(1, "what time is it", 1.0, "keyboard"))
     assert not window.first_start.isVisible()
+    assert window.conversation.isVisible()
+    window.post(NewConversation())
+    assert window.first_start.isVisible()
+
+
+def test_what_is_said_to_the_card_leaves_it_there_and_is_shown_afterwards(window: Window) -> None:
+    window.on_event(Heard(1, "can you hear me", 0.9, "sphinx"))
+    assert window.first_start.isVisible()
+    window.first_start.leave.click()
+    assert window.conversation.isVisible()
+
+
+def test_who_types_after_that_sees_the_answer(window: Window) -> None:
+    window.on_event(Heard(1, "can you hear me", 0.9, "sphinx"))
+    window.on_event(Heard(2, "what time is it", 1.0, "keyboard"))
+    assert window.conversation.isVisible()
+
+
+def test_an_old_conversation_takes_its_place(window: Window) -> None:
+    turn = Heard(1, "can you hear me", 0.9, "sphinx")
+    window.on_event(ConversationOpened(7))
+    window.on_event(turn)
     assert window.conversation.isVisible()
 
 
