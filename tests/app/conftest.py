@@ -16,7 +16,7 @@ from app.look.theme import Mode, Theme
 from app.program import make_application
 from app.window import Window
 from engine.api import Command, Settings
-from engine.settings import AudioSettings
+from engine.settings import AudioSettings, WindowSettings
 from tests.app.leftovers import clear_away, was_told_to_exit
 
 
@@ -54,8 +54,9 @@ def posted() -> list[Command]:
 
 @pytest.fixture
 def settings() -> Settings:
-    """Push-to-talk, so that the talk key is what starts a turn."""
-    return replace(Settings(), audio=AudioSettings(hands_free=False))
+    """Push-to-talk, so that the talk key is what starts a turn; the first start is over."""
+    talk, window = AudioSettings(hands_free=False), WindowSettings(first_start=5)
+    return replace(Settings(), audio=talk, window=window)
 
 
 @pytest.fixture

@@ -429,13 +429,7 @@ def test_everything_that_takes_the_keyboard_has_a_name(window) -> None:
 
 
 def test_tab_reaches_every_control(window) -> None:
-    tell(
-        window,
-        SettingChanged("window.first_start", 5),
-        *READY,
-        *spoken_turn(1, "a", "b"),
-        PhaseChanged(2, Phase.SPEAKING),
-    )
+    tell(window, *READY, *spoken_turn(1, "a", "b"), PhaseChanged(2, Phase.SPEAKING))
     window.composer.type("a")
     window.shelf.status.summary.click()
     wanted = {

@@ -26,6 +26,12 @@ from engine.settings import RULES, Range
 QUIET, LOUD = Levels(-60.0, -120.0, -60.0), Levels(-20.0, -120.0, -20.0)
 
 
+@pytest.fixture
+def settings() -> Settings:
+    """Of a fresh installation."""
+    return Settings()
+
+
 def step(window: Window, kind: type[Step]) -> Any:
     return next(each for each in window.first_start.steps if isinstance(each, kind))
 
