@@ -1,7 +1,9 @@
 """What is shown is true at once: from an engine's event to the words on screen, through the bridge,
 with everything that may come in between.
 
-Counted is the time the window's thread works for it, which a busy machine does not lengthen.
+Counted is the time the window's thread works for it, which a busy machine does not lengthen; a slow
+one does, and a core that is shared can be half as fast as a moment ago, so a fixed piece of work is
+timed beside it.
 """
 
 import gc
@@ -28,7 +30,8 @@ from engine.api import (
 )
 from tests.fakes_engine import READY, FakeEngine, spoken_turn
 
-AT_ONCE_S = 0.1
+AT_ONCE_S = 0.1  # on a core that is not slow just now
+FIXED_WORK_S = 0.017  # what `fixed_work_s` takes there
 SENTENCE = "The metronome was patented by Johann Maelzel in 1815, and argued about since. "
 CROWD = (  # what can be waiting when something happens: a long reply, levels, words heard
     *(ReplyDelta(9, SENTENCE) for _ in range(20)),
@@ -85,10 +88,13 @@ def test_a_state_is_shown_within_a_tenth_of_a_second(qtbot, window, words, size)
         thread = Thread(target=lambda: [engine.emit(event) for event in events])
         thread.start()
         thread.join()
+        slowness = max(1.0, fixed_work_s() / FIXED_WORK_S)
         took_s = handling_s(window)
+        slowness = max(slowness, fixed_work_s() / FIXED_WORK_S)
     assert window.stage.phase.text() == words
     assert window.stage.orb.accessibleDescription() == words
-    assert took_s < AT_ONCE_S, f"{took_s * 1000:.0f} ms"
+    told = f"{took_s * 1000:.0f} ms on a core {slowness:.1f} times as slow"
+    assert took_s < AT_ONCE_S * slowness, told
 
 
 def handling_s(window) -> float:
@@ -97,6 +103,13 @@ def handling_s(window) -> float:
     began_s = time.thread_time()
     QApplication.processEvents()
     window.repaint()
+    return time.thread_time() - began_s
+
+
+def fixed_work_s() -> float:
+    """How long this thread works for something that never changes."""
+    began_s = time.thread_time()
+    sum(number * number for number in range(300_000))
     return time.thread_time() - began_s
 
 
