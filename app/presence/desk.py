@@ -61,8 +61,10 @@ class Desk:
         """What the window's stage shows, for other programs."""
         if self._window is None:
             return State.STARTING
-        phase = self._window.stage.now
-        if phase is Phase.IDLE and self._window.parts.is_starting:
+        phase, parts = self._window.stage.now, self._window.parts
+        if phase is Phase.IDLE and parts.is_starting:
+            return State.STARTING
+        if phase is Phase.LISTENING and parts.is_deaf:
             return State.STARTING
         return State(phase.value)
 

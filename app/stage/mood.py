@@ -1,6 +1,7 @@
 """What the assistant is doing, or why it cannot, in one word: for the orb and the word beside it.
 
-Invariant: no Qt here. During a turn the mood is its phase; only at rest it depends on the parts.
+Invariant: no Qt here. During a turn the mood is its phase, and at rest it depends on the parts.
+Nothing says that it listens before a microphone is open.
 """
 
 from dataclasses import dataclass
@@ -48,6 +49,8 @@ class Ears:
 
 def mood(phase: Phase, parts: Parts, ears: Ears, *, interrupted: bool = False) -> Mood:
     """`interrupted`: the last reply has just been interrupted."""
+    if phase is Phase.LISTENING and parts.is_deaf:
+        return Mood.STARTING  # the talk key was pressed too soon
     if phase is not Phase.IDLE:
         return _OF_A_TURN[phase]
     if interrupted:

@@ -68,6 +68,11 @@ class Parts:
         """Whether a part has not reported yet."""
         return bool(self._in(State.WAITING) or self._in(State.LOADING))
 
+    @property
+    def is_deaf(self) -> bool:
+        """Whether no microphone has been opened yet, so that what is said now is lost."""
+        return self._of[Part.MICROPHONE].state is State.WAITING
+
     def _in(self, state: State) -> tuple[Part, ...]:
         return tuple(part for part, each in self._of.items() if each.state is state)
 

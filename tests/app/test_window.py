@@ -362,6 +362,7 @@ def test_the_orb_tells_one_truth_at_rest(window) -> None:
 
 
 def test_the_orb_says_what_the_assistant_does(window) -> None:
+    tell(window, *READY)
     for phase, words in ((Phase.LISTENING, "Listening"), (Phase.SPEAKING, "Speaking")):
         tell(window, PhaseChanged(1, phase))
         assert window.stage.orb.accessibleDescription() == words

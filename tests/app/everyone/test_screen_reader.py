@@ -25,7 +25,7 @@ from app.rate.trace import RateTrace
 from app.stage.orb import Orb
 from app.status.latency import Bars
 from app.window import Window
-from engine.api import Failed, Notice, Phase, PhaseChanged, RateMeasured
+from engine.api import Failed, Notice, Part, Phase, PhaseChanged, RateMeasured, Ready
 from tests.app.everyone.pages import PAGES, seen, told, words_of
 from tests.app.everyone.test_keyboard import controls
 
@@ -164,6 +164,6 @@ def test_the_voice_is_not_talked_over(window: Window, said: list[str]) -> None:
 
 
 def test_what_the_assistant_does_is_in_the_name_of_its_line(window: Window) -> None:
-    told(window, PhaseChanged(1, Phase.LISTENING))
+    told(window, Ready(Part.MICROPHONE, "any"), PhaseChanged(1, Phase.LISTENING))
     assert "Listening" in name_of(window.stage.phase)
     assert QAccessible.queryAccessibleInterface(window.stage.orb).text(QAccessible.Text.Description)

@@ -105,6 +105,15 @@ def test_the_state_of_a_turn_is_its_phase(phase: Phase, window, desk) -> None:
     assert state(desk).is_turn is (phase is not Phase.IDLE)
 
 
+def test_it_is_starting_while_a_pressed_talk_key_waits_for_the_microphone(window, desk) -> None:
+    window.on_event(PhaseChanged(1, Phase.LISTENING))
+    assert state(desk) is State.STARTING
+    assert window.stage.phase.text() == "Getting ready"
+    window.on_event(Ready(Part.MICROPHONE, "any"))
+    assert state(desk) is State.LISTENING
+    assert window.stage.phase.text() == "Listening"
+
+
 def test_greeting_does_nothing(desk, posted, window) -> None:
     window.hide()
     tell(desk, Order.GREET)

@@ -45,9 +45,15 @@ def test_at_rest_the_mood_is_that_of_the_parts(events, expected) -> None:
 
 
 def test_a_turn_goes_before_everything_and_an_interruption_before_the_parts() -> None:
-    parts = told(broken(Part.SYNTHESISER))
+    parts = told(ALL[0], broken(Part.SYNTHESISER))
     assert mood(Phase.LISTENING, parts, Ears(), interrupted=True) is Mood.LISTENING
     assert mood(Phase.IDLE, parts, Ears(), interrupted=True) is Mood.INTERRUPTED
+
+
+def test_before_a_microphone_is_open_a_pressed_talk_key_does_not_make_it_listen() -> None:
+    assert mood(Phase.LISTENING, told(*ALL[1:]), Ears()) is Mood.STARTING
+    assert mood(Phase.LISTENING, told(ALL[0]), Ears()) is Mood.LISTENING
+    assert mood(Phase.THINKING, told(*ALL[1:]), Ears()) is Mood.THINKING  # of what was typed
 
 
 def test_a_later_reply_shows_that_what_failed_in_an_earlier_one_works() -> None:
