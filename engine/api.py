@@ -209,12 +209,12 @@ def pick_profile(rows: "Sequence[Row]") -> "Pick | None":
 
 
 def bench_recognisers(
-    settings: Settings, tell: Callable[[str], None] = lambda line: None
+    settings: Settings, names: Sequence[str], tell: Callable[[str], None] = lambda line: None
 ) -> "tuple[Row, ...]":
-    """Measure the recognisers alone: see engine.bench.machine."""
+    """Measure these recognisers alone: see engine.bench.machine."""
     from engine.bench import machine as benchmark
 
-    return benchmark.bench_recognisers(settings, tell=tell)
+    return benchmark.bench_recognisers(settings, names, tell=tell)
 
 
 def pick_recogniser(rows: "Sequence[Row]") -> "RecogniserPick | None":

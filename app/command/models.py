@@ -96,7 +96,7 @@ def _get(options: argparse.Namespace) -> int:
 
 def _measure_ears(say: Callable[[str], None]) -> None:
     """Measure the fetched recogniser, which is then used if it is fast enough."""
-    pick = api.pick_recogniser(api.bench_recognisers(api.Settings(), tell))
+    pick = api.pick_recogniser(api.bench_recognisers(api.Settings(), ("whisper",), tell))
     if pick:
         say(told(pick.recogniser, pick.reason))
 

@@ -4,7 +4,6 @@ Invariant: a number is measured here and now or it is None; a part that cannot b
 note saying why.
 """
 
-import os
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +16,7 @@ from engine.asr.base import SAMPLE_RATE
 from engine.asr.registry import NAMES as RECOGNISERS
 from engine.audio.pcm import Resampler
 from engine.bench.hearing import hear
-from engine.bench.profiles import BUSY, Measured, Outcome, measure_all
+from engine.bench.profiles import BUSY, Instruments, Measured, Outcome, instruments, measure_all
 from engine.errors import EngineError
 from engine.runtime.factories import Factories, standard_factories
 from engine.runtime.host.offline_synthesis import Clock, OfflineSynthesis, Script, SynthesisReport
@@ -72,11 +71,9 @@ Profiles = Callable[[str, Callable[[str], None]], Mapping[str, Outcome]]
 
 
 @dataclass(frozen=True)
-class Gauges:
+class Gauges(Instruments):
     """What measures; tests give hand-stepped ones. `memory_mb` is the resident memory now."""
 
-    clock: Clock
-    memory_mb: Callable[[], float]
     profiles: Profiles = measure_all
 
 
@@ -93,7 +90,7 @@ def bench(
     far it is. Raises nothing but KeyboardInterrupt: a part that fails is a row with a note.
     """
     factories = factories or standard_factories()
-    gauges = gauges or Gauges(Clock(), _resident_mb)
+    gauges = gauges or _gauges()
     tell("Measuring the voices ...")
     voices = [_synthesiser_row(one, factories, gauges) for one in _synthesisers(settings.speech)]
     if not quick:
@@ -104,17 +101,18 @@ def bench(
 
 def bench_recognisers(
     settings: Settings,
+    names: Sequence[str] = RECOGNISERS,
     *,
     factories: Factories | None = None,
     gauges: Gauges | None = None,
     tell: Callable[[str], None] = lambda line: None,
 ) -> tuple[Row, ...]:
-    """The recognisers alone, as bench() does; a quarter of a minute."""
+    """The recognisers alone, as bench() does; each takes some ten seconds of computing."""
     factories = factories or standard_factories()
-    gauges = gauges or Gauges(Clock(), _resident_mb)
-    tell("Measuring the recognisers ...")
+    gauges = gauges or _gauges()
+    tell(f"Measuring how quickly this machine hears ({', '.join(names)}) ...")
     speech = _spoken(settings.speech, factories)
-    wanted = [replace(settings.recogniser, engine=name) for name in RECOGNISERS]
+    wanted = [replace(settings.recogniser, engine=name) for name in names]
     return tuple(_recogniser_row(one, factories, gauges, speech) for one in wanted)
 
 
@@ -122,10 +120,12 @@ def pick_recogniser(rows: Sequence[Row]) -> ears.Pick | None:
     """Judge what was measured of Whisper, and keep what 'auto' is from the next start on; None = it
     was not measured. SettingsError when it cannot be kept.
     """
-    finals = [row.final_ms for row in rows if row.name == ears.WHISPER]
-    if not finals or finals[0] is None:
+    row = next((row for row in rows if row.name == ears.WHISPER), None)
+    if row is None or row.final_ms is None:
         return None
-    pick = ears.judge(finals[0])
+    pick = ears.judge(row.final_ms)
+    if pick.recogniser != ears.WHISPER and (row.others or 0.0) > BUSY:
+        pick = replace(pick, reason=f"{pick.reason} {WHEN_IDLE}")
     ears.keep(pick, data_folder())
     return pick
 
@@ -251,7 +251,7 @@ def _recogniser_row(
     row = Row("recogniser", settings.engine)
     if speech is None:
         return replace(row, note="not measured: no synthesiser to speak to it")
-    memory, began = gauges.memory_mb(), gauges.clock.now()
+    memory, others, began = gauges.memory_mb(), gauges.others_s(), gauges.clock.now()
     try:
         recogniser = factories.recogniser(settings, factories.phrases())
         try:
@@ -264,6 +264,7 @@ def _recogniser_row(
                 final_ms=min(one.final_s for one in heard) * 1000,
                 memory_mb=gauges.memory_mb() - memory,
                 note=recogniser.info.detail,
+                others=(gauges.others_s() - others) / max(gauges.clock.now() - began, 1e-9),
             )
         finally:
             recogniser.close()
@@ -271,10 +272,9 @@ def _recogniser_row(
         return replace(row, note=f"not measured: {error.message}")
 
 
-def _resident_mb() -> float:
-    import psutil  # compiled, and only needed here
-
-    return float(psutil.Process(os.getpid()).memory_info().rss) / 2**20
+def _gauges() -> Gauges:
+    own = instruments()
+    return Gauges(own.clock, own.memory_mb, own.others_s)
 
 
 def _shown(value: float | None, form: str) -> str:

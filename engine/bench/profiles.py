@@ -168,7 +168,7 @@ def _frame_shares(model: TtsModel, clock: Clock) -> list[float]:
 
 def _main(name: str, device: str) -> None:
     """What the process of its own does."""
-    instruments = _instruments()
+    gauges = instruments()
 
     def load() -> TtsModel:
         from engine.tts.voxtream.files.loading import load_to_measure  # imports torch
@@ -176,13 +176,14 @@ def _main(name: str, device: str) -> None:
         return load_to_measure(device, name)
 
     try:
-        answer = asdict(measure(load, instruments))
+        answer = asdict(measure(load, gauges))
     except EngineError as error:
         answer = {"fault": error.message}
     sys.stdout.write(json.dumps(answer) + "\n")
 
 
-def _instruments() -> Instruments:
+def instruments() -> Instruments:
+    """Those of this process."""
     import psutil  # compiled, and only needed here
 
     this = psutil.Process()
