@@ -10,7 +10,6 @@ from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractSpinBox,
-    QApplication,
     QComboBox,
     QLineEdit,
     QPlainTextEdit,
@@ -40,8 +39,9 @@ class TalkKey(QObject):
     pressed = Signal()
     released = Signal()
 
-    def __init__(self, key_name: str, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, key_name: str, window: QWidget) -> None:
+        super().__init__(window)
+        self._window = window
         self._key = _DEFAULT_KEY
         self._is_down = False
         self._lifted = QTimer(self)  # runs from a release until the release is certain
@@ -84,7 +84,9 @@ class TalkKey(QObject):
         if self._is_down:
             self._lifted.stop()
             return True
-        if event.isAutoRepeat() or self._belongs_to(QApplication.focusWidget(), event):
+        # The window's own focus: QApplication's is None while Qt holds the window for inactive,
+        # though keys arrive (no window manager, or one that gives the focus late).
+        if event.isAutoRepeat() or self._belongs_to(self._window.focusWidget(), event):
             return False
         self._is_down = True
         self.pressed.emit()

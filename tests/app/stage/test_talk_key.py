@@ -4,6 +4,7 @@ import pytest
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 
 from engine.api import PressTalk, ReleaseTalk, SetHandsFree, SettingChanged, StopReply
 
@@ -43,6 +44,17 @@ def test_auto_repeat_is_swallowed(window, posted, qtbot, marked: bool) -> None:
 
 def test_space_types_a_space_while_typing(window, posted, tap) -> None:
     window.composer.type("a")
+    tap()
+    assert posted == []
+    assert window.composer.line.text() == "a "
+
+
+def test_space_types_a_space_though_qt_holds_the_window_for_inactive(
+    window, posted, tap, monkeypatch
+) -> None:
+    """As on a display without a window manager, where keys go to the window under the pointer."""
+    window.composer.type("a")
+    monkeypatch.setattr(QApplication, "focusWidget", lambda: None)
     tap()
     assert posted == []
     assert window.composer.line.text() == "a "
