@@ -45,9 +45,20 @@ class Reader:
         self._bus: DBusConnection = open_dbus_connection(address)
         announced = MatchRule(type="signal", interface=_EVENTS, member="Announcement")
         self._ask(message_bus.AddMatch(announced))
-        registry = DBusAddress("/org/a11y/atspi/registry", _REGISTRY, _REGISTRY)
-        self._ask(new_method_call(registry, "RegisterEvent", "sas", ("object:announcement", [])))
+        self._register()
         self._announced = self._bus.filter(announced, bufsize=50).__enter__()
+
+    def _register(self) -> None:
+        """The registry is started by the launcher and by this call; where both come at once, one of
+        them leaves without an answer.
+        """
+        registry = DBusAddress("/org/a11y/atspi/registry", _REGISTRY, _REGISTRY)
+        wish = new_method_call(registry, "RegisterEvent", "sas", ("object:announcement", []))
+        deadline = time.monotonic() + PATIENCE_S
+        while time.monotonic() < deadline:
+            if HeaderFields.error_name not in self._bus.send_and_get_reply(wish).header.fields:
+                return
+        raise AssertionError("AT-SPI's registry did not come")
 
     def close(self) -> None:
         self._bus.close()
