@@ -6,6 +6,8 @@ with certainty anyway.
 Invariant: every example sentence spoken here is understood by a skill (a test says each of them).
 """
 
+import re
+
 from engine.llm.base import Role
 from engine.llm.skills.matching.intent import Answer, Family, Intent, Occasion, Slots, last_answer
 
@@ -41,6 +43,16 @@ _TOPICS = (
         "or type: read this text, and then the text.",
     ),
     (
+        ("language model", "model", "smarter assistant"),
+        "Open Models in the window's menu: there are language models to choose from. "
+        "With one, I answer far more than now.",
+    ),
+    (
+        ("voice", "better voice", "own voice"),
+        "Say: another voice, or use the voice, and its name. In the window you can drop a "
+        "recording on me, and Models in its menu has more ways to speak.",
+    ),
+    (
         ("speed", "pace", "volume", "voices"),
         "You can tell me: slower, faster, normal pace, louder, quieter, stop, "
         "or use the voice, and its name.",
@@ -49,6 +61,66 @@ _TOPICS = (
 
 
 _UNKNOWN = "I can't answer that"
+# Words that are common in a language, and in no English sentence that a skill leaves.
+_OTHER_LANGUAGES = {
+    "Ohne Sprachmodell verstehe ich nur Englisch.": frozenset(
+        (
+            *(
+                "ist",
+                "wie",
+                "was",
+                "der",
+                "das",
+                "einen",
+                "eine",
+                "und",
+                "du",
+                "ich",
+                "auf",
+                "bitte",
+            ),
+            *("sprichst", "kannst", "mir", "wer", "wo", "warum", "den", "nicht", "heute", "es"),
+        )
+    ),
+    "Sans modèle de langage, je ne comprends que l'anglais.": frozenset(
+        (
+            *(
+                "est",
+                "quelle",
+                "quel",
+                "le",
+                "la",
+                "les",
+                "une",
+                "je",
+                "tu",
+                "il",
+                "est-il",
+                "heure",
+            ),
+            *("comment", "pourquoi", "bonjour", "peux", "parles", "ça", "dans", "pour", "vous"),
+        )
+    ),
+    "Sin un modelo de lenguaje solo entiendo inglés.": frozenset(
+        (
+            *(
+                "que",
+                "qué",
+                "es",
+                "hora",
+                "el",
+                "los",
+                "las",
+                "como",
+                "cómo",
+                "por",
+                "estás",
+                "estas",
+            ),
+            *("hola", "puedes", "una", "está", "cuál", "dónde", "hablas", "para"),
+        )
+    ),
+}
 
 
 def tell_abilities(_slots: Slots, _occasion: Occasion) -> Answer:
@@ -78,6 +150,8 @@ def tell_parts(_slots: Slots, occasion: Occasion) -> Answer:
 def unknown(occasion: Occasion) -> Answer:
     """The answer when no skill understands; with a different example each time in a
     conversation."""
+    if other := _in_its_language(occasion.history[-1].text if occasion.history else ""):
+        return Answer(other, unanswered=True)
     if last_answer(occasion).startswith(_UNKNOWN):
         return Answer(f"{_UNKNOWN} either.", unanswered=True)
     asked = sum(message.role is Role.USER for message in occasion.history)
@@ -85,6 +159,15 @@ def unknown(occasion: Occasion) -> Answer:
     second = EXAMPLES[(asked + len(EXAMPLES) // 2) % len(EXAMPLES)]
     text = f"{_UNKNOWN} without a language model. Try: {first}, or: {second}."
     return Answer(text, unanswered=True)
+
+
+def _in_its_language(said: str) -> str:
+    """The answer to a sentence in another language; empty where it is none that is known here."""
+    words = re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", said.lower())
+    for answer, common in _OTHER_LANGUAGES.items():
+        if sum(word in common for word in words) >= max(2, len(words) / 3):
+            return answer
+    return ""
 
 
 FAMILY = Family(
@@ -101,8 +184,20 @@ FAMILY = Family(
             tell_abilities,
         ),
         Intent(
+            "more abilities",
+            ("help me", "what else can you do"),
+            tell_abilities,
+            certain=False,
+        ),
+        Intent(
             "explain topic",
-            ("help [me] with {topic}", "how do {topic} work", "what can you do with {topic}"),
+            (
+                "help [me] with {topic}",
+                "how do {topic} work",
+                "what can you do with {topic}",
+                "how (do|can) i (change|choose|get|install|use|set|add) "
+                "[a|the|your|another|a new|an|my] {topic}",
+            ),
             explain_topic,
         ),
         Intent(

@@ -27,9 +27,21 @@ _CHANGED = re.compile(
 )
 
 
+# After a bare "say": not words to repeat.
+_NO_WORDS = re.compile(
+    r"^(?:my name|the (?:alphabet|time|date)|some(?:thing|body)|anything|nothing|more|why|how)\b"
+    r"| in [a-z]+(?:ese|ish|an|ch|ic|ian)$",
+    re.IGNORECASE,
+)
+
+
 def repeat(slots: Slots, _occasion: Occasion) -> Answer | None:
     text = slots["text"].strip(' \t\n:,-\u2013\u2014"\u201c\u201d')
     return Answer(text) if text and not _CHANGED.search(text.rstrip(".!? ")) else None
+
+
+def say(slots: Slots, occasion: Occasion) -> Answer | None:
+    return None if _NO_WORDS.search(slots["text"].rstrip(".!? ")) else repeat(slots, occasion)
 
 
 def ask_what_to_repeat(_slots: Slots, _occasion: Occasion) -> Answer:
@@ -105,7 +117,7 @@ FAMILY = Family(
             repeat,
             verbatim=True,
         ),
-        Intent("say", ("(say|repeat) {text}",), repeat, verbatim=True, certain=False),
+        Intent("say", ("(say|repeat) {text}",), say, verbatim=True, certain=False),
     ),
     open_lists={
         "text": (

@@ -20,6 +20,11 @@ ABOUT_ME = (
 )
 
 
+PRIVATE = (
+    "What you say stays on this computer, unless you choose a language model on a server: "
+    "then it gets what you say."
+)
+
 _JOKES = (
     "A metronome walks into a bar. It leaves right on time.",
     "Why did the clock go slow? It was told to take its time.",
@@ -55,7 +60,7 @@ FAMILY = Family(
     intents=(
         Intent(
             "greeting",
-            ("(hello|hi|hey|good (morning|afternoon|evening|day)) [there|again|rubato]",),
+            ("(hello|hi|hey|yo|good (morning|afternoon|evening|day)) [there|again|rubato]",),
             greet,
             certain=False,
         ),
@@ -77,28 +82,32 @@ FAMILY = Family(
                 "(who|what) are you",
                 "what is your name",
                 "(introduce|describe) yourself",
-                "are you [a] (robot|human|computer|real|rubato)",
+                "are you [a] (robot|human|computer|real|rubato|chatgpt|siri|alexa|person)",
+                "(who made you|where are you from|where do you come from|what model are you)",
             ),
             say(ABOUT_ME),
             certain=False,
         ),
         Intent(
             "mood",
-            ("how are you [today|doing]", "how is it going"),
+            ("how are you [today|doing]", "how is it going", "what is (up|new)"),
             say("I'm well, thank you. What can I do for you?"),
             certain=False,
         ),
         Intent(
             "nod",
             (
-                "(okay|ok|all right|alright|yes|yeah|no|no thanks|no thank you|sure|fine|good)",
+                "(okay|ok|k|all right|alright|yes|yeah|no|no thanks|no thank you|sure|fine|good)",
+                "(lol|haha|ha ha)",
                 "(i see|got it|cool|nice|interesting|really|wow|right|sorry|i am sorry)",
                 "(that is better|much better|better|you too|same to you)",
             ),
             say("All right."),
             certain=False,
         ),
-        Intent("hesitation", ("(um|uh|hm|hmm|er|well|so)",), say("Yes?"), certain=False),
+        Intent(
+            "hesitation", ("(um|uh|hm|hmm|er|well|so|[hey] rubato)",), say("Yes?"), certain=False
+        ),
         Intent(
             "affection",
             ("i (love|like) you", "you are (nice|great|funny|cool|smart|clever|the best|awesome)"),
@@ -109,6 +118,47 @@ FAMILY = Family(
             "reproach",
             ("you are (stupid|dumb|useless|bad|wrong|annoying|an idiot)", "that is wrong"),
             say("I'm sorry. I know a few things well, and the rest needs a language model."),
+            certain=False,
+        ),
+        Intent(
+            "privacy",
+            (
+                "is this (private|secret|safe)",
+                "are you (private|offline|online|spying on me|recording [me|this])",
+                "where does my (data|voice) go",
+                "can i use (you|this) offline",
+                "do you (need|use) the internet",
+            ),
+            say(PRIVATE),
+            certain=False,
+        ),
+        Intent(
+            "doubt",
+            ("are you [really|quite] sure", "is that (right|true|correct)"),
+            say("As sure as a computer can be."),
+            certain=False,
+        ),
+        Intent(
+            "sadness",
+            ("i am [so|very|a bit] (sad|lonely|tired|bored|stressed|unhappy)",),
+            say("I'm sorry to hear that. I could tell you a joke."),
+            certain=False,
+        ),
+        Intent(
+            "beyond reach",
+            (
+                "play {thing}",
+                "(turn|switch) (on|off) [the] {thing}",
+                "open [the] {thing}",
+                "(call|phone|text|email) {thing}",
+                "send {thing}",
+                "add {thing} to (my|the) {list}",
+                "what is on my {list}",
+                "read my (email|emails|mail|messages)",
+                "what is the (weather|forecast|news) [like] [{thing}]",
+                "sing [me] [a song]",
+            ),
+            say("I can't do that: I have no hold of other programs, devices or the internet."),
             certain=False,
         ),
         Intent(
@@ -130,5 +180,6 @@ FAMILY = Family(
             certain=False,
         ),
     ),
+    open_lists={"thing": ("some music", "the radio"), "list": ("calendar", "shopping list")},
     follow_ups=(FollowUp(("joke",), ("(another (one|1|joke)|again|(one|1) more|once more)",)),),
 )

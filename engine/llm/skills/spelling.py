@@ -24,7 +24,7 @@ _EDGES = re.compile(f"^{_EDGE}|{_EDGE}$")
 # Not in the words themselves: somebody's name, or a word in another language.
 _ANOTHER_MATTER = re.compile(
     r"^(?:it|that|this|these|those)\b|^(?:the|an?) |^(?:my|your|his|her|their|our|check) "
-    r"| in [a-z]+(?:ese|ish|an|ch|ic|ian)$",
+    r"| in [a-z]+(?:ese|ish|an|ch|ic|ian)$| (?:it|that|this|them|me|him|her|us)$",
     re.I,
 )
 _NAMED = {"'": "apostrophe", "\u2019": "apostrophe", "-": "hyphen", ".": "dot", "_": "underscore"}
@@ -40,6 +40,8 @@ def spell(slots: Slots, _occasion: Occasion) -> Answer | None:
 
 def count_letters(slots: Slots, _occasion: Occasion) -> Answer | None:
     word = _bare(slots["word"])
+    if _ANOTHER_MATTER.search(word):
+        return None
     letters = sum(character.isalpha() for character in word)
     if not letters or len(word.split()) > 1:
         return None
@@ -81,8 +83,8 @@ FAMILY = Family(
         Intent(
             "count letters",
             (
-                "how many letters (are|are there) in [the] [word] {word}",
-                "how many letters does [the] [word] {word} have",
+                "how many letters [(are|are there)] in [[the] word] {word}",
+                "how many letters does [[the] word] {word} have",
             ),
             count_letters,
             verbatim=True,
@@ -90,7 +92,7 @@ FAMILY = Family(
         Intent(
             "count one letter",
             (
-                "how many {letter} (are|are there) in [the] [word] {word}",
+                "how many {letter} [(are|are there)] in [the] [word] {word}",
                 "how (often|many times) (does|is) [the letter] {letter} [(appear|occur|stand)] "
                 "in [the] [word] {word}",
             ),
@@ -102,6 +104,15 @@ FAMILY = Family(
         FollowUp(
             ("spell",),
             ("(and|now|and now) {word}", "(what|how) about {word}"),
+            verbatim=True,
+        ),
+        FollowUp(
+            ("spell",),
+            (
+                "how many letters [(is|are) (that|it|there)]",
+                "how many letters (has it|does it have)",
+            ),
+            "count letters",
             verbatim=True,
         ),
     ),

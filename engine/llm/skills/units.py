@@ -64,6 +64,17 @@ def convert(slots: Slots, _occasion: Occasion) -> Answer | None:
     return Answer(f"{said} is {_about(value)}{_phrase(Amount(_shown(value), target))}.")
 
 
+def into_other(before: Slots, now: Slots, occasion: Occasion) -> Slots | None:
+    """Another unit; "in a week" is another amount."""
+    if now["target"].startswith(("a ", "an ", "1 ")):
+        return convert_other(before, {"amount": now["target"]}, occasion)
+    return {**before, **now}
+
+
+def ask_target(slots: Slots, _occasion: Occasion) -> Answer | None:
+    return Answer("Into what? Say, for example: kilometres.") if _amounts(slots["amount"]) else None
+
+
 def convert_other(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
     """ "And 50?": another number of the same unit, or another amount."""
     if parse_number(now["amount"]) is None:
@@ -201,12 +212,15 @@ FAMILY = Family(
             ),
             convert,
         ),
+        Intent("convert without a unit", ("convert {amount}",), ask_target),
     ),
     follow_ups=(
         FollowUp(
             ("convert",),
             ("[(what|how) about] (in|to|into) {target}", "how (many|much) {target} [is that]"),
+            slots=into_other,
         ),
+        FollowUp(("convert without a unit",), ("[(in|to|into)] {target}",), asks="convert"),
         FollowUp(("convert",), ("[(what|how) about] {amount}",), slots=convert_other),
     ),
     tools=(

@@ -112,7 +112,8 @@ FAMILY = Family(
                 "voice {name}",
                 "(speak|talk|sound) like {name}",
                 "(speak|talk) (with|in) {name} voice [please]",
-                "(i want to hear|let me hear|let) {name} [speak|talk]",
+                "(i want to hear|i would like to hear|i'd like to hear|let me hear|let) {name} "
+                "[speak|talk]",
             ),
             choose_possessed,
             verbatim=True,

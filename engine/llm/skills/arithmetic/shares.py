@@ -119,7 +119,7 @@ FAMILY = Family(
         Intent(
             "tip",
             (
-                f"[what is] [a|an|the] {_PERCENT} tip (on|for|of) {{money}}",
+                f"[(what is|how much is)] [a|an|the] {_PERCENT} tip (on|for|of) {{money}}",
                 f"[what is] [a|the] tip (on|for) {{money}} (at|with|of) {_PERCENT}",
                 f"(how much|what) (is|should) [i] [the] tip [at] {_PERCENT} (on|for) {{money}}",
             ),

@@ -156,6 +156,12 @@ def other_percentage(before: Slots, now: Slots, _occasion: Occasion) -> Slots | 
     return {"expression": re.sub(percent, f"{now['more']} percent", before["expression"])}
 
 
+def other_whole(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
+    """ "And of 50?" after "20 percent of 80"."""
+    share, of, _ = before["expression"].rpartition(" of ")
+    return {"expression": f"{share} of {now['more']}"} if of else None
+
+
 def calculate_pair(operation: str) -> Callable[[Slots, Occasion], Answer | None]:
     """A responder for "divide 20 by 4": two numbers, one operator."""
 
@@ -294,6 +300,7 @@ FAMILY = Family(
             ("[(what|how) about] {number:more} percent",),
             slots=other_percentage,
         ),
+        FollowUp(("sum in words",), ("[(what|how) about] of {number:more}",), slots=other_whole),
     ),
     tools=(
         Tool(

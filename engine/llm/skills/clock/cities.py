@@ -88,6 +88,7 @@ FAMILY = Family(
         ),
     ),
     follow_ups=(
+        FollowUp(("time elsewhere",), ("[(what|how) about] here",), asks="time"),
         FollowUp(
             ("time", "time elsewhere"),
             ("[(what|how) about] [in] {place}",),

@@ -141,6 +141,11 @@ def tell_year(_slots: Slots, occasion: Occasion) -> Answer:
     return Answer(f"It's {occasion.now().year}.")
 
 
+def the_day_beside(before: Slots, now: Slots, _occasion: Occasion) -> Slots:
+    """ "And the day after?" """
+    return {"day": f"the day {now['side']} {before.get('day', 'today')}"}
+
+
 def in_another_year(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
     """ "And next year?" after a feast."""
     named = before["day"]
@@ -279,6 +284,7 @@ FAMILY = Family(
         ),
     ),
     follow_ups=(
+        FollowUp(("date", "day"), ("the day {side} [that]",), asks="day", slots=the_day_beside),
         FollowUp(
             ("date", "day", "week"),
             ("[(what|how) about] {day}", "what (is|was) {day}"),
@@ -309,6 +315,7 @@ FAMILY = Family(
         "near": tuple((name, name) for name in RELATIVE if name not in {"now", "today"}),
         "month": tuple((name, name) for name in MONTHS),
         "beside": tuple((name, name) for name in ("this year", "next year", "last year")),
+        "side": (("after", "after"), ("before", "before")),
         "weekday": tuple((name, name) for name in WEEKDAYS),
     },
     open_lists={

@@ -102,6 +102,7 @@ _WITH_YEAR = re.compile(
 )
 _SPAN = re.compile(r"^(?P<count>.+?) (?P<unit>day|week|month|year)s?$")
 _AWAY = re.compile(r"^(?:in (?P<ahead>.+)|(?P<ago>.+) ago|(?P<from>.+?) from(?: (?P<day>.+))?)$")
+_BESIDE = re.compile(r"^the day (?P<side>after|before) (?P<day>.+)$")
 _LATER_WEEKDAY = re.compile(r"^(?P<day>\w+day) (?P<away>in .+|next week)$")
 
 
@@ -110,6 +111,9 @@ def day_named(name: str, today: date, *, past: bool = False) -> date | None:
     name = re.sub(r"^(?:on|until) ", "", name.strip())
     if name in RELATIVE:
         return today + timedelta(days=RELATIVE[name])
+    if match := _BESIDE.match(name):
+        beside = day_named(match["day"], today, past=past)
+        return beside and beside + timedelta(days=1 if match["side"] == "after" else -1)
     if match := _AWAY.match(name):
         return _days_away(match, today)
     return (

@@ -58,7 +58,7 @@ FAMILY = Family(
                 "check the time",
                 "(got|do you have|have you got|[do] you happen to know) the time",
                 "how late is it",
-                "what time do we have",
+                "what time do (we|you) have",
                 "do you have the time",
                 "what does the clock say",
             ),

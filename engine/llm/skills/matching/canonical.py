@@ -14,6 +14,7 @@ MAX_CHARS = 2000  # no skill understands longer requests; the rest is ignored
 # Applied in order, to lower-case text.
 _SYMBOLS = (
     (re.compile(r"[\u2018\u2019`]"), "'"),
+    (re.compile(r"\b(\d+)\s?'\s?(\d+)(?:\"|''|\b)"), r"\1 feet \2 inches"),
     (re.compile(r"[\u201c\u201d\"]"), " "),
     (re.compile(r"\*\*"), "^"),
     (re.compile(r"[\u00d7\u2715\u2217\u00b7]"), "*"),
@@ -62,7 +63,7 @@ _COURTESY_BEFORE = re.compile(
     r"^(?:please|ok|okay|(?:hey|hi|hello)(?! there| again|,? *$)|rubato|so|well|um|uh|now|and|"
     r"(?:can|could|would|will) you(?: please)?(?= (?!do|hear|sing|speak$))|"
     r"(?:i want|i would like|i need) you to|i would like to know|i want to know|"
-    r"do you know|tell me|let me know|just)\b,?\s+(?=\S)",
+    r"do you know|tell me|let me know|just|sorry|excuse me)\b,?\s+(?=\S)",
     re.IGNORECASE,
 )
 _COURTESY_AFTER = re.compile(

@@ -76,6 +76,11 @@ MAX_FOLLOW_UP_WORDS = 12  # a longer sentence stands alone
 _GOES_ON = re.compile(r"^(?:and|an in|what about|how about)\b", re.IGNORECASE)  # never comes first
 # How the built-in recogniser mishears "and in feet".
 _MISHEARD_AND = re.compile(r"^an (?=in |to |how |what )", re.IGNORECASE)
+# "No, I mean in Tokyo": what comes before a follow-up that corrects something.
+_CORRECTION = re.compile(
+    r"^(?:(?:no|nope|wait|actually|sorry|rather|oh|i mean|i meant)\b[\s,.!;:]*)+(?=\S)",
+    re.IGNORECASE,
+)
 # What may be said between a question and its follow-up.
 _ASIDES = frozenset((*(each.name for each in control.FAMILY.intents), repeating.SAY_AGAIN))
 
@@ -203,7 +208,15 @@ class _Following:
         self._follow_ups = [each for each in FOLLOW_UPS if after in each.after]
 
     def matches(self, text: str) -> Iterator[tuple[FollowUp, Slots]]:
-        """All follow-ups that match the text, with their slots."""
+        """All follow-ups that match the text, with their slots; then those that match what it
+        corrects.
+        """
+        yield from self._matching(text)
+        corrected = _CORRECTION.sub("", text.strip())
+        if corrected != text.strip():
+            yield from self._matching(corrected)
+
+    def _matching(self, text: str) -> Iterator[tuple[FollowUp, Slots]]:
         for verbatim, intents in self._compiled:
             said = (
                 text.strip(" \t\n.?!") if verbatim else canonical(_MISHEARD_AND.sub("and ", text))

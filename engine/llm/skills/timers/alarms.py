@@ -3,9 +3,19 @@
 Invariant: an alarm's label ends in ALARM and names its time.
 """
 
+from dataclasses import replace
+
 from engine.llm.base import Role, StartTimer
 from engine.llm.skills.clock.moments import clock_face, moment_phrase, parse_moment
-from engine.llm.skills.matching.intent import Answer, Family, FollowUp, Intent, Occasion, Slots
+from engine.llm.skills.matching.intent import (
+    Answer,
+    Family,
+    FollowUp,
+    Intent,
+    Occasion,
+    Slots,
+    last_answer,
+)
 from engine.llm.skills.matching.quantities import duration_phrase, enumeration, parse_duration
 from engine.llm.skills.timers.choosing import running
 from engine.llm.skills.timers.setting import MAX_TIMER_S, TOO_LONG
@@ -38,6 +48,30 @@ def wake(slots: Slots, occasion: Occasion) -> Answer | None:
         answer = set_alarm({"moment": said}, occasion)
         if answer:
             return answer
+    return None
+
+
+def move_alarm(slots: Slots, occasion: Occasion) -> Answer | None:
+    """Set an alarm in the place of the newest; told which to move, there must be one alone."""
+    alarms = running(occasion, TimerKind.ALARM)
+    if "after" not in slots and len(alarms) != 1:
+        return None if alarms else Answer("There is no alarm set.")
+    answer = set_alarm(slots, occasion)
+    if answer is None or not alarms:
+        return answer
+    newest = max(alarms, key=lambda alarm: alarm.number)
+    return replace(answer, actions=(CancelTimers((newest.number,)), *answer.actions))
+
+
+def another_moment(before: Slots, now: Slots, occasion: Occasion) -> Slots | None:
+    """Another time of the same half of the day, or what was left out before: "in the evening",
+    "half past".
+    """
+    said, half = now["moment"], "am" if " AM" in last_answer(occasion) else "pm"
+    readings = (f"{said} {half}", said, f"{before['moment']} {said}", f"{said} {before['moment']}")
+    for reading in readings:
+        if parse_moment(reading, occasion.now()) is not None:
+            return {"moment": reading, "after": before["moment"]}
     return None
 
 
@@ -114,6 +148,11 @@ FAMILY = Family(
             wake,
         ),
         Intent(
+            "move alarm",
+            ("(change|move|set|reset|push) (the|my) alarm (to|for) {moment}",),
+            move_alarm,
+        ),
+        Intent(
             "alarm without a time",
             ("(set|create) [an|the|my|another] alarm", "[an] alarm"),
             ask_alarm_time,
@@ -143,6 +182,12 @@ FAMILY = Family(
             ("cancel alarm",),
             ("[the] {moment} [(one|1|alarm)]", "[the] (one|1) at {moment}"),
             answered=WHICH_ALARM,
+        ),
+        FollowUp(
+            ("alarm", "wake", "move alarm"),
+            ("(make|change|move|set) (it|that) [(to|for)] {moment}", "[at] {moment}"),
+            asks="move alarm",
+            slots=another_moment,
         ),
         FollowUp(
             ("alarm", "wake"),

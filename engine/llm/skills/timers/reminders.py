@@ -4,6 +4,7 @@ Invariant: the task is repeated in the second person ("call your mother").
 """
 
 import re
+from dataclasses import replace
 from datetime import datetime, time
 
 from engine.llm.base import StartTimer, Timer
@@ -111,6 +112,17 @@ def remind_when_told(slots: Slots, occasion: Occasion) -> Answer | None:
     )
 
 
+def move_reminder(slots: Slots, occasion: Occasion) -> Answer | None:
+    """The newest reminder at another time."""
+    reminders = running(occasion, TimerKind.REMINDER)
+    if not reminders:
+        return None
+    newest = max(reminders, key=lambda reminder: reminder.number)
+    answer = remind_when_told({"when": slots["when"], "task": newest.label}, occasion)
+    cancelled = CancelTimers((newest.number,))
+    return answer and replace(answer, actions=(cancelled, *answer.actions))
+
+
 def cancel_reminder(slots: Slots, occasion: Occasion) -> Answer:
     """Cancel the named reminder, or the only one; ask which if there are several."""
     reminders = running(occasion, TimerKind.REMINDER)
@@ -208,6 +220,11 @@ FAMILY = Family(
             ),
             remind_of_errand,
         ),
+        Intent(
+            "move reminder",
+            ("(change|move|set|push) (the|my) reminder (to|for) {when}",),
+            move_reminder,
+        ),
         Intent("reminder when told", ("remind me {when} about {thing}",), remind_when_told),
         Intent(
             "reminder without a task",
@@ -242,6 +259,14 @@ FAMILY = Family(
             asks="reminder when told",
             slots=told_when,
             answered=WHEN,
+        ),
+        FollowUp(
+            (
+                *("errand", "reminder", "reminder at a time", "reminder when told"),
+                *("move reminder", "reminder without a time", "reminders"),
+            ),
+            ("(make|change|move|set) (it|that) [(to|for)] {when}",),
+            asks="move reminder",
         ),
         FollowUp(("cancel reminder",), ("(both|all) [of them]",), "cancel reminders"),
         FollowUp(

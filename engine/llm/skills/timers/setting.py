@@ -71,6 +71,13 @@ def change_length(slots: Slots, occasion: Occasion) -> Answer | None:
     return Answer(f"Now {duration_phrase(seconds)}.", (ExtendTimers((newest.number,), change),))
 
 
+def in_minutes(before: Slots, now: Slots, _occasion: Occasion) -> Slots:
+    """A bare number, after the question for how long, counts minutes."""
+    duration = now["duration"]
+    unit = " minutes" if parse_number(duration) is not None else ""
+    return {**before, "duration": f"{duration}{unit}"}
+
+
 def another_length(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
     """A new duration, in the unit of the previous one if it names none ("make it 12")."""
     duration = now["duration"]
@@ -99,6 +106,7 @@ FAMILY = Family(
                 "(set|start) [a|an|another] timer for {duration} (called|named|for) [the] {label}",
                 "(set|start|make|create|give me|i need) [a|an|another] {duration} timer "
                 "[for [the] {label}]",
+                "(set|start) another [1] for {duration} [(for|called|named) [the] {label}]",
                 "timer [for] {duration}",
                 "{label} timer [for] {duration}",
                 "[a|an] {duration} timer",
@@ -129,7 +137,9 @@ FAMILY = Family(
         ),
     ),
     follow_ups=(
-        FollowUp(("timer without a time",), ("[for] {duration}",), asks="start timer"),
+        FollowUp(
+            ("timer without a time",), ("[for] {duration}",), asks="start timer", slots=in_minutes
+        ),
         FollowUp(
             ("start timer", "change length", "add time", "take time"),
             (

@@ -108,6 +108,7 @@ FAMILY = Family(
                 "(do i have|are there) any timers [set|running]",
                 f"when (is|does|will) {_TIMER} (done|ring|go off|end|finish|be done|up|over)",
                 f"(check|status of) {_TIMER}",
+                f"how is {_TIMER} [doing]",
             ),
             tell_remaining,
         ),
@@ -154,6 +155,7 @@ FAMILY = Family(
         ),
     ),
     follow_ups=(
+        FollowUp(("start timer", "change length", "add time"), ("what is left",), asks="time left"),
         FollowUp(
             ("time left", "named time left"),
             ("[(what|how) about] [on] [the|my] {label} [(timer|one|1)]",),
