@@ -5,8 +5,7 @@ teach, and a decoder that is told the speaker: what it is told, tokens need not 
 Invariant: the file carries its own shape, and either every tensor fits it or a ModelError says so.
 """
 
-import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,13 +13,10 @@ import torch
 from torch import Tensor, nn
 
 from engine.codec.small_parts import SpectralEncoder
-from engine.errors import ModelError
-from engine.nn.finite import not_finite
-from engine.typed_values import build, json_object
+from engine.nn.weights_file import load_network, read_shape
 
 TOKEN_SAMPLES: Final = 960  # 25 tokens a second
 TOKEN_RATE: Final = 25
-CONFIG_KEY: Final = "config"
 AGAIN: Final = "Make the pack again."
 _LARGEST: Final = {"tokens": 4096, "width": 2048, "blocks": 32}
 
@@ -64,33 +60,11 @@ class SemanticTokeniser(nn.Module):
         return tokens[0, 0]
 
 
-def semantic_metadata(config: SemanticConfig) -> dict[str, str]:
-    """What the safetensors file must carry beside the tensors."""
-    return {CONFIG_KEY: json.dumps(asdict(config))}
-
-
 def load_semantic(file: Path) -> SemanticTokeniser:
     """Read a tokeniser that training exported. ModelError names what is wrong with the file."""
-    from safetensors import SafetensorError, safe_open
-
-    if not file.is_file():
-        raise ModelError(f"The tokeniser {file} is not there.", hint=AGAIN)
-    try:
-        with safe_open(str(file), framework="pt") as handle:  # type: ignore[no-untyped-call]
-            about: dict[str, str] = handle.metadata() or {}
-            tensors = {name: handle.get_tensor(name).float() for name in handle.keys()}  # noqa: SIM118
-        model = SemanticTokeniser(_config(about.get(CONFIG_KEY, "")))
-        model.load_state_dict(tensors)
-    except (OSError, SafetensorError, ValueError, RuntimeError) as error:
-        raise ModelError(f"The tokeniser {file} cannot be used: {error}", hint=AGAIN) from error
-    if key := not_finite(tensors.items()):
-        raise ModelError(f"The tokeniser {file}: '{key}' holds NaN or infinity.", hint=AGAIN)
-    return model.eval().requires_grad_(requires_grad=False)
-
-
-def _config(text: str) -> SemanticConfig:
-    """ValueError when a file carries no shape of ours."""
-    config = build(SemanticConfig, json_object(text))
-    if any(not 0 < getattr(config, name) <= most for name, most in _LARGEST.items()):
-        raise ValueError(f"a shape of {config}")
-    return config
+    return load_network(
+        file,
+        lambda text: SemanticTokeniser(read_shape(SemanticConfig, text, _LARGEST)),
+        "tokeniser",
+        AGAIN,
+    )

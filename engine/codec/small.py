@@ -5,8 +5,7 @@ codebook holds what is said, the others how it sounds. Invariant: the file state
 either every tensor fits that shape or a ModelError names the one that does not.
 """
 
-import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Any, Final
@@ -18,14 +17,11 @@ from engine.codec.mimi import SAMPLE_RATE, Mimi
 from engine.codec.small_parts import SpectralDecoder, SpectralEncoder
 from engine.codec.source import SourceDecoder
 from engine.errors import ModelError
-from engine.nn.finite import not_finite
-from engine.typed_values import build as build_values
-from engine.typed_values import json_object
+from engine.nn.weights_file import load_network, read_shape
 
 FRAME_RATE: Final = 12.5
 LATENT_RATE: Final = 25.0  # Hz of encoder and decoder; Mimi halves and doubles around the codes
 SEANET_RATIOS: Final = (8, 6, 5, 4)  # 960 samples for each latent column
-CONFIG_KEY: Final = "config"
 AGAIN: Final = "Install the program again."
 _LARGEST: Final = {
     "codebooks": 32,
@@ -88,58 +84,23 @@ def build(config: SmallCodecConfig) -> Any:  # Any: moshi's MimiModel has no typ
     return model
 
 
-def metadata(config: SmallCodecConfig) -> dict[str, str]:
-    """What the safetensors file must carry beside the tensors."""
-    return {CONFIG_KEY: json.dumps(asdict(config) | {"decoder": config.decoder.value})}
-
-
 def load_small(file: Path, device: torch.device) -> Mimi:
     """Read a codec that training exported. ModelError names what is wrong with the file."""
 
     def make() -> Any:
-        return _read(file, device)
+        codec = load_network(file, lambda text: build(read_config(text, file)), "codec file", AGAIN)
+        return codec.to(device)
 
     model = make()
     return Mimi(model, model.num_codebooks, make)
 
 
-def _read(file: Path, device: torch.device) -> Any:
-    """The whole network of a codec's file."""
-    from safetensors import SafetensorError, safe_open
-
-    if not file.is_file():
-        raise ModelError(f"The codec file {file} is not there.", hint=AGAIN)
-    try:
-        with safe_open(str(file), framework="pt") as handle:  # type: ignore[no-untyped-call]
-            about: dict[str, str] = handle.metadata() or {}
-            tensors = {name: handle.get_tensor(name).float() for name in handle.keys()}  # noqa: SIM118
-    except (OSError, SafetensorError) as error:
-        raise ModelError(f"The codec file {file} is damaged: {error}.", hint=AGAIN) from error
-    if key := not_finite(tensors.items()):
-        raise ModelError(f"The codec file {file}: '{key}' holds NaN or infinity.", hint=AGAIN)
-    config = read_config(about.get(CONFIG_KEY, ""), file)
-    model = frozen(build(config), device)
-    try:
-        model.load_state_dict(tensors)
-    except RuntimeError as error:
-        raise ModelError(f"The codec file {file} does not fit: {error}", hint=AGAIN) from error
-    return model
-
-
-def frozen(model: Any, device: torch.device) -> Any:
-    """The network on a device, for inference only."""
-    return model.to(device).eval().requires_grad_(False)
-
-
 def read_config(text: str, file: Path) -> SmallCodecConfig:
     """The shape a file carries. ModelError when it is missing or not one of ours."""
     try:
-        config = build_values(SmallCodecConfig, json_object(text))
+        return read_shape(SmallCodecConfig, text, _LARGEST)
     except ValueError as error:
         raise ModelError(f"{file} is no codec of this program: {error}.", hint=AGAIN) from error
-    if any(not 0 < getattr(config, name) <= most for name, most in _LARGEST.items()):
-        raise ModelError(f"{file} describes a codec this program cannot build.", hint=AGAIN)
-    return config
 
 
 def _decoder(config: SmallCodecConfig) -> nn.Module:

@@ -6,10 +6,9 @@ the codes is in `small`. So the systems differ in what they predict and not in h
 Invariant: a stream is a value of its own; a vocoder holds no state between two calls.
 """
 
-import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import torch
 from torch import Tensor
@@ -17,13 +16,10 @@ from torch import Tensor
 from engine.codec.mimi import MimiStream
 from engine.codec.products import quicken
 from engine.codec.source import SourceDecoder
-from engine.errors import ModelError
-from engine.nn.finite import not_finite
 from engine.nn.packed.quantise import Precision
-from engine.typed_values import build, json_object
+from engine.nn.weights_file import load_network, read_shape
 
 FACTOR: Final = 2  # columns at 100 Hz of one that enters
-CONFIG_KEY: Final = "config"
 AGAIN: Final = "Make the pack again."
 _LARGEST: Final = {"entry": 2048, "width": 2048, "blocks": 32}
 
@@ -35,6 +31,20 @@ class VocoderConfig:
     entry: int
     width: int = 256
     blocks: int = 6
+
+
+class WaveStream(Protocol):
+    """One utterance's samples from its columns."""
+
+    def decode(self, columns: Tensor) -> Tensor:
+        """The next columns [T, entry] -> their samples [480 T]."""
+        ...
+
+
+class Waves(Protocol):
+    """What a session needs of a vocoder."""
+
+    def open(self) -> WaveStream: ...
 
 
 class Vocoder:
@@ -74,37 +84,15 @@ def fresh_decoder(config: VocoderConfig) -> SourceDecoder:
     return SourceDecoder(config.width, config.blocks, config.entry, FACTOR)
 
 
-def metadata(config: VocoderConfig) -> dict[str, str]:
-    """What the safetensors file must carry beside the tensors."""
-    return {CONFIG_KEY: json.dumps(asdict(config))}
-
-
 def load_vocoder(file: Path, entry: int) -> Vocoder:
     """Read a vocoder that training exported, for columns of `entry` values. ModelError says what
     is wrong with the file.
     """
-    from safetensors import SafetensorError, safe_open
 
-    if not file.is_file():
-        raise ModelError(f"The vocoder {file} is not there.", hint=AGAIN)
-    try:
-        with safe_open(str(file), framework="pt") as handle:  # type: ignore[no-untyped-call]
-            about: dict[str, str] = handle.metadata() or {}
-            tensors = {name: handle.get_tensor(name).float() for name in handle.keys()}  # noqa: SIM118
-        decoder = fresh_decoder(_config(about.get(CONFIG_KEY, ""), entry))
-        decoder.load_state_dict(tensors)
-    except (OSError, SafetensorError, ValueError, RuntimeError) as error:
-        raise ModelError(f"The vocoder {file} cannot be used: {error}", hint=AGAIN) from error
-    if key := not_finite(tensors.items()):
-        raise ModelError(f"The vocoder {file}: '{key}' holds NaN or infinity.", hint=AGAIN)
-    return Vocoder(decoder.eval().requires_grad_(requires_grad=False))
+    def decoder_of(text: str) -> SourceDecoder:
+        config = read_shape(VocoderConfig, text, _LARGEST)
+        if config.entry != entry:
+            raise ValueError(f"it is for columns of {config.entry} values, not {entry}")
+        return fresh_decoder(config)
 
-
-def _config(text: str, entry: int) -> VocoderConfig:
-    """ValueError when a file carries no shape of ours, or is for other columns."""
-    config = build(VocoderConfig, json_object(text))
-    if config.entry != entry:
-        raise ValueError(f"it is for columns of {config.entry} values, not {entry}")
-    if any(not 0 < getattr(config, name) <= most for name, most in _LARGEST.items()):
-        raise ValueError(f"a shape of {config}")
-    return config
+    return Vocoder(load_network(file, decoder_of, "vocoder", AGAIN))

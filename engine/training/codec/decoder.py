@@ -17,8 +17,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from engine.codec.mimi import FRAME_SAMPLES
-from engine.codec.small import SmallCodecConfig, build, metadata
+from engine.codec.small import SmallCodecConfig, build
 from engine.codec.source import SourceDecoder
+from engine.nn.weights_file import shape_metadata
 from engine.training import recipe as recipes
 from engine.training.codec.criticism import Criticism
 from engine.training.codec.draw import read_draws
@@ -53,7 +54,7 @@ def train_decoder(run: Run) -> None:
         lambda ranks: DecoderLearner(recipe, started(config, coding), speech, draws, ranks),
     )
     if is_first():
-        save_file(mean, run.stage("decoder") / "codec.safetensors", metadata(config))
+        save_file(mean, run.stage("decoder") / "codec.safetensors", shape_metadata(config))
         run.finish("decoder", inputs)
 
 

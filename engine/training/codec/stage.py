@@ -14,8 +14,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from engine.codec.mimi import FRAME_SAMPLES
-from engine.codec.small import Decoder, SmallCodecConfig, build, metadata
+from engine.codec.small import Decoder, SmallCodecConfig, build
 from engine.codec.small_parts import quantised
+from engine.nn.weights_file import shape_metadata
 from engine.training import recipe as recipes
 from engine.training.codec.sound_losses import SpectralDistance
 from engine.training.codec.speech import SLOT, SOUND_NUMBERS, Speech, Spoken, read_speech
@@ -55,7 +56,7 @@ def train_codec(run: Run) -> None:
     )
     if is_first():
         file = run.stage("codec") / "codec.safetensors"
-        save_file(mean, file, metadata(config_of(run.recipe.codec)))
+        save_file(mean, file, shape_metadata(config_of(run.recipe.codec)))
         run.finish("codec", inputs)
 
 

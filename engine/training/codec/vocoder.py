@@ -17,7 +17,8 @@ from torch.nn import functional
 from engine.codec.mel import BANDS, COLUMN, MelSpectrum
 from engine.codec.mimi import FRAME_SAMPLES
 from engine.codec.source import SourceDecoder
-from engine.codec.vocoder import VocoderConfig, fresh_decoder, metadata
+from engine.codec.vocoder import VocoderConfig, fresh_decoder
+from engine.nn.weights_file import shape_metadata
 from engine.training import recipe as recipes
 from engine.training.codec.criticism import Criticism
 from engine.training.codec.decoder import long_enough
@@ -65,7 +66,7 @@ def train_vocoder(run: Run, config: VocoderConfig, entry: Entry, inputs: dict[st
 
     mean = train(run, "decoder", recipe.schedule, make)
     if is_first():
-        save_file(mean, run.stage("decoder") / "vocoder.safetensors", metadata(config))
+        save_file(mean, run.stage("decoder") / "vocoder.safetensors", shape_metadata(config))
         run.finish("decoder", inputs)
 
 

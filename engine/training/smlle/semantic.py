@@ -17,8 +17,8 @@ from engine.codec.semantic import (
     TOKEN_SAMPLES,
     SemanticConfig,
     SemanticTokeniser,
-    semantic_metadata,
 )
+from engine.nn.weights_file import shape_metadata
 from engine.training import recipe as recipes
 from engine.training.codec.speech import SLOT, SOUND_NUMBERS, Speech, Spoken, read_speech
 from engine.training.codec.stage import VALIDATION_BATCHES, forget_codebooks
@@ -42,7 +42,7 @@ def train_semantic(run: Run) -> None:
     )
     if is_first():
         file = run.stage("semantic") / "semantic.safetensors"
-        save_file(mean, file, semantic_metadata(config))
+        save_file(mean, file, shape_metadata(config))
         run.finish("semantic", inputs)
 
 

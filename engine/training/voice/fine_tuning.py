@@ -16,8 +16,9 @@ from typing import Final
 import torch
 from torch import Tensor
 
-from engine.codec.small import CONFIG_KEY, read_config
+from engine.codec.small import read_config
 from engine.errors import InvalidInput
+from engine.nn.weights_file import SHAPE_KEY
 from engine.training import checkpoints
 from engine.training.codec.stage import shipped_config
 from engine.training.recipe import Recipe
@@ -119,7 +120,7 @@ def _fitting(recipe: Recipe) -> Path:
         del asked_of["voice"]
     found_in = {
         "voice": asdict(pack.read_pack_config(folder / pack.CONFIG_FILE).shape),
-        "codec": asdict(read_config(checkpoints.metadata(codec).get(CONFIG_KEY, ""), codec)),
+        "codec": asdict(read_config(checkpoints.metadata(codec).get(SHAPE_KEY, ""), codec)),
         "speaker": asdict(load_small_speaker(folder / pack.SPEAKER_FILE).config),
     }
     for part, shape in asked_of.items():

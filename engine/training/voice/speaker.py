@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from engine.errors import InvalidInput
+from engine.nn.weights_file import shape_metadata
 from engine.training import recipe as recipes
 from engine.training.codec.speech import Speech, Spoken, read_speech
 from engine.training.corpus.rooms import in_a_room
@@ -30,7 +31,6 @@ from engine.tts.speaker.small import (
     SmallSpeaker,
     SmallSpeakerConfig,
     load_small_speaker,
-    speaker_metadata,
 )
 from engine.tts.voxtream.files.edition import SPEAKER_FILE
 
@@ -57,7 +57,7 @@ def train_speaker(run: Run) -> None:
         key.removeprefix("network."): v for key, v in mean.items() if key.startswith("network.")
     }
     file = run.stage("speaker") / "speaker.safetensors"
-    save_file(network, file, speaker_metadata(config_of(recipe)))
+    save_file(network, file, shape_metadata(config_of(recipe)))
     model = SmallSpeaker(config_of(recipe)).eval()
     model.load_state_dict(network)
     clips = list(speech.held_out[:VALIDATION_CLIPS])

@@ -4,8 +4,7 @@ It stands where ReDimNet stands for the published voice. Invariant: the module n
 loading; embed() is a function of the samples.
 """
 
-import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -13,17 +12,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from engine.errors import ModelError
-from engine.nn.finite import not_finite
-from engine.typed_values import build, json_object
+from engine.nn.weights_file import load_network, read_shape
 
 SAMPLE_RATE: Final = 16_000
 FFT, WINDOW, HOP = 512, 400, 160  # samples
 LOWEST_HZ, HIGHEST_HZ = 40.0, 7_600.0
 LOG_FLOOR: Final = 1e-5
-CONFIG_KEY: Final = "config"
 AGAIN: Final = "Install the program again."
-_LARGEST: Final = 4096
+_LARGEST: Final = {"bands": 4096, "channels": 4096, "width": 4096}
 _LAYERS: Final = ((5, 1), (3, 2), (3, 3), (1, 1))  # kernel, dilation
 
 
@@ -88,33 +84,10 @@ def mel_filters(bands: int) -> Tensor:
     return torch.minimum(rising, falling).clamp(min=0)
 
 
-def speaker_metadata(config: SmallSpeakerConfig) -> dict[str, str]:
-    """What the safetensors file must carry beside the tensors."""
-    return {CONFIG_KEY: json.dumps(asdict(config))}
-
-
 def load_small_speaker(file: Path) -> SmallSpeaker:
     """Read an encoder that training exported. ModelError names what is wrong with the file."""
-    from safetensors import SafetensorError, safe_open
 
-    if not file.is_file():
-        raise ModelError(f"The speaker encoder {file} is not there.", hint=AGAIN)
-    try:
-        with safe_open(str(file), framework="pt") as handle:  # type: ignore[no-untyped-call]
-            about: dict[str, str] = handle.metadata() or {}
-            tensors = {name: handle.get_tensor(name) for name in handle.keys()}  # noqa: SIM118
-        model = SmallSpeaker(_config(about.get(CONFIG_KEY, "")))
-        model.load_state_dict(tensors)
-    except (OSError, SafetensorError, ValueError, RuntimeError, TypeError) as error:
-        raise ModelError(f"The speaker encoder {file} is damaged: {error}", hint=AGAIN) from error
-    if key := not_finite(tensors.items()):
-        raise ModelError(f"The speaker encoder {file}: '{key}' holds NaN or infinity.", hint=AGAIN)
-    return model.eval().requires_grad_(requires_grad=False)
+    def encoder_of(text: str) -> SmallSpeaker:
+        return SmallSpeaker(read_shape(SmallSpeakerConfig, text, _LARGEST, ignore_unknown=True))
 
-
-def _config(text: str) -> SmallSpeakerConfig:
-    """ValueError when a file carries no shape of ours."""
-    config = build(SmallSpeakerConfig, json_object(text), ignore_unknown=True)
-    if any(not 0 < size <= _LARGEST for size in asdict(config).values()):
-        raise ValueError(f"a shape of {config}")
-    return config
+    return load_network(file, encoder_of, "speaker encoder", AGAIN)

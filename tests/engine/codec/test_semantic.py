@@ -11,9 +11,9 @@ from engine.codec.semantic import (
     SemanticConfig,
     SemanticTokeniser,
     load_semantic,
-    semantic_metadata,
 )
 from engine.errors import ModelError
+from engine.nn.weights_file import shape_metadata
 
 CONFIG = SemanticConfig(tokens=16, width=32, blocks=1)
 
@@ -49,7 +49,7 @@ def test_what_follows_changes_no_token_before_it(tokeniser: SemanticTokeniser) -
 
 def test_a_file_gives_the_same_tokens(tokeniser: SemanticTokeniser, tmp_path: Path) -> None:
     file = tmp_path / "semantic.safetensors"
-    save_file(tokeniser.state_dict(), file, semantic_metadata(CONFIG))
+    save_file(tokeniser.state_dict(), file, shape_metadata(CONFIG))
     assert torch.equal(load_semantic(file).encode(speech(8)), tokeniser.encode(speech(8)))
 
 

@@ -10,17 +10,15 @@ from safetensors.torch import save_file
 from engine.codec.mimi import FRAME_SAMPLES, Mimi, MimiStream
 from engine.codec.products import ENCODING
 from engine.codec.small import (
-    CONFIG_KEY,
     Decoder,
     SmallCodecConfig,
     build,
-    frozen,
     load_small,
-    metadata,
 )
 from engine.codec.source import SourceDecoder
 from engine.errors import ModelError
 from engine.nn.packed.quantise import Precision
+from engine.nn.weights_file import SHAPE_KEY, shape_metadata
 
 
 def tiny(decoder: Decoder) -> SmallCodecConfig:
@@ -30,7 +28,7 @@ def tiny(decoder: Decoder) -> SmallCodecConfig:
 @pytest.fixture(params=list(Decoder), ids=lambda decoder: decoder.value)
 def codec(request: pytest.FixtureRequest) -> Mimi:
     torch.manual_seed(1)
-    model = frozen(filled(request.param), torch.device("cpu"))
+    model = filled(request.param).eval().requires_grad_(False)
     return Mimi(model, 3)
 
 
@@ -107,7 +105,9 @@ def test_two_streams_do_not_disturb_each_other(codec: Mimi) -> None:
 def saved(folder: Path, decoder: Decoder = Decoder.ISTFT) -> Path:
     file = folder / "codec.safetensors"
     model = filled(decoder)
-    save_file({k: v.half() for k, v in model.state_dict().items()}, file, metadata(tiny(decoder)))
+    save_file(
+        {k: v.half() for k, v in model.state_dict().items()}, file, shape_metadata(tiny(decoder))
+    )
     return file
 
 
@@ -143,13 +143,13 @@ def test_a_codec_file_without_its_shape_is_refused(tmp_path: Path) -> None:
 
 def test_a_codec_file_of_another_shape_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "codec.safetensors"
-    save_file({"a": torch.zeros(1)}, file, metadata(tiny(Decoder.ISTFT)))
-    with pytest.raises(ModelError, match="does not fit"):
+    save_file({"a": torch.zeros(1)}, file, shape_metadata(tiny(Decoder.ISTFT)))
+    with pytest.raises(ModelError, match="cannot be used"):
         load_small(file, torch.device("cpu"))
 
 
 def test_a_shape_nested_too_deeply_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "codec.safetensors"
-    save_file({"a": torch.zeros(1)}, file, {CONFIG_KEY: "[" * 100_000})
+    save_file({"a": torch.zeros(1)}, file, {SHAPE_KEY: "[" * 100_000})
     with pytest.raises(ModelError, match="no codec of this program"):
         load_small(file, torch.device("cpu"))

@@ -12,9 +12,9 @@ from engine.codec.vocoder import (
     VocoderConfig,
     fresh_decoder,
     load_vocoder,
-    metadata,
 )
 from engine.errors import ModelError
+from engine.nn.weights_file import shape_metadata
 
 ROUNDING = 1e-3  # of the pitch, summed up to a phase
 CONFIG = VocoderConfig(BANDS, width=32, blocks=1)
@@ -56,13 +56,15 @@ def test_a_file_is_read_whole_or_refused(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="is not there"):
         load_vocoder(file, BANDS)
     weights = fresh_decoder(CONFIG).state_dict()
-    save_file(weights, file, metadata(CONFIG))
+    save_file(weights, file, shape_metadata(CONFIG))
     load_vocoder(file, BANDS)
     with pytest.raises(ModelError, match="columns of 80 values, not 128"):
         load_vocoder(file, 128)
-    save_file({**weights, "leave.bias": weights["leave.bias"] * torch.nan}, file, metadata(CONFIG))
+    save_file(
+        {**weights, "leave.bias": weights["leave.bias"] * torch.nan}, file, shape_metadata(CONFIG)
+    )
     with pytest.raises(ModelError, match="NaN"):
         load_vocoder(file, BANDS)
-    save_file(weights, file, metadata(VocoderConfig(BANDS, width=0)))
+    save_file(weights, file, shape_metadata(VocoderConfig(BANDS, width=0)))
     with pytest.raises(ModelError, match="cannot be used"):
         load_vocoder(file, BANDS)

@@ -13,6 +13,7 @@ from safetensors.torch import save_file
 from engine.codec import small
 from engine.codec.small import Decoder, SmallCodecConfig
 from engine.nn.transformer import TransformerConfig
+from engine.nn.weights_file import shape_metadata
 from engine.training.export import published_tensors
 from engine.training.voice.model import fresh_model
 from engine.tts import voices
@@ -20,7 +21,6 @@ from engine.tts.phones import MARKS, own_ids
 from engine.tts.speaker.small import (
     SmallSpeaker,
     SmallSpeakerConfig,
-    speaker_metadata,
 )
 from engine.tts.voxtream.config import Generation, ModelConfig
 from engine.tts.voxtream.files import pack
@@ -60,8 +60,8 @@ def write_pack(
             elif key.endswith("cluster_usage"):
                 buffer.fill_(1.0)
     save_file(published_tensors(model), folder / pack.VOICE_FILE)
-    save_file(codec.state_dict(), folder / pack.CODEC_FILE, small.metadata(shape.codec))
-    about = speaker_metadata(shape.speaker)
+    save_file(codec.state_dict(), folder / pack.CODEC_FILE, shape_metadata(shape.codec))
+    about = shape_metadata(shape.speaker)
     save_file(speaker.state_dict(), folder / pack.SPEAKER_FILE, about)
     config = pack.PackConfig(name, shape.voice, Generation(), RATE_TABLE)
     (folder / pack.CONFIG_FILE).write_text(pack.pack_json(config), encoding="utf-8")

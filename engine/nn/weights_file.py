@@ -1,0 +1,63 @@
+"""Networks out of safetensors files, which may carry the network's shape beside its weights.
+
+Invariant: every tensor fits the network and is finite, or a ModelError names the file.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from torch import nn
+
+from engine.errors import ModelError
+from engine.nn.finite import not_finite
+from engine.typed_values import build, json_object
+
+SHAPE_KEY: Final = "config"
+_Shape = TypeVar("_Shape")
+_Network = TypeVar("_Network", bound=nn.Module)
+
+
+def shape_metadata(shape: Any) -> dict[str, str]:
+    """What a safetensors file must carry beside its tensors to say the network's shape."""
+    return {SHAPE_KEY: json.dumps(asdict(shape), default=lambda member: member.value)}
+
+
+def read_shape(
+    kind: type[_Shape], text: str, largest: Mapping[str, int], *, ignore_unknown: bool = False
+) -> _Shape:
+    """The shape a file carries, each size above 0 and at most its `largest`. ValueError when it is
+    missing or cannot be built.
+    """
+    if not text:
+        raise ValueError("it does not say its shape")
+    shape = build(kind, json_object(text), ignore_unknown=ignore_unknown)
+    if any(not 0 < getattr(shape, name) <= most for name, most in largest.items()):
+        raise ValueError(f"a shape of {shape}")
+    return shape
+
+
+def load_network(
+    file: Path, network_of: Callable[[str], _Network], what: str, hint: str
+) -> _Network:
+    """The network that `network_of` builds of the shape a file carries (JSON; empty = none), with
+    the file's weights, for inference only. `what` the file is ("vocoder") and the `hint` are for
+    the ModelError, which `network_of` may cause with a ValueError.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    if not file.is_file():
+        raise ModelError(f"The {what} {file} is not there.", hint=hint)
+    try:
+        with safe_open(str(file), framework="pt") as handle:  # type: ignore[no-untyped-call]
+            about: dict[str, str] = handle.metadata() or {}
+            tensors = {name: handle.get_tensor(name).float() for name in handle.keys()}  # noqa: SIM118
+        network = network_of(about.get(SHAPE_KEY, ""))
+        network.load_state_dict(tensors)
+    except (OSError, SafetensorError, ValueError, RuntimeError) as error:
+        raise ModelError(f"The {what} {file} cannot be used: {error}", hint=hint) from error
+    if key := not_finite(tensors.items()):
+        raise ModelError(f"The {what} {file}: '{key}' holds NaN or infinity.", hint=hint)
+    return network.eval().requires_grad_(requires_grad=False)
