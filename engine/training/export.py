@@ -4,39 +4,44 @@ Invariant: what is written is read back through `engine.tts.voxtream.files.pack`
 done.
 """
 
-import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import Tensor
 
 from engine.audio.clips.clip import Clip
 from engine.codec.small import FRAME_RATE
-from engine.errors import ModelError, UnreadableClip
+from engine.errors import UnreadableClip
 from engine.nn.transformer import Transformer
-from engine.training import checkpoints
-from engine.training.card import write_card
 from engine.training.codec.speech import Spoken, read_speech
-from engine.training.corpus.speakers import cast
 from engine.training.corpus.utterance import SAMPLE_RATE
 from engine.training.judge.performance import OWN_RATE
-from engine.training.recipe import Export, Recipe
-from engine.training.run import Run, read_json
+from engine.training.packing import (
+    by_difference,
+    finish,
+    fresh_folder,
+    mean_vectors,
+    pack_folder,
+    save_weights,
+    write_networks,
+    write_tables,
+)
+from engine.training.recipe import Export
+from engine.training.run import Run
 from engine.training.stages import VOXTREAM
 from engine.training.voice import fine_tuning, original, rate_table, tuning
 from engine.training.voice.model import fresh_model, model_config
 from engine.training.voice.utterances import read_encoded
 from engine.tts import voices as voice_files
 from engine.tts.base import Voice
-from engine.tts.phones import MARKS
+from engine.tts.pack_files import config_json
 from engine.tts.voxtream import voice as voices
 from engine.tts.voxtream.config import FULL, Generation
 from engine.tts.voxtream.files import pack
@@ -44,52 +49,24 @@ from engine.tts.voxtream.files.checkpoint import PREFIXES, Target
 from engine.tts.voxtream.network.model import VoxtreamModel
 
 PROMPT_SECONDS: Final = 8.0
-LARGEST_BYTES: Final = 40_000_000  # of a pack; the repository takes no more
-
-
-class Heard(Protocol):
-    """An utterance of which who speaks is known."""
-
-    @property
-    def vector(self) -> npt.NDArray[np.float32]: ...
-
-
-def pack_folder(run: Run) -> Path:
-    """Where the pack of a run is written."""
-    return run.stage("export") / "pack"
 
 
 def export_pack(run: Run) -> None:
     """Write the pack. ModelError when it is too large to ship."""
     inputs = run.require("corpus", "codec", "decoder", "speaker", "encode", "voice")
-    folder = pack_folder(run)
-    shutil.rmtree(folder, ignore_errors=True)
-    (folder / pack.VOICES_FOLDER).mkdir(parents=True)
+    folder = fresh_folder(run)
     _write_networks(run, folder)
     if run.recipe.system == VOXTREAM:
-        original.write_tables(run, folder)
+        write_tables(run, original.pack_config(run.recipe))
         names = original.name_voices(run, folder)
     else:
         names = _write_voxtream2(run, folder)
     finish(run, inputs, names)
 
 
-def finish(run: Run, inputs: dict[str, str], names: Sequence[str]) -> None:
-    """Write the card of a complete pack. ModelError when it is too large to ship."""
-    folder = pack_folder(run)
-    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
-    if size > LARGEST_BYTES:
-        raise ModelError(
-            f"The pack has {size / 1e6:.1f} MB, more than {LARGEST_BYTES / 1e6:.0f}.",
-            hint="Make the recipe's networks smaller, or set export.half.",
-        )
-    write_card(run, folder, {})
-    run.finish("export", inputs, megabytes=round(size / 1e6, 2), voices=list(names))
-
-
 def _write_voxtream2(run: Run, folder: Path) -> list[str]:
     """Write what comes after the networks; the names of the voices."""
-    _write_tables(run, folder)
+    write_tables(run, _rated(run))
     if run.recipe.begin_with and not run.recipe.export.speakers:
         names = fine_tuning.named_voices(run, folder)
     else:
@@ -170,42 +147,23 @@ def _write_networks(run: Run, folder: Path) -> None:
     )
     model.load_state_dict(load_file(run.stage("voice") / "voice.safetensors"))
     save_weights(published_tensors(model), folder / pack.VOICE_FILE, {}, half=recipe.export.half)
-    for file, name in (
-        (run.stage("decoder") / "codec.safetensors", pack.CODEC_FILE),
-        (run.stage("speaker") / "speaker.safetensors", pack.SPEAKER_FILE),
-    ):
-        about = checkpoints.metadata(file)
-        if name == pack.SPEAKER_FILE and recipe.system == VOXTREAM:
-            continue  # it makes no voice from a recording
-        # The speaker encoder is small and sensitive: its batch norms stay in full precision.
-        half = recipe.export.half and name == pack.CODEC_FILE
-        save_weights(load_file(file), folder / name, about, half=half)
+    # The speaker encoder is small and sensitive: its batch norms stay in full precision.
+    others = {"decoder": pack.CODEC_FILE, "speaker": pack.SPEAKER_FILE}
+    if recipe.system == VOXTREAM:
+        del others["speaker"]  # it makes no voice from a recording
+    write_networks(run, others, halved={"decoder"})
 
 
-def save_weights(
-    tensors: Mapping[str, Tensor], file: Path, about: dict[str, str], *, half: bool
-) -> None:
-    """Write tensors, in half precision where that is asked for."""
-    weights = {
-        key: value.half().contiguous() if half and value.is_floating_point() else value.clone()
-        for key, value in tensors.items()
-    }
-    save_file(weights, file, about)
-
-
-def _write_tables(run: Run, folder: Path) -> None:
+def _rated(run: Run) -> pack.PackConfig:
+    """What the pack says of itself before the rate table is tuned."""
     recipe = run.recipe
-    ids = read_json(run.stage("encode") / "phones.json")
-    content = json.dumps({**ids, **MARKS}, ensure_ascii=False, indent=0)
-    (folder / pack.PHONES_FILE).write_text(content, encoding="utf-8")
     people = read_encoded(run).training.people.values()
-    config = pack.PackConfig(
+    return pack.PackConfig(
         recipe.export.name,
         model_config(recipe.voice, recipe.codec, recipe.speaker),
         generation(recipe.export),
         rate_table.measured_rates(chain.from_iterable(people), recipe.export),
     )
-    (folder / pack.CONFIG_FILE).write_text(pack.pack_json(config), encoding="utf-8")
 
 
 def _tune(run: Run, folder: Path) -> None:
@@ -215,7 +173,7 @@ def _tune(run: Run, folder: Path) -> None:
     people = read_encoded(run).training.people.values()
     counts = rate_table.measured_counts(chain.from_iterable(people))
     rates = tuning.tuned(run, folder, counts, config.rates)
-    file.write_text(pack.pack_json(replace(config, rates=rates)), encoding="utf-8")
+    file.write_text(config_json(replace(config, rates=rates)), encoding="utf-8")
 
 
 def _name_voices(run: Run, folder: Path) -> list[str]:
@@ -251,46 +209,6 @@ def _candidates(run: Run) -> list[tuple[int, Clip]]:
     for utterance in read_speech(run, run.recipe.codec.hours).training:
         people.setdefault(utterance.entry.speaker, []).append(utterance)
     return [(number, _clip(people[number])) for number in order if number in people]
-
-
-def save_vector_voices(run: Run, people: Mapping[int, Sequence[Heard]], folder: Path) -> list[str]:
-    """Named voices that are a speaker's vector and no more: of the speakers the recipe names or
-    very different ones, the mean of all that each has said. Their names.
-    """
-    vectors = mean_vectors(people)
-    order = run.recipe.export.speakers or by_difference(run.recipe, vectors)
-    called = run.recipe.export.voices
-    for name, number in zip(called, order, strict=False):
-        vector = vectors[number] / np.linalg.norm(vectors[number])
-        tensors = {"speaker": vector.astype(np.float32)}
-        about = {"speaker": str(number)}
-        voice_files.save(Voice(name, run.recipe.export.name, tensors, about), folder)
-    return list(called[: len(order)])
-
-
-def mean_vectors(people: Mapping[int, Sequence[Heard]]) -> dict[int, npt.NDArray[np.float32]]:
-    """Of each speaker."""
-    return {
-        number: np.mean([each.vector for each in person], axis=0)
-        for number, person in people.items()
-    }
-
-
-def by_difference(recipe: Recipe, vectors: Mapping[int, npt.NDArray[np.float32]]) -> list[int]:
-    """Speakers: a synthesiser's own voice first, then each time the one whose vector is farthest
-    from those before; own voices come a little sooner.
-    """
-    own = {person.number for person in cast(recipe) if person.warp == 1.0}
-    order = sorted(own & set(vectors))[:1] or [min(vectors)]
-    left = set(vectors) - set(order)
-    while left:
-        far = min(
-            left,
-            key=lambda n: max(float(vectors[n] @ vectors[o]) for o in order) - 0.1 * (n in own),
-        )
-        order.append(far)
-        left.remove(far)
-    return order
 
 
 def _clip(utterances: list[Spoken]) -> Clip:

@@ -1,22 +1,42 @@
-"""What every voice pack is made of besides its networks: tables in JSON, and named voices.
+"""What every voice pack is made of: what it says of itself, tables in JSON, weights, named voices.
 
 Invariant: nothing is read further than it may be, and what is wrong is a ModelError that names the
 file.
 """
 
-from dataclasses import replace
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, is_dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol, TypeVar
+
+from torch import nn
 
 from engine.errors import InvalidInput, ModelError
+from engine.nn.transformer import TransformerConfig
+from engine.nn.weights_file import load_network
 from engine.tts import voices
 from engine.tts.base import Voice
-from engine.typed_values import read_json
+from engine.typed_values import build, read_json
 
 PHONES_FILE: Final = "phones.json"
+VOICE_FILE: Final = "voice.safetensors"
+VOCODER_FILE: Final = "vocoder.safetensors"
 LARGEST_BYTES: Final = 1000 * 1024  # of a JSON file; a table of phones has some thousand
 LONGEST_NAME: Final = 80
 AGAIN: Final = "Install the program again, or make the pack again."
+Limits = Mapping[str, tuple[float, float]]  # lowest and highest of a number, by its name
+STACK: Final[Limits] = {
+    "layers": (1, 64), "width": (2, 16_384), "heads": (1, 256), "kv_heads": (1, 256),
+    "hidden": (1, 65_536),
+}  # fmt: skip
+_Network = TypeVar("_Network", bound=nn.Module)
+_Config = TypeVar("_Config", bound="_Named")
+
+
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
 
 
 def read_object(file: Path) -> dict[str, Any]:
@@ -25,6 +45,56 @@ def read_object(file: Path) -> dict[str, Any]:
         return read_json(file, LARGEST_BYTES)
     except (OSError, ValueError) as error:
         raise ModelError(f"{file} cannot be read: {error}.", hint=AGAIN) from error
+
+
+def read_config(
+    file: Path, kind: type[_Config], limits: Limits, check: Callable[[_Config], None]
+) -> _Config:
+    """What a pack says of itself; `check` raises ValueError for what neither types nor limits can
+    say. ModelError when the file is missing, damaged, or describes what cannot be built.
+    """
+    entries = read_object(file)
+    try:
+        config = build(kind, entries, defaults=False)
+        checked_name(config.name)
+        check_numbers(config, limits)
+        check(config)
+    except ValueError as error:
+        raise ModelError(f"The voice pack's {file} cannot be used: {error}.", hint=AGAIN) from error
+    return config
+
+
+def config_json(config: Any) -> str:
+    """The text of config.json."""
+    return json.dumps(asdict(config), indent=1, default=lambda member: member.value)
+
+
+def check_numbers(config: Any, limits: Limits) -> None:
+    """ValueError naming the first value of a dataclass, or of one inside it, that is too small, too
+    large or no number, or saying that a transformer does not fit together.
+    """
+    for name, value in vars(config).items():
+        if is_dataclass(value):
+            check_numbers(value, limits)
+        for number in value if isinstance(value, tuple) else (value,):
+            if name in limits:
+                check_number(name, number, limits)
+    if isinstance(config, TransformerConfig) and (
+        config.width % (2 * config.heads) or config.heads % config.kv_heads
+    ):
+        raise ValueError("a transformer of it does not fit together")
+
+
+def check_number(name: str, value: float, limits: Limits) -> None:
+    """ValueError when a value of that name makes no sense."""
+    low, high = limits[name]
+    if not low <= value <= high:  # so NaN is refused too
+        raise ValueError(f"'{name}' is {value!r}, expected {low:g} to {high:g}")
+
+
+def with_weights(network: _Network, file: Path) -> _Network:
+    """The network with a file's weights, for inference only. ModelError when they do not fit."""
+    return load_network(file, lambda _: network, "voice file", AGAIN)
 
 
 def checked_name(value: object) -> str:

@@ -12,6 +12,7 @@ from engine.settings_file import data_folder
 from engine.typed_values import read_json
 
 CONFIG_FILE: Final = "config.json"
+SPEAKER_FILE: Final = "speaker.safetensors"
 VOICES_FOLDER: Final = "voices"
 _LARGEST_CONFIG: Final = 1_000_000  # bytes
 

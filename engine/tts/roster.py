@@ -14,8 +14,9 @@ from engine.settings import SpeechSettings
 from engine.settings_file import data_folder
 from engine.tts import packs, voices
 from engine.tts.base import TtsModel
+from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER
 from engine.tts.voxtream.files import place
-from engine.tts.voxtream.files.edition import CONFIG_FILE, VOICES_FOLDER, edition_of
+from engine.tts.voxtream.files.edition import edition_of
 
 ESPEAK: Final = "espeak"
 VOXTREAM2: Final = "voxtream2"  # its TtsInfo.name, see engine/tts/voxtream/config.py

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 from engine.errors import InvalidInput
 from engine.training.card import write_card
-from engine.training.export import pack_folder
 from engine.training.judge.figures import Results, details, table
 from engine.training.judge.measurements import Measurements
+from engine.training.packing import pack_folder
 from engine.training.run import Run, write_json
 from engine.training.tasks import do_tasks
 

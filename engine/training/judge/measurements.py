@@ -14,7 +14,6 @@ from typing import Final
 
 from engine.training.corpus.speakers import cast
 from engine.training.corpus.texts import read_texts
-from engine.training.export import pack_folder
 from engine.training.judge import cloning
 from engine.training.judge.figures import Results
 from engine.training.judge.side import Side, Texts, spread
@@ -31,6 +30,7 @@ from engine.training.judge.verdicts import (
     FORMAT,
     bigram_judge,
 )
+from engine.training.packing import pack_folder
 from engine.training.run import Run, file_hash, read_json
 from engine.training.tasks import Place, Task, result
 

@@ -13,14 +13,15 @@ from typing import Any, Final
 
 from safetensors.torch import load_file, save_file
 
-from engine.training.export import pack_folder, save_weights
 from engine.training.loop import train
+from engine.training.packing import pack_folder, save_weights
 from engine.training.ranks import is_first
 from engine.training.run import Run
 from engine.training.smlle.spectrum import SpectrumLearner
 from engine.training.smlle.transducer import shape_of
 from engine.training.smlle.utterances import read_tokens
 from engine.tts import packs
+from engine.tts.pack_files import config_json
 from engine.tts.smlle import pack
 
 SWITCHES: Final = {
@@ -86,7 +87,7 @@ def _install(run: Run, name: str, switches: dict[str, Any], spectrum: Path | Non
     config = pack.read_pack_config(fresh / packs.CONFIG_FILE)
     other = replace(config, generation=replace(config.generation, **switches))
     (fresh / packs.CONFIG_FILE).unlink()
-    (fresh / packs.CONFIG_FILE).write_text(pack.pack_json(other), encoding="utf-8")
+    (fresh / packs.CONFIG_FILE).write_text(config_json(other), encoding="utf-8")
     if spectrum is not None:
         (fresh / pack.SPECTRUM_FILE).unlink()
         half = run.recipe.export.half

@@ -4,7 +4,6 @@ have their text.
 Invariant: a prompt is whole utterances of one speaker with the phones and times they were made of.
 """
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -14,14 +13,12 @@ import torch
 
 from engine.codec.small import FRAME_RATE
 from engine.training.recipe import Recipe
-from engine.training.run import Run, read_json
+from engine.training.run import Run
 from engine.training.voice.model import model_config
 from engine.training.voice.utterances import Encoded, read_encoded
 from engine.tts import voices as voice_files
 from engine.tts.base import Voice
-from engine.tts.pack_files import PHONES_FILE
-from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER
-from engine.tts.phones import MARKS
+from engine.tts.packs import VOICES_FOLDER
 from engine.tts.voxtream.config import FULL
 from engine.tts.voxtream.files.checkpoint import Target
 from engine.tts.voxtream.original import pack
@@ -31,15 +28,10 @@ PROMPT_FRAMES: Final = 100  # 8 s; the paper takes 10 s at most
 OWN_RATE: Final = 4.0  # SPS; a prompt is spoken about so
 
 
-def write_tables(run: Run, folder: Path) -> None:
-    """Write phones.json and config.json."""
-    ids = read_json(run.stage("encode") / "phones.json")
-    content = json.dumps({**ids, **MARKS}, ensure_ascii=False, indent=0)
-    (folder / PHONES_FILE).write_text(content, encoding="utf-8")
-    recipe = run.recipe
+def pack_config(recipe: Recipe) -> pack.PackConfig:
+    """What the pack says of itself."""
     shape = model_config(recipe.voice, recipe.codec, recipe.speaker, recipe.system)
-    config = pack.PackConfig(recipe.export.name, shape, generation(recipe))
-    (folder / CONFIG_FILE).write_text(pack.pack_json(config), encoding="utf-8")
+    return pack.PackConfig(recipe.export.name, shape, generation(recipe))
 
 
 def generation(recipe: Recipe) -> Generation:

@@ -26,13 +26,13 @@ from engine.training.corpus.utterance import SAMPLE_RATE
 from engine.training.loop import Moment, descend, optimiser, train
 from engine.training.ranks import Ranks, is_first
 from engine.training.run import Run, file_hash
+from engine.tts.packs import SPEAKER_FILE
 from engine.tts.speaker.small import SAMPLE_RATE as SPEAKER_RATE
 from engine.tts.speaker.small import (
     SmallSpeaker,
     SmallSpeakerConfig,
     load_small_speaker,
 )
-from engine.tts.voxtream.files.edition import SPEAKER_FILE
 
 VALIDATION_CLIPS = 60
 NOISY = 0.5  # share of windows with the sound of a room

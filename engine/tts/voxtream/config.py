@@ -12,8 +12,8 @@ from typing import Final
 from engine.errors import ModelError
 from engine.nn.packed.quantise import Precision
 from engine.nn.transformer import TransformerConfig
-from engine.tts.pack_files import read_object
-from engine.tts.voxtream.files.limits import check
+from engine.tts.pack_files import check_numbers, read_object
+from engine.tts.voxtream.files.limits import LIMITS
 from engine.typed_values import WrongValue, build
 
 # The released config.json names its stacks; these are the shapes behind the names.
@@ -197,7 +197,7 @@ def _shaped(config: _PublishedConfig, file: Path) -> ModelConfig:
         phone_window=config.phone_window_size,
     )
     try:
-        check(shape)
+        check_numbers(shape, LIMITS)
     except ValueError as error:
         raise ModelError(f"{file}: {error}.", hint=AGAIN) from error
     return shape

@@ -19,6 +19,7 @@ from engine.training.codec import stage as codec
 from engine.training.codec.sound_losses import SpectralDistance
 from engine.training.codec.speech import read_speech
 from engine.training.loop import Moment
+from engine.training.packing import pack_folder
 from engine.training.ranks import Ranks
 from engine.training.recipe import read_recipe
 from engine.training.run import Run, read_json
@@ -46,7 +47,7 @@ def copied(whole: Whole, folder: Path, *stages: str) -> Run:
 
 @pytest.fixture(scope="module")
 def loaded(whole: Whole) -> VoxtreamSynthesiser:
-    return pack.load_pack(export.pack_folder(whole.run), FULL, CPU)
+    return pack.load_pack(pack_folder(whole.run), FULL, CPU)
 
 
 def test_the_exported_pack_speaks(loaded: VoxtreamSynthesiser) -> None:
@@ -79,7 +80,7 @@ def test_voxtream_learns_on_the_same_corpus_and_its_pack_speaks(
         export.export_pack,
     ):
         stage(run)
-    folder = export.pack_folder(run)
+    folder = pack_folder(run)
     assert packs.system_of(folder) == "voxtream"
     assert "A small VoXtream with" in (folder / "CARD.md").read_text(encoding="utf-8")
     model = registry.load_pack("voxtream", folder, "cpu")
@@ -121,7 +122,7 @@ def test_the_frozen_codes_are_exported_as_they_were_used(whole: Whole) -> None:
 
 
 def test_a_pack_says_what_it_was_made_of(whole: Whole) -> None:
-    card = (export.pack_folder(whole.run) / "CARD.md").read_text(encoding="utf-8")
+    card = (pack_folder(whole.run) / "CARD.md").read_text(encoding="utf-8")
     assert "BSD-like" in card
     assert "Not measured yet" in card
     assert "targets\n- Four steps of training.\n" in card
@@ -145,7 +146,7 @@ def test_a_pack_without_a_good_configuration_is_refused(
     whole: Whole, tmp_path: Path, damage: str
 ) -> None:
     folder = tmp_path / "pack"
-    shutil.copytree(export.pack_folder(whole.run), folder)
+    shutil.copytree(pack_folder(whole.run), folder)
     (folder / "config.json").write_text(damage)
     with pytest.raises(ModelError, match=r"config\.json"):
         pack.load_pack(folder, FULL, CPU)
@@ -158,7 +159,7 @@ def test_a_pack_without_a_good_configuration_is_refused(
 def test_a_pack_of_impossible_shape_is_refused(
     whole: Whole, tmp_path: Path, path: tuple[str, str], value: object
 ) -> None:
-    found = json.loads((export.pack_folder(whole.run) / "config.json").read_text())
+    found = json.loads((pack_folder(whole.run) / "config.json").read_text())
     found[path[0]][path[1]] = value
     file = tmp_path / "config.json"
     file.write_text(json.dumps(found))

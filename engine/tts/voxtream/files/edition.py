@@ -8,11 +8,9 @@ from pathlib import Path
 from typing import Final
 
 from engine.codec.codes_file import codes_hash
+from engine.tts.packs import SPEAKER_FILE
 
-CONFIG_FILE: Final = "config.json"
 CODEC_FILE: Final = "codec.safetensors"
-SPEAKER_FILE: Final = "speaker.safetensors"
-VOICES_FOLDER: Final = "voices"
 EDITION_LETTERS: Final = 8  # of a hash; two packs on one machine are many
 
 

@@ -3,19 +3,14 @@
 Invariant: what passes can be built and run; what does not is named with what was expected.
 """
 
-from dataclasses import asdict
-from typing import Any, Final
+from typing import Final
 
-from engine.nn.transformer import TransformerConfig
+from engine.tts.pack_files import STACK, Limits
 
 # The published model lies well inside. At most 251 columns are a prompt's, which the window must
 # hold; phone ids up to 124 have a meaning of their own.
-_LIMITS: Final[dict[str, tuple[float, float]]] = {
-    "layers": (1, 64),
-    "width": (2, 16_384),
-    "heads": (1, 256),
-    "kv_heads": (1, 256),
-    "hidden": (1, 65_536),
+LIMITS: Final[Limits] = {
+    **STACK,
     "phone_vocabulary": (125, 65_536),
     "audio_vocabulary": (3, 65_536),
     "special_codes": (1, 2),
@@ -42,23 +37,3 @@ _LIMITS: Final[dict[str, tuple[float, float]]] = {
     "weight": (0, 1_000),
     "guidance": (0, 100),
 }
-
-
-def check(config: Any) -> None:
-    """ValueError naming the first value of a dataclass, or of one inside it, that is too small, too
-    large or no number.
-    """
-    for name, value in asdict(config).items():
-        within = getattr(config, name)
-        if isinstance(within, TransformerConfig):
-            check(within)
-        for number in value if isinstance(value, tuple) else (value,):
-            if name in _LIMITS:
-                check_number(name, number)
-
-
-def check_number(name: str, value: float) -> None:
-    """ValueError when a value of that name makes no sense."""
-    low, high = _LIMITS[name]
-    if not low <= value <= high:  # so NaN is refused too
-        raise ValueError(f"'{name}' is {value!r}, expected {low:g} to {high:g}")

@@ -7,9 +7,8 @@ Invariant: a pack is read as a whole or refused with a ModelError that names the
 can change what the published checkpoint does.
 """
 
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +17,17 @@ from engine.errors import ModelError
 from engine.nn.memory import return_freed_memory
 from engine.text.phonemes import Espeak
 from engine.tts.pack_files import PHONES_FILE as PHONES_FILE
-from engine.tts.pack_files import checked_name, named_voices, read_object
+from engine.tts.pack_files import VOICE_FILE as VOICE_FILE
+from engine.tts.pack_files import (
+    check_number,
+    check_numbers,
+    checked_name,
+    named_voices,
+    read_object,
+)
+from engine.tts.packs import CONFIG_FILE as CONFIG_FILE
+from engine.tts.packs import SPEAKER_FILE as SPEAKER_FILE
+from engine.tts.packs import VOICES_FOLDER as VOICES_FOLDER
 from engine.tts.phones import read_table
 from engine.tts.speaker.small import load_small_speaker
 from engine.tts.voxtream.config import (
@@ -30,17 +39,13 @@ from engine.tts.voxtream.config import (
 )
 from engine.tts.voxtream.files.checkpoint import PublishedFile, Target, load_weights
 from engine.tts.voxtream.files.edition import CODEC_FILE as CODEC_FILE  # names of a pack's files
-from engine.tts.voxtream.files.edition import CONFIG_FILE as CONFIG_FILE
-from engine.tts.voxtream.files.edition import SPEAKER_FILE as SPEAKER_FILE
-from engine.tts.voxtream.files.edition import VOICES_FOLDER as VOICES_FOLDER
 from engine.tts.voxtream.files.edition import edition_of
-from engine.tts.voxtream.files.limits import check, check_number
+from engine.tts.voxtream.files.limits import LIMITS
 from engine.tts.voxtream.rate import RateTarget
 from engine.tts.voxtream.session import Machine
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
 from engine.typed_values import build
 
-VOICE_FILE: Final = "voice.safetensors"
 AGAIN: Final = "Install the program again."
 
 
@@ -71,17 +76,6 @@ def load_pack(folder: Path, profile: Profile, target: Target) -> VoxtreamSynthes
     return VoxtreamSynthesiser(machine, speaker, pack_voices, config.name, edition=edition)
 
 
-def pack_json(config: PackConfig) -> str:
-    """The text of config.json."""
-    content = {
-        "name": config.name,
-        "shape": asdict(config.shape),
-        "generation": asdict(config.generation),
-        "rates": {str(rate): asdict(target) for rate, target in config.rates.items()},
-    }
-    return json.dumps(content, indent=1)
-
-
 def read_pack_config(file: Path) -> PackConfig:
     """ModelError when the file is missing, damaged, or describes what cannot be built."""
     try:
@@ -108,11 +102,11 @@ def read_pack_config(file: Path) -> PackConfig:
 def _check(config: PackConfig) -> None:
     """ValueError for what types cannot say."""
     shape = config.shape
-    check(shape)
-    check(config.generation)
+    check_numbers(shape, LIMITS)
+    check_numbers(config.generation, LIMITS)
     for rate, target in config.rates.items():
-        check_number("rate", rate)
-        check(target)
+        check_number("rate", rate, LIMITS)
+        check_numbers(target, LIMITS)
     if not config.rates or any(
         len(target.counts) != shape.duration_tokens for target in config.rates.values()
     ):
@@ -126,10 +120,5 @@ def _check(config: PackConfig) -> None:
 
 def check_shape(shape: ModelConfig) -> None:
     """ValueError when the transformers do not fit each other."""
-    for stack in (shape.phone, shape.temporal, shape.depth):
-        if (
-            stack.width != shape.width
-            or stack.width % (2 * stack.heads)
-            or stack.heads % stack.kv_heads
-        ):
-            raise ValueError("its transformers do not fit each other")
+    if any(stack.width != shape.width for stack in (shape.phone, shape.temporal, shape.depth)):
+        raise ValueError("its transformers do not fit each other")

@@ -6,37 +6,38 @@
 Invariant: a pack is read as a whole or refused with a ModelError that names the file.
 """
 
-import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import torch
 
 from engine.codec.small import load_small
-from engine.errors import ModelError
 from engine.nn.memory import return_freed_memory
 from engine.nn.packed.quantise import Precision
 from engine.text.phonemes import Espeak
 from engine.tts.base import TtsModel
-from engine.tts.pack_files import PHONES_FILE, checked_name, named_voices, read_object
+from engine.tts.pack_files import PHONES_FILE, VOICE_FILE, Limits, named_voices, read_config
+from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER
 from engine.tts.phones import read_table
 from engine.tts.voxtream.config import FULL, GENERATION, ModelConfig, Profile
 from engine.tts.voxtream.files.checkpoint import PublishedFile, Target, load_weights
-from engine.tts.voxtream.files.edition import CODEC_FILE, CONFIG_FILE, VOICES_FOLDER
-from engine.tts.voxtream.files.limits import check, check_number
+from engine.tts.voxtream.files.edition import CODEC_FILE
+from engine.tts.voxtream.files.limits import LIMITS
 from engine.tts.voxtream.files.loading import target
-from engine.tts.voxtream.files.pack import VOICE_FILE, check_shape
+from engine.tts.voxtream.files.pack import check_shape
 from engine.tts.voxtream.original.config import NAME, TOKENS, Generation
 from engine.tts.voxtream.original.session import Machine
 from engine.tts.voxtream.original.synthesiser import VoxtreamSynthesiser
-from engine.typed_values import build
 
-AGAIN: Final = "Make the pack again."
 # Acoustic codes are drawn, which the packed depth transformer cannot: that one stays plain.
 PROFILE: Final = Profile(
     NAME, Precision.INT8, Precision.INT8, Precision.FLOAT, Precision.FLOAT, Precision.FLOAT
 )
+_LIMITS: Final[Limits] = {
+    **LIMITS, "top": LIMITS["top_codes"], "look_ahead": (1, 1000), "end_frames": (1, 1000),
+    "held_frames": (1, 1000),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class PackConfig:
     name: str
     shape: ModelConfig
     generation: Generation
+    system: str = NAME
 
 
 def load(folder: Path, device: str) -> TtsModel:
@@ -72,43 +74,16 @@ def load_pack(folder: Path, profile: Profile, place: Target) -> VoxtreamSynthesi
     return VoxtreamSynthesiser(machine, named, config.name)
 
 
-def pack_json(config: PackConfig) -> str:
-    """The text of config.json."""
-    content = {
-        "system": NAME,
-        "name": config.name,
-        "shape": asdict(config.shape),
-        "generation": asdict(config.generation),
-    }
-    return json.dumps(content, indent=1)
-
-
 def read_pack_config(file: Path) -> PackConfig:
     """ModelError when the file is missing, damaged, or describes what cannot be built."""
-    try:
-        entries = read_object(file)
-        config = PackConfig(
-            checked_name(entries["name"]),
-            build(ModelConfig, entries["shape"], defaults=False),
-            build(Generation, entries["generation"], defaults=False),
-        )
-        _check(config)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ModelError(f"The voice pack's {file} cannot be used: {error}.", hint=AGAIN) from error
-    return config
+    return read_config(file, PackConfig, _LIMITS, _check)
 
 
 def _check(config: PackConfig) -> None:
-    """ValueError for what types cannot say."""
     shape, generation = config.shape, config.generation
-    check(shape)
+    if config.system != NAME:
+        raise ValueError(f"it is of the system '{config.system[:80]}'")
     check_shape(shape)
-    check_number("temperature", generation.temperature)
-    check_number("top_codes", generation.top)
-    check_number("passage_frames", generation.passage_frames)
-    for name in ("look_ahead", "end_frames", "held_frames"):
-        if not 0 < getattr(generation, name) <= 1000:
-            raise ValueError(f"'{name}' is {getattr(generation, name)}, expected 1 to 1000")
     if shape.duration_tokens != len(TOKENS):
         raise ValueError("it has other duration tokens")
     if generation.top > shape.codes:

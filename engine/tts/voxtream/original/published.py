@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Final
 
 from engine.errors import ModelError
-from engine.tts.pack_files import read_object
+from engine.tts.pack_files import check_number, read_object
 from engine.tts.phones import PhoneTable
 from engine.tts.voxtream.config import GENERATION, STACKS, ModelConfig, Profile
 from engine.tts.voxtream.files.checkpoint import PublishedFile, Target, load_weights
-from engine.tts.voxtream.files.limits import check_number
+from engine.tts.voxtream.files.limits import LIMITS
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.original.config import PUBLISHED, SPECIAL_CODES, TOKENS
 from engine.typed_values import WrongValue, build
@@ -115,7 +115,7 @@ def read_table(file: Path) -> PhoneTable:
 def _check(shape: ModelConfig) -> None:
     """ValueError naming what makes no sense; its phones are fewer than VoXtream2's."""
     for name in _CHECKED:
-        check_number(name, getattr(shape, name))
+        check_number(name, getattr(shape, name), LIMITS)
     if not PUBLISHED.eos < shape.phone_vocabulary <= 1000:
         raise ValueError(f"'phone_vocab_size' is {shape.phone_vocabulary}, expected 73 to 1000")
     if not shape.max_look_ahead * shape.phone.layers < shape.phone_window <= 10_000:

@@ -15,11 +15,11 @@ import engine.training
 from engine.nn.cache import KvCache
 from engine.nn.transformer import RotaryTable
 from engine.training.__main__ import main
-from engine.training.export import pack_folder
 from engine.training.llmvox.encode import Encoded, read_encoded
 from engine.training.llmvox.stage import LlmVoxLearner, collated, predicted
 from engine.training.llmvox.tokens import read_tokeniser
 from engine.training.loop import Moment
+from engine.training.packing import pack_folder
 from engine.training.ranks import Ranks
 from engine.training.recipe import read_recipe
 from engine.training.run import Run

@@ -12,7 +12,7 @@ import engine.training
 from engine.codec.semantic import load_semantic
 from engine.errors import ModelError
 from engine.training.__main__ import main
-from engine.training.export import pack_folder
+from engine.training.packing import pack_folder
 from engine.training.recipe import read_recipe
 from engine.training.run import Run
 from engine.training.smlle.utterances import read_tokens

@@ -17,8 +17,8 @@ from engine.errors import ModelError
 from engine.nn.cache import KvCache
 from engine.nn.transformer import RotaryTable
 from engine.training.__main__ import main
-from engine.training.export import pack_folder
 from engine.training.loop import Moment
+from engine.training.packing import pack_folder
 from engine.training.ranks import Ranks
 from engine.training.recipe import read_recipe
 from engine.training.run import Run

@@ -9,11 +9,11 @@ import torch
 from safetensors.torch import load_file
 
 from engine.errors import InvalidInput
-from engine.training import export
 from engine.training.__main__ import STAGES, main
 from engine.training.card import begun_with
 from engine.training.codec import decoder
 from engine.training.codec import stage as codec
+from engine.training.packing import pack_folder
 from engine.training.recipe import UNTRAINED, Decoder, Recipe, read_recipe
 from engine.training.run import Run, read_json
 from engine.training.voice import encode, fine_tuning
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture
 def further(whole: Whole) -> Recipe:
     """The tiny recipe again, from its own pack."""
-    return replace(whole.run.recipe, begin_with=str(export.pack_folder(whole.run)))
+    return replace(whole.run.recipe, begin_with=str(pack_folder(whole.run)))
 
 
 def begun(further: Recipe, whole: Whole, folder: Path) -> Run:
@@ -44,7 +44,7 @@ def test_codec_and_speaker_encoder_stay_as_they_are(
     further: Recipe, whole: Whole, tmp_path: Path
 ) -> None:
     run = begun(further, whole, tmp_path)
-    shipped = export.pack_folder(whole.run)
+    shipped = pack_folder(whole.run)
     for stage, (there, here) in fine_tuning.TAKEN.items():
         assert run.is_done(stage)
         assert (run.stage(stage) / here).read_bytes() == (shipped / there).read_bytes()
@@ -55,7 +55,7 @@ def test_phones_keep_the_numbers_the_pack_gave_them(
 ) -> None:
     run = begun(further, whole, tmp_path)
     encode.encode_corpus(run)
-    there = read_json(export.pack_folder(whole.run) / pack.PHONES_FILE)
+    there = read_json(pack_folder(whole.run) / pack.PHONES_FILE)
     assert {**read_json(run.stage("encode") / "phones.json"), **MARKS} == there
 
 
@@ -91,7 +91,7 @@ def test_a_decoder_with_a_schedule_learns_on_with_the_packs_codes(
     assert fine_tuning.is_taken(recipe, "codec")
     run = begun(recipe, whole, tmp_path)
     decoder.train_decoder(run)
-    before = load_file(export.pack_folder(whole.run) / pack.CODEC_FILE)
+    before = load_file(pack_folder(whole.run) / pack.CODEC_FILE)
     after = load_file(run.stage("decoder") / "codec.safetensors")
     moved = {key for key, value in after.items() if not torch.equal(value, before[key].float())}
     assert any(key.startswith("decoder.") for key in moved)
@@ -116,7 +116,7 @@ def test_all_stages_from_the_command_line(whole: Whole, tmp_path: Path) -> None:
         before, _, after = text.partition(f"[{part}.schedule]")
         text = before + after[after.index("[") :]
     file = tmp_path / "further.toml"
-    begin = f'begin_with = "{export.pack_folder(whole.run)}"\n'
+    begin = f'begin_with = "{pack_folder(whole.run)}"\n'
     file.write_text(begin + text, encoding="utf-8")
     assert read_recipe(file).codec.schedule == UNTRAINED
     folder = tmp_path / "run"
@@ -131,7 +131,7 @@ def test_all_stages_from_the_command_line(whole: Whole, tmp_path: Path) -> None:
     for key, value in before_.items():
         assert torch.allclose(after_[key].float(), value.float(), atol=2e-3), key
     assert (folder / "export" / "pack" / pack.CODEC_FILE).read_bytes() == (
-        export.pack_folder(whole.run) / pack.CODEC_FILE
+        pack_folder(whole.run) / pack.CODEC_FILE
     ).read_bytes()
 
 
@@ -148,7 +148,7 @@ def test_the_packs_voices_keep_their_names_and_sounds(
     (tmp_path / pack.VOICES_FOLDER).mkdir()
     named = fine_tuning.named_voices(Run(further, tmp_path), tmp_path)
     assert named == ["Ada", "Bruno"]
-    there = export.pack_folder(whole.run) / pack.VOICES_FOLDER
+    there = pack_folder(whole.run) / pack.VOICES_FOLDER
     for file in there.iterdir():
         assert (tmp_path / pack.VOICES_FOLDER / file.name).read_bytes() == file.read_bytes()
 

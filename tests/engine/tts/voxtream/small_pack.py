@@ -17,6 +17,7 @@ from engine.nn.weights_file import shape_metadata
 from engine.training.export import published_tensors
 from engine.training.voice.model import fresh_model
 from engine.tts import voices
+from engine.tts.pack_files import config_json
 from engine.tts.phones import MARKS, own_ids
 from engine.tts.speaker.small import (
     SmallSpeaker,
@@ -64,7 +65,7 @@ def write_pack(
     about = shape_metadata(shape.speaker)
     save_file(speaker.state_dict(), folder / pack.SPEAKER_FILE, about)
     config = pack.PackConfig(name, shape.voice, Generation(), RATE_TABLE)
-    (folder / pack.CONFIG_FILE).write_text(pack.pack_json(config), encoding="utf-8")
+    (folder / pack.CONFIG_FILE).write_text(config_json(config), encoding="utf-8")
     (folder / pack.PHONES_FILE).write_text(json.dumps({**own_ids(), **MARKS}), encoding="utf-8")
     for number, called in enumerate(("Ada", "Bruno")):
         voice = random_voice(shape.voice, seed + number, frames=40)

@@ -18,6 +18,7 @@ from engine.settings import SpeechSettings
 from engine.tts import registry, voices
 from engine.tts.base import TtsModel, Voice
 from engine.tts.casting import adopt, choose, voice_names
+from engine.tts.pack_files import config_json
 from engine.tts.voxtream.config import STARTER as PROFILE
 from engine.tts.voxtream.files import pack, place
 from engine.tts.voxtream.files.loading import _formant_clip, target
@@ -76,7 +77,7 @@ def test_the_rates_it_follows_are_those_of_its_table(written: Path, tmp_path: Pa
     config = pack.read_pack_config(file)
     slow = {rate: target for rate, target in config.rates.items() if rate <= 5}
     narrow = pack.PackConfig(config.name, config.shape, config.generation, slow)
-    file.write_text(pack.pack_json(narrow), encoding="utf-8")
+    file.write_text(config_json(narrow), encoding="utf-8")
     rates = pack.load_pack(folder, PROFILE, CPU).info.rate_range
     assert rates is not None
     assert (rates.lowest, rates.highest) == (1, 5)
