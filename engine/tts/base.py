@@ -6,12 +6,15 @@ Invariant: `step()` never sleeps, never waits, reads no clock. "Not ready" is th
 the same samples, however the calls to push_word and step are interleaved between starvations.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
+
+from engine.errors import InvalidInput
 
 Pcm = npt.NDArray[np.float32]  # [S] mono, -1..1
 Progress = Callable[[str, float | None], None]  # what is being done, and how far it is (0..1)
@@ -23,6 +26,12 @@ class RateRange:
 
     lowest: float
     highest: float
+
+    def nearest(self, rate: float) -> float:
+        """The rate of the range that comes nearest. InvalidInput for what is no number."""
+        if not math.isfinite(rate):
+            raise InvalidInput(f"A speaking rate of {rate} cannot be spoken.")
+        return min(max(rate, self.lowest), self.highest)
 
 
 @dataclass(frozen=True)

@@ -35,21 +35,15 @@ def _voxtream2(settings: SpeechSettings, progress: Progress) -> TtsModel:
 
 
 def _speakstream(folder: Path, device: str) -> TtsModel:
-    import torch
-
     from engine.tts.speakstream import pack
 
-    torch.set_num_threads(1)  # a position's products are too small for a second one
-    return pack.load_pack(folder)
+    return pack.load(folder, device)
 
 
 def _llmvox(folder: Path, device: str) -> TtsModel:
-    import torch
-
     from engine.tts.llmvox import pack
 
-    torch.set_num_threads(1)  # a position's products are too small for a second one
-    return pack.load_pack(folder)
+    return pack.load(folder, device)
 
 
 def _voxtream(folder: Path, device: str) -> TtsModel:

@@ -28,5 +28,5 @@ def export_pack(run: Run) -> None:
     write_networks(run, files, halved={"voice", "decoder"})
     write_tables(run, pack.PackConfig(run.recipe.export.name, shape_of(run.recipe), Generation()))
     names = save_vector_voices(run, read_encoded(run).people)
-    pack.load_pack(folder)
+    pack.load(folder)
     finish(run, inputs, names)

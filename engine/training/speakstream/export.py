@@ -33,5 +33,5 @@ def export_pack(run: Run) -> None:
     shape = shape_of(recipe.speakstream, recipe.speaker.width)
     write_tables(run, pack.PackConfig(recipe.export.name, shape, generation, scale.levels))
     names = save_vector_voices(run, read_encoded(run).training)
-    pack.load_pack(folder)
+    pack.load(folder)
     finish(run, inputs, names)

@@ -51,8 +51,11 @@ class PackConfig:
     generation: Generation
 
 
-def load_pack(folder: Path) -> LlmVoxSynthesiser:
-    """The pack's model and named voices. ModelError names the file that is missing or wrong."""
+def load(folder: Path, device: str = "cpu") -> LlmVoxSynthesiser:
+    """The pack's model and named voices, on the CPU whatever the device: a position's products are
+    too small for another. ModelError names the file that is missing or wrong.
+    """
+    torch.set_num_threads(1)
     config = read_pack_config(folder / CONFIG_FILE)
     machine = Machine(
         config.generation,

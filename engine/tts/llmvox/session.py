@@ -8,11 +8,12 @@ Invariant: all state is here; closing the session frees it, and no other session
 
 from collections import deque
 from dataclasses import dataclass
-from typing import Final, Protocol, Self
+from typing import Final, Self
 
 import torch
 from torch import Tensor
 
+from engine.codec.vocoder import Waves
 from engine.nn.cache import KvCache
 from engine.nn.transformer import RotaryTable
 from engine.text.phonemes import Espeak
@@ -25,20 +26,6 @@ from engine.tts.phones import PhoneTable
 from engine.tts.words import Words
 
 _CPU: Final = torch.device("cpu")
-
-
-class WaveStream(Protocol):
-    """One utterance's samples from its columns."""
-
-    def decode(self, columns: Tensor) -> Tensor:
-        """The next columns [T, ENTRY] -> their samples [TOKEN_SAMPLES T]."""
-        ...
-
-
-class Waves(Protocol):
-    """What makes waves of tokens' vectors."""
-
-    def open(self) -> WaveStream: ...
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,11 @@ Invariant: weights are loaded once and never change; what a session changes is i
 from typing import Final
 
 from engine.codec.small_parts import SAMPLE_RATE
-from engine.errors import InvalidInput
 from engine.tts.base import Pcm, TtsInfo, Voice
 from engine.tts.llmvox.config import NAME
 from engine.tts.llmvox.session import LlmVoxSession, Machine
-from engine.tts.speaker import recording as recordings
-from engine.tts.speaker.recording import MAKING, SpeakerEncoder, checked_speaker
+from engine.tts.prepared import check_made_for, rehearse
+from engine.tts.speaker.recording import MAKING, SpeakerEncoder, checked_speaker, vector_voice
 
 REHEARSED: Final = "ready."
 
@@ -37,23 +36,14 @@ class LlmVoxSynthesiser:
 
     def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
         """A voice from mono samples of 1 s or more (UnreadableClip says why not)."""
-        recording = recordings.read(pcm, sample_rate)
-        tensors = {"speaker": recording.speaker(self._speaker)}
-        return Voice(recording.name, self.info.voice_model, tensors, recording.about)
+        return vector_voice(pcm, sample_rate, self._speaker, self.info.voice_model)
 
     def warm(self, voice: Voice) -> None:
-        """Say a word to nobody, because a library's first call costs more."""
-        with self.open(voice, seed=0) as session:
-            session.push_word(REHEARSED)
-            session.step()
+        rehearse(self.open(voice, seed=0), (REHEARSED,))
 
     def open(self, voice: Voice, *, seed: int) -> LlmVoxSession:
         """A session; the likeliest token is always taken, so no seed makes a difference."""
-        if voice.model != self.info.voice_model:
-            raise InvalidInput(
-                f"The voice '{voice.name}' was made for '{voice.model}'.",
-                hint="Choose a voice of this synthesiser, or add the recording again.",
-            )
+        check_made_for(voice, self.info)
         speaker = checked_speaker(voice, self._machine.model.shape.speaker_width)
         return LlmVoxSession(self._machine, speaker)
 

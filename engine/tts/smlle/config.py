@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from engine.nn.transformer import TransformerConfig
+from engine.tts.base import RateRange
 
 NAME: Final = "smlle"
 STEP_SAMPLES: Final = 960  # a token and its columns of the spectrum, 40 ms at 24 kHz
@@ -73,3 +74,8 @@ class Generation:
     rate_window_frames: int = 38  # 3 s, as VoXtream2's
     lowest_rate: float = 1.5
     highest_rate: float = 7.0
+
+    @property
+    def rates(self) -> RateRange:
+        """SPS that can be asked for."""
+        return RateRange(self.lowest_rate, self.highest_rate)

@@ -10,13 +10,12 @@ Invariant: all state is here; closing the session frees it, and no other session
 import math
 from collections import deque
 from dataclasses import dataclass
-from typing import Final, Protocol, Self
+from typing import Final, Self
 
 import numpy as np
 import torch
-from torch import Tensor
 
-from engine.errors import InvalidInput
+from engine.codec.vocoder import Waves
 from engine.nn.transformer import RotaryTable
 from engine.text.phonemes import Espeak, WordPhonemizer
 from engine.text.rules.marks import ends_sentence
@@ -35,20 +34,6 @@ LARGEST_BIAS: Final = 6.0  # on the blank; beyond, it is the guards that decide
 _OTHER_DICE: Final = 1 << 32  # latents and dropout must not follow how many decisions were drawn
 
 
-class VocoderStream(Protocol):
-    """One utterance's samples from its spectrum."""
-
-    def decode(self, columns: Tensor) -> Tensor:
-        """The next log mel columns [T, bands] at 50 Hz -> their samples [480 T]."""
-        ...
-
-
-class Vocoder(Protocol):
-    """What makes waves of spectra."""
-
-    def open(self) -> VocoderStream: ...
-
-
 @dataclass(frozen=True)
 class Machine:
     """What all sessions of a model share and none may change."""
@@ -56,7 +41,7 @@ class Machine:
     generation: Generation
     transducer: Transducer
     spectrum: Spectrum
-    vocoder: Vocoder
+    vocoder: Waves
     table: PhoneTable
     espeak: Espeak
     text_rotation: RotaryTable
@@ -190,10 +175,7 @@ class SmlleSession:
         pace = self._words.paces[passage.script.word_at(passage.place)]
         if self.rate is None:
             return math.log(pace)
-        if not math.isfinite(self.rate):
-            raise InvalidInput(f"A speaking rate of {self.rate} cannot be spoken.")
-        lowest, highest = generation.lowest_rate, generation.highest_rate
-        wanted = min(max(self.rate, lowest), highest) * pace
+        wanted = generation.rates.nearest(self.rate) * pace
         bias = math.log(wanted / generation.own_rate)
         if self._measured:
             bias += generation.pull * math.log(wanted / self._measured)

@@ -3,7 +3,6 @@
 Invariant: weights are loaded once and never change; what a session changes is its own.
 """
 
-from collections import OrderedDict
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -16,7 +15,8 @@ from engine.codec.mel import MelSpectrum
 from engine.codec.semantic import SemanticTokeniser
 from engine.codec.small_parts import SAMPLE_RATE
 from engine.errors import InvalidInput, ModelError
-from engine.tts.base import Pcm, RateRange, TtsInfo, Voice
+from engine.tts.base import Pcm, TtsInfo, Voice
+from engine.tts.prepared import PreparedVoices, check_made_for, rehearse
 from engine.tts.smlle.aligned import delete_bos
 from engine.tts.smlle.config import NAME, STEP_SAMPLES, Shape
 from engine.tts.smlle.session import Machine, SmlleSession
@@ -24,7 +24,6 @@ from engine.tts.smlle.spectrum import Inputs, Prompt, before, prepared
 from engine.tts.speaker import recording as recordings
 from engine.tts.speaker.recording import MAKING, SpeakerEncoder, resampled
 
-PREPARED_VOICES: Final = 4
 LONGEST_STEPS: Final = 500  # of a prompt, 20 s
 REHEARSED: Final = "ready"
 
@@ -69,12 +68,11 @@ class SmlleSynthesiser:
         self._machine = machine
         self._voices = own_voices
         self._cloner = cloner
-        self._prepared: OrderedDict[int, tuple[Voice, Prompt]] = OrderedDict()
-        generation = machine.generation
+        self._prepared = PreparedVoices(self._prompt)
         self.info = TtsInfo(
             name=name,
             sample_rate=SAMPLE_RATE,
-            rate_range=RateRange(generation.lowest_rate, generation.highest_rate),
+            rate_range=machine.generation.rates,
             can_clone=cloner is not None,
             edition=edition,
             making=MAKING,
@@ -100,14 +98,11 @@ class SmlleSynthesiser:
         return self._cloner.encode(pcm, sample_rate, self.info.voice_model)
 
     def warm(self, voice: Voice) -> None:
-        with self.open(voice, seed=0) as session:
-            session.push_word(REHEARSED)
-            session.end_input()
-            session.step()
+        rehearse(self.open(voice, seed=0), (REHEARSED,))
 
     @torch.inference_mode()
     def open(self, voice: Voice, *, seed: int) -> SmlleSession:
-        return SmlleSession(self._machine, self._prompt(voice), seed)
+        return SmlleSession(self._machine, self._prepared.of(voice), seed)
 
     def with_generation(self, **switches: Any) -> "SmlleSynthesiser":
         """The same weights and voices with other switches: rows of the comparison."""
@@ -120,18 +115,8 @@ class SmlleSynthesiser:
         self._prepared.clear()
 
     def _prompt(self, voice: Voice) -> Prompt:
-        """The voice on this model, from memory when it spoke lately."""
-        if id(voice) not in self._prepared:
-            if voice.model != self.info.voice_model:
-                raise InvalidInput(
-                    f"The voice '{voice.name}' was made for '{voice.model}'.",
-                    hint="Choose a voice of this synthesiser, or add the recording again.",
-                )
-            self._prepared[id(voice)] = (voice, prompted(self._machine, voice))
-            while len(self._prepared) > PREPARED_VOICES:
-                self._prepared.popitem(last=False)
-        self._prepared.move_to_end(id(voice))
-        return self._prepared[id(voice)][1]
+        check_made_for(voice, self.info)
+        return prompted(self._machine, voice)
 
 
 def prompted(machine: Machine, voice: Voice) -> Prompt:

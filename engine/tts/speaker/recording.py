@@ -84,6 +84,14 @@ def read(pcm: Pcm, sample_rate: int) -> Recording:
     return Recording(speech, clean, sample_rate, about)
 
 
+def vector_voice(pcm: Pcm, sample_rate: int, encoder: SpeakerEncoder, made_for: str) -> Voice:
+    """A voice that is who speaks and no more, for the model `made_for`. UnreadableClip says why
+    none can be made.
+    """
+    recording = read(pcm, sample_rate)
+    return Voice(recording.name, made_for, {"speaker": recording.speaker(encoder)}, recording.about)
+
+
 def checked_speaker(voice: Voice, width: int) -> Tensor:
     """The voice's speaker vector [192], after checking it."""
     vector = tensor_of(voice.tensors, "speaker")

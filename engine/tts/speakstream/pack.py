@@ -53,8 +53,11 @@ class PackConfig:
     levels: Levels
 
 
-def load_pack(folder: Path) -> SpeakStreamSynthesiser:
-    """The pack's model and named voices. ModelError names the file that is missing or wrong."""
+def load(folder: Path, device: str = "cpu") -> SpeakStreamSynthesiser:
+    """The pack's model and named voices, on the CPU whatever the device: a position's products are
+    too small for another. ModelError names the file that is missing or wrong.
+    """
+    torch.set_num_threads(1)
     config = read_pack_config(folder / CONFIG_FILE)
     machine = Machine(
         config.generation,

@@ -5,7 +5,6 @@ first sample is its first word's onset.
 Invariant: all state is here; closing the session frees it, and no other session sees it.
 """
 
-import math
 from dataclasses import dataclass
 from typing import Final, Self
 
@@ -13,8 +12,7 @@ import torch
 from torch import Tensor
 
 from engine.codec.mel import COLUMN, COLUMN_RATE, Levels
-from engine.codec.vocoder import Vocoder
-from engine.errors import InvalidInput
+from engine.codec.vocoder import Waves
 from engine.nn.cache import KvCache
 from engine.nn.sampling import race_noise
 from engine.nn.transformer import RotaryTable
@@ -47,7 +45,7 @@ class Machine:
     generation: Generation
     model: SpeakStreamModel
     levels: Levels
-    vocoder: Vocoder
+    vocoder: Waves
     table: PhoneTable
     espeak: Espeak
     rotary: RotaryTable
@@ -220,10 +218,7 @@ class SpeakStreamSession:
         pace = self._words.paces[self._script.words[part.first].last]
         if self.rate is None:
             return clamped(pace)
-        if not math.isfinite(self.rate):
-            raise InvalidInput(f"A speaking rate of {self.rate} cannot be spoken.")
-        limits = machine.rates
-        rate = min(max(self.rate, limits.lowest), limits.highest)
+        rate = machine.rates.nearest(self.rate)
         return step_for(paced(rate, pace), machine.generation.pace, self._own_rate)
 
     def _silence(self) -> AudioFrame:

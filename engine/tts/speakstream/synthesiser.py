@@ -9,10 +9,9 @@ from dataclasses import replace
 from typing import Final
 
 from engine.codec.small_parts import SAMPLE_RATE
-from engine.errors import InvalidInput
 from engine.tts.base import Pcm, TtsInfo, Voice
-from engine.tts.speaker import recording as recordings
-from engine.tts.speaker.recording import MAKING, SpeakerEncoder, checked_speaker
+from engine.tts.prepared import check_made_for, rehearse
+from engine.tts.speaker.recording import MAKING, SpeakerEncoder, checked_speaker, vector_voice
 from engine.tts.speakstream.config import NAME
 from engine.tts.speakstream.session import Machine, SpeakStreamSession
 
@@ -39,23 +38,13 @@ class SpeakStreamSynthesiser:
 
     def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
         """A voice from mono samples of 1 s or more (UnreadableClip says why not)."""
-        recording = recordings.read(pcm, sample_rate)
-        tensors = {"speaker": recording.speaker(self._speaker)}
-        return Voice(recording.name, self.info.voice_model, tensors, recording.about)
+        return vector_voice(pcm, sample_rate, self._speaker, self.info.voice_model)
 
     def warm(self, voice: Voice) -> None:
-        """Say a word to nobody, because a library's first call costs more."""
-        with self.open(voice, seed=0) as session:
-            for word in REHEARSED:
-                session.push_word(word)
-            session.step()
+        rehearse(self.open(voice, seed=0), REHEARSED)
 
     def open(self, voice: Voice, *, seed: int) -> SpeakStreamSession:
-        if voice.model != self.info.voice_model:
-            raise InvalidInput(
-                f"The voice '{voice.name}' was made for '{voice.model}'.",
-                hint="Choose a voice of this synthesiser, or add the recording again.",
-            )
+        check_made_for(voice, self.info)
         speaker = checked_speaker(voice, self._machine.model.shape.speaker_width)
         return SpeakStreamSession(self._machine, speaker, seed)
 

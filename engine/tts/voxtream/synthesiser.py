@@ -4,7 +4,6 @@ Invariant: weights are loaded once and never change; what a session changes is i
 """
 
 import logging
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,11 +14,11 @@ import torch
 
 from engine.audio.clips.clip import Clip
 from engine.codec.mimi import SAMPLE_RATE, Mimi, load_mimi, random_mimi
-from engine.errors import InvalidInput
 from engine.nn.memory import return_freed_memory
 from engine.text.phonemes import Espeak
 from engine.tts.base import Pcm, RateRange, TtsInfo, Voice
 from engine.tts.phones import own_table, read_table
+from engine.tts.prepared import PreparedVoices, check_made_for, rehearse
 from engine.tts.speaker.recording import MAKING, SpeakerEncoder, checked_speaker
 from engine.tts.speaker.redimnet import random_speaker_encoder
 from engine.tts.voxtream import voice as voices
@@ -41,7 +40,6 @@ from engine.tts.voxtream.session import Machine, VoxtreamSession
 
 log = logging.getLogger(__name__)
 
-PREPARED_VOICES = 4  # voices whose snapshots are kept; each holds some tens of megabytes
 REHEARSED = "ready"
 NOT_CAPTURED = "The voice speaks in plain steps, slower than this graphics card could: {}"
 RANDOM_NAME = "voxtream2 with RANDOM weights (noise, not speech)"
@@ -69,7 +67,7 @@ class VoxtreamSynthesiser:
         self._speaker = speaker
         self._voices = own_voices
         self._tables = rotary_tables(machine.model)
-        self._prepared: OrderedDict[int, tuple[Voice, PreparedPrompt]] = OrderedDict()
+        self._prepared = PreparedVoices(self._prompt)
         rates = RateRange(min(machine.rates), max(machine.rates))
         self.info = TtsInfo(
             name=name,
@@ -94,7 +92,7 @@ class VoxtreamSynthesiser:
     # Buffers that warm() or a step made can be written to in this mode only.
     @torch.inference_mode()
     def open(self, voice: Voice, *, seed: int) -> VoxtreamSession:
-        prompt = self._prompt(voice)
+        prompt = self._prepared.of(voice)
         return VoxtreamSession(self._machine, prompt, partial(self._frames, prompt), seed)
 
     @torch.inference_mode()
@@ -102,15 +100,12 @@ class VoxtreamSynthesiser:
         """Make ready what any text needs of the voice, and what first words of up to nine phones
         need to begin at once; and say one to nobody, because a library's first call costs more.
         """
-        prompt = self._prompt(voice)
+        prompt = self._prepared.of(voice)
         for look_ahead in range(1, self._machine.model.config.max_look_ahead + 1):
             prompt.rows(look_ahead)
         for look_ahead in (1, 2):
             prompt.cache(look_ahead)
-        with self.open(voice, seed=0) as session:
-            session.push_word(REHEARSED)
-            session.end_input()
-            session.step()
+        rehearse(self.open(voice, seed=0), (REHEARSED,))
 
     def with_rates(self, rates: Mapping[float, RateTarget]) -> "VoxtreamSynthesiser":
         """The same weights and voices under another rate table."""
@@ -147,22 +142,11 @@ class VoxtreamSynthesiser:
             self._idle.append(frames)
 
     def _prompt(self, voice: Voice) -> PreparedPrompt:
-        """The voice on this model, from memory when it spoke lately."""
-        if id(voice) not in self._prepared:
-            model = self._machine.model
-            if voice.model != self.info.voice_model:
-                raise InvalidInput(
-                    f"The voice '{voice.name}' was made for '{voice.model}'.",
-                    hint="Choose a voice of this synthesiser, or add the recording again.",
-                )
-            codes = voices.checked_codes(voice, model.config)
-            speaker = checked_speaker(voice, model.config.speaker_width)
-            # The voice is kept beside its prompt: its id stays its own as long as it is here.
-            self._prepared[id(voice)] = (voice, prepare(model, self._tables, codes, speaker))
-            while len(self._prepared) > PREPARED_VOICES:
-                self._prepared.popitem(last=False)
-        self._prepared.move_to_end(id(voice))
-        return self._prepared[id(voice)][1]
+        check_made_for(voice, self.info)
+        model = self._machine.model
+        codes = voices.checked_codes(voice, model.config)
+        speaker = checked_speaker(voice, model.config.speaker_width)
+        return prepare(model, self._tables, codes, speaker)
 
 
 def _first_line(error: RuntimeError) -> str:

@@ -3,7 +3,6 @@
 Invariant: weights are loaded once and never change; what a session changes is its own.
 """
 
-from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -15,13 +14,13 @@ from torch import Tensor
 from engine.codec.mimi import SAMPLE_RATE
 from engine.errors import InvalidInput, ModelError
 from engine.tts.base import Pcm, TtsInfo, Voice
+from engine.tts.prepared import PreparedVoices, check_made_for, rehearse
 from engine.tts.voxtream.config import ModelConfig
 from engine.tts.voxtream.original.config import NAME
 from engine.tts.voxtream.original.prompt import PreparedPrompt, Prompt, prepare
 from engine.tts.voxtream.original.session import Machine, VoxtreamSession
 from engine.tts.voxtream.prompt import rotary_tables
 
-PREPARED_VOICES: Final = 4  # whose snapshots are kept
 REHEARSED: Final = "ready"
 AGAIN: Final = "Make the voice pack again."
 
@@ -33,7 +32,7 @@ class VoxtreamSynthesiser:
         self._machine = machine
         self._voices = own_voices
         self._tables = rotary_tables(machine.model)
-        self._prepared: OrderedDict[int, tuple[Voice, PreparedPrompt]] = OrderedDict()
+        self._prepared = PreparedVoices(self._prompt)
         self.info = TtsInfo(
             name=name,
             sample_rate=SAMPLE_RATE,
@@ -54,34 +53,18 @@ class VoxtreamSynthesiser:
 
     @torch.inference_mode()
     def open(self, voice: Voice, *, seed: int) -> VoxtreamSession:
-        return VoxtreamSession(self._machine, self._prompt(voice), seed)
+        return VoxtreamSession(self._machine, self._prepared.of(voice), seed)
 
     def warm(self, voice: Voice) -> None:
-        """Prepare the voice, and say a word to nobody: a library's first call costs more."""
-        with self.open(voice, seed=0) as session:
-            session.push_word(REHEARSED)
-            session.end_input()
-            session.step()
+        rehearse(self.open(voice, seed=0), (REHEARSED,))
 
     def close(self) -> None:
         self._prepared.clear()
 
     def _prompt(self, voice: Voice) -> PreparedPrompt:
-        """The voice on this model, from memory when it spoke lately."""
-        if id(voice) not in self._prepared:
-            if voice.model != self.info.voice_model:
-                raise InvalidInput(
-                    f"The voice '{voice.name}' was made for '{voice.model}'.",
-                    hint="Choose a voice of this synthesiser.",
-                )
-            model, special = self._machine.model, self._machine.special
-            prompt = checked_prompt(voice, model.config)
-            # The voice is kept beside its prompt: its id stays its own as long as it is here.
-            self._prepared[id(voice)] = (voice, prepare(model, self._tables, prompt, special.bos))
-            while len(self._prepared) > PREPARED_VOICES:
-                self._prepared.popitem(last=False)
-        self._prepared.move_to_end(id(voice))
-        return self._prepared[id(voice)][1]
+        check_made_for(voice, self.info)
+        model, special = self._machine.model, self._machine.special
+        return prepare(model, self._tables, checked_prompt(voice, model.config), special.bos)
 
 
 def checked_prompt(voice: Voice, shape: ModelConfig) -> Prompt:

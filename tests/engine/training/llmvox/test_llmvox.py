@@ -83,7 +83,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 @pytest.mark.slow
 def test_the_exported_pack_speaks(whole: Run) -> None:
-    model = pack.load_pack(pack_folder(whole))
+    model = pack.load(pack_folder(whole))
     assert [voice.name for voice in model.voices()] == ["Ada", "Bruno"]
     assert model.info.rate_range is None
     with model.open(model.voices()[0], seed=1) as session:
@@ -104,7 +104,7 @@ def test_the_vectors_of_the_pack_are_those_of_the_tokeniser(whole: Run) -> None:
     vectors = read_tokeniser(whole).vectors()
     assert torch.equal(trained["codebook.weight"][:-1], vectors)
     assert not trained["codebook.weight"][-1].any()
-    kept = pack.load_pack(pack_folder(whole))._machine.model.state_dict()
+    kept = pack.load(pack_folder(whole))._machine.model.state_dict()
     assert all(torch.allclose(kept[key], trained[key], atol=2e-3) for key in trained)
 
 

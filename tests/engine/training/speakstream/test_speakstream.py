@@ -135,7 +135,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 @pytest.mark.slow
 def test_the_exported_pack_speaks(whole: Run) -> None:
-    model = pack.load_pack(pack_folder(whole))
+    model = pack.load(pack_folder(whole))
     assert [voice.name for voice in model.voices()] == ["Ada", "Bruno"]
     with model.open(model.voices()[0], seed=1) as session:
         for word in ("Good", "morning."):
@@ -156,7 +156,7 @@ def test_the_exported_pack_speaks(whole: Run) -> None:
 @pytest.mark.slow
 def test_the_exported_voice_is_the_trained_one(whole: Run) -> None:
     trained = load_file(whole.stage("voice") / "voice.safetensors")
-    kept = pack.load_pack(pack_folder(whole))._machine.model.state_dict()
+    kept = pack.load(pack_folder(whole))._machine.model.state_dict()
     assert set(kept) == set(trained)
     assert all(torch.allclose(kept[key], trained[key], atol=2e-3) for key in trained)
 
@@ -198,4 +198,4 @@ def test_a_pack_without_a_good_configuration_is_refused(
     shutil.copytree(pack_folder(whole), folder)
     (folder / "config.json").write_text(damage)
     with pytest.raises(ModelError, match=r"config\.json"):
-        pack.load_pack(folder)
+        pack.load(folder)

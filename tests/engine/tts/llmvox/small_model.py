@@ -4,13 +4,13 @@ import numpy as np
 import torch
 from torch import nn
 
-from engine.codec.vocoder import Vocoder, VocoderConfig, fresh_decoder
+from engine.codec.vocoder import Vocoder, VocoderConfig, Waves, fresh_decoder
 from engine.nn.transformer import Embedding, Linear, RotaryTable, TransformerConfig
 from engine.text.phonemes import Espeak
 from engine.tts.base import Voice
 from engine.tts.llmvox.config import ENTRY, NAME, Generation, Shape, Units
 from engine.tts.llmvox.model import LlmVoxModel
-from engine.tts.llmvox.session import Machine, Waves
+from engine.tts.llmvox.session import Machine
 from engine.tts.llmvox.synthesiser import LlmVoxSynthesiser
 from engine.tts.phones import own_table
 from engine.tts.speaker.small import SmallSpeaker, SmallSpeakerConfig

@@ -1,0 +1,54 @@
+"""What a model makes ready of a voice before the voice speaks.
+
+Invariant: a voice of another model is never prepared.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from typing import Final, Generic, TypeVar
+
+from engine.errors import InvalidInput
+from engine.tts.base import TtsInfo, TtsSession, Voice
+
+MOST_VOICES: Final = 4  # whose snapshots stay in memory; one of VoXtream2 has tens of megabytes
+_Prepared = TypeVar("_Prepared")
+
+
+class PreparedVoices(Generic[_Prepared]):
+    """The voices that spoke last, each with what `prepare` made of it."""
+
+    def __init__(self, prepare: Callable[[Voice], _Prepared]) -> None:
+        self._prepare = prepare
+        self._recent: OrderedDict[int, tuple[Voice, _Prepared]] = OrderedDict()
+
+    def of(self, voice: Voice) -> _Prepared:
+        """The voice, prepared; from memory when it spoke lately."""
+        if id(voice) not in self._recent:
+            # The voice stays beside it, so that no other voice can get its id.
+            self._recent[id(voice)] = (voice, self._prepare(voice))
+            while len(self._recent) > MOST_VOICES:
+                self._recent.popitem(last=False)
+        self._recent.move_to_end(id(voice))
+        return self._recent[id(voice)][1]
+
+    def clear(self) -> None:
+        """Forget them all."""
+        self._recent.clear()
+
+
+def check_made_for(voice: Voice, info: TtsInfo) -> None:
+    """InvalidInput for a voice of another model."""
+    if voice.model != info.voice_model:
+        raise InvalidInput(
+            f"The voice '{voice.name}' was made for '{voice.model}'.",
+            hint="Choose a voice of this synthesiser, or add the recording again.",
+        )
+
+
+def rehearse(session: TtsSession, words: Iterable[str]) -> None:
+    """Compute a first frame for nobody, because a library's first call takes longer."""
+    with session:
+        for word in words:
+            session.push_word(word)
+        session.end_input()
+        session.step()
