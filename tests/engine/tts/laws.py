@@ -5,6 +5,7 @@ model. test_laws.py holds every registered synthesiser to them.
 import random
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pytest
@@ -28,6 +29,10 @@ TEXT = (
 )
 WORDS = tuple(TEXT.split())
 STEPS_PER_WORD = 400  # far above what any word needs; reached only by a session that never ends
+
+
+# A sentence: enough where a law needs many utterances.
+FEW = WORDS[: WORDS.index("late.") + 1]
 
 
 @dataclass(frozen=True)
@@ -81,12 +86,21 @@ def say(
 
 
 def say_all_at_once(model: TtsModel) -> Utterance:
-    """Push every word and end the input before the first step."""
+    """Every word pushed and the input ended before the first step; said once by each model."""
+    if model not in _WHOLE:
+        _WHOLE[model] = _all_at_once(model)
+    return _WHOLE[model]
+
+
+def _all_at_once(model: TtsModel) -> Utterance:
     with open_session(model) as session:
         for word in WORDS:
             session.push_word(word)
         session.end_input()
         return Utterance(tuple(drain(session)))
+
+
+_WHOLE: WeakKeyDictionary[TtsModel, Utterance] = WeakKeyDictionary()
 
 
 def assert_same(one: Utterance, other: Utterance) -> None:
@@ -167,7 +181,7 @@ def what_is_not_one_word_is_refused(model: TtsModel) -> None:
 
 def frames_follow_each_other(model: TtsModel) -> None:
     position = 0
-    for frame in say(model).frames:
+    for frame in say_all_at_once(model).frames:
         assert frame.pcm.dtype == np.float32
         assert frame.pcm.ndim == 1
         assert len(frame.pcm) > 0
@@ -178,7 +192,7 @@ def frames_follow_each_other(model: TtsModel) -> None:
 
 
 def every_word_has_one_onset_in_order(model: TtsModel) -> None:
-    utterance = say(model)
+    utterance = say_all_at_once(model)
     assert [onset.word for onset in utterance.onsets] == list(range(len(WORDS)))
     samples = [onset.sample for onset in utterance.onsets]
     assert samples == sorted(samples)
@@ -193,7 +207,7 @@ def same_seed_same_samples(model: TtsModel) -> None:
 
 def sessions_do_not_disturb_each_other(model: TtsModel) -> None:
     fast = model.info.rate_range.highest if model.info.rate_range else None
-    alone = say(model), say(model, seed=8, rate=fast)
+    alone = say_all_at_once(model), say(model, seed=8, rate=fast)
     frames: tuple[list[AudioFrame], list[AudioFrame]] = ([], [])
     one, two = open_session(model), open_session(model, seed=8, rate=fast)
     with one, two:
@@ -209,7 +223,7 @@ def sessions_do_not_disturb_each_other(model: TtsModel) -> None:
 
 
 def closing_at_any_moment_leaves_the_model_whole(model: TtsModel) -> None:
-    whole = say(model)
+    whole = say_all_at_once(model)
     for steps in (0, 1, 2, 5):
         session = open_session(model)
         for word in WORDS[: steps + 1]:
@@ -239,11 +253,11 @@ def a_new_rate_changes_later_words_only(model: TtsModel) -> None:
 
 
 def a_rewind_changes_nothing_at_the_same_rate(model: TtsModel) -> None:
-    steady = say(model, rate=4.0)
+    steady = say(model, (FEW,), rate=4.0)
     second = model.info.sample_rate
-    for ahead in (1, 3, 9):
-        for back_s in (0.1, 0.3, 1.0):
-            assert_same(rewound(model, ahead, round(back_s * second), rate=4.0), steady)
+    cases = [(ahead, back_s) for ahead in (9, 3, 1) for back_s in (1.0, 0.3, 0.1)]
+    for ahead, back_s in cases if takes_back(model) else cases[:1]:
+        assert_same(rewound(model, ahead, round(back_s * second), rate=4.0, words=FEW), steady)
 
 
 def what_was_made_before_a_rewind_is_not_heard_in_what_follows(model: TtsModel) -> None:
@@ -264,12 +278,24 @@ def nothing_is_taken_back_that_was_not_made(model: TtsModel) -> None:
         assert session.rewind(made) is None
 
 
-def rewound(model: TtsModel, steps: int, sample: int, *, rate: float) -> Utterance:
+def takes_back(model: TtsModel) -> bool:
+    """Whether the model can take back what it has just said."""
+    with open_session(model) as session:
+        for word in WORDS:
+            session.push_word(word)
+        for _ in range(9):
+            session.step()
+        return session.rewind(0) is not None
+
+
+def rewound(
+    model: TtsModel, steps: int, sample: int, *, rate: float, words: tuple[str, ...] = WORDS
+) -> Utterance:
     """Rewound once, after so many steps, to `sample`, or to so many before the end when it is
     positive; the rest at `rate`.
     """
     with open_session(model, rate=4.0) as session:
-        for word in WORDS:
+        for word in words:
             session.push_word(word)
         session.end_input()
         made = [step for _ in range(steps) if isinstance(step := session.step(), AudioFrame)]
@@ -316,8 +342,8 @@ def paced_words(model: TtsModel, *, by_word: bool) -> Utterance:
 
 def a_rate_out_of_range_is_clamped(model: TtsModel) -> None:
     limits = rate_range(model)
-    assert_same(say(model, rate=1000.0), say(model, rate=limits.highest))
-    assert_same(say(model, rate=0.0), say(model, rate=limits.lowest))
+    for beyond, end in ((1000.0, limits.highest), (0.0, limits.lowest)):
+        assert_same(say(model, (FEW,), rate=beyond), say(model, (FEW,), rate=end))
 
 
 def strange_words_do_no_harm(model: TtsModel) -> None:

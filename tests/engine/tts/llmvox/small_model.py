@@ -16,7 +16,7 @@ from engine.tts.phones import own_table
 from engine.tts.speaker.small import SmallSpeaker, SmallSpeakerConfig
 
 STACK = TransformerConfig(layers=2, width=32, heads=4, kv_heads=2, hidden=48)
-GENERATION = Generation(longest_unit=6, most_repeats=5)
+GENERATION = Generation(longest_unit=3, most_repeats=5)
 VOCODER = VocoderConfig(ENTRY, width=16, blocks=1)
 
 
