@@ -32,10 +32,10 @@ def system_of(folder: Path) -> str:
     ModelError when it is no pack.
     """
     try:
-        told = read_json(folder / CONFIG_FILE, _LARGEST_CONFIG)
+        config = read_json(folder / CONFIG_FILE, _LARGEST_CONFIG)
     except (OSError, ValueError) as error:
         raise ModelError(f"The voice pack {folder} cannot be read: {error}.") from error
-    names = (told.get("system"), told.get("name"))
+    names = (config.get("system"), config.get("name"))
     return next((each.name for each in systems.SYSTEMS if each.name in names), "")
 
 

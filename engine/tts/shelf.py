@@ -186,10 +186,10 @@ class Shelf:
             raise InvalidInput(
                 f"{name} comes with the synthesiser.", hint="Only voices you made can be changed."
             )
-        made = ", ".join(each[0].name for each in self._by_name().values())
+        names = ", ".join(each[0].name for each in self._by_name().values())
         raise InvalidInput(
             f"There is no voice called {name!r} that you made.",
-            hint=f"There are: {made}." if made else "There is none yet: drop a recording.",
+            hint=f"There are: {names}." if names else "There is none yet: drop a recording.",
         )
 
     def _in_bin(self, name: str) -> list[SavedVoice]:
@@ -223,10 +223,10 @@ def _card(files: Sequence[SavedVoice], roster: Roster) -> VoiceEntry:
 
 
 def _why_not(made_for: tuple[str, ...], roster: Roster, *, has_clip: bool) -> str:
-    said = f"It was made for {', '.join(made_for)}, not for {roster.voice_model}"
+    reason = f"It was made for {', '.join(made_for)}, not for {roster.voice_model}"
     if has_clip:
-        return f"{said}, which cannot learn voices. Choose a synthesiser that can."
-    return f"{said}, and its recording was not kept. Add the recording again."
+        return f"{reason}, which cannot learn voices. Choose a synthesiser that can."
+    return f"{reason}, and its recording was not kept. Add the recording again."
 
 
 def _facts(file: SavedVoice) -> tuple[float | None, float | None]:

@@ -127,8 +127,8 @@ class CodecLearner:
 
 def _misread(reader: nn.Module, latents: Tensor, slots: Tensor) -> Tensor:
     """Cross-entropy of the sounds that a reader predicts from quantised latents [B, D, T]."""
-    read = reader(latents.transpose(1, 2))  # [B, T, SLOTS * sounds]
-    return functional.cross_entropy(read.reshape(-1, len(SOUND_NUMBERS)), slots.flatten())
+    logits = reader(latents.transpose(1, 2))  # [B, T, SLOTS * sounds]
+    return functional.cross_entropy(logits.reshape(-1, len(SOUND_NUMBERS)), slots.flatten())
 
 
 def forget_codebooks(model: nn.Module) -> None:

@@ -102,8 +102,8 @@ def best_draws(verdicts: Sequence[Verdict]) -> list[Verdict]:
     """
     best: dict[tuple[str, str], Verdict] = {}
     for verdict in verdicts:
-        kept = best.setdefault((verdict.talker, verdict.text), verdict)
-        if _count(verdict) < _count(kept):
+        first = best.setdefault((verdict.talker, verdict.text), verdict)
+        if _count(verdict) < _count(first):
             best[verdict.talker, verdict.text] = verdict
     return list(best.values())
 

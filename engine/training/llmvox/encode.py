@@ -115,14 +115,14 @@ class _Work:
         """The utterance, if it can be read in time and its words are where its phones are."""
         part = pcm[entry.offset : entry.offset + entry.length // 960 * 960]
         whole = part.astype(np.float32) / np.float32(32768)
-        heard = in_a_room(whole, SAMPLE_RATE, draw) if draw.random() < NOISY else whole
+        recorded = in_a_room(whole, SAMPLE_RATE, draw) if draw.random() < NOISY else whole
         units, onsets = self._words(entry)
         tokens = self._tokeniser.encode(torch.from_numpy(whole)[None])[0].numpy()
         if not onsets or len(tokens) <= len(units) or onsets[-1] >= len(tokens):
             return
         yield {
             "index": np.asarray([(entry.speaker, len(tokens), len(units), len(onsets))]),
-            "vectors": speaker_vector(self._speaker, heard)[None],
+            "vectors": speaker_vector(self._speaker, recorded)[None],
             "tokens": tokens,
             "units": np.asarray(units),
             "onsets": np.asarray(onsets),
@@ -164,9 +164,9 @@ def _write(file: Path, rows: list[Row]) -> None:
 def _sentences(file: Path) -> list[Encoded]:
     arrays = load_file(file)
     token = unit = onset = 0
-    found = []
+    sentences = []
     for place, (speaker, tokens, units, onsets) in enumerate(arrays["index"].tolist()):
-        found.append(
+        sentences.append(
             Encoded(
                 speaker,
                 arrays["tokens"][token : token + tokens],
@@ -176,4 +176,4 @@ def _sentences(file: Path) -> list[Encoded]:
             )
         )
         token, unit, onset = token + tokens, unit + units, onset + onsets
-    return found
+    return sentences

@@ -36,7 +36,7 @@ class Batch:
 
     units: Tensor  # [B, T]
     before: Tensor  # [B, T] the token before
-    said: Tensor  # [B, T] the token to say or the end's label, UNKNOWN behind it
+    labels: Tensor  # [B, T] the token to say or the end's label, UNKNOWN behind it
     onsets: Tensor  # [B, T] whether a word begins, 0 or 1
     speakers: Tensor  # [B, S]
 
@@ -100,16 +100,16 @@ def collated(sentences: Sequence[Encoded], end: int) -> Batch:
     length = max(len(each.tokens) for each in sentences) + 1
     shape = (len(sentences), length)
     units, before = np.full(shape, NOTHING), np.full(shape, end)
-    said, onsets = np.full(shape, UNKNOWN), np.zeros(shape, np.int64)
+    labels, onsets = np.full(shape, UNKNOWN), np.zeros(shape, np.int64)
     for row, each in enumerate(sentences):
         count = len(each.tokens)
         units[row, : len(each.units)] = each.units
         units[row, len(each.units)] = TEXT_END
         before[row, 1 : count + 1] = each.tokens
-        said[row, :count], said[row, count] = each.tokens, end
+        labels[row, :count], labels[row, count] = each.tokens, end
         onsets[row, each.onsets] = 1
     vectors = np.stack([each.vector for each in sentences])
-    return Batch(*map(torch.from_numpy, (units, before, said, onsets, vectors)))
+    return Batch(*map(torch.from_numpy, (units, before, labels, onsets, vectors)))
 
 
 class LlmVoxLearner:
@@ -136,7 +136,7 @@ class LlmVoxLearner:
         wrong = torch.rand(before.shape, device=before.device) < recipe.wrong_tokens
         other = torch.randint_like(before, self._model.no_token)
         before = torch.where(wrong & (before < self._model.no_token), other, before)
-        batch = Batch(batch.units, before, batch.said, batch.onsets, batch.speakers)
+        batch = Batch(batch.units, before, batch.labels, batch.onsets, batch.speakers)
         losses = self._losses(batch)
         total = losses["tokens"] + recipe.onset_weight * losses["onsets"]
         descend(total, self.optimisers["voice"], recipe.schedule.clip, moment.ranks)
@@ -161,7 +161,7 @@ class LlmVoxLearner:
         fitting = fitting or [min(side, key=lambda each: len(each.tokens))]
         sentences = [draw.choice(fitting) for _ in range(self._batch_size)]
         batch = collated(sentences, self._model.no_token)
-        tensors = (batch.units, batch.before, batch.said, batch.onsets, batch.speakers)
+        tensors = (batch.units, batch.before, batch.labels, batch.onsets, batch.speakers)
         return Batch(*(tensor.to(self._device) for tensor in tensors))
 
     def _losses(self, batch: Batch) -> dict[str, Tensor]:
@@ -169,12 +169,12 @@ class LlmVoxLearner:
         as much as the rest.
         """
         with torch.autocast(self._device.type, torch.bfloat16, enabled=self._recipe.schedule.bf16):
-            found = predicted(self._model, batch, self._recipe.dropout)
-        real = batch.said != UNKNOWN
-        tokens = functional.cross_entropy(found.tokens[real].float(), batch.said[real])
+            prediction = predicted(self._model, batch, self._recipe.dropout)
+        real = batch.labels != UNKNOWN
+        tokens = functional.cross_entropy(prediction.tokens[real].float(), batch.labels[real])
         begins = batch.onsets[real].float()
         heavy = (1 - begins).sum() / begins.sum().clamp(min=1)
         weights = torch.where(begins > 0, heavy, torch.ones_like(begins))
-        onset = found.onset[real].float()
+        onset = prediction.onset[real].float()
         onsets = functional.binary_cross_entropy_with_logits(onset, begins, weights)
         return {"tokens": tokens, "onsets": onsets}

@@ -139,13 +139,14 @@ class TokenLearner:
         pcm, slots = pcm.to(self._device), slots.to(self._device)
         with torch.autocast(pcm.device.type, torch.bfloat16, enabled=recipe.schedule.bf16):
             latents = self._tokens.latents(pcm)
-        found = self._tokens.quantiser(latents.float(), 50)
+        quantised = self._tokens.quantiser(latents.float(), 50)
         with torch.autocast(pcm.device.type, torch.bfloat16, enabled=recipe.schedule.bf16):
-            output = self._decoder(found.x)[:, 0].float()
-            read = self._reader(found.x.transpose(1, 2)).float()  # [B, T, sounds]
+            output = self._decoder(quantised.x)[:, 0].float()
+            sounds = self._reader(quantised.x.transpose(1, 2)).float()  # [B, T, sounds]
         return {
             "mel": recipe.mel * self._distance.mel(output, pcm),
             "waves": recipe.waves * self._distance.waves(output, pcm),
-            "phones": recipe.phones * functional.cross_entropy(read.flatten(0, 1), slots.flatten()),
-            "commitment": recipe.commitment * found.penalty,
+            "phones": recipe.phones
+            * functional.cross_entropy(sounds.flatten(0, 1), slots.flatten()),
+            "commitment": recipe.commitment * quantised.penalty,
         }

@@ -68,8 +68,8 @@ def generation(run: Run, rate: float) -> Generation:
 def _name_voices(run: Run, people: dict[int, tuple[Encoded, ...]], shape: Shape) -> list[str]:
     """Write the recipe's named voices: the speakers it names, or such as sound most different."""
     export = run.recipe.export
-    chosen = export.speakers or by_difference(run.recipe, mean_vectors(people))
-    order = [number for number in chosen if number in people]
+    speakers = export.speakers or by_difference(run.recipe, mean_vectors(people))
+    order = [number for number in speakers if number in people]
     for called, number in zip(export.voices, order, strict=False):
         prompt = _prompt(people[number])
         tensors: dict[str, npt.NDArray[np.generic]] = {

@@ -66,11 +66,11 @@ def transducer_loss(blank: Tensor, emit: Tensor, within: Band) -> Tensor:
     `blank` and `emit` are log-probabilities of the band's nodes [B, T + 1, W]: of going on to the
     next unit, and of the true token (anything in rows without one).
     """
-    kept = within.kept
-    width = kept.shape[-1]
+    inside = within.kept
+    width = inside.shape[-1]
     steps = torch.arange(width, device=blank.device)
     rows: list[Tensor] = []
-    for row in range(kept.shape[1]):
+    for row in range(inside.shape[1]):
         if row == 0:
             # Only unit 0 is there before anything was read.
             entered = torch.full_like(blank[:, 0], NEVER)
@@ -80,8 +80,8 @@ def transducer_loss(blank: Tensor, emit: Tensor, within: Band) -> Tensor:
             before = steps + shift[:, None]  # places of the same units in the row below
             lower = (rows[-1] + emit[:, row - 1]).gather(1, before.clamp(max=width - 1))
             entered = lower.masked_fill(before >= width, NEVER)
-        entered = entered.masked_fill(~kept[:, row], NEVER)
-        rows.append(_along(entered, blank[:, row]).masked_fill(~kept[:, row], NEVER))
+        entered = entered.masked_fill(~inside[:, row], NEVER)
+        rows.append(_along(entered, blank[:, row]).masked_fill(~inside[:, row], NEVER))
     end = within.tokens[:, None]  # row of each lesson behind its last token
     place = (within.units[:, None] - 1 - within.first.gather(1, end))[..., None]  # [B, 1, 1]
     where = end[..., None].expand(-1, 1, width)

@@ -112,11 +112,13 @@ class SemanticLearner:
         pcm, slots, people = (part.to(self._device) for part in (pcm, slots, people))
         quantised: Any = self.parts["semantic"](pcm[:, None])
         rows = quantised.x.transpose(1, 2)  # [B, T, width]
-        read = helpers["reader"](rows).reshape(-1, len(SOUND_NUMBERS))
-        told = helpers["people"](people)[:, None].expand(-1, rows.shape[1], -1)
-        made = helpers["decoder"](torch.cat((rows, told), dim=-1)).reshape(len(pcm), -1, BANDS)
+        phones = helpers["reader"](rows).reshape(-1, len(SOUND_NUMBERS))
+        vectors = helpers["people"](people)[:, None].expand(-1, rows.shape[1], -1)
+        columns = helpers["decoder"](torch.cat((rows, vectors), dim=-1)).reshape(
+            len(pcm), -1, BANDS
+        )
         return {
-            "phones": recipe.phones * functional.cross_entropy(read, slots.flatten()),
-            "mel": recipe.mel * functional.l1_loss(made, self._mel(pcm)),
+            "phones": recipe.phones * functional.cross_entropy(phones, slots.flatten()),
+            "mel": recipe.mel * functional.l1_loss(columns, self._mel(pcm)),
             "commitment": recipe.commitment * quantised.penalty,
         }

@@ -122,29 +122,29 @@ class SpectrumLearner:
     def _lesson(self, side: dict[int, tuple[Encoded, ...]], draw: random.Random) -> Lesson:
         """An utterance, cut at the longest, behind a piece of another of its speaker."""
         recipe, shape = self._recipe, self._shape
-        said = self._sides.draw(side, draw)
+        utterance = self._sides.draw(side, draw)
         longest = round(recipe.longest_seconds * STEPS_PER_SECOND)
-        phones = said.aligned(shape.begin, shape.end)
+        phones = utterance.aligned(shape.begin, shape.end)
         if recipe.delete_bos:
             phones = np.asarray(delete_bos(phones.tolist(), shape.begin, shape.end))
-        mel = said.mel[: shape.columns * longest]
-        parts = [Piece(said.tokens[:longest], phones[:longest], mel)]
+        mel = utterance.mel[: shape.columns * longest]
+        parts = [Piece(utterance.tokens[:longest], phones[:longest], mel)]
         if draw.random() >= recipe.without_prompt:
-            parts.insert(0, self._prompt(draw.choice(side[said.speaker]), draw))
+            parts.insert(0, self._prompt(draw.choice(side[utterance.speaker]), draw))
         tokens, aligned, mel = (np.concatenate(part) for part in zip(*parts, strict=True))
         columns = torch.from_numpy(mel.astype(np.float32))
         rows = columns.view(-1, shape.values)
-        vector = torch.from_numpy(said.vector.astype(np.float32))
+        vector = torch.from_numpy(utterance.vector.astype(np.float32))
         return Lesson(tokens.astype(np.int64), aligned.astype(np.int64), rows, vector)
 
-    def _prompt(self, said: Encoded, draw: random.Random) -> Piece:
+    def _prompt(self, utterance: Encoded, draw: random.Random) -> Piece:
         """The beginning of an utterance; its text is known, or masked."""
         recipe, shape = self._recipe, self._shape
-        steps = min(said.steps, round(recipe.prompt_seconds * STEPS_PER_SECOND))
-        phones = said.aligned(shape.begin, shape.end)[:steps]
+        steps = min(utterance.steps, round(recipe.prompt_seconds * STEPS_PER_SECOND))
+        phones = utterance.aligned(shape.begin, shape.end)[:steps]
         if draw.random() < recipe.masked_prompts:
             phones = np.full_like(phones, shape.masked)
-        return Piece(said.tokens[:steps], phones, said.mel[: shape.columns * steps])
+        return Piece(utterance.tokens[:steps], phones, utterance.mel[: shape.columns * steps])
 
     def _corrupted(self, lesson: Lesson, draw: random.Random) -> Lesson:
         """As it will be in use: some tokens are others, some alignments a step off."""
@@ -160,19 +160,19 @@ class SpectrumLearner:
             )
         return Lesson(np.where(wrong, others, lesson.tokens), phones, lesson.mel, lesson.vector)
 
-    def _losses(self, heard: Sequence[Lesson], said: Sequence[Lesson]) -> dict[str, Tensor]:
+    def _losses(self, sources: Sequence[Lesson], targets: Sequence[Lesson]) -> dict[str, Tensor]:
         """The losses of lessons as heard, by name; not weighted."""
         model, recipe = self._model, self._recipe
-        mel = nn.utils.rnn.pad_sequence([each.mel for each in said], batch_first=True)
-        shape, lengths = self._shape, torch.tensor([len(each.tokens) for each in said])
+        mel = nn.utils.rnn.pad_sequence([each.mel for each in targets], batch_first=True)
+        shape, lengths = self._shape, torch.tensor([len(each.tokens) for each in targets])
         bands = mel.to(self._device).view(*mel.shape[:2], shape.columns, shape.bands)
         true = model.normalised(bands).flatten(2)  # [B, T, V]
         real = (torch.arange(true.shape[1]) < lengths[:, None]).to(self._device)
         inputs = Inputs(
-            padded([each.tokens for each in heard]).to(self._device),
-            padded([each.phones for each in heard]).to(self._device),
+            padded([each.tokens for each in sources]).to(self._device),
+            padded([each.phones for each in sources]).to(self._device),
             before(true),
-            torch.stack([each.vector for each in said]).to(self._device),
+            torch.stack([each.vector for each in targets]).to(self._device),
         )
         count, steps = real.shape
         keep = model.keep_masks(count, steps, recipe.dropout, None)
@@ -180,15 +180,15 @@ class SpectrumLearner:
         with torch.autocast(self._device.type, torch.bfloat16, enabled=recipe.schedule.bf16):
             hidden = run_stack(model.stack, model.inputs(inputs, keep), mask)[real].float()
             noise = torch.randn(len(hidden), shape.values, device=self._device)
-            made = model.drawn(hidden, noise if recipe.latents else None)
+            prediction = model.drawn(hidden, noise if recipe.latents else None)
         # The column before each one, within a step and from step to step.
         last = functional.pad(true.view(count, -1, shape.bands), (0, 0, 1, 0))[:, :-1]
-        missed = made.columns.float() - true[real]
+        missed = prediction.columns.float() - true[real]
         return {
             "regression": missed.abs().mean() + missed.square().mean(),
-            "kl": divergence(made.mean.float(), made.log_variance.float(), true[real]),
-            "flux": flux(made.mean.float(), last.reshape_as(true)[real]),
-            "variance": made.columns.float().var() / true[real].var(),
+            "kl": divergence(prediction.mean.float(), prediction.log_variance.float(), true[real]),
+            "flux": flux(prediction.mean.float(), last.reshape_as(true)[real]),
+            "variance": prediction.columns.float().var() / true[real].var(),
         }
 
 

@@ -149,8 +149,8 @@ class TransducerLearner:
         with torch.autocast(self._device.type, torch.bfloat16, enabled=bf16):
             logits = self._logits(phones.to(self._device), marks.to(self._device), tokens, within)
         labels = logits.float().log_softmax(-1)  # [B, T + 1, W, V + 1]
-        said = functional.pad(tokens, (0, 1))[:, :, None, None]
-        emit = labels.gather(-1, said.expand(-1, -1, labels.shape[2], 1))[..., 0]
+        targets = functional.pad(tokens, (0, 1))[:, :, None, None]
+        emit = labels.gather(-1, targets.expand(-1, -1, labels.shape[2], 1))[..., 0]
         losses = transducer_loss(labels[..., model.blank], emit, within)
         return losses.sum() / counts.sum()
 

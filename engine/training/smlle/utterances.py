@@ -179,10 +179,10 @@ def read_tokens(run: Run) -> Sides:
     for number, person in everybody.items():
         if number in left_out:
             continue
-        kept = max(1, round(len(person) * run.recipe.corpus.validation_share))
-        if len(person) > kept + 1:
-            validation[number] = tuple(person[:kept])
-            person = person[kept:]
+        count = max(1, round(len(person) * run.recipe.corpus.validation_share))
+        if len(person) > count + 1:
+            validation[number] = tuple(person[:count])
+            person = person[count:]
         training[number] = tuple(person)
     if not training:
         raise InvalidInput("Nothing of the corpus could be encoded.", hint="Make more of it.")
@@ -194,19 +194,19 @@ def _read(file: Path) -> list[Encoded]:
     for name, array in sorted(load_file(file).items()):
         number, part = name.split("/")
         rows.setdefault(number, {})[part] = array
-    found = []
+    utterances = []
     for row in rows.values():
         speaker, syllables = (int(value) for value in row.pop("about"))
-        found.append(Encoded(speaker=speaker, syllables=syllables, **row))
-    return found
+        utterances.append(Encoded(speaker=speaker, syllables=syllables, **row))
+    return utterances
 
 
 def own_rate(utterances: Sequence[Encoded]) -> float:
     """Syllables a second of speech: how fast a transducer speaks that learnt from all of them."""
-    spoken = sum(
+    tokens = sum(
         int(((each.spoken_by > 0) & (each.spoken_by <= len(each.phones))).sum())
         for each in utterances
     )
     return (
-        sum(each.syllables for each in utterances) * SAMPLE_RATE / (max(1, spoken) * TOKEN_SAMPLES)
+        sum(each.syllables for each in utterances) * SAMPLE_RATE / (max(1, tokens) * TOKEN_SAMPLES)
     )

@@ -165,14 +165,14 @@ class _Work:
         for entry in shard.entries:
             part = pcm[entry.offset : entry.offset + entry.length]
             whole = part.astype(np.float32) / np.float32(32768)
-            heard = in_a_room(whole, SAMPLE_RATE, draw) if draw.random() < NOISY else whole
-            row = self._row(entry, whole, heard)
+            recorded = in_a_room(whole, SAMPLE_RATE, draw) if draw.random() < NOISY else whole
+            row = self._row(entry, whole, recorded)
             if row is not None:
                 rows.append(row)
         return rows
 
     def _row(
-        self, entry: Entry, pcm: npt.NDArray[np.float32], heard: npt.NDArray[np.float32]
+        self, entry: Entry, pcm: npt.NDArray[np.float32], recorded: npt.NDArray[np.float32]
     ) -> Mapping[str, npt.NDArray[Any]] | None:
         mel = self._spectrum(torch.from_numpy(pcm)[None])[0].numpy()
         aligned = self._words(entry, len(mel) // COLUMNS)
@@ -184,7 +184,7 @@ class _Work:
         return {
             "index": np.asarray([sizes]),
             "mel": mel,
-            "vectors": speaker_vector(self._speaker, heard)[None],
+            "vectors": speaker_vector(self._speaker, recorded)[None],
             "ids": ids,
             "sizes": np.asarray([len(word) for word in words]),
             "starts": starts,
@@ -218,14 +218,14 @@ class _Work:
 
 def _utterances(file: Path) -> list[Encoded]:
     arrays = load_file(file)
-    found = []
+    utterances = []
     column = word = number = 0
     for place, (speaker, columns, words, ids) in enumerate(arrays["index"].tolist()):
         sizes = arrays["sizes"][word : word + words]
         own = arrays["ids"][number : number + ids]
         # A row has one more start than words.
         starts = arrays["starts"][word + place : word + place + words + 1]
-        found.append(
+        utterances.append(
             Encoded(
                 speaker,
                 arrays["mel"][column : column + columns],
@@ -235,7 +235,7 @@ def _utterances(file: Path) -> list[Encoded]:
             )
         )
         column, word, number = column + columns, word + words, number + ids
-    return found
+    return utterances
 
 
 def _scale(files: Sequence[Path]) -> Scale:

@@ -24,13 +24,13 @@ NOTHING = -1  # among ids: the position is speech; among the others: nothing is 
 
 @dataclass(frozen=True)
 class Lesson:
-    """`ids` [L] of text, NOTHING where a position is speech; `heard` [L] the position of the
-    spectrum that is heard, `said` [L] the one to be predicted, `end` [L] whether the segment ends.
+    """`ids` [L] of text, NOTHING where a position is speech; `inputs` [L] the position of the
+    spectrum that is heard, `targets` [L] the one to predict, `end` [L] whether the segment ends.
     """
 
     ids: npt.NDArray[np.int64]
-    heard: npt.NDArray[np.int64]
-    said: npt.NDArray[np.int64]
+    inputs: npt.NDArray[np.int64]
+    targets: npt.NDArray[np.int64]
     end: npt.NDArray[np.int64]
     mel: npt.NDArray[np.float16]  # [positions, COLUMNS, BANDS]
     vector: npt.NDArray[np.float32]
@@ -41,8 +41,8 @@ class Batch:
     """Lessons side by side, padded at the end with text nobody learns from."""
 
     ids: Tensor  # [B, L]
-    heard: Tensor  # [B, L, COLUMNS, BANDS] levels
-    said: Tensor  # [B, L, COLUMNS, BANDS] levels, NOTHING where none is to be predicted
+    inputs: Tensor  # [B, L, COLUMNS, BANDS] levels
+    targets: Tensor  # [B, L, COLUMNS, BANDS] levels, NOTHING where none is to be predicted
     end: Tensor  # [B, L] 0 or 1, NOTHING where it is not to be predicted
     speakers: Tensor  # [B, S]
 
@@ -57,36 +57,36 @@ def lesson(
 ) -> Lesson:
     """Sentences of a speaker, at least one, of at most `length` positions together."""
     first = draw.choice(person)
-    chosen, total = [first], first.positions
+    utterances, total = [first], first.positions
     while (more := draw.choice(person)).positions + total <= length:
-        chosen.append(more)
+        utterances.append(more)
         total += more.positions
-    words = [word for each in chosen for word in each.words]
-    mel, starts = _joined(chosen)
+    words = [word for each in utterances for word in each.words]
+    mel, starts = _joined(utterances)
     ids: list[int] = []
-    heard: list[int] = []
-    said: list[int] = []
+    inputs: list[int] = []
+    targets: list[int] = []
     end: list[int] = []
     for part in windows(len(words), size, hop):
-        text = [number for word in words[part.first : part.read] for number in (*word, WORD)]
+        text = [number for word in words[part.first : part.read_end] for number in (*word, WORD)]
         block = [END if ids else SPEAKER, *text, BEGIN]
-        speech = range(starts[part.first], starts[part.spoken])
+        speech = range(starts[part.first], starts[part.spoken_end])
         quiet = [NOTHING] * (len(block) - 1)
         ids += [*block, *[NOTHING] * len(speech)]
-        heard += [*quiet, NOTHING, *speech]
-        said += [*quiet, *speech, NOTHING]
+        inputs += [*quiet, NOTHING, *speech]
+        targets += [*quiet, *speech, NOTHING]
         end += [*quiet, NOTHING, *[0] * (len(speech) - 1), 1]
     return Lesson(
-        np.asarray(ids), np.asarray(heard), np.asarray(said), np.asarray(end), mel, first.vector
+        np.asarray(ids), np.asarray(inputs), np.asarray(targets), np.asarray(end), mel, first.vector
     )
 
 
-def _joined(chosen: Sequence[Encoded]) -> tuple[npt.NDArray[np.float16], list[int]]:
+def _joined(utterances: Sequence[Encoded]) -> tuple[npt.NDArray[np.float16], list[int]]:
     """Speech [positions, COLUMNS, BANDS] without the silence before each sentence, and where every
     word of it begins, the end last.
     """
     pieces, starts, length = [], [], 0
-    for each in chosen:
+    for each in utterances:
         first, last = int(each.starts[0]), int(each.starts[-1])
         pieces.append(each.mel[first * COLUMNS : last * COLUMNS].reshape(-1, COLUMNS, BANDS))
         starts += [int(start) - first + length for start in each.starts[:-1]]
@@ -99,20 +99,20 @@ def collated(lessons: Sequence[Lesson], levels: Levels) -> Batch:
     length = max(len(each.ids) for each in lessons)
     shape = (len(lessons), length)
     ids = torch.full(shape, END)
-    heard = torch.full((*shape, COLUMNS, BANDS), LOST)
-    said = torch.full((*shape, COLUMNS, BANDS), NOTHING)
+    inputs = torch.full((*shape, COLUMNS, BANDS), LOST)
+    targets = torch.full((*shape, COLUMNS, BANDS), NOTHING)
     end = torch.full(shape, NOTHING)
     for row, each in enumerate(lessons):
         count = len(each.ids)
-        known = levels.quantised(torch.from_numpy(each.mel.astype(np.float32)))
-        places = {name: torch.from_numpy(getattr(each, name)) for name in ("heard", "said")}
+        exact = levels.quantised(torch.from_numpy(each.mel.astype(np.float32)))
+        places = {name: torch.from_numpy(getattr(each, name)) for name in ("inputs", "targets")}
         ids[row, :count] = torch.from_numpy(each.ids)
         end[row, :count] = torch.from_numpy(each.end)
-        for target, name in ((heard, "heard"), (said, "said")):
+        for target, name in ((inputs, "inputs"), (targets, "targets")):
             real = places[name] >= 0
-            target[row, :count][real] = known[places[name][real]]
+            target[row, :count][real] = exact[places[name][real]]
     vectors = torch.from_numpy(np.stack([each.vector for each in lessons]))
-    return Batch(ids, heard, said, end, vectors)
+    return Batch(ids, inputs, targets, end, vectors)
 
 
 def corrupted(batch: Batch, *, wrong: float, lost: float) -> Batch:
@@ -120,15 +120,15 @@ def corrupted(batch: Batch, *, wrong: float, lost: float) -> Batch:
     in use they are the network's own.
     """
     shape = batch.ids.shape
-    off = torch.randint(-2, 3, batch.heard.shape, device=batch.heard.device)
-    moved = (batch.heard + off).clamp(0, LEVELS - 1)
+    off = torch.randint(-2, 3, batch.inputs.shape, device=batch.inputs.device)
+    moved = (batch.inputs + off).clamp(0, LEVELS - 1)
     is_wrong = (torch.rand(shape, device=off.device) < wrong)[..., None, None]
-    heard = torch.where(is_wrong & (batch.heard < LOST), moved, batch.heard)
+    inputs = torch.where(is_wrong & (batch.inputs < LOST), moved, batch.inputs)
     begins = torch.rand(shape, device=off.device) < lost / 2.5
     long = begins & (torch.rand(shape, device=off.device) < 0.5)
     span = begins | begins.roll(1, 1) | long.roll(2, 1)
-    heard = heard.masked_fill(span[..., None, None], LOST)
-    return Batch(batch.ids, heard, batch.said, batch.end, batch.speakers)
+    inputs = inputs.masked_fill(span[..., None, None], LOST)
+    return Batch(batch.ids, inputs, batch.targets, batch.end, batch.speakers)
 
 
 def drawn(

@@ -38,8 +38,8 @@ def train_voice(run: Run) -> None:
     )
     if is_first():
         save_file(mean, run.stage("voice") / "voice.safetensors")
-        spoken = sum(each.positions for person in sides.training.values() for each in person)
-        run.finish("voice", inputs, hours=round(spoken / POSITION_RATE / 3600, 3))
+        positions = sum(each.positions for person in sides.training.values() for each in person)
+        run.finish("voice", inputs, hours=round(positions / POSITION_RATE / 3600, 3))
 
 
 def shape_of(recipe: SpeakStream, speaker_width: int) -> Shape:
@@ -71,7 +71,7 @@ def fresh_model(shape: Shape) -> SpeakStreamModel:
 def predicted(model: SpeakStreamModel, batch: Batch, dropout: float = 0.0) -> Predicted:
     """What follows every position of whole lessons."""
     text = model.read(batch.ids.clamp(min=0), batch.speakers)
-    x = torch.where(batch.is_speech[..., None], model.hear(batch.heard).to(text.dtype), text)
+    x = torch.where(batch.is_speech[..., None], model.hear(batch.inputs).to(text.dtype), text)
     x = functional.dropout(x, dropout, training=model.training)
     length = x.shape[1]
     mask = torch.ones(1, length, length, dtype=torch.bool, device=x.device).tril()
@@ -121,7 +121,7 @@ class SpeakStreamLearner:
             for _ in range(self._batch_size)
         ]
         batch = collated(lessons, self._levels)
-        tensors = (batch.ids, batch.heard, batch.said, batch.end, batch.speakers)
+        tensors = (batch.ids, batch.inputs, batch.targets, batch.end, batch.speakers)
         return Batch(*(tensor.to(self._device) for tensor in tensors))
 
     def _losses(self, batch: Batch) -> dict[str, Tensor]:
@@ -130,12 +130,14 @@ class SpeakStreamLearner:
         """
         bf16, model = self._recipe.schedule.bf16, self._model
         with torch.autocast(self._device.type, torch.bfloat16, enabled=bf16):
-            found = predicted(model, batch, self._recipe.dropout)
-        real = batch.said[..., 0, 0] != NOTHING  # [B, L]
-        logits = found.levels[real].flatten(0, -2).float()
-        levels = functional.cross_entropy(logits, batch.said[real].flatten())
+            prediction = predicted(model, batch, self._recipe.dropout)
+        real = batch.targets[..., 0, 0] != NOTHING  # [B, L]
+        logits = prediction.levels[real].flatten(0, -2).float()
+        levels = functional.cross_entropy(logits, batch.targets[real].flatten())
         judged = batch.end != NOTHING
         ends = batch.end[judged].float()
         weights = torch.where(ends > 0, (1 - ends).sum() / ends.sum().clamp(min=1), 1.0)
-        end = functional.binary_cross_entropy_with_logits(found.end[judged].float(), ends, weights)
+        end = functional.binary_cross_entropy_with_logits(
+            prediction.end[judged].float(), ends, weights
+        )
         return {"levels": levels, "end": end}

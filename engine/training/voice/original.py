@@ -67,10 +67,10 @@ def prompt_voice(person: Sequence[Encoded], name: str, model: str) -> Voice:
         parts.append(utterance)
     spans, phones = [], 0
     for part in parts:
-        spoken = part.spans() + phones
+        speech = part.spans() + phones
         phones += len(part.phones)
-        pause = np.full((part.frames - len(spoken), 2), phones - 1)
-        spans += [spoken, pause]
+        pause = np.full((part.frames - len(speech), 2), phones - 1)
+        spans += [speech, pause]
     vector = np.mean([part.vector for part in parts], axis=0)
     tensors = {
         "codes": np.concatenate([part.codes for part in parts], axis=1).astype(np.int16),

@@ -180,8 +180,8 @@ def stretch(person: Sequence[Encoded], draw: random.Random, window: int) -> Less
     builder = _Builder(0)
     plain = [replace(each, marks=each.marks[:0]) for each in person]  # VoXtream has no marks
     first = draw.choice(plain)
-    begun = begun_at(first, draw.randrange(len(first.tokens)))
-    codes = [builder.add(begun, window)]
+    start = begun_at(first, draw.randrange(len(first.tokens)))
+    codes = [builder.add(start, window)]
     codes += _filled(builder, plain, draw, window, ends=draw.random() < ENDING)
     whole = np.concatenate(codes, axis=1).astype(np.int64)
     text, rows, tokens = builder.built(draw)

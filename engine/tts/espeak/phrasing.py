@@ -93,9 +93,9 @@ class Phrasing:
         """How many pieces take() has given."""
         return self._taken
 
-    def go_back(self, taken: int) -> None:
+    def go_back(self, pieces: int) -> None:
         """Give those again that follow the first `taken`."""
-        self._taken = taken
+        self._taken = pieces
 
     def take(self) -> tuple[Piece, Context] | None:
         """The next piece and its context; None when it cannot be known yet, or nothing is left."""

@@ -120,12 +120,12 @@ class LlmVoxSession:
         text_over = self._closed and not self._units
         unit = self._next_unit()
         x = model.enter(torch.tensor([[unit]]), torch.tensor([[self._before]]), self._speaker)
-        found = model.predict(model.step(x, machine.rotary, self._cache))
-        token = self._chosen(found.tokens, may_end=text_over)
+        prediction = model.predict(model.step(x, machine.rotary, self._cache))
+        token = self._chosen(prediction.tokens, may_end=text_over)
         longest = machine.generation.longest_unit * self._heard_units
         if token == model.no_token or self._cache.length > longest:
             return self._end_sentence()
-        if float(found.onset) > 0 or self._cache.length == 1:
+        if float(prediction.onset) > 0 or self._cache.length == 1:
             self._begin_word(len(self._chunk))
         self._repeats = self._repeats + 1 if token == self._before else 0
         self._before = token

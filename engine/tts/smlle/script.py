@@ -52,8 +52,8 @@ class Script:
 
     def word_at(self, place: int) -> int:
         """Number of the word a unit belongs to; the first one's before it begins."""
-        begun = sum(start <= place for start in self._starts)
-        return self._first_word + max(0, begun - 1)
+        words = sum(start <= place for start in self._starts)
+        return self._first_word + max(0, words - 1)
 
     def words_begun(self, place: int) -> list[int]:
         """Words that begin with a token of this unit, each once: one without a token begins where

@@ -57,7 +57,7 @@ class _Passage:
         prompt: Prompt,
         first_word: int,
         decided: torch.Generator,
-        drawn: torch.Generator,
+        dice: torch.Generator,
     ) -> None:
         generation, shape = machine.generation, machine.transducer.shape
         self.phonemizer = WordPhonemizer(machine.espeak)
@@ -65,7 +65,7 @@ class _Passage:
         self.decisions = Decisions(machine.transducer, machine.text_rotation, generation, decided)
         self.aligned = Aligned(shape.begin, shape.end, generation.delete_bos)
         self.columns = Columns(
-            machine.spectrum, machine.spectrum_rotation, generation, prompt, drawn
+            machine.spectrum, machine.spectrum_rotation, generation, prompt, dice
         )
         self.last_word = ""  # taken up
         self.place = -1  # of the unit read last
@@ -175,10 +175,10 @@ class SmlleSession:
         pace = self._words.paces[passage.script.word_at(passage.place)]
         if self.rate is None:
             return math.log(pace)
-        wanted = generation.rates.nearest(self.rate) * pace
-        bias = math.log(wanted / generation.own_rate)
+        rate = generation.rates.nearest(self.rate) * pace
+        bias = math.log(rate / generation.own_rate)
         if self._measured:
-            bias += generation.pull * math.log(wanted / self._measured)
+            bias += generation.pull * math.log(rate / self._measured)
         return min(max(bias, -LARGEST_BIAS), LARGEST_BIAS)
 
     def _frame(self, passage: _Passage) -> AudioFrame | None:

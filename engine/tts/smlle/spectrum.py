@@ -69,14 +69,14 @@ class Spectrum(nn.Module):
         """What normalised() was made of."""
         return columns * self.get_buffer("spread") + self.get_buffer("centre")
 
-    def inputs(self, heard: Inputs, keep: Tensor) -> Tensor:
+    def inputs(self, inputs: Inputs, keep: Tensor) -> Tensor:
         """Rows of the stack [B, T, D]; `keep` as keep_masks() gives it."""
         rows = (
-            self.tokens(heard.tokens)
-            + self.phones(heard.phones)
-            + self.speaker(heard.speaker)[:, None]
+            self.tokens(inputs.tokens)
+            + self.phones(inputs.phones)
+            + self.speaker(inputs.speaker)[:, None]
         )
-        x = heard.before
+        x = inputs.before
         for number, layer in enumerate(self.prenet):
             x = layer(x)
             if number < PRENET_LAYERS - 1:
@@ -91,8 +91,8 @@ class Spectrum(nn.Module):
         generator torch's own decides.
         """
         size = (PRENET_LAYERS - 1, batch, steps, self.shape.prenet)
-        kept = torch.full(size, 1 - share, device=self.get_buffer("centre").device)
-        return torch.bernoulli(kept, generator=generator) / (1 - share)
+        chances = torch.full(size, 1 - share, device=self.get_buffer("centre").device)
+        return torch.bernoulli(chances, generator=generator) / (1 - share)
 
     def drawn(self, hidden: Tensor, noise: Tensor | None) -> Latents:
         """Hidden [..., D] and noise [..., V] from N(0, 1) -> columns; None = the mean itself."""
@@ -141,12 +141,12 @@ class Columns:
         """Log mel columns [columns, bands] of the next step."""
         spectrum, generation = self._spectrum, self._generation
         keep = spectrum.keep_masks(1, 1, generation.dropout, self._generator)
-        heard = Inputs(
+        inputs = Inputs(
             torch.tensor([[token]]), torch.tensor([[phone]]), self._last[:, None], self._speaker
         )
         place = self._cache.length
         rotation = self._table.slice(place, place + 1)
-        hidden = spectrum.stack(spectrum.inputs(heard, keep), rotation, self._cache)[:, 0]
+        hidden = spectrum.stack(spectrum.inputs(inputs, keep), rotation, self._cache)[:, 0]
         self._cache.advance(1)
         noise = None
         if generation.latents:
@@ -158,22 +158,22 @@ class Columns:
 def prepared(
     spectrum: Spectrum,
     table: RotaryTable,
-    heard: Inputs,
+    inputs: Inputs,
     columns: Tensor,
     share: float,
 ) -> Prompt:
     """The state behind a prompt of P steps, whose own `columns` are [1, P, V]; P may be 0."""
-    steps = heard.tokens.shape[1]
+    steps = inputs.tokens.shape[1]
     cache = KvCache(spectrum.shape.spectrum, 1, columns.device, torch.float32)
     last = torch.zeros(1, spectrum.shape.values)
     if steps:
         # A voice sounds the same in every utterance: its prompt's dropout is always the same.
         keep = spectrum.keep_masks(1, steps, share, torch.Generator().manual_seed(0))
         mask = torch.ones(steps, steps, dtype=torch.bool).tril()
-        spectrum.stack(spectrum.inputs(heard, keep), table.slice(0, steps), cache, mask)
+        spectrum.stack(spectrum.inputs(inputs, keep), table.slice(0, steps), cache, mask)
         cache.advance(steps)
         last = columns[:, -1]
-    return Prompt(cache, last, heard.speaker)
+    return Prompt(cache, last, inputs.speaker)
 
 
 def before(columns: Tensor) -> Tensor:

@@ -133,8 +133,8 @@ def prompted(machine: Machine, voice: Voice) -> Prompt:
     if generation.prompt_delete_bos:
         phones = delete_bos(phones, shape.begin, shape.end)
     columns = spectrum.normalised(mel).view(1, steps, shape.values)
-    heard = Inputs(torch.tensor([tokens]), torch.tensor([phones]), before(columns), speaker[None])
-    return prepared(spectrum, machine.spectrum_rotation, heard, columns, generation.dropout)
+    inputs = Inputs(torch.tensor([tokens]), torch.tensor([phones]), before(columns), speaker[None])
+    return prepared(spectrum, machine.spectrum_rotation, inputs, columns, generation.dropout)
 
 
 def _numbers(voice: Voice, name: str, count: int) -> list[int]:

@@ -68,4 +68,4 @@ def text_ids(words: Iterable[Sounding]) -> list[int]:
 
 def block(words: list[Sounding], part: Window, *, opening: int) -> list[int]:
     """Ids that come before the speech of a window: `opening` is END behind other speech."""
-    return [opening, *text_ids(words[part.first : part.read]), BEGIN]
+    return [opening, *text_ids(words[part.first : part.read_end]), BEGIN]

@@ -141,8 +141,8 @@ class SpeakStreamSession:
             self._passage, opening = 0, SPEAKER
         ids = torch.tensor([block(words, part, opening=opening)])
         self._hear(self._machine.model.read(ids, self._speaker))
-        self._segment, self._segment_length, self._next = part, 0, part.spoken
-        self._begun += range(words[part.first].first, words[part.spoken - 1].last + 1)
+        self._segment, self._segment_length, self._next = part, 0, part.spoken_end
+        self._begun += range(words[part.first].first, words[part.spoken_end - 1].last + 1)
 
     def _is_passage_over(self) -> bool:
         """Whether what follows starts again: a small network wears out over a long text."""
@@ -162,10 +162,10 @@ class SpeakStreamSession:
         assert part is not None
         self._hear(model.hear(self._unheard))
         self._unheard = None
-        longest = self._machine.generation.longest_word * (part.spoken - part.first)
+        longest = self._machine.generation.longest_word * (part.spoken_end - part.first)
         if float(model.end(self._hidden)) <= 0 and self._segment_length < longest:
             return False
-        words = self._script.words[part.first : part.spoken]
+        words = self._script.words[part.first : part.spoken_end]
         syllables = sum(word.syllables for word in words)
         self._syllables += syllables
         self._own_syllables += syllables

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Window:
-    """Words by number from 0, ends not included: `first` to `read` are read, `first` to `spoken`
-    spoken.
+    """Words by number from 0, ends not included: `first` to `read_end` are read, `first` to
+    `spoken_end` spoken.
     """
 
     first: int
-    read: int
-    spoken: int
+    read_end: int
+    spoken_end: int
 
 
 def window(first: int, size: int, hop: int, known: int, *, ended: bool) -> Window | None:
@@ -31,9 +31,9 @@ def window(first: int, size: int, hop: int, known: int, *, ended: bool) -> Windo
 
 def windows(words: int, size: int, hop: int) -> list[Window]:
     """All windows of a whole text."""
-    found = []
+    parts = []
     first = 0
     while (each := window(first, size, hop, words, ended=True)) is not None:
-        found.append(each)
-        first = each.spoken
-    return found
+        parts.append(each)
+        first = each.spoken_end
+    return parts

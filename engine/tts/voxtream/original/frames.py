@@ -112,7 +112,7 @@ class Frames:
         acoustic = acoustic_codes(
             model, opening, prompt.tables.depth, self._depth, generation, noise[1:]
         )
-        spoken = torch.cat((self._codes[:, :1], acoustic), dim=1)
+        codes = torch.cat((self._codes[:, :1], acoustic), dim=1)
         self._codes = torch.cat((choice.code, acoustic), dim=1)
-        pcm = self._mimi.decode_frame(self._stream, spoken[:, :, None])
+        pcm = self._mimi.decode_frame(self._stream, codes[:, :, None])
         return Made(int(choice.token), pcm[0, 0].float().cpu())  # the frame's only sync

@@ -128,8 +128,8 @@ class VoxtreamSession:
     def _needs_a_word(self) -> bool:
         """Whether the next frame sees further than the words taken up."""
         ahead = self._script.end - self._cursor.last - 1
-        wanted = self._machine.generation.look_ahead
-        return ahead < MIN_LOOK_AHEAD or (ahead < wanted and self._taken <= self._made)
+        most = self._machine.generation.look_ahead
+        return ahead < MIN_LOOK_AHEAD or (ahead < most and self._taken <= self._made)
 
     def _is_passage_end(self) -> bool:
         """Whether the words taken up are a passage."""
@@ -150,7 +150,7 @@ class VoxtreamSession:
 
     def _frame(self, span: Span) -> AudioFrame:
         """The frame that speaks `span`, while the one behind it is drawn."""
-        made = self._frames.next(self._script.vector(span), self._generator)
+        frame = self._frames.next(self._script.vector(span), self._generator)
         onsets = self._onsets(span)
         rate = self._meter.observe(self._script.syllables_ended(span))
         self._made += 1
@@ -159,8 +159,8 @@ class VoxtreamSession:
         if self._cursor.left == 0:
             self._passage_over = True
         else:
-            self._span = self._cursor.advance(made.token, self._script)
-        return self._packet(made.pcm.numpy(), onsets, rate)
+            self._span = self._cursor.advance(frame.token, self._script)
+        return self._packet(frame.pcm.numpy(), onsets, rate)
 
     def _onsets(self, span: Span) -> tuple[Onset, ...]:
         half = FRAME_SAMPLES // 2

@@ -49,8 +49,8 @@ def test_every_token_meets_one_unit_and_the_end_follows_the_last() -> None:
     batch = collated([one, other], end=24)
     assert batch.units[0].tolist() == [*one.units, TEXT_END, *[NOTHING] * 5]
     assert batch.before[0].tolist() == [24, *one.tokens]
-    assert batch.said[0].tolist() == [*one.tokens, 24]
-    assert batch.said[1].tolist() == [*other.tokens, 24, -1, -1, -1]
+    assert batch.labels[0].tolist() == [*one.tokens, 24]
+    assert batch.labels[1].tolist() == [*other.tokens, 24, -1, -1, -1]
     assert batch.onsets[1].tolist() == [0, 1, 0, 0, 1, 0, 0, 0, 0, 0]
 
 

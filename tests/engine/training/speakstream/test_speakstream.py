@@ -61,8 +61,8 @@ def test_a_lesson_is_what_the_paper_prints() -> None:
         *[END, 0, 1, WORD, 0, 1, 2, WORD, BEGIN, speech],
         *[END, 0, 1, 2, WORD, BEGIN, *[speech] * 6],
     ]
-    said = [place for place in made.said.tolist() if place != NOTHING]
-    heard = [place for place in made.heard.tolist() if place != NOTHING]
+    said = [place for place in made.targets.tolist() if place != NOTHING]
+    heard = [place for place in made.inputs.tolist() if place != NOTHING]
     assert said == heard == list(range(10))
     assert [end for end in made.end.tolist() if end != NOTHING] == [0, 0, 1, 1, 0, 0, 0, 0, 0, 1]
 
@@ -84,7 +84,7 @@ def test_whole_lessons_and_single_steps_predict_the_same() -> None:
         cache = KvCache(SHAPE.stack, 1, torch.device("cpu"), torch.float32)
         for place, number in enumerate(each.ids.tolist()):
             if number == NOTHING:
-                x = model.hear(batch.heard[row : row + 1, place : place + 1])
+                x = model.hear(batch.inputs[row : row + 1, place : place + 1])
             else:
                 x = model.read(torch.tensor([[number]]), batch.speakers[row : row + 1])
             with torch.no_grad():
@@ -112,12 +112,12 @@ def test_what_is_corrupted_is_what_is_heard() -> None:
     lessons = [lesson(person(n), random.Random(n), 20, 3, 1) for n in range(20)]
     batch = collated(lessons, LEVELS)
     rough = corrupted(batch, wrong=0.3, lost=0.2)
-    assert torch.equal(rough.said, batch.said)
+    assert torch.equal(rough.targets, batch.targets)
     assert torch.equal(rough.ids, batch.ids)
     speech = batch.is_speech
-    lost = (rough.heard[speech] == LOST).all(-1).all(-1)
+    lost = (rough.inputs[speech] == LOST).all(-1).all(-1)
     assert 0.1 < float(lost.float().mean()) < 0.3
-    moved = (rough.heard[speech] != batch.heard[speech]).any(-1).any(-1) & ~lost
+    moved = (rough.inputs[speech] != batch.inputs[speech]).any(-1).any(-1) & ~lost
     assert 0.15 < float(moved.float().mean()) < 0.35
 
 

@@ -21,8 +21,8 @@ def test_every_word_is_spoken_once_by_a_window_that_reads_it(
     words: int, size: int, hop: int
 ) -> None:
     found = windows(words, size, hop)
-    assert [w for each in found for w in range(each.first, each.spoken)] == list(range(words))
-    assert all(each.spoken <= each.read <= each.first + size for each in found)
+    assert [w for each in found for w in range(each.first, each.spoken_end)] == list(range(words))
+    assert all(each.spoken_end <= each.read_end <= each.first + size for each in found)
 
 
 def test_a_window_waits_for_its_words_alone() -> None:
