@@ -6,11 +6,11 @@ training that was stopped goes on as if it had not been.
 
 import math
 import random
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -23,7 +23,9 @@ from engine.training.recipe import Schedule
 from engine.training.run import Progress, Run, cancellable, write_json
 
 BETAS = (0.9, 0.96)
+VALIDATION_BATCHES = 4
 ADVERSARIAL_BETAS = (0.8, 0.98)  # what was learnt against an earlier critic is soon forgotten
+_Batch = TypeVar("_Batch")
 
 
 @dataclass(frozen=True)
@@ -131,6 +133,37 @@ def descend(loss: Tensor, optimiser: torch.optim.Optimizer, clip: float, ranks: 
     norm = nn.utils.clip_grad_norm_(parameters, clip)
     if torch.isfinite(norm):
         optimiser.step()
+
+
+def numbers(losses: Mapping[str, Tensor]) -> dict[str, float]:
+    """Losses to report."""
+    return {name: float(loss.detach()) for name, loss in losses.items()}
+
+
+def mean_losses(
+    losses: Callable[[random.Random], Mapping[str, Tensor]], model: nn.Module | None = None
+) -> dict[str, float]:
+    """The mean losses of VALIDATION_BATCHES batches, always the same ones; `model` is in eval mode
+    meanwhile (None = it makes no difference).
+    """
+    draw = random.Random(0)
+    sums: dict[str, float] = {}
+    if model is not None:
+        model.eval()
+    for _ in range(VALIDATION_BATCHES):
+        for name, loss in losses(draw).items():
+            sums[name] = sums.get(name, 0.0) + float(loss) / VALIDATION_BATCHES
+    if model is not None:
+        model.train()
+    return sums
+
+
+def on_device(batch: _Batch, device: torch.device) -> _Batch:
+    """A dataclass of tensors with all of them on a device."""
+    values: Any = batch
+    moved = {each.name: getattr(values, each.name).to(device) for each in fields(values)}
+    together: _Batch = replace(values, **moved)
+    return together
 
 
 def learning_rate(schedule: Schedule, step: int) -> float:

@@ -23,6 +23,7 @@ from torch import Tensor
 
 from engine.training.codec.speech import first_shards
 from engine.training.corpus.shards import Entry
+from engine.training.loop import on_device
 from engine.training.run import Run, file_hash
 from engine.training.tasks import Place, Result, Task, do_tasks
 from engine.training.voice.encode import codes_file
@@ -34,7 +35,7 @@ from engine.training.voice.model import (
     phone_rows,
     temporal_hidden,
 )
-from engine.training.voice.stage import collated, on_device
+from engine.training.voice.stage import collated
 from engine.training.voice.utterances import Encoded, one_utterance, read_everybody, read_shard
 from engine.tts.voxtream.config import Generation, ModelConfig
 from engine.tts.voxtream.network.model import VoxtreamModel

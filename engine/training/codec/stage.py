@@ -20,12 +20,11 @@ from engine.nn.weights_file import shape_metadata
 from engine.training import recipe as recipes
 from engine.training.codec.sound_losses import SpectralDistance
 from engine.training.codec.speech import SLOT, SOUND_NUMBERS, Speech, Spoken, read_speech
-from engine.training.loop import Moment, descend, optimiser, train
+from engine.training.loop import Moment, descend, mean_losses, numbers, optimiser, train
 from engine.training.ranks import Ranks, is_first
 from engine.training.run import Run
 
 SLOTS = FRAME_SAMPLES // SLOT  # phones read from one frame's first code
-VALIDATION_BATCHES = 4
 CODING = ("encoder", "encoder_transformer", "downsample", "quantizer")
 
 
@@ -85,19 +84,15 @@ class CodecLearner:
         losses = self._losses(*self._batch(self._speech.training, moment.draw))
         total = torch.stack(list(losses.values())).sum()
         descend(total, self.optimisers["making"], self._recipe.schedule.clip, moment.ranks)
-        return {name: float(loss.detach()) for name, loss in losses.items()}
+        return numbers(losses)
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:
-        model = self.parts["codec"].eval()
-        draw = random.Random(0)
-        sums: dict[str, float] = {}
-        for _ in range(VALIDATION_BATCHES):
-            losses = self._losses(*self._batch(self._speech.validation, draw))
-            for name, loss in losses.items():
-                sums[name] = sums.get(name, 0.0) + float(loss) / VALIDATION_BATCHES
+        model = self.parts["codec"]
+        sums = mean_losses(
+            lambda draw: self._losses(*self._batch(self._speech.validation, draw)), model
+        )
         forget_codebooks(model)
-        model.train()
         return sums
 
     def _batch(self, side: tuple[Spoken, ...], draw: random.Random) -> tuple[Tensor, Tensor]:

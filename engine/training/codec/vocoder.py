@@ -24,9 +24,8 @@ from engine.training.codec.criticism import Criticism
 from engine.training.codec.decoder import long_enough
 from engine.training.codec.sound_losses import SpectralDistance
 from engine.training.codec.speech import Speech, Spoken, read_speech
-from engine.training.codec.stage import VALIDATION_BATCHES
 from engine.training.corpus.pitch import PitchTrack, pitch_track, stacked
-from engine.training.loop import Moment, train
+from engine.training.loop import Moment, mean_losses, train
 from engine.training.ranks import Ranks, is_first
 from engine.training.run import Run
 from engine.training.speakstream.encode import read_scale
@@ -118,13 +117,7 @@ class VocoderLearner:
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:
-        draw = random.Random(0)
-        sums: dict[str, float] = {}
-        for _ in range(VALIDATION_BATCHES):
-            _, _, losses = self._losses(self._validation, draw)
-            for name, loss in losses.items():
-                sums[name] = sums.get(name, 0.0) + float(loss) / VALIDATION_BATCHES
-        return sums
+        return mean_losses(lambda draw: self._losses(self._validation, draw)[2])
 
     def _losses(
         self, side: tuple[Spoken, ...], draw: random.Random

@@ -14,19 +14,16 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn import functional
 
-from engine.nn.transformer import Block, Embedding, Linear, TransformerConfig
 from engine.training.llmvox.encode import Encoded, Sides, read_encoded
 from engine.training.llmvox.tokens import read_tokeniser
-from engine.training.loop import Moment, descend, optimiser, train
+from engine.training.loop import Moment, descend, mean_losses, numbers, on_device, optimiser, train
 from engine.training.ranks import Ranks, is_first
 from engine.training.recipe import Recipe
 from engine.training.run import Run
-from engine.training.voice.model import run_stack
+from engine.training.stacks import calm, causal, first_weights, run_stack, stack_config
 from engine.tts.llmvox.config import NOTHING, TEXT_END, TOKEN_RATE, Shape, Units
 from engine.tts.llmvox.model import LlmVoxModel, Predicted
 
-VALIDATION_BATCHES = 4
-FIRST_DEVIATION = 0.06  # of embeddings
 UNKNOWN = -1  # nothing is to be learnt
 
 
@@ -60,8 +57,7 @@ def train_voice(run: Run) -> None:
 def shape_of(recipe: Recipe) -> Shape:
     """The shape a recipe asks for."""
     own = recipe.llmvox
-    stack = own.stack
-    config = TransformerConfig(stack.layers, own.width, stack.heads, stack.kv_heads, stack.hidden)
+    config = stack_config(own.width, own.stack)
     return Shape(config, Units(own.units), recipe.codec.codes, recipe.speaker.width)
 
 
@@ -70,17 +66,9 @@ def fresh_model(shape: Shape, vectors: Tensor) -> LlmVoxModel:
     vectors [tokens, ENTRY] never do.
     """
     model = LlmVoxModel(shape)
-    for module in model.modules():
-        if isinstance(module, Embedding):
-            nn.init.normal_(module.weight, std=FIRST_DEVIATION)
-        elif isinstance(module, Linear):
-            nn.init.normal_(module.weight, std=module.weight.shape[1] ** -0.5)
-    for block in model.stack.layers:
-        assert isinstance(block, Block)
-        for product in (block.attention.output, block.mlp.down):
-            product.weight.data /= (2 * len(model.stack.layers)) ** 0.5
+    first_weights(model)
+    calm(model.stack)
     model.leave.weight.data *= 0.3  # begin near an even choice
-    model.requires_grad_(requires_grad=True)
     model.codebook.weight.data = torch.cat((vectors, vectors.new_zeros(1, vectors.shape[1])))
     model.codebook.requires_grad_(requires_grad=False)
     return model
@@ -90,9 +78,7 @@ def predicted(model: LlmVoxModel, batch: Batch, dropout: float = 0.0) -> Predict
     """What follows every position of whole sentences."""
     x = model.enter(batch.units, batch.before, batch.speakers)
     x = functional.dropout(x, dropout, training=model.training)
-    length = x.shape[1]
-    mask = torch.ones(1, length, length, dtype=torch.bool, device=x.device).tril()
-    return model.predict(run_stack(model.stack, x, mask))
+    return model.predict(run_stack(model.stack, x, causal(x.shape[1], x.device)))
 
 
 def collated(sentences: Sequence[Encoded], end: int) -> Batch:
@@ -140,19 +126,12 @@ class LlmVoxLearner:
         losses = self._losses(batch)
         total = losses["tokens"] + recipe.onset_weight * losses["onsets"]
         descend(total, self.optimisers["voice"], recipe.schedule.clip, moment.ranks)
-        return {name: float(loss.detach()) for name, loss in losses.items()}
+        return numbers(losses)
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:
-        self._model.eval()
-        draw = random.Random(0)
-        sums: dict[str, float] = {}
-        for _ in range(VALIDATION_BATCHES):
-            batch = self._batch(self._sides.validation, draw, self._recipe.longest_seconds)
-            for name, loss in self._losses(batch).items():
-                sums[name] = sums.get(name, 0.0) + float(loss) / VALIDATION_BATCHES
-        self._model.train()
-        return sums
+        side, seconds = self._sides.validation, self._recipe.longest_seconds
+        return mean_losses(lambda draw: self._losses(self._batch(side, draw, seconds)), self._model)
 
     def _batch(self, side: tuple[Encoded, ...], draw: random.Random, seconds: float) -> Batch:
         """Sentences of at most so many seconds; the shortest one where there are none."""
@@ -160,9 +139,7 @@ class LlmVoxLearner:
         fitting = [e for e in side if shortest <= len(e.tokens) <= seconds * TOKEN_RATE]
         fitting = fitting or [min(side, key=lambda each: len(each.tokens))]
         sentences = [draw.choice(fitting) for _ in range(self._batch_size)]
-        batch = collated(sentences, self._model.no_token)
-        tensors = (batch.units, batch.before, batch.labels, batch.onsets, batch.speakers)
-        return Batch(*(tensor.to(self._device) for tensor in tensors))
+        return on_device(collated(sentences, self._model.no_token), self._device)
 
     def _losses(self, batch: Batch) -> dict[str, Tensor]:
         """Cross-entropy of the tokens, and of the beginnings of words, which are few and so weigh

@@ -19,9 +19,9 @@ from engine.codec.vocoder import FACTOR, VocoderConfig
 from engine.training import recipe as recipes
 from engine.training.codec.sound_losses import SpectralDistance
 from engine.training.codec.speech import SLOT, SOUND_NUMBERS, Speech, Spoken, read_speech
-from engine.training.codec.stage import VALIDATION_BATCHES, forget_codebooks
+from engine.training.codec.stage import forget_codebooks
 from engine.training.codec.vocoder import LEAD, train_vocoder
-from engine.training.loop import Moment, descend, optimiser, train
+from engine.training.loop import Moment, descend, mean_losses, numbers, optimiser, train
 from engine.training.ranks import Ranks, is_first
 from engine.training.run import Run
 from engine.tts.llmvox.config import ENTRY, TOKEN_SAMPLES
@@ -116,18 +116,12 @@ class TokenLearner:
         losses = self._losses(self._speech.training, moment.draw)
         total = torch.stack(list(losses.values())).sum()
         descend(total, self.optimisers["making"], self._recipe.schedule.clip, moment.ranks)
-        return {name: float(loss.detach()) for name, loss in losses.items()}
+        return numbers(losses)
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:
-        self._tokens.eval()
-        draw = random.Random(0)
-        sums: dict[str, float] = {}
-        for _ in range(VALIDATION_BATCHES):
-            for name, loss in self._losses(self._speech.validation, draw).items():
-                sums[name] = sums.get(name, 0.0) + float(loss) / VALIDATION_BATCHES
+        sums = mean_losses(lambda draw: self._losses(self._speech.validation, draw), self._tokens)
         forget_codebooks(self._tokens)
-        self._tokens.train()
         return sums
 
     def _losses(self, side: tuple[Spoken, ...], draw: random.Random) -> dict[str, Tensor]:

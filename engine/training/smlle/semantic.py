@@ -21,8 +21,8 @@ from engine.codec.semantic import (
 from engine.nn.weights_file import shape_metadata
 from engine.training import recipe as recipes
 from engine.training.codec.speech import SLOT, SOUND_NUMBERS, Speech, Spoken, read_speech
-from engine.training.codec.stage import VALIDATION_BATCHES, forget_codebooks
-from engine.training.loop import Moment, descend, optimiser, train
+from engine.training.codec.stage import forget_codebooks
+from engine.training.loop import Moment, descend, mean_losses, numbers, optimiser, train
 from engine.training.ranks import Ranks, is_first
 from engine.training.run import Run
 
@@ -86,18 +86,13 @@ class SemanticLearner:
         losses = self._losses(self._speech.training, moment.draw)
         total = torch.stack(list(losses.values())).sum()
         descend(total, self.optimisers["making"], self._recipe.schedule.clip, moment.ranks)
-        return {name: float(loss.detach()) for name, loss in losses.items()}
+        return numbers(losses)
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:
-        model = self.parts["semantic"].eval()
-        draw = random.Random(0)
-        sums: dict[str, float] = {}
-        for _ in range(VALIDATION_BATCHES):
-            for name, loss in self._losses(self._speech.validation, draw).items():
-                sums[name] = sums.get(name, 0.0) + float(loss) / VALIDATION_BATCHES
+        model = self.parts["semantic"]
+        sums = mean_losses(lambda draw: self._losses(self._speech.validation, draw), model)
         forget_codebooks(model)
-        model.train()
         return sums
 
     def _losses(self, side: tuple[Spoken, ...], draw: random.Random) -> dict[str, Tensor]:

@@ -19,18 +19,16 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from engine.training import recipe as recipes
-from engine.training.loop import Moment, descend, optimiser, train
+from engine.training.loop import Moment, descend, mean_losses, numbers, optimiser, train
 from engine.training.ranks import Ranks, is_first
 from engine.training.run import Run
 from engine.training.smlle.transducer import (
     STEPS_PER_SECOND,
-    VALIDATION_BATCHES,
-    begun,
     padded,
     shape_of,
 )
 from engine.training.smlle.utterances import Encoded, Ints, Sides, read_tokens
-from engine.training.voice.model import run_stack
+from engine.training.stacks import causal, first_weights, run_stack
 from engine.tts.smlle.aligned import delete_bos
 from engine.tts.smlle.config import Shape
 from engine.tts.smlle.spectrum import Inputs, Spectrum, before
@@ -88,7 +86,7 @@ class SpectrumLearner:
         self._device = ranks.device
         self._batch_size = ranks.part(recipe.schedule.batch)
         self._model = Spectrum(shape)
-        begun(self._model)
+        first_weights(self._model)
         _measure(self._model, sides)
         self._model.to(ranks.device)
         self.parts: dict[str, nn.Module] = {"spectrum": self._model}
@@ -104,20 +102,17 @@ class SpectrumLearner:
         if moment.share >= recipe.flux_from:
             total = total + recipe.flux * losses["flux"]
         descend(total, self.optimisers["spectrum"], recipe.schedule.clip, moment.ranks)
-        return {name: float(loss.detach()) for name, loss in losses.items()}
+        return numbers(losses)
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:
         """The losses, and how much of the true variance the columns have (1 is right, 0 grey)."""
-        self._model.eval()
-        draw = random.Random(0)
-        sums: dict[str, float] = {}
-        for _ in range(VALIDATION_BATCHES):
+
+        def losses(draw: random.Random) -> dict[str, Tensor]:
             lessons = [self._lesson(self._sides.validation, draw) for _ in range(self._batch_size)]
-            for name, loss in self._losses(lessons, lessons).items():
-                sums[name] = sums.get(name, 0.0) + float(loss) / VALIDATION_BATCHES
-        self._model.train()
-        return sums
+            return self._losses(lessons, lessons)
+
+        return mean_losses(losses, self._model)
 
     def _lesson(self, side: dict[int, tuple[Encoded, ...]], draw: random.Random) -> Lesson:
         """An utterance, cut at the longest, behind a piece of another of its speaker."""
@@ -176,9 +171,10 @@ class SpectrumLearner:
         )
         count, steps = real.shape
         keep = model.keep_masks(count, steps, recipe.dropout, None)
-        mask = torch.ones(1, steps, steps, dtype=torch.bool, device=self._device).tril()
         with torch.autocast(self._device.type, torch.bfloat16, enabled=recipe.schedule.bf16):
-            hidden = run_stack(model.stack, model.inputs(inputs, keep), mask)[real].float()
+            hidden = run_stack(
+                model.stack, model.inputs(inputs, keep), causal(steps, self._device)
+            )[real].float()
             noise = torch.randn(len(hidden), shape.values, device=self._device)
             prediction = model.drawn(hidden, noise if recipe.latents else None)
         # The column before each one, within a step and from step to step.

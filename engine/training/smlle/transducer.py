@@ -15,19 +15,16 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn import functional
 
-from engine.nn.transformer import Embedding, Linear, TransformerConfig
 from engine.training import recipe as recipes
-from engine.training.loop import Moment, descend, optimiser, train
+from engine.training.loop import Moment, descend, mean_losses, on_device, optimiser, train
 from engine.training.ranks import Ranks, is_first
 from engine.training.run import Run, read_json
 from engine.training.smlle.lattice import Band, band, transducer_loss
 from engine.training.smlle.utterances import Encoded, Sides, read_tokens
-from engine.training.voice.model import run_stack
+from engine.training.stacks import causal, first_weights, run_stack, stack_config
 from engine.tts.smlle.config import Shape
 from engine.tts.smlle.transducer import Transducer
 
-VALIDATION_BATCHES: Final = 4
-DEVIATION: Final = 0.06  # of embeddings at the start
 FIRST_BLANK: Final = 5.0  # so that an untrained net waits about as often as it speaks
 STEPS_PER_SECOND: Final = 25
 
@@ -54,13 +51,9 @@ def shape_of(run: Run) -> Shape:
     recipe = run.recipe
     ids = read_json(run.stage("tokens") / "phones.json")
     transducer, spectrum = recipe.transducer, recipe.spectrum
-
-    def stack(width: int, part: recipes.Stack) -> TransformerConfig:
-        return TransformerConfig(part.layers, width, part.heads, part.kv_heads, part.hidden)
-
     return Shape(
-        stack(transducer.width, transducer.encoder),
-        stack(spectrum.width, spectrum.stack),
+        stack_config(transducer.width, transducer.encoder),
+        stack_config(spectrum.width, spectrum.stack),
         phones=max(ids.values()) + 1,
         tokens=recipe.semantic.tokens,
         predictor_layers=transducer.layers,
@@ -69,16 +62,6 @@ def shape_of(run: Run) -> Shape:
         latent=spectrum.latent,
         speaker_width=run.recipe.speaker.width,
     )
-
-
-def begun(module: nn.Module) -> nn.Module:
-    """First weights for the house's own layers, ready to learn."""
-    for part in module.modules():
-        if isinstance(part, Embedding):
-            nn.init.normal_(part.weight, std=DEVIATION)
-        elif isinstance(part, Linear):
-            nn.init.normal_(part.weight, std=part.weight.shape[1] ** -0.5)
-    return module.requires_grad_(requires_grad=True)
 
 
 class TransducerLearner:
@@ -96,7 +79,7 @@ class TransducerLearner:
         self._device = ranks.device
         self._batch_size = ranks.part(recipe.schedule.batch)
         self._model = Transducer(shape)
-        begun(self._model)
+        first_weights(self._model)
         self._model.bias.data[self._model.blank] = FIRST_BLANK
         self._model.to(ranks.device)
         self.parts: dict[str, nn.Module] = {"transducer": self._model}
@@ -112,15 +95,13 @@ class TransducerLearner:
     @torch.no_grad()
     def validate(self) -> dict[str, float]:
         """Both losses, a token."""
-        self._model.eval()
-        draw = random.Random(0)
-        sums = {"path": 0.0, "lattice": 0.0}
-        for _ in range(VALIDATION_BATCHES):
+
+        def losses(draw: random.Random) -> dict[str, Tensor]:
             lessons = self._lessons(self._sides.validation, draw)
-            for name, reach in (("path", 0), ("lattice", self._recipe.reach)):
-                sums[name] += float(self._loss(lessons, reach)) / VALIDATION_BATCHES
-        self._model.train()
-        return sums
+            reaches = {"path": 0, "lattice": self._recipe.reach}
+            return {name: self._loss(lessons, reach) for name, reach in reaches.items()}
+
+        return mean_losses(losses, self._model)
 
     def _lessons(
         self, side: dict[int, tuple[Encoded, ...]], draw: random.Random
@@ -144,7 +125,7 @@ class TransducerLearner:
         places = padded([each.spoken_by for each in lessons])
         units = torch.tensor([len(each.phones) + 2 for each in lessons])
         counts = torch.tensor([each.steps for each in lessons])
-        within = on(band(places, units, counts, reach), self._device)
+        within = on_device(band(places, units, counts, reach), self._device)
         bf16 = self._recipe.schedule.bf16
         with torch.autocast(self._device.type, torch.bfloat16, enabled=bf16):
             logits = self._logits(phones.to(self._device), marks.to(self._device), tokens, within)
@@ -157,8 +138,7 @@ class TransducerLearner:
     def _logits(self, phones: Tensor, marks: Tensor, tokens: Tensor, within: Band) -> Tensor:
         """Of the band's nodes [B, T + 1, W, V + 1]; phones and marks [B, U], tokens [B, T]."""
         model, share = self._model, self._recipe.dropout
-        length = phones.shape[1]
-        mask = torch.ones(1, length, length, dtype=torch.bool, device=phones.device).tril()
+        mask = causal(phones.shape[1], phones.device)
         rows = functional.dropout(model.embedded(phones, marks), share, model.training)
         text = run_stack(model.encoder, rows, mask)  # [B, U, D]
         first = tokens.new_full((len(tokens), 1), model.shape.tokens)
@@ -179,10 +159,3 @@ def padded(rows: Sequence[npt.NDArray[Any]]) -> Tensor:
     """Rows side by side, int64, zeros behind the shorter ones."""
     tensors = [torch.from_numpy(np.asarray(row).astype(np.int64)) for row in rows]
     return nn.utils.rnn.pad_sequence(tensors, batch_first=True)
-
-
-def on(within: Band, device: torch.device) -> Band:
-    """The band where the model is."""
-    return Band(
-        *(part.to(device) for part in (within.first, within.last, within.units, within.tokens))
-    )

@@ -11,19 +11,15 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn import functional
 
-from engine.nn.transformer import Block, Embedding, Linear, TransformerConfig
-from engine.training.loop import Moment, descend, optimiser, train
+from engine.training.loop import Moment, descend, mean_losses, numbers, on_device, optimiser, train
 from engine.training.ranks import Ranks, is_first
 from engine.training.recipe import Recipe, SpeakStream
 from engine.training.run import Run
 from engine.training.speakstream.encode import People, Scale, Sides, read_encoded, read_scale
 from engine.training.speakstream.lessons import NOTHING, Batch, collated, corrupted, drawn
-from engine.training.voice.model import run_stack
+from engine.training.stacks import calm, causal, first_weights, run_stack, stack_config
 from engine.tts.speakstream.config import POSITION_RATE, Shape
 from engine.tts.speakstream.model import Predicted, SpeakStreamModel
-
-VALIDATION_BATCHES = 4
-FIRST_DEVIATION = 0.06  # of embeddings
 
 
 def train_voice(run: Run) -> None:
@@ -44,28 +40,18 @@ def train_voice(run: Run) -> None:
 
 def shape_of(recipe: SpeakStream, speaker_width: int) -> Shape:
     """The shape a recipe asks for."""
-    stack = recipe.stack
-    config = TransformerConfig(
-        stack.layers, recipe.width, stack.heads, stack.kv_heads, stack.hidden
-    )
+    config = stack_config(recipe.width, recipe.stack)
     return Shape(config, level_width=recipe.level_width, speaker_width=speaker_width)
 
 
 def fresh_model(shape: Shape) -> SpeakStreamModel:
     """The network with first weights drawn from torch's generator, ready to learn."""
     model = SpeakStreamModel(shape)
-    for module in model.modules():
-        if isinstance(module, Embedding):
-            nn.init.normal_(module.weight, std=FIRST_DEVIATION)
-        elif isinstance(module, Linear):
-            nn.init.normal_(module.weight, std=module.weight.shape[1] ** -0.5)
-    for block in model.stack.layers:
-        assert isinstance(block, Block)
-        for product in (block.attention.output, block.mlp.down):
-            product.weight.data /= (2 * len(model.stack.layers)) ** 0.5
+    first_weights(model)
+    calm(model.stack)
     nn.init.normal_(model.level.weight, std=1.0)  # one of many that are then summed up
     model.leave.weight.data *= 0.3  # begin near an even choice
-    return model.requires_grad_(requires_grad=True)
+    return model
 
 
 def predicted(model: SpeakStreamModel, batch: Batch, dropout: float = 0.0) -> Predicted:
@@ -73,9 +59,7 @@ def predicted(model: SpeakStreamModel, batch: Batch, dropout: float = 0.0) -> Pr
     text = model.read(batch.ids.clamp(min=0), batch.speakers)
     x = torch.where(batch.is_speech[..., None], model.hear(batch.inputs).to(text.dtype), text)
     x = functional.dropout(x, dropout, training=model.training)
-    length = x.shape[1]
-    mask = torch.ones(1, length, length, dtype=torch.bool, device=x.device).tril()
-    return model.predict(run_stack(model.stack, x, mask))
+    return model.predict(run_stack(model.stack, x, causal(x.shape[1], x.device)))
 
 
 class SpeakStreamLearner:
@@ -100,18 +84,13 @@ class SpeakStreamLearner:
         losses = self._losses(batch)
         total = losses["levels"] + recipe.end_weight * losses["end"]
         descend(total, self.optimisers["voice"], recipe.schedule.clip, moment.ranks)
-        return {name: float(loss.detach()) for name, loss in losses.items()}
+        return numbers(losses)
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:
-        self._model.eval()
-        draw = random.Random(0)
-        sums: dict[str, float] = {}
-        for _ in range(VALIDATION_BATCHES):
-            for name, loss in self._losses(self._batch(self._sides.validation, draw)).items():
-                sums[name] = sums.get(name, 0.0) + float(loss) / VALIDATION_BATCHES
-        self._model.train()
-        return sums
+        return mean_losses(
+            lambda draw: self._losses(self._batch(self._sides.validation, draw)), self._model
+        )
 
     def _batch(self, people: People, draw: random.Random) -> Batch:
         recipe = self._recipe
@@ -120,9 +99,7 @@ class SpeakStreamLearner:
             drawn(people, draw, length, draw.randint(1, recipe.largest_window), recipe.hop)
             for _ in range(self._batch_size)
         ]
-        batch = collated(lessons, self._levels)
-        tensors = (batch.ids, batch.inputs, batch.targets, batch.end, batch.speakers)
-        return Batch(*(tensor.to(self._device) for tensor in tensors))
+        return on_device(collated(lessons, self._levels), self._device)
 
     def _losses(self, batch: Batch) -> dict[str, Tensor]:
         """Cross-entropy of the levels, and of the ends, which are few and so weigh as much as what

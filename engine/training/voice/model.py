@@ -9,16 +9,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from engine.nn.transformer import (
-    Block,
-    Embedding,
-    Linear,
-    RotaryTable,
-    Stored,
-    Transformer,
-    TransformerConfig,
-)
 from engine.training import recipe as recipes
+from engine.training.stacks import calm, causal, first_weights, run_stack, stack_config
 from engine.training.stages import VOXTREAM, VOXTREAM2
 from engine.tts.voxtream.config import (
     DURATION_TOKENS,
@@ -31,7 +23,6 @@ from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.original import config as original
 
 PHONE_VOCABULARY = 125  # as published, so that one set of special ids serves both
-CODE_DEVIATION = 0.06  # of embeddings at the start
 
 
 @dataclass(frozen=True)
@@ -54,17 +45,11 @@ def model_config(
     system: str = VOXTREAM2,
 ) -> ModelConfig:
     """The shape a recipe asks for."""
-
-    def stack(shape: recipes.Stack) -> TransformerConfig:
-        return TransformerConfig(
-            shape.layers, voice.width, shape.heads, shape.kv_heads, shape.hidden
-        )
-
     special = original.SPECIAL_CODES if system == VOXTREAM else SPECIAL_CODES
     return ModelConfig(
-        phone=stack(voice.phone),
-        temporal=stack(voice.temporal),
-        depth=stack(voice.depth),
+        phone=stack_config(voice.width, voice.phone),
+        temporal=stack_config(voice.width, voice.temporal),
+        depth=stack_config(voice.width, voice.depth),
         phone_vocabulary=PHONE_VOCABULARY,
         audio_vocabulary=codec.codes + special,
         codebooks=codec.codebooks,
@@ -83,20 +68,11 @@ def tokens_of(system: str) -> tuple[DurationToken, ...]:
 def fresh_model(config: ModelConfig, generation: Generation) -> VoxtreamModel:
     """The model with first weights drawn from torch's generator, ready to learn."""
     model = VoxtreamModel(config, generation)
-    for module in model.modules():
-        if isinstance(module, Embedding):
-            nn.init.normal_(module.weight, std=CODE_DEVIATION)
-        elif isinstance(module, Linear):
-            nn.init.normal_(module.weight, std=module.weight.shape[1] ** -0.5)
+    first_weights(model)
     for stack in (model.phone, model.temporal, model.depth):
-        assert isinstance(stack, Transformer)
-        for block in stack.layers:
-            assert isinstance(block, Block)
-            for product in (block.attention.output, block.mlp.down):
-                assert isinstance(product, Linear)
-                product.weight.data /= (2 * len(stack.layers)) ** 0.5
+        calm(stack)
     model.semantic_head.weight.data *= 0.3  # start near a uniform distribution
-    return model.requires_grad_(requires_grad=True)
+    return model
 
 
 def phone_rows(model: VoxtreamModel, batch: Batch, look_ahead: int) -> Tensor:
@@ -107,7 +83,6 @@ def phone_rows(model: VoxtreamModel, batch: Batch, look_ahead: int) -> Tensor:
     visible = (ahead <= look_ahead) & (ahead > -window)
     real = places[None] < batch.text_lengths[:, None]  # [B, P]
     mask = (visible[None] & real[:, None]) | torch.eye(length, dtype=torch.bool, device=real.device)
-    assert isinstance(model.phone, Transformer)
     return run_stack(model.phone, model.phone_embeddings(batch.text), mask)
 
 
@@ -117,10 +92,7 @@ def temporal_hidden(model: VoxtreamModel, batch: Batch, phones: Tensor, dropout:
     vectors = phones.gather(1, pairs).view(*batch.rows.shape, -1).sum(dim=2)  # [B, T, D]
     columns = model.columns(vectors, batch.inputs)
     columns = nn.functional.dropout(columns, dropout, training=model.training)
-    length = columns.shape[1]
-    mask = torch.ones(length, length, dtype=torch.bool, device=columns.device).tril()
-    assert isinstance(model.temporal, Transformer)
-    return run_stack(model.temporal, columns, mask[None])
+    return run_stack(model.temporal, columns, causal(columns.shape[1], columns.device))
 
 
 def depth_logits(model: VoxtreamModel, hidden: Tensor, codes: Tensor) -> Tensor:
@@ -130,22 +102,6 @@ def depth_logits(model: VoxtreamModel, hidden: Tensor, codes: Tensor) -> Tensor:
     shifts = torch.arange(codes.shape[1] - 1, device=codes.device) * model.config.audio_vocabulary
     embedded = model.audio_embeddings(codes[:, :-1] + shifts).to(hidden.dtype)  # [N, K - 1, D]
     inputs = torch.cat((hidden[:, None], embedded), dim=1)
-    length = inputs.shape[1]
-    mask = torch.ones(length, length, dtype=torch.bool, device=codes.device).tril()
-    assert isinstance(model.depth, Transformer)
-    out = run_stack(model.depth, inputs, mask[None])
+    out = run_stack(model.depth, inputs, causal(inputs.shape[1], inputs.device))
     logits = [head(out[:, place + 1]) for place, head in enumerate(model.acoustic_heads)]
     return torch.stack(logits, dim=1).float()
-
-
-def run_stack(stack: Transformer, x: Tensor, mask: Tensor) -> Tensor:
-    """A whole stack on [B, T, D] without a cache; mask [B or 1, T, T], True = may look."""
-    config = stack.config
-    rotation = RotaryTable(config.head_width, x.device, x.shape[1]).slice(0, x.shape[1])
-    grouped = mask.repeat(1, config.group, 1)[:, None]  # [B, 1, R T, T]
-    for block in stack.layers:
-        assert isinstance(block, Block)
-        heads = block.project(x, rotation)
-        x = block.finish(x, heads.queries, Stored(heads.keys, heads.values), grouped)
-    out: Tensor = stack.norm(x)
-    return out

@@ -7,7 +7,7 @@ use they are the model's own. Invariant: only the model's inputs are corrupted, 
 
 import random
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from engine.training import recipe as recipes
-from engine.training.loop import Moment, descend, optimiser, train
+from engine.training.loop import Moment, descend, mean_losses, numbers, on_device, optimiser, train
 from engine.training.ranks import Ranks, is_first
 from engine.training.recipe import Recipe
 from engine.training.run import Run
@@ -43,7 +43,6 @@ from engine.tts.phones import BOS, UNKNOWN
 from engine.tts.voxtream.config import Generation, ModelConfig
 
 FRAMES_PER_SECOND = 12.5
-VALIDATION_BATCHES = 4
 WRONG_SHARE = 0.8  # of the codebooks of a frame inputs wrong
 
 
@@ -98,19 +97,15 @@ class VoiceLearner:
         losses = self._losses(corrupted(batch, self._config, recipe), look_ahead)
         total = losses["semantic"] + recipe.depth_weight * losses["acoustic"]
         descend(total, self.optimisers["voice"], recipe.schedule.clip, moment.ranks)
-        return {name: float(loss.detach()) for name, loss in losses.items()}
+        return numbers(losses)
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:
-        self._model.eval()
-        draw = random.Random(0)
-        sums: dict[str, float] = {}
-        for _ in range(VALIDATION_BATCHES):
+        def losses(draw: random.Random) -> dict[str, Tensor]:
             batch = self._batch(self._sides.validation, draw, long=False)
-            for name, loss in self._losses(batch, self._recipe.look_ahead).items():
-                sums[name] = sums.get(name, 0.0) + float(loss) / VALIDATION_BATCHES
-        self._model.train()
-        return sums
+            return self._losses(batch, self._recipe.look_ahead)
+
+        return mean_losses(losses, self._model)
 
     def _batch(self, library: Library, draw: random.Random, *, long: bool) -> Batch:
         recipe = self._recipe
@@ -192,11 +187,6 @@ def collated(lessons: list[Lesson], config: ModelConfig) -> Batch:
         torch.from_numpy(tokens),
         torch.from_numpy(np.stack([lesson.speaker for lesson in lessons])),
     )
-
-
-def on_device(batch: Batch, device: torch.device) -> Batch:
-    """The batch on the model's device."""
-    return Batch(*(getattr(batch, item.name).to(device) for item in fields(batch)))
 
 
 def dropped(batch: Batch, config: ModelConfig, recipe: recipes.Voice) -> Batch:
