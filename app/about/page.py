@@ -12,7 +12,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QCloseEvent, QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QListWidget, QPlainTextEdit, QPushButton, QWidget
 
-from app.about.errand import Errand
+from app.about.background_job import BackgroundJob
 from app.language.words import mark, tr
 from app.look.label import Label
 from app.look.page import Page, card
@@ -46,8 +46,8 @@ class AboutPage(Page):
         super().__init__(tr("About Rubato"), about, parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._texts: list[str] = []
-        self._diagnosis = Errand(self, command)
-        self._collection = Errand(self, command)
+        self._diagnosis = BackgroundJob(self, command)
+        self._collection = BackgroundJob(self, command)
         self._diagnosis.ended.connect(self._on_diagnosed)
         self._collection.ended.connect(self._on_collected)
         self.updates = card_of(self)
@@ -73,8 +73,8 @@ class AboutPage(Page):
             self._collection.start("licences", "--json")
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        for errand in (self._diagnosis, self._collection):
-            errand.end()
+        for job in (self._diagnosis, self._collection):
+            job.end()
         super().closeEvent(event)
 
     def _on_copy(self) -> None:

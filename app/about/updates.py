@@ -11,7 +11,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from app.about.errand import Errand
+from app.about.background_job import BackgroundJob
 from app.language.words import mark, tr
 from engine.api import Event, Part, Phase, PhaseChanged, Ready, Settings
 
@@ -54,9 +54,9 @@ class Updates(QObject):
         self._show = show
         self._is_quiet = True
         self._of_itself = False  # it is a weekly check: nobody waits for its result
-        self._errand = Errand(self, command)
-        self._errand.ended.connect(self._on_ended)
-        self._errand.told.connect(self._on_told)
+        self._job = BackgroundJob(self, command)
+        self._job.ended.connect(self._on_ended)
+        self._job.told.connect(self._on_told)
         self.stage = Stage.UNKNOWN
         self.words = tr("Nothing is sent before you press this.")
         self.version = ""
@@ -98,18 +98,18 @@ class Updates(QObject):
     def cancel(self) -> None:
         """Stop waiting or installing; what was fetched is kept, and it can be taken later."""
         if self.stage is Stage.INSTALLING:
-            self._errand.end()
+            self._job.end()
         if self.stage in (Stage.WAITING, Stage.INSTALLING):
             self._settle(Stage.OFFERED, tr(_OFFERED, version=self.version))
 
     def end(self) -> None:
         """The program ends: a running check or installation may be interrupted at any point."""
-        self._errand.end()
+        self._job.end()
 
     def _go(self, stage: Stage, words: str, *command: str) -> None:
-        if not self._errand.is_under_way:
+        if not self._job.is_under_way:
             self._settle(stage, words or self.words)
-            self._errand.start(*command)
+            self._job.start(*command)
 
     def _settle(self, stage: Stage, words: str) -> None:
         self.stage, self.words, self.share = stage, words, 0.0

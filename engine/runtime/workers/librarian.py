@@ -48,7 +48,7 @@ class _Fetch:
     name: str
 
 
-_Errand = _Fetch | VerifyModel
+_Job = _Fetch | VerifyModel
 
 
 class Librarian:
@@ -67,7 +67,7 @@ class Librarian:
         self._moments: Worker[ModelCommand] = Worker(
             "librarian", handle=self._handle, tick=_no_tick, report=self._report
         )
-        self._minutes: Worker[_Errand] = Worker(
+        self._minutes: Worker[_Job] = Worker(
             "fetching", handle=self._carry_out, tick=_no_tick, report=self._report
         )
 
@@ -96,11 +96,11 @@ class Librarian:
         ended = self._moments.stop(timeout_s)
         return self._minutes.stop(timeout_s) and ended
 
-    def _want(self, errand: _Errand) -> None:
-        if errand.name not in self._wanted:
-            self._wanted.add(errand.name)
-            self._tell(ModelProgress(errand.name, Activity.WAITING))
-            self._minutes.post(errand)
+    def _want(self, job: _Job) -> None:
+        if job.name not in self._wanted:
+            self._wanted.add(job.name)
+            self._tell(ModelProgress(job.name, Activity.WAITING))
+            self._minutes.post(job)
 
     # ------------------------------------------------------------------- moments
 
@@ -140,24 +140,24 @@ class Librarian:
 
     # ------------------------------------------------------------------- minutes
 
-    def _carry_out(self, errand: _Errand) -> None:
-        name = errand.name
+    def _carry_out(self, job: _Job) -> None:
+        name = job.name
         if name not in self._wanted:
             self._tell(ModelSettled(name, ""))
             return
         try:
             with self._settling(name):
-                if isinstance(errand, VerifyModel):
+                if isinstance(job, VerifyModel):
                     self._verify(name)
                 else:
-                    self._fetch(errand)
+                    self._fetch(job)
         finally:
             self._wanted.discard(name)
             self._to_use.discard(name)
             self._moments.post(ListModels())
 
-    def _fetch(self, errand: _Fetch) -> None:
-        name = errand.name
+    def _fetch(self, job: _Fetch) -> None:
+        name = job.name
         show = self._shower(name, Activity.FETCHING)
         storage.fetch_all(name, show, lambda: name not in self._wanted)
         # what is in use by now is so because the settings say 'auto': it is to be loaded

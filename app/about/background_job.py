@@ -16,7 +16,7 @@ from app.presence.autostart import own_command
 _END_MS = 2000  # for a process to end by itself once nobody needs its result
 
 
-class Errand(QObject):
+class BackgroundJob(QObject):
     """One at a time; starting it again while it runs does nothing.
 
     Signals:

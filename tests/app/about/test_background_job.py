@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QObject
 
-from app.about.errand import Errand
+from app.about.background_job import BackgroundJob
 
 
-def errand(qapp, script: str, parent: QObject | None = None) -> tuple[Errand, list[Any]]:
-    made = Errand(parent or qapp, [sys.executable, "-c", script])
+def job(qapp, script: str, parent: QObject | None = None) -> tuple[BackgroundJob, list[Any]]:
+    running = BackgroundJob(parent or qapp, [sys.executable, "-c", script])
     told: list[Any] = []
-    made.ended.connect(told.append)
-    return made, told
+    running.ended.connect(told.append)
+    return running, told
 
 
 @pytest.mark.parametrize(
@@ -26,34 +26,34 @@ def errand(qapp, script: str, parent: QObject | None = None) -> tuple[Errand, li
     ],
 )
 def test_what_was_printed_is_told_once(qtbot, qapp, script: str, document: object):
-    made, told = errand(qapp, script)
-    with qtbot.waitSignal(made.ended, timeout=20_000):
-        made.start("doctor", "--json")
+    running, told = job(qapp, script)
+    with qtbot.waitSignal(running.ended, timeout=20_000):
+        running.start("doctor", "--json")
     assert told == [document]
-    assert not made.is_under_way
+    assert not running.is_under_way
 
 
 def test_a_program_that_is_not_there_is_told(qtbot, qapp):
-    made = Errand(qapp, ["/no/such/program"])
+    running = BackgroundJob(qapp, ["/no/such/program"])
     told: list[Any] = []
-    made.ended.connect(told.append)
-    made.start("doctor")
+    running.ended.connect(told.append)
+    running.start("doctor")
     qtbot.waitUntil(lambda: bool(told))
     assert told == [None]
 
 
 def test_one_that_is_ended_says_nothing_and_is_gone(qtbot, qapp):
-    made, told = errand(qapp, "import sys; sys.stdin.read(); import time; time.sleep(600)")
-    made.start()
-    qtbot.waitUntil(lambda: made.is_under_way)
-    made.end()
-    assert not made.is_under_way
+    running, told = job(qapp, "import sys; sys.stdin.read(); import time; time.sleep(600)")
+    running.start()
+    qtbot.waitUntil(lambda: running.is_under_way)
+    running.end()
+    assert not running.is_under_way
     assert told == []
 
 
 def test_a_second_start_while_it_runs_is_none(qtbot, qapp):
-    made, told = errand(qapp, "print('{}')")
-    with qtbot.waitSignal(made.ended, timeout=20_000):
-        made.start("one")
-        made.start("two")
+    running, told = job(qapp, "print('{}')")
+    with qtbot.waitSignal(running.ended, timeout=20_000):
+        running.start("one")
+        running.start("two")
     assert told == [{}]
