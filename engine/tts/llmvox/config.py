@@ -14,24 +14,24 @@ NAME: Final = "llmvox"
 TOKEN_RATE: Final = 50  # Hz; the paper's is 75
 TOKEN_SAMPLES: Final = 480
 ENTRY: Final = 128  # width of a token's vector
-VOCABULARY: Final = 260  # of units, whichever they are
+VOCABULARY: Final = 260  # of units, phones or bytes
 
 
 class Units(Enum):
-    """What is read one by one."""
+    """What the network reads, one a step."""
 
     PHONES = "phones"
     BYTES = "bytes"  # the paper's
 
 
-# Ids of what is no phone and no byte.
+# Ids of units that are neither phones nor bytes.
 WORD, TEXT_END, NOTHING = 256, 257, 258
 
 
 @dataclass(frozen=True)
 class Shape:
-    """Shape of one set of weights; `tokens` without the mark of the speech's end, which is the
-    label behind them (ours: the paper takes an entry of the codebook for it).
+    """Shape of one set of weights. `tokens` counts the codebook's entries; the end of the speech is
+    one more label behind them (ours: the paper uses an entry of the codebook).
     """
 
     stack: TransformerConfig
@@ -50,8 +50,8 @@ class Generation:
     first_chunk: int = 4
     growth: int = 1  # the decoder here is causal, so chunks need not grow
     largest_chunk: int = 1280
-    longest_unit: int = 20  # tokens for every unit of a sentence: an end that does not come is set
-    most_repeats: int = 40  # of one token; then the second best is taken
+    longest_unit: int = 20  # tokens for every unit of a sentence; then its end is forced
+    most_repeats: int = 40  # of one token in a row; then the second best is taken
 
 
 assert phones.VOCABULARY <= WORD, "units of phones and marks share ids"

@@ -1,8 +1,8 @@
-"""LLMVoX's one network: a causal transformer that hears a unit of the text and the token before,
-and says the next token (3.3).
+"""LLMVoX's one network: a causal transformer that reads a unit of the text and the token
+before, and predicts the next token (3.3).
 
-The position is the rotary one instead of a learnt table, so a sentence may be of any length; the
-speaker's vector is added at every step, and one output more tells where a word begins (ours).
+Ours: rotary positions instead of a learnt table, so that a sentence may have any length; the
+speaker's vector, added at every step; one more output, which tells where a word begins.
 Invariant: forward never writes to the module; what a sentence remembers is the cache passed in.
 """
 
@@ -17,8 +17,8 @@ from engine.tts.llmvox.config import ENTRY, Shape
 
 
 class Predicted(NamedTuple):
-    """Of positions [..., D]: logits of the tokens and the end [..., tokens + 1], and of a word's
-    beginning here [...].
+    """For positions [..., D]: logits of the tokens and the end [..., tokens + 1], and of a word
+    beginning there [...].
     """
 
     tokens: Tensor

@@ -1,8 +1,8 @@
-"""One utterance: a unit of the text in, a token of speech out, and anew at every sentence.
+"""One utterance: a unit of the text in, a token of speech out; every sentence starts afresh.
 
-While a sentence is open there is one token for every unit and no more. Once its text is over the
-rest flows, until the end is drawn. Filling up while words are late would be quicker, but then the
-samples would depend on when the words came.
+As long as more words of a sentence may come, every unit gives one token. Once its text is
+complete, tokens follow until the network predicts the end. Going on with filler units while words
+are late would speak sooner, but then the samples would depend on when the words came.
 Invariant: all state is here; closing the session frees it, and no other session sees it.
 """
 
@@ -45,7 +45,7 @@ class LlmVoxSession:
 
     def __init__(self, machine: Machine, speaker: Tensor) -> None:
         """`speaker`: the voice's vector [S]. Nothing is drawn by chance, so there is no seed."""
-        self.rate: float | None = None  # heard by nobody: LLMVoX has none
+        self.rate: float | None = None  # ignored: LLMVoX has no control of the rate
         self._machine = machine
         self._speaker = speaker[None]
         self._words = Words()
@@ -61,7 +61,7 @@ class LlmVoxSession:
         self._repeats = 0
         self._chunk: list[int] = []  # tokens not yet decoded
         self._chunk_size = machine.generation.first_chunk
-        self._waiting: deque[int] = deque()  # words taken up of which no onset was given
+        self._waiting: deque[int] = deque()  # words taken up that have no onset yet
         self._onsets: list[Onset] = []  # that fall into the chunk
         self._sample = 0
         self._finished = False
@@ -69,7 +69,7 @@ class LlmVoxSession:
     # ------------------------------------------------------------------ text
 
     def push_word(self, text: str, pace: float = PLAIN) -> None:
-        """See TtsSession. `pace` is heard by nobody, as the rate is not."""
+        """See TtsSession. `pace` is ignored, like the rate."""
         self._words.push(text, pace)
 
     def end_input(self) -> None:
@@ -85,7 +85,7 @@ class LlmVoxSession:
                     return Starved()
                 continue
             if not self._heard_units and not self._units:
-                # Nothing but words without a sound: they begin with the next sentence, if any.
+                # Only words without a sound: they begin with the next sentence, if there is one.
                 self._closed = False
                 if self._reader_ended:
                     self._finished = True
@@ -98,7 +98,7 @@ class LlmVoxSession:
         return Finished()
 
     def _read(self) -> bool:
-        """Take up the next word, or the end; False when neither is there yet."""
+        """Take up the next word or the end of the text; False when neither has come yet."""
         if self._words:
             ready = self._reader.push(self._words.take())
         elif self._words.ended:
@@ -115,7 +115,7 @@ class LlmVoxSession:
         return True
 
     def _token(self) -> AudioFrame | None:
-        """Hear one unit and say one token; a frame when a chunk is whole."""
+        """Read one unit and predict one token; a frame when a chunk is complete."""
         machine, model = self._machine, self._machine.model
         text_over = self._closed and not self._units
         unit = self._next_unit()
@@ -137,25 +137,25 @@ class LlmVoxSession:
         return self._decoded()
 
     def _next_unit(self) -> int:
-        """The sentence's next unit, TEXT_END once behind them, and then nothing."""
+        """The sentence's next unit; behind the last one TEXT_END, then always NOTHING."""
         if self._units:
             self._heard_units += 1
             return self._units.popleft()
         return TEXT_END if self._cache.length == self._heard_units else NOTHING
 
     def _chosen(self, logits: Tensor, *, may_end: bool) -> int:
-        """The likeliest label (as the published server does), but no end before the text's, and no
-        token for ever.
+        """The likeliest label (as in the published server), but no end before the text ends, and no
+        token repeated for ever.
         """
         best, second = logits[: len(logits) if may_end else -1].topk(2).indices.tolist()
         stuck = best == self._before and self._repeats >= self._machine.generation.most_repeats
         return int(second if stuck else best)
 
     def _end_sentence(self) -> AudioFrame | None:
-        """Begin anew: no cache, no token before. What was said so far is given out."""
+        """Start afresh: empty cache, no previous token. A frame with what was said so far."""
         frame = None
         if self._chunk:
-            while self._waiting:  # whose beginnings were missed
+            while self._waiting:  # the network missed where they begin
                 self._begin_word(len(self._chunk) - 1)
             frame = self._decoded()
         self._cache.restart()
@@ -190,7 +190,7 @@ class LlmVoxSession:
         return frame
 
     def rewind(self, sample: int) -> int | None:
-        """Nothing: there is no rate at which it could be made anew."""
+        """Nothing: no other rate could be chosen for it."""
         return None
 
     # ----------------------------------------------------------------- close

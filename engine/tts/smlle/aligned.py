@@ -1,10 +1,10 @@
-"""The text as long as the speech: which phone every step of the spectrum hears.
+"""The text stretched to the length of the speech: which phone each step of the spectrum is given.
 
-The transducer says tokens while it reads phones; each phone repeated for its tokens is the aligned
-text X'. Of it the beginning marks are taken away and as many end marks put behind (Delete <Bos>,
-SMLLE, 2.2.1, equation 3): every step then hears the phone some steps ahead, for the price of the
-silence before speech, which is spoken anyway.
-Invariant: what step t hears depends on the tokens alone, never on when they came.
+The transducer predicts tokens while it reads phones. Each phone, repeated once for every token
+predicted at it, gives the aligned text X'. Its leading begin marks are deleted and as many end
+marks are appended (Delete <Bos>, SMLLE, 2.2.1, equation 3). Every step then sees a phone some steps
+ahead of its token. The delay this costs is the silence before speech, which is spoken anyway.
+Invariant: what step t is given depends on the tokens alone, never on when they came.
 """
 
 from collections.abc import Sequence
@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 
 
 def delete_bos(phones: Sequence[int], begin: int, end: int) -> list[int]:
-    """X' of a whole text without its leading `begin`, as long as before."""
+    """X' of a whole text without its leading `begin`; of the same length, thanks to `end`."""
     lead = leading(phones, begin)
     return [*phones[lead:], *[end] * lead]
 
 
 def leading(phones: Sequence[int], begin: int) -> int:
-    """How many `begin` stand first."""
+    """How many `begin` the phones start with."""
     lead = 0
     while lead < len(phones) and phones[lead] == begin:
         lead += 1
@@ -27,7 +27,7 @@ def leading(phones: Sequence[int], begin: int) -> int:
 
 @dataclass
 class Aligned:
-    """Tokens of one passage with the phone that said each, while they come."""
+    """The tokens of one passage so far, each with the phone it was predicted at."""
 
     begin: int
     end: int
@@ -35,23 +35,23 @@ class Aligned:
     closed: bool = False  # no token follows
     tokens: list[int] = field(default_factory=list)
     phones: list[int] = field(default_factory=list)
-    _lead: int | None = None  # marks taken away; None = not known before a phone has spoken
+    _lead: int | None = None  # begin marks deleted; None = no phone has a token yet
 
     def add(self, token: int, phone: int) -> None:
-        """The next token, said at this phone."""
+        """The next token, predicted at this phone."""
         if self._lead is None and (phone != self.begin or not self.delete_bos):
             self._lead = len(self.tokens) if self.delete_bos else 0
         self.tokens.append(token)
         self.phones.append(phone)
 
     def has(self, step: int) -> bool:
-        """Whether all that this step hears is known."""
+        """Whether the phone that this step is given is known."""
         if self.closed:
             return step < len(self.tokens)
         return self._lead is not None and step + self._lead < len(self.tokens)
 
     def phone(self, step: int) -> int:
-        """What a step hears that has() is true of."""
+        """The phone that a step is given; has() must be true of it."""
         lead = len(self.phones) if self._lead is None else self._lead  # None: nothing but silence
         place = step + lead
         return self.phones[place] if place < len(self.phones) else self.end

@@ -1,7 +1,7 @@
 """What SMLLE's weights fix and what its generation fixes, with the number's source.
 
-"SMLLE, 2.2" is a section of the paper (Sun et al., 2025). What the paper leaves open or what is
-smaller here says so. Invariant: a pack's config.json decides every tensor's shape.
+"SMLLE, 2.2" is a section of the paper (Sun et al., 2025). Where the paper leaves a value open, or
+ours is smaller, the comment says so. Invariant: a pack's config.json decides every tensor's shape.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ NAME: Final = "smlle"
 STEP_SAMPLES: Final = 960  # a token and its columns of the spectrum, 40 ms at 24 kHz
 STEPS_PER_FRAME: Final = 2  # of what step() gives, 80 ms
 STEP_MS: Final = 40
-SPECIAL_PHONES: Final = 3  # behind those of the table: begin, end, masked
+SPECIAL_PHONES: Final = 3  # after those of the table: begin, end, masked
 MARKS: Final = {"": 0, ",": 1, ".": 2, "?": 3, "!": 4}  # behind a phone, read together with it
 NEVER: Final = 999_999
 
@@ -47,7 +47,7 @@ class Shape:
 
     @property
     def masked(self) -> int:
-        """Of a prompt whose text is not known."""
+        """The phone of a prompt whose text is not known."""
         return self.phones + 2
 
     @property
@@ -61,14 +61,14 @@ class Generation:
     """How a pack speaks. The switches are rows of the comparison."""
 
     top_tokens: int = 15  # of all labels, the blank among them (SMLLE, 3.3)
-    temperature: float = 1.0  # not given
-    dropout: float = 0.5  # of the pre-net, in use too (SMLLE, 3.3)
-    latents: bool = True  # False: the mean of each, nothing drawn (SMLLE, 2.2.2)
+    temperature: float = 1.0  # the paper does not give one
+    dropout: float = 0.5  # of the pre-net, also when speaking (SMLLE, 3.3)
+    latents: bool = True  # False: their means, nothing is drawn (SMLLE, 2.2.2)
     delete_bos: bool = True  # SMLLE, 2.2.1
     prompt_delete_bos: bool = False  # SMLLE, 4.3: it harms
-    most_tokens: int = 30  # of one phone, 1.2 s; then a blank is forced (ours)
+    most_tokens: int = 30  # of one phone, 1.2 s; then the next phone is forced (ours)
     most_unspoken: int = 4  # phones in a row without a token; then one is forced (ours)
-    passage_steps: int = NEVER  # after so many a sentence's end is followed by a new passage (ours)
+    passage_steps: int = NEVER  # after so many, a new passage begins with the next sentence (ours)
     own_rate: float = 4.0  # SPS without a bias, measured by the export
     pull: float = 1.0  # on the blank per unit of log(wanted / measured rate) (ours)
     rate_window_frames: int = 38  # 3 s, as VoXtream2's
@@ -77,5 +77,5 @@ class Generation:
 
     @property
     def rates(self) -> RateRange:
-        """SPS that can be asked for."""
+        """The rates that can be asked for, in SPS."""
         return RateRange(self.lowest_rate, self.highest_rate)

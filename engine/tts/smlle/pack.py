@@ -61,8 +61,8 @@ class PackConfig:
 
 
 def load(folder: Path, device: str = "cpu") -> SmlleSynthesiser:
-    """The pack's model and named voices, on the CPU whatever the device: a step's products are too
-    small for another. ModelError names the file that is missing or wrong.
+    """The pack's model and named voices, always on the CPU: one step's products are too small for
+    another device. ModelError names the file that is missing or wrong.
     """
     torch.set_num_threads(1)
     config = read_pack_config(folder / CONFIG_FILE)

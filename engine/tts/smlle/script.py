@@ -26,7 +26,7 @@ class Script:
 
     @property
     def next_word(self) -> int:
-        """Number of the first word behind this passage."""
+        """Number of the first word after this passage."""
         return self._first_word + len(self._starts)
 
     def add(self, word: PhonedWord) -> None:
@@ -51,13 +51,13 @@ class Script:
         return self.closed and place == len(self.units) - 1
 
     def word_at(self, place: int) -> int:
-        """Number of the word a unit belongs to; the first one's before it begins."""
+        """Number of the word a unit belongs to; before the first word begins, that word's."""
         words = sum(start <= place for start in self._starts)
         return self._first_word + max(0, words - 1)
 
     def words_begun(self, place: int) -> list[int]:
-        """Words that begin with a token of this unit, each once: one without a token begins where
-        the next one does.
+        """Words that begin when this unit gets a token, each once: a word without a token begins
+        where the next one does.
         """
         first = self._begun
         while self._begun < len(self._starts) and self._starts[self._begun] <= place:
@@ -65,11 +65,11 @@ class Script:
         return [self._first_word + number for number in range(first, self._begun)]
 
     def words_left(self) -> list[int]:
-        """Words that words_begun() never gave, once."""
+        """Words that words_begun() has not given, each once."""
         return self.words_begun(len(self.units))
 
     def syllables_ended(self, place: int) -> int:
-        """How many syllables are over when this unit speaks, each counted once."""
+        """How many syllables have ended when this unit speaks, each counted once."""
         first = self._ended
         while self._ended < len(self._nuclei) and self._nuclei[self._ended] < place:
             self._ended += 1

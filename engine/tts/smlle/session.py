@@ -1,5 +1,5 @@
-"""One utterance: words in, frames of 80 ms out. The transducer decides as far ahead as the spectrum
-hears; then the spectrum makes two steps and the vocoder their samples.
+"""One utterance: words in, frames of 80 ms out. The transducer predicts tokens as
+far ahead as the spectrum needs; then the spectrum makes two steps, and the vocoder their samples.
 
 Words are taken up only when a decision needs one, whether they came early or late: this is what
 makes the samples independent of how pushing and stepping are interleaved. A long text is spoken in
@@ -30,8 +30,8 @@ from engine.tts.smlle.spectrum import Columns, Prompt, Spectrum
 from engine.tts.smlle.transducer import Decisions, Transducer
 from engine.tts.words import Words
 
-LARGEST_BIAS: Final = 6.0  # on the blank; beyond, it is the guards that decide
-_OTHER_DICE: Final = 1 << 32  # latents and dropout must not follow how many decisions were drawn
+LARGEST_BIAS: Final = 6.0  # on the blank; beyond it the limits on tokens and phones decide
+_OTHER_DICE: Final = 1 << 32  # latents and dropout must not depend on how many decisions were drawn
 
 
 @dataclass(frozen=True)
@@ -69,13 +69,13 @@ class _Passage:
         )
         self.last_word = ""  # taken up
         self.place = -1  # of the unit read last
-        self.waits = True  # a blank was drawn: the next decision needs the next unit
-        self.spoken_by: list[int] = []  # the unit that said each token
+        self.waits = True  # a blank was drawn, so the next decision needs the next unit
+        self.spoken_by: list[int] = []  # the unit at which each token was predicted
         self.begun: deque[tuple[int, int]] = deque()  # word and step, not yet in a frame
         self.steps = 0  # of the spectrum, made
 
     def note(self, token: int) -> None:
-        """The transducer said a token."""
+        """Take down a token that the transducer predicted."""
         step = len(self.aligned.tokens)
         self.aligned.add(token, self.script.units[self.place].phone)
         self.spoken_by.append(self.place)
@@ -95,7 +95,7 @@ class SmlleSession:
         self._meter = RateMeter(machine.generation.rate_window_frames, STEPS_PER_FRAME * STEP_MS)
         self._measured: float | None = None  # SPS; None = no syllable ended yet
         self._wave = machine.vocoder.open()
-        self._passage: _Passage | None = None  # None: one is over and the next not begun
+        self._passage: _Passage | None = None  # None = one has ended and the next has not begun
         self._next_word = 0  # number of the first word of the next passage
         self._sample = 0
         self._finished = False
@@ -170,7 +170,7 @@ class SmlleSession:
         return long_enough and ends_sentence(passage.last_word)
 
     def _bias(self, passage: _Passage) -> float:
-        """On the blank's logit: how much sooner than by itself the next phone shall come (ours)."""
+        """What to add to the blank's logit: above 0, the next phone comes sooner (ours)."""
         generation = self._machine.generation
         pace = self._words.paces[passage.script.word_at(passage.place)]
         if self.rate is None:
@@ -182,7 +182,7 @@ class SmlleSession:
         return min(max(bias, -LARGEST_BIAS), LARGEST_BIAS)
 
     def _frame(self, passage: _Passage) -> AudioFrame | None:
-        """Speak the next steps; None at a passage's end, when there is nothing more to place."""
+        """Speak the next steps; None at the end of a passage that has no more words to place."""
         first = passage.steps
         last = first + STEPS_PER_FRAME
         steps = [step for step in range(first, last) if passage.aligned.has(step)]
@@ -203,7 +203,7 @@ class SmlleSession:
         return self._packet(pcm, tuple(onsets), self._measured)
 
     def _end(self, passage: _Passage) -> AudioFrame | None:
-        """Leave a passage; words that no token came for have their place in a silent frame."""
+        """Leave a passage; words that got no token begin in a silent frame."""
         self._passage, self._next_word = None, passage.script.next_word
         onsets = tuple(Onset(word, self._sample) for word in passage.script.words_left())
         if not onsets:
@@ -216,7 +216,8 @@ class SmlleSession:
         return frame
 
     def rewind(self, sample: int) -> int | None:
-        """Nothing: see VoXtream's. The rate is read at every step, so a new one is heard soon."""
+        """Nothing: the networks' states are not kept. The rate is read at every step, so a new one
+        is heard soon."""
         return None
 
     # ----------------------------------------------------------------- close

@@ -3,8 +3,10 @@
     token + phone + pre-net(columns before) + speaker ─▶ causal stack ─▶ mean, variance
     latent = mean + deviation x noise ─▶ latent + MLP(latent) = columns       (SMLLE, 2.2.2)
 
-How the inputs are joined is not given: ours is the sum. Two columns a step, as MELLE with r = 2.
-Invariant: all randomness is passed in; with the same noise many steps at once are those one by one.
+The paper does not say how the inputs are joined: here they are summed. Two columns a step, as in
+MELLE with r = 2.
+Invariant: all randomness is passed in; with the same noise, many steps at once equal the same steps
+one by one.
 """
 
 from dataclasses import dataclass
@@ -24,7 +26,7 @@ SMALLEST_LOG_VARIANCE, LARGEST_LOG_VARIANCE = -8.0, 4.0
 
 
 class Latents(NamedTuple):
-    """Of columns [..., V]: the mean and the log variance they are drawn with, and the columns."""
+    """The mean and log variance that columns [..., V] are drawn with, and the columns."""
 
     mean: Tensor
     log_variance: Tensor
@@ -32,8 +34,8 @@ class Latents(NamedTuple):
 
 
 class Inputs(NamedTuple):
-    """What steps hear: tokens and phones [B, T], the columns before each [B, T, V] (normalised),
-    the speaker [B, 192].
+    """What steps are given: tokens and phones [B, T], the columns before each [B, T, V]
+    (normalised), the speaker [B, 192].
     """
 
     tokens: Tensor
@@ -62,11 +64,11 @@ class Spectrum(nn.Module):
         self.register_buffer("spread", torch.ones(shape.bands))
 
     def normalised(self, mel: Tensor) -> Tensor:
-        """Log mel [..., bands] as the network hears it."""
+        """Log mel [..., bands] on the network's scale."""
         return (mel - self.get_buffer("centre")) / self.get_buffer("spread")
 
     def restored(self, columns: Tensor) -> Tensor:
-        """What normalised() was made of."""
+        """The inverse of normalised()."""
         return columns * self.get_buffer("spread") + self.get_buffer("centre")
 
     def inputs(self, inputs: Inputs, keep: Tensor) -> Tensor:
@@ -87,8 +89,8 @@ class Spectrum(nn.Module):
     def keep_masks(
         self, batch: int, steps: int, share: float, generator: torch.Generator | None
     ) -> Tensor:
-        """What of the pre-net is kept, scaled: [layers, B, T, D]; `share` is dropped. Without a
-        generator torch's own decides.
+        """Factors of the pre-net's values [layers, B, T, D]: 0 for the `share` that is dropped, the
+        others scaled up. `generator` None: torch's own.
         """
         size = (PRENET_LAYERS - 1, batch, steps, self.shape.prenet)
         chances = torch.full(size, 1 - share, device=self.get_buffer("centre").device)
@@ -109,8 +111,8 @@ class Spectrum(nn.Module):
 
 @dataclass(frozen=True)
 class Prompt:
-    """A voice on a network: what the stack remembers of it, its last columns [1, V], and who
-    speaks [1, 192].
+    """A voice on this network: the stack's cache behind it, its last columns [1, V], and the
+    speaker's vector [1, 192].
     """
 
     cache: KvCache
@@ -167,7 +169,7 @@ def prepared(
     cache = KvCache(spectrum.shape.spectrum, 1, columns.device, torch.float32)
     last = torch.zeros(1, spectrum.shape.values)
     if steps:
-        # A voice sounds the same in every utterance: its prompt's dropout is always the same.
+        # The prompt's dropout is always the same, so that a voice sounds alike in every utterance.
         keep = spectrum.keep_masks(1, steps, share, torch.Generator().manual_seed(0))
         mask = torch.ones(steps, steps, dtype=torch.bool).tril()
         spectrum.stack(spectrum.inputs(inputs, keep), table.slice(0, steps), cache, mask)

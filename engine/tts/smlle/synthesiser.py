@@ -38,7 +38,7 @@ class Cloner:
     masked: int  # the phone of a prompt whose text is not known
 
     def encode(self, pcm: Pcm, sample_rate: int, made_for: str) -> Voice:
-        """UnreadableClip says why no voice can be made."""
+        """The voice of a recording. UnreadableClip says why none can be made."""
         recording = recordings.read(pcm, sample_rate)
         clean = torch.from_numpy(resampled(recording.clean, sample_rate, SAMPLE_RATE))
         tokens = self.semantic.encode(clean)
@@ -80,7 +80,7 @@ class SmlleSynthesiser:
 
     @property
     def shape(self) -> Shape:
-        """Of its networks."""
+        """The shape of its networks."""
         return self._machine.spectrum.shape
 
     def voices(self) -> tuple[Voice, ...]:
@@ -88,7 +88,7 @@ class SmlleSynthesiser:
 
     def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
         """A voice from mono samples of 1 s or more (UnreadableClip says why not); its text stays
-        unknown (SMLLE's prompts have theirs).
+        unknown, while the prompts in the paper have their text.
         """
         if self._cloner is None:
             raise ModelError(
@@ -120,7 +120,7 @@ class SmlleSynthesiser:
 
 
 def prompted(machine: Machine, voice: Voice) -> Prompt:
-    """A voice on the network. InvalidInput for one that does not fit it."""
+    """The prompt a voice gives on the network. InvalidInput for a voice that does not fit."""
     spectrum, generation = machine.spectrum, machine.generation
     shape = spectrum.shape
     tokens = _numbers(voice, "tokens", shape.tokens)

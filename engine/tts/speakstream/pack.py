@@ -54,8 +54,8 @@ class PackConfig:
 
 
 def load(folder: Path, device: str = "cpu") -> SpeakStreamSynthesiser:
-    """The pack's model and named voices, on the CPU whatever the device: a position's products are
-    too small for another. ModelError names the file that is missing or wrong.
+    """The pack's model and named voices, always on the CPU: one position's products are too small
+    for another device. ModelError names the file that is missing or wrong.
     """
     torch.set_num_threads(1)
     config = read_pack_config(folder / CONFIG_FILE)

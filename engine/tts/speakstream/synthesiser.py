@@ -49,12 +49,12 @@ class SpeakStreamSynthesiser:
         return SpeakStreamSession(self._machine, speaker, seed)
 
     def with_window(self, size: int) -> "SpeakStreamSynthesiser":
-        """The same weights with `size` words known of the one that is spoken: the paper's m, how
-        soon it speaks against how well.
+        """The same weights, speaking a word once `size` words are known, itself included: the
+        paper's m. More words sound better and later.
         """
         machine = self._machine
         machine = replace(machine, generation=replace(machine.generation, window=size))
         return SpeakStreamSynthesiser(machine, self._speaker, self._voices, self.info.name)
 
     def close(self) -> None:
-        """Nothing is held that outlives the model."""
+        """Nothing to release."""
