@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Sequence
 from enum import Enum
 
-from engine.asr.phrase_model import PhraseModel
+from engine.asr.phrase_model import learned
 from engine.asr.sphinx.english import trigrams
 
 OPEN_BELOW = 0.5  # probability that it is whole
@@ -69,7 +69,7 @@ class Judge:
         """`phrases` are what people say to the skills, `understands` whether a skill answers;
         `chance_of_end` gives the natural logarithm of the chance that a sentence ends there.
         """
-        self._phrases = PhraseModel(phrases)
+        self._phrases = learned(tuple(phrases))
         self._understands = understands
         self._chance_of_end = chance_of_end
 

@@ -9,6 +9,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 ORDER = 3
@@ -119,6 +120,14 @@ class PhraseModel:
 
     def _weight(self, history: History) -> float:
         return self._back_off(history) if history in self._followers else 0.0
+
+
+@lru_cache(maxsize=1)
+def learned(phrases: tuple[str, ...]) -> PhraseModel:
+    """The model of these phrases, made once (0.1 s) for the recogniser and the judge of what it
+    hears; asking changes nothing in it.
+    """
+    return PhraseModel(phrases)
 
 
 def usable(phrase: str) -> bool:

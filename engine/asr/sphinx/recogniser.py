@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.asr.base import RecogniserInfo, Transcript
-from engine.asr.phrase_model import PhraseModel
+from engine.asr.phrase_model import learned
 from engine.asr.pick import check_language
 from engine.asr.sphinx.decision import Guess
 from engine.asr.sphinx.decoder import SphinxDecoder
@@ -35,7 +35,7 @@ class SphinxRecogniser:
         `any_english` a Recognition knows only interjection(), command() and the text so far, with
         a seventh of the memory. ModelError when pocketsphinx or its model is missing.
         """
-        self._decoder = SphinxDecoder(PhraseModel(phrases), any_english=any_english)
+        self._decoder = SphinxDecoder(learned(tuple(phrases)), any_english=any_english)
         self._vad = Vad()
         self._recognition: SphinxRecognition | None = None
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from num2words import num2words
 
+from engine.asr.phrase_model import PhraseModel
 from engine.llm.base import Message, Role, Situation, TextDelta, Timer
 from engine.llm.skills import Skills, sentences
 from engine.llm.skills.clock.days import WEEKDAYS
@@ -42,6 +43,34 @@ def test_every_number_unit_and_weekday_is_said():
 )
 def test_the_first_things_a_person_says_are_among_them(sentence):
     assert sentence in " | ".join(sentences())
+
+
+@pytest.mark.parametrize("greeting", ["hello", "good morning", "good afternoon", "good evening"])
+def test_the_limit_leaves_no_plain_greeting_out(greeting):
+    assert greeting in sentences()
+
+
+@pytest.mark.parametrize("operator", ["times", "plus", "minus", "divided by", "percent of"])
+def test_every_number_is_expected_before_an_operator(operator):
+    model = PhraseModel(sentences())
+    beginnings = [
+        f"what is {num2words(number)} {operator}".replace("-", " ").split() for number in range(100)
+    ]
+
+    assert all(model.likely_start(words, unseen=0) == len(words) for words in beginnings)
+
+
+def test_every_sentence_has_a_step_that_no_other_before_it_has():
+    known: set[tuple[str, ...]] = set()
+    nothing_new = []
+    for sentence in sentences():
+        words = ("", *sentence.split(), "")
+        steps = {words[max(0, at - 2) : at + 1] for at in range(1, len(words))}
+        if steps <= known:
+            nothing_new.append(sentence)
+        known |= steps
+
+    assert len(nothing_new) <= 0.02 * MAX_SENTENCES  # of units and numbers: all of them are said
 
 
 def test_nearly_every_sentence_is_understood_by_the_skills():
