@@ -5,6 +5,7 @@ Invariant: importing this module loads no synthesiser and no torch.
 
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Final
 
@@ -34,36 +35,12 @@ def _voxtream2(settings: SpeechSettings, progress: Progress) -> TtsModel:
     return loading.load(settings, progress)
 
 
-def _speakstream(folder: Path, device: str) -> TtsModel:
-    from engine.tts.speakstream import pack
-
-    return pack.load(folder, device)
-
-
-def _llmvox(folder: Path, device: str) -> TtsModel:
-    from engine.tts.llmvox import pack
-
-    return pack.load(folder, device)
-
-
-def _voxtream(folder: Path, device: str) -> TtsModel:
-    from engine.tts.voxtream.original import pack
-
-    return pack.load(folder, device)
-
-
-def _smlle(folder: Path, device: str) -> TtsModel:
-    from engine.tts.smlle import pack
-
-    return pack.load(folder, device)
-
-
-# Of the systems that are made on this machine: each reads a pack from a folder, for a device.
-_PACKS: Final[dict[str, Callable[[Path, str], TtsModel]]] = {
-    "voxtream": _voxtream,
-    "speakstream": _speakstream,
-    "llmvox": _llmvox,
-    "smlle": _smlle,
+# Of the systems that are made on this machine: the module whose load() reads a pack for a device.
+_PACKS: Final = {
+    "voxtream": "engine.tts.voxtream.original.pack",
+    "speakstream": "engine.tts.speakstream.pack",
+    "llmvox": "engine.tts.llmvox.pack",
+    "smlle": "engine.tts.smlle.pack",
 }
 
 
@@ -71,7 +48,8 @@ def load_pack(name: str, folder: Path, device: str) -> TtsModel:
     """The pack of a system of engine/systems.py, wherever it lies. ModelError names what is wrong
     with it.
     """
-    return _PACKS[name](folder, device)
+    load_it: Callable[[Path, str], TtsModel] = import_module(_PACKS[name]).load
+    return load_it(folder, device)
 
 
 def _made_here(system: System, settings: SpeechSettings, progress: Progress) -> TtsModel:

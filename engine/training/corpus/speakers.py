@@ -6,13 +6,16 @@ Invariant: speaker number n of a recipe is always the same person.
 
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Final
+from typing import Final, TypeVar
 
 from engine.assets.packages import KOKORO_VOICE_NAMES
+from engine.errors import InvalidInput
 from engine.training.recipe import Recipe
+
+_Utterance = TypeVar("_Utterance")
 
 
 @dataclass(frozen=True)
@@ -138,3 +141,25 @@ def _random_speaker(draw: random.Random, english: Sequence[str], names: Sequence
         held_out=False,
         blend=((first, share), (second, 1 - share)) if blended else ((first, 1.0),),
     )
+
+
+def divided(
+    recipe: Recipe, people: Mapping[int, Sequence[_Utterance]]
+) -> tuple[dict[int, tuple[_Utterance, ...]], dict[int, tuple[_Utterance, ...]]]:
+    """Utterances by speaker: those to train on and those to validate with, which are the same where
+    there are too few. Without the held-out speakers. InvalidInput when none is left.
+    """
+    left_out = {person.number for person in cast(recipe) if person.held_out}
+    training: dict[int, tuple[_Utterance, ...]] = {}
+    validation: dict[int, tuple[_Utterance, ...]] = {}
+    for number, person in people.items():
+        if number in left_out:
+            continue
+        count = max(1, round(len(person) * recipe.corpus.validation_share))
+        if len(person) > count + 1:
+            validation[number] = tuple(person[:count])
+            person = person[count:]
+        training[number] = tuple(person)
+    if not training:
+        raise InvalidInput("Nothing of the corpus could be encoded.", hint="Make more of it.")
+    return training, validation or training

@@ -15,14 +15,14 @@ import numpy.typing as npt
 import torch
 from safetensors.numpy import load_file, save_file
 
-from engine.text.phonemes import Espeak, WordPhonemizer
+from engine.text.phonemes import Espeak
 from engine.training.corpus.rooms import in_a_room
 from engine.training.corpus.shards import Entry, read_shards
 from engine.training.corpus.speakers import cast
 from engine.training.corpus.utterance import SAMPLE_RATE
 from engine.training.llmvox.tokens import Tokeniser, read_tokeniser
 from engine.training.run import Progress, Run, cancellable, write_json
-from engine.training.voice.encode import phone_ids, speaker_vector
+from engine.training.voice.encode import phone_ids, phoned_words, speaker_vector
 from engine.tts.llmvox.config import TOKEN_SAMPLES, Units
 from engine.tts.llmvox.units import reader
 from engine.tts.phones import PhoneTable
@@ -132,11 +132,7 @@ class _Work:
         """Units of the text, and the tokens at which its sounding words begin; no onsets where text
         and phones do not agree.
         """
-        phonemizer = WordPhonemizer(self._espeak)
-        phoned = [word for text in entry.text.split() for word in phonemizer.push(text)]
-        phoned += phonemizer.finish()
-        if tuple(phone for word in phoned for phone in word.phones) != entry.phones:
-            return [], []
+        phoned = phoned_words(entry, self._espeak)
         firsts = np.cumsum([0, *(len(word.phones) for word in phoned)])
         onsets = [
             entry.starts[first] // TOKEN_SAMPLES

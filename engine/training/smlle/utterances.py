@@ -17,9 +17,8 @@ from safetensors.numpy import load_file, save_file
 
 from engine.codec.mel import MelSpectrum
 from engine.codec.semantic import TOKEN_SAMPLES, SemanticTokeniser, load_semantic
-from engine.errors import InvalidInput
 from engine.training.corpus.shards import Entry, Shard, read_shard, read_shards
-from engine.training.corpus.speakers import cast
+from engine.training.corpus.speakers import divided
 from engine.training.corpus.utterance import SAMPLE_RATE
 from engine.training.run import Run, file_hash, read_json, write_json
 from engine.training.tasks import Place, Result, Task, do_tasks
@@ -169,24 +168,11 @@ def said_by(starts: Ints, end: int, steps: int) -> Ints:
 
 def read_tokens(run: Run) -> Sides:
     """All encoded utterances of a run. InvalidInput when there are none to train on."""
-    left_out = {person.number for person in cast(run.recipe) if person.held_out}
     everybody: dict[int, list[Encoded]] = {}
     for file in sorted(run.stage("tokens").glob("*.safetensors")):
         for each in _read(file):
             everybody.setdefault(each.speaker, []).append(each)
-    training: dict[int, tuple[Encoded, ...]] = {}
-    validation: dict[int, tuple[Encoded, ...]] = {}
-    for number, person in everybody.items():
-        if number in left_out:
-            continue
-        count = max(1, round(len(person) * run.recipe.corpus.validation_share))
-        if len(person) > count + 1:
-            validation[number] = tuple(person[:count])
-            person = person[count:]
-        training[number] = tuple(person)
-    if not training:
-        raise InvalidInput("Nothing of the corpus could be encoded.", hint="Make more of it.")
-    return Sides(training, validation or training)
+    return Sides(*divided(run.recipe, everybody))
 
 
 def _read(file: Path) -> list[Encoded]:

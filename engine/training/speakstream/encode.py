@@ -17,14 +17,14 @@ import torch
 from safetensors.numpy import load_file, save_file
 
 from engine.codec.mel import BANDS, COLUMN, Levels, MelSpectrum
-from engine.text.phonemes import Espeak, PhonedWord, WordPhonemizer
+from engine.text.phonemes import Espeak
 from engine.training.corpus.rooms import in_a_room
 from engine.training.corpus.shards import Entry, Shard, read_shard, read_shards
-from engine.training.corpus.speakers import cast
+from engine.training.corpus.speakers import divided
 from engine.training.corpus.utterance import SAMPLE_RATE
 from engine.training.run import Run, file_hash, read_json, write_json
 from engine.training.tasks import Place, Result, Task, do_tasks
-from engine.training.voice.encode import Arrays, phone_ids, speaker_vector
+from engine.training.voice.encode import Arrays, phone_ids, phoned_words, speaker_vector
 from engine.tts.phones import PhoneTable
 from engine.tts.speaker.small import load_small_speaker
 from engine.tts.speakstream.config import COLUMNS
@@ -105,21 +105,12 @@ def encode_corpus(run: Run) -> None:
 
 
 def read_encoded(run: Run) -> Sides:
-    """All encoded utterances of speakers that are trained on."""
-    left_out = {person.number for person in cast(run.recipe) if person.held_out}
+    """All encoded utterances of speakers that are trained on. InvalidInput when there are none."""
     people: dict[int, list[Encoded]] = {}
     for file in sorted(run.stage("encode").glob("[0-9]*.safetensors")):
         for utterance in _utterances(file):
-            if utterance.speaker not in left_out:
-                people.setdefault(utterance.speaker, []).append(utterance)
-    training, validation = {}, {}
-    for number, person in people.items():
-        count = max(1, round(len(person) * run.recipe.corpus.validation_share))
-        if len(person) > count + 1:
-            validation[number] = tuple(person[:count])
-            person = person[count:]
-        training[number] = tuple(person)
-    return Sides(training, validation or training)
+            people.setdefault(utterance.speaker, []).append(utterance)
+    return Sides(*divided(run.recipe, people))
 
 
 def read_scale(run: Run) -> Scale:
@@ -197,13 +188,7 @@ class _Work:
         """Every sounding word's ids, and the positions between them; None where the text and the
         phones that were spoken do not agree.
         """
-        phonemizer, script = WordPhonemizer(self._espeak), Script(self._table)
-        phoned: list[PhonedWord] = []
-        for text in entry.text.split():
-            phoned += phonemizer.push(text)
-        phoned += phonemizer.finish()
-        if tuple(phone for word in phoned for phone in word.phones) != entry.phones:
-            return None
+        script, phoned = Script(self._table), phoned_words(entry, self._espeak)
         first_phones = np.cumsum([0, *(len(word.phones) for word in phoned)])
         for word in phoned:
             script.add(word)

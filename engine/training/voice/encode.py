@@ -19,7 +19,7 @@ from torch.nn import functional
 
 from engine.codec.mimi import FRAME_SAMPLES
 from engine.codec.small import load_small
-from engine.text.phonemes import is_nucleus
+from engine.text.phonemes import Espeak, PhonedWord, WordPhonemizer, is_nucleus
 from engine.training.corpus.rooms import in_a_room
 from engine.training.corpus.shards import Entry, Shard, read_shard, read_shards
 from engine.training.corpus.utterance import SAMPLE_RATE
@@ -92,6 +92,15 @@ def phone_ids(shards: Sequence[Shard], fewest: int) -> dict[str, int]:
         for entry in shard.entries:
             counts.update(entry.phones)
     return {phone: number for phone, number in own_ids().items() if counts[phone] >= fewest}
+
+
+def phoned_words(entry: Entry, espeak: Espeak) -> list[PhonedWord]:
+    """The words of an utterance's text; none where their phones are not those that were spoken."""
+    phonemizer = WordPhonemizer(espeak)
+    words = [word for text in entry.text.split() for word in phonemizer.push(text)]
+    words += phonemizer.finish()
+    same = tuple(phone for word in words for phone in word.phones) == entry.phones
+    return words if same else []
 
 
 class _Work:

@@ -18,8 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from safetensors.numpy import load_file
 
-from engine.errors import InvalidInput
-from engine.training.corpus.speakers import cast
+from engine.training.corpus.speakers import cast, divided
 from engine.training.run import Run
 from engine.training.voice.frames import CLOSING_FRAMES
 from engine.tts.phones import BOS, EOS, SILENCE, UNKNOWN
@@ -108,21 +107,9 @@ def read_encoded(run: Run) -> Sides:
     """All encoded utterances of a run. InvalidInput when there are none to train on."""
     left_out = {person.number for person in cast(run.recipe) if person.held_out}
     every = read_everybody(run.stage("encode"))
-    training: dict[int, tuple[Encoded, ...]] = {}
-    validation: dict[int, tuple[Encoded, ...]] = {}
-    held_out: dict[int, tuple[Encoded, ...]] = {}
-    for number, person in every.items():
-        if number in left_out:
-            held_out[number] = tuple(person)
-            continue
-        count = max(1, round(len(person) * run.recipe.corpus.validation_share))
-        if len(person) > count + 1:
-            validation[number] = tuple(person[:count])
-            person = person[count:]
-        training[number] = tuple(person)
-    if not training:
-        raise InvalidInput("Nothing of the corpus could be encoded.", hint="Make more of it.")
-    return Sides(Library(training), Library(validation or training), Library(held_out or training))
+    training, validation = divided(run.recipe, every)
+    held_out = {number: tuple(every[number]) for number in every if number in left_out}
+    return Sides(Library(training), Library(validation), Library(held_out or training))
 
 
 def read_everybody(folder: Path) -> dict[int, list[Encoded]]:

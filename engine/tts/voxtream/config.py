@@ -136,22 +136,43 @@ PROFILES = {profile.name: profile for profile in (FULL, INT8, INT4, INT4_SMALL)}
 
 
 @dataclass(frozen=True)
-class _PublishedConfig:
-    """The keys of the released config.json that shape the weights."""
+class PublishedKeys:
+    """The keys of a released config.json that shape the weights, of VoXtream and VoXtream2."""
 
     phone_former: str
     temp_former: str
     dep_former: str
     phone_vocab_size: int
     audio_vocab_size: int
-    audio_pad_size: int
     embedding_dim: int
     spk_embedding_dim: int
     num_codebooks: int
     num_phone_states: int
-    max_look_ahead: int
     audio_window_size: int
     phone_window_size: int
+
+    def shape(self, max_look_ahead: int, special_codes: int) -> ModelConfig:
+        """The shape of the weights; the names of the stacks must be those of STACKS."""
+        return ModelConfig(
+            phone=STACKS[self.phone_former],
+            temporal=STACKS[self.temp_former],
+            depth=STACKS[self.dep_former],
+            phone_vocabulary=self.phone_vocab_size,
+            audio_vocabulary=self.audio_vocab_size,
+            codebooks=self.num_codebooks,
+            speaker_width=self.spk_embedding_dim,
+            duration_tokens=self.num_phone_states,
+            max_look_ahead=max_look_ahead,
+            audio_window=self.audio_window_size,
+            phone_window=self.phone_window_size,
+            special_codes=special_codes,
+        )
+
+
+@dataclass(frozen=True)
+class _PublishedConfig(PublishedKeys):
+    audio_pad_size: int
+    max_look_ahead: int
 
 
 def read_config(file: Path) -> ModelConfig:
@@ -176,26 +197,14 @@ def _shaped(config: _PublishedConfig, file: Path) -> ModelConfig:
                 f"{file} asks for a transformer '{name}', known are {', '.join(STACKS)}.",
                 hint="This checkpoint needs a newer version of the program.",
             )
-    phone, temporal, depth = (STACKS[name] for name in stacks)
+    temporal = STACKS[config.temp_former]
     if config.embedding_dim != temporal.width or config.audio_pad_size != 0:
         raise ModelError(
             f"{file} describes a model of width {config.embedding_dim} with "
             f"{config.audio_pad_size} padding codes, expected {temporal.width} and 0.",
             hint="This checkpoint needs a newer version of the program.",
         )
-    shape = ModelConfig(
-        phone=phone,
-        temporal=temporal,
-        depth=depth,
-        phone_vocabulary=config.phone_vocab_size,
-        audio_vocabulary=config.audio_vocab_size,
-        codebooks=config.num_codebooks,
-        speaker_width=config.spk_embedding_dim,
-        duration_tokens=config.num_phone_states,
-        max_look_ahead=config.max_look_ahead,
-        audio_window=config.audio_window_size,
-        phone_window=config.phone_window_size,
-    )
+    shape = config.shape(config.max_look_ahead, SPECIAL_CODES)
     try:
         check_numbers(shape, LIMITS)
     except ValueError as error:

@@ -11,7 +11,7 @@ from typing import Final
 from engine.errors import ModelError
 from engine.tts.pack_files import check_number, read_object
 from engine.tts.phones import PhoneTable
-from engine.tts.voxtream.config import GENERATION, STACKS, ModelConfig, Profile
+from engine.tts.voxtream.config import GENERATION, STACKS, ModelConfig, Profile, PublishedKeys
 from engine.tts.voxtream.files.checkpoint import PublishedFile, Target, load_weights
 from engine.tts.voxtream.files.limits import LIMITS
 from engine.tts.voxtream.network.model import VoxtreamModel
@@ -26,21 +26,8 @@ _CHECKED: Final = (
 
 
 @dataclass(frozen=True)
-class _Config:
-    """The keys of the released config.json that shape the weights."""
-
-    phone_former: str
-    temp_former: str
-    dep_former: str
-    phone_vocab_size: int
-    audio_vocab_size: int
-    embedding_dim: int
-    spk_embedding_dim: int
-    num_codebooks: int
-    num_phone_states: int
+class _Config(PublishedKeys):
     look_ahead: int
-    audio_window_size: int
-    phone_window_size: int
 
 
 @dataclass(frozen=True)
@@ -71,7 +58,7 @@ def read_config(file: Path) -> ModelConfig:
     unknown = [name for name in names if name not in STACKS]
     if unknown:
         raise ModelError(f"{file} asks for a transformer '{unknown[0]}'.", hint=NEWER)
-    phone, temporal, depth = (STACKS[name] for name in names)
+    temporal = STACKS[config.temp_former]
     if config.embedding_dim != temporal.width or config.num_phone_states != len(TOKENS):
         raise ModelError(
             f"{file} describes a model of width {config.embedding_dim} with "
@@ -79,20 +66,7 @@ def read_config(file: Path) -> ModelConfig:
             f"{len(TOKENS)}.",
             hint=NEWER,
         )
-    shape = ModelConfig(
-        phone=phone,
-        temporal=temporal,
-        depth=depth,
-        phone_vocabulary=config.phone_vocab_size,
-        audio_vocabulary=config.audio_vocab_size,
-        codebooks=config.num_codebooks,
-        speaker_width=config.spk_embedding_dim,
-        duration_tokens=config.num_phone_states,
-        max_look_ahead=config.look_ahead,
-        audio_window=config.audio_window_size,
-        phone_window=config.phone_window_size,
-        special_codes=SPECIAL_CODES,
-    )
+    shape = config.shape(config.look_ahead, SPECIAL_CODES)
     try:
         _check(shape)
     except ValueError as error:
