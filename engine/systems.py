@@ -2,7 +2,7 @@
 
 The one table of them. A row here makes a system known to settings, window, `rubato models`,
 `doctor`, `bench` and `compare`; its loader is named in `engine/tts/registry.py`.
-Invariant: imports nothing of the program, so that everybody may read it.
+Invariant: imports nothing of the program, so that every part of it can use this table.
 """
 
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ from typing import Final
 @dataclass(frozen=True)
 class System:
     """`name` is that of the synthesiser, of its recipe in `engine/training/recipes` and of its
-    pack's folder. `core_hours` is the budget of its network, of one core; the corpus, its codes and
-    a wave maker of its own come on top. `headline` is what its paper says of itself, `expected`
-    what of that must show here too, `ours` what is not the paper's.
+    pack's folder. `core_hours` is how long one core trains its network; the corpus, its codes and
+    its vocoder take more. `headline` is the result its paper gives, `expected` what of it should
+    also be seen here, `ours` what differs from the paper.
     """
 
     name: str
@@ -23,17 +23,17 @@ class System:
     headline: str
     expected: str
     ours: str
-    rate: str = ""  # how it follows a rate asked for; empty = it cannot be asked
+    rate: str = ""  # how it follows the speaking rate; empty = it has no control of it
     can_clone: bool = False
 
     @property
     def command(self) -> str:
-        """What makes its pack and puts it where the program looks for it."""
+        """The command that makes its pack and puts it where the program looks for it."""
         return command_of(self.name)
 
 
 def command_of(recipe: str) -> str:
-    """What trains a recipe of ours and puts the pack where the program looks for it."""
+    """The command that trains a recipe of ours and puts the pack where the program looks for it."""
     return f"python -m engine.training all engine/training/recipes/{recipe}.toml --install"
 
 
@@ -87,5 +87,5 @@ SYSTEMS: Final[tuple[System, ...]] = (
 
 
 def find(name: str) -> System | None:
-    """The system of this name; None = it is no such synthesiser."""
+    """The system of this name; None = there is none."""
     return next((system for system in SYSTEMS if system.name == name), None)

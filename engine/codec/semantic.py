@@ -1,7 +1,7 @@
 """What is said, as one token every 40 ms: a spectral encoder and one codebook, deaf to the speaker.
 
-SMLLE takes the first level of SpeechTokenizer, which HuBERT taught. Here the corpus's exact phones
-teach, and a decoder that is told the speaker: what it is told, tokens need not carry.
+SMLLE takes the first level of SpeechTokenizer, taught by HuBERT. Here the teachers are the corpus's
+exact phones, and a decoder that is given the speaker, so that tokens need not carry the voice.
 Invariant: the file carries its own shape, and either every tensor fits it or a ModelError says so.
 """
 
@@ -54,7 +54,7 @@ class SemanticTokeniser(nn.Module):
 
     @torch.no_grad()
     def encode(self, pcm: Tensor) -> Tensor:
-        """Tokens [T] of samples [S]; what is less than a token at the end is left out."""
+        """Tokens [T] of samples [S]; an incomplete one at the end is left out."""
         whole = len(pcm) // TOKEN_SAMPLES * TOKEN_SAMPLES
         tokens: Tensor = self.quantiser.encode(self.encoder(pcm[None, None, :whole]))
         return tokens[0, 0]

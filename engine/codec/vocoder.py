@@ -1,8 +1,8 @@
-"""From what an acoustic model says, column by column, to samples: the source decoder of the small
-codec behind another entry.
+"""From what an acoustic model predicts, column by column, to samples: the small codec's decoder
+with another entry.
 
-The entry takes spectra (mel) or the vectors of a single codebook, 50 columns a second each; that of
-the codes is in `small`. So the systems differ in what they predict and not in how it sounds.
+The entry takes mel spectra or the vectors of a single codebook, 50 columns a second; `small` has
+the one for codes. So the systems are compared by what they predict, not by their vocoders.
 Invariant: a stream is a value of its own; a vocoder holds no state between two calls.
 """
 
@@ -19,7 +19,7 @@ from engine.codec.source import SourceDecoder
 from engine.nn.packed.quantise import Precision
 from engine.nn.weights_file import load_network, read_shape
 
-FACTOR: Final = 2  # columns at 100 Hz of one that enters
+FACTOR: Final = 2  # columns of the decoder, at 100 Hz, for each that enters
 AGAIN: Final = "Make the pack again."
 _LARGEST: Final = {"entry": 2048, "width": 2048, "blocks": 32}
 

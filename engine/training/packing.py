@@ -30,7 +30,7 @@ LARGEST_BYTES: Final = 40_000_000  # of a pack; the repository takes no more
 
 
 class Heard(Protocol):
-    """An utterance of which who speaks is known."""
+    """An utterance with the vector of its speaker."""
 
     @property
     def vector(self) -> npt.NDArray[np.float32]: ...
@@ -50,8 +50,8 @@ def fresh_folder(run: Run) -> Path:
 
 
 def write_networks(run: Run, files: Mapping[str, str], halved: Collection[str]) -> None:
-    """Copy each stage's file of that name into the pack, those of the stages `halved` in half
-    precision where the recipe asks for it.
+    """Copy files of stages into the pack: `files` names the file of each stage. Those of the stages
+    `halved` are written in half precision if the recipe asks for it.
     """
     for stage, name in files.items():
         file = run.stage(stage) / name
@@ -81,8 +81,8 @@ def write_tables(run: Run, config: Any, stage: str = "encode") -> None:
 
 
 def save_vector_voices(run: Run, people: Mapping[int, Sequence[Heard]]) -> list[str]:
-    """Named voices that are a speaker's vector and no more: of the speakers the recipe names or
-    very different ones, the mean of all that each has said. Their names.
+    """Write named voices that are only a speaker's vector, the mean over all utterances: of the
+    speakers that the recipe names, or of very different ones. Their names.
     """
     vectors = mean_vectors(people)
     order = run.recipe.export.speakers or by_difference(run.recipe, vectors)
@@ -106,8 +106,8 @@ def mean_vectors(people: Mapping[int, Sequence[Heard]]) -> dict[int, npt.NDArray
 
 
 def by_difference(recipe: Recipe, vectors: Mapping[int, npt.NDArray[np.float32]]) -> list[int]:
-    """Speakers: a synthesiser's own voice first, then each time the one whose vector is farthest
-    from those before; own voices come a little sooner.
+    """The speakers in an order: a synthesiser's own voice first, then always the one whose vector
+    is farthest from those before; own voices are preferred a little.
     """
     own = {person.number for person in cast(recipe) if person.warp == 1.0}
     order = sorted(own & set(vectors))[:1] or [min(vectors)]

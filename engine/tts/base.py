@@ -28,7 +28,7 @@ class RateRange:
     highest: float
 
     def nearest(self, rate: float) -> float:
-        """The rate of the range that comes nearest. InvalidInput for what is no number."""
+        """The rate, or the end of the range that it is beyond. InvalidInput for NaN or infinity."""
         if not math.isfinite(rate):
             raise InvalidInput(f"A speaking rate of {rate} cannot be spoken.")
         return min(max(rate, self.lowest), self.highest)
@@ -128,10 +128,10 @@ class TtsSession(Protocol):
     def step(self) -> Step: ...
 
     def rewind(self, sample: int) -> int | None:
-        """Take back what was made from the first word on that begins at or after `sample` of the
-        utterance, and of the pause before it what does: it is made again, at the rate of the steps
-        that follow. Returns the sample at which the utterance goes on; None = nothing was taken
-        back, because no such word was begun, or because the model cannot.
+        """Take back the speech from the first word that begins at or after `sample` of the
+        utterance, with as much of the pause before that word. The following steps make it again, at
+        their rate. Returns the sample at which the utterance goes on; None = nothing was taken
+        back, because no such word was begun or the model cannot.
         """
         ...
 
@@ -160,8 +160,8 @@ class TtsModel(Protocol):
         ...
 
     def warm(self, voice: Voice) -> None:
-        """Make ready what the first utterance with this voice would otherwise wait for; slow, and
-        nothing when it is ready. InvalidInput for a voice of another model.
+        """Prepare what the first utterance with this voice would otherwise wait for; slow, but at
+        once when it is ready. InvalidInput for a voice of another model.
         """
         ...
 

@@ -13,7 +13,8 @@ class RateMeter:
         self._any = False
 
     def observe(self, syllables: int) -> float | None:
-        """Count a frame in which `syllables` ended. None before the first syllable ever ended."""
+        """Count a frame in which `syllables` ended; the rate now. None before the first syllable
+        has ended."""
         self._ended.append(syllables)
         if len(self._ended) > self._window:
             self._ended.popleft()

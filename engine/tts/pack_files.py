@@ -1,7 +1,7 @@
 """What every voice pack is made of: what it says of itself, tables in JSON, weights, named voices.
 
-Invariant: nothing is read further than it may be, and what is wrong is a ModelError that names the
-file.
+Invariant: no file is read beyond its largest size, and whatever is wrong with one is a ModelError
+that names it.
 """
 
 import json
@@ -40,7 +40,7 @@ class _Named(Protocol):
 
 
 def read_object(file: Path) -> dict[str, Any]:
-    """A JSON object. ModelError for a file that is missing, too large or nothing of the kind."""
+    """The JSON object in a file. ModelError when it is missing, too large or not one."""
     try:
         return read_json(file, LARGEST_BYTES)
     except (OSError, ValueError) as error:
@@ -98,15 +98,15 @@ def with_weights(network: _Network, file: Path) -> _Network:
 
 
 def checked_name(value: object) -> str:
-    """The name a pack gives itself. ValueError for what is none."""
+    """The name a pack gives itself. ValueError when it cannot be one."""
     if not isinstance(value, str) or not value.isprintable() or not 0 < len(value) <= LONGEST_NAME:
         raise ValueError(f"'name' is no name of at most {LONGEST_NAME} printable characters")
     return value
 
 
 def named_voices(folder: Path, made_for: str) -> tuple[Voice, ...]:
-    """The voices in a folder by name, as those of the model `made_for`; ModelError when one is
-    damaged or none is there.
+    """The voices in a folder by name, as voices of the model `made_for`. ModelError when one is
+    damaged or there is none.
     """
     try:
         pack_voices = [voices.load(file) for file in sorted(folder.glob("*" + voices.SUFFIX))]

@@ -1,4 +1,4 @@
-"""Where the packs lie that are made on this machine, and what is said where one is not there.
+"""Where the packs made on this machine lie, and the error when one is missing.
 
 Invariant: imports no torch, so that listing voices stays quick.
 """
@@ -18,7 +18,7 @@ _LARGEST_CONFIG: Final = 1_000_000  # bytes
 
 
 def folder_of(name: str) -> Path:
-    """Where the pack of a system goes that is trained on this machine; need not exist."""
+    """Where the pack of a system trained on this machine goes; need not exist."""
     return data_folder() / "packs" / name
 
 
@@ -28,8 +28,8 @@ def is_made(name: str) -> bool:
 
 
 def system_of(folder: Path) -> str:
-    """The name of the system of engine/systems.py whose pack lies there; empty = VoXtream2's.
-    ModelError when it is no pack.
+    """The name in engine/systems.py of the system whose pack lies in the folder; empty =
+    VoXtream2's. ModelError when there is no pack.
     """
     try:
         config = read_json(folder / CONFIG_FILE, _LARGEST_CONFIG)

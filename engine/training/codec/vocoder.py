@@ -43,7 +43,7 @@ def train_mel_vocoder(run: Run) -> None:
     levels, spectrum = read_scale(run).levels, MelSpectrum()
 
     def columns(pcm: Tensor, draw: random.Random) -> Tensor:
-        """The true columns; of a share of the windows what their levels keep of them."""
+        """The true columns; in a share of the windows rounded to their levels."""
         mel = spectrum.to(pcm.device)(pcm)[:, LEAD // COLUMN :]
         rough = levels.restored(levels.quantised(mel))
         chances = [draw.random() < recipe.decoder.drawn for _ in mel]
@@ -70,7 +70,7 @@ def train_vocoder(run: Run, config: VocoderConfig, entry: Entry, inputs: dict[st
 
 
 def started(config: VocoderConfig, begin_with: str) -> SourceDecoder:
-    """A decoder that begins with what fits of a pack's; without a pack it starts again."""
+    """A decoder with those weights of a pack's that fit; without a pack a fresh one."""
     decoder = fresh_decoder(config)
     if begin_with:
         own, start = decoder.state_dict(), "decoder."

@@ -1,7 +1,8 @@
 """The stage `encode` of LLMVoX: every sentence as tokens, units and the tokens at which its words
 begin.
 
-Invariant: a sentence with fewer tokens than units is left out, because its text could not be read.
+Invariant: a sentence with fewer tokens than units is left out: one unit is read a token, so its
+text would not be read to the end.
 """
 
 import random
@@ -112,7 +113,7 @@ class _Work:
         self._espeak = Espeak()
 
     def rows(self, entry: Entry, pcm: npt.NDArray[np.int16], draw: random.Random) -> Iterator[Row]:
-        """The utterance, if it can be read in time and its words are where its phones are."""
+        """The utterance, if it has a token for every unit and its words agree with its phones."""
         part = pcm[entry.offset : entry.offset + entry.length // 960 * 960]
         whole = part.astype(np.float32) / np.float32(32768)
         recorded = in_a_room(whole, SAMPLE_RATE, draw) if draw.random() < NOISY else whole

@@ -1,7 +1,7 @@
-"""The stage `voice` of LLMVoX: units and tokens side by side, the alignment not given (3.3).
+"""The stage `voice` of LLMVoX: units and tokens side by side, without an alignment (3.3).
 
-Unit t meets token t; the text is over long before the speech, and what stands where is for the
-network to find. Lessons are single sentences, short ones first.
+Unit t enters with token t. The text ends long before the speech, and the network has to find out
+itself which tokens a unit belongs to. Lessons are single sentences, short ones first.
 """
 
 import random
@@ -24,7 +24,7 @@ from engine.training.stacks import calm, causal, first_weights, run_stack, stack
 from engine.tts.llmvox.config import NOTHING, TEXT_END, TOKEN_RATE, Shape, Units
 from engine.tts.llmvox.model import LlmVoxModel, Predicted
 
-UNKNOWN = -1  # nothing is to be learnt
+UNKNOWN = -1  # a label that nothing is learnt from
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,9 @@ def predicted(model: LlmVoxModel, batch: Batch, dropout: float = 0.0) -> Predict
 
 
 def collated(sentences: Sequence[Encoded], end: int) -> Batch:
-    """Sentences side by side; `end` is the label of the end and stands for no token before."""
+    """Sentences side by side; `end` is the label of the end, and takes the place of the token
+    before the first.
+    """
     length = max(len(each.tokens) for each in sentences) + 1
     shape = (len(sentences), length)
     units, before = np.full(shape, NOTHING), np.full(shape, end)
@@ -134,7 +136,7 @@ class LlmVoxLearner:
         return mean_losses(lambda draw: self._losses(self._batch(side, draw, seconds)), self._model)
 
     def _batch(self, side: tuple[Encoded, ...], draw: random.Random, seconds: float) -> Batch:
-        """Sentences of at most so many seconds; the shortest one where there are none."""
+        """Sentences of at most so many seconds; only the shortest one where all are longer."""
         shortest = self._recipe.shortest_seconds * TOKEN_RATE
         fitting = [e for e in side if shortest <= len(e.tokens) <= seconds * TOKEN_RATE]
         fitting = fitting or [min(side, key=lambda each: len(each.tokens))]

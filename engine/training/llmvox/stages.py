@@ -1,4 +1,4 @@
-"""What does each stage of an LLMVoX recipe."""
+"""The function of each stage of an LLMVoX recipe."""
 
 from collections.abc import Callable
 from typing import Final

@@ -1,7 +1,7 @@
 """The stage `export` of SMLLE: its networks as one pack, half precision, with named voices.
 
-A named voice's prompt is one utterance of its speaker with its text, as the paper's prompts; a
-recording's text stays unknown. Invariant: what is written is read back before the stage is done.
+A named voice's prompt is one utterance of its speaker with its text, as in the paper; for a
+recording the text stays unknown. Invariant: what is written is read back before the stage is done.
 """
 
 from typing import Final
@@ -28,7 +28,7 @@ from engine.tts.packs import SPEAKER_FILE, VOICES_FOLDER
 from engine.tts.smlle import pack
 from engine.tts.smlle.config import Generation, Shape
 
-PROMPT_SECONDS: Final = (2.0, 6.0)  # of a named voice; the training's are 3 s
+PROMPT_SECONDS: Final = (2.0, 6.0)  # of a named voice; in training it is 3 s
 _FILES: Final = {  # by the stage that writes a file of the same name
     "transducer": pack.TRANSDUCER_FILE,
     "spectrum": pack.SPECTRUM_FILE,
@@ -66,7 +66,8 @@ def generation(run: Run, rate: float) -> Generation:
 
 
 def _name_voices(run: Run, people: dict[int, tuple[Encoded, ...]], shape: Shape) -> list[str]:
-    """Write the recipe's named voices: the speakers it names, or such as sound most different."""
+    """Write the recipe's named voices: of the speakers it names, or of those that sound most
+    different."""
     export = run.recipe.export
     speakers = export.speakers or by_difference(run.recipe, mean_vectors(people))
     order = [number for number in speakers if number in people]

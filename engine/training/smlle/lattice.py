@@ -1,7 +1,7 @@
 """The transducer's loss: all monotonic alignments of units and tokens, or those near a known one.
 
-A node (i, j) has read units 0..i and said j tokens. From it a token leads up to (i, j + 1), a blank
-on to (i + 1, j); the blank at the last unit and behind the last token ends the path (SMLLE, 2.1;
+At node (i, j), units 0..i were read and j tokens predicted. A token leads from it to (i, j + 1), a
+blank to (i + 1, j); the blank at the last unit after the last token ends the path (SMLLE, 2.1;
 equations 1 and 2). A band keeps the nodes near the alignment that the corpus knows (Speech-T's
 idea): with a wide one this is the paper's loss, with reach 0 the cross-entropy of one path.
 
@@ -14,7 +14,7 @@ from typing import Final
 import torch
 from torch import Tensor
 
-NEVER: Final = -1e5  # log of a probability nobody adds to; infinity would make gradients NaN
+NEVER: Final = -1e5  # log of a probability of nothing; infinity would make gradients NaN
 
 
 @dataclass(frozen=True)

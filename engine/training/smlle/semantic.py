@@ -1,7 +1,7 @@
 """The stage `semantic`: tokens that say what is spoken and not by whom.
 
-Two teachers (ours; HuBERT's stand-in): a reader of the phone of every 20 ms, which the corpus knows
-exactly, and a small decoder of the spectrum that is told the speaker's vector.
+Two teachers take the place of HuBERT (ours): a reader of the phone of every 20 ms, which the corpus
+knows exactly, and a small decoder of the spectrum that is given who speaks.
 """
 
 import random
@@ -28,11 +28,13 @@ from engine.training.run import Run
 
 SLOTS = TOKEN_SAMPLES // SLOT  # phones read off one token
 COLUMNS = TOKEN_SAMPLES // COLUMN  # of the spectrum
-SPEAKER_CODES = 32  # of a speaker, learnt here: the real vectors are not needed yet
+SPEAKER_CODES = 32  # numbers for a speaker, learnt here; the speaker encoder is not needed yet
 
 
 def train_semantic(run: Run) -> None:
-    """Train and write semantic.safetensors (weights as they are: tokens must not lag behind)."""
+    """Train and write semantic.safetensors (its last weights, not averaged ones: the tokens must be
+    those that were learnt).
+    """
     inputs = run.require("corpus")
     recipe = run.recipe.semantic
     speech = read_speech(run, recipe.hours)
@@ -55,7 +57,7 @@ class SemanticLearner:
     """The tokeniser, a reader of phones, and a decoder that knows who speaks."""
 
     averaged = "semantic"
-    exact: tuple[str, ...] = ("",)  # every weight as it is
+    exact: tuple[str, ...] = ("",)  # no weight is averaged
 
     def __init__(self, recipe: recipes.Semantic, speech: Speech, ranks: Ranks) -> None:
         self._recipe = recipe

@@ -1,9 +1,9 @@
 """The stage `spectrum`: columns from tokens and aligned phones, behind a prompt of the speaker.
 
 Losses as MELLE's without its post-net: regression, the divergence of the latents, and a reward for
-change (flux), which keeps regression from a grey mean. The prompt keeps its beginning marks, the
-utterance behind it loses them (SMLLE, 4.3).
-Invariant: what is corrupted is what the network hears, never what it must say.
+change (flux), without which regression ends at a blurred mean. The prompt keeps its begin marks,
+the utterance after it loses them (SMLLE, 4.3).
+Invariant: only the network's inputs are corrupted, never its targets.
 """
 
 import random
@@ -35,7 +35,7 @@ from engine.tts.smlle.spectrum import Inputs, Spectrum, before
 
 MOST_FLUX: Final = 1.0  # of a value, in units of its spread; a reward without bound runs away
 SMALLEST_SPREAD: Final = 0.1
-SAMPLED: Final = 2000  # utterances that the scale of the columns is measured of
+SAMPLED: Final = 2000  # utterances from which the scale of the columns is measured
 
 
 class Piece(NamedTuple):
@@ -106,7 +106,9 @@ class SpectrumLearner:
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:
-        """The losses, and how much of the true variance the columns have (1 is right, 0 grey)."""
+        """The losses, and how much of the true variance the columns have (1 is right, 0 is
+        blurred).
+        """
 
         def losses(draw: random.Random) -> dict[str, Tensor]:
             lessons = [self._lesson(self._sides.validation, draw) for _ in range(self._batch_size)]
@@ -115,7 +117,7 @@ class SpectrumLearner:
         return mean_losses(losses, self._model)
 
     def _lesson(self, side: dict[int, tuple[Encoded, ...]], draw: random.Random) -> Lesson:
-        """An utterance, cut at the longest, behind a piece of another of its speaker."""
+        """An utterance, cut to the longest length, after a piece of another by its speaker."""
         recipe, shape = self._recipe, self._shape
         utterance = self._sides.draw(side, draw)
         longest = round(recipe.longest_seconds * STEPS_PER_SECOND)
@@ -142,7 +144,7 @@ class SpectrumLearner:
         return Piece(utterance.tokens[:steps], phones, utterance.mel[: shape.columns * steps])
 
     def _corrupted(self, lesson: Lesson, draw: random.Random) -> Lesson:
-        """As it will be in use: some tokens are others, some alignments a step off."""
+        """As in use: some tokens are wrong, some alignments a step off."""
         recipe = self._recipe
         dice = np.random.default_rng(draw.getrandbits(32))
         wrong = dice.random(len(lesson.tokens)) < recipe.wrong_tokens
@@ -194,7 +196,7 @@ def divergence(mean: Tensor, log_variance: Tensor, true: Tensor) -> Tensor:
 
 
 def flux(mean: Tensor, last: Tensor) -> Tensor:
-    """The reward for leaving the column before, as a loss; no value earns more than MOST_FLUX."""
+    """The reward for differing from the column before, as a loss; at most MOST_FLUX a value."""
     return -(mean - last).abs().clamp(max=MOST_FLUX).mean()
 
 

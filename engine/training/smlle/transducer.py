@@ -1,7 +1,7 @@
-"""The stage `transducer`: which tokens a text becomes, and when each waits for the next phone.
+"""The stage `transducer`: which tokens a text becomes, and where the next phone is waited for.
 
 First on the path the corpus knows, then on all paths near it (see `lattice`).
-Invariant: the logits of a lesson's nodes are those a session computes one by one.
+Invariant: the logits of a lesson's nodes equal those that a session computes one by one.
 """
 
 import random
@@ -94,7 +94,7 @@ class TransducerLearner:
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:
-        """Both losses, a token."""
+        """Both losses per token."""
 
         def losses(draw: random.Random) -> dict[str, Tensor]:
             lessons = self._lessons(self._sides.validation, draw)
@@ -117,7 +117,7 @@ class TransducerLearner:
         return lessons or [self._sides.draw(side, draw)]
 
     def _loss(self, lessons: Sequence[Encoded], reach: int) -> Tensor:
-        """-log probability a token."""
+        """-log probability per token."""
         model, shape = self._model, self._shape
         phones = padded([each.units(shape.begin, shape.end) for each in lessons])
         marks = padded([np.pad(each.marks, 1) for each in lessons])
@@ -147,7 +147,8 @@ class TransducerLearner:
         )
         with torch.autocast(self._device.type, enabled=False):  # a CPU has no LSTM in bf16
             speech, _ = model.predictor(history.float())  # [B, T + 1, D]
-        # Both projections once a row, then once a node only their sum: as logits() does of one.
+        # Both projections are computed once per row, only their sum per node; logits() does it for
+        # one node.
         texts, nodes = model.text(text), within.nodes
         lessons = torch.arange(len(nodes), device=nodes.device)[:, None, None]
         joined = (texts[lessons, nodes] + model.speech(speech)[:, :, None]).tanh()

@@ -1,7 +1,7 @@
-"""The stage `tokens`: every utterance as tokens, spectrum, units and the unit that says each token;
-and the lessons that both networks learn from.
+"""The stage `tokens`: every utterance as tokens, spectrum, units, and the unit each token belongs
+to; both networks learn from these.
 
-Invariant: units and tokens are what a session of `engine.tts.smlle` would have had.
+Invariant: units and tokens are those that a session of `engine.tts.smlle` would use.
 """
 
 import random
@@ -69,7 +69,7 @@ class Sides:
     validation: dict[int, tuple[Encoded, ...]]
 
     def draw(self, side: dict[int, tuple[Encoded, ...]], dice: random.Random) -> Encoded:
-        """An utterance, of a speaker as often as they spoke."""
+        """An utterance; speakers are as likely as they spoke long."""
         people = list(side)
         weights = [sum(each.steps for each in side[number]) for number in people]
         return dice.choice(side[dice.choices(people, weights)[0]])
@@ -159,8 +159,8 @@ class _Encoder:
 
 
 def said_by(starts: Ints, end: int, steps: int) -> Ints:
-    """Which unit says each token: 0 before the first phone's start, the last one from `end` on;
-    starts and end in samples. [steps]
+    """The unit of each token [steps]: 0 before the first phone's start, the last one from `end` on;
+    starts and end in samples.
     """
     middles = TOKEN_SAMPLES * np.arange(steps) + TOKEN_SAMPLES // 2
     return np.searchsorted(np.append(starts, end), middles, side="right")
@@ -188,7 +188,7 @@ def _read(file: Path) -> list[Encoded]:
 
 
 def own_rate(utterances: Sequence[Encoded]) -> float:
-    """Syllables a second of speech: how fast a transducer speaks that learnt from all of them."""
+    """Syllables per second of speech: the rate at which a transducer trained on them speaks."""
     tokens = sum(
         int(((each.spoken_by > 0) & (each.spoken_by <= len(each.phones))).sum())
         for each in utterances

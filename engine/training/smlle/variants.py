@@ -2,7 +2,7 @@
 then measures as a row of its own.
 
 Some differ only in how the same networks are used; three learn the spectrum again, with the plain
-one's schedule. Invariant: a variant differs from the plain pack in what its name says alone.
+one's schedule. Invariant: a variant differs from the plain pack only in what its name says.
 """
 
 import os
@@ -32,7 +32,7 @@ SWITCHES: Final = {
 
 @dataclass(frozen=True)
 class Learnt:
-    """A spectrum of its own: what changes in its recipe, and in how the pack is used."""
+    """A variant with a spectrum of its own: changes of its recipe, and of how the pack is used."""
 
     recipe: dict[str, Any]
     generation: dict[str, Any] = field(default_factory=dict)
@@ -46,7 +46,7 @@ LEARNT: Final = {
 
 
 def make_variants(run: Run) -> None:
-    """Train what is to be trained, and put every variant where `compare` looks for it."""
+    """Train the variants that need it, and put all of them where `compare` looks for them."""
     inputs = run.require("tokens", "export")
     for name, variant in LEARNT.items():
         _learn(run, name, variant)

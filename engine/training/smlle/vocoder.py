@@ -1,5 +1,6 @@
-"""The stage `decoder` of SMLLE: the vocoder all spectra share, which hears columns as they are
-drawn. The paper has BigVGAN (3.2); one vocoder for all compares what is said, not who says it.
+"""The stage `decoder` of SMLLE: the vocoder that all spectra share, trained on columns as rough as
+drawn ones. The paper uses BigVGAN (3.2); with one vocoder for all systems, their networks are
+compared and not their vocoders.
 """
 
 import random
@@ -12,7 +13,7 @@ from engine.codec.vocoder import VocoderConfig
 from engine.training.codec.vocoder import LEAD, train_vocoder
 from engine.training.run import Run
 
-ROUGHNESS = 0.3  # of drawn columns, in log magnitudes: latents never hit them exactly
+ROUGHNESS = 0.3  # of drawn columns, in log magnitudes; drawing never hits the true ones
 
 
 def train_mel_vocoder(run: Run) -> None:
@@ -21,7 +22,7 @@ def train_mel_vocoder(run: Run) -> None:
     recipe, spectrum = run.recipe, MelSpectrum()
 
     def columns(pcm: Tensor, draw: random.Random) -> Tensor:
-        """The true columns; in a share of the windows a little off."""
+        """The true columns; in a share of the windows with some noise."""
         mel: Tensor = spectrum.to(pcm.device)(pcm)[:, LEAD // COLUMN :]
         rough = [ROUGHNESS * (draw.random() < recipe.decoder.drawn) for _ in mel]
         return mel + torch.tensor(rough, device=mel.device)[:, None, None] * torch.randn_like(mel)

@@ -1,7 +1,7 @@
 """The stage `encode` of SpeakStream: every utterance as a spectrum, its words with their first
-positions, and a speaker vector; and of all of them the scale of the levels and the usual rate.
+positions, and a speaker vector; for the whole corpus the scale of the levels and the usual rate.
 
-Invariant: a word's speech reaches to the next word's, so a pause belongs to the word before it, as
+Invariant: a word's speech reaches to the next word, so a pause belongs to the word before it, as
 in VoXtream2, 4.1.
 """
 
@@ -31,7 +31,7 @@ from engine.tts.speakstream.config import COLUMNS
 from engine.tts.speakstream.script import Script
 
 NOISY: Final = 0.5  # share of the vectors that are made of noisy recordings, as in VoXtream2's runs
-ENDS: Final = (0.005, 0.9995)  # quantiles of the values that the levels reach from and to
+ENDS: Final = (0.005, 0.9995)  # quantiles of the values, where the lowest and the highest level lie
 ABOUT: Final = "scale.json"
 _POSITION: Final = COLUMN * COLUMNS  # samples
 _KINDS: Final[dict[str, type[np.generic]]] = {
@@ -224,7 +224,7 @@ def _utterances(file: Path) -> list[Encoded]:
 
 
 def _scale(files: Sequence[Path]) -> Scale:
-    """Of every shard some hundred columns are enough."""
+    """Measure the scale on some hundred columns of every shard."""
     columns, rates = [], []
     for file in files:
         arrays = load_file(file)

@@ -1,7 +1,7 @@
-"""Lessons of SpeakStream: the sequences a session makes, of speech that is known.
+"""Lessons of SpeakStream: the sequences that a session would make, of known speech.
 
-A lesson is sentences of one speaker one after the other, windows of m words over them, and the
-speech of the first n of each.
+A lesson is several sentences of one speaker as windows of m words, each followed by the speech of
+its first n.
 Invariant: a lesson is what a session would have fed its network, position by position.
 """
 
@@ -19,7 +19,7 @@ from engine.training.speakstream.encode import Encoded
 from engine.tts.speakstream.config import BEGIN, COLUMNS, END, LOST, SPEAKER, WORD
 from engine.tts.speakstream.windows import windows
 
-NOTHING = -1  # among ids: the position is speech; among the others: nothing is to be learnt
+NOTHING = -1  # in `ids`: the position is speech; elsewhere: nothing is learnt from it
 
 
 @dataclass(frozen=True)
@@ -116,8 +116,8 @@ def collated(lessons: Sequence[Lesson], levels: Levels) -> Batch:
 
 
 def corrupted(batch: Batch, *, wrong: float, lost: float) -> Batch:
-    """Some positions heard a little wrong, some not at all, two or three together, as RichTTS does:
-    in use they are the network's own.
+    """Some input positions a little wrong, some missing, two or three together, as RichTTS does: in
+    use the inputs are the network's own.
     """
     shape = batch.ids.shape
     off = torch.randint(-2, 3, batch.inputs.shape, device=batch.inputs.device)
@@ -134,7 +134,7 @@ def corrupted(batch: Batch, *, wrong: float, lost: float) -> Batch:
 def drawn(
     people: Mapping[int, Sequence[Encoded]], draw: random.Random, length: int, size: int, hop: int
 ) -> Lesson:
-    """A lesson of one of the speakers, by how much each has said."""
+    """A lesson of one speaker; speakers are as likely as they spoke long."""
     numbers = list(people)
     weights = [sum(each.positions for each in people[number]) for number in numbers]
     return lesson(people[draw.choices(numbers, weights)[0]], draw, length, size, hop)

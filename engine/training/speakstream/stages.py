@@ -1,4 +1,4 @@
-"""What does each stage of a SpeakStream recipe."""
+"""The function of each stage of a SpeakStream recipe."""
 
 from collections.abc import Callable
 from typing import Final

@@ -25,7 +25,7 @@ from engine.tts.voxtream.original import pack
 from engine.tts.voxtream.original.config import Generation
 
 PROMPT_FRAMES: Final = 100  # 8 s; the paper takes 10 s at most
-OWN_RATE: Final = 4.0  # SPS; a prompt is spoken about so
+OWN_RATE: Final = 4.0  # SPS; utterances nearest to it make the prompt
 
 
 def pack_config(recipe: Recipe) -> pack.PackConfig:

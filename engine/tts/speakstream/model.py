@@ -1,8 +1,8 @@
 """SpeakStream's one network: a causal transformer over words and dMel frames (III-A, III-B).
 
-A position is an id of the text, or COLUMNS columns of the spectrum as levels. Every level of the
-next position is predicted from one hidden vector, each for itself, and so is whether the segment
-ends here: with one logit of its own instead of an end level in every band (ours).
+A position is an id of the text, or COLUMNS columns of the spectrum as levels.
+All levels of the next position are predicted independently from one hidden vector. So is the end
+of the segment, by a logit of its own instead of an end level in every band (ours).
 Invariant: forward never writes to the module; what a sequence remembers is the cache passed in.
 """
 
@@ -19,7 +19,7 @@ from engine.tts.speakstream.config import BEGIN, BINS, COLUMNS, SPEAKER, Shape
 
 class Predicted(NamedTuple):
     """What follows positions [B, T]: logits of the levels [B, T, COLUMNS, BANDS, LEVELS], and of
-    the segment's end behind it [B, T].
+    the segment ending there [B, T].
     """
 
     levels: Tensor

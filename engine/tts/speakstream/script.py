@@ -1,7 +1,7 @@
-"""The words of an utterance as SpeakStream reads them: phones and marks, in words that sound.
+"""The words of an utterance as SpeakStream reads them: only words that sound, as phones and marks.
 
-A pushed word without a sound has no speech of its own. Its mark is read before the next word that
-sounds, and there it begins too.
+A pushed word without a sound, as a dash, has no speech of its own. Its mark is read before the next
+word that sounds, and it begins with that word.
 Invariant: what is read depends on the words alone, never on when they came.
 """
 
@@ -18,8 +18,8 @@ _STOPS = frozenset(MARKS[mark] for mark in ".?!")
 
 @dataclass(frozen=True)
 class Sounding:
-    """A word that sounds. `first` is the number of the first pushed word that begins with it,
-    `last` its own.
+    """A word that sounds. `last` is its number among the pushed words, `first` that of the first
+    silent word before it, which begins with it.
     """
 
     ids: tuple[int, ...]
@@ -33,7 +33,7 @@ class Sounding:
 
 
 class Script:
-    """Words in order, those that sound."""
+    """The words that sound, in order."""
 
     def __init__(self, table: PhoneTable) -> None:
         self._table = table
@@ -57,7 +57,7 @@ class Script:
 
     @property
     def trailing(self) -> range:
-        """Numbers of the words behind the last one that sounds."""
+        """Numbers of the words after the last one that sounds."""
         return range(self.words[-1].last + 1 if self.words else 0, self.count)
 
 
@@ -67,5 +67,5 @@ def text_ids(words: Iterable[Sounding]) -> list[int]:
 
 
 def block(words: list[Sounding], part: Window, *, opening: int) -> list[int]:
-    """Ids that come before the speech of a window: `opening` is END behind other speech."""
+    """Ids before the speech of a window; `opening` is END after other speech, else SPEAKER."""
     return [opening, *text_ids(words[part.first : part.read_end]), BEGIN]

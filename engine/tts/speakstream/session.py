@@ -1,7 +1,7 @@
-"""One utterance: m words are read, the first n of them are spoken, and so on to the end.
+"""One utterance: m words are read and the first n of them spoken, then the next, to the end.
 
-The end of a segment is drawn by the network, and that is all the alignment there is: a segment's
-first sample is its first word's onset.
+The network decides where each segment ends. There is no other alignment: a segment's first sample
+is the onset of its first word.
 Invariant: all state is here; closing the session frees it, and no other session sees it.
 """
 
@@ -52,7 +52,7 @@ class Machine:
 
     @property
     def rates(self) -> RateRange:
-        """What resampling the spectrum can reach."""
+        """The rates that stretching the spectrum can reach."""
         pace = self.generation.pace
         return RateRange(SLOWEST_RATE * pace, FASTEST_RATE * pace)
 
@@ -69,11 +69,11 @@ class SpeakStreamSession:
         self._phonemizer = WordPhonemizer(machine.espeak)
         self._script = Script(machine.table)
         self._script_ended = False
-        self._segment: Window | None = None  # that is spoken; None = between two
-        self._next = 0  # word that the next segment begins with
+        self._segment: Window | None = None  # the one being spoken; None = between two
+        self._next = 0  # the word that the next segment begins with
         self._cache = KvCache(machine.model.shape.stack, 1, _CPU, torch.float32)
         self._hidden = torch.zeros(0)  # [1, D], what the next position is predicted from
-        self._unheard: Tensor | None = None  # levels that sounded and are not in the cache yet
+        self._unheard: Tensor | None = None  # levels that sounded and are not yet in the cache
         self._segment_length = self._passage = 0  # positions so far
         self._tempo = Tempo()
         self._wave = machine.vocoder.open()
@@ -145,7 +145,7 @@ class SpeakStreamSession:
         self._begun += range(words[part.first].first, words[part.spoken_end - 1].last + 1)
 
     def _is_passage_over(self) -> bool:
-        """Whether what follows starts again: a small network wears out over a long text."""
+        """Whether to start with an empty cache: over a long text a small network gets worse."""
         if not self._cache.length:
             return True
         generation = self._machine.generation
@@ -155,7 +155,7 @@ class SpeakStreamSession:
         )
 
     def _ends_here(self) -> bool:
-        """Hear what sounded last; whether the segment is over with it."""
+        """Feed back what sounded last; whether the segment ends with it."""
         if self._unheard is None:
             return False
         model, part = self._machine.model, self._segment
@@ -173,13 +173,13 @@ class SpeakStreamSession:
         return True
 
     def _hear(self, x: Tensor) -> None:
-        """Put positions [1, T, D] behind the others."""
+        """Append positions [1, T, D] to the sequence."""
         machine = self._machine
         self._hidden = machine.model.step(x, machine.rotary, self._cache)
 
     def _position(self) -> Tensor:
-        """The next columns [COLUMNS, BANDS] of the spectrum: the mean of what may follow. What the
-        network hears of them is the levels that were drawn.
+        """The next columns [COLUMNS, BANDS] of the spectrum: the mean over their levels. The
+        network itself continues from levels that are drawn.
         """
         machine = self._machine
         logits = machine.model.predict(self._hidden[:, None]).levels  # [1, 1, C, BANDS, LEVELS]
@@ -199,7 +199,7 @@ class SpeakStreamSession:
     # ----------------------------------------------------------------- sound
 
     def _sounding(self, columns: Tensor) -> AudioFrame | None:
-        """Columns at the tempo wanted; None when none of them is due yet."""
+        """A frame of the columns at the right tempo; None when none is due yet."""
         due = list(self._tempo.push(columns, self._tempo_step()))
         for _ in columns:
             self._own_rate = self._own_meter.observe(self._own_syllables)
@@ -234,7 +234,7 @@ class SpeakStreamSession:
         return frame
 
     def rewind(self, sample: int) -> int | None:
-        """Nothing: a rate is heard as soon as what is played already is over."""
+        """Nothing: a new rate takes effect with the next step."""
         return None
 
     # ----------------------------------------------------------------- close

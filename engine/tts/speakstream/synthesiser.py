@@ -1,7 +1,7 @@
 """SpeakStream behind the seam every synthesiser stands behind.
 
-The paper has one voice; here a speaker's vector goes into every begin mark (ours), so any recording
-becomes a voice and needs no text.
+The paper has one voice. Here a speaker's vector is added to every begin mark (ours), so any
+recording can become a voice, without its text.
 Invariant: weights are loaded once and never change; what a session changes is its own.
 """
 

@@ -21,8 +21,8 @@ class Window:
 
 
 def window(first: int, size: int, hop: int, known: int, *, ended: bool) -> Window | None:
-    """The window at word `first` of a text of which `known` words have come. None = more of them
-    are needed, or when it has ended, nothing is left to be said.
+    """The window at word `first` of a text of which `known` words have come. None = more words are
+    needed or, when the text has ended, nothing is left to say.
     """
     if first + size > known and not (ended and first < known):
         return None

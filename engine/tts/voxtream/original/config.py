@@ -13,14 +13,14 @@ from engine.tts.voxtream.config import DURATION_TOKENS, NEVER, ModelConfig
 from engine.tts.voxtream.config import STACKS as STACKS
 
 NAME: Final = "voxtream"
-# Stay or go one phone on; one or two phones a frame (VoXtream, 2). VoXtream2 skips besides.
+# Stay or move on by one phone; one or two phones a frame (VoXtream, 2). VoXtream2 can skip one.
 TOKENS: Final = DURATION_TOKENS[:4]
-SPECIAL_CODES: Final = 1  # padding alone: no row without its conditions needs another
+SPECIAL_CODES: Final = 1  # padding only; without guidance no second one is needed
 
 
 @dataclass(frozen=True)
 class SpecialPhones:
-    """Ids of what no word has: before the prompt, behind the text, and behind that."""
+    """Ids of phones that no word has: before the prompt, after the text, and after that."""
 
     bos: int
     silence: int
@@ -51,10 +51,10 @@ class Generation:
 
     temperature: float = 0.9  # released
     top: int = 5  # labels drawn from, and acoustic codes; released
-    look_ahead: int = 10  # phones; with so many known no word is waited for (VoXtream, 2)
+    look_ahead: int = 10  # phones; with so many known, no frame waits for a word (VoXtream, 2)
     end_frames: int = 5  # at most so many follow the first one on the closing silence; released
-    held_frames: int = 25  # a phone held longer is left: ours, the released loop has no such rule
-    passage_frames: int = NEVER  # after so many a sentence's end is followed by a new passage: ours
+    held_frames: int = 25  # a phone is left after so many: ours, the released loop has no limit
+    passage_frames: int = NEVER  # after so many, a new passage begins with the next sentence: ours
 
 
 MIN_LOOK_AHEAD: Final = 1  # phone; without it a frame has to wait (VoXtream, 2)

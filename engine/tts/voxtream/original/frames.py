@@ -1,7 +1,8 @@
 """The making of frames: one row of a batch, drawn from the joint distribution.
 
-VoXtream draws (duration token, semantic code) as one label, and its acoustic codes too; VoXtream2
-draws the token first, guides both with a second row and takes the best acoustic code.
+VoXtream draws duration token and semantic code together as one label, and also draws acoustic
+codes. VoXtream2 draws the token first, guides both with a second row, and takes the best acoustic
+codes.
 Invariant: given the noise, a frame is a function of the weights, the phones and the codes before.
 """
 
@@ -24,7 +25,7 @@ from engine.tts.voxtream.sink import TemporalMemory, causal_mask
 def choose(model: VoxtreamModel, hidden: Tensor, generation: Generation, noise: Tensor) -> Choice:
     """Draw the frame's label from the best of all [N x V], given hidden [1, D] and noise [1, top].
 
-    The padding behind the real codes is no sound; the released loop can draw it.
+    Padding is never chosen; the released loop can draw it.
     """
     joint = model.joint_logits(hidden)[:, :, : model.config.codes]  # [1, N, V]
     label = _drawn(joint.flatten(1), generation, noise)

@@ -1,8 +1,8 @@
 """One utterance of VoXtream: it begins with the first word, and reads one more a frame.
 
-The released loop waits for a word before every frame while the text lasts, also before the first
-that is heard: its second. No frame sees further than the look-ahead, so here a word is waited for
-only as long as fewer phones than that are known, and the first frame heard waits for none. Which
+The released loop waits for one more word before every frame until the text ends. But no frame sees
+further than the look-ahead. So here a frame waits only while fewer phones than that are known, and
+the first one not even then. Which
 words a frame sees depends on its number and on the words alone, never on when they came.
 Invariant: all state is here; closing the session frees it, and no other session sees it.
 """
@@ -50,7 +50,7 @@ class VoxtreamSession:
     """A TtsSession. Not thread-safe; several sessions of one model may be stepped in turn."""
 
     def __init__(self, machine: Machine, prompt: PreparedPrompt, seed: int) -> None:
-        self.rate: float | None = None  # not heeded: the system has no rate
+        self.rate: float | None = None  # ignored: the system has no control of the rate
         self._machine = machine
         self._prompt = prompt
         self._words = Words()
@@ -64,7 +64,7 @@ class VoxtreamSession:
     # ------------------------------------------------------------------ text
 
     def push_word(self, text: str, pace: float = PLAIN) -> None:
-        """See TtsSession; `pace` is not heeded."""
+        """See TtsSession; `pace` is ignored."""
         self._words.push(text, pace)
 
     def end_input(self) -> None:
@@ -88,8 +88,8 @@ class VoxtreamSession:
         return Finished()
 
     def _opening(self) -> AudioFrame | None:
-        """Draw the first frame, which is heard with the next one; None therefore. A passage without
-        a single sound is one silent frame, so that every word still has its place.
+        """Draw the first frame; None, because its samples come with the next one. A passage without
+        a sound is one silent frame, so that its words still begin somewhere.
         """
         if self._script.has_phones:
             opened = self._prompt.open(self._script.encode())
@@ -132,7 +132,7 @@ class VoxtreamSession:
         return ahead < MIN_LOOK_AHEAD or (ahead < most and self._taken <= self._made)
 
     def _is_passage_end(self) -> bool:
-        """Whether the words taken up are a passage."""
+        """Whether the passage ends with the words taken up."""
         long_enough = self._made >= self._machine.generation.passage_frames
         return long_enough and ends_sentence(self._last_word)
 
@@ -174,7 +174,7 @@ class VoxtreamSession:
         return frame
 
     def rewind(self, sample: int) -> int | None:
-        """Nothing: what a frame leaves behind in the network is not kept."""
+        """Nothing: the network's earlier states are not kept."""
         return None
 
     # ----------------------------------------------------------------- close

@@ -45,7 +45,7 @@ class VoxtreamSynthesiser:
         return self._voices
 
     def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
-        """Always a ModelError: a prompt needs its text, aligned, which no recording has."""
+        """Always a ModelError: a prompt needs its text, aligned, which a recording lacks."""
         raise ModelError(
             "VoXtream learns no voice from a recording: it would have to know what is said in it.",
             hint="Choose one of its own voices, or another synthesiser.",
@@ -68,9 +68,9 @@ class VoxtreamSynthesiser:
 
 
 def checked_prompt(voice: Voice, shape: ModelConfig) -> Prompt:
-    """What the voice's tensors say. InvalidInput when they are no prompt for such a model: codes
-    [K, P], phones [Q], spans [P, 2] that go on by at most one phone and end on the last, and the
-    speaker's vector [W].
+    """The prompt in the voice's tensors: codes [K, P], phones [Q], spans [P, 2] that advance by at
+    most one phone a frame and end on the last, and the speaker's vector [W]. InvalidInput when they
+    do not fit the model.
     """
     codes, phones, spans = (_integers(voice, name) for name in ("codes", "phones", "spans"))
     speaker = _array(voice.tensors, "speaker")
