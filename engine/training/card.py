@@ -19,15 +19,15 @@ FILE: Final = "CARD.md"
 _KINDS: Final = {
     "voxtream2": "A small VoXtream2 with its own codec and speaker encoder,",
     "voxtream": "A small VoXtream with the codec of an earlier pack,",
-    "speakstream": "A small SpeakStream with a vocoder of its own. What is not its paper's: the "
-    "vector of the speaker, the rate (its spectrum is stretched) and one network for all windows. "
+    "speakstream": "A small SpeakStream with a vocoder of its own. Unlike its paper's, it has a "
+    "vector of the speaker, a rate (its spectrum is stretched) and one network for all windows. "
     "It was",
-    "llmvox": "A small LLMVoX with a tokeniser and a vocoder of its own. What is not its paper's: "
-    "the vector of the speaker, phones in place of bytes, 50 tokens a second, a label of its own "
-    "for the end. It has no rate. It was",
-    "smlle": "A small SMLLE with its own tokeniser and vocoder. What is not its paper's: the "
+    "llmvox": "A small LLMVoX with a tokeniser and a vocoder of its own. Unlike its paper's, it "
+    "has a vector of the speaker, phones instead of bytes, 50 tokens a second and a label of its "
+    "own for the end. Its rate cannot be changed. It was",
+    "smlle": "A small SMLLE with its own tokeniser and vocoder. Unlike its paper's, it has a "
     "vector of the speaker, prompts without text, tokens taught by phones, a band around the known "
-    "alignment, and the rate (a bias on the blank). It was",
+    "alignment, and a rate (a bias on the blank). It was",
 }
 _READING: Final = """\
 Each cell holds the median over the voices, then the worst of them. *Words wrong* is the share of
@@ -42,11 +42,11 @@ _LIMITS: Final = """\
 - The pronunciations are espeak-ng's: names and foreign words may be wrong.
 """
 _CLONES: Final = """\
-- Of a recording dropped on it, it takes only the pitch and the colour. The likeness above was
+- From a recording it takes only the pitch and the colour of the voice. The likeness above was
   measured on virtual speakers; a real person's clone is less like that person.
 """
 _ALONE: Final = """\
-- It speaks only with its own voices, because a prompt needs its text. No rate can be asked of it.
+- It speaks only with its own voices, because a prompt needs its text. Its rate cannot be changed.
 """
 _TAKEN: Final = """
 Codec and speaker encoder are those of an earlier pack. The voice was trained from new weights.

@@ -21,7 +21,7 @@ VOCODER = VocoderConfig(ENTRY, width=16, blocks=1)
 
 
 def random_network(units: Units = Units.PHONES, seed: int = 1) -> LlmVoxModel:
-    """Weights with which ends come now and then, and what was said matters."""
+    """Weights that end a sentence now and then, and for which earlier tokens matter."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         model = LlmVoxModel(Shape(STACK, units, tokens=24))

@@ -1,4 +1,4 @@
-"""What is LLMVoX's own: a session against a slow loop, sentences anew, chunks that grow."""
+"""What only LLMVoX does: a session equals a slow loop, sentences start afresh, chunks grow."""
 
 from dataclasses import dataclass, field, replace
 
@@ -22,7 +22,7 @@ WORD, TEXT_END, NOTHING = 256, 257, 258
 
 @dataclass
 class Heard:
-    """A vocoder that keeps what it is given and makes silence."""
+    """A vocoder that records its input and makes silence."""
 
     pieces: list[Tensor] = field(default_factory=list)
 
@@ -49,7 +49,7 @@ def said(words: list[str], units: Units = Units.PHONES, seed: int = 1) -> Tensor
 
 
 def units_of(words: list[str], units: Units) -> list[int]:
-    """Written out anew."""
+    """The units of words, without the engine's reader."""
     if units is Units.BYTES:
         return [number for word in words for number in (*word.encode(), WORD)]
     phonemizer = WordPhonemizer(Espeak())
@@ -63,7 +63,7 @@ def units_of(words: list[str], units: Units) -> list[int]:
 
 
 def said_slowly(model: LlmVoxModel, units: list[int], speaker: Tensor) -> Tensor:
-    """Everything is computed anew for every token, from the whole sentence so far."""
+    """The same tokens; for each, everything is computed again from the whole sentence so far."""
     weights = dict(model.named_parameters())
     book = weights["codebook.weight"]
     spoken: list[int] = []

@@ -1,5 +1,5 @@
-"""The laws every synthesiser obeys, on the small model. Laws of a rate are left out by themselves:
-LLMVoX has none, and `info.rate_range` says so. Nothing is drawn by chance, so a seed means nothing.
+"""The laws every synthesiser obeys, on the small model. Laws of a rate skip themselves, because
+LLMVoX has none, as `info.rate_range` says. Nothing is drawn by chance, so a seed changes nothing.
 """
 
 from collections.abc import Callable

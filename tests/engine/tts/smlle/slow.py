@@ -15,7 +15,7 @@ from engine.tts.smlle.session import Machine
 
 
 class Everything:
-    """A cache that keeps nothing: all positions are given at once."""
+    """Takes the place of a cache: all positions are given at once, so nothing is stored."""
 
     def append(self, layer: int, keys: Tensor, values: Tensor) -> Stored:
         return Stored(keys, values)
@@ -40,7 +40,7 @@ def units(machine: Machine, words: list[str]) -> tuple[Tensor, Tensor]:
 
 
 def tokens(machine: Machine, words: list[str], seed: int) -> tuple[list[int], list[int]]:
-    """All tokens, and the phone that said each."""
+    """All tokens, and the phone at which each was predicted."""
     net, generation = machine.transducer, machine.generation
     dice = torch.Generator().manual_seed(seed)
     phones, marks = units(machine, words)

@@ -31,7 +31,7 @@ class Kept:
 @pytest.mark.parametrize("seed", [1, 5])
 def test_the_session_makes_the_spectrum_of_the_slow_loop(seed: int) -> None:
     kept, voice = Kept([]), small_voice(3)
-    unguarded = replace(GENERATION, most_unspoken=1000)  # the loop has no guards
+    unguarded = replace(GENERATION, most_unspoken=1000)  # the loop has no such limits
     machine = replace(small_machine(unguarded), vocoder=kept)
     model = SmlleSynthesiser(machine, (voice,))
     with model.open(voice, seed=seed) as session:

@@ -1,6 +1,6 @@
 """The laws every synthesiser obeys, on tiny random weights, with and without the paper's switches.
 
-Laws of speech are not held here: random weights say nothing. All others apply.
+The laws of speech do not apply, because random weights say no words; all others do.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ SWITCHED = {
     "no-latents": replace(GENERATION, latents=False),
     "short-passages": replace(GENERATION, passage_steps=20),
 }
-# What each switch could break; the plain one is held to all.
+# The laws that a switch could break; the plain model must obey all.
 OF_ALL = (
     laws.word_by_word_equals_all_at_once,
     laws.every_word_has_one_onset_in_order,

@@ -1,4 +1,4 @@
-"""Decisions: what they may depend on, and the guards that keep them moving."""
+"""Decisions: what they may depend on, and the limits that keep them moving."""
 
 from dataclasses import replace
 
@@ -47,7 +47,7 @@ def test_a_phone_that_never_waits_is_left_at_the_limit() -> None:
 
 
 def test_phones_that_only_wait_must_speak_now_and_then() -> None:
-    """The first unit behind four silent ones, and every fifth."""
+    """The first unit after four silent ones, and then every fifth."""
     spoken = decided(UNITS * 2, bias=50)
     assert [place for place, tokens in enumerate(spoken) if tokens] == [4, 9, 14]
 

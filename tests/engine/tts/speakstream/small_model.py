@@ -24,7 +24,7 @@ VOCODER = VocoderConfig(BANDS, width=16, blocks=1)
 
 
 def random_network(shape: Shape = SHAPE, seed: int = 1) -> SpeakStreamModel:
-    """Weights with which ends come now and then, and what was heard matters."""
+    """Weights that end a segment now and then, and for which earlier columns matter."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         model = SpeakStreamModel(shape)

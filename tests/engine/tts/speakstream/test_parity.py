@@ -1,5 +1,5 @@
-"""A session against a slow loop that knows nothing of it: no cache, no queue, no pieces. All words
-are there at once, and the whole sequence is computed again for every position.
+"""A session against a slow loop that shares nothing with it: no cache, no queue, no pieces. All
+words are there at once, and the whole sequence is computed again for every position.
 """
 
 import numpy as np

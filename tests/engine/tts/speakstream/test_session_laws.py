@@ -1,5 +1,5 @@
-"""The laws every synthesiser obeys, on the small model (random weights say nothing, so the laws of
-speech do not apply); every window of the paper's figure, and a hop beyond one.
+"""The laws every synthesiser obeys, on the small model (random weights say no words, so the laws
+of speech do not apply); every window of the paper's figure, and a hop beyond one.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""VoXtream as its paper and its published loop tell it, without a cache: for every frame the whole
+"""VoXtream as in its paper and its published loop, without a cache: for every frame the whole
 text and the whole past are computed anew from the published tensors.
 
 Written from section 2 of the paper for the tests; shares no code with the engine but the rotary
@@ -30,7 +30,7 @@ def speak(
     spans = [(0, 0), *((a + 1, b + 1) for a, b in voice["spans"].tolist())]
     fed = torch.full((config.codebooks, codes.shape[1] + 1), config.audio_vocabulary - 1)
     fed[0, 1:], fed[1:, 2:] = codes[0], codes[1:, :-1]
-    inputs = torch.zeros(0, config.width)  # [T, D]; what was heard is not heard anew
+    inputs = torch.zeros(0, config.width)  # [T, D]; earlier frames stay as they are
     heard: list[list[int]] = []
     acoustic, iteration, left = codes[1:, -1], 0, NOT_YET
     while left:

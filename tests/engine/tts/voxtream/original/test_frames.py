@@ -35,7 +35,7 @@ def test_labels_are_drawn_from_the_best_of_the_joint_distribution() -> None:
 
 
 def script_of(phones: int, *, closed: bool) -> Script:
-    """A script without a model: only how many phones it has is looked at."""
+    """A script without a model; only the number of its phones is used."""
     script = Script.__new__(Script)
     script.end, script.closed = phones, closed
     return script
