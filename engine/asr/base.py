@@ -50,7 +50,7 @@ class Recognition(Protocol):
         ...
 
     def glance(self) -> str:
-        """As partial(), at once and less surely: for deciding whether to fall quiet, not for the
+        """As partial(), but at once and less certain: to decide whether to fall silent, not for the
         screen.
         """
         ...
@@ -62,8 +62,8 @@ class Recognition(Protocol):
         ...
 
     def aside(self) -> Transcript:
-        """As draft(), of what was said into somebody else's speech. That is often one of few words
-        (engine/text/interaction.py), which a recogniser may reckon with.
+        """As draft(), for what a person said while the assistant spoke. That is often one of a few
+        words (engine/text/interaction.py), which a recogniser may expect.
         """
         ...
 

@@ -1,8 +1,8 @@
 """Whisper, with the built-in recogniser beside it for a quick first look at short commands.
 
-Invariant: on screen is one recogniser's hearing of an utterance. The quick one's words are shown
-only where the other has shown none, or what sounds the same; what it hears meanwhile is weighed,
-not shown.
+Invariant: the screen shows one recogniser's text of an utterance. The quick one's words are shown
+only where the other has shown none, or words that sound the same; until then they only help to
+decide.
 """
 
 import re

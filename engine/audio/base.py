@@ -1,5 +1,4 @@
-"""What the runtime needs of a microphone and a loudspeaker, whether it is PortAudio, a file or a
-test.
+"""What the runtime needs of a microphone and a loudspeaker, be they PortAudio's, files or fakes.
 
 Invariant: samples are mono float32 at the device's own rate. One thread reads a microphone, one
 thread writes a loudspeaker; the device's callback only copies and counts. `samples_played` counts
@@ -48,7 +47,7 @@ class Microphone(Protocol):
         ...
 
     def read(self) -> Pcm:
-        """All samples that arrived since the last read, maybe none. DeviceError once the device is
+        """All samples that arrived since the last read; may be none. DeviceError once the device is
         gone.
         """
         ...
@@ -59,7 +58,7 @@ class Microphone(Protocol):
 
     @property
     def ended(self) -> bool:
-        """No sample will ever come again (file over, device gone) and all were read."""
+        """No more samples will come (end of the file, device gone) and all were read."""
         ...
 
     def close(self) -> None: ...

@@ -170,9 +170,7 @@ class Conductor:
         return min((wait for wait in waits if wait is not None), default=None)
 
     def _watch(self, now: float) -> float | None:
-        """End a turn in which nothing moves any more; returns seconds until it must be looked at
-        again.
-        """
+        """End a turn in which nothing moves any more; returns the seconds until the next look."""
         if self._status.loading:
             self._moved_at = now
         turn, reply = self._floor.turn, self._effects.replies.find(self._floor.turn)
@@ -187,7 +185,7 @@ class Conductor:
         self._emit(events.Failed("engine", f"Something went wrong: {error}", "Please report this."))
 
     def _quit(self) -> None:
-        """Leave nothing behind; what fails of this keeps nothing else from being done."""
+        """Put everything away; a step that fails does not keep the next ones from being done."""
         self._floor = replace(self._floor, waiting=())  # who quits is told of no timer any more
         self._worker.guarded(partial(self._decide, commands.StopReply()))
         self._worker.guarded(self._preferences.save)

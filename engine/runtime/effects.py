@@ -56,7 +56,7 @@ class Effects:
             self.replies.prepare(drafted.turn, history, paced=self._paced)
 
     def drop_prepared(self, turn: int) -> None:
-        """The person goes on: what was prepared is worth nothing."""
+        """The person goes on speaking: drop the reply that was prepared."""
         self._log.record(turn).discarded += self.replies.drop()
 
     def begin_anew(self, past: Conversation | None = None) -> None:
@@ -108,7 +108,7 @@ class Effects:
                 self.replies.drop()
 
     def _use_quiet(self, phase: Phase) -> None:
-        """While nobody has the floor the language model gets ready for what comes next."""
+        """While nobody has the floor, let the language model prepare for the next turn."""
         idle = phase is Phase.IDLE
         order = GetReady(self._log.history, self._paced) if idle else Rest()
         self._workers.thinker.post(order)

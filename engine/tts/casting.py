@@ -110,7 +110,9 @@ def remake(model: TtsModel, name: str, *, kept_in: Path | None = None) -> Voice:
 
 
 def _served(model: TtsModel, files: Sequence[voices.SavedVoice]) -> Voice:
-    """The one of these, all of one name, that was made for the model or can be."""
+    """Of these voices, which have the same name, the one made for the model or that can be made for
+    it.
+    """
     for file in files:
         if _is_made_for(model, file):
             voice = voices.load(file.path)

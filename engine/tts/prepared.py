@@ -1,4 +1,4 @@
-"""What a model makes ready of a voice before the voice speaks.
+"""What a model prepares of a voice before it speaks with it.
 
 Invariant: a voice of another model is never prepared.
 """
@@ -46,7 +46,7 @@ def check_made_for(voice: Voice, info: TtsInfo) -> None:
 
 
 def rehearse(session: TtsSession, words: Iterable[str]) -> None:
-    """Compute a first frame for nobody, because a library's first call takes longer."""
+    """Compute a frame that nobody hears, because a library's first call takes longer."""
     with session:
         for word in words:
             session.push_word(word)

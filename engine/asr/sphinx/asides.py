@@ -1,4 +1,4 @@
-"""What people say into somebody else's speech (engine/text/interaction.py), as a grammar.
+"""What people say while somebody else speaks (engine/text/interaction.py), as a grammar.
 
 A recogniser made for sentences seldom gets a lone word right, and is much better when it chooses
 among few (decision.aside).
@@ -22,8 +22,8 @@ Transition = tuple[int, int, float, str]
 
 
 def transitions() -> list[Transition]:
-    """All of it as a grammar from state 0 to state 1: (state, next state, probability, word). Every
-    text is as likely as the next.
+    """All of it as a grammar from state 0 to state 1: (state, next state, probability, word). All
+    texts are equally likely.
     """
     texts = [text.split() for text in (*HALTS, *NODS)]
     steps: list[Transition] = []

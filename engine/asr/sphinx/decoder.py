@@ -87,7 +87,7 @@ class SphinxDecoder:
             raise failure(error) from error
 
     def decode_command(self, clip: Clip, wanted: Callable[[], bool] = always) -> Guess | None:
-        """A short phrase of which its model is sure beyond decode()'s needs."""
+        """A short phrase, if its model is even surer of it than decode() needs."""
         speech = self._short(clip)
         phrase = None if speech is None else self._phrase(speech, wanted)
         certain = sure(phrase) if phrase is not None and phrase.words else None
@@ -114,8 +114,8 @@ class SphinxDecoder:
         return self._load_english()
 
     def _load_english(self) -> Searches:
-        """When somebody begins to speak, in half a second: until then it would take a tenth of a
-        start's time and 90 MB for nothing.
+        """Load it once somebody begins to speak, which takes half a second: at the start it would
+        take a tenth of the time, and 90 MB for nothing.
         """
         if self._open is None:
             self._open = _any_english(streaming=not self.phrases.size)

@@ -76,7 +76,7 @@ def log_chance(words: Sequence[str]) -> float:
 
 
 def incomplete(error: Exception) -> ModelError:
-    """What to say where pocketsphinx or a part of its model does not load."""
+    """The ModelError for a pocketsphinx, or a part of its model, that does not load."""
     return ModelError(
         f"The built-in recogniser does not load: {error}",
         hint="The package pocketsphinx or its model en-us is missing; install Rubato again.",

@@ -28,7 +28,7 @@ _VARIANT = re.compile(r"\(\d+\)$")  # "a(2)": the second pronunciation of "a"
 
 
 def always() -> bool:
-    """Work is given up only by who may want it no longer."""
+    """The work is always wanted."""
     return True
 
 
@@ -136,7 +136,7 @@ class Searches:
 
 
 def failure(error: RuntimeError) -> RecogniserError:
-    """What to say of pocketsphinx's own error."""
+    """The RecogniserError for an error of pocketsphinx."""
     return RecogniserError(
         f"PocketSphinx could not decode this utterance: {error}", hint="Say it again."
     )

@@ -109,8 +109,9 @@ def inspect(
     start_s: float = 0.0,
     seconds: float | None = None,
 ) -> ClipReport:
-    """Look at a recording as a prompt, or at `seconds` of it from `start_s` on. UnreadableClip
-    where there is nothing to look at; Cancelled soon after `cancelled` says so."""
+    """Judge a recording as a prompt, or `seconds` of it from `start_s` on. UnreadableClip when it
+    has no samples; Cancelled soon after `cancelled` says so.
+    """
     part = (start_s, min(seconds or _LOOKED_AT_S, _LOOKED_AT_S))
     decoded = _decode(path, part, cancelled)
     clip = decoded.clip
@@ -129,8 +130,8 @@ def inspect(
 
 
 def better_part(clip: Clip, start_s: float, *, fault: bool) -> tuple[float, float] | None:
-    """Start and length (s) of the part of a recording that serves best, where one serves better
-    than the whole: has nothing to improve, or at least no fault. None when there is none.
+    """Start and length (s) of the best part of a recording, if a part is better than the whole:
+    with nothing to improve, or at least without a fault. None when no part is better.
     """
     window = int(_BEST_S * clip.sample_rate)
     hop = int(_HOP_S * clip.sample_rate)

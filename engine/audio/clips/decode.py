@@ -40,8 +40,8 @@ Block = npt.NDArray[np.float32]  # [S, channels]
 
 
 class Fault(IntEnum):
-    """Why a file gave no samples, or not all; the exit status. What died in another way is damaged
-    or asks for more than it may have."""
+    """The exit status: why a file gave no samples, or not all. A file whose decoder died in another
+    way is damaged or asks for more than it may have."""
 
     NOT_SOUND = 10
     NO_TRACK = 11
@@ -85,7 +85,7 @@ class BoundedFile(io.RawIOBase):
 
 
 def limits_memory() -> bool:
-    """Whether the system can: Windows has no such limit, macOS takes it and does not keep to it."""
+    """Whether the system can limit memory: Windows cannot, and macOS ignores the limit."""
     return sys.platform not in {"win32", "darwin"}
 
 

@@ -36,12 +36,13 @@ _FULL_SCALE: Final = 32767.0
 
 
 def denoiser() -> str:
-    """What would denoise a clip here; empty when nothing can."""
+    """The name of what denoises clips here; empty when nothing does."""
     return WEBRTC if echo.installed() else ""
 
 
 def denoised(pcm: Pcm, sample_rate: int) -> Pcm:
-    """A clip [S] with less steady noise, in step with the given one; about 0.01 s per second.
+    """A clip [S] with less steady noise, sample for sample at the same place; takes about 0.01 s
+    per second.
 
     Without `denoiser()`, or where it does not fit the machine, the clip itself.
     """

@@ -78,7 +78,7 @@ class PortAudioLoudspeaker(TapedLoudspeaker, DeviceStream):
         return count
 
     def _begin(self, stream: Any) -> None:
-        # What drivers report is taken within reason; max() also takes 0 for not-a-number.
+        # Drivers may report anything, so it is limited; max() also makes 0 of not-a-number.
         self._latency_s = min(max(0.0, float(stream.latency)), _LONGEST_LATENCY_S)
         self._action: Any = None  # the callback's reading of the tape
         self._beat: Any = None  # a request the callback has not answered yet

@@ -1,4 +1,4 @@
-"""What stands where there is no loudspeaker.
+"""Stands in where there is no loudspeaker.
 
 Invariant: what is written is over at once, so nobody waits for it.
 """

@@ -1,4 +1,4 @@
-"""The life of one device's stream: running, suspended, found dead, open again, closed.
+"""The states of one device's stream: running, suspended, dead, opened again, closed.
 
 Invariant: a stream is touched under the lock by one thread at a time, and one that was given back
 or has gone is never touched again.
@@ -63,7 +63,7 @@ class DeviceStream(ABC):
                 self._stream = None
 
     def resume(self) -> None:
-        """Go on after suspend(); gone when the device cannot be had as it was."""
+        """Go on after suspend(); gone when the device cannot be opened as before."""
         with self._lock:
             if self._gone or self._closed:
                 return
@@ -90,7 +90,7 @@ class DeviceStream(ABC):
 
     @property
     def _runs(self) -> bool:
-        """Whether there is a stream, as far as is known; under the lock."""
+        """Whether there is a stream, as far as this object knows; under the lock."""
         return self._stream is not None and not self._gone
 
     def _lives(self, count: int) -> bool:

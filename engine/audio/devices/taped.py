@@ -1,4 +1,4 @@
-"""What every loudspeaker that plays a tape does alike, be it a device or a file."""
+"""What all loudspeakers that play a tape have in common, be they devices or files."""
 
 from abc import ABC, abstractmethod
 
@@ -13,7 +13,7 @@ class TapedLoudspeaker(ABC):
 
     @abstractmethod
     def _look(self) -> None:
-        """Let whoever plays the tape get on with it; before every look at the tape."""
+        """Called before every look at the tape: lets the player of the tape do its work."""
 
     @property
     def writable(self) -> int:

@@ -1,4 +1,4 @@
-"""What the loudspeaker plays, taken out of what the microphone hears: a filter, then WebRTC's way.
+"""Takes what the loudspeaker plays out of what the microphone hears: a filter, then WebRTC.
 
 Invariant: a canceller is given what was played and what was heard in step, 10 ms of each at a time,
 and gives back 10 ms. livekit carries WebRTC's audio processing (an optional package); without it
@@ -25,7 +25,7 @@ class EchoCanceller(Protocol):
 
     @property
     def cancels(self) -> bool:
-        """Whether the loudspeaker is really taken out."""
+        """Whether the echo is really cancelled."""
         ...
 
     @property
@@ -35,11 +35,11 @@ class EchoCanceller(Protocol):
 
     @property
     def double_talk(self) -> bool:
-        """Whether the frames processed last held more than what was played accounts for."""
+        """Whether the frames processed last held more than the echo of what was played."""
         ...
 
     def reset(self) -> None:
-        """Forget the room: what follows is in another step than before."""
+        """Forget the room, because the delay between the two streams has changed."""
         ...
 
     def process(self, heard: Pcm, played: Pcm, delay_ms: int) -> Pcm:
@@ -52,7 +52,7 @@ class EchoCanceller(Protocol):
 
 @dataclass(frozen=True)
 class Cleaning:
-    """What to do to the microphone: take out the echo, the noise, and make its level even."""
+    """What to do to the microphone's samples: remove the echo, remove noise, even out the level."""
 
     echo: bool = True
     noise: bool = False

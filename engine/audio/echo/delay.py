@@ -1,4 +1,4 @@
-"""How much later than played the loudspeaker is heard: devices, air and buffers together.
+"""How long after it is played the loudspeaker is heard: devices, air and buffers together.
 
 Invariant: says nothing until it is sure. WebRTC's own estimate fails when steady noise is near the
 level of the echo, and then nothing is cancelled at all (measured in tests/benchmarks/barge_in.py);
@@ -48,8 +48,8 @@ class DelayEstimator:
             self._look()
 
     def shift(self, earlier: int) -> None:
-        """What was played turns out to have been played so many samples earlier: of all that was
-        found the delay is longer by as much.
+        """What was played was really played so many samples earlier: add that to every delay found
+        so far.
         """
         self._played = np.roll(self._played, -earlier)
         turn = -2j * np.pi * np.arange(self._band.start, self._band.stop) * earlier / _WINDOW

@@ -1,5 +1,5 @@
-"""Which conversation goes on: a new one, or one that was kept; hearing again what was said in it,
-and writing it to a file.
+"""Choosing the conversation, a new or a kept one; replaying what was said in it, and writing it to
+a file.
 
 Invariant: runs on the conductor's thread; the files are the historian's matter.
 """
@@ -53,7 +53,7 @@ class Conversations:
                 self._workers.historian.post(asked)
 
     def _change(self, to: Change) -> None:
-        """End what is said, and let another conversation go on."""
+        """End the present turn and switch to another conversation."""
         read = to if isinstance(to, ConversationRead) else None
         private = isinstance(to, NewConversation) and to.private
         self._decide(StopReply())

@@ -37,7 +37,7 @@ Show = Callable[[float], None]  # share of the text that was spoken, 0..1
 
 
 def unseen(share: float) -> None:
-    """Show nobody how far it is."""
+    """Ignore the progress."""
 
 
 def say(text: str, settings: Settings, manner: Manner, show: Show = unseen) -> SynthesisReport:
@@ -85,8 +85,7 @@ def play(
     lead_ms: int,
     clock: Clock | None = None,
 ) -> None:
-    """Let a synthesis at `sample_rate` (Hz) be heard, running ahead of the ear by `lead_ms`.
-
+    """Play a synthesis at `sample_rate` (Hz), computed `lead_ms` ahead of what is heard.
     DeviceError when the loudspeaker goes away or stands still.
     """
     clock = clock or Clock()
@@ -177,4 +176,4 @@ def _plan(written: str | None, rate: float | None) -> plans.RatePlan:
 
 
 def _quietly(phrase: str, fraction: float | None) -> None:
-    """Progress of loading that nobody wants to see."""
+    """Ignores the progress of loading."""

@@ -1,7 +1,7 @@
-"""Running timers, on the clock on the wall and, if they are to survive a quit, in a file.
+"""Running timers, by wall-clock time and, if they are to survive a quit, in a file.
 
-Invariant: a timer rings once, when the clock on the wall (which is passed in) says so, whether or
-not the machine or the program slept meanwhile; one that could not ring in time says how late it is.
+Invariant: a timer rings once, by the wall clock (which is passed in), even if the machine slept or
+the program was not running meanwhile; one that could not ring in time says how late it is.
 """
 
 import time
@@ -84,7 +84,7 @@ class Timers:
         return min((min(LOOK_S, timer.left_s(now)) for timer in run), default=None)
 
     def running(self) -> tuple[Timer, ...]:
-        """As skills are told them, the paused ones among them."""
+        """As the skills see them, paused ones included."""
         now = self._clock()
         return tuple(
             Timer(
@@ -108,7 +108,7 @@ class Timers:
             tell(TimersChanged(self.timers))
 
     def load(self, tell: Callable[[Event], None]) -> None:
-        """Go on with the timers of the file, those that came due meanwhile included."""
+        """Go on with the timers of the file, also with those that came due meanwhile."""
         try:
             self._saved = timer_file.load(self._path) if self._path else ()
         except InvalidInput as error:

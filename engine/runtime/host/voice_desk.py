@@ -1,4 +1,4 @@
-"""Where voices are heard, recorded and kept, beside the conversation: a preview waits while the
+"""Previews, recordings and changes of voices, beside the conversation: a preview waits while the
 assistant has something to say, and while a clip is recorded nobody is answered.
 
 Invariant: runs on the conductor's thread and decides nothing about who has the floor. A preview
@@ -97,7 +97,7 @@ class VoiceDesk:
         self._chosen_anew = True
 
     def sees(self, message: Command | Fact | Event) -> bool:
-        """Look at everything that comes in; True for what concerns a preview alone."""
+        """Look at every message; True for those that only a preview concerns."""
         if getattr(message, "turn", None) == PREVIEW:
             self._follow(message)
             return True
@@ -202,7 +202,7 @@ class VoiceDesk:
         elif not name and now and now == self._removed_chosen:
             self._removed_chosen = ""
             self._hands.change(VOICE, now)
-        # the list of those that can be chosen is another one now, and so may be the voice
+        # the list of choices has changed, and with it perhaps the voice
         self._workers.speaker.post(SelectVoice(self._hands.chosen()))
 
     def _note(self, message: object) -> None:
@@ -228,7 +228,7 @@ class VoiceDesk:
                 self._workers.recorder.post(RecordClip(on=False))
 
     def _known(self, selected: str) -> None:
-        """It is known who speaks."""
+        """Note whose voice speaks."""
         pace = self._paces.get(selected.casefold())
         if self._chosen_anew and pace is not None:
             self._hands.change("speech.rate", pace)

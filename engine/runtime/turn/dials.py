@@ -1,8 +1,8 @@
-"""What other threads may turn or read of the voice while it speaks, and nothing else of it.
+"""All that other threads may change or read of the voice while it speaks.
 
-Invariant: each value is replaced whole. How loud the loudspeaker is follows from three hands (the
-person's volume, the ear that ducks, the conductor that hushes), so these meet under one lock and
-reach it at once, without waiting for a step that is being computed.
+Invariant: each value is replaced whole. Three parts decide how loud the loudspeaker is: the
+person's volume, the ears, which duck it, and the conductor, which hushes it. They meet under one
+lock and take effect at once, without waiting for the step that is being computed.
 """
 
 from threading import Lock
@@ -19,7 +19,7 @@ class Dials:
 
     def __init__(self, *, lead_ms: int, rate: float | None = None) -> None:
         self.rate = rate  # SPS, None = the voice's own pace; a move is heard in the next frame
-        self.lead_ms = lead_ms  # how far to run ahead of the ear
+        self.lead_ms = lead_ms  # how far synthesis may run ahead of what is heard
         self.level_db = SILENCE_DB  # of what is being heard; shown beside the microphone's
         self._loudspeaker: Loudspeaker = SilentLoudspeaker()
         self._volume = 1.0

@@ -29,7 +29,7 @@ class SpeechGoesOn:
 
 @dataclass(frozen=True)
 class EchoCancelled:
-    """Whether the loudspeaker is taken out of the microphone from now on."""
+    """Whether the echo of the loudspeaker is cancelled from now on."""
 
     cancels: bool
 

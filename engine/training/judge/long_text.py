@@ -14,15 +14,15 @@ from engine.training.judge.talkers import Talker
 MINUTE: Final = 60.0  # seconds
 
 
-def judge_long(talker: Talker, text: str, rate: float) -> dict[str, Any]:
-    """A part: the word error rate of each whole minute (of the whole text if it is shorter), the
-    seconds spoken, and whether the utterance ended by itself.
+def judge_long(talker: Talker, text: str, rate: float, minute: float = MINUTE) -> dict[str, Any]:
+    """A part: the word error rate of each whole `minute` [s] (of the whole text if it is shorter),
+    the seconds spoken, and whether the utterance ended by itself.
     """
     (sentence,) = talker.speak([text], (rate,))
     judge = Recogniser((text,))
     length = len(sentence.pcm) / sentence.sample_rate
-    edges = np.arange(0.0, length, MINUTE).tolist()
-    if len(edges) > 1 and length - edges[-1] < MINUTE:
+    edges = np.arange(0.0, length, minute).tolist()
+    if len(edges) > 1 and length - edges[-1] < minute:
         edges.pop()  # the last minute includes the remainder
     minutes = [
         _errors(sentence, judge, begin, end)

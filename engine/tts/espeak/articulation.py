@@ -34,7 +34,7 @@ class Sound:
 
 
 class Articulation:
-    """The mouth of one utterance."""
+    """The speech of one utterance, piece after piece."""
 
     def __init__(self, library: Espeak, voice: voices.FormantVoice) -> None:
         self._library = library
@@ -72,7 +72,7 @@ class Articulation:
         return Sound(body * self._gain, syllables)
 
     def branch(self) -> "Articulation":
-        """Another mouth that goes on from here."""
+        """A copy that goes on from here independently."""
         other = copy(self)
         other._joiner, other._pacer = copy(self._joiner), copy(self._pacer)
         return other

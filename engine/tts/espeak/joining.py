@@ -64,7 +64,7 @@ def _in_phase(tail: Pcm, pcm: Pcm, start: int) -> int:
     if len(around) <= len(tail):
         return start
     likeness = np.correlate(around, tail, "valid")
-    if not likeness.any():  # silence is in phase with everything
+    if not likeness.any():  # silence fits everywhere
         return start
     energy = np.convolve(np.square(around), np.ones(len(tail), np.float32), "valid")
     return first + int(np.argmax(likeness / np.sqrt(energy + 1e-9)))

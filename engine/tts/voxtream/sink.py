@@ -1,4 +1,4 @@
-"""The temporal transformer's memory of one utterance: the prompt for ever, and what was said last.
+"""The temporal transformer's memory of one utterance: always the prompt, and what was said last.
 
 When the window is full the released implementation recomputes prompt and recent columns at once,
 an audible stall. Here the same memory is prepared in slices over the frames before it is needed.
@@ -56,7 +56,7 @@ class TemporalMemory:
         return hidden
 
     def settle(self) -> None:
-        """Give up the column begun on, if any; returns once nobody computes it."""
+        """Give up the column that was begun, if any; returns once it is no longer computed."""
         if self._started is not None:
             self._started[1].settle()
 

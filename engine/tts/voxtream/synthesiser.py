@@ -97,8 +97,8 @@ class VoxtreamSynthesiser:
 
     @torch.inference_mode()
     def warm(self, voice: Voice) -> None:
-        """Make ready what any text needs of the voice, and what first words of up to nine phones
-        need to begin at once; and say one to nobody, because a library's first call costs more.
+        """Prepare what every text needs of the voice, and what first words of up to nine phones
+        need to begin at once. Then compute one frame, because a library's first call takes longer.
         """
         prompt = self._prepared.of(voice)
         for look_ahead in range(1, self._machine.model.config.max_look_ahead + 1):

@@ -351,7 +351,7 @@ def strange_words_do_no_harm(model: TtsModel) -> None:
     invisible = ("\x01", "\x00", "\ud800", "\u200b", "\u202eabc")
     symbols = ("—", "...", "!?!?", "'", "😀", "👩\u200d👧")
     foreign = ("日本語", "שלום", "e\u0301" * 9)
-    endless = ("a" * 500, "9" * 200)
+    endless = ("a" * 200, "9" * 60)  # more phones than a small model's window holds
     strange = (*markup, *invisible, *symbols, *foreign, *endless)
     frames = say(model, [strange, ["fine."]]).frames
     assert all(np.isfinite(frame.pcm).all() for frame in frames)

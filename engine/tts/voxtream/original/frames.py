@@ -42,7 +42,7 @@ def acoustic_codes(
     noise: Tensor,
 ) -> Tensor:
     """Codes of codebooks 1.. [1, K - 1]. `opening` [1, 2, D] is hidden + speaker and the semantic
-    code's embedding, `noise` [K - 1, top] a row a codebook; the cache begins anew.
+    code's embedding, `noise` [K - 1, top] a row a codebook; the cache is restarted.
     """
     cache.restart()
     x, codes = opening, []
