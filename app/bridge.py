@@ -12,6 +12,7 @@ from typing import Protocol
 
 from PySide6.QtCore import QObject, Signal
 
+from app.language.engine_texts import told
 from app.language.words import tr
 from engine.api import Command, EngineError, Event, Failed
 
@@ -32,7 +33,7 @@ class EngineLike(Protocol):
 
 
 class Bridge(QObject):
-    """Relays messages without knowing their content.
+    """Relays messages; all it changes is the language that the engine's sentences are in.
 
     Signals:
         arrived(Event): from the engine; emitted on engine threads, connect queued.
@@ -70,10 +71,10 @@ class Bridge(QObject):
 
     def _open(self) -> None:
         try:
-            self._engine = self._make_engine(self.arrived.emit)
+            self._engine = self._make_engine(self._arrive)
             self._engine.start()
         except EngineError as error:
-            self.arrived.emit(Failed(error.code, error.message, error.hint))
+            self._arrive(Failed(error.code, error.message, error.hint))
         except Exception:  # the top of a thread: whatever happened, the window must be told
             logger.exception("engine did not start")
             self.arrived.emit(
@@ -83,6 +84,9 @@ class Bridge(QObject):
                     tr("Run `rubato doctor` in a terminal to find out why."),
                 )
             )
+
+    def _arrive(self, event: Event) -> None:
+        self.arrived.emit(told(event))
 
     def _post(self, command: Command) -> None:
         if self._engine is None:

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.bridge import Bridge, Emit, EngineLike
 from app.interrupt import Interrupt
+from app.language.engine_texts import said
 from app.language.system import speak
 from app.language.words import tr
 from app.look import file_dialogs
@@ -95,7 +96,7 @@ def run(
     bridge.closed.connect(application.quit, queued)
     window.closing.connect(bridge.close)
     for note in notes:
-        window.banner.add(note)
+        window.banner.add(said(note))
     interrupt = Interrupt(window.quit, window)
     _begin(window, bridge, presence, start)
     status = application.exec()

@@ -107,7 +107,7 @@ class Window(QWidget):
         self.first_start = FirstStart(self.post, self.change, theme, self.devices, self)
         self.timers = TimersPanel(self.post, theme, self)
         self.notice = NoticeLine(self)
-        self.composer = Composer(self.post, theme, self)
+        self.composer = Composer(self.post, self.parts, theme, self)
         self.stage = Stage(self.post, self.parts, theme, self)
         self.shelf = Shelf(self.post, self.parts, theme, self)
         self.models = Models(self.post, theme, self)

@@ -14,6 +14,7 @@ from app.look.icons import IconButton
 from app.look.page import in_lines
 from app.look.theme import Theme
 from app.stage.talk import TalkButton
+from app.status.parts import Parts
 from engine.api import Event, Phase, PhaseChanged, SendText, StopReply
 
 _ROOMY = 500  # logical pixels; in a narrower row the talk button says no words
@@ -22,14 +23,14 @@ _ROOMY = 500  # logical pixels; in a narrower row the talk button says no words
 class Composer(QFrame):
     """Input line, send, stop and talk."""
 
-    def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, post: Post, parts: Parts, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._post = post
         self.setProperty("kind", "composer")
         self.line = MessageField(self)
         self.send = IconButton("send", tr("Send (Enter)"), theme, self)
         self.stop = IconButton("stop", tr("Stop the reply (Esc)"), theme, self)
-        self.talk = TalkButton(post, theme, self)
+        self.talk = TalkButton(post, parts, theme, self)
         self.send.setEnabled(False)
         self._is_compact = False
         self.stop.setEnabled(False)

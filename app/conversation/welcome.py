@@ -123,6 +123,8 @@ class Welcome(QWidget):
         self._explain()
 
     def _explain(self) -> None:
+        can_be_heard = not (self._ears.muted or self._parts.cannot_hear or self._parts.is_starting)
+        self.title.setText(tr("Say something") if can_be_heard else tr("Ask something"))
         self.how.setText(self._how())
 
     def _how(self) -> str:
@@ -130,8 +132,10 @@ class Welcome(QWidget):
         key = self._key_label
         if self._ears.muted:
             return tr("The microphone is muted. Unmute it with Ctrl+U, or type.")
-        if {Part.MICROPHONE, Part.RECOGNISER} & set(self._parts.failed):
+        if self._parts.cannot_hear:
             return tr("I cannot hear you now. Type instead.")
+        if self._parts.is_starting:
+            return tr("Getting ready. You can type already.")
         if self._ears.asleep:
             phrase = one_line(self._wake_phrase)
             return tr("Say “{phrase}”, hold {key} to talk, or type.", phrase=phrase, key=key)

@@ -12,7 +12,19 @@ from app.bridge import Post
 from app.language.words import tr
 from app.look.icons import paint_icon
 from app.look.theme import Theme, scaled
-from engine.api import Event, Levels, Phase, PhaseChanged, PressTalk, ReleaseTalk, SleepChanged
+from app.status.parts import Parts
+from engine.api import (
+    Event,
+    Failed,
+    Levels,
+    Loading,
+    Phase,
+    PhaseChanged,
+    PressTalk,
+    Ready,
+    ReleaseTalk,
+    SleepChanged,
+)
 
 _HEIGHT = 44
 _QUIET_DB = -60.0  # levels below this show as nothing
@@ -22,9 +34,10 @@ _LOUD_DB = -15.0
 class TalkButton(QAbstractButton):
     """A painted button with a microphone, words and a key cap."""
 
-    def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, post: Post, parts: Parts, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._post = post
+        self._parts = parts
         self._theme = theme
         self._key_label = ""
         self._is_held = False
@@ -51,6 +64,10 @@ class TalkButton(QAbstractButton):
             return tr("Listening")
         if self._is_muted:
             return tr("Muted")
+        if self._parts.cannot_hear:
+            return tr("Cannot hear")
+        if self._parts.is_starting:
+            return tr("Getting ready")
         if self._is_asleep:
             return tr("Say my name")
         return tr("Just speak") if self._is_hands_free else tr("Hold to talk")
@@ -95,6 +112,8 @@ class TalkButton(QAbstractButton):
                 self._describe()
             case SleepChanged(asleep=asleep):
                 self._is_asleep = asleep
+                self._describe()
+            case Loading() | Ready() | Failed():
                 self._describe()
             case Levels(microphone_db=level_db) if self._is_listening:
                 self._level = (max(_QUIET_DB, level_db) - _QUIET_DB) / (_LOUD_DB - _QUIET_DB)
@@ -189,5 +208,5 @@ class TalkButton(QAbstractButton):
 def _widest(widths: QFontMetricsF) -> float:
     """The width of the longest text, so that nothing beside it moves."""
     said = [tr("Release to send"), tr("Listening"), tr("Just speak"), tr("Hold to talk")]
-    said += [tr("Say my name"), tr("Muted")]
+    said += [tr("Say my name"), tr("Muted"), tr("Getting ready"), tr("Cannot hear")]
     return max(map(widths.horizontalAdvance, said))

@@ -69,6 +69,11 @@ class Parts:
         return bool(self._in(State.WAITING) or self._in(State.LOADING))
 
     @property
+    def cannot_hear(self) -> bool:
+        """Whether speech is lost because a part of hearing does not work."""
+        return bool({Part.MICROPHONE, Part.RECOGNISER} & set(self.failed))
+
+    @property
     def is_deaf(self) -> bool:
         """Whether no microphone has been opened yet, so that what is said now is lost."""
         return self._of[Part.MICROPHONE].state is State.WAITING

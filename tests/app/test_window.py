@@ -285,6 +285,7 @@ def test_the_rate_can_be_changed_by_shortcut_while_typing(window, posted) -> Non
 
 
 def test_hands_free_is_posted_and_shown_on_the_talk_button(window, posted) -> None:
+    tell(window, *READY)
     key(window, Qt.Key.Key_H, CTRL)
     assert posted == [SetHandsFree(True)]
     assert window.composer.talk.words == "Just speak"
@@ -293,7 +294,7 @@ def test_hands_free_is_posted_and_shown_on_the_talk_button(window, posted) -> No
 
 
 def test_hands_free_said_by_the_engine_is_not_posted_back(window, posted) -> None:
-    tell(window, SettingChanged("audio.hands_free", True))
+    tell(window, *READY, SettingChanged("audio.hands_free", True))
     assert window.header.hands_free.isChecked()
     assert window.composer.talk.words == "Just speak"
     assert posted == []
@@ -496,6 +497,7 @@ def test_every_shortcut_of_the_card_does_something_also_while_typing(window, mon
 
 
 def test_the_talk_button_is_held_with_the_mouse(window, posted) -> None:
+    tell(window, *READY)
     QTest.mousePress(window.composer.talk, Qt.MouseButton.LeftButton)
     assert posted == [PressTalk()]
     assert window.composer.talk.words == "Release to send"

@@ -221,8 +221,8 @@ class Historian:
         if self._present.id in conversations:
             self._present.delete()
             self._tell(ConversationGone())
-        what = "conversation was" if count == 1 else "conversations were"
-        self._tell(Notice(f"{count} {what} deleted."))
+        one, several = "1 conversation was deleted.", f"{count} conversations were deleted."
+        self._tell(Notice(one if count == 1 else several))
         self._tell(ConversationsChanged())
 
     # ----------------------------------------------------------------- the file

@@ -45,6 +45,23 @@ def test_it_asks_again_once_it_hears_again(ready: Window) -> None:
     assert ready.welcome.how.text() == SPEAK
 
 
+def test_nobody_is_asked_to_speak_while_the_orb_says_getting_ready(window: Window) -> None:
+    window.on_event(SettingChanged("audio.hands_free", True))
+    for event in READY:
+        is_ready = window.stage.phase.text() != "Getting ready"
+        assert (window.welcome.how.text() == SPEAK) is is_ready
+        assert (window.welcome.title.text() == "Say something") is is_ready
+        assert window.composer.talk.words == ("Just speak" if is_ready else "Getting ready")
+        window.on_event(event)
+    assert window.stage.phase.text() == "Ready"
+    assert window.composer.talk.words == "Just speak"
+
+
+def test_the_talk_button_says_that_it_cannot_hear(ready: Window) -> None:
+    ready.on_event(DEAF)
+    assert ready.composer.talk.words == "Cannot hear"
+
+
 def test_the_talk_button_says_that_it_is_muted(ready: Window) -> None:
     ready.on_event(MUTED)
     assert ready.composer.talk.words == "Muted"

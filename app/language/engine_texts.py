@@ -1,0 +1,141 @@
+"""What the engine says of itself, in the person's language: its notices, and the faults of devices.
+
+Invariant: the engine speaks English and knows no language. A sentence is known by its English
+words, whatever stands at its places; one that is not known is shown as it is.
+"""
+
+import re
+from dataclasses import replace
+from functools import lru_cache
+
+from app.language.words import mark, tr
+from engine.api import Event, Failed, Notice
+
+SENTENCES = (
+    # conversations
+    mark("A private conversation."),
+    mark("A new conversation."),
+    mark("It can be heard again once nobody speaks: Esc stops the reply."),
+    mark("{count} conversations are in {path}."),
+    mark("1 conversation was deleted."),
+    mark("{count} conversations were deleted."),
+    mark("Conversations are kept again; nothing was lost."),
+    mark("They are set aside as {file}; what is said from now on is in a new file."),
+    mark("The conversation is in {path}."),
+    # recordings
+    mark("The sound is in {path}."),
+    mark("Recorded {minutes}:{seconds} in {path}"),
+    mark("The disk is too slow for the recording."),
+    mark("What was recorded until now is kept."),
+    mark("Recording failed: {error}"),
+    mark("Switch it on again."),
+    mark("The recording '{name}' could not be created ({error})."),
+    mark("Choose a folder that exists and can be written to."),
+    mark("The recording '{name}' could not be written ({error})."),
+    mark("Free some space, or choose another folder."),
+    # voices and models
+    mark("{name} speaks from the next sentence on."),
+    mark("{name} was removed; the default voice speaks now."),
+    mark("The voice and its recording are in {path}."),
+    mark("{error} Until then {name} speaks."),
+    mark("The voice speaks in plain steps, slower than this graphics card could: {error}"),
+    mark("The language model from before was loaded again."),
+    mark("The recogniser from before was loaded again."),
+    mark("The synthesiser from before was loaded again."),
+    mark("{names} is in the list of models."),
+    mark("{name} is used from now on."),
+    mark("{name} was fetched."),
+    # settings
+    mark(
+        "{file} was changed by hand meanwhile ({keys}): that is kept, and in force from the next "
+        "start."
+    ),
+    mark("What {file} said before is kept in {copy}."),
+    mark("{file}: '{section}' must be a table [{same}]; it is not used."),
+    mark("{file}: this version has no setting '{key}'; it is kept, unused."),
+    mark("{file}: {error} Until then {value} is in force."),
+    # hearing
+    mark("You began before I was listening. Please say that again."),
+    mark(
+        "Without echo cancellation I do not listen while I speak. Install the package 'livekit', "
+        "or wear a headset and say so in the settings."
+    ),
+    mark("The microphone is muted."),
+    mark("Unmute it at the top of the window, or type."),
+    mark("Listening failed: {error}"),
+    mark("Choose another microphone."),
+    mark("The words of what you said did not come."),
+    mark("Say it again, or type it."),
+    # devices
+    mark("There is no microphone."),
+    mark("Connect one, or choose another in the settings. You can also type."),
+    mark("Connect one, or drop a recording instead."),
+    mark("There is no loudspeaker."),
+    mark("Connect one, and try again."),
+    mark("No microphone was found."),
+    mark("No loudspeaker was found."),
+    mark(
+        "Connect one, and check that PipeWire or PulseAudio is running: 'pactl info' should name a "
+        "default sink and a default source. Without a sound server, 'aplay -l' and 'arecord -l' "
+        "should list a card."
+    ),
+    mark("Connect one and switch it on in the system's sound settings."),
+    mark("The microphone '{name}' has gone."),
+    mark("The loudspeaker '{name}' has gone."),
+    mark("Connect it again or choose another one."),
+    mark("The microphone '{name}' is not connected."),
+    mark("The loudspeaker '{name}' is not connected."),
+    mark("Connect it, or choose another: {names}."),
+    mark("The microphone '{name}' could not be opened ({error})."),
+    mark("The loudspeaker '{name}' could not be opened ({error})."),
+    mark(
+        "Another program may be using it, or the system may forbid access to it. Close that "
+        "program, allow access in the system's privacy settings, or choose another."
+    ),
+    mark("The loudspeaker '{name}' stands still."),
+    mark("Check that it is connected, or choose another one in the settings."),
+    mark("The sound library PortAudio is not installed."),
+    mark(
+        "Install it: 'sudo apt install libportaudio2' on Debian and Ubuntu, 'sudo dnf install "
+        "portaudio' on Fedora, 'sudo pacman -S portaudio' on Arch."
+    ),
+    mark("The sound system does not answer ({error})."),
+    # the program itself
+    mark("The voice has stood still for too long."),
+    mark("The language model has stood still for too long."),
+    mark("Ask again, or choose another one in the settings."),
+    mark("Still busy when stopping: {threads}."),
+    mark("Something went wrong: {error}"),
+    mark("Please report this."),
+)
+_PLACE = re.compile(r"\\{(\w+)\\}")  # as re.escape() writes it
+
+
+def told(event: Event) -> Event:
+    """The event with what it says in the person's language."""
+    match event:
+        case Notice(text):
+            return Notice(said(text))
+        case Failed(message=message, hint=hint):
+            return replace(event, message=said(message), hint=said(hint))
+        case _:
+            return event
+
+
+def said(text: str) -> str:
+    """An English sentence of the engine in the person's language; the same where it is not
+    known."""
+    for sentence, pattern in _patterns():
+        if match := pattern.fullmatch(text):
+            return tr(sentence, **match.groupdict())
+    return text
+
+
+@lru_cache(maxsize=1)
+def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """Those with the most fixed words first, since a place takes anything."""
+    by_words = sorted(SENTENCES, key=lambda sentence: len(re.sub(r"\{\w+\}", "", sentence)))
+    return tuple(
+        (each, re.compile(_PLACE.sub(r"(?P<\1>.+?)", re.escape(each)), re.DOTALL))
+        for each in reversed(by_words)
+    )
