@@ -60,65 +60,25 @@ _TOPICS = (
 )
 
 
+def _words(listed: str) -> frozenset[str]:
+    return frozenset(listed.split())
+
+
 _UNKNOWN = "I can't answer that"
+_HINT_EVERY = 4  # questions: who asks on and on is told again what works
 # Words that are common in a language, and in no English sentence that a skill leaves.
 _OTHER_LANGUAGES = {
-    "Ohne Sprachmodell verstehe ich nur Englisch.": frozenset(
-        (
-            *(
-                "ist",
-                "wie",
-                "was",
-                "der",
-                "das",
-                "einen",
-                "eine",
-                "und",
-                "du",
-                "ich",
-                "auf",
-                "bitte",
-            ),
-            *("sprichst", "kannst", "mir", "wer", "wo", "warum", "den", "nicht", "heute", "es"),
-        )
+    "Ohne Sprachmodell verstehe ich nur Englisch.": _words(
+        "ist wie was der das den einen eine und du ich mir es auf nicht heute bitte danke guten "
+        "hallo wer wo warum sprichst kannst mach spiel musik"
     ),
-    "Sans modèle de langage, je ne comprends que l'anglais.": frozenset(
-        (
-            *(
-                "est",
-                "quelle",
-                "quel",
-                "le",
-                "la",
-                "les",
-                "une",
-                "je",
-                "tu",
-                "il",
-                "est-il",
-                "heure",
-            ),
-            *("comment", "pourquoi", "bonjour", "peux", "parles", "ça", "dans", "pour", "vous"),
-        )
+    "Sans modèle de langage, je ne comprends que l'anglais.": _words(
+        "est est-il quelle quel le la les une je tu il vous dans pour comment pourquoi heure ça "
+        "bonjour bonsoir salut merci beaucoup peux parles parlez-vous français"
     ),
-    "Sin un modelo de lenguaje solo entiendo inglés.": frozenset(
-        (
-            *(
-                "que",
-                "qué",
-                "es",
-                "hora",
-                "el",
-                "los",
-                "las",
-                "como",
-                "cómo",
-                "por",
-                "estás",
-                "estas",
-            ),
-            *("hola", "puedes", "una", "está", "cuál", "dónde", "hablas", "para"),
-        )
+    "Sin un modelo de lenguaje solo entiendo inglés.": _words(
+        "que qué es el los las una por para como cómo cuál dónde hora estás estas está puedes "
+        "hablas hola gracias buenos buenas dias días"
     ),
 }
 
@@ -150,11 +110,11 @@ def tell_parts(_slots: Slots, occasion: Occasion) -> Answer:
 def unknown(occasion: Occasion) -> Answer:
     """The answer when no skill understands; with a different example each time in a
     conversation."""
+    asked = sum(message.role is Role.USER for message in occasion.history)
     if other := _in_its_language(occasion.history[-1].text if occasion.history else ""):
         return Answer(other, unanswered=True)
-    if last_answer(occasion).startswith(_UNKNOWN):
+    if last_answer(occasion).startswith(_UNKNOWN) and asked % _HINT_EVERY:
         return Answer(f"{_UNKNOWN} either.", unanswered=True)
-    asked = sum(message.role is Role.USER for message in occasion.history)
     first = EXAMPLES[asked % len(EXAMPLES)]
     second = EXAMPLES[(asked + len(EXAMPLES) // 2) % len(EXAMPLES)]
     text = f"{_UNKNOWN} without a language model. Try: {first}, or: {second}."
@@ -164,8 +124,10 @@ def unknown(occasion: Occasion) -> Answer:
 def _in_its_language(said: str) -> str:
     """The answer to a sentence in another language; empty where it is none that is known here."""
     words = re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", said.lower())
+    if said.strip() and not re.search(r"[a-z]", said.lower()) and words:
+        return "I understand only English, as long as I have no language model."
     for answer, common in _OTHER_LANGUAGES.items():
-        if sum(word in common for word in words) >= max(2, len(words) / 3):
+        if sum(word in common for word in words) >= min(len(words), max(2, len(words) / 3)) > 0:
             return answer
     return ""
 

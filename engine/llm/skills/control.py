@@ -175,7 +175,7 @@ FAMILY = Family(
             (
                 f"{_SPEAK} (faster|quicker|more quickly)",
                 "faster faster",
-                "speed up",
+                "(speed up|speed it up)",
                 "hurry up",
                 f"[(you are|that is|that was)] [{_TALKING}] [{_TOO}] too slow",
             ),
@@ -283,12 +283,13 @@ FAMILY = Family(
             (
                 f"[set|turn|put] {_VOLUME} [up|down] [to|at] {{percent}} [percent]",
                 "volume {percent} [percent]",
+                "turn it (up|down) to {percent} [percent]",
             ),
             set_volume,
         ),
         Intent(
             "full volume",
-            ("(full|maximum|max) volume", f"[set] {_VOLUME} to (maximum|max|full)", "unmute"),
+            ("(full|maximum|max) volume", f"[set] {_VOLUME} [to] (maximum|max|full)", "unmute"),
             set_volume_to(1.0),
         ),
         Intent("mute", ("mute [yourself|the sound]",), set_volume_to(0.0)),

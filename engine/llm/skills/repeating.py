@@ -29,7 +29,8 @@ _CHANGED = re.compile(
 
 # After a bare "say": not words to repeat.
 _NO_WORDS = re.compile(
-    r"^(?:my name|the (?:alphabet|time|date)|some(?:thing|body)|anything|nothing|more|why|how)\b"
+    r"^(?:my name|it|that|the (?:alphabet|time|date)|some(?:thing|body)|anything"
+    r"|nothing|more|why|how)\b"
     r"| in [a-z]+(?:ese|ish|an|ch|ic|ian)$",
     re.IGNORECASE,
 )

@@ -3,6 +3,7 @@
 Invariant: every intent here is uncertain: where there is a language model, it answers.
 """
 
+from engine.llm.base import Role
 from engine.llm.skills.matching.intent import (
     Answer,
     Family,
@@ -25,6 +26,7 @@ PRIVATE = (
     "then it gets what you say."
 )
 
+_PRONOUNS = frozenset(("it", "that", "this", "me", "him", "her", "them", "us"))
 _JOKES = (
     "A metronome walks into a bar. It leaves right on time.",
     "Why did the clock go slow? It was told to take its time.",
@@ -34,6 +36,8 @@ _JOKES = (
 
 def greet(_slots: Slots, occasion: Occasion) -> Answer:
     hour = occasion.now().hour
+    if hour < 5:
+        return Answer("Hello! What can I do for you?")
     if 5 <= hour < 12:
         return Answer("Good morning! What can I do for you?")
     if 12 <= hour < 18:
@@ -45,6 +49,18 @@ def joke(_slots: Slots, occasion: Occasion) -> Answer:
     """Any joke except the last one."""
     others = [each for each in _JOKES if each != last_answer(occasion)]
     return Answer(others[occasion.draw(1, len(others)) - 1])
+
+
+def decline(slots: Slots, _occasion: Occasion) -> Answer | None:
+    """What takes other programs; "call it pasta" is meant for this one."""
+    if slots.get("thing", "").split(" ")[0] in _PRONOUNS:
+        return None
+    return Answer("I can't do that: I have no hold of other programs, devices or the internet.")
+
+
+def recall(_slots: Slots, occasion: Occasion) -> Answer:
+    said = [message.text for message in occasion.history if message.role is Role.USER]
+    return Answer(f"You said: {said[-2]}" if len(said) > 1 else "You haven't said anything yet.")
 
 
 def say(text: str) -> Responder:
@@ -60,7 +76,10 @@ FAMILY = Family(
     intents=(
         Intent(
             "greeting",
-            ("(hello|hi|hey|yo|good (morning|afternoon|evening|day)) [there|again|rubato]",),
+            (
+                "(hello|hi|hey|yo|good (morning|afternoon|evening|day)) [there|again|rubato]",
+                "(morning|evening)",
+            ),
             greet,
             certain=False,
         ),
@@ -83,7 +102,8 @@ FAMILY = Family(
                 "what is your name",
                 "(introduce|describe) yourself",
                 "are you [a] (robot|human|computer|real|rubato|chatgpt|siri|alexa|person)",
-                "(who made you|where are you from|where do you come from|what model are you)",
+                "who (made|invented|built) you",
+                "(where do you (live|come from)|where are you from|what model are you)",
             ),
             say(ABOUT_ME),
             certain=False,
@@ -116,7 +136,11 @@ FAMILY = Family(
         ),
         Intent(
             "reproach",
-            ("you are (stupid|dumb|useless|bad|wrong|annoying|an idiot)", "that is wrong"),
+            (
+                "you are (stupid|dumb|useless|bad|wrong|annoying|an idiot)",
+                "that is (wrong|not (right|true|correct|funny))",
+                "i (hate|do not like) you",
+            ),
             say("I'm sorry. I know a few things well, and the rest needs a language model."),
             certain=False,
         ),
@@ -140,8 +164,31 @@ FAMILY = Family(
         ),
         Intent(
             "sadness",
-            ("i am [so|very|a bit] (sad|lonely|tired|bored|stressed|unhappy)",),
+            ("i (am|feel) [so|very|a bit] (sad|lonely|tired|bored|stressed|unhappy)",),
             say("I'm sorry to hear that. I could tell you a joke."),
+            certain=False,
+        ),
+        Intent(
+            "languages",
+            ("[do you|can you] (speak|understand|talk) [in] {language}",),
+            say("I understand only English, as long as I have no language model."),
+            certain=False,
+        ),
+        Intent(
+            "switches",
+            (
+                "(stop|start) listening",
+                "(mute|unmute) [the|your] (microphone|mic)",
+                "(quit|exit|close|shut down)",
+            ),
+            say("That is done in the window: Ctrl+U mutes the microphone, Ctrl+Q ends me."),
+            certain=False,
+        ),
+        Intent("what was said", ("what did i [just] (say|ask) [you]",), recall, certain=False),
+        Intent(
+            "wishes",
+            ("(happy birthday|merry christmas|happy (easter|new year)|have a (nice|good) day)",),
+            say("Thank you, and the same to you."),
             certain=False,
         ),
         Intent(
@@ -158,7 +205,7 @@ FAMILY = Family(
                 "what is the (weather|forecast|news) [like] [{thing}]",
                 "sing [me] [a song]",
             ),
-            say("I can't do that: I have no hold of other programs, devices or the internet."),
+            decline,
             certain=False,
         ),
         Intent(
@@ -181,5 +228,11 @@ FAMILY = Family(
         ),
     ),
     open_lists={"thing": ("some music", "the radio"), "list": ("calendar", "shopping list")},
+    lists={
+        "language": tuple(
+            (each, each)
+            for each in ("german", "french", "spanish", "italian", "dutch", "chinese", "japanese")
+        )
+    },
     follow_ups=(FollowUp(("joke",), ("(another (one|1|joke)|again|(one|1) more|once more)",)),),
 )

@@ -23,7 +23,7 @@ _EDGE = r"[\s\"'\u201c\u201d\u2018\u2019:,.!?-]+"
 _EDGES = re.compile(f"^{_EDGE}|{_EDGE}$")
 # Not in the words themselves: somebody's name, or a word in another language.
 _ANOTHER_MATTER = re.compile(
-    r"^(?:it|that|this|these|those)\b|^(?:the|an?) |^(?:my|your|his|her|their|our|check) "
+    r"^(?:it|that|this|these|those)\b|^(?:the|an?) |^(?:my|your|his|her|its|their|our|check) "
     r"| in [a-z]+(?:ese|ish|an|ch|ic|ian)$| (?:it|that|this|them|me|him|her|us)$",
     re.I,
 )
@@ -31,7 +31,8 @@ _NAMED = {"'": "apostrophe", "\u2019": "apostrophe", "-": "hyphen", ".": "dot", 
 
 
 def spell(slots: Slots, _occasion: Occasion) -> Answer | None:
-    words = _bare(slots["word"]).split()
+    said = _bare(slots["word"])
+    words = re.split(r",?\s+and\s+|,\s*", said) if "," in said else said.split()
     if not words or len(words) > MAX_WORDS or _ANOTHER_MATTER.search(" ".join(words)):
         return None
     spelled = "; ".join(", ".join(_character(c) for c in word) for word in words)

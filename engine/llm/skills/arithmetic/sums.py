@@ -67,6 +67,7 @@ _REWRITES = tuple(
         (rf"\bsquare root of {_N}", r"sqrt(\1)"),
         (rf"\broot of {_N}", r"sqrt(\1)"),
         (r"\bsquare root of \(", "sqrt("),
+        (rf"\bsqrt {_N}", r"sqrt(\1)"),
         (rf"\b(?:twice|double) {_N}", r"(2*\1)"),
         (rf"\btriple {_N}", r"(3*\1)"),
         (rf"{_N} percent of {_N}", r"(\1/100*\2)"),
@@ -87,6 +88,7 @@ _REWRITES = tuple(
         (r"\b(sqrt|cbrt) +\(", r"\1("),
     )
 )
+_NO_SUM = re.compile(r"^(?:\d{1,2}:\d\d|[\d.]+ percent)$")  # a time of day, a share of nothing
 _SUM = re.compile(r"^(?:[\d.\s+\-*/%()]|sqrt\(|cbrt\()+$")
 _HAS_WORK = re.compile(r"[\d)]\s*[+\-*/%]|sqrt|cbrt")
 _SPOKEN = (
@@ -116,7 +118,9 @@ _SIMPLE = re.compile(r"^-?\d+(?:\.\d+)?(?:\s*(?:\*\*|[+\-*/])\s*\d+(?:\.\d+)?){1
 def calculate(slots: Slots, _occasion: Occasion) -> Answer | None:
     """Answer a sum, also of money; None when the words are not a sum."""
     said, currency = without_currency(slots["expression"])
-    if len(said) > MAX_EXPRESSION_CHARS or said in _SAYINGS or currency is None:
+    if len(said) > MAX_EXPRESSION_CHARS or currency is None:
+        return None
+    if said in _SAYINGS or _NO_SUM.match(said):
         return None
     expression = _written(said)
     if not _SUM.match(expression) or not _HAS_WORK.search(expression):

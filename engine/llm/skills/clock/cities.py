@@ -15,7 +15,7 @@ _PACIFIC, _EASTERN = "America/Los_Angeles", "America/New_York"
 # Cities and countries that no zone is named after.
 PLACES = MappingProxyType(
     {
-        **dict.fromkeys(("san francisco", "seattle", "san diego", "las vegas"), _PACIFIC),
+        **dict.fromkeys(("san francisco", "la", "seattle", "san diego", "las vegas"), _PACIFIC),
         **dict.fromkeys(("boston", "washington", "miami", "atlanta", "nyc", "montreal"), _EASTERN),
         **dict.fromkeys(("dallas", "houston", "austin"), "America/Chicago"),
         **dict.fromkeys(("rio", "rio de janeiro", "brasilia"), "America/Sao_Paulo"),

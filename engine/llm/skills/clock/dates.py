@@ -304,7 +304,9 @@ FAMILY = Family(
             ("(what|which) day [of the week] (is|was) (that|it)",),
             asks="day",
         ),
-        FollowUp(("days until",), ("how many weeks [is (that|it)]",), asks="weeks until"),
+        FollowUp(
+            ("days until",), ("how many weeks [is (that|it)]", "[in] weeks"), asks="weeks until"
+        ),
         FollowUp(("weeks until",), ("how many days [is (that|it)]",), asks="days until"),
         FollowUp(("days since",), ("[(what|how) about] [since] {day}",)),
         FollowUp(("day", "days until"), ("[in] {beside}",), slots=in_another_year),

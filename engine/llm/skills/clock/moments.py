@@ -18,7 +18,7 @@ _PART = (
 _WHEN = re.compile(rf"^(?:(?P<part>{_PART}) )?(?:at )?(?P<time>.+?)(?: (?P<part_after>{_PART}))?$")
 _DAYTIME = re.compile(r"\b(tomorrow|today|\w+day) (morning|afternoon|evening|night)\b")
 _FACE = re.compile(
-    r"^(?P<hour>\d{1,2})(?:[: ](?P<minute>\d{2}))?(?: o'?clock)?(?: (?P<half>[ap]m))?$"
+    r"^(?P<hour>\d{1,2})(?:[: ](?P<minute>\d{2}))?(?: o'? ?clock)?(?: (?P<half>[ap]m))?$"
 )
 _PAST = re.compile(
     r"^(?P<share>a quarter|quarter|half|\d{1,2}(?: minutes)?) (?P<side>past|to|after|before) "

@@ -3,6 +3,7 @@
 Invariant: an alarm's label ends in ALARM and names its time.
 """
 
+import re
 from dataclasses import replace
 
 from engine.llm.base import Role, StartTimer
@@ -25,13 +26,19 @@ ALARM = "alarm"
 WHICH_ALARM = "Which alarm"
 SNOOZE = "9 minutes"  # as alarm clocks do
 
+# A day or a part of it, which leaves the hour open.
+_DAY_ALONE = re.compile(
+    r"^(?:(?:tomorrow|today|\w+day)(?: (?:morning|afternoon|evening|night))?|tonight"
+    r"|(?:in the|this) (?:morning|afternoon|evening))$"
+)
 _RINGING = ("It's ", "Your ", "Remember to ", "Once more: ")  # how its text begins
 
 
 def set_alarm(slots: Slots, occasion: Occasion) -> Answer | None:
     moment = parse_moment(slots["moment"], occasion.now())
     if moment is None:
-        return None
+        known = _DAY_ALONE.match(slots["moment"].strip())
+        return ask_alarm_time(slots, occasion) if known else None
     label = f"{clock_face(moment.hour, moment.minute)} {ALARM}"
     seconds = (moment - occasion.now()).total_seconds()
     said = f"It's {clock_face(moment.hour, moment.minute)}. This is your alarm."
@@ -67,8 +74,10 @@ def another_moment(before: Slots, now: Slots, occasion: Occasion) -> Slots | Non
     """Another time of the same half of the day, or what was left out before: "in the evening",
     "half past".
     """
-    said, half = now["moment"], "am" if " AM" in last_answer(occasion) else "pm"
-    readings = (f"{said} {half}", said, f"{before['moment']} {said}", f"{said} {before['moment']}")
+    said, answer = now["moment"], last_answer(occasion)
+    half = [f"{said} {each.lower()}" for each in ("AM", "PM") if f" {each}" in answer]
+    both = (f"{before['moment']} {said}", f"{said} {before['moment']}")
+    readings = (*half, said, *both) if half else (*both, said)
     for reading in readings:
         if parse_moment(reading, occasion.now()) is not None:
             return {"moment": reading, "after": before["moment"]}

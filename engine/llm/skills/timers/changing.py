@@ -142,7 +142,7 @@ def restart(slots: Slots, occasion: Occasion) -> Answer | None:
 _ONE = "[the|my] [{label}] timer"
 _CALLED = "[the|my] timer (for|called|named|of) [the] {label}"
 _EVERY = "(all|both) [of] [the|my] timers"
-_CANCEL = "(cancel|stop|delete|clear|remove|turn off|end|kill)"
+_CANCEL = "(cancel|stop|delete|clear|remove|turn off|end|kill|get rid of)"
 _RESUME = "(resume|continue|unpause|go on with)"
 _TAKE = "(take|remove|subtract)"
 
@@ -245,6 +245,11 @@ FAMILY = Family(
             _ABOUT_ONE,
             ("(cancel|stop|delete|remove) (it|that)",),
             asks="cancel timer",
+        ),
+        FollowUp(
+            _ABOUT_ONE,
+            ("(cancel|stop|delete|clear) (them|all|them all|all of them|both|both of them)",),
+            asks="cancel all timers",
         ),
         FollowUp(_ABOUT_ONE, ("pause (it|that)",), asks="pause timer"),
         FollowUp(("pause timer", "time left"), (f"{_RESUME} [(it|that)]",), asks="resume timer"),

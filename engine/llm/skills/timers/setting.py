@@ -106,7 +106,8 @@ FAMILY = Family(
                 "(set|start) [a|an|another] timer for {duration} (called|named|for) [the] {label}",
                 "(set|start|make|create|give me|i need) [a|an|another] {duration} timer "
                 "[for [the] {label}]",
-                "(set|start) another [1] for {duration} [(for|called|named) [the] {label}]",
+                "(set|start) (another|a second|a 2nd) [1] for {duration} "
+                "[(for|called|named) [the] {label}]",
                 "timer [for] {duration}",
                 "{label} timer [for] {duration}",
                 "[a|an] {duration} timer",
