@@ -27,12 +27,22 @@ _ANOTHER_MATTER = re.compile(
     r"| in [a-z]+(?:ese|ish|an|ch|ic|ian)$| (?:it|that|this|them|me|him|her|us)$",
     re.I,
 )
+# Several words with one of these among them are a sentence, which nobody wants spelled.
+_IN_SENTENCES = frozenset(
+    (
+        *("how", "what", "who", "why", "when", "where", "which", "is", "are", "was", "were", "do"),
+        *("does", "did", "can", "will", "i", "you", "he", "she", "they", "we", "with", "without"),
+        *("for", "from", "if", "so", "too", "then", "backwards", "differently", "correctly"),
+    )
+)
 _NAMED = {"'": "apostrophe", "\u2019": "apostrophe", "-": "hyphen", ".": "dot", "_": "underscore"}
 
 
 def spell(slots: Slots, _occasion: Occasion) -> Answer | None:
     said = _bare(slots["word"])
     words = re.split(r",?\s+and\s+|,\s*", said) if "," in said else said.split()
+    if len(words) > 1 and not _IN_SENTENCES.isdisjoint(said.lower().split()):
+        return None
     if not words or len(words) > MAX_WORDS or _ANOTHER_MATTER.search(" ".join(words)):
         return None
     spelled = "; ".join(", ".join(_character(c) for c in word) for word in words)

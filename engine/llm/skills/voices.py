@@ -14,6 +14,7 @@ NO_OTHER = "There is no other voice to choose yet."
 MAX_NAMED = 6  # voices read out at once
 MAX_NAME_WORDS = 2  # more that no voice is called describe one
 CLOSE_ENOUGH = 0.6  # difflib ratio: "ana" finds "Anna", "ana" does not find "Bruno"
+CLOSER = 0.7  # where the word "voice" may be missing: "switch to manual" does not find "Anna"
 
 
 def choose_voice(slots: Slots, occasion: Occasion) -> Answer | None:
@@ -39,7 +40,7 @@ def choose_possessed(slots: Slots, occasion: Occasion) -> Answer | None:
     voices = occasion.situation().voices
     if not voices:
         return Answer(NO_OTHER)
-    name = _closest(wanted, voices)
+    name = _closest(wanted, voices, CLOSER)
     if name is None and "'s" in slots["name"]:
         return Answer(f"I have no voice called {wanted}. {_listed(voices)}")
     return Answer(f"All right, this is {name}.", (ChooseVoice(name),)) if name else None
@@ -71,7 +72,7 @@ def tell_voice(_slots: Slots, occasion: Occasion) -> Answer:
     return Answer(f"This is {voice}." if voice else "This is my built-in voice.")
 
 
-def _closest(wanted: str, voices: tuple[str, ...]) -> str | None:
+def _closest(wanted: str, voices: tuple[str, ...], cutoff: float = CLOSE_ENOUGH) -> str | None:
     by_folded = {voice.casefold(): voice for voice in voices}
     folded = wanted.casefold()
     if folded in by_folded:
@@ -79,7 +80,7 @@ def _closest(wanted: str, voices: tuple[str, ...]) -> str | None:
     beginnings = [voice for voice in voices if voice.casefold().startswith(folded)]
     if beginnings:
         return min(beginnings, key=len)
-    close = difflib.get_close_matches(folded, list(by_folded), n=1, cutoff=CLOSE_ENOUGH)
+    close = difflib.get_close_matches(folded, list(by_folded), n=1, cutoff=cutoff)
     return by_folded[close[0]] if close else None
 
 
@@ -141,7 +142,8 @@ FAMILY = Family(
         Intent(
             "list voices",
             (
-                "(what|which) voices (are there|do you have|can i choose|can you use|have you got)",
+                "(what|which) [other] voices "
+                "(are there|do you have|can i choose|can you use|have you got)",
                 "(list|name) [the|all|your] voices",
             ),
             list_voices,

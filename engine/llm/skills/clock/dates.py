@@ -216,7 +216,7 @@ FAMILY = Family(
         Intent(
             "days until",
             (
-                "[how many] days [are there|is it|are left|are there left] "
+                "[how many] days [are there|is it|are left|are there left|to go] "
                 "(until|till|to|before) {day}",
                 "how long [is it|does it take] (until|till|to) {day}",
             ),

@@ -109,6 +109,7 @@ FAMILY = Family(
                 f"when (is|does|will) {_TIMER} (done|ring|go off|end|finish|be done|up|over)",
                 f"(check|status of) {_TIMER}",
                 f"how is {_TIMER} [doing]",
+                "what is left on [the|my] [{label}] timer",
             ),
             tell_remaining,
         ),
