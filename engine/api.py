@@ -59,6 +59,9 @@ class Engine:
         history_path: Path | None = None,
         factories: "Factories | None" = None,
     ) -> None:
+        from engine.nn.memory import collect_young_only
+
+        collect_young_only()  # until all runs
         from engine.runtime.conductor import Conductor  # imports every thread's libraries
         from engine.runtime.factories import standard_factories
         from engine.runtime.host.timers import Timers

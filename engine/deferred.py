@@ -3,12 +3,11 @@ is asked for.
 
 Importing any part of moshi imports its language models too, and with them huggingface_hub, httpx,
 rich and sentencepiece; torch brings what compilers, exporters and statisticians want. Together they
-are 300 modules, 25 MB and a fifth of a start's time, for nothing that speaks. Invariant: who asks
+are 590 modules, 47 MB and a third of a start's time, for nothing that speaks. Invariant: who asks
 for anything in a deferred module finds it as if it had been imported; only what imports it in
 passing gets it unrun.
 """
 
-import importlib
 import sys
 import threading
 from collections.abc import Sequence
@@ -17,16 +16,45 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any, Final
 
-# Each with what must run in its stead.
+_META: Final = "torch._meta_registrations"
+
+# Each with the functions that may be taken from it before it is run, in the order in which they
+# would be imported. Those of torch are what tracers, compilers, quantisers and statisticians want.
 DEFERRED: Final[dict[str, tuple[str, ...]]] = {
-    "moshi.models": (),
-    # what operators would give for tensors without data, which the Python side of torch tells its
-    # tracers; random numbers want one part of what it imports
-    "torch._meta_registrations": ("torch._prims.rng_prims",),
+    "torch.utils.data": (),
     "torch.distributions": (),
-    "torch.export": (),
+    "torch.nn.intrinsic": (),
+    "torch.nn.qat": (),
+    "torch.nn.quantizable": (),
+    "torch.nn.quantized": (),
+    "torch.quantization": (),
     "torch.masked": (),
+    "torch.export": (),
+    "torch._higher_order_ops": ("cond", "while_loop"),
+    "torch.utils.checkpoint": ("checkpoint",),
+    "torch.func": ("vmap",),
+    _META: (),
+    "torch.compiler": (),
+    "moshi.models": (),
+    "joblib": (),
+    "livekit.rtc": (),
 }
+# Packages of torch that find only a whole torch in order.
+_COMPILERS: Final = frozenset(
+    f"torch.{name}"
+    for name in [
+        "_decomp",
+        "_dynamo",
+        "_export",
+        "_functorch",
+        "_higher_order_ops",
+        "_inductor",
+        "_prims",
+        "_refs",
+        "ao",
+        "fx",
+    ]
+)
 
 
 def defer() -> None:
@@ -40,17 +68,12 @@ class _Unrun(ModuleType):
     as soon as somebody imports it a second time.
     """
 
-    _turn = threading.RLock()
-
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # asked by the import system itself
             raise AttributeError(name)
-        with _Unrun._turn:
-            spec = self.__spec__
-            if type(self) is _Unrun and spec is not None and isinstance(spec.loader, _Later):
-                self.__class__ = ModuleType  # type: ignore[assignment]
-                spec.loader.behind.exec_module(self)
-        return getattr(self, name)
+        if type(self) is _Unrun and name in DEFERRED[self.__name__]:
+            return lambda *given, **named: getattr(_run(self), name)(*given, **named)
+        return getattr(_run(self), name)
 
 
 class _Later(Loader):
@@ -63,9 +86,25 @@ class _Later(Loader):
         return _Unrun(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:
-        """Not yet; only what others need of it."""
-        for name in DEFERRED[module.__name__]:
-            importlib.import_module(name)
+        """Not yet, but for one line far below it that generators of random numbers need."""
+        if module.__name__ == _META:
+            from torch import _C
+            from torch._opaque_base import OpaqueBaseMeta
+
+            _C._set_generator_metaclass(OpaqueBaseMeta)
+
+
+class _There(Loader):
+    """Gives the module that came with what had to be run before it."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self._module, self._spec = module, module.__spec__
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        return self._module
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__spec__ = self._spec
 
 
 class _Finder(MetaPathFinder):
@@ -74,9 +113,52 @@ class _Finder(MetaPathFinder):
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if name not in DEFERRED:
-            return None
-        spec = PathFinder.find_spec(name, path, target)
-        if spec is not None and spec.loader is not None:
-            spec.loader = _Later(spec.loader)
-        return spec
+        if name in DEFERRED:
+            spec = PathFinder.find_spec(name, path, target)
+            if spec is not None and spec.loader is not None:
+                spec.loader = _Later(spec.loader)
+            return spec
+        if (
+            ".".join(name.split(".")[:2]) in _COMPILERS
+            and "torch" not in _underway
+            and _imported("torch")
+        ):
+            _run(sys.modules["torch.func"])
+            if module := sys.modules.get(name):  # the import goes on with the spec it finds there
+                module.__spec__ = ModuleSpec(name, _There(module))
+                return module.__spec__
+        return None
+
+
+def _imported(name: str) -> bool:
+    """Whether a module's own import has come to its end."""
+    module = sys.modules.get(name)
+    return module is not None and not getattr(module.__spec__, "_initializing", False)
+
+
+_turn = threading.RLock()
+_underway: set[str] = set()  # libraries
+
+
+def _run(module: ModuleType) -> ModuleType:
+    """Run it with all that was deferred of its library, which rely on each other's order."""
+    library = module.__name__.partition(".")[0]
+    with _turn:
+        if library in _underway:
+            _run_alone(module)
+            return module
+        _underway.add(library)
+        try:
+            for name in DEFERRED:
+                if name.partition(".")[0] == library and name in sys.modules:
+                    _run_alone(sys.modules[name])
+        finally:
+            _underway.discard(library)
+    return module
+
+
+def _run_alone(module: ModuleType) -> None:
+    loader = module.__spec__ and module.__spec__.loader
+    if type(module) is _Unrun and isinstance(loader, _Later):
+        module.__class__ = ModuleType  # type: ignore[assignment]
+        loader.behind.exec_module(module)

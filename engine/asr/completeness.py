@@ -139,13 +139,14 @@ def _opens_clause(words: Sequence[str]) -> bool:
 
 
 def chance_of_end() -> Callable[[Sequence[str]], float]:
-    """The trigram model that comes with pocketsphinx."""
+    """The trigram model that comes with pocketsphinx, read when it is asked for the first time."""
     import pocketsphinx
 
-    logarithms, model = pocketsphinx.LogMath(), trigrams()
+    logarithms = pocketsphinx.LogMath()
 
     def chance(words: Sequence[str]) -> float:
         # The model wants the newest word first.
-        return float(logarithms.log_to_ln(model.prob(["</s>", *reversed(["<s>", *words][-2:])])))
+        newest = reversed(["<s>", *words][-2:])
+        return float(logarithms.log_to_ln(trigrams().prob(["</s>", *newest])))
 
     return chance

@@ -10,6 +10,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 
 ORDER = 3
@@ -30,13 +31,14 @@ class PhraseModel:
         """Learn lower-case sentences of letters, apostrophes and single spaces; others are left
         out, and so is what exceeds MAX_PHRASES or MAX_WORDS.
         """
+        learnt = list(islice(filter(usable, phrases), MAX_PHRASES))
+        self.size = len(learnt)
         # followers[history][word] = how often; history has 0, 1 or 2 words
         self._followers: dict[History, Counter[str]] = defaultdict(Counter)
-        self.size = 0
-        for phrase in phrases:
-            if self.size < MAX_PHRASES and usable(phrase):
-                self._learn(phrase.split())
-                self.size += 1
+        self._totals: Counter[History] = Counter()  # of those counts
+        for (*history, word), count in _grams(learnt).items():
+            self._followers[tuple(history)][word] = count
+            self._totals[tuple(history)] += count
         self.words = tuple(sorted(set(self._followers[()]) - {END}))
 
     def unseen(self, words: Iterable[str]) -> int:
@@ -64,7 +66,7 @@ class PhraseModel:
         if followers is None:
             return self.log10(word, history[1:])
         if word in followers:
-            return math.log10((followers[word] - self._taken(history)) / followers.total())
+            return math.log10(self._probability(word, history))
         if not history:
             return IMPOSSIBLE
         return self._back_off(history) + self.log10(word, history[1:])
@@ -78,11 +80,9 @@ class PhraseModel:
         history = tuple(sentence[max(0, place - ORDER + 1) : place])
         return sentence[place] in self._followers.get(history, ())
 
-    def _learn(self, words: list[str]) -> None:
-        sentence = [START, *words, END]
-        for place in range(1, len(sentence)):
-            for length in range(min(ORDER - 1, place) + 1):
-                self._followers[tuple(sentence[place - length : place])][sentence[place]] += 1
+    def _probability(self, word: str, history: History) -> float:
+        """Of a word that did follow this history."""
+        return (self._followers[history][word] - self._taken(history)) / self._totals[history]
 
     def _taken(self, history: History) -> float:
         """What is taken off each count for words unseen after `history`, where there are any."""
@@ -92,10 +92,11 @@ class PhraseModel:
     def _back_off(self, history: History) -> float:
         """log10 of the factor for words that never followed `history`."""
         followers = self._followers[history]
-        free = self._taken(history) * len(followers) / followers.total()
+        free = self._taken(history) * len(followers) / self._totals[history]
         if free == 0.0:
             return IMPOSSIBLE
-        seen = sum(10 ** self.log10(word, history[1:]) for word in followers)
+        shorter = history[1:]  # what follows a history follows its end
+        seen = sum(self._probability(word, shorter) for word in followers)
         return math.log10(free / (1.0 - seen))
 
     def _lines(self) -> Iterator[str]:
@@ -120,6 +121,17 @@ class PhraseModel:
 
     def _weight(self, history: History) -> float:
         return self._back_off(history) if history in self._followers else 0.0
+
+
+def _grams(phrases: Iterable[str]) -> Counter[tuple[str, ...]]:
+    """How often the phrases have each run of 1 to ORDER words; the start is not one by itself."""
+    grams: Counter[tuple[str, ...]] = Counter()
+    for phrase in phrases:
+        words = [START, *phrase.split(), END]
+        grams.update(zip(words[1:], strict=True))
+        for order in range(2, ORDER + 1):
+            grams.update(zip(*(words[first:] for first in range(order)), strict=False))
+    return grams
 
 
 @lru_cache(maxsize=1)

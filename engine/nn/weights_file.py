@@ -13,6 +13,7 @@ from torch import nn
 
 from engine.errors import ModelError
 from engine.nn.finite import not_finite
+from engine.nn.unset import Unset
 from engine.typed_values import build, json_object
 
 SHAPE_KEY: Final = "config"
@@ -54,7 +55,8 @@ def load_network(
         with safe_open(str(file), framework="pt") as handle:  # type: ignore[no-untyped-call]
             about: dict[str, str] = handle.metadata() or {}
             tensors = {name: handle.get_tensor(name).float() for name in handle.keys()}  # noqa: SIM118
-        network = network_of(about.get(SHAPE_KEY, ""))
+        with Unset():
+            network = network_of(about.get(SHAPE_KEY, ""))
         network.load_state_dict(tensors)
     except (OSError, SafetensorError, ValueError, RuntimeError) as error:
         raise ModelError(f"The {what} {file} cannot be used: {error}", hint=hint) from error

@@ -86,7 +86,7 @@ class Effects:
             case PhaseChanged(_, phase):
                 self._emit(order)
                 self._attend()
-                self._use_quiet(phase)
+                self.use_quiet(phase)
             case _:
                 assert_never(order)
 
@@ -107,8 +107,8 @@ class Effects:
             case o.DropUtterance():
                 self.replies.drop()
 
-    def _use_quiet(self, phase: Phase) -> None:
-        """While nobody has the floor, let the language model prepare for the next turn."""
+    def use_quiet(self, phase: Phase) -> None:
+        """While nobody has the floor the language model gets ready for what comes next."""
         idle = phase is Phase.IDLE
         order = GetReady(self._log.history, self._paced) if idle else Rest()
         self._workers.thinker.post(order)

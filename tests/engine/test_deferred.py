@@ -17,16 +17,44 @@ def prints(code: str) -> str:
 
 
 def test_what_comes_along_is_not_run():
-    code = f"import moshi, torch\nprint(*[sys.modules[n].__class__.__name__ for n in {NAMES}])\n"
+    code = "import joblib, livekit.rtc, moshi, torch\n"
+    code += f"print(*[type(sys.modules[name]).__name__ for name in {NAMES}])\n"
     code += "print('moshi.models.lm' in sys.modules, 'huggingface_hub' in sys.modules)"
     assert prints(code).split() == ["_Unrun"] * len(NAMES) + ["False", "False"]
 
 
 def test_torch_draws_and_makes_networks_without_it():
-    code = "import torch\ntorch.Generator().manual_seed(1)\n"
+    code = "import torch\ntorch.Generator().manual_seed(1)\ntorch.nn.Linear(2, 3).to('cpu')\n"
+    code += "print(type(sys.modules['torch.func']).__name__)\n"
     code += "with torch.device('meta'):\n    print(torch.nn.Linear(2, 3).weight.device)\n"
     code += "print(torch.distributions.Normal(0.0, 1.0).mean.item())"
-    assert prints(code).split() == ["meta", "0.0"]
+    assert prints(code).split() == ["_Unrun", "meta", "0.0"]
+
+
+COMPILERS = """
+import torch
+import torch._prims.rng_prims
+twice = torch.compile(lambda x: 2 * x, backend="eager")
+print(twice(torch.ones(1)).item())
+print(torch.vmap(lambda x: 2 * x)(torch.ones(1)).item())
+print(torch.cond(torch.tensor(True), lambda x: x + 1, lambda x: x - 1, (torch.ones(1),)).item())
+from torch.utils.checkpoint import checkpoint
+print(checkpoint(lambda x: 2 * x, torch.ones(1), use_reentrant=False).item())
+print(torch.rand(1, generator=torch.Generator().manual_seed(1)).numel())
+print(torch.compiler.is_compiling())
+print(*{type(sys.modules[name]).__name__ for name in ("torch.func", "torch._meta_registrations")})
+"""
+
+
+def test_compilers_of_torch_find_it_whole_whatever_is_asked_for_first():
+    assert prints(COMPILERS).split() == [*["2.0"] * 4, "1", "False", "module"]
+
+
+def test_functions_handed_out_before_it_is_run_work():
+    code = "import torch\nprint(type(sys.modules['torch.func']).__name__)\n"
+    code += "print(torch.vmap(lambda x: 2 * x)(torch.ones(1)).item())\n"
+    code += "print(type(sys.modules['torch.func']).__name__)"
+    assert prints(code).split() == ["_Unrun", "2.0", "module"]
 
 
 def test_a_part_of_it_can_be_had_without_the_rest():

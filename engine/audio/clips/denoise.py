@@ -62,14 +62,16 @@ def denoised(pcm: Pcm, sample_rate: int) -> Pcm:
 
 def _suppressed(pcm: Pcm) -> Pcm:
     """Whole frames of samples at _RATE through the suppression; what is left over is dropped."""
-    from livekit import rtc  # half a second and 20 MB: only for a noisy clip
+    # A moment and 20 MB: only for a noisy clip.
+    from livekit.rtc.apm import AudioProcessingModule
+    from livekit.rtc.audio_frame import AudioFrame
 
-    processing: Any = rtc.AudioProcessingModule(noise_suppression=True)
+    processing: Any = AudioProcessingModule(noise_suppression=True)
     whole = (np.clip(pcm, -1.0, 1.0) * _FULL_SCALE).astype("<i2")
     parts = []
     for start in range(0, len(whole) - _FRAME + 1, _FRAME):
         raw = bytearray(whole[start : start + _FRAME].tobytes())
-        frame = rtc.AudioFrame(raw, _RATE, 1, _FRAME)
+        frame = AudioFrame(raw, _RATE, 1, _FRAME)
         processing.process_stream(frame)
         parts.append(np.frombuffer(frame.data, dtype="<i2").astype(np.float32) / _FULL_SCALE)
     return np.concatenate(parts)

@@ -85,11 +85,12 @@ class WebRtcCanceller:
 
     def __init__(self, cleaning: Cleaning) -> None:
         # Half a second and 20 MB: only when somebody listens while something is played.
-        from livekit import rtc
+        from livekit.rtc.apm import AudioProcessingModule
+        from livekit.rtc.audio_frame import AudioFrame
 
         self.cancels = cleaning.echo
         self.improves = cleaning.noise or cleaning.level
-        self._library: Any = rtc
+        self._module, self._frame = AudioProcessingModule, AudioFrame
         self._cleaning = cleaning
         self.reset()
 
@@ -101,7 +102,7 @@ class WebRtcCanceller:
         """A new one learns a room within half a second; an old one unlearns its room in ten."""
         self._filter = AdaptiveFilter()
         self._double_talk = DoubleTalk()
-        self._processing: Any = self._library.AudioProcessingModule(
+        self._processing: Any = self._module(
             echo_cancellation=self._cleaning.echo,
             noise_suppression=self._cleaning.noise,
             high_pass_filter=True,
@@ -125,7 +126,7 @@ class WebRtcCanceller:
 
     def _made(self, pcm: Pcm) -> Any:
         whole = (np.clip(pcm, -1.0, 1.0) * _FULL_SCALE).astype("<i2")
-        return self._library.AudioFrame(bytearray(whole.tobytes()), SAMPLE_RATE, 1, FRAME)
+        return self._frame(bytearray(whole.tobytes()), SAMPLE_RATE, 1, FRAME)
 
 
 def installed() -> bool:

@@ -18,6 +18,7 @@ from engine.messages.words import Part
 from engine.settings import AudioSettings
 
 DEVICES = (Part.MICROPHONE, Part.LOUDSPEAKER)  # what runs no more once it failed
+MODELS = frozenset((Part.RECOGNISER, Part.LANGUAGE_MODEL, Part.SYNTHESISER))
 CANNOT_CLONE = (
     "The formant voice that is speaking now cannot take on another voice; "
     "a neural voice can, once one is installed."
@@ -54,6 +55,11 @@ class Status:
     def runs(self, ready: Ready) -> None:
         self.loading -= {ready.part}
         self.running = {**self.running, ready.part: ready.name}
+
+    @property
+    def models_run(self) -> bool:
+        """Whether each of the three models has been made ready."""
+        return self.running.keys() >= MODELS
 
     def capabilities(self) -> dict[str, str]:
         """What runs, by the name of the part."""

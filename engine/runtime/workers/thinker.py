@@ -82,7 +82,7 @@ class Thinker:
         self._chosen = LanguageModelSettings()  # last; only who posts reads and writes it
         self._choices = 0  # models chosen so far, and the end; counted by who posts
         self._next = GetReady(())  # what the next question follows
-        self._at_ease = True  # nobody has the floor
+        self._at_ease = False  # nobody has the floor, and nothing else is being loaded
         self._readying: Generator[None, None, None] | None = None  # None = ready, or not asked to
         self._reply: Reply | None = None  # the one worked on last; None = none yet
         self._open: Reply | None = None  # the same until its last word; None = nothing to write

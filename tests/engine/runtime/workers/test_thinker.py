@@ -34,20 +34,31 @@ class Mind:
         self.thinker._handle(LanguageModelSettings())
         self.thinker._load_wanted()
 
+    def ready_at_leisure(self) -> "Mind":
+        """All else that is to run does."""
+        self.thinker._handle(GetReady(()))
+        return self
+
     def rest(self) -> None:
         """Until there is nothing left to do."""
         while self.thinker._tick() is not None:
             pass
 
 
-def test_a_loaded_model_gets_ready_for_the_first_question() -> None:
+def test_while_other_parts_are_loaded_it_leaves_them_the_processor() -> None:
     mind = Mind()
+    mind.rest()
+    assert mind.model.warmed == []
+
+
+def test_a_loaded_model_gets_ready_for_the_first_question() -> None:
+    mind = Mind().ready_at_leisure()
     mind.rest()
     assert mind.model.warmed == [(), (), ()]
 
 
 def test_it_gets_ready_for_what_follows_a_turn() -> None:
-    mind = Mind()
+    mind = Mind().ready_at_leisure()
     mind.rest()
     mind.thinker._handle(GetReady(HISTORY))
     mind.rest()
@@ -55,7 +66,7 @@ def test_it_gets_ready_for_what_follows_a_turn() -> None:
 
 
 def test_who_begins_to_speak_waits_for_one_slice_at_most() -> None:
-    mind = Mind()
+    mind = Mind().ready_at_leisure()
     mind.thinker._tick()
     mind.thinker._handle(Rest())
     mind.rest()
@@ -63,7 +74,7 @@ def test_who_begins_to_speak_waits_for_one_slice_at_most() -> None:
 
 
 def test_a_question_is_answered_before_the_model_is_ready() -> None:
-    mind = Mind()
+    mind = Mind().ready_at_leisure()
     mind.thinker._tick()
     dials = Dials(lead_ms=240)
     mind.thinker._handle(Reply(1, dials, asked=HISTORY[:1], paced=False, aloud=True))
@@ -73,7 +84,7 @@ def test_a_question_is_answered_before_the_model_is_ready() -> None:
 
 
 def test_another_model_gets_ready_for_the_same_conversation() -> None:
-    mind = Mind()
+    mind = Mind().ready_at_leisure()
     mind.rest()
     mind.thinker._handle(GetReady(HISTORY))
     mind.thinker._tick()
@@ -83,7 +94,7 @@ def test_another_model_gets_ready_for_the_same_conversation() -> None:
 
 
 def test_what_fails_while_getting_ready_is_left_for_the_reply_to_tell() -> None:
-    mind = Mind()
+    mind = Mind().ready_at_leisure()
     mind.model.broken = LanguageModelError("The template failed.")
     mind.rest()
     assert mind.thinker._tick() is None
@@ -151,7 +162,7 @@ def test_loading_is_not_given_up_for_what_applies_live() -> None:
 
 
 def test_a_changed_system_prompt_is_made_ready_for() -> None:
-    mind = Mind()
+    mind = Mind().ready_at_leisure()
     mind.rest()
     prompted = LanguageModelSettings(system_prompt="Be brief.")
     mind.thinker._handle(prompted)
