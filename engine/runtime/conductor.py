@@ -21,7 +21,6 @@ from engine.messages.models import ListModels, ModelCommand
 from engine.messages.timers import TimerCommand
 from engine.messages.voices import VoiceCommand
 from engine.messages.words import Phase
-from engine.nn.memory import collect_all
 from engine.runtime.effects import Effects, heard
 from engine.runtime.factories import Factories
 from engine.runtime.host import export
@@ -349,7 +348,6 @@ class Conductor:
         self._status.runs(fact)
         self._emit(fact)
         if self._status.models_run:  # at the start, what can be done at leisure waits for that
-            collect_all()
             self._effects.use_quiet(self._floor.phase)
 
     @_on.register

@@ -12,6 +12,7 @@ from engine.export.conversation import Conversation
 from engine.llm.base import Message, Role
 from engine.messages.events import Event, Heard, PhaseChanged
 from engine.messages.words import Phase
+from engine.nn.memory import collect_all
 from engine.runtime.host.actions import Actions
 from engine.runtime.threads import Workers
 from engine.runtime.turn import orders as o
@@ -108,7 +109,10 @@ class Effects:
                 self.replies.drop()
 
     def use_quiet(self, phase: Phase) -> None:
-        """While nobody has the floor the language model gets ready for what comes next."""
+        """A start's haste is over; while nobody has the floor the language model gets ready for
+        what comes next.
+        """
+        collect_all()
         idle = phase is Phase.IDLE
         order = GetReady(self._log.history, self._paced) if idle else Rest()
         self._workers.thinker.post(order)
