@@ -1,6 +1,7 @@
-"""The tiny recipe, and one run of all its stages that many tests look at."""
+"""The tiny recipes, and runs of all their stages that many tests look at."""
 
 import shutil
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import engine.training
 from engine.training.__main__ import STAGES, main
 from engine.training.recipe import Recipe, read_recipe
 from engine.training.run import Run
+from engine.training.stages import SECTIONS
 
 TINY = Path(engine.training.__file__).with_name("recipes") / "tiny.toml"
 
@@ -29,11 +31,37 @@ def tiny() -> Recipe:
 
 
 @pytest.fixture(scope="session")
-def whole(tiny: Recipe, tmp_path_factory: pytest.TempPathFactory) -> Whole:
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The finished corpus, which all tiny recipes share."""
     if shutil.which("flite") is None:
         pytest.skip("flite is not installed")
     torch.set_num_threads(1)
+    folder = tmp_path_factory.mktemp("corpus")
+    assert main(["corpus", str(TINY), "--work", str(folder), "--workers", "1"]) == 0
+    return folder / "corpus"
+
+
+@pytest.fixture(scope="session")
+def whole(tiny: Recipe, corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Whole:
     folder = tmp_path_factory.mktemp("training")
-    for stage in STAGES[: STAGES.index("export") + 1]:
-        assert main([stage, str(TINY), "--work", str(folder), "--workers", "1"]) == 0
+    finish(TINY, STAGES[: STAGES.index("export") + 1], corpus, folder)
     return Whole(Run(tiny, folder), TINY)
+
+
+@pytest.fixture(scope="session")
+def run_of(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Run]:
+    """A run of a system's tiny recipe whose every stage is done."""
+
+    def run(system: str) -> Run:
+        file, folder = TINY.with_name(f"tiny-{system}.toml"), tmp_path_factory.mktemp(system)
+        finish(file, SECTIONS[system], corpus, folder)
+        return Run(read_recipe(file), folder)
+
+    return run
+
+
+def finish(recipe: Path, stages: Iterable[str], corpus: Path, folder: Path) -> None:
+    """Do all stages of a recipe, with the corpus as it is."""
+    shutil.copytree(corpus, folder / "corpus")
+    for stage in stages:
+        assert main([stage, str(recipe), "--work", str(folder), "--workers", "1"]) == 0

@@ -34,6 +34,7 @@ from engine.tts.voxtream.files import pack
 from engine.tts.voxtream.files.checkpoint import Target
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
 from tests.engine.training.conftest import TINY, Whole
+from tests.engine.tts import laws
 
 CPU = Target(torch.device("cpu"), torch.float32, threads=1)
 pytestmark = pytest.mark.slow
@@ -51,18 +52,8 @@ def loaded(whole: Whole) -> VoxtreamSynthesiser:
 
 
 def test_the_exported_pack_speaks(loaded: VoxtreamSynthesiser) -> None:
-    voice_ = loaded.voices()[0]
     assert [each.name for each in loaded.voices()] == ["Ada", "Bruno"]
-    with loaded.open(voice_, seed=1) as session:
-        session.rate = 4.0
-        for word in ("Good", "morning."):
-            session.push_word(word)
-        session.end_input()
-        pieces = []
-        while isinstance(step := session.step(), AudioFrame):
-            pieces.append(step.pcm)
-    assert isinstance(step, Finished)
-    pcm = np.concatenate(pieces)
+    pcm = laws.say(loaded, [("Good", "morning.")], seed=1, rate=4.0).pcm
     assert len(pcm) % 1920 == 0
     assert np.isfinite(pcm).all()
     assert np.abs(pcm).max() > 0

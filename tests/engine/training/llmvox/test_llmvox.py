@@ -3,7 +3,7 @@ is learnt is what a session does.
 """
 
 import random
-import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -14,18 +14,15 @@ from safetensors.torch import load_file
 import engine.training
 from engine.nn.cache import KvCache
 from engine.nn.transformer import RotaryTable
-from engine.training.__main__ import main
 from engine.training.llmvox.encode import Encoded, read_encoded
 from engine.training.llmvox.stage import LlmVoxLearner, collated, predicted
 from engine.training.llmvox.tokens import read_tokeniser
 from engine.training.loop import Moment
 from engine.training.packing import pack_folder
 from engine.training.ranks import Ranks
-from engine.training.recipe import read_recipe
 from engine.training.run import Run
-from engine.training.stages import SECTIONS
-from engine.tts.base import AudioFrame, Finished
 from engine.tts.llmvox import pack
+from tests.engine.tts import laws
 from tests.engine.tts.llmvox.small_model import STACK, random_network
 
 RECIPES = Path(engine.training.__file__).with_name("recipes")
@@ -70,15 +67,8 @@ def test_whole_lessons_and_single_steps_predict_the_same() -> None:
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """A run of the tiny recipe whose every stage is done."""
-    if shutil.which("flite") is None:
-        pytest.skip("flite is not installed")
-    torch.set_num_threads(1)
-    folder, recipe = tmp_path_factory.mktemp("llmvox"), RECIPES / "tiny-llmvox.toml"
-    for stage in SECTIONS["llmvox"]:
-        assert main([stage, str(recipe), "--work", str(folder), "--workers", "1"]) == 0
-    return Run(read_recipe(recipe), folder)
+def whole(run_of: Callable[[str], Run]) -> Run:
+    return run_of("llmvox")
 
 
 @pytest.mark.slow
@@ -86,15 +76,7 @@ def test_the_exported_pack_speaks(whole: Run) -> None:
     model = pack.load(pack_folder(whole))
     assert [voice.name for voice in model.voices()] == ["Ada", "Bruno"]
     assert model.info.rate_range is None
-    with model.open(model.voices()[0], seed=1) as session:
-        for word in ("Good", "morning."):
-            session.push_word(word)
-        session.end_input()
-        pieces = []
-        while isinstance(step := session.step(), AudioFrame):
-            pieces.append(step.pcm)
-    assert isinstance(step, Finished)
-    assert np.isfinite(np.concatenate(pieces)).all()
+    assert np.isfinite(laws.say(model, [("Good", "morning.")], seed=1).pcm).all()
     assert "LLMVoX" in (pack_folder(whole) / "CARD.md").read_text(encoding="utf-8")
 
 

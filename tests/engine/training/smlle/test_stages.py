@@ -1,6 +1,7 @@
 """All stages of SMLLE on a few seconds of speech and a few steps: they run, and the pack speaks."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,28 +14,20 @@ from engine.codec.semantic import load_semantic
 from engine.errors import ModelError
 from engine.training.__main__ import main
 from engine.training.packing import pack_folder
-from engine.training.recipe import read_recipe
 from engine.training.run import Run
 from engine.training.smlle.utterances import read_tokens
-from engine.training.stages import SECTIONS
-from engine.tts.base import AudioFrame, Finished
+from engine.tts.base import AudioFrame
 from engine.tts.smlle import pack
 from engine.tts.smlle.synthesiser import SmlleSynthesiser
+from tests.engine.tts import laws
 
 TINY = Path(engine.training.__file__).with_name("recipes") / "tiny-smlle.toml"
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    if shutil.which("flite") is None:
-        pytest.skip("flite is not installed")
-    torch.set_num_threads(1)
-    folder = tmp_path_factory.mktemp("smlle")
-    names = list(SECTIONS["smlle"])
-    for stage in names[: names.index("export") + 1]:
-        assert main([stage, str(TINY), "--work", str(folder), "--workers", "1"]) == 0
-    return Run(read_recipe(TINY), folder)
+def run(run_of: Callable[[str], Run]) -> Run:
+    return run_of("smlle")
 
 
 @pytest.fixture(scope="module")
@@ -44,15 +37,7 @@ def loaded(run: Run) -> SmlleSynthesiser:
 
 def test_the_exported_pack_speaks(loaded: SmlleSynthesiser) -> None:
     assert [voice.name for voice in loaded.voices()] == ["Ada", "Bruno"]
-    with loaded.open(loaded.voices()[0], seed=1) as session:
-        for word in ("Good", "morning."):
-            session.push_word(word)
-        session.end_input()
-        pieces = []
-        while isinstance(step := session.step(), AudioFrame):
-            pieces.append(step.pcm)
-    assert isinstance(step, Finished)
-    pcm = np.concatenate(pieces)
+    pcm = laws.say(loaded, [("Good", "morning.")], seed=1).pcm
     assert len(pcm) % 960 == 0
     assert np.isfinite(pcm).all()
     assert np.abs(pcm).max() > 0

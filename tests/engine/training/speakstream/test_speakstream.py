@@ -4,6 +4,7 @@ what is learnt is what a session does.
 
 import random
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -16,19 +17,16 @@ from engine.codec.mel import BANDS, Levels
 from engine.errors import ModelError
 from engine.nn.cache import KvCache
 from engine.nn.transformer import RotaryTable
-from engine.training.__main__ import main
 from engine.training.loop import Moment
 from engine.training.packing import pack_folder
 from engine.training.ranks import Ranks
-from engine.training.recipe import read_recipe
 from engine.training.run import Run
 from engine.training.speakstream.encode import Encoded, read_encoded, read_scale
 from engine.training.speakstream.lessons import NOTHING, collated, corrupted, lesson
 from engine.training.speakstream.stage import SpeakStreamLearner, fresh_model, predicted
-from engine.training.stages import SECTIONS
-from engine.tts.base import AudioFrame, Finished
 from engine.tts.speakstream import pack
 from engine.tts.speakstream.config import BEGIN, COLUMNS, END, LOST, SPEAKER, WORD
+from tests.engine.tts import laws
 from tests.engine.tts.speakstream.small_model import SHAPE
 
 RECIPES = Path(engine.training.__file__).with_name("recipes")
@@ -122,30 +120,15 @@ def test_what_is_corrupted_is_what_is_heard() -> None:
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """A run of the tiny recipe whose every stage is done."""
-    if shutil.which("flite") is None:
-        pytest.skip("flite is not installed")
-    torch.set_num_threads(1)
-    folder, recipe = tmp_path_factory.mktemp("speakstream"), RECIPES / "tiny-speakstream.toml"
-    for stage in SECTIONS["speakstream"]:
-        assert main([stage, str(recipe), "--work", str(folder), "--workers", "1"]) == 0
-    return Run(read_recipe(recipe), folder)
+def whole(run_of: Callable[[str], Run]) -> Run:
+    return run_of("speakstream")
 
 
 @pytest.mark.slow
 def test_the_exported_pack_speaks(whole: Run) -> None:
     model = pack.load(pack_folder(whole))
     assert [voice.name for voice in model.voices()] == ["Ada", "Bruno"]
-    with model.open(model.voices()[0], seed=1) as session:
-        for word in ("Good", "morning."):
-            session.push_word(word)
-        session.end_input()
-        pieces = []
-        while isinstance(step := session.step(), AudioFrame):
-            pieces.append(step.pcm)
-    assert isinstance(step, Finished)
-    pcm = np.concatenate(pieces)
+    pcm = laws.say(model, [("Good", "morning.")], seed=1).pcm
     assert np.isfinite(pcm).all()
     assert np.abs(pcm).max() > 0
     card = (pack_folder(whole) / "CARD.md").read_text(encoding="utf-8")

@@ -32,6 +32,7 @@ def models() -> dict[str, TtsModel]:
     return {name: small(generation) for name, generation in SWITCHED.items()}
 
 
+@pytest.mark.usefixtures("no_sleep")
 @pytest.mark.parametrize(
     ("name", "law"),
     [
@@ -41,13 +42,6 @@ def models() -> dict[str, TtsModel]:
     ],
 )
 def test_a_session_obeys(
-    models: dict[str, TtsModel],
-    name: str,
-    law: Callable[[TtsModel], None],
-    monkeypatch: pytest.MonkeyPatch,
+    models: dict[str, TtsModel], name: str, law: Callable[[TtsModel], None]
 ) -> None:
-    def refuse_to_sleep(seconds: float) -> None:
-        raise AssertionError("a step must never sleep")
-
-    monkeypatch.setattr("time.sleep", refuse_to_sleep)
     law(models[name])

@@ -18,16 +18,9 @@ def model() -> SpeakStreamSynthesiser:
     return small()
 
 
+@pytest.mark.usefixtures("no_sleep")
 @pytest.mark.parametrize("law", laws.LAWS, ids=lambda law: law.__name__)
-def test_a_session_obeys(
-    law: Callable[[TtsModel], None],
-    model: SpeakStreamSynthesiser,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def refuse_to_sleep(seconds: float) -> None:
-        raise AssertionError("a step must never sleep")
-
-    monkeypatch.setattr("time.sleep", refuse_to_sleep)
+def test_a_session_obeys(law: Callable[[TtsModel], None], model: SpeakStreamSynthesiser) -> None:
     law(model)
 
 

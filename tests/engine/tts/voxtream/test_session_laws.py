@@ -36,12 +36,7 @@ def warmed(request: pytest.FixtureRequest) -> VoxtreamSynthesiser:
     return model
 
 
+@pytest.mark.usefixtures("no_sleep")
 @pytest.mark.parametrize(("warmed", "law"), CASES, indirect=["warmed"])
-def test_a_session_obeys(
-    warmed: VoxtreamSynthesiser, law: Callable[[TtsModel], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse_to_sleep(seconds: float) -> None:
-        raise AssertionError("a step must never sleep")
-
-    monkeypatch.setattr("time.sleep", refuse_to_sleep)
+def test_a_session_obeys(warmed: VoxtreamSynthesiser, law: Callable[[TtsModel], None]) -> None:
     law(warmed)
