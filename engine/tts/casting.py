@@ -160,7 +160,7 @@ def _is_made_for(model: TtsModel, file: voices.SavedVoice) -> bool:
 
 
 def _is_outdated(model: TtsModel, file: voices.SavedVoice, voice: Voice) -> bool:
-    """Whether the model makes voices otherwise by now, and can make this one."""
+    """Whether the model makes voices in a new way since, and can make this one again."""
     can_make = model.info.can_clone and file.has_clip
     return can_make and voice.metadata.get("making", "") != model.info.making
 

@@ -1,4 +1,4 @@
-"""Who a synthesiser can be, without loading it: its name, and the voices it brings along.
+"""The name of a synthesiser and the voices it brings along, without loading it.
 
 Invariant: read from a few small files; imports no torch and no library of a synthesiser.
 """
@@ -37,13 +37,15 @@ class Roster:
 
 
 def of_model(model: TtsModel) -> Roster:
-    """Of one that is loaded."""
+    """The roster of a loaded synthesiser."""
     names = tuple(voice.name for voice in model.voices())
     return Roster(model.info.voice_model, names, model.info.can_clone)
 
 
 def of_settings(settings: SpeechSettings) -> Roster:
-    """Of the one that these settings would load. ModelError when its files are not whole."""
+    """The roster of the synthesiser that these settings would load. ModelError when its files are
+    not whole.
+    """
     match settings.engine:
         case "espeak":
             from engine.tts.espeak.voices import VOICES

@@ -105,7 +105,7 @@ def save_as(
 
 
 def check_name(name: str) -> None:
-    """InvalidInput for what no voice can be called."""
+    """InvalidInput for a name that no voice can have."""
     if not _is_name(name):
         raise InvalidInput(
             f"A voice cannot be called {name[:_LONGEST_NAME]!r}.",

@@ -58,13 +58,13 @@ class Background:
         self._worker.start()
 
     def post(self, job: BackgroundJob) -> None:
-        """Queue a job; a file is looked at instead of the one before."""
+        """Queue a job; looking at a file takes the place of looking at the one before."""
         if isinstance(job, AddVoice) and not job.consent:
             self._inspected = job
         self._worker.post(job)
 
     def cancel_clip(self) -> None:
-        """No file is wanted any more."""
+        """Give up looking at a file."""
         self._inspected = None
 
     def stop(self, timeout_s: float) -> bool:

@@ -1,4 +1,4 @@
-"""The one who keeps conversations: a turn is written when it ends, and once its question is known.
+"""Keeps conversations in a file: a turn is written once its question is known, and when it ends.
 
 Invariant: nobody waits for this thread. What could not be written (another instance writes, the
 disk is full) is held in memory and tried again; that is told once. A damaged file is set aside, and
@@ -70,7 +70,7 @@ class _Notes:
         return None if self.last is None else self.last.conversation
 
     def write_anew(self) -> None:
-        """All of it is to be in another file, from its beginning."""
+        """Write all of it again, because it goes to another file."""
         self.last = None
         self.places = {}
         self.unwritten = dict.fromkeys(self.turns)
@@ -249,7 +249,7 @@ class Historian:
             self._store = None
 
     def _with_file(self, work: Callable[[Store], T]) -> T:
-        """Do this with the file; with a new one where it proves to be damaged."""
+        """Do this with the file, or with a new one if it is damaged."""
         try:
             return work(self._opened())
         except Damaged as fault:

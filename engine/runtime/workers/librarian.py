@@ -177,7 +177,7 @@ class Librarian:
         self._tell(ModelSettled(name, " ".join(faults) or good, failed=bool(faults)))
 
     def _shower(self, name: str, activity: Activity) -> storage.ShowAll:
-        """Tells how far it is, now and then."""
+        """Tells now and then how far a fetch is."""
         due = 0.0
 
         def show(done: int, total: int) -> None:
@@ -191,7 +191,7 @@ class Librarian:
 
     @contextmanager
     def _settling(self, name: str) -> Iterator[None]:
-        """What goes wrong is told with the model's name, and as the fault it is."""
+        """Tells a fault with the model's name."""
         try:
             yield
         except Cancelled:
@@ -208,4 +208,4 @@ class Librarian:
 
 
 def _no_tick() -> None:
-    """Nothing is due by itself."""
+    """Nothing to do between messages."""

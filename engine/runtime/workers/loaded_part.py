@@ -1,8 +1,8 @@
 """The part in use: loaded only when the settings name another one, adjusted when they do not.
 
-Invariant: belongs to one thread. What was asked for and cannot be had is told; what ran before runs
-on, or is loaded again where memory was too short for both; where nothing ran, what needs no
-download stands in.
+Invariant: belongs to one thread. When what was asked for cannot be loaded, that is told. What ran
+before runs on, or is loaded again if memory was too short for both; if nothing ran, a part that
+needs no download stands in.
 """
 
 import logging

@@ -161,7 +161,7 @@ class Recorder:
         self._tell(Notice(f"Recorded {minutes}:{seconds:02} in {recorded.path}"))
 
     def _rest(self) -> None:
-        """Overhear no more than is wanted."""
+        """Stop overhearing when nothing is recorded any more."""
         if self._recording is None and self._take is None:
             self._overhear(None)
 
@@ -201,7 +201,7 @@ class Recorder:
             self._tell(ClipRecording(True, self._told_s))
 
     def _change_tape(self) -> None:
-        """What is recorded from now on belongs to another conversation."""
+        """Begin another file: what follows belongs to another conversation."""
         going_on = self._recording is not None
         self._end()
         self._done = self.recorded = ()
@@ -227,13 +227,13 @@ class Recorder:
 
 
 def _free_name(folder: Path, name: str) -> Path:
-    """Two recordings can begin in one second."""
+    """A file name that is free, because two recordings can begin in the same second."""
     names = (name if number == 1 else f"{name} ({number})" for number in count(1))
     return next(path for each in names if not (path := folder / f"{each}.wav").exists())
 
 
 def _takes() -> Path:
-    """Where a clip lies until a voice was made of it."""
+    """The folder of clips of which no voice was made yet."""
     return data_folder() / "takes"
 
 

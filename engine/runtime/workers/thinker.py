@@ -1,4 +1,4 @@
-"""The mind: a history goes in, words go to the speaker as the language model writes them.
+"""Runs the language model: a history goes in, words go to the speaker as they are written.
 
 Invariant: a reply is given up between two deltas once it has ended (reply.py); nothing of it is
 passed on after that, and nothing before it is `aloud`. While nobody has the floor the model gets
@@ -140,7 +140,7 @@ class Thinker:
         return self._factories.language_model(settings, cancellable)
 
     def _load_wanted(self) -> None:
-        """Have what was chosen last."""
+        """Load the model that was chosen last."""
         wanted, self._wanted = self._wanted, None
         if wanted is not None:
             self._rest()
@@ -155,13 +155,13 @@ class Thinker:
             self._readying = self._model.now.warm(history)
 
     def _rest(self) -> None:
-        """Get ready no further; what was done for it is kept by the model."""
+        """Stop preparing; the model keeps what it has prepared."""
         readying, self._readying = self._readying, None
         if readying is not None:
             readying.close()
 
     def _tick(self) -> float | None:
-        """Get a little readier."""
+        """Prepare a little more for the next question."""
         self._load_wanted()
         if self._readying is None:
             return None

@@ -1,4 +1,4 @@
-"""Does to the library of voices what the person asked, and tells what there is afterwards.
+"""Changes the library of voices as the person asks, and tells which voices there are then.
 
 Invariant: runs on the thread of background jobs. Whether a change succeeds or not, the list that is
 told next is the one on disk.

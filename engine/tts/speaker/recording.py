@@ -55,7 +55,9 @@ class Recording:
 
     @torch.inference_mode()
     def speaker(self, encoder: SpeakerEncoder) -> npt.NDArray[np.float32]:
-        """Who speaks, of length 1. Told from what was recorded: noise suppression moves it."""
+        """The speaker's vector, of length 1. From the recording as it was: noise suppression moves
+        it.
+        """
         pcm = torch.from_numpy(resampled(self.speech, self.sample_rate, SPEECH_RATE))
         vector: npt.NDArray[np.float32] = (
             torch.nn.functional.normalize(encoder.embed(pcm), dim=0).float().cpu().numpy()
@@ -70,7 +72,7 @@ def read(pcm: Pcm, sample_rate: int) -> Recording:
     excerpt = pcm[: 3 * LONGEST_S * sample_rate]  # more than enough to find 20 s of speech in
     parts = _speech(excerpt, sample_rate)
     speech = _cut(excerpt, parts, sample_rate)
-    # Suppression hears the pauses too: they show it the room.
+    # Noise suppression gets the pauses too, because they show it the room.
     clean = _cut(denoised(excerpt, sample_rate), parts, sample_rate) if denoising else speech
     clip = hashlib.sha256(np.ascontiguousarray(pcm, dtype=np.float32).tobytes()).hexdigest()
     about = {
@@ -85,7 +87,7 @@ def read(pcm: Pcm, sample_rate: int) -> Recording:
 
 
 def vector_voice(pcm: Pcm, sample_rate: int, encoder: SpeakerEncoder, made_for: str) -> Voice:
-    """A voice that is who speaks and no more, for the model `made_for`. UnreadableClip says why
+    """A voice that is only a speaker's vector, for the model `made_for`. UnreadableClip says why
     none can be made.
     """
     recording = read(pcm, sample_rate)

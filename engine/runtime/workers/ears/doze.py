@@ -30,8 +30,8 @@ class Doze:
         self.asleep = False
 
     def use(self, settings: WakeSettings, position: int) -> None:
-        """Listen for this phrase, or for none; a fault is told. Awake for a moment, so that who
-        has just switched it on is heard still.
+        """Listen for this phrase, or for none; a fault is told. Stays awake for a moment, so that a
+        person who has just switched it on is heard.
         """
         self._settings, self._spotter = settings, None
         self.stir(position)
@@ -63,11 +63,11 @@ class Doze:
         return self.find(heard)
 
     def find(self, heard: Pcm) -> int | None:
-        """How many samples ago the phrase ended, None = it was not said."""
+        """How many samples ago the phrase ended; None = it was not said."""
         return None if self._spotter is None else self._spotter.push(heard)
 
     def wake(self, position: int) -> None:
-        """It was called."""
+        """The phrase was heard: wake up."""
         self.stir(position)
         self._be(asleep=False)
 

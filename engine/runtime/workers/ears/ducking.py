@@ -1,8 +1,8 @@
-"""The ear makes the mouth quieter: at the first trace of something else in the room than the reply.
+"""Makes the reply quieter at the first trace of another sound in the room.
 
-Invariant: no rule of turns is asked and none is changed, for a trace is seen long before anybody
-can say what it is. It costs little to be wrong: the reply goes on, and is as loud as before HOLD_S
-after the last trace.
+Invariant: independent of the rules of turns, because a trace is noticed long before it is known
+what it is. A mistake costs little: the reply goes on, and HOLD_S after the last trace it is as loud
+as before.
 """
 
 from collections.abc import Callable

@@ -1,7 +1,7 @@
-"""The synthesiser in use and the voice it speaks with: loaded, chosen, made ready, learnt.
+"""The synthesiser in use and its voice: loading, choosing, preparing and making voices.
 
-Invariant: belongs to the speaker's thread, but for adopt(). What was asked for and cannot be had is
-told, and what speaks already, or needs no file of weights, speaks on.
+Invariant: belongs to the speaker's thread, but for adopt(). When what was asked for cannot be
+loaded, that is told, and the voice in use, or one that needs no weights, speaks instead.
 """
 
 from collections.abc import Callable
@@ -84,7 +84,7 @@ class LoadedVoice:
         self._tell(VoicesChanged(names, self._voice_name, info.can_clone, has_rate))
 
     def warm(self) -> None:
-        """Take from the next reply what it would wait for; slow when the voice is a new one."""
+        """Prepare now what the next reply would wait for; slow when the voice is a new one."""
         model = self._model.now
         if model and self._voice and self._voice is not self._warm:
             model.warm(self._voice)
@@ -92,7 +92,7 @@ class LoadedVoice:
             self._tell_note()
 
     def roster(self) -> Roster | None:
-        """Who the synthesiser in use can be; None = none is. From any thread."""
+        """The voices of the synthesiser in use; None = there is none. From any thread."""
         model = self._model.now
         return None if model is None else of_model(model)
 

@@ -1,4 +1,4 @@
-"""The voice: words come in, samples go out, never further ahead of the ear than the lead.
+"""Speaks: words come in, samples go out, never further ahead of what is heard than the lead.
 
 Invariant: only this thread touches the synthesiser, its sessions and the loudspeaker's ring. A
 reply is given up between two steps once it has ended (reply.py), and is inaudible before that. What
@@ -38,7 +38,7 @@ from engine.text.word import Word
 from engine.tts.base import AudioFrame, Finished, Starved, TtsSession
 from engine.tts.pacing import PLAIN, paced
 
-LONGEST_PAUSE_S = 4.0  # somebody who speaks on, or is understood, ends a pause much sooner
+LONGEST_PAUSE_S = 4.0  # at most; usually the person's words end a pause much sooner
 TICK_S = 0.01  # while speaking: words are shown and the ring is fed this often
 
 
@@ -56,7 +56,7 @@ class SayWords:
     last: bool = False
 
 
-PREVIEW = -1  # the turn of a reply that is none: a voice is tried out
+PREVIEW = -1  # the number that stands for the turn of a preview
 
 
 @dataclass(frozen=True)
@@ -284,7 +284,9 @@ class Speaker:
             return TICK_S
 
     def _lose_loudspeaker(self, utterance: _Utterance, error: DeviceError) -> None:
-        """Go on through another; where there is none, what was begun aloud ends as it was heard."""
+        """Go on through another; where there is none, a reply that was begun aloud ends where it
+        was heard last.
+        """
         relapsed = self._flaps.again(time.monotonic())
         instead = self._fallback("" if relapsed else "the one that went away")
         over = isinstance(instead, SilentLoudspeaker) and utterance.playback.audible
@@ -317,7 +319,7 @@ class Speaker:
     def _wait(self, utterance: _Utterance) -> float:
         """While hushed: for the end of the reply, or of the pause."""
         self._dials.level_db = SILENCE_DB
-        utterance.playback.starved()  # the ring runs empty, which is nobody's fault
+        utterance.playback.starved()  # the ring runs empty, which is no underrun
         if (utterance.reply.paused_s or 0.0) > LONGEST_PAUSE_S:
             utterance.reply.resume()
         return TICK_S
@@ -326,7 +328,7 @@ class Speaker:
         return self._dials.rate if utterance.rate is None else utterance.rate
 
     def _retime(self, utterance: _Utterance) -> None:
-        """Another rate: words that were made ahead of the ear are made again."""
+        """The rate has changed: make again those words that are not heard yet."""
         utterance.session.rate = self._rate(utterance)
         start = utterance.playback.recall()
         if start is None:

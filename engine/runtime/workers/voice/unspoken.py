@@ -1,4 +1,4 @@
-"""A reply where there is no loudspeaker: it is shown, and over as soon as all of it is written.
+"""A reply without a loudspeaker: it is shown, and ends as soon as all of it is written.
 
 Invariant: a TtsSession that takes words and never makes a sound.
 """

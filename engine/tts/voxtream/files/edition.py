@@ -1,4 +1,4 @@
-"""Which files a voice pack is of, and which of its content its voices depend on.
+"""Which of a voice pack's files its voices depend on.
 
 Invariant: imports no torch, so that listing voices stays quick.
 """
@@ -15,8 +15,8 @@ EDITION_LETTERS: Final = 8  # of a hash; two packs on one machine are many
 
 
 def edition_of(folder: Path) -> str:
-    """A voice is codes and a vector: it means nothing to other codes or another speaker encoder. To
-    another decoder of the same codes it does. ModelError, OSError when a file is not whole.
+    """A voice is codes and a vector. It cannot be used with other codes or another speaker encoder,
+    but with another decoder of the same codes. ModelError, OSError when a file is not whole.
     """
     digest = hashlib.sha256((folder / SPEAKER_FILE).read_bytes())
     digest.update(codes_hash(folder / CODEC_FILE).encode())

@@ -1,4 +1,4 @@
-"""Between which values the numbers of a checkpoint or a voice pack make sense.
+"""The ranges within which the numbers of a checkpoint or a voice pack make sense.
 
 Invariant: what passes can be built and run; what does not is named with what was expected.
 """

@@ -133,7 +133,7 @@ def _files() -> Files:
 
 
 def _formant_clip() -> Clip:
-    """A few seconds of the built-in voice, to speak like until the person adds a recording."""
+    """A few seconds of the built-in voice, as the prompt until the person adds a recording."""
     from engine.tts.espeak.model import EspeakModel  # loads libespeak-ng
 
     with closing(EspeakModel()) as model, model.open(model.voices()[0], seed=0) as session:

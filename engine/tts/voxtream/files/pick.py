@@ -1,4 +1,4 @@
-"""Which profile this machine should speak with: judged by speed, kept in the data folder.
+"""The profile this machine should speak with, chosen by speed and kept in the data folder.
 
 Invariant: a pick holds for the kind of device it was measured on; a file that is no pick counts as
 none. Imports no torch, so that a host can read and write picks without the model.
