@@ -76,9 +76,11 @@ MAX_FOLLOW_UP_WORDS = 12  # a longer sentence stands alone
 _GOES_ON = re.compile(r"^(?:and|an in|what about|how about)\b", re.IGNORECASE)  # never comes first
 # How the built-in recogniser mishears "and in feet".
 _MISHEARD_AND = re.compile(r"^an (?=in |to |how |what )", re.IGNORECASE)
-# "No, I mean in Tokyo": what comes before a follow-up that corrects something.
+# "No, I mean in Tokyo": what comes before a follow-up that corrects something. "Wait" only beside
+# another such word: "wait five minutes" corrects nothing.
 _CORRECTION = re.compile(
-    r"^(?:(?:no|nope|wait|actually|sorry|rather|oh|i mean|i meant)\b[\s,.!;:]*)+(?=\S)",
+    r"^(?:wait[,.!]\s*|(?:no|nope|actually|sorry|rather|oh|i mean|i meant)\b[\s,.!;:]*"
+    r"(?:wait\b[\s,.!;:]*)?)+(?=\S)",
     re.IGNORECASE,
 )
 # What may be said between a question and its follow-up.
