@@ -73,9 +73,14 @@ MAX_PATTERN_CHARS = 300
 MAX_CANDIDATES = 50
 MAX_BACK = 10  # sentences that follow-ups may look back, including this one
 MAX_FOLLOW_UP_WORDS = 12  # a longer sentence stands alone
-_GOES_ON = re.compile(r"^(?:and|an in|what about|how about)\b", re.IGNORECASE)  # never comes first
-# How the built-in recogniser mishears "and in feet".
-_MISHEARD_AND = re.compile(r"^an (?=in |to |how |what )", re.IGNORECASE)
+_GOES_ON = re.compile(
+    r"^(?:and|(?:an|end) (?:in|of)|what about|how about)\b", re.IGNORECASE
+)  # never comes first
+# How the built-in recogniser mishears "and in feet", "and of sixty", "and the day after".
+_MISHEARD_AND = re.compile(
+    r"^(?:an|end) (?=(?:in|to|of|at|for|from|how|what|next|another|tomorrow|the day) )",
+    re.IGNORECASE,
+)
 # "No, I mean in Tokyo": what comes before a follow-up that corrects something. "Wait" only beside
 # another such word: "wait five minutes" corrects nothing.
 _CORRECTION = re.compile(

@@ -194,7 +194,7 @@ FAMILY = Family(
         ),
         FollowUp(
             ("alarm", "wake", "move alarm"),
-            ("(make|change|move|set) (it|that) [(to|for)] {moment}", "[at] {moment}"),
+            ("(make|change|move|set) (it|that|at) [(to|for)] {moment}", "[at] {moment}"),
             asks="move alarm",
             slots=another_moment,
         ),

@@ -83,7 +83,8 @@ def _with_time(timer: Timer, occasion: Occasion) -> str:
 
 def _when(timer: Timer, occasion: Occasion) -> str:
     now = occasion.now()
-    return moment_phrase(now + timedelta(seconds=round(timer.remaining_s)), now)
+    # Half a second more: 6:59:59.9 is seven o'clock.
+    return moment_phrase(now + timedelta(seconds=timer.remaining_s + 0.5), now)
 
 
 _LEFT = "how (long|much time|many minutes|much longer)"

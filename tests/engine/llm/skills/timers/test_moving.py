@@ -1,6 +1,7 @@
 """An alarm or a reminder that was just set, at another time."""
 
-from datetime import datetime
+from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from engine.llm.base import Message, Role, Situation, StartTimer, Timer
@@ -14,14 +15,14 @@ OTHER = Timer("8:00 AM alarm", 58500.0, 2, TimerKind.ALARM)
 REMINDER = Timer("call Ben", 8100.0, 4, TimerKind.REMINDER)
 
 
-def last(timers: tuple[Timer, ...], *said: str) -> Answer | None:
+def last(timers: tuple[Timer, ...], *said: str, now: datetime = NOW) -> Answer | None:
     """The answer to the last of these, while these timers run."""
     history: list[Message] = []
     answer = None
     situation = Situation(rate=None, volume=0.5, voice="", voices=(), timers=timers)
     for sentence in said:
         history = [*history, Message(Role.USER, sentence)]
-        occasion = Occasion(lambda: NOW, lambda: situation, Path(), history)
+        occasion = Occasion(lambda: now, lambda: situation, Path(), history)
         answer = matcher().answer(sentence, occasion, certain_only=True)
         history = [*history, Message(Role.ASSISTANT, answer.text if answer else "Else.")]
     return answer
@@ -42,6 +43,13 @@ def test_the_only_alarm_is_moved_on_its_own_and_one_of_two_is_not() -> None:
     assert moved is not None
     assert moved.actions[0] == CancelTimers((ALARM.number,))
     assert last((OTHER, ALARM), "change my alarm to half past six") is None
+
+
+def test_an_alarm_is_told_at_its_own_minute_and_not_the_one_before() -> None:
+    left = replace(ALARM, remaining_s=54899.3)
+    told = last((left,), "what alarms do I have", now=NOW + timedelta(seconds=0.7))
+    assert told is not None
+    assert told.text == "You have an alarm at 7:00 AM tomorrow."
 
 
 def test_a_reminder_keeps_what_it_is_for() -> None:
