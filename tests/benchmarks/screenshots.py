@@ -72,11 +72,16 @@ TALK = (
 )
 
 
+ROUNDS = 5  # of layouts that ask for another one
+
+
 def settle(milliseconds: int) -> None:
-    """Let the window lay itself out and the orb move."""
+    """Let the window lay itself out, however slow the machine is, and the orb move."""
     timer = QElapsedTimer()
     timer.start()
     while timer.elapsed() < milliseconds:
+        QApplication.processEvents()
+    for _ in range(ROUNDS):
         QApplication.processEvents()
 
 
