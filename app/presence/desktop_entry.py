@@ -27,8 +27,8 @@ def entry(command: Sequence[str], *, at_login: bool = False) -> str:
     if at_login:
         lines += ["X-GNOME-Autostart-enabled=true"]
     else:
-        lines += ["Categories=AudioVideo;Audio;Utility;", "StartupNotify=true"]
-        lines += ["StartupWMClass=" + APP_ID]
+        lines += ["Categories=AudioVideo;Audio;Utility;", "Keywords=voice;assistant;speech;timer;"]
+        lines += ["StartupNotify=true", "StartupWMClass=" + APP_ID]
     return "\n".join(lines) + "\n"
 
 

@@ -65,10 +65,11 @@ say "The package"
 rm -rf "$site"/torch/include "$site"/torch/lib/*.a "$site"/PySide6/include
 find "$site" -name direct_url.json -delete
 find "$site" -name '*.dist-info' -type d | while read -r each; do rm -f "$each/uv_cache.json"; done
-rm -f "$env/.lock"
+rm -f "$env/.lock" "$env/CACHEDIR.TAG"
 find "$env" -name .gitignore -delete
-# programs of packages, which would be started by nobody; and what only a loader reads needs no x
+# programs of packages and their manuals, which nobody would find; and what only a loader reads needs no x
 find "$env/bin" -type f -delete
+rm -rf "$env/share"
 find "$env" -type f -name '*.so*' -exec chmod -x {} +
 cp -a "$env" "$tree/opt/rubato/"
 install -Dm755 /recipe/files/rubato.sh "$tree/usr/bin/rubato"
@@ -90,7 +91,9 @@ install -Dm644 /recipe/files/copyright "$doc/copyright"
 printf 'rubato (%s) %s; urgency=medium\n\n  * Release %s.\n\n -- %s  %s\n' \
     "$version~$suite" "$suite" "$version" "The Rubato project <rubato@localhost>" \
     "$(date -u -R -d "@$epoch")" | gzip -9n >"$doc/changelog.gz"
-install -Dm644 /recipe/files/lintian-overrides "$tree/usr/share/lintian/overrides/rubato"
+mkdir -p "$tree/usr/share/lintian/overrides"
+cat /recipe/files/lintian-overrides /recipe/files/lintian-overrides-others \
+    >"$tree/usr/share/lintian/overrides/rubato"
 
 mkdir -p "$tree/DEBIAN"
 for script in preinst postinst prerm postrm; do

@@ -30,6 +30,9 @@ quiet desktop-file-validate /usr/share/applications/org.rubato.Rubato.desktop
 about=/usr/share/metainfo/org.rubato.Rubato.metainfo.xml
 appstreamcli validate --no-net $about >/dev/null ||
     quiet appstreamcli validate --no-net --override url-homepage-missing=info $about
+/checkout/installer/debian/lint.sh "$deb" >/var/log/lintian.log 2>&1 ||
+    { grep -v '^N:' /var/log/lintian.log; die "lintian"; }
+say "lintian has nothing to say"
 [ -n "$(man -w rubato 2>/dev/null || ls /usr/share/man/man1/rubato.1.gz)" ] || die "no man page"
 
 say "Start, ask, hear the answer"

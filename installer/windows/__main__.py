@@ -1,6 +1,7 @@
 """Makes the installer for Windows; needs `makensis` (Debian: apt-get install nsis)."""
 
 import argparse
+import os
 import shutil
 import subprocess
 import sys
@@ -53,6 +54,9 @@ def put_files(folder: Path, python: Path | None = None) -> str:
     put_launchers(folder, *parts.stubs())
     icons.write_ico(folder / "rubato.ico")
     shutil.copyfile(ROOT / "LICENSE", folder / "LICENSE.txt")
+    made_at = int(os.environ.get("SOURCE_DATE_EPOCH", "1577836800"))  # else 2020
+    for path in folder.rglob("*"):  # makensis packs the dates too
+        os.utime(path, (made_at, made_at))
     return release.version
 
 
@@ -65,11 +69,12 @@ def put_launchers(folder: Path, window: bytes, terminal: bytes) -> None:
 
 
 def compile_installer(files: Path, version: str, target: Path) -> None:
-    """SetupError with makensis's message if it fails."""
+    """SetupError with makensis's message if it fails. It runs in the folder of its script, so the
+    paths it gets are absolute."""
     numbers = [part if part.isdecimal() else "0" for part in (*version.split("."), "0", "0", "0")]
     settings = {
-        "FILES": files,
-        "TARGET": target,
+        "FILES": files.absolute(),
+        "TARGET": target.absolute(),
         "VERSION": version,
         "NUMBERS": ".".join(numbers[:4]),
         "ROOM_KB": ROOM_KB,

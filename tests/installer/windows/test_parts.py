@@ -71,3 +71,19 @@ def test_without_makensis_it_is_said_how_to_get_it(
     assert windows.main([str(tmp_path / "out")]) == 1
     assert "apt-get install nsis" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+def test_makensis_which_runs_elsewhere_gets_whole_paths(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = tmp_path / "told"
+    fake = tmp_path / "makensis"
+    fake.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" >"{told}"\n')
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.chdir(tmp_path)
+    windows.compile_installer(Path("files"), "1.2.3", Path("made.exe"))
+    words = told.read_text().splitlines()
+    assert f"-DFILES={tmp_path / 'files'}" in words
+    assert f"-DTARGET={tmp_path / 'made.exe'}" in words
+    assert "-DNUMBERS=1.2.3.0" in words
