@@ -61,15 +61,25 @@ QT_QPA_PLATFORM=offscreen RUBATO_CONFIG=/build/try RUBATO_DATA=/build/try HOME=/
     "$env/bin/python" -P -m app.installed /build/try
 
 say "The package"
-# what only builds other programs, or names the cache of this machine
-rm -rf "$site"/torch/include "$site"/torch/lib/*.a "$site"/PySide6/include
+# The byte code of what was imported is made anew, to be used whatever the dates of the sources are:
+# all files get the release's date below, and what then seems older is compiled again at every start.
+find "$env" -name '*.cpython-*.pyc' | sort |
+    sed 's,__pycache__/\([^/]*\)\.cpython-[0-9]*\.pyc$,\1.py,' >/build/imported
+"$env/bin/python" -m compileall -q -f --invalidation-mode unchecked-hash -i /build/imported
+# what only builds or tests other programs, or names the cache of this machine
+rm -rf "$site"/torch/include "$site"/PySide6/include
+find "$site" -name '*.a' -delete
+[ ! -d "$site/torch/bin" ] || find "$site/torch/bin/" -type f ! -name torch_shm_manager -delete
 find "$site" -name direct_url.json -delete
 find "$site" -name '*.dist-info' -type d | while read -r each; do rm -f "$each/uv_cache.json"; done
+find "$site" -path '*.dist-info/RECORD' -exec sed -i '/direct_url\.json,/d; /uv_cache\.json,/d' {} +
 rm -f "$env/.lock" "$env/CACHEDIR.TAG"
 find "$env" -name .gitignore -delete
-# programs of packages and their manuals, which nobody would find; and what only a loader reads needs no x
+# programs of packages and their manuals, which nobody would find; and what only a loader reads
+# needs no x
 find "$env/bin" -type f -delete
 rm -rf "$env/share"
+find "$env" -type d -empty -delete
 find "$env" -type f -name '*.so*' -exec chmod -x {} +
 cp -a "$env" "$tree/opt/rubato/"
 install -Dm755 /recipe/files/rubato.sh "$tree/usr/bin/rubato"

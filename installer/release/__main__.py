@@ -1,7 +1,7 @@
 """A release by one command: `python -m installer.release FOLDER [--trial] [--without WRAPPER]`.
 
 Archives for every system, installers that wrap them, hashes, list of parts, licences and notes.
-Archives are built twice and must be the same, byte for byte.
+Each archive and installer is built twice and must be the same, byte for byte.
 """
 
 import argparse
@@ -61,7 +61,7 @@ def release(folder: Path, systems: Sequence[str], wrappers: Sequence[str]) -> No
         print(f"{system}: building twice", flush=True)
         archive(fresh, f"rubato-{number}-{system}", system)
     for name in wrappers:
-        print(f"{name}: building", flush=True)
+        print(f"{name}: building twice", flush=True)
         wrap(name, fresh)
     listed = parts.parts()
     write(fresh / "parts.cdx.json", parts.bill(number, listed))
@@ -96,13 +96,22 @@ def same(one: Path, two: Path) -> None:
 
 
 def wrap(name: str, folder: Path) -> None:
-    """Make a wrapper with its own command, and move its result into the release."""
-    done = subprocess.run(["make", "--no-print-directory", name], cwd=ROOT, check=False)
-    made = sorted((ROOT / "dist").rglob(WRAPPERS[name]))
-    if done.returncode or not made:
-        raise SetupError(f"`make {name}` failed; its last lines say why. Or give --without {name}.")
-    for path in made:
+    """Make a wrapper twice with its own command, and put its result into the release."""
+    for path in results(name):
         shutil.copyfile(path, folder / path.name)
+    for path in results(name):
+        same(folder / path.name, path)
+
+
+def results(name: str) -> list[Path]:
+    """What the wrapper's command makes now; nothing that an earlier call left."""
+    for path in (ROOT / "dist").rglob(WRAPPERS[name]):
+        path.unlink()
+    done = subprocess.run(["make", "--no-print-directory", name], cwd=ROOT, check=False)
+    found = sorted((ROOT / "dist").rglob(WRAPPERS[name]))
+    if done.returncode or not found:
+        raise SetupError(f"`make {name}` failed; its last lines say why. Or give --without {name}.")
+    return found
 
 
 def has_target(name: str) -> bool:

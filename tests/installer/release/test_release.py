@@ -76,3 +76,38 @@ def test_the_same_folder_makes_the_same_archive_whoever_packs_it(tmp_path: Path)
 def test_wrappers_are_made_where_the_makefile_can():
     assert release.has_target("release")
     assert not release.has_target("no-such-target")
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """One whose `make nsis` makes an installer; `recipe` there says how."""
+    root = tmp_path / "checkout"
+    (root / "dist" / "windows").mkdir(parents=True)
+    (root / "Makefile").write_text("nsis:\n\tsh recipe\n")
+    monkeypatch.setattr(release, "ROOT", root)
+    (tmp_path / "release").mkdir()
+    return root
+
+
+def test_a_wrapper_is_what_is_made_now(checkout: Path, tmp_path: Path) -> None:
+    (checkout / "dist" / "windows" / "rubato-0.0.1-windows.exe").write_text("older")
+    (checkout / "recipe").write_text("echo same > dist/windows/rubato-0.1.0-windows.exe")
+    release.wrap("nsis", tmp_path / "release")
+    (exe,) = (tmp_path / "release").iterdir()
+    assert (exe.name, exe.read_text()) == ("rubato-0.1.0-windows.exe", "same\n")
+
+
+@pytest.mark.parametrize(
+    ("recipe", "reason"),
+    [
+        ("echo x >> seen; cp seen dist/windows/rubato-0.1.0-windows.exe", "differently"),
+        ("exit 1", "--without nsis"),
+        ("true", "--without nsis"),
+    ],
+)
+def test_a_wrapper_that_differs_or_fails_is_no_release(
+    checkout: Path, tmp_path: Path, recipe: str, reason: str
+) -> None:
+    (checkout / "recipe").write_text(recipe)
+    with pytest.raises(SetupError, match=reason):
+        release.wrap("nsis", tmp_path / "release")
