@@ -24,7 +24,11 @@ from installer.release.changes import changes, version
 
 SUMS = "SHA256SUMS"
 # The wrappers of the archives: the target in the Makefile, and its result in dist/.
-WRAPPERS = {"deb": "*.deb", "nsis": "rubato-*.exe", "macos": "rubato-*-macos.zip"}
+WRAPPERS = {
+    "deb": "*.deb",
+    "nsis": "windows/rubato-*.exe",
+    "macos": "macos/rubato-*-macos.zip",
+}
 # What none of our machines can run; stated in the notes of every release.
 NOT_RUN = (
     "Not run on a real machine by those who made it: Windows and macOS (the packages are pinned for"
@@ -105,10 +109,10 @@ def wrap(name: str, folder: Path) -> None:
 
 def results(name: str) -> list[Path]:
     """What the wrapper's command makes now; nothing that an earlier call left."""
-    for path in (ROOT / "dist").rglob(WRAPPERS[name]):
+    for path in (ROOT / "dist").glob(WRAPPERS[name]):
         path.unlink()
     done = subprocess.run(["make", "--no-print-directory", name], cwd=ROOT, check=False)
-    found = sorted((ROOT / "dist").rglob(WRAPPERS[name]))
+    found = sorted((ROOT / "dist").glob(WRAPPERS[name]))
     if done.returncode or not found:
         raise SetupError(f"`make {name}` failed; its last lines say why. Or give --without {name}.")
     return found

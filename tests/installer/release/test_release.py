@@ -85,15 +85,15 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (root / "dist" / "windows").mkdir(parents=True)
     (root / "Makefile").write_text("nsis:\n\tsh recipe\n")
     monkeypatch.setattr(release, "ROOT", root)
-    (tmp_path / "release").mkdir()
+    (root / "dist" / "release").mkdir()
     return root
 
 
-def test_a_wrapper_is_what_is_made_now(checkout: Path, tmp_path: Path) -> None:
+def test_a_wrapper_is_what_is_made_now(checkout: Path) -> None:
     (checkout / "dist" / "windows" / "rubato-0.0.1-windows.exe").write_text("older")
     (checkout / "recipe").write_text("echo same > dist/windows/rubato-0.1.0-windows.exe")
-    release.wrap("nsis", tmp_path / "release")
-    (exe,) = (tmp_path / "release").iterdir()
+    release.wrap("nsis", checkout / "dist" / "release")
+    (exe,) = (checkout / "dist" / "release").iterdir()
     assert (exe.name, exe.read_text()) == ("rubato-0.1.0-windows.exe", "same\n")
 
 
@@ -106,8 +106,8 @@ def test_a_wrapper_is_what_is_made_now(checkout: Path, tmp_path: Path) -> None:
     ],
 )
 def test_a_wrapper_that_differs_or_fails_is_no_release(
-    checkout: Path, tmp_path: Path, recipe: str, reason: str
+    checkout: Path, recipe: str, reason: str
 ) -> None:
     (checkout / "recipe").write_text(recipe)
     with pytest.raises(SetupError, match=reason):
-        release.wrap("nsis", tmp_path / "release")
+        release.wrap("nsis", checkout / "dist" / "release")
