@@ -110,12 +110,15 @@ for script in preinst postinst prerm postrm; do
     sed "s/@VERSION@/$version/g" "/recipe/files/$script" >"$tree/DEBIAN/$script"
     chmod 755 "$tree/DEBIAN/$script"
 done
+# as dpkg-gencontrol counts, whatever the file system needs
+kilobytes=$(find "$tree" -name DEBIAN -prune -o -printf '%y %s\n' |
+    awk '{ sum += $1 == "f" ? int(($2 + 1023) / 1024) : 1 } END { print sum }')
 cat >"$tree/DEBIAN/control" <<END
 Package: rubato
 Version: $version~$suite
 Architecture: $architecture
 Maintainer: The Rubato project <rubato@localhost>
-Installed-Size: $(du -sk --exclude=DEBIAN "$tree" | cut -f1)
+Installed-Size: $kilobytes
 Depends: ${torch}python3, $python, $(cat /release/depends), libc6, zlib1g, libstdc++6, libgcc-s1
 Recommends: pipewire-pulse | pulseaudio, libasound2-plugins
 Section: sound
