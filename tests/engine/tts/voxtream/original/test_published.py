@@ -28,7 +28,8 @@ CONFIG = {
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A checkpoint of random weights under the published keys."""
     small = {"phone_former": SMALL.phone, "temp_former": SMALL.temporal}
-    monkeypatch.setattr(published, "STACKS", small | {"dep_former_csm": SMALL.depth})
+    for name, stack in (small | {"dep_former_csm": SMALL.depth}).items():
+        monkeypatch.setitem(published.STACKS, name, stack)
     (tmp_path / "config.json").write_text(json.dumps(CONFIG), encoding="utf-8")
     table = {"AH0": 3, "B": 9, "sil": 69}
     (tmp_path / "phoneme_to_token.json").write_text(json.dumps(table), encoding="utf-8")
