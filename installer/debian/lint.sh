@@ -20,4 +20,9 @@ if [ "${2:-}" != all ]; then
     deb=$place/$(basename "$deb")
     dpkg-deb --root-owner-group -Zzstd -z1 --build "$tree" "$deb" >/dev/null
 fi
-lintian --allow-root --tag-display-limit 0 --display-info --fail-on error,warning,info "$deb"
+# Debian 13's also runs appstreamcli, which misses a public page of the project; there is none yet, and
+# try.sh validates all else. Debian 12's ends at the name of a tag that it does not know.
+set --
+later=appstream-metadata-validation-failed
+[ ! -e /usr/share/lintian/tags/a/$later.tag ] || set -- --suppress-tags $later
+lintian --allow-root --tag-display-limit 0 --display-info --fail-on error,warning,info "$@" "$deb"
