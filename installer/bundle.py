@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from installer.bootstrap.payload import BOOTSTRAPPER, Payload, write_list
+from installer.bootstrap.places import LEAST_FOR_BYTE_CODE
 from installer.plan import PINS, ROOT
 
 # The name of uv's wheel for each system, and of the program in it.
@@ -30,7 +31,23 @@ SYSTEMS = {
 }
 _PINS = ("run.txt", "torch*.txt")
 _OURS = ("__init__.py", "commands.py", "plan.py", "system.py")  # beside the package bootstrap
-_MAIN = "import sys\n\nfrom installer.bootstrap.__main__ import main\n\nsys.exit(main())\n"
+ROOM = f"""\
+import os
+import shutil
+import sys
+
+if shutil.disk_usage(sys.path[0]).free < {LEAST_FOR_BYTE_CODE}:
+    sys.dont_write_bytecode = True
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+"""  # before anything is imported
+_MAIN = (
+    ROOM
+    + """
+from installer.bootstrap.__main__ import main
+
+sys.exit(main())
+"""
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

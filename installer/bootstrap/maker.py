@@ -14,7 +14,7 @@ from pathlib import Path
 from installer import system
 from installer.bootstrap import uv, windows
 from installer.bootstrap.payload import BOOTSTRAPPER, Payload
-from installer.bootstrap.places import Home
+from installer.bootstrap.places import LEAST_FOR_BYTE_CODE, Home
 from installer.bootstrap.progress import Progress
 from installer.bootstrap.variant import Variant
 from installer.commands import Cause, SetupError
@@ -138,6 +138,8 @@ class Maker:
         nothing is shown.
         """
         env = uv.settings(os.environ, self.home) | {"PYTHONUTF8": "1", "PYTHONNOUSERSITE": "1"}
+        if shutil.disk_usage(self.home.folder).free < LEAST_FOR_BYTE_CODE:
+            env["PYTHONDONTWRITEBYTECODE"] = "1"
         if folder is None:
             return env
         own = dict.fromkeys(("RUBATO_CONFIG", "RUBATO_DATA", "XDG_CACHE_HOME"), folder)

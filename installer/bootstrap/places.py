@@ -20,6 +20,9 @@ from installer.commands import Cause, SetupError
 VARIABLE = "RUBATO_PROGRAM"
 NAME = "rubato-program"
 PREFIX = "env-"
+# Bytes that are free on the disk. With less, Python is told to keep no byte code: on a full disk it
+# cuts a file short, and the program would not start again.
+LEAST_FOR_BYTE_CODE = 64_000_000
 _GONE = "gone-"  # prefix given before removal, so that a half-removed one is never used
 _MADE = "made"  # written last: the environment is complete and was checked
 

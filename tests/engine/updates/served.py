@@ -26,8 +26,9 @@ SOON, LONG_AGO = datetime(2900, 1, 1, tzinfo=UTC), datetime(2001, 1, 1, tzinfo=U
 OLD = "env-0.1.0-cpu"
 
 # The bootstrapper of the tests: environments are made of nothing, and $BREAK fills the disk.
-MAIN = """
-import os, shutil, sys
+MAIN = (
+    bundle.ROOM
+    + """
 from installer.bootstrap import desktop, making, uv
 from installer.bootstrap.__main__ import main
 from installer.bootstrap.variant import Variant
@@ -51,6 +52,7 @@ making.fitting = lambda: Variant.CPU
 desktop.put = lambda home, name: None
 sys.exit(main())
 """
+)
 
 
 class Keys:

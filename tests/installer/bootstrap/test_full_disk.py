@@ -44,7 +44,10 @@ def disk(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture(autouse=True)
 def unforeseen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is refused before it begins, as when something else fills the disk meanwhile."""
+    """Nothing is refused before it begins, as when something else fills the disk meanwhile; Python
+    keeps byte code, as it does for a person.
+    """
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
     monkeypatch.setattr(making, "check_room", lambda home, needed_gb: None)
 
 
