@@ -35,6 +35,7 @@ DEFERRED: Final[dict[str, tuple[str, ...]]] = {
     "torch.func": ("vmap",),
     _META: (),
     "torch.compiler": (),
+    "torch._native": (),  # kernels written in Python for the newest GPUs; torch's own serve too
     "moshi.models": (),
     "joblib": (),
     "livekit.rtc": (),

@@ -96,27 +96,29 @@ class PhraseModel:
         if free == 0.0:
             return IMPOSSIBLE
         shorter = history[1:]  # what follows a history follows its end
-        seen = sum(self._probability(word, shorter) for word in followers)
+        counts = self._followers[shorter]
+        taken = self._taken(shorter)
+        seen = sum(counts[word] - taken for word in followers) / self._totals[shorter]
         return math.log10(free / (1.0 - seen))
 
     def _lines(self) -> Iterator[str]:
         histories = sorted(self._followers)
-        grams = {
-            order: [(h, w) for h in histories if len(h) == order - 1 for w in self._followers[h]]
-            for order in range(1, ORDER + 1)
-        }
+        orders = [[h for h in histories if len(h) == order] for order in range(ORDER)]
+        sizes = [sum(len(self._followers[h]) for h in histories) for histories in orders]
         yield "\\data\\"
-        yield f"ngram 1={1 + len(grams[1])}"
+        yield f"ngram 1={1 + sizes[0]}"
         for order in range(2, ORDER + 1):
-            yield f"ngram {order}={len(grams[order])}"
-        for order in range(1, ORDER + 1):
+            yield f"ngram {order}={sizes[order - 1]}"
+        for order, histories in enumerate(orders, start=1):
             yield f"\n\\{order}-grams:"
             if order == 1:
                 yield f"{IMPOSSIBLE} {START} {self._weight((START,)):.4f}"
-            for history, word in sorted(grams[order]):
-                entry = f"{self.log10(word, history):.4f} {' '.join((*history, word))}"
-                longer = (*history, word)
-                yield f"{entry} {self._weight(longer):.4f}" if order < ORDER else entry
+            for history in histories:
+                taken, total = self._taken(history), self._totals[history]
+                for word, count in sorted(self._followers[history].items()):
+                    longer = (*history, word)
+                    entry = f"{math.log10((count - taken) / total):.4f} {' '.join(longer)}"
+                    yield f"{entry} {self._weight(longer):.4f}" if order < ORDER else entry
         yield "\n\\end\\"
 
     def _weight(self, history: History) -> float:
@@ -125,13 +127,17 @@ class PhraseModel:
 
 def _grams(phrases: Iterable[str]) -> Counter[tuple[str, ...]]:
     """How often the phrases have each run of 1 to ORDER words; the start is not one by itself."""
+    words = [word for phrase in phrases for word in (START, *phrase.split(), END)]
     grams: Counter[tuple[str, ...]] = Counter()
-    for phrase in phrases:
-        words = [START, *phrase.split(), END]
-        grams.update(zip(words[1:], strict=True))
-        for order in range(2, ORDER + 1):
-            grams.update(zip(*(words[first:] for first in range(order)), strict=False))
-    return grams
+    for order in range(1, ORDER + 1):  # counted all at once, from one phrase into the next too
+        grams.update(zip(*(words[first:] for first in range(order)), strict=False))
+    return Counter(
+        {
+            gram: count
+            for gram, count in grams.items()
+            if END not in gram[:-1] and START not in gram[1:] and gram != (START,)
+        }
+    )
 
 
 @lru_cache(maxsize=1)

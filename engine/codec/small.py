@@ -89,7 +89,8 @@ def load_small(file: Path, device: torch.device) -> Mimi:
 
     def make() -> Any:
         codec = load_network(file, lambda text: build(read_config(text, file)), "codec file", AGAIN)
-        return codec.to(device)
+        # to() imports a part of torch's compilers, even where there is nothing to move
+        return codec if device.type == "cpu" else codec.to(device)
 
     model = make()
     return Mimi(model, model.num_codebooks, make)

@@ -57,7 +57,7 @@ def load_network(
             tensors = {name: handle.get_tensor(name).float() for name in handle.keys()}  # noqa: SIM118
         with Unset():
             network = network_of(about.get(SHAPE_KEY, ""))
-        network.load_state_dict(tensors)
+        network.load_state_dict(tensors, assign=True)
     except (OSError, SafetensorError, ValueError, RuntimeError) as error:
         raise ModelError(f"The {what} {file} cannot be used: {error}", hint=hint) from error
     if key := not_finite(tensors.items()):
