@@ -20,8 +20,8 @@ from engine.asr.phrase_model import learned
 from engine.asr.sphinx.english import trigrams
 
 OPEN_BELOW = 0.5  # probability that it is whole
-WHOLE_ABOVE = 0.8  # of beginnings one in thirty is above it
-MANY_WORDS = 8  # more say no more
+WHOLE_ABOVE = 0.8  # one in thirty beginnings of sentences is above it
+MANY_WORDS = 8  # beyond that the number says no more
 LEAST_CHANCE = -6.0  # natural logarithm; likewise
 # What a skill answers may end in a number, after which other sentences go on; but not with "the".
 OPEN_BELOW_UNDERSTOOD = -4.5

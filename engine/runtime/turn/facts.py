@@ -47,7 +47,7 @@ class Glanced:
 
 @dataclass(frozen=True)
 class Drafted:
-    """What was said in the turn if the pause that began at sample `pause` is its end."""
+    """The words of the turn so far: all of them if the pause at sample `pause` is its end."""
 
     turn: int
     pause: int

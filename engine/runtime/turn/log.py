@@ -50,7 +50,7 @@ class TurnRecord:
     turn: int
     opened_at: float
     ending: Ending | None = None  # None = the turn goes on
-    replayed: ReplayAsked | None = None  # None = a turn; else none at all, and nobody's history
+    replayed: ReplayAsked | None = None  # None = a turn; else only something old is heard
     rejoined: bool = False  # what was said in it belongs to the next one
     said: str = ""
     typed: bool = False
@@ -263,8 +263,8 @@ class TurnLog:
         self._records.pop(turn, None)
 
     def say_late(self, turn: int, text: str) -> bool:
-        """Note what the person said in a turn that was over before it was understood; False when it
-        is of no turn of this conversation, or belongs to another one.
+        """Note what the person said in a turn that was over before its words were known; False when
+        the turn is not one of this conversation.
         """
         record = self._records.get(turn)
         if record is None or record.rejoined:
@@ -281,8 +281,8 @@ class TurnLog:
         return earlier[-1].unsaid(CUT_BY_VOICE) if earlier else ""
 
     def left_off(self, turn: int) -> str:
-        """What there is to go on with: left unsaid of the last reply, however it was cut; empty
-        when that was nothing. Silence that was asked for since then does not count.
+        """The rest of the last reply that was not heard, however it was cut; empty when there is
+        none. Requests for silence since then do not count as turns.
         """
         replies = [each for each in self._earlier(turn) if each.reply or not halts(each.said)]
         return replies[-1].unsaid(CUT) if replies else ""
@@ -357,7 +357,7 @@ class TurnLog:
 def _replayed(
     record: TurnRecord, asked: ReplayAsked, fact: ReplyGrew | WordBegan
 ) -> WordReplayed | None:
-    """Of what is heard again the words alone are news."""
+    """Of a reply that is heard again, only the words being heard are told."""
     if isinstance(fact, ReplyGrew):
         return None
     record.began.append(fact)

@@ -148,7 +148,7 @@ def _speech_started(floor: Floor, speech: SpeechStarted) -> Outcome:
 
 
 def _rejoined(floor: Floor) -> Outcome:
-    """The end was no end: the person goes on, in a turn of both parts."""
+    """The person had not finished and goes on: one turn takes both parts."""
     *cut, end = _end(floor, Ending.SUPERSEDED).orders
     turn = _next_turn(floor)
     begun = replace(floor, turn=turn, phase=Phase.LISTENING, spoken=False)
@@ -166,7 +166,7 @@ def _speech_ended(floor: Floor, at: float) -> Outcome:
 
 
 def _doubt(floor: Floor, sample: int) -> Outcome:
-    """Pause, and listen on: the words will tell. A doubt whose words are awaited makes room."""
+    """Pause the reply and listen on: the words will tell. An earlier doubt is dropped."""
     if floor.doubt is not None and not floor.doubt.closed:
         return Outcome(floor)
     older = (DropUtterance(floor.doubt.turn, aside=True),) if floor.doubt else ()
@@ -185,7 +185,7 @@ def _weigh(floor: Floor, learn: Callable[[Evidence], Evidence]) -> Outcome:
 
 
 def _transcribed(floor: Floor, fact: Transcribed, own: frozenset[str]) -> Outcome:
-    """The words are there: of the turn, or of a doubt, which by them is an interruption or over."""
+    """The words are known: of the turn, or of a doubt. They make it an interruption, or end it."""
     turn, said = fact.turn, fact.transcript
     before: tuple[Order, ...] = ()
     if floor.doubts(turn):
@@ -203,7 +203,7 @@ def _transcribed(floor: Floor, fact: Transcribed, own: frozenset[str]) -> Outcom
 
 
 def _doubt_over(floor: Floor, wish: str = "") -> Outcome:
-    """It was nothing that ends a reply."""
+    """What was heard does not end the reply: it goes on."""
     assert floor.doubt is not None
     drop = DropUtterance(floor.doubt.turn, aside=True)
     return Outcome(replace(floor, doubt=None), (drop, Resume(floor.turn, wish)))
@@ -216,7 +216,7 @@ def _interrupted(floor: Floor) -> Outcome:
 
 
 def _hand_over(ended: Outcome, doubt: Doubt) -> Outcome:
-    """Nobody has the floor: it goes to who was doubted, whose words are heard already."""
+    """Give the floor, which nobody has, to the person in doubt, who is being heard already."""
     phase = Phase.THINKING if doubt.closed else Phase.LISTENING
     begun = replace(ended.floor, turn=doubt.turn, phase=phase, doubt=None, spoken=doubt.closed)
     return Outcome(begun, (*ended.orders, PhaseChanged(doubt.turn, phase)))
@@ -227,7 +227,7 @@ def _next_turn(floor: Floor) -> int:
 
 
 def _awaits(floor: Floor, turn: int) -> bool:
-    """Whether this turn has the floor, and what comes now of it is for the assistant to give."""
+    """Whether this turn has the floor and the person has finished: the assistant comes next."""
     return turn == floor.turn and floor.phase in (Phase.THINKING, Phase.SPEAKING)
 
 
@@ -238,8 +238,8 @@ def _reply_ended(floor: Floor, ending: Ending) -> Outcome:
 
 
 def _failed(floor: Floor, fault: Failed) -> Outcome:
-    """Nothing more comes of a turn whose words cannot be had, or in which nothing moves. Of a fault
-    of what makes the reply ReplyEnded tells, once what there is of it was heard.
+    """End a turn whose words cannot be recognised, or in which nothing moves. A fault of a part
+    that makes the reply does not end it here: ReplyEnded does, after the last sample that was made.
     """
     if fault.turn is None or fault.part in NOT_SAID:
         return Outcome(floor)
@@ -279,7 +279,7 @@ def _end(floor: Floor, ending: Ending) -> Outcome:
 
 
 def _rest(ended: Outcome) -> Outcome:
-    """When nobody has the floor: show it, or let the next waiting timer speak."""
+    """When nobody has the floor, show that, or let the next waiting timer speak."""
     floor = ended.floor
     if floor.phase is not Phase.IDLE:
         return ended
@@ -291,7 +291,7 @@ def _rest(ended: Outcome) -> Outcome:
 
 
 def _close(floor: Floor, *, ended_at: float | None) -> Outcome:
-    """All was said in the turn that has the floor."""
+    """The person has said all of the turn that has the floor."""
     closed = replace(floor, phase=Phase.THINKING)
     close = CloseUtterance(floor.turn, ended_at=ended_at)
     return Outcome(closed, (close, PhaseChanged(floor.turn, Phase.THINKING)))

@@ -13,8 +13,8 @@ TRANSCRIPT_S = 60.0  # for the words of half a minute, which a slow machine deco
 
 
 def left_s(phase: Phase, reply: Reply | None, *, moved_at: float, now: float) -> float | None:
-    """Seconds until the turn counts as standing still; 0 or less = it does. None = it may wait for
-    ever, for a person. `reply` is the one to be heard in it, `moved_at` when it was decided about.
+    """Seconds until the turn counts as standing still; 0 or less = it does. None = it waits for a
+    person, however long. `reply` is its reply, `moved_at` when the rules last gave an order.
     """
     if phase not in (Phase.THINKING, Phase.SPEAKING):
         return None

@@ -1,7 +1,7 @@
 """When each word of a reply was heard: from what the loudspeaker's count told while it played.
 
-Invariant: the times never decrease, and a word ends no later than the next one begins. A word that
-could only be read, for want of a loudspeaker, has none.
+Invariant: the times never decrease, and a word ends no later than the next one begins. Without a
+loudspeaker words can only be read, and have no times.
 """
 
 from collections.abc import Sequence

@@ -354,10 +354,10 @@ class Listener:
         return level_db(pcm) < QUIET_DB
 
     def _note(self, event: vad.SpeechEvent | SpeechGoesOn) -> None:
-        """Tell of speech; have it written down in a pause, which may be its end."""
+        """Tell of speech; in a pause, which may be its end, have the words so far recognised."""
         match event:
             case vad.SpeechPaused() | vad.SpeechResumed() if self._utterance is None:
-                pass  # of somebody nobody listens to
+                pass  # nobody listens to this speech
             case vad.SpeechPaused() | vad.SpeechResumed():
                 self._tell(event)
                 self._recognise(event)

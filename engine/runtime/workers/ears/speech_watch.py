@@ -123,7 +123,7 @@ class SpeechWatch:
 
     def reset(self) -> None:
         """Forget what was heard."""
-        if self.missed:  # who still speaks is no more whole for that
+        if self.missed:  # somebody who still speaks is still heard without the beginning
             self.missed, self._whole_from = False, self._end + _MIDWAY
         self._vad.reset()
         self._endpointer.reset()
