@@ -8,15 +8,28 @@ for anything in a deferred module finds it as if it had been imported; only what
 passing gets it unrun.
 """
 
+import importlib
 import sys
 import threading
 from collections.abc import Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
+from importlib.metadata import PackageNotFoundError, version
 from types import ModuleType
 from typing import Any, Final
 
 _META: Final = "torch._meta_registrations"
+_TRIED: Final = (2, 13)  # torch; with an older one fewer of its modules wait
+
+
+def _is_tried() -> bool:
+    """Whether the torch that is installed is one that works with all of these unrun."""
+    try:
+        major, minor, *_ = version("torch").split(".")
+        return (int(major), int(minor)) >= _TRIED
+    except (PackageNotFoundError, ValueError):
+        return False
+
 
 # Each with the functions that may be taken from it before it is run, in the order in which they
 # would be imported. Those of torch are what tracers, compilers, quantisers and statisticians want.
@@ -40,22 +53,20 @@ DEFERRED: Final[dict[str, tuple[str, ...]]] = {
     "joblib": (),
     "livekit.rtc": (),
 }
+_WITH_ANY_TORCH: Final = (
+    *("torch.distributions", "torch.masked", "torch.export", _META),
+    *("moshi.models", "joblib", "livekit.rtc"),
+)
 # Packages of torch that find only a whole torch in order.
 _COMPILERS: Final = frozenset(
-    f"torch.{name}"
-    for name in [
-        "_decomp",
-        "_dynamo",
-        "_export",
-        "_functorch",
-        "_higher_order_ops",
-        "_inductor",
-        "_prims",
-        "_refs",
-        "ao",
-        "fx",
-    ]
+    (
+        *("torch._decomp", "torch._dynamo", "torch._export", "torch._functorch", "torch._inductor"),
+        *("torch._higher_order_ops", "torch._prims", "torch._refs", "torch.ao", "torch.fx"),
+    )
 )
+if not _is_tried():
+    for _name in DEFERRED.keys() - set(_WITH_ANY_TORCH):
+        del DEFERRED[_name]
 
 
 def defer() -> None:
@@ -88,11 +99,13 @@ class _Later(Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         """Not yet, but for one line far below it that generators of random numbers need."""
-        if module.__name__ == _META:
+        if module.__name__ == _META and _is_tried():
             from torch import _C
             from torch._opaque_base import OpaqueBaseMeta
 
             _C._set_generator_metaclass(OpaqueBaseMeta)
+        elif module.__name__ == _META:
+            importlib.import_module("torch._prims.rng_prims")
 
 
 class _There(Loader):
@@ -119,11 +132,7 @@ class _Finder(MetaPathFinder):
             if spec is not None and spec.loader is not None:
                 spec.loader = _Later(spec.loader)
             return spec
-        if (
-            ".".join(name.split(".")[:2]) in _COMPILERS
-            and "torch" not in _underway
-            and _imported("torch")
-        ):
+        if ".".join(name.split(".")[:2]) in _COMPILERS and _is_whole_later():
             _run(sys.modules["torch.func"])
             if module := sys.modules.get(name):  # the import goes on with the spec it finds there
                 module.__spec__ = ModuleSpec(name, _There(module))
@@ -131,10 +140,11 @@ class _Finder(MetaPathFinder):
         return None
 
 
-def _imported(name: str) -> bool:
-    """Whether a module's own import has come to its end."""
-    module = sys.modules.get(name)
-    return module is not None and not getattr(module.__spec__, "_initializing", False)
+def _is_whole_later() -> bool:
+    """Whether torch is imported, but for what was deferred."""
+    spec = getattr(sys.modules.get("torch"), "__spec__", None)
+    imported = spec is not None and not getattr(spec, "_initializing", False)
+    return imported and "torch.func" in DEFERRED and "torch" not in _underway
 
 
 _turn = threading.RLock()

@@ -74,3 +74,23 @@ def test_a_part_that_is_not_there_is_missed_as_ever():
     code = "import engine.deferred as deferred\n"
     code += "print(deferred._Finder().find_spec('moshi.models', ['/nowhere']))"
     assert prints(code).strip() == "None"
+
+
+OLDER = """
+from importlib import metadata
+found = metadata.version
+metadata.version = lambda name: "2.6.0+debian" if name == "torch" else found(name)
+import sys
+import engine, torch
+from engine.deferred import DEFERRED
+print("torch.func" in DEFERRED, "torch.export" in DEFERRED)
+print(type(sys.modules["torch.func"]).__name__, type(sys.modules["torch.export"]).__name__)
+torch.Generator().manual_seed(1)
+print(torch.vmap(lambda x: 2 * x)(torch.ones(1)).item())
+"""
+
+
+def test_of_an_older_torch_less_is_left_unrun():
+    command = [sys.executable, "-c", OLDER]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "True", "module", "_Unrun", "2.0"]
