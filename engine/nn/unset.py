@@ -17,7 +17,7 @@ _DRAWS: Final = frozenset(
 
 class Unset(TorchFunctionMode):
     """Inside, parameters keep what their memory happens to hold: drawing millions of numbers that
-    nobody sees takes a fifth of the time of reading a codec.
+    nobody sees takes half of the time of reading a codec.
     """
 
     def __torch_function__(

@@ -51,6 +51,7 @@ def kill() -> Iterator[Kill]:
         assert not os.environ.get("CI"), f"needs {', '.join(missing)}"
         pytest.skip(f"needs {', '.join(missing)}")
     if at_spi.is_missing() or private_bus.is_missing():
+        assert not os.environ.get("CI"), "needs at-spi2-core and dbus-daemon"
         pytest.skip("needs at-spi2-core and dbus-daemon")
     with tempfile.TemporaryDirectory(prefix="kill") as name, virtual_desktop() as display:
         yield story(Path(name), display)

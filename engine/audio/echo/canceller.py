@@ -84,7 +84,7 @@ class WebRtcCanceller:
     """
 
     def __init__(self, cleaning: Cleaning) -> None:
-        # Half a second and 20 MB: only when somebody listens while something is played.
+        # A moment and 20 MB: only when somebody listens while something is played.
         from livekit.rtc.apm import AudioProcessingModule
         from livekit.rtc.audio_frame import AudioFrame
 
