@@ -142,6 +142,7 @@ class Situation:
     voice: str
     voices: tuple[str, ...]
     timers: tuple[Timer, ...] = ()
+    voice_before: str = ""  # the one before this voice; empty = none
     person: str = ""  # the person's name; empty = unknown
     # Part -> what is loaded, for "what are you running on".
     capabilities: Mapping[str, str] | None = None

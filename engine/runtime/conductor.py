@@ -135,6 +135,7 @@ class Conductor:
             rate=settings.speech.rate,
             volume=settings.audio.volume,
             voice=self._status.voice,
+            voice_before=self._status.voice_before,
             voices=self._status.voices,
             timers=self._timers.running(),
             person=settings.person.name,

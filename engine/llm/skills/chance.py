@@ -6,6 +6,7 @@ Invariant: all randomness comes from the occasion, so the same draws give the sa
 import re
 
 from engine.llm.skills.matching.canonical import digits_for_words
+from engine.llm.skills.matching.fillings import is_name
 from engine.llm.skills.matching.intent import (
     Answer,
     Family,
@@ -26,6 +27,7 @@ _DICE = re.compile(
     r"(?:d ?(?P<sides>\d+)|(?:(?P<sided>\d+|\w+)[ -]sided )?(?:dice|die)s?)$"
 )
 _CHOICES = re.compile(r",? or |,? and |, ")
+_ASKS_WHY = re.compile(r" and (?:explain|tell|justify|say|give|show|defend)\b", re.IGNORECASE)
 
 
 def flip_coin(_slots: Slots, occasion: Occasion) -> Answer:
@@ -60,11 +62,17 @@ def draw_number(slots: Slots, occasion: Occasion) -> Answer | None:
 
 
 def choose(slots: Slots, occasion: Occasion) -> Answer | None:
-    named = slots["things"].strip(" .!?")
-    things = [thing.strip() for thing in _CHOICES.split(named) if thing.strip()]
-    if len(things) < 2:
-        return None
+    things = _things(slots["things"])
     return Answer(f"{things[occasion.draw(1, len(things)) - 1].capitalize()}.")
+
+
+def _things(said: str) -> list[str]:
+    return [thing.strip() for thing in _CHOICES.split(said.strip(" .!?")) if thing.strip()]
+
+
+def _is_choice(said: str) -> bool:
+    things = _things(said)
+    return len(things) > 1 and all(map(is_name, things)) and not _ASKS_WHY.search(said)
 
 
 def say_yes_or_no(_slots: Slots, occasion: Occasion) -> Answer:
@@ -122,6 +130,9 @@ FAMILY = Family(
                 "(roll|flip|toss|throw|pick|choose) (it|them|one|1) again",
                 "(roll|flip|toss|throw|pick|choose) again",
                 "another (number|roll|flip)",
+                "[(pick|choose|give me|try) another [(one|1|number)]] "
+                "[(that is|it is)] too (high|low|big|small)",
+                "(pick|choose|give me|try) another [(one|1|number)]",
             ),
         ),
     ),
@@ -129,6 +140,7 @@ FAMILY = Family(
         Tool("flip_coin", "Flip a coin.", flip_coin),
         Tool("roll_dice", "Roll dice.", roll_dice, {"dice": "such as 'a die', '2 dice', '3d6'"}),
     ),
+    fits={"things": _is_choice},
     open_lists={
         "dice": ("a die", "the dice", "two dice", "three dice"),
         "things": ("pizza and pasta", "tea and coffee", "red and blue"),

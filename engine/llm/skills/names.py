@@ -8,33 +8,31 @@ import re
 
 from engine.llm.base import RememberName
 from engine.llm.skills.matching.canonical import without_courtesy
+from engine.llm.skills.matching.fillings import is_person
 from engine.llm.skills.matching.intent import Answer, Family, Intent, Occasion, Slots
 
-MOST_WORDS = 3
 MOST_CHARS = 40
 
 _NAME = re.compile(r"^[^\W\d_][\w'\u2019.-]*(?: [^\W\d_][\w'\u2019.-]*)*$")
-# Words after "call me" or "my name is" that are not names.
+# What follows "call me" or "my name is" in sayings.
 _NO_NAME = frozenset(
     (
-        *("a", "an", "the", "not", "on", "in", "at", "to", "for", "by", "when", "if", "what"),
-        *("back", "later", "now", "again", "tomorrow", "tonight", "today", "soon", "anytime"),
-        *("crazy", "old", "maybe", "mad", "stupid", "lazy", "names", "anything", "whatever"),
-        *("mud", "legion", "hard", "easy", "difficult", "very", "so", "too", "is", "and", "or"),
-        *("up", "out", "over", "with", "from", "of", "about", "that", "this", "it", "wrong"),
+        *("anytime", "crazy", "old", "mad", "stupid", "lazy", "names", "whatever", "mud", "legion"),
+        *("hard", "easy", "difficult", "very", "wrong", "naive", "paranoid", "picky", "silly"),
+        *("lucky", "happy", "weird", "insane", "sorry", "cheap", "uber", "collect", "unusual"),
     )
 )
 
 
-def remember(slots: Slots, _occasion: Occasion) -> Answer | None:
-    name = _name(slots["person"])
+def remember(slots: Slots, occasion: Occasion) -> Answer | None:
+    name = _name(slots["person"], occasion)
     if name is None:
         return None
     return Answer(f"Nice to meet you, {name}.", (RememberName(name),), private=True)
 
 
-def call(slots: Slots, _occasion: Occasion) -> Answer | None:
-    name = _name(slots["person"])
+def call(slots: Slots, occasion: Occasion) -> Answer | None:
+    name = _name(slots["person"], occasion)
     if name is None:
         return None
     return Answer(f"All right, {name}.", (RememberName(name),), private=True)
@@ -53,13 +51,16 @@ def forget(_slots: Slots, occasion: Occasion) -> Answer:
     return Answer("I've forgotten your name.", (RememberName(""),))
 
 
-def _name(said: str) -> str | None:
+def _name(said: str, occasion: Occasion) -> str | None:
     """The name in what was said, with capitals; None when it is not a name."""
     bare = without_courtesy(said.strip(' \t\n,:!?"“”')).rstrip(".,!? ")
     words = bare.split()
-    if not 1 <= len(words) <= MOST_WORDS or len(bare) > MOST_CHARS or not _NAME.match(bare):
+    if len(bare) > MOST_CHARS or not _NAME.match(bare):
         return None
-    if any(word.lower().strip(".'") in _NO_NAME for word in words):
+    whole = occasion.history[-1].text if occasion.history else ""
+    if not is_person(bare, has_capitals=whole != whole.lower()):
+        return None
+    if not _NO_NAME.isdisjoint(word.lower().strip(".'") for word in words):
         return None
     return " ".join(word if word != word.lower() else word.capitalize() for word in words)
 

@@ -8,7 +8,9 @@ no tool for it), and what was read is marked private.
 import re
 from pathlib import Path, PurePath
 
+from engine.llm.skills.matching.fillings import is_name
 from engine.llm.skills.matching.intent import Answer, Family, Intent, Occasion, Slots
+from engine.llm.skills.repeating import announced
 
 MAX_FILE_BYTES = 100_000  # nearly two hours of speech
 SUFFIXES = (".txt", ".md", ".markdown", ".rst", ".text", ".log", ".csv", ".org", ".srt")
@@ -38,10 +40,16 @@ def ask_what_to_read(_slots: Slots, _occasion: Occasion) -> Answer:
     )
 
 
-def read_file(slots: Slots, occasion: Occasion) -> Answer:
+def read_file(slots: Slots, occasion: Occasion) -> Answer | None:
     """The file's text, or why it is not read; the reason names folders, so it is private as
-    well."""
-    return Answer(_read(_file_name(slots["file"]), occasion.documents), private=True)
+    well. None for what is neither a file nor called as one ("the file that I wrote yesterday").
+    """
+    name = _file_name(slots["file"])
+    path = PurePath(name)
+    is_file = path.suffix or len(path.parts) > 1 or is_name(_plain(name))
+    if not is_file and _in_documents(name, occasion.documents) is None:
+        return None
+    return Answer(_read(name, occasion.documents), private=True)
 
 
 def _read(name: str, documents: Path) -> str:
@@ -135,6 +143,12 @@ def _decoded(raw: bytes, name: str) -> str:
         return raw.decode("cp1252", errors="replace")  # the encoding of older Windows editors
 
 
+_TEXT = (
+    "read (this|the following) [text|sentence|aloud|out loud] {text}",
+    "read (aloud|out loud|out) {text}",
+    "read [the] text {text}",
+)
+
 FAMILY = Family(
     intents=(
         Intent(
@@ -142,7 +156,8 @@ FAMILY = Family(
             (
                 "read [me|out] [loud|aloud] [the|my] (file|document) [called|named] {file}",
                 "read [me|out] [the|my] {file} (file|document) [aloud|out loud]",
-                "open [and read] [the|my] (file|document) [called|named] {file}",
+                "open and read [the|my] (file|document) [called|named] {file}",
+                "open [the|my] (file|document) (called|named) {file}",
             ),
             read_file,
             verbatim=True,
@@ -159,16 +174,8 @@ FAMILY = Family(
             ask_what_to_read,
             verbatim=True,
         ),
-        Intent(
-            "read text",
-            (
-                "read (this|the following) [text|sentence|aloud|out loud] {text}",
-                "read (aloud|out loud|out) {text}",
-                "read [the] text {text}",
-            ),
-            read_text,
-            verbatim=True,
-        ),
+        Intent("read text", _TEXT, announced(read_text), verbatim=True),
+        Intent("perhaps read text", _TEXT, read_text, verbatim=True, certain=False),
     ),
     open_lists={"file": ("notes", "shopping list", "letter", "story", "diary", "speech")},
 )

@@ -36,9 +36,27 @@ _NO_WORDS = re.compile(
 )
 
 
+_SET_APART = re.compile(r"(?:[:,\n\u2013\u2014]|\.\.\.| -)\s*$")
+_QUOTED = re.compile(r"[\"'\u201c\u2018\u00ab]")
+
+
 def repeat(slots: Slots, _occasion: Occasion) -> Answer | None:
     text = slots["text"].strip(' \t\n:,-\u2013\u2014"\u201c\u201d')
     return Answer(text) if text and not _CHANGED.search(text.rstrip(".!? ")) else None
+
+
+def announced(respond: Responder) -> Responder:
+    """The same for words that a colon, a comma, a quotation mark or a new line sets apart from the
+    request: without one, "this step again" are hardly the words.
+    """
+
+    def respond_where_set_apart(slots: Slots, occasion: Occasion) -> Answer | None:
+        said = occasion.history[-1].text if occasion.history else ""
+        before, _, _ = said.rpartition(slots["text"])
+        apart = _SET_APART.search(before) or _QUOTED.match(slots["text"])
+        return respond(slots, occasion) if apart else None
+
+    return respond_where_set_apart
 
 
 def say(slots: Slots, occasion: Occasion) -> Answer | None:
@@ -66,6 +84,11 @@ def say_again(_slots: Slots, occasion: Occasion) -> Answer:
             return Answer(message.text, private=message.private)
     return Answer("I haven't said anything yet.")
 
+
+_THIS = (
+    "repeat (this|the following|these words) {text}",
+    "(say|speak) (this|the following|these words) [out loud|aloud] {text}",
+)
 
 FAMILY = Family(
     intents=(
@@ -108,16 +131,9 @@ FAMILY = Family(
             ask_what_to_repeat,
             verbatim=True,
         ),
-        Intent(
-            "repeat",
-            (
-                "repeat after me {text}",
-                "repeat (this|the following|these words) {text}",
-                "(say|speak) (this|the following|these words) [out loud|aloud] {text}",
-            ),
-            repeat,
-            verbatim=True,
-        ),
+        Intent("repeat", ("repeat after me {text}",), repeat, verbatim=True),
+        Intent("repeat this", _THIS, announced(repeat), verbatim=True),
+        Intent("perhaps repeat this", _THIS, repeat, verbatim=True, certain=False),
         Intent("say", ("(say|repeat) {text}",), say, verbatim=True, certain=False),
     ),
     open_lists={

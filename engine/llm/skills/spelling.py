@@ -7,6 +7,7 @@ read the letter "A" as the article.
 import re
 
 from engine.llm.skills.matching.canonical import without_courtesy
+from engine.llm.skills.matching.fillings import is_word
 from engine.llm.skills.matching.intent import (
     Answer,
     Family,
@@ -16,42 +17,34 @@ from engine.llm.skills.matching.intent import (
     Slots,
     Tool,
 )
+from engine.text.unit_table import UNITS
 
-MAX_WORDS = 4  # more is a sentence, which nobody can follow letter by letter
+MAX_WORDS = 4  # more are a list that nobody can follow letter by letter
 
 _EDGE = r"[\s\"'\u201c\u201d\u2018\u2019:,.!?-]+"
 _EDGES = re.compile(f"^{_EDGE}|{_EDGE}$")
-# Not in the words themselves: somebody's name, or a word in another language.
-_ANOTHER_MATTER = re.compile(
-    r"^(?:it|that|this|these|those)\b|^(?:the|an?) |^(?:my|your|his|her|its|their|our|check) "
-    r"| in [a-z]+(?:ese|ish|an|ch|ic|ian)$| (?:it|that|this|them|me|him|her|us)$",
-    re.I,
-)
-# Several words with one of these among them are a sentence, which nobody wants spelled.
-_IN_SENTENCES = frozenset(
+_ENUMERATED = re.compile(r",?\s+and\s+|,\s*")
+# Of these, alphabets are meant.
+_LANGUAGES = frozenset(
     (
-        *("how", "what", "who", "why", "when", "where", "which", "is", "are", "was", "were", "do"),
-        *("does", "did", "can", "will", "i", "you", "he", "she", "they", "we", "with", "without"),
-        *("for", "from", "if", "so", "too", "then", "backwards", "differently", "correctly"),
+        *("english", "german", "french", "spanish", "italian", "dutch", "chinese", "japanese"),
+        *("korean", "russian", "greek", "hebrew", "arabic", "latin", "hindi", "hawaiian"),
+        *("turkish", "polish", "swedish", "norwegian", "danish", "finnish", "welsh"),
     )
 )
+_UNITS = frozenset(form for unit in UNITS for form in unit.forms)
 _NAMED = {"'": "apostrophe", "\u2019": "apostrophe", "-": "hyphen", ".": "dot", "_": "underscore"}
 
 
-def spell(slots: Slots, _occasion: Occasion) -> Answer | None:
-    said = _bare(slots["word"])
-    words = re.split(r",?\s+and\s+|,\s*", said) if "," in said else said.split()
-    if len(words) > 1 and not _IN_SENTENCES.isdisjoint(said.lower().split()):
-        return None
-    if not words or len(words) > MAX_WORDS or _ANOTHER_MATTER.search(" ".join(words)):
-        return None
+def spell(slots: Slots, _occasion: Occasion) -> Answer:
+    words = [word for each in _enumerated(slots["word"]) for word in each.split()]
     spelled = "; ".join(", ".join(_character(c) for c in word) for word in words)
     return Answer(f"{spelled}.")
 
 
 def count_letters(slots: Slots, _occasion: Occasion) -> Answer | None:
     word = _bare(slots["word"])
-    if _ANOTHER_MATTER.search(word):
+    if word.lower() in _LANGUAGES:
         return None
     letters = sum(character.isalpha() for character in word)
     if not letters or len(word.split()) > 1:
@@ -66,8 +59,20 @@ def count_letter(slots: Slots, _occasion: Occasion) -> Answer | None:
         letter = letter.removesuffix("s").rstrip("'")
     if len(letter) != 1 or not letter.isalpha() or len(word.split()) != 1:
         return None
+    if {letter.lower(), word.lower()} <= _UNITS:  # "how many m in km"
+        return None
     count = word.casefold().count(letter.casefold())
     return Answer(f'"{word}" has {count} {letter.upper()}{"" if count == 1 else "s"}.')
+
+
+def _is_spelled(said: str) -> bool:
+    words = _enumerated(said)
+    return 0 < len(words) <= MAX_WORDS and all(map(is_word, words))
+
+
+def _enumerated(said: str) -> list[str]:
+    bare = _bare(said)
+    return _ENUMERATED.split(bare) if "," in bare else [bare]
 
 
 def _bare(word: str) -> str:
@@ -85,7 +90,7 @@ FAMILY = Family(
             (
                 "spell [out] [[the] (word|words|name)] {word}",
                 "how (do you|do i|to|is) (spell|spelled) [the] [word|name] {word}",
-                "(how is|how's) {word} (spelled|spelt|written)",
+                "(how is|how's) {word} (spelled|spelt)",
                 "(what is|what's) the spelling of {word}",
             ),
             spell,
@@ -128,6 +133,7 @@ FAMILY = Family(
         ),
     ),
     tools=(Tool("spell", "Spell a word letter by letter.", spell, {"word": "the word to spell"}),),
+    fits={"word": _is_spelled},
     open_lists={
         "letter": ("rs", "es", "ss"),
         "word": (

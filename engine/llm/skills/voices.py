@@ -7,12 +7,20 @@ import difflib
 
 from engine.llm.base import ChooseVoice
 from engine.llm.skills.matching.canonical import without_courtesy
-from engine.llm.skills.matching.intent import Answer, Family, Intent, Occasion, Slots, Tool
+from engine.llm.skills.matching.fillings import is_person
+from engine.llm.skills.matching.intent import (
+    Answer,
+    Family,
+    FollowUp,
+    Intent,
+    Occasion,
+    Slots,
+    Tool,
+)
 from engine.llm.skills.matching.quantities import enumeration
 
 NO_OTHER = "There is no other voice to choose yet."
 MAX_NAMED = 6  # voices read out at once
-MAX_NAME_WORDS = 2  # more that no voice is called describe one
 CLOSE_ENOUGH = 0.6  # difflib ratio: "ana" finds "Anna", "ana" does not find "Bruno"
 CLOSER = 0.7  # where the word "voice" may be missing: "switch to manual" does not find "Anna"
 
@@ -26,8 +34,8 @@ def choose_voice(slots: Slots, occasion: Occasion) -> Answer | None:
         return Answer(NO_OTHER)
     name = _closest(wanted, voices)
     if name is None:
-        is_name = len(wanted.split()) <= MAX_NAME_WORDS
-        return Answer(f"I have no voice called {wanted}. {_listed(voices)}") if is_name else None
+        called = is_person(wanted, has_capitals=False)
+        return Answer(f"I have no voice called {wanted}. {_listed(voices)}") if called else None
     return Answer(f"All right, this is {name}.", (ChooseVoice(name),))
 
 
@@ -59,6 +67,10 @@ def next_voice(_slots: Slots, occasion: Occasion, *, step: int = 1) -> Answer:
 
 
 def previous_voice(_slots: Slots, occasion: Occasion) -> Answer:
+    """The voice that spoke before this one, or, while none did, the one before it in the list."""
+    before = occasion.situation().voice_before
+    if before in occasion.situation().voices:
+        return Answer(f"All right, this is {before}.", (ChooseVoice(before),))
     return next_voice(_slots, occasion, step=-1)
 
 
@@ -156,6 +168,13 @@ FAMILY = Family(
                 "what is your voice called",
             ),
             tell_voice,
+        ),
+    ),
+    follow_ups=(
+        FollowUp(
+            ("choose voice", "choose possessed voice", "next voice", "previous voice"),
+            ("[(change|switch|go|and)] back [again]",),
+            asks="previous voice",
         ),
     ),
     tools=(

@@ -40,6 +40,7 @@ class Status:
         self.running: dict[Part, str] = {}
         self.loading: frozenset[Part] = frozenset()  # parts that are being made ready
         self.voice = ""
+        self.voice_before = ""  # of another name than the voice
         self.voices: tuple[str, ...] = ()
         self._can_clone = False
 
@@ -66,6 +67,8 @@ class Status:
         return {part.value: name for part, name in self.running.items()}
 
     def voices_known(self, known: VoicesChanged) -> None:
+        if self.voice != known.selected:
+            self.voice_before = self.voice
         self.voices, self.voice, self._can_clone = known.names, known.selected, known.can_clone
 
     def inspected(self, read: ClipInspected) -> ClipInspected:

@@ -20,10 +20,12 @@ from engine.llm.skills.matching.intent import (
     Occasion,
     Slots,
     Tool,
+    last_answer,
 )
 from engine.llm.skills.matching.quantities import figure, parse_number, rounded
 
 MAX_EXPRESSION_CHARS = 200  # a longer sum is not spoken, and its nesting stays shallow
+ROUND = "round"
 LARGEST_DENOMINATOR = 100  # of a fraction that is still useful as one
 MAX_EXPONENT = 1000  # 9 ** 9 ** 9 must fail at once, not compute for a minute
 
@@ -88,7 +90,10 @@ _REWRITES = tuple(
         (r"\b(sqrt|cbrt) +\(", r"\1("),
     )
 )
-_NO_SUM = re.compile(r"^(?:\d{1,2}:\d\d|[\d.]+ percent)$")  # a time of day, a share of nothing
+# A time of day, a share of nothing, a date, a telephone number.
+_NO_SUM = re.compile(
+    r"^(?:\d{1,2}:\d\d|[\d.]+ percent|\d+ / \d+ / \d+|(?:\d{3} - )?\d{3} - \d{4})$"
+)
 _SUM = re.compile(r"^(?:[\d.\s+\-*/%()]|sqrt\(|cbrt\()+$")
 _HAS_WORK = re.compile(r"[\d)]\s*[+\-*/%]|sqrt|cbrt")
 _SPOKEN = (
@@ -104,6 +109,16 @@ _NAMED = re.compile(r"^(?:the )?(?:square root|cube root|half|[\d.]+ percent) of
 _OF_SHARES = re.compile(r"\d ?/ ?\d.*[+-]|[+-].*\d ?/ ?\d|\).*\d ?/ ?\d")
 # These do not mean a quotient.
 _SAYINGS = frozenset(("24 / 7", "9 / 11", "50 / 50", "20 / 20"))
+# One short sentence, about one number at its end.
+_LAST_DECIMAL = re.compile(
+    r"^(?P<before>[^?!]{0,80}?)(?:about )?(?P<number>-?\d[\d,]*\.\d+)(?P<after>[^\d.?!]*\.?)$"
+)
+_PLACES = (0, 1, 2, 3)
+_ROUNDED: dict[str, Callable[[float], int]] = {
+    "off": lambda number: math.floor(number + 0.5),
+    "up": math.ceil,
+    "down": math.floor,
+}
 _CURRENCIES = {
     **dict.fromkeys(("$", "dollar", "dollars", "buck", "bucks"), "dollars"),
     **dict.fromkeys(("\N{EURO SIGN}", "euro", "euros"), "euros"),
@@ -135,6 +150,17 @@ def without_currency(said: str) -> tuple[str, str | None]:
     kinds = {_CURRENCIES[found] for found in _CURRENCY.findall(said)}
     bare = re.sub(r"\s+", " ", _CURRENCY.sub(" ", said)).strip()
     return bare, (None if len(kinds) > 1 else "".join(kinds))
+
+
+def round_last(slots: Slots, occasion: Occasion) -> Answer | None:
+    """The last answer with its last number rounded; None where that one has no decimals."""
+    match = _LAST_DECIMAL.match(last_answer(occasion))
+    places = parse_number(slots.get("places", "0"))
+    if match is None or places not in _PLACES:
+        return None
+    scaled = float(match["number"].replace(",", "")) * 10**places
+    way = _ROUNDED[slots.get("way", "off")](scaled)
+    return Answer(f"{match['before']}about {figure(way / 10**places)}{match['after']}")
 
 
 def continued(symbol: str) -> Callable[[Slots, Slots, Occasion], Slots | None]:
@@ -260,6 +286,7 @@ _GOES_ON = (
     (f"add {_MORE} [to (that|it)]", "+"),
     (f"{_THAT} (minus|less|take away) {_MORE}", "-"),
     (f"subtract {_MORE} [from (that|it)]", "-"),
+    (f"take {_MORE} (off|away) [from] [(that|it)]", "-"),
     (f"{_THAT} to the power of {_MORE}", "^"),
     ("(twice|double) that", "* 2"),
     ("half [of] that", "/ 2"),
@@ -268,6 +295,15 @@ _GOES_ON = (
 
 FAMILY = Family(
     intents=(
+        Intent(
+            ROUND,
+            (
+                "round (that|it) [{way}] [to [the nearest] [a] (whole number|integer)]",
+                "round {way}",
+                "round (that|it) [{way}] to {number:places} (decimal|place|digit)[s] [places]",
+            ),
+            round_last,
+        ),
         Intent("add", (f"add {_LEFT} (and|to|plus) {_RIGHT}",), calculate_pair("+")),
         Intent(
             "sum",
@@ -314,6 +350,7 @@ FAMILY = Family(
             {"expression": "such as '12 * 7', '15 percent of 80' or 'sqrt(2) + 1'"},
         ),
     ),
+    lists={"way": tuple((way, way) for way in _ROUNDED)},
     open_lists={
         "number": ("two", "three", "seven", "twelve", "twenty", "forty eight", "one hundred"),
         "expression": (

@@ -111,7 +111,8 @@ class Tool:
 class Family:
     """One skill file's contribution. `lists` maps a slot list to (spoken or typed form, value)
     pairs; `open_lists` maps a slot that takes any words to examples of them, which teach the
-    recogniser what people say there.
+    recogniser what people say there. `fits` tells of those that no parser reads whether what fills
+    them is what the slot is for; otherwise the sentence only began as the intent's does.
     """
 
     intents: tuple[Intent, ...]
@@ -119,3 +120,4 @@ class Family:
     follow_ups: tuple[FollowUp, ...] = ()
     lists: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
     open_lists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    fits: Mapping[str, Callable[[str], bool]] = field(default_factory=dict)

@@ -28,6 +28,7 @@ from engine.llm.skills import (
 from engine.llm.skills.arithmetic import shares, sums
 from engine.llm.skills.clock import cities, dates, hours
 from engine.llm.skills.matching.canonical import canonical, without_courtesy_before
+from engine.llm.skills.matching.fillings import has_several_sentences
 from engine.llm.skills.matching.intent import (
     Answer,
     Family,
@@ -65,6 +66,7 @@ FAMILIES: tuple[Family, ...] = (
 )
 INTENTS: tuple[Intent, ...] = tuple(intent for family in FAMILIES for intent in family.intents)
 FOLLOW_UPS: tuple[FollowUp, ...] = tuple(each for family in FAMILIES for each in family.follow_ups)
+FITS = {slot: fits for family in FAMILIES for slot, fits in family.fits.items()}
 TOOLS: tuple[Tool, ...] = tuple(tool for family in FAMILIES for tool in family.tools)
 
 # hassil tries every way in which an open slot can end, which takes too long for longer sentences.
@@ -89,7 +91,9 @@ _CORRECTION = re.compile(
     re.IGNORECASE,
 )
 # What may be said between a question and its follow-up.
-_ASIDES = frozenset((*(each.name for each in control.FAMILY.intents), repeating.SAY_AGAIN))
+_ASIDES = frozenset(
+    (*(each.name for each in control.FAMILY.intents), repeating.SAY_AGAIN, sums.ROUND)
+)
 
 
 @dataclass(frozen=True)
@@ -127,7 +131,9 @@ class Matcher:
         it.
         """
         followed = self._follow(text, occasion, certain_only)
-        return followed or self._alone(text, occasion, certain_only)
+        if followed and FITS.keys().isdisjoint(followed.slots):
+            return followed
+        return self._alone(text, occasion, certain_only) or followed
 
     def _alone(self, text: str, occasion: Occasion, certain_only: bool) -> Understanding | None:
         said = without_courtesy_before(text.strip())
@@ -145,7 +151,7 @@ class Matcher:
             if certain_only and not intent.certain:
                 continue
             slots = _slots(match.entities, head, text)
-            answer = intent.respond(slots, occasion)
+            answer = intent.respond(slots, occasion) if _fits(slots, occasion) else None
             if answer is not None:
                 return Understanding(intent, slots, answer)
         return None
@@ -200,7 +206,7 @@ class Matcher:
         self, follow_up: FollowUp, before: Understanding, said: Slots, occasion: Occasion
     ) -> Understanding | None:
         """The answer to a follow-up; None when it does not follow that sentence."""
-        if not last_answer(occasion).startswith(follow_up.answered):
+        if not last_answer(occasion).startswith(follow_up.answered) or not _fits(said, occasion):
             return None
         intent = self._by_name[follow_up.asks] if follow_up.asks else before.intent
         slots = follow_up.slots(before.slots, said, occasion)
@@ -291,6 +297,14 @@ def _slots(entities: dict[str, Any], head: str, text: str) -> dict[str, str]:
             end = len(text)
         slots[name] = _whole_words(text, start, end) if entity.is_wildcard else str(entity.value)
     return slots
+
+
+def _fits(slots: Slots, occasion: Occasion) -> bool:
+    """Whether every open slot is filled with what it is for, and nothing is said besides."""
+    free = [name for name in slots if name in FITS]
+    whole = occasion.history[-1].text if occasion.history else ""
+    several = bool(free) and has_several_sentences(whole)
+    return not several and all(FITS[name](slots[name]) for name in free)
 
 
 def _whole_words(text: str, start: int, end: int) -> str:

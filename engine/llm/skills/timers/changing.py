@@ -28,7 +28,7 @@ from engine.llm.skills.timers.choosing import (
     the_timers,
     which_one,
 )
-from engine.llm.skills.timers.setting import MAX_TIMER_S, TOO_LONG
+from engine.llm.skills.timers.setting import MAX_TIMER_S, TOO_LONG, another_length
 from engine.messages.timers import CancelTimers, ExtendTimers, PauseTimers
 
 Respond = Callable[[Slots, Occasion], Answer | None]
@@ -56,7 +56,14 @@ def cancel_named(slots: Slots, occasion: Occasion) -> Answer | None:
     return cancel(slots, occasion) if is_one else None
 
 
-pause = _doing("paused", PauseTimers)
+_pause = _doing("paused", PauseTimers)
+
+
+def pause(slots: Slots, occasion: Occasion) -> Answer | None:
+    """Pause the timer that is meant; "for five minutes" would take another timer."""
+    return None if parse_duration(slots.get("label", "")) else _pause(slots, occasion)
+
+
 _resume = _doing("running again", lambda numbers: PauseTimers(numbers, on=False))
 
 
@@ -122,6 +129,17 @@ def _lengthened(timers: tuple[Timer, ...], seconds: float) -> str:
         )
     left = duration_phrase(max(0.0, timers[0].remaining_s + seconds))
     return f"{the_timers(timers)} has {left} left now."
+
+
+def in_its_unit(before: Slots, now: Slots, occasion: Occasion) -> Slots | None:
+    """ "Take 5 off": in the unit of the timer's length, and from that timer."""
+    timers = running(occasion)
+    known = named(before.get("label", ""), timers) or tuple(t for t in timers if not t.label)
+    if not known:
+        return None
+    newest = max(known, key=lambda timer: timer.number)
+    length = another_length(before, now, occasion)
+    return length and {**length, "label": newest.label or "last"}
 
 
 def restart(slots: Slots, occasion: Occasion) -> Answer | None:
@@ -235,6 +253,12 @@ FAMILY = Family(
     ),
     open_lists={"gift": ("pasta two more minutes", "tea timer another minute")},
     follow_ups=(
+        FollowUp(
+            ("start timer", "change length", "add time", "take time"),
+            (f"{_TAKE} {{duration}} (off|from (it|that)) [it|that]",),
+            asks="take time",
+            slots=in_its_unit,
+        ),
         FollowUp(
             _BY,
             ("[the|my] {label} [(one|1|timer)]", "[the] (one|1) (for|called|with) [the] {label}"),

@@ -7,6 +7,7 @@ begins with WHICH, so that the next sentence is recognised as its answer.
 from collections.abc import Callable
 
 from engine.llm.base import Timer
+from engine.llm.skills.matching.fillings import is_name
 from engine.llm.skills.matching.intent import Answer, Occasion, Slots
 from engine.llm.skills.matching.quantities import duration_phrase, enumeration, parse_duration
 from engine.messages.timers import TimerKind
@@ -19,6 +20,14 @@ _ALL = frozenset((ALL, "both", "all of them", "both of them", "every", "all the"
 _ARTICLES = ("a ", "an ", "the ", "my ", "new ")
 _NO_LABEL = frozenset(("a", "an", "the", "my", "new", "timer"))
 _UNNAMED = frozenset(("unnamed", "nameless", "other", "one without a name"))
+# No name begins with what is done to a timer: "pause timer for five minutes".
+_VERBS = frozenset(
+    (
+        *("set", "start", "put", "add", "make", "give", "begin", "run", "buy", "use", "need"),
+        *("cancel", "stop", "end", "pause", "hold", "resume", "restart", "reset", "check", "get"),
+        *("extend", "shorten", "reduce", "increase", "change", "delete", "clear", "keep"),
+    )
+)
 # Words that choose by the remaining time.
 _BY_LENGTH: dict[str, Callable[[Timer], float]] = {
     **dict.fromkeys(("short", "shorter", "shortest", "next"), lambda timer: timer.remaining_s),
@@ -33,6 +42,14 @@ def clean_label(label: str) -> str:
     for article in _ARTICLES:
         label = label.removeprefix(article)
     return "" if label in _NO_LABEL else label
+
+
+def is_label(said: str) -> bool:
+    """Whether this is a timer's name, or tells which of them is meant."""
+    label = clean_label(said)
+    if label in _ALL or label in _UNNAMED or label in _BY_LENGTH:
+        return True
+    return is_name(said) and label.split(" ")[0] not in _VERBS
 
 
 def running(occasion: Occasion, kind: TimerKind = TimerKind.TIMER) -> tuple[Timer, ...]:

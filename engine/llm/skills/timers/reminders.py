@@ -10,6 +10,7 @@ from datetime import datetime, time
 from engine.llm.base import StartTimer, Timer
 from engine.llm.skills.clock.days import day_named
 from engine.llm.skills.clock.moments import moment_phrase, parse_moment
+from engine.llm.skills.matching.fillings import is_clause, is_name, is_task
 from engine.llm.skills.matching.intent import (
     Answer,
     Family,
@@ -31,20 +32,18 @@ WHEN, WHAT = "When shall I", "What shall I"
 
 _SECOND_PERSON = {"my": "your", "me": "you", "i": "you", "myself": "yourself", "am": "are"}
 _FIRST_PERSON = re.compile(rf"\b(?:{'|'.join(_SECOND_PERSON)})\b")
-_NO_TASK = frozenset(("nothing", "never mind", "nevermind", "cancel", "stop", "forget it", "no"))
-# How sentences about something else begin.
-_NEW_SENTENCE = re.compile(
-    r"^(?:what|how|who|when|where|why|which|is|are|do|does|did|can|could|set|cancel|remind|tell)\b"
+# What is on somebody's own calendar; anything else may be something to be told about.
+_MINE = re.compile(
+    r"^my |\b(?:meeting|appointment|call|interview|party|birthday|deadline|game|laundry|bill|rent)$"
 )
+_NO_TASK = re.compile(r"^(?:never ?mind|cancel|stop|forget it|tell me|set|remind|play)\b")
 # How a time begins, or what it contains; "chapter 5" is not one.
 _WHEN = re.compile(
     r"^(?:at|on|in|tomorrow|today|tonight|this|next|\w+day) |^(?:tomorrow|tonight)$|^\w+day$"
     r"|\b(?:am|pm|noon|midnight|o'?clock)\b"
 )
-# Not a time but a place, an event or a rhythm, which no clock knows.
-_NO_TIME = re.compile(r"\b(?:when|whenever|once|if|unless|as soon as|before|after|every|each)\b")
-# After "remind me about" or "of": something to be told, not to be done.
-_TOLD = re.compile(r"^(?:what|who|how|why|where|when|which)\b|\bof\b")
+# Not a time of day but an event, which no clock knows.
+_EVENT = re.compile(r"\b(?:before|after|during|next time)\b")
 
 
 def remind_in(slots: Slots, _occasion: Occasion) -> Answer | None:
@@ -82,7 +81,7 @@ def remind_of_errand(slots: Slots, occasion: Occasion) -> Answer | None:
 
 
 def ask_when(slots: Slots, _occasion: Occasion) -> Answer | None:
-    if _NO_TIME.search(slots["task"]):
+    if _EVENT.search(slots["task"]):
         return None
     task = _told_back(slots["task"].strip())
     return Answer(f"{WHEN} remind you to {task}? Say, for example: in ten minutes.")
@@ -90,11 +89,10 @@ def ask_when(slots: Slots, _occasion: Occasion) -> Answer | None:
 
 def ask_when_about(slots: Slots, occasion: Occasion) -> Answer | None:
     """ "Remind me about the meeting [on friday]"; "about that" is left to a model."""
-    if _TOLD.search(slots["thing"]):
-        return None
-    if answer := remind_of_errand({"errand": _about(slots["thing"])}, occasion):
+    if answer := remind_of_errand({"errand": _about(slots["matter"])}, occasion):
         return answer
-    return ask_when({"task": _about(slots["thing"])}, occasion)
+    mine = _MINE.search(slots["matter"]) and is_name(slots["matter"])
+    return ask_when({"task": _about(slots["matter"])}, occasion) if mine else None
 
 
 def ask_what(slots: Slots, occasion: Occasion) -> Answer | None:
@@ -106,7 +104,7 @@ def ask_what(slots: Slots, occasion: Occasion) -> Answer | None:
 def remind_when_told(slots: Slots, occasion: Occasion) -> Answer | None:
     """A reminder at a time of day, or after a duration."""
     when = re.sub(r"^(?:in|at|on) ", "", slots["when"])
-    task = slots.get("task") or _about(slots["thing"])
+    task = slots.get("task") or _about(slots["matter"])
     return remind_in({"duration": when, "task": task}, occasion) or remind_at(
         {"moment": when, "task": task}, occasion
     )
@@ -151,13 +149,12 @@ def _cancelled(reminders: tuple[Timer, ...]) -> Answer:
 
 
 def told_when(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
-    task = before.get("task") or _about(before["thing"])
+    task = before.get("task") or _about(before["matter"])
     return {"task": task, "when": now["when"]}
 
 
 def told_what(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
-    task = now["task"].strip()
-    if task in _NO_TASK or _NEW_SENTENCE.match(task) or "moment" not in before:
+    if _NO_TASK.match(now["task"].strip()) or "moment" not in before:
         return None
     return {"task": now["task"], "when": before["moment"]}
 
@@ -225,14 +222,14 @@ FAMILY = Family(
             ("(change|move|set|push) (the|my) reminder (to|for) {when}",),
             move_reminder,
         ),
-        Intent("reminder when told", ("remind me {when} about {thing}",), remind_when_told),
+        Intent("reminder when told", ("remind me {when} about {matter}",), remind_when_told),
         Intent(
             "reminder without a task",
             ("remind me [at] {moment} to", "remind me [at] {moment}", "set a reminder"),
             ask_what,
         ),
         Intent("reminder without a time", ("remind me to {task}",), ask_when),
-        Intent("reminder about", ("remind me about {thing}",), ask_when_about),
+        Intent("reminder about", ("remind me about {matter}",), ask_when_about),
         Intent(
             "cancel reminders",
             ("(cancel|delete|clear|remove) [the|my|(all|both) [the|my]] reminders",),
@@ -286,7 +283,8 @@ FAMILY = Family(
     open_lists={
         "task": ("call my mother", "check the oven", "drink some water", "take a break"),
         "errand": ("call my mother at five pm", "check the oven in ten minutes"),
-        "thing": ("the meeting", "the laundry"),
+        "matter": ("the meeting", "the laundry"),
         "when": ("ten minutes", "five pm"),
     },
+    fits={"task": is_task, "errand": is_task, "matter": lambda said: not is_clause(said)},
 )

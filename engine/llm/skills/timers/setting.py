@@ -15,22 +15,19 @@ from engine.llm.skills.matching.intent import (
     Slots,
     Tool,
 )
-from engine.llm.skills.matching.quantities import duration_phrase, parse_duration, parse_number
-from engine.llm.skills.timers.choosing import clean_label, named, running
-from engine.messages.timers import ExtendTimers
+from engine.llm.skills.matching.quantities import (
+    duration_phrase,
+    enumeration,
+    parse_duration,
+    parse_number,
+)
+from engine.llm.skills.timers.choosing import clean_label, is_label, named, running
+from engine.messages.timers import CancelTimers, ExtendTimers
 
 MAX_TIMER_S = 7 * 86400.0  # a week; for longer times people need a calendar
-MAX_LABEL_WORDS = 6  # a longer label means that the sentence was not about a timer
-# In no name of a timer: these make a sentence, "there was a timer for ten minutes".
-_NO_LABEL = frozenset(
-    (
-        *("i", "you", "we", "they", "he", "she", "it", "there", "this", "that", "who", "what"),
-        *("is", "are", "was", "were", "be", "been", "do", "did", "does", "have", "has", "had"),
-        *("should", "would", "could", "can", "will", "may", "not", "no", "never", "why", "how"),
-    )
-)
 TOO_LONG = "That is too long for me. I can count for up to a week."
 
+_ENUMERATED = re.compile(r" and |, ?")
 _UNIT = re.compile(r"(\w+)$")
 
 
@@ -39,8 +36,7 @@ def start_timer(slots: Slots, _occasion: Occasion) -> Answer | None:
     if re.match(r"^0 \w+$", slots["duration"].strip()):
         return Answer("That would be over already.")
     seconds = parse_duration(slots["duration"])
-    words = label.split()
-    if seconds is None or len(words) > MAX_LABEL_WORDS or not _NO_LABEL.isdisjoint(words):
+    if seconds is None:
         return None
     if seconds > MAX_TIMER_S:
         return Answer(TOO_LONG)
@@ -50,6 +46,40 @@ def start_timer(slots: Slots, _occasion: Occasion) -> Answer | None:
         return Answer(f"{label.capitalize()} timer set for {length}.", (timer,))
     timer = StartTimer(seconds, "", f"Your timer for {length} is done.")
     return Answer(f"Timer set for {length}.", (timer,))
+
+
+def start_named(slots: Slots, occasion: Occasion) -> Answer | None:
+    """ "3 minute tea", "the oven 25 minutes": a name beside a duration."""
+    words = slots["timed"].split()
+    for at in range(1, len(words)):
+        parts = " ".join(words[:at]), " ".join(words[at:])
+        for label, duration in (parts, parts[::-1]):
+            if is_label(label) and parse_duration(duration) is not None:
+                return start_timer({"label": label, "duration": duration}, occasion)
+    return None
+
+
+def start_several(slots: Slots, occasion: Occasion) -> Answer | None:
+    """ "5 and 10 minutes": one timer each; the last unit counts for those that name none."""
+    said = _ENUMERATED.split(slots["durations"].strip())
+    unit = _UNIT.search(said[-1])
+    lengths = [f"{each} {unit[1]}" if unit and each.isdigit() else each for each in said]
+    started = [start_timer({"duration": each}, occasion) for each in lengths]
+    timers = tuple(action for each in started if each is not None for action in each.actions)
+    if len(said) < 2 or len(timers) < len(said):
+        return None
+    return Answer(f"Timers set for {enumeration(lengths)}.", timers)
+
+
+def name_timer(slots: Slots, occasion: Occasion) -> Answer | None:
+    """Give the newest timer another name."""
+    timers, label = running(occasion), clean_label(slots["label"])
+    if not timers or not label:
+        return None
+    newest = max(timers, key=lambda timer: timer.number)
+    answer = start_timer({"label": label, "duration": f"{newest.remaining_s} seconds"}, occasion)
+    cancelled = CancelTimers((newest.number,))
+    return answer and Answer(f"It's the {label} timer now.", (cancelled, *answer.actions))
 
 
 def ask_duration(_slots: Slots, _occasion: Occasion) -> Answer:
@@ -96,9 +126,8 @@ FAMILY = Family(
         Intent(
             "start timer",
             (
-                "(set|start|make|create|give me|i need|i would like|i want|add|begin) "
-                "[a|an|the|another|one more] "
-                "timer (for|of|to) {duration}",
+                "(set|start|make|create|give|i need|i would like|i want|add|begin|put on) [me] "
+                "[a|an|the|another|one more] timer (for|of|to) {duration}",
                 "(set|start|make|create) [a|an|the|my] {label} timer (for|of|to) {duration}",
                 "(set|start) [a|an|another] timer (called|named) {label} for {duration}",
                 "(set|start) [a|an|another] timer for {label} for {duration}",
@@ -118,6 +147,21 @@ FAMILY = Family(
                 "(when|after|once) {duration} (is|are|has|have) [passed] [(up|over|passed|gone)]",
             ),
             start_timer,
+        ),
+        Intent(
+            "start named timer",
+            ("(set|start|make|create) [a|an|another] {timed} timer", "timer for {timed}"),
+            start_named,
+        ),
+        Intent(
+            "start timers",
+            ("(set|start|make|create) [2|3|some|several] timers (for|of) {durations}",),
+            start_several,
+        ),
+        Intent(
+            "name timer",
+            ("(call|name|label|rename) [the|my] (timer|last timer) [to] {label}",),
+            name_timer,
         ),
         Intent(
             "timer without a time",
@@ -151,6 +195,11 @@ FAMILY = Family(
             slots=another_length,
         ),
         FollowUp(
+            ("start timer", "start named timer", "change length"),
+            ("(call|name|label) (it|that|this|(this|that) (one|1|timer)) {label}",),
+            asks="name timer",
+        ),
+        FollowUp(
             ("start timer",),
             (
                 "(another|(one|1) more|a 2nd|a second) [(one|1|timer)] [(for|of)] {duration}",
@@ -162,6 +211,8 @@ FAMILY = Family(
         ),
     ),
     open_lists={
+        "timed": ("three minute tea", "ten minute egg", "the oven twenty minutes"),
+        "durations": ("five and ten minutes", "two minutes and five minutes"),
         "duration": (
             *(f"{count} minutes" for count in range(2, 61)),
             "one minute",
@@ -177,4 +228,5 @@ FAMILY = Family(
         ),
         "label": ("tea", "egg", "pizza", "pasta", "coffee", "laundry", "bread", "oven"),
     },
+    fits={"label": is_label},
 )

@@ -2,14 +2,14 @@
 
 import importlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-from engine.llm.base import Message, Role, Situation, Timer
+from engine.llm.base import ChooseVoice, Message, Role, Situation, Timer
 from engine.llm.skills.matching.intent import Answer, Occasion
 from engine.llm.skills.matching.matcher import FAMILIES, matcher
 
@@ -71,11 +71,12 @@ def heard(said: tuple[str, ...]) -> tuple[str, str]:
     """(the skill that takes the last sentence, '-' for none; its answer and actions)."""
     history: list[Message] = []
     understood = None
+    here = SITUATION
     for sentence in said:
         history.append(Message(Role.USER, sentence))
         occasion = Occasion(
             now=lambda: datetime(2026, 1, 5, 15, 45),
-            situation=lambda: SITUATION,
+            situation=lambda here=here: here,
             documents=Path("/nowhere"),
             history=history,
             draw=lambda low, _high: low,
@@ -83,6 +84,9 @@ def heard(said: tuple[str, ...]) -> tuple[str, str]:
         understood = matcher().understand(sentence, occasion, certain_only=True)
         answer = understood.answer if understood else Answer(ELSEWHERE)
         history = [*history, Message(Role.ASSISTANT, answer.text)]
+        for action in answer.actions:
+            if isinstance(action, ChooseVoice):
+                here = replace(here, voice=action.name, voice_before=here.voice)
     skill = skill_of()[understood.intent.name] if understood else "-"
     return skill, f"{answer.text} {answer.actions}"
 

@@ -1,0 +1,120 @@
+"""What an open slot may be filled with: a sentence that only begins as a skill's does is not its.
+
+Invariant: English shows a clause by a few words that are always the same (its subject, its
+auxiliary, its conjunction, its "not"). A name has none of them and nothing that points elsewhere;
+something to do begins with a bare verb and has none of them after it. What cannot be told so is
+left to a language model.
+"""
+
+import re
+from collections.abc import Callable
+
+Fits = Callable[[str], bool]
+
+
+def _words(listed: str) -> frozenset[str]:
+    return frozenset(listed.split())
+
+
+_INFINITIVES = _words("be do have")
+_CLAUSE = _words(
+    "i he she we they who what which whose whom why how where when whenever if whether because "
+    "while unless until once although though but so than then as am is are was were been has had "
+    "be do have does did done can could will would shall should may might must cannot not no never "
+    "nothing let im"
+)
+_POINTING = _words(
+    "it you there this that these those me him her us them myself yourself itself all everything "
+    "everyone something anything someone everybody somebody every each mine yours one"
+)
+_ARTICLES = _words("a an the my your his our their its some any")
+_PREPOSITIONS = _words(
+    "in on at to from with without by about into onto over under after before between during since "
+    "through for against like near off up down out of"
+)
+_AFTERTHOUGHTS = _words(
+    "again please now later soon first too also instead fast slow aloud loud back "
+    "away today tomorrow tonight yesterday once twice differently correctly backwards backward "
+    "carefully slowly quickly properly phonetically yet already though maybe anymore forever "
+    "sometime"
+)
+# Another request after the first: "and tell me", "then play".
+_REQUEST = re.compile(
+    r"\b(?:and|then|also) (?:(?:then|also|please|after that) )*"
+    r"(?:tell|show|give|play|explain|describe|read|write|translate|summari[sz]e|set|start|stop|"
+    r"remind|say|sing|search|find|open|turn|add|convert|calculate|compute|spell|make it|ask)\b"
+)
+# What no clock knows: a place, an event, a rhythm.
+_NO_HOUR = re.compile(r"\b(?:every|each|everyday|daily|weekly|hourly|unless|if|when(?:ever)?)\b")
+_SEVERAL_SENTENCES = re.compile(
+    r"^(?:\S+\s+){2,}\S*(?<![ap]\.m)(?<!\b[dm]r)(?<!\bst)(?<!\bmrs)[.!?;]+[\"')]*\s+(?=\w)", re.I
+)
+_CAPITAL = re.compile(r"^[A-Z\u00c0-\u00de]")
+# How words end that say what somebody is like; "Alfred" and "Martin" are told by their capital.
+_ADJECTIVE = re.compile(r"(?:ed|ous|ful|able|ible|ical|ish|less|ing|ive|ic|ist|ly)$")
+
+LONGEST_NAME = 4  # words; a longer one means that the sentence was about something else
+LONGEST_TASK = 14
+
+
+def has_several_sentences(text: str) -> bool:
+    """Whether something else is said after the first sentence, as it was typed or heard."""
+    return bool(_SEVERAL_SENTENCES.match(text))
+
+
+def is_clause(said: str) -> bool:
+    """Whether any word makes it a clause."""
+    return not _CLAUSE.isdisjoint(_plain(said))
+
+
+def is_name(said: str, *, most: int = LONGEST_NAME) -> bool:
+    """What a thing is called: "tea", "the chicken soup", "mac and cheese"."""
+    words = _plain(said)
+    if words and words[0] in _ARTICLES:
+        words = words[1:]
+    outside = _CLAUSE | _POINTING | (_PREPOSITIONS - {"of"}) | _AFTERTHOUGHTS
+    return 0 < len(words) <= most and outside.isdisjoint(words) and not _REQUEST.search(said)
+
+
+def is_word(said: str) -> bool:
+    """A word, or a name of a few: any word alone; of several, none that joins others."""
+    words = said.split()
+    plain = _plain(said)
+    if len(words) == 1:
+        return plain[0] not in _AFTERTHOUGHTS | _words("it that this these those check out them")
+    outside = _CLAUSE | _POINTING | _PREPOSITIONS | _ARTICLES | _AFTERTHOUGHTS | {"and", "check"}
+    most = LONGEST_NAME if all(map(_CAPITAL.match, words)) else 2
+    return 0 < len(words) <= most and outside.isdisjoint(plain)
+
+
+def is_person(said: str, *, has_capitals: bool) -> bool:
+    """What a person is called. Where the sentence has capitals elsewhere, a name has them as well;
+    where it has none, a word is a name that does not say what somebody is like.
+    """
+    words, plain = said.split(), _plain(said)
+    outside = _CLAUSE | _POINTING | _PREPOSITIONS | _ARTICLES | _AFTERTHOUGHTS | {"and", "or"}
+    if not 0 < len(words) <= 3 or not outside.isdisjoint(plain):
+        return False
+    if has_capitals:
+        return all(map(_CAPITAL.match, words))
+    return not any(map(_ADJECTIVE.search, plain))
+
+
+def is_task(said: str) -> bool:
+    """Something to do: "call my mother", "be on time"; no second request, nothing that no clock
+    knows."""
+    words = _plain(said)
+    if not 0 < len(words) <= LONGEST_TASK or _REQUEST.search(said) or _NO_HOUR.search(said):
+        return False
+    first, rest = words[0], words[1:]
+    begins = first in _INFINITIVES or first not in (
+        _CLAUSE | _POINTING | _ARTICLES | _PREPOSITIONS | _AFTERTHOUGHTS
+    )
+    return begins and (_CLAUSE - _INFINITIVES).isdisjoint(rest)
+
+
+def _plain(said: str) -> list[str]:
+    """The words in lower case without marks; "don't" and "isn't" are negations."""
+    said = re.sub(r"\w+n['\u2019]t\b", "not", said.lower())
+    said = re.sub(r"['\u2019](?:s|re|ll|d|m|ve)\b", "", said)
+    return re.findall(r"[\w'\u2019.-]*\w", said)
