@@ -175,7 +175,7 @@ FAMILY = Family(
             "faster",
             (
                 f"{_SPEAK} (faster|quicker|more quickly)",
-                "faster faster",
+                "[speak|talk] faster faster [faster]",
                 "(speed up|speed it up)",
                 "hurry up",
                 f"[(you are|that is|that was)] [{_TALKING}] [{_TOO}] too slow",
@@ -262,7 +262,7 @@ FAMILY = Family(
                 "[turn] [it] volume up",
                 f"turn it up [{_BIT}]",
                 f"(increase|raise) {_VOLUME}",
-                "(i cannot hear you|[(you are|that is)] too quiet)",
+                "([speak up] i cannot hear you|[(you are|that is)] too quiet)",
             ),
             change_volume(VOLUME_STEP),
         ),

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from engine.llm.base import ChangeRate, Role
 from engine.llm.skills.control import STEP
+from engine.llm.skills.matching.fillings import is_predicate
 from engine.llm.skills.matching.intent import (
     Answer,
     Family,
@@ -59,6 +60,11 @@ def announced(respond: Responder) -> Responder:
     return respond_where_set_apart
 
 
+def repeat_after(slots: Slots, occasion: Occasion) -> Answer | None:
+    respond = announced(repeat) if is_predicate(slots["text"]) else repeat
+    return respond(slots, occasion)
+
+
 def say(slots: Slots, occasion: Occasion) -> Answer | None:
     return None if _NO_WORDS.search(slots["text"].rstrip(".!? ")) else repeat(slots, occasion)
 
@@ -98,7 +104,7 @@ FAMILY = Family(
                 "(say|repeat) (that|it) [again] [please]",
                 "[please] (say that again|repeat) [please]",
                 "(say|repeat) (that|it) (once more|one more time) [please]",
-                "(what|pardon|pardon me|sorry|excuse me) [what did you say]",
+                "(what|pardon|pardon me|i beg your pardon|sorry|excuse me) [what did you say]",
                 "(what did you|what was it you|what did you just) (say|said) [again]",
                 "(what was that|come again|one more time|once more) [please]",
                 "i [(did not|didn't|could not|couldn't)] (catch|hear|get|understand) (that|you)",
@@ -131,7 +137,7 @@ FAMILY = Family(
             ask_what_to_repeat,
             verbatim=True,
         ),
-        Intent("repeat", ("repeat after me {text}",), repeat, verbatim=True),
+        Intent("repeat", ("repeat after me {text}",), repeat_after, verbatim=True),
         Intent("repeat this", _THIS, announced(repeat), verbatim=True),
         Intent("perhaps repeat this", _THIS, repeat, verbatim=True, certain=False),
         Intent("say", ("(say|repeat) {text}",), say, verbatim=True, certain=False),

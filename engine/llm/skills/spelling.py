@@ -91,7 +91,7 @@ FAMILY = Family(
                 "spell [out] [[the] (word|words|name)] {word}",
                 "how (do you|do i|to|is) (spell|spelled) [the] [word|name] {word}",
                 "(how is|how's) {word} (spelled|spelt)",
-                "(what is|what's) the spelling of {word}",
+                "[(what is|what's)] the spelling of {word}",
             ),
             spell,
             verbatim=True,

@@ -300,7 +300,7 @@ FAMILY = Family(
             "days until",
         ),
         FollowUp(
-            ("days until", "weeks until", "days since"),
+            ("day", "days until", "weeks until", "days since"),
             ("(what|which) day [of the week] (is|was) (that|it)",),
             asks="day",
         ),

@@ -69,6 +69,7 @@ FAMILY = Family(
             (
                 "what time (is it|will it be|is it going to be) in {duration}",
                 "what (is|will) the time [be] in {duration}",
+                "what time (is it|will it be|is it going to be) {duration} from [now]",
             ),
             tell_later_time,
         ),

@@ -61,7 +61,9 @@ _SHIELD = "§"
 
 _COURTESY_BEFORE = re.compile(
     r"^(?:please|ok|okay|(?:hey|hi|hello)(?! there| again|,? *$)|rubato|so|well|um|uh|now|and|"
+    r"would you be so kind (?:as )?to|"
     r"(?:can|could|would|will) you(?: please)?(?= (?!do|hear|sing|speak$))|"
+    r"good (?:morning|afternoon|evening)(?=(?:,? \S+){3})|"
     r"(?:i want|i would like|i need) you to|i would like to know|i want to know|"
     r"(?:can|could|may) i (?:get|have)(?= the )|"
     r"do you know|tell me|let me know|just|sorry|excuse me)\b,?\s+(?=\S)",

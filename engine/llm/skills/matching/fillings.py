@@ -17,12 +17,15 @@ def _words(listed: str) -> frozenset[str]:
 
 
 _INFINITIVES = _words("be do have")
-_CLAUSE = _words(
-    "i he she we they who what which whose whom why how where when whenever if whether because "
-    "while unless until once although though but so than then as am is are was were been has had "
-    "be do have does did done can could will would shall should may might must cannot not no never "
-    "nothing let im"
+_FINITE = _words(
+    "am is are was were been has had does did done can could will would shall should may might "
+    "must cannot"
 )
+_JOINTS = _words(
+    "i he she we they who what which whose whom why how where when whenever if whether because "
+    "while unless until once although though but so than then not no never nothing let im"
+)
+_CLAUSE = _JOINTS | _FINITE | _INFINITIVES
 _POINTING = _words(
     "it you there this that these those me him her us them myself yourself itself all everything "
     "everyone something anything someone everybody somebody every each mine yours one"
@@ -65,6 +68,11 @@ def has_several_sentences(text: str) -> bool:
 def is_clause(said: str) -> bool:
     """Whether any word makes it a clause."""
     return not _CLAUSE.isdisjoint(_plain(said))
+
+
+def is_predicate(said: str) -> bool:
+    """Whether it says something of the words before it: "repeat after me is a game"."""
+    return _plain(said)[:1] != [] and _plain(said)[0] in _FINITE
 
 
 def is_name(said: str, *, most: int = LONGEST_NAME) -> bool:

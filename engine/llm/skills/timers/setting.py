@@ -54,6 +54,7 @@ def start_named(slots: Slots, occasion: Occasion) -> Answer | None:
     for at in range(1, len(words)):
         parts = " ".join(words[:at]), " ".join(words[at:])
         for label, duration in (parts, parts[::-1]):
+            label = label.removeprefix("for ")
             if is_label(label) and parse_duration(duration) is not None:
                 return start_timer({"label": label, "duration": duration}, occasion)
     return None
@@ -142,7 +143,7 @@ FAMILY = Family(
                 "[a|an] {duration} timer",
                 "wake me [up] in {duration}",
                 "count [down] [from] {duration}",
-                "put {duration} on the (clock|timer)",
+                "[put] {duration} on the (clock|timer)",
                 "time {duration}",
                 "(when|after|once) {duration} (is|are|has|have) [passed] [(up|over|passed|gone)]",
             ),

@@ -119,6 +119,7 @@ FAMILY = Family(
             (
                 f"{_LEFT} [is] [left] (on|for) [the|my] {{label}}",
                 f"{_LEFT} (does|do) [the|my] {{label}} have [left]",
+                "(is|are) [the|my] {label} (done|ready|finished) [yet]",
                 "when (is|are|will) [the|my] {label} (done|ready|finished|be done|be ready)",
             ),
             tell_named,
