@@ -13,8 +13,14 @@ FIRST_HALF = tests/app tests/end_to_end $(addprefix tests/engine/,asr assets aud
 
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 
-.PHONY: words tar deb try-deb help run demo llm test test-more check first-half second-half format \
-	requirements
+# The same trick for what `make test` leaves out.
+MORE = $(BIN)/pytest -m "weights or long"
+
+# A display with a number of its own, for what runs beside something that takes the first free one.
+XVFB_199 = $(if $(XVFB),$(XVFB) --server-num=199)
+
+.PHONY: words tar deb try-deb help run demo llm test test-more check first-half second-half \
+	more-of-installer more-of-the-rest format requirements
 
 help:
 	@echo "make run           set up what is missing and start the assistant"
@@ -45,7 +51,14 @@ test:
 
 test-more:
 	@$(SETUP) test
-	$(XVFB) $(BIN)/pytest -m "weights or long"
+	@echo "These tests run in two parts side by side too; each tells at its end."
+	@OMP_NUM_THREADS=1 $(MAKE) --no-print-directory -j2 -Otarget more-of-installer more-of-the-rest
+
+more-of-installer:
+	$(XVFB) $(MORE) tests/installer
+
+more-of-the-rest:
+	$(XVFB_199) $(MORE) tests --ignore=tests/installer
 
 check:
 	$(BIN)/ruff format --check
@@ -59,7 +72,7 @@ first-half:
 	$(XVFB) $(BIN)/pytest $(FIRST_HALF)
 
 second-half:
-	$(if $(XVFB),$(XVFB) --server-num=199) $(BIN)/pytest tests $(addprefix --ignore=,$(FIRST_HALF))
+	$(XVFB_199) $(BIN)/pytest tests $(addprefix --ignore=,$(FIRST_HALF))
 
 format:
 	$(BIN)/ruff format
