@@ -9,7 +9,15 @@ Invariant: every example sentence spoken here is understood by a skill (a test s
 import re
 
 from engine.llm.base import Role
-from engine.llm.skills.matching.intent import Answer, Family, Intent, Occasion, Slots, last_answer
+from engine.llm.skills.matching.intent import (
+    Answer,
+    Family,
+    Intent,
+    Occasion,
+    Slots,
+    last_answer,
+    sentence,
+)
 
 EXAMPLES = (
     "what time is it",
@@ -111,7 +119,7 @@ def unknown(occasion: Occasion) -> Answer:
     """The answer when no skill understands; with a different example each time in a
     conversation."""
     asked = sum(message.role is Role.USER for message in occasion.history)
-    if other := _in_its_language(occasion.history[-1].text if occasion.history else ""):
+    if other := _in_its_language(sentence(occasion)):
         return Answer(other, unanswered=True)
     if last_answer(occasion).startswith(_UNKNOWN) and asked % _HINT_EVERY:
         return Answer(f"{_UNKNOWN} either.", unanswered=True)

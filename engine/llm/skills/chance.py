@@ -80,11 +80,15 @@ def say_yes_or_no(_slots: Slots, occasion: Occasion) -> Answer:
 
 
 _ENDS = {"low": "1", "high": "100"}
-_RANGE = "(between|from) {number:low} (and|to) {number:high}"
+_RANGE = "[between|from] {number:low} (and|to) {number:high}"
 
 FAMILY = Family(
     intents=(
-        Intent("coin", ("(flip|toss|throw) a coin", "heads or tails"), flip_coin),
+        Intent(
+            "coin",
+            ("(flip|toss|throw) a coin [to see who (goes|starts) [first|1st]]", "heads or tails"),
+            flip_coin,
+        ),
         Intent(
             "dice",
             ("(roll|throw) {dice}", "(roll|throw) [a|the] (die|dice)"),

@@ -185,7 +185,7 @@ FAMILY = Family(
         ),
         Intent(
             "a bit faster",
-            (f"{_SPEAK} {_BIT} (faster|quicker|more quickly)", f"speed up {_BIT}"),
+            (f"{_SPEAK} {_BIT} (faster|quicker|more quickly)", f"speed [it] up {_BIT}"),
             change_rate(BIT),
         ),
         Intent(
@@ -262,6 +262,7 @@ FAMILY = Family(
                 "[turn] [it] volume up",
                 f"turn it up [{_BIT}]",
                 f"(increase|raise) {_VOLUME}",
+                "raise your voice",
                 "([speak up] i cannot hear you|[(you are|that is)] too quiet)",
             ),
             change_volume(VOLUME_STEP),
@@ -275,6 +276,7 @@ FAMILY = Family(
                 "[turn] [it] volume down",
                 f"turn it down [{_BIT}]",
                 f"(decrease|lower|reduce) {_VOLUME}",
+                "lower your voice",
                 "[(you are|that is)] too loud",
                 "not so loud",
             ),
@@ -283,7 +285,7 @@ FAMILY = Family(
         Intent(
             "set volume",
             (
-                f"[set|turn|put] {_VOLUME} [up|down] [to|at] {{percent}} [percent]",
+                f"[set|turn|put|bring] {_VOLUME} [up|down] [to|at] {{percent}} [percent]",
                 "volume {percent} [percent]",
                 "turn it (up|down) to {percent} [percent]",
             ),
@@ -291,7 +293,12 @@ FAMILY = Family(
         ),
         Intent(
             "full volume",
-            ("(full|maximum|max) volume", f"[set] {_VOLUME} [to] (maximum|max|full)", "unmute"),
+            (
+                "(full|maximum|max) volume",
+                f"[set] {_VOLUME} [to] (maximum|max|full)",
+                f"turn {_VOLUME} all the way up",
+                "unmute",
+            ),
             set_volume_to(1.0),
         ),
         Intent("mute", ("mute [yourself|the sound]",), set_volume_to(0.0)),

@@ -7,9 +7,10 @@ text is not a name. An answer that contains the name is private: it stays on thi
 import re
 
 from engine.llm.base import RememberName
+from engine.llm.skills.clock.days import WEEKDAYS
 from engine.llm.skills.matching.canonical import without_courtesy
 from engine.llm.skills.matching.fillings import is_person
-from engine.llm.skills.matching.intent import Answer, Family, Intent, Occasion, Slots
+from engine.llm.skills.matching.intent import Answer, Family, Intent, Occasion, Slots, sentence
 
 MOST_CHARS = 40
 
@@ -19,7 +20,22 @@ _NO_NAME = frozenset(
     (
         *("anytime", "crazy", "old", "mad", "stupid", "lazy", "names", "whatever", "mud", "legion"),
         *("hard", "easy", "difficult", "very", "wrong", "naive", "paranoid", "picky", "silly"),
-        *("lucky", "happy", "weird", "insane", "sorry", "cheap", "uber", "collect", "unusual"),
+        *(
+            *WEEKDAYS,
+            "asap",
+            "sometimes",
+            "anyway",
+            "upon",
+            "lucky",
+            "happy",
+            "weird",
+            "insane",
+            "sorry",
+            "cheap",
+            "uber",
+            "collect",
+            "unusual",
+        ),
     )
 )
 
@@ -57,7 +73,7 @@ def _name(said: str, occasion: Occasion) -> str | None:
     words = bare.split()
     if len(bare) > MOST_CHARS or not _NAME.match(bare):
         return None
-    whole = occasion.history[-1].text if occasion.history else ""
+    whole = sentence(occasion)
     if not is_person(bare, has_capitals=whole != whole.lower()):
         return None
     if not _NO_NAME.isdisjoint(word.lower().strip(".'") for word in words):

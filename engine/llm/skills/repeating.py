@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from engine.llm.base import ChangeRate, Role
 from engine.llm.skills.control import STEP
-from engine.llm.skills.matching.fillings import is_predicate
+from engine.llm.skills.matching.fillings import goes_on
 from engine.llm.skills.matching.intent import (
     Answer,
     Family,
@@ -16,6 +16,7 @@ from engine.llm.skills.matching.intent import (
     Occasion,
     Responder,
     Slots,
+    sentence,
 )
 
 SAY_AGAIN = "say again"
@@ -52,7 +53,7 @@ def announced(respond: Responder) -> Responder:
     """
 
     def respond_where_set_apart(slots: Slots, occasion: Occasion) -> Answer | None:
-        said = occasion.history[-1].text if occasion.history else ""
+        said = sentence(occasion)
         before, _, _ = said.rpartition(slots["text"])
         apart = _SET_APART.search(before) or _QUOTED.match(slots["text"])
         return respond(slots, occasion) if apart else None
@@ -61,7 +62,7 @@ def announced(respond: Responder) -> Responder:
 
 
 def repeat_after(slots: Slots, occasion: Occasion) -> Answer | None:
-    respond = announced(repeat) if is_predicate(slots["text"]) else repeat
+    respond = announced(repeat) if goes_on(slots["text"]) else repeat
     return respond(slots, occasion)
 
 

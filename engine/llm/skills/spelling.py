@@ -7,7 +7,7 @@ read the letter "A" as the article.
 import re
 
 from engine.llm.skills.matching.canonical import without_courtesy
-from engine.llm.skills.matching.fillings import is_word
+from engine.llm.skills.matching.fillings import is_change_of_subject, is_word
 from engine.llm.skills.matching.intent import (
     Answer,
     Family,
@@ -40,6 +40,10 @@ def spell(slots: Slots, _occasion: Occasion) -> Answer:
     words = [word for each in _enumerated(slots["word"]) for word in each.split()]
     spelled = "; ".join(", ".join(_character(c) for c in word) for word in words)
     return Answer(f"{spelled}.")
+
+
+def another_word(_before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
+    return None if is_change_of_subject(_bare(now["word"])) else now
 
 
 def count_letters(slots: Slots, _occasion: Occasion) -> Answer | None:
@@ -120,6 +124,7 @@ FAMILY = Family(
         FollowUp(
             ("spell",),
             ("(and|now|and now) {word}", "(what|how) about {word}"),
+            slots=another_word,
             verbatim=True,
         ),
         FollowUp(

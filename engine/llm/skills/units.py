@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 # "5 foot 10" leaves the inches out.
 _FEET_ALONE = re.compile(r"^(\d+ (?:foot|feet|ft)(?: and)? \d+(?: and a half)?)$")
 _THOUSANDS = re.compile(r"^([\d.]+) k$")  # "10k" is a run, not a temperature
+_CALORIE = re.compile(r"\b(?:small )?calorie")  # beside joules it is the physicist's
 _LENGTHS = frozenset(("mile", "kilometer", "meter", "foot", "yard"))
 CELSIUS = "degree_Celsius"
 _TEMPERATURES = {CELSIUS, "degree_Fahrenheit", "kelvin"}
@@ -50,7 +51,10 @@ def convert(slots: Slots, _occasion: Occasion) -> Answer | None:
         return convert({**slots, "amount": f"{run[1]} kilometres"}, _occasion)
     if slots["target"] in _TWO_UNITS:
         return _in_feet_and_inches(_amounts(slots["amount"]))
-    amounts = _amounts(slots["amount"])
+    said = slots["amount"]
+    if target is not None and target.pint == "joule":
+        said = _CALORIE.sub("small calorie", said)
+    amounts = _amounts(said)
     if target is None or not amounts:
         return None
     if target.pint == "ounce" and all(_is_volume(amount.unit) for amount in amounts):
@@ -207,7 +211,8 @@ FAMILY = Family(
                 "how (many|much) {target} (are there in|is there in|are in|is in|fit in) {amount}",
                 "how (many|much) {target} (in|are|is|make|make up) {amount}",
                 "how (many|much) {target} (does|do) {amount} (make|equal)",
-                "how (tall|long|far|high|heavy|hot|cold|fast|big|much|old) is {amount} in {target}",
+                "how (tall|long|far|high|deep|wide|heavy|hot|cold|fast|big|much) is {amount} "
+                "in {target}",
                 "i am {amount} [tall] (what|how much) is that in {target}",
             ),
             convert,

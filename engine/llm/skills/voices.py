@@ -16,9 +16,14 @@ from engine.llm.skills.matching.intent import (
     Occasion,
     Slots,
     Tool,
+    sentence,
 )
 from engine.llm.skills.matching.quantities import enumeration
 
+# "Voice commands": something else about the voice than whose it is.
+_NO_VOICES = frozenset(
+    ("input", "recognition", "commands", "command", "mode", "control", "chat", "search", "typing")
+)
 NO_OTHER = "There is no other voice to choose yet."
 MAX_NAMED = 6  # voices read out at once
 CLOSE_ENOUGH = 0.6  # difflib ratio: "ana" finds "Anna", "ana" does not find "Bruno"
@@ -27,7 +32,7 @@ CLOSER = 0.7  # where the word "voice" may be missing: "switch to manual" does n
 
 def choose_voice(slots: Slots, occasion: Occasion) -> Answer | None:
     wanted = without_courtesy(slots["name"].strip(" .!?,\"'\u201c\u201d")).removesuffix("'s")
-    if not wanted:
+    if not wanted or wanted.lower() in _NO_VOICES:
         return None
     voices = occasion.situation().voices
     if not voices:
@@ -46,7 +51,7 @@ def choose_possessed(slots: Slots, occasion: Occasion) -> Answer | None:
     if wanted.lower().startswith(("a ", "an ", "the ")):
         return None
     voices = occasion.situation().voices
-    if not voices:
+    if not voices and "voice" in sentence(occasion):
         return Answer(NO_OTHER)
     name = _closest(wanted, voices, CLOSER)
     if name is None and "'s" in slots["name"]:

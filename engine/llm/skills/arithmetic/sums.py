@@ -94,6 +94,7 @@ _REWRITES = tuple(
 _NO_SUM = re.compile(
     r"^(?:\d{1,2}:\d\d|[\d.]+ percent|\d+ / \d+ / \d+|(?:\d{3} - )?\d{3} - \d{4})$"
 )
+_TWO_NUMBERS = re.compile(r"^([\d.]+) (/|and) ([\d.]+)$")
 _SUM = re.compile(r"^(?:[\d.\s+\-*/%()]|sqrt\(|cbrt\()+$")
 _HAS_WORK = re.compile(r"[\d)]\s*[+\-*/%]|sqrt|cbrt")
 _SPOKEN = (
@@ -132,15 +133,25 @@ _SIMPLE = re.compile(r"^-?\d+(?:\.\d+)?(?:\s*(?:\*\*|[+\-*/])\s*\d+(?:\.\d+)?){1
 
 def calculate(slots: Slots, _occasion: Occasion) -> Answer | None:
     """Answer a sum, also of money; None when the words are not a sum."""
-    said, currency = without_currency(slots["expression"])
+    said, currency = without_currency(_words(slots))
     if len(said) > MAX_EXPRESSION_CHARS or currency is None:
         return None
-    if said in _SAYINGS or _NO_SUM.match(said):
+    if said in _SAYINGS or _NO_SUM.match(said) or ("bare" in slots and _is_alone(said)):
         return None
     expression = _written(said)
     if not _SUM.match(expression) or not _HAS_WORK.search(expression):
         return None
     return _answer(expression, said, currency)
+
+
+def _words(slots: Slots) -> str:
+    return slots.get("expression") or slots["bare"]
+
+
+def _is_alone(said: str) -> bool:
+    """Whether two numbers without a question ask for nothing: "3/4", "5 and 10"."""
+    match = _TWO_NUMBERS.match(said)
+    return match is not None and (match[2] == "and" or float(match[1]) < float(match[3]))
 
 
 def without_currency(said: str) -> tuple[str, str | None]:
@@ -155,8 +166,8 @@ def without_currency(said: str) -> tuple[str, str | None]:
 def round_last(slots: Slots, occasion: Occasion) -> Answer | None:
     """The last answer with its last number rounded; None where that one has no decimals."""
     match = _LAST_DECIMAL.match(last_answer(occasion))
-    places = parse_number(slots.get("places", "0"))
-    if match is None or places not in _PLACES:
+    places = int(slots.get("places", "0"))
+    if match is None:
         return None
     scaled = float(match["number"].replace(",", "")) * 10**places
     way = _ROUNDED[slots.get("way", "off")](scaled)
@@ -169,26 +180,27 @@ def continued(symbol: str) -> Callable[[Slots, Slots, Occasion], Slots | None]:
     def slots(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
         if "more" in now and parse_number(now["more"]) is None:
             return None
-        return {"expression": f"({before['expression']}) {symbol} {now.get('more', '')}".strip()}
+        return {"expression": f"({_words(before)}) {symbol} {now.get('more', '')}".strip()}
 
     return slots
 
 
 def rooted(before: Slots, _now: Slots, _occasion: Occasion) -> Slots | None:
-    return {"expression": f"square root of ({before['expression']})"}
+    return {"expression": f"square root of ({_words(before)})"}
 
 
 def other_percentage(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
     """ "And 30 percent?" after "20 percent of 80"."""
     percent = rf"{_N} percent"
-    if len(re.findall(percent, before["expression"])) != 1 or parse_number(now["more"]) is None:
+    expression = _words(before)
+    if len(re.findall(percent, expression)) != 1 or parse_number(now["more"]) is None:
         return None
-    return {"expression": re.sub(percent, f"{now['more']} percent", before["expression"])}
+    return {"expression": re.sub(percent, f"{now['more']} percent", expression)}
 
 
 def other_whole(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
     """ "And of 50?" after "20 percent of 80"."""
-    share, of, _ = before["expression"].rpartition(" of ")
+    share, of, _ = _words(before).rpartition(" of ")
     return {"expression": f"{share} of {now['more']}"} if of else None
 
 
@@ -300,7 +312,7 @@ FAMILY = Family(
             (
                 "round (that|it) [{way}] [to [the nearest] [a] (whole number|integer)]",
                 "round {way}",
-                "round (that|it) [{way}] to {number:places} (decimal|place|digit)[s] [places]",
+                "round (that|it) [{way}] to {places} (decimal|place|digit)[s] [places]",
             ),
             round_last,
         ),
@@ -324,7 +336,7 @@ FAMILY = Family(
             (
                 "(what is|how much is|what are|calculate|compute|work out|solve) {expression}",
                 "what (does|do) {expression} (equal|make|give)",
-                "{expression}",
+                "{expression:bare}",
             ),
             calculate,
         ),
@@ -350,7 +362,10 @@ FAMILY = Family(
             {"expression": "such as '12 * 7', '15 percent of 80' or 'sqrt(2) + 1'"},
         ),
     ),
-    lists={"way": tuple((way, way) for way in _ROUNDED)},
+    lists={
+        "way": tuple((way, way) for way in _ROUNDED),
+        "places": tuple((str(count), str(count)) for count in _PLACES[1:]),
+    },
     open_lists={
         "number": ("two", "three", "seven", "twelve", "twenty", "forty eight", "one hundred"),
         "expression": (

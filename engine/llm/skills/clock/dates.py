@@ -4,6 +4,7 @@ Invariant: the day comes from the occasion's clock; day arithmetic is done on ca
 change to summer time cannot shift a date.
 """
 
+import re
 from calendar import isleap, monthrange
 from datetime import date
 
@@ -27,6 +28,8 @@ from engine.llm.skills.matching.intent import (
     Slots,
     Tool,
 )
+
+_AWAY = re.compile(r" (?:from|after|before|ago)\b")
 
 
 def tell_week(slots: Slots, occasion: Occasion) -> Answer | None:
@@ -83,6 +86,18 @@ def tell_day(slots: Slots, occasion: Occasion) -> Answer | None:
     if feast := feast_named(name):
         return Answer(f"{feast.name} {verb} on {date_phrase(day)}.")
     return Answer(f"That {verb} {date_phrase(day)}.")
+
+
+def tell_day_away(slots: Slots, occasion: Occasion) -> Answer | None:
+    """ "What is 30 days from january 15th"; what a day is otherwise, is not a date."""
+    day = slots["away"]
+    return tell_day({"day": day}, occasion) if _AWAY.search(day) else None
+
+
+def tell_past_day(slots: Slots, occasion: Occasion) -> Answer | None:
+    """The last day of that name: "when was easter"."""
+    day = day_named(slots["day"], occasion.now().date(), past=True)
+    return Answer(f"That was {date_phrase(day)}.") if day else None
 
 
 def count_days(slots: Slots, occasion: Occasion) -> Answer | None:
@@ -213,6 +228,8 @@ FAMILY = Family(
             ),
             tell_day,
         ),
+        Intent("day away", ("what (is|was) {away}",), tell_day_away),
+        Intent("past day", ("when was {day}",), tell_past_day),
         Intent(
             "days until",
             (
@@ -222,7 +239,7 @@ FAMILY = Family(
             ),
             count_days,
         ),
-        Intent("is it a weekday", ("is (it|today) {weekday}",), tell_whether),
+        Intent("is it a weekday", ("is (it|today) {weekday} [today]",), tell_whether),
         Intent(
             "days since",
             (
@@ -322,6 +339,7 @@ FAMILY = Family(
     },
     open_lists={
         "year": ("2028", "2030"),
+        "away": ("thirty days from today", "two weeks from friday", "a week after easter"),
         "day": (
             *RELATIVE,
             *WEEKDAYS,

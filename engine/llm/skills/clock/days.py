@@ -79,6 +79,7 @@ FEASTS = MappingProxyType(
         "easter": _after_easter("Easter", 0),
         "easter sunday": _after_easter("Easter Sunday", 0),
         "easter monday": _after_easter("Easter Monday", 1),
+        "ash wednesday": _after_easter("Ash Wednesday", -46),
         "good friday": _after_easter("Good Friday", -2),
         "pentecost": _after_easter("Pentecost", 49),
         "thanksgiving": Feast("Thanksgiving", _thanksgiving),

@@ -21,6 +21,7 @@ _FINITE = _words(
     "am is are was were been has had does did done can could will would shall should may might "
     "must cannot"
 )
+_SUBJECTS = _words("i you he she it we they there")
 _JOINTS = _words(
     "i he she we they who what which whose whom why how where when whenever if whether because "
     "while unless until once although though but so than then not no never nothing let im"
@@ -35,11 +36,18 @@ _PREPOSITIONS = _words(
     "in on at to from with without by about into onto over under after before between during since "
     "through for against like near off up down out of"
 )
+_DANGLING = _words("a an the my about for with at of from to into and")  # something is to follow
 _AFTERTHOUGHTS = _words(
     "again please now later soon first too also instead fast slow aloud loud back "
     "away today tomorrow tonight yesterday once twice differently correctly backwards backward "
     "carefully slowly quickly properly phonetically yet already though maybe anymore forever "
     "sometime"
+)
+# What tells one thing from others of its kind, and so names none.
+_OTHERS = _words("whole entire same other next last latest previous current attached following")
+_INTERJECTIONS = _words(
+    "thanks thank ok okay yes yeah yep nope hello hi hey sorry well hmm oops wow great nice sure "
+    "fine good really right bye cool"
 )
 # Another request after the first: "and tell me", "then play".
 _REQUEST = re.compile(
@@ -70,9 +78,10 @@ def is_clause(said: str) -> bool:
     return not _CLAUSE.isdisjoint(_plain(said))
 
 
-def is_predicate(said: str) -> bool:
-    """Whether it says something of the words before it: "repeat after me is a game"."""
-    return _plain(said)[:1] != [] and _plain(said)[0] in _FINITE
+def goes_on(said: str) -> bool:
+    """Whether it goes on with the words before it: "repeat after me is a game", "in French"."""
+    first = frozenset(_plain(said)[:1])
+    return bool(first & (_FINITE | _PREPOSITIONS | _AFTERTHOUGHTS | _JOINTS - _SUBJECTS))
 
 
 def is_name(said: str, *, most: int = LONGEST_NAME) -> bool:
@@ -80,7 +89,7 @@ def is_name(said: str, *, most: int = LONGEST_NAME) -> bool:
     words = _plain(said)
     if words and words[0] in _ARTICLES:
         words = words[1:]
-    outside = _CLAUSE | _POINTING | (_PREPOSITIONS - {"of"}) | _AFTERTHOUGHTS
+    outside = _CLAUSE | _POINTING | (_PREPOSITIONS - {"of"}) | _AFTERTHOUGHTS | _OTHERS
     return 0 < len(words) <= most and outside.isdisjoint(words) and not _REQUEST.search(said)
 
 
@@ -89,7 +98,9 @@ def is_word(said: str) -> bool:
     words = said.split()
     plain = _plain(said)
     if len(words) == 1:
-        return plain[0] not in _AFTERTHOUGHTS | _words("it that this these those check out them")
+        return plain[0] not in _AFTERTHOUGHTS | _words(
+            "it that this these those them out check checker checking caster everything"
+        )
     outside = _CLAUSE | _POINTING | _PREPOSITIONS | _ARTICLES | _AFTERTHOUGHTS | {"and", "check"}
     most = LONGEST_NAME if all(map(_CAPITAL.match, words)) else 2
     return 0 < len(words) <= most and outside.isdisjoint(plain)
@@ -101,10 +112,10 @@ def is_person(said: str, *, has_capitals: bool) -> bool:
     """
     words, plain = said.split(), _plain(said)
     outside = _CLAUSE | _POINTING | _PREPOSITIONS | _ARTICLES | _AFTERTHOUGHTS | {"and", "or"}
+    if has_capitals:
+        return 0 < len(words) <= 3 and all(map(_CAPITAL.match, words)) and plain[0] not in outside
     if not 0 < len(words) <= 3 or not outside.isdisjoint(plain):
         return False
-    if has_capitals:
-        return all(map(_CAPITAL.match, words))
     return not any(map(_ADJECTIVE.search, plain))
 
 
@@ -115,10 +126,13 @@ def is_task(said: str) -> bool:
     if not 0 < len(words) <= LONGEST_TASK or _REQUEST.search(said) or _NO_HOUR.search(said):
         return False
     first, rest = words[0], words[1:]
+    asks = first in _INFINITIVES and rest[:1] and rest[0] in _SUBJECTS - {"it"}
     begins = first in _INFINITIVES or first not in (
-        _CLAUSE | _POINTING | _ARTICLES | _PREPOSITIONS | _AFTERTHOUGHTS
+        _CLAUSE | _POINTING | _ARTICLES | _PREPOSITIONS | _AFTERTHOUGHTS | _INTERJECTIONS
     )
-    return begins and (_CLAUSE - _INFINITIVES).isdisjoint(rest)
+    asks = asks or rest[:1] == ["me"] or not first.isalpha()
+    dangles = words[-1] in _DANGLING
+    return begins and not asks and not dangles and (_CLAUSE - _INFINITIVES).isdisjoint(rest)
 
 
 def _plain(said: str) -> list[str]:
@@ -126,3 +140,9 @@ def _plain(said: str) -> list[str]:
     said = re.sub(r"\w+n['\u2019]t\b", "not", said.lower())
     said = re.sub(r"['\u2019](?:s|re|ll|d|m|ve)\b", "", said)
     return re.findall(r"[\w'\u2019.-]*\w", said)
+
+
+def is_change_of_subject(said: str) -> bool:
+    """Whether it says nothing that could be a thing or a word: "and thanks", "now what"."""
+    outside = _CLAUSE | _POINTING | _AFTERTHOUGHTS | _INTERJECTIONS
+    return not outside.isdisjoint(_plain(said))

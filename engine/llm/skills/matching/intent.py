@@ -41,6 +41,11 @@ class Occasion:
     draw: Callable[[int, int], int] = randint  # a whole number in a range, both ends included
 
 
+def sentence(occasion: Occasion) -> str:
+    """What is being answered, as it was typed or heard; empty where nothing was said."""
+    return occasion.history[-1].text if occasion.history else ""
+
+
 def last_answer(occasion: Occasion) -> str:
     """The part of the assistant's last answer that was heard; empty when it was silent."""
     before = occasion.history[:-1]

@@ -38,6 +38,7 @@ from engine.llm.skills.matching.intent import (
     Slots,
     Tool,
     last_answer,
+    sentence,
 )
 from engine.llm.skills.timers import alarms, changing, reminders, setting, telling
 
@@ -302,8 +303,7 @@ def _slots(entities: dict[str, Any], head: str, text: str) -> dict[str, str]:
 def _fits(slots: Slots, occasion: Occasion) -> bool:
     """Whether every open slot is filled with what it is for, and nothing is said besides."""
     free = [name for name in slots if name in FITS]
-    whole = occasion.history[-1].text if occasion.history else ""
-    several = bool(free) and has_several_sentences(whole)
+    several = bool(free) and has_several_sentences(sentence(occasion))
     return not several and all(FITS[name](slots[name]) for name in free)
 
 

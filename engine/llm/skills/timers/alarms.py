@@ -60,10 +60,9 @@ def wake(slots: Slots, occasion: Occasion) -> Answer | None:
 
 def move_alarm(slots: Slots, occasion: Occasion) -> Answer | None:
     """Set an alarm in the place of the newest; told which to move, there must be one alone."""
-    alarms = running(occasion, TimerKind.ALARM)
-    if "after" not in slots and len(alarms) != 1:
+    alarms, answer = running(occasion, TimerKind.ALARM), set_alarm(slots, occasion)
+    if answer is not None and "after" not in slots and len(alarms) != 1:
         return None if alarms else Answer("There is no alarm set.")
-    answer = set_alarm(slots, occasion)
     if answer is None or not alarms:
         return answer
     newest = max(alarms, key=lambda alarm: alarm.number)

@@ -110,6 +110,13 @@ def lengthen_named(sign: int) -> Respond:
     return respond
 
 
+def add_more(slots: Slots, occasion: Occasion) -> Answer | None:
+    """ "One more minute for the pasta"; without "more" it would be another timer."""
+    if " more " not in slots["extra"]:
+        return None
+    return lengthen_named(1)({**slots, "duration": slots["extra"]}, occasion)
+
+
 def give(slots: Slots, occasion: Occasion) -> Answer | None:
     """ "Give the pasta 2 more minutes": a name followed by a duration."""
     words = slots["gift"].split()
@@ -225,6 +232,7 @@ FAMILY = Family(
             ),
             lengthen_named(1),
         ),
+        Intent("add more time", ("{extra} (for|on|to) [the] {label}",), add_more),
         Intent("make longer", ("make [the|my] {gift} longer",), give),
         Intent("give time", ("give [the|my] {gift}",), give),
     ),
@@ -251,7 +259,10 @@ FAMILY = Family(
             optional=("label",),
         ),
     ),
-    open_lists={"gift": ("pasta two more minutes", "tea timer another minute")},
+    open_lists={
+        "gift": ("pasta two more minutes", "tea timer another minute"),
+        "extra": ("one more minute", "five more minutes"),
+    },
     follow_ups=(
         FollowUp(
             ("start timer", "change length", "add time", "take time"),

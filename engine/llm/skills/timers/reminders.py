@@ -42,8 +42,12 @@ _WHEN = re.compile(
     r"^(?:at|on|in|tomorrow|today|tonight|this|next|\w+day) |^(?:tomorrow|tonight)$|^\w+day$"
     r"|\b(?:am|pm|noon|midnight|o'?clock)\b"
 )
-# Not a time of day but an event, which no clock knows.
-_EVENT = re.compile(r"\b(?:before|after|during|next time)\b")
+# An event, which no clock knows, or a time that was not understood: "when?" is no answer to either.
+_HAS_TIME = re.compile(
+    r"\b(?:before|after|during|next time|tomorrow|today|tonight|(?:mon|tues|wednes|thurs|fri|satur|"
+    r"sun)day|morning|afternoon|evening|noon|midnight|o'?clock|[ap]m|(?:at|in|by) \d+|"
+    r"minutes?|hours?|weeks?|months?|years?)\b"
+)
 
 
 def remind_in(slots: Slots, _occasion: Occasion) -> Answer | None:
@@ -73,15 +77,16 @@ def remind_of_errand(slots: Slots, occasion: Occasion) -> Answer | None:
     words = slots["errand"].split()
     for at in range(1, len(words)):
         when = " ".join(words[at:])
-        if _WHEN.match(when):
-            told = {"task": " ".join(words[:at]), "when": when}
+        task = " ".join(words[:at])
+        if _WHEN.match(when) and is_task(task):
+            told = {"task": task, "when": when}
             if answer := remind_when_told(told, occasion):
                 return answer
     return None
 
 
 def ask_when(slots: Slots, _occasion: Occasion) -> Answer | None:
-    if _EVENT.search(slots["task"]):
+    if _HAS_TIME.search(slots["task"]):
         return None
     task = _told_back(slots["task"].strip())
     return Answer(f"{WHEN} remind you to {task}? Say, for example: in ten minutes.")

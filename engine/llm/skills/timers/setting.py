@@ -151,7 +151,11 @@ FAMILY = Family(
         ),
         Intent(
             "start named timer",
-            ("(set|start|make|create) [a|an|another] {timed} timer", "timer for {timed}"),
+            (
+                "(set|start|make|create) [a|an|another] {timed} timer",
+                "{timed} timer",
+                "timer [for] {timed}",
+            ),
             start_named,
         ),
         Intent(

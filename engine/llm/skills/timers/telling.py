@@ -102,7 +102,7 @@ FAMILY = Family(
                 "how much longer",
                 "how much time (do i have|have i got) left",
                 f"is {_TIMER} [still] (running|done|over|going|finished)",
-                "(what|which) timers (are|do i have) [there|running|set]",
+                "(what|which|how many) timers (are|do i have) [there|running|set]",
                 "what timers are set",
                 "what is (left|running) on (the|my) timers",
                 "(list|show me|show) [all] [my|the] timers",
