@@ -49,6 +49,7 @@ DEFERRED: Final[dict[str, tuple[str, ...]]] = {
     _META: (),
     "torch.compiler": (),
     "torch._native": (),  # kernels written in Python for the newest GPUs; torch's own serve too
+    "torchgen.model": (),  # what the code of torch's kernels is made from
     "moshi.models": (),
     "joblib": (),
     "livekit.rtc": (),

@@ -7,7 +7,7 @@ probabilities of what may follow a history sum to one.
 
 import math
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
@@ -34,11 +34,12 @@ class PhraseModel:
         learnt = list(islice(filter(usable, phrases), MAX_PHRASES))
         self.size = len(learnt)
         # followers[history][word] = how often; history has 0, 1 or 2 words
-        self._followers: dict[History, Counter[str]] = defaultdict(Counter)
-        self._totals: Counter[History] = Counter()  # of those counts
-        for (*history, word), count in _grams(learnt).items():
-            self._followers[tuple(history)][word] = count
-            self._totals[tuple(history)] += count
+        self._followers: dict[History, dict[str, int]] = {(): {}}
+        for gram, count in _grams(learnt).items():
+            history, word = gram[:-1], gram[-1]
+            if END not in history and word != START and START not in gram[1:-1]:
+                self._followers.setdefault(history, {})[word] = count
+        self._totals = {history: sum(each.values()) for history, each in self._followers.items()}
         self.words = tuple(sorted(set(self._followers[()]) - {END}))
 
     def unseen(self, words: Iterable[str]) -> int:
@@ -126,18 +127,12 @@ class PhraseModel:
 
 
 def _grams(phrases: Iterable[str]) -> Counter[tuple[str, ...]]:
-    """How often the phrases have each run of 1 to ORDER words; the start is not one by itself."""
+    """How often there is each run of 1 to ORDER words, also from one phrase into the next."""
     words = [word for phrase in phrases for word in (START, *phrase.split(), END)]
     grams: Counter[tuple[str, ...]] = Counter()
-    for order in range(1, ORDER + 1):  # counted all at once, from one phrase into the next too
+    for order in range(1, ORDER + 1):
         grams.update(zip(*(words[first:] for first in range(order)), strict=False))
-    return Counter(
-        {
-            gram: count
-            for gram, count in grams.items()
-            if END not in gram[:-1] and START not in gram[1:] and gram != (START,)
-        }
-    )
+    return grams
 
 
 @lru_cache(maxsize=1)

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from hassil import Intents, SlotList, TextSlotList, sample_expression
-from num2words import num2words
 
 from engine.llm.skills.matching.matcher import FAMILIES, INTENTS, compiled, templates_of
 from engine.text.unit_table import UNITS
@@ -130,6 +129,8 @@ def _thinned(expanded: Iterable[str], limit: int) -> list[str]:
 def _spoken(sentence: str) -> str:
     """The sentence as the recogniser would write it: only words. Empty when letters of a symbol
     would remain."""
+    from num2words import num2words  # of 60 languages: only to expand
+
     words = _DIGITS.sub(lambda match: f" {num2words(float(match[0]))} ", sentence.lower())
     words = words.replace(" point zero ", " ").replace("-", " ")
     return " ".join(_NOT_WORDS.sub(" ", words).split())
