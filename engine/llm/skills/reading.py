@@ -46,7 +46,7 @@ def read_file(slots: Slots, occasion: Occasion) -> Answer | None:
     """
     name = _file_name(slots["file"])
     path = PurePath(name)
-    is_file = path.suffix or len(path.parts) > 1 or is_name(_plain(name))
+    is_file = re.match(r"\.\w+$", path.suffix) or len(path.parts) > 1 or is_name(_plain(name))
     if not is_file and _in_documents(name, occasion.documents) is None:
         return None
     return Answer(_read(name, occasion.documents), private=True)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 # "5 foot 10" leaves the inches out.
 _FEET_ALONE = re.compile(r"^(\d+ (?:foot|feet|ft)(?: and)? \d+(?: and a half)?)$")
 _THOUSANDS = re.compile(r"^([\d.]+) k$")  # "10k" is a run, not a temperature
+_CANNOT = "I can't turn"
 _CALORIE = re.compile(r"\b(?:small )?calorie")  # beside joules it is the physicist's
 _LENGTHS = frozenset(("mile", "kilometer", "meter", "foot", "yard"))
 CELSIUS = "degree_Celsius"
@@ -62,10 +63,18 @@ def convert(slots: Slots, _occasion: Occasion) -> Answer | None:
     meant = [Amount(amount.count, _meant(amount.unit, target)) for amount in amounts]
     values = [_magnitude(amount, target) for amount in meant]
     if None in values:
-        return Answer(f"I can't turn {meant[0].unit.plural} into {target.plural}.")
+        return Answer(f"{_CANNOT} {meant[0].unit.plural} into {target.plural}.")
     value = sum(part for part in values if part is not None)
     said = enumeration([_phrase(amount) for amount in meant])
     return Answer(f"{said} is {_about(value)}{_phrase(Amount(_shown(value), target))}.")
+
+
+def measure(slots: Slots, occasion: Occasion) -> Answer | None:
+    """The same as a question, which is about something else where the units do not go together:
+    "how many bars in a minute".
+    """
+    answer = convert(slots, occasion)
+    return None if answer is None or answer.text.startswith(_CANNOT) else answer
 
 
 def into_other(before: Slots, now: Slots, occasion: Occasion) -> Slots | None:
@@ -200,33 +209,35 @@ def _by_form() -> dict[str, Unit]:
     return {form.lower(): unit for unit in UNITS for form in unit.forms}
 
 
+_MEASURE = (
+    "(what is|how much is) {amount} (to|into|in|as|converted to) {target}",
+    "{amount} (to|into|in|as|equals|is how many) {target}",
+    "how (many|much) {target} (are there in|is there in|are in|is in|fit in) {amount}",
+    "how (many|much) {target} (in|are|is|make|make up) {amount}",
+    "how (many|much) {target} (does|do) {amount} (make|equal)",
+    "how (tall|long|far|high|deep|wide|heavy|hot|cold|fast|big|much) is {amount} in {target}",
+    "i am {amount} [tall] (what|how much) is that in {target}",
+)
+
 FAMILY = Family(
     intents=(
         Intent(
             "convert",
-            (
-                "(convert|change|turn|express) {amount} (to|into|in|as) {target}",
-                "(what is|how much is) {amount} (to|into|in|as|converted to) {target}",
-                "{amount} (to|into|in|as|equals|is how many) {target}",
-                "how (many|much) {target} (are there in|is there in|are in|is in|fit in) {amount}",
-                "how (many|much) {target} (in|are|is|make|make up) {amount}",
-                "how (many|much) {target} (does|do) {amount} (make|equal)",
-                "how (tall|long|far|high|deep|wide|heavy|hot|cold|fast|big|much) is {amount} "
-                "in {target}",
-                "i am {amount} [tall] (what|how much) is that in {target}",
-            ),
+            ("(convert|change|turn|express) {amount} (to|into|in|as) {target}",),
             convert,
         ),
+        Intent("measure", _MEASURE, measure),
+        Intent("measure in vain", _MEASURE, convert, certain=False),
         Intent("convert without a unit", ("convert {amount}",), ask_target),
     ),
     follow_ups=(
         FollowUp(
-            ("convert",),
+            ("convert", "measure"),
             ("[(what|how) about] (in|to|into) {target}", "how (many|much) {target} [is that]"),
             slots=into_other,
         ),
         FollowUp(("convert without a unit",), ("[(in|to|into)] {target}",), asks="convert"),
-        FollowUp(("convert",), ("[(what|how) about] {amount}",), slots=convert_other),
+        FollowUp(("convert", "measure"), ("[(what|how) about] {amount}",), slots=convert_other),
     ),
     tools=(
         Tool(

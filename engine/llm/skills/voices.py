@@ -24,6 +24,7 @@ from engine.llm.skills.matching.quantities import enumeration
 _NO_VOICES = frozenset(
     ("input", "recognition", "commands", "command", "mode", "control", "chat", "search", "typing")
 )
+THIS_IS = "All right, this is"
 NO_OTHER = "There is no other voice to choose yet."
 MAX_NAMED = 6  # voices read out at once
 CLOSE_ENOUGH = 0.6  # difflib ratio: "ana" finds "Anna", "ana" does not find "Bruno"
@@ -41,22 +42,23 @@ def choose_voice(slots: Slots, occasion: Occasion) -> Answer | None:
     if name is None:
         called = is_person(wanted, has_capitals=False)
         return Answer(f"I have no voice called {wanted}. {_listed(voices)}") if called else None
-    return Answer(f"All right, this is {name}.", (ChooseVoice(name),))
+    return Answer(f"{THIS_IS} {name}.", (ChooseVoice(name),))
 
 
 def choose_possessed(slots: Slots, occasion: Occasion) -> Answer | None:
     """ "use Clara's voice": a known voice or a person's name; "a pirate voice" is left to a
     model."""
-    wanted = slots["name"].strip(" .!?,\"'").removesuffix("'s").removesuffix("s'")
+    said = slots["name"].strip(" .!?,\"'")
+    wanted = said.removesuffix("'s").removesuffix("s'")
     if wanted.lower().startswith(("a ", "an ", "the ")):
         return None
     voices = occasion.situation().voices
     if not voices and "voice" in sentence(occasion):
         return Answer(NO_OTHER)
     name = _closest(wanted, voices, CLOSER)
-    if name is None and "'s" in slots["name"]:
+    if name is None and said != wanted and is_person(wanted, has_capitals=False):
         return Answer(f"I have no voice called {wanted}. {_listed(voices)}")
-    return Answer(f"All right, this is {name}.", (ChooseVoice(name),)) if name else None
+    return Answer(f"{THIS_IS} {name}.", (ChooseVoice(name),)) if name else None
 
 
 def next_voice(_slots: Slots, occasion: Occasion, *, step: int = 1) -> Answer:
@@ -68,14 +70,14 @@ def next_voice(_slots: Slots, occasion: Occasion, *, step: int = 1) -> Answer:
         return Answer(NO_OTHER)
     at = situation.voices.index(situation.voice) if situation.voice in situation.voices else -1
     name = situation.voices[(at + step) % len(situation.voices)]
-    return Answer(f"All right, this is {name}.", (ChooseVoice(name),))
+    return Answer(f"{THIS_IS} {name}.", (ChooseVoice(name),))
 
 
 def previous_voice(_slots: Slots, occasion: Occasion) -> Answer:
     """The voice that spoke before this one, or, while none did, the one before it in the list."""
     before = occasion.situation().voice_before
     if before in occasion.situation().voices:
-        return Answer(f"All right, this is {before}.", (ChooseVoice(before),))
+        return Answer(f"{THIS_IS} {before}.", (ChooseVoice(before),))
     return next_voice(_slots, occasion, step=-1)
 
 
@@ -180,6 +182,7 @@ FAMILY = Family(
             ("choose voice", "choose possessed voice", "next voice", "previous voice"),
             ("[(change|switch|go|and)] back [again]",),
             asks="previous voice",
+            answered=THIS_IS,
         ),
     ),
     tools=(

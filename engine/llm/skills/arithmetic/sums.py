@@ -94,7 +94,7 @@ _REWRITES = tuple(
 _NO_SUM = re.compile(
     r"^(?:\d{1,2}:\d\d|[\d.]+ percent|\d+ / \d+ / \d+|(?:\d{3} - )?\d{3} - \d{4})$"
 )
-_TWO_NUMBERS = re.compile(r"^([\d.]+) (/|and) ([\d.]+)$")
+_TWO_NUMBERS = re.compile(r"^(\d+(?:\.\d+)?) (/|and) (\d+(?:\.\d+)?)$")
 _SUM = re.compile(r"^(?:[\d.\s+\-*/%()]|sqrt\(|cbrt\()+$")
 _HAS_WORK = re.compile(r"[\d)]\s*[+\-*/%]|sqrt|cbrt")
 _SPOKEN = (

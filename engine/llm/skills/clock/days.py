@@ -53,10 +53,15 @@ def _after_easter(name: str, days: int) -> Feast:
     return Feast(name, lambda year: easter(year) + timedelta(days=days))
 
 
-def _thanksgiving(year: int) -> date:
-    """The fourth Thursday of November, as in the United States."""
-    first = date(year, 11, 1)
-    return first + timedelta(days=(WEEKDAYS.index("thursday") - first.weekday()) % 7 + 21)
+def _weekday_of(name: str, month: int, weekday: str, place: int) -> Feast:
+    """A feast on the weekday that is the `place`th of its name in a month."""
+
+    def of(year: int) -> date:
+        first = date(year, month, 1)
+        days = (WEEKDAYS.index(weekday) - first.weekday()) % 7 + 7 * (place - 1)
+        return first + timedelta(days=days)
+
+    return Feast(name, of)
 
 
 FEASTS = MappingProxyType(
@@ -81,8 +86,11 @@ FEASTS = MappingProxyType(
         "easter monday": _after_easter("Easter Monday", 1),
         "ash wednesday": _after_easter("Ash Wednesday", -46),
         "good friday": _after_easter("Good Friday", -2),
+        "whit monday": _after_easter("Whit Monday", 50),
         "pentecost": _after_easter("Pentecost", 49),
-        "thanksgiving": Feast("Thanksgiving", _thanksgiving),
+        # As in the United States.
+        "labor day": _weekday_of("Labor Day", 9, "monday", 1),
+        "thanksgiving": _weekday_of("Thanksgiving", 11, "thursday", 4),
     }
 )
 

@@ -8,6 +8,7 @@ left to a language model.
 
 import re
 from collections.abc import Callable
+from itertools import pairwise
 
 Fits = Callable[[str], bool]
 
@@ -49,17 +50,22 @@ _INTERJECTIONS = _words(
     "thanks thank ok okay yes yeah yep nope hello hi hey sorry well hmm oops wow great nice sure "
     "fine good really right bye cool"
 )
-# Another request after the first: "and tell me", "then play".
+# What an assistant is told to do: no name begins so, and after "and" it is another request.
+_REQUESTS = _words(
+    "tell show give play explain describe read write translate summarize summarise set start stop "
+    "remind say sing search find open turn add convert calculate compute spell ask make put begin "
+    "cancel end pause hold resume restart reset check get extend shorten reduce increase change "
+    "delete clear keep flip roll toss choose pick call wake speak talk repeat buy use need want"
+)
 _REQUEST = re.compile(
-    r"\b(?:and|then|also) (?:(?:then|also|please|after that) )*"
-    r"(?:tell|show|give|play|explain|describe|read|write|translate|summari[sz]e|set|start|stop|"
-    r"remind|say|sing|search|find|open|turn|add|convert|calculate|compute|spell|make it|ask)\b"
+    rf"\b(?:and|then|also) (?:(?:then|also|please|after that) )*(?:{'|'.join(_REQUESTS)})\b"
 )
 # What no clock knows: a place, an event, a rhythm.
 _NO_HOUR = re.compile(r"\b(?:every|each|everyday|daily|weekly|hourly|unless|if|when(?:ever)?)\b")
 _SEVERAL_SENTENCES = re.compile(
     r"^(?:\S+\s+){2,}\S*(?<![ap]\.m)(?<!\b[dm]r)(?<!\bst)(?<!\bmrs)[.!?;]+[\"')]*\s+(?=\w)", re.I
 )
+_SENTENCE_MARK = re.compile(r"(?<!\b[dm]r)(?<!\bms)(?<!\bst)(?<!\bmrs)\. |[?!,] ", re.I)
 _CAPITAL = re.compile(r"^[A-Z\u00c0-\u00de]")
 # How words end that say what somebody is like; "Alfred" and "Martin" are told by their capital.
 _ADJECTIVE = re.compile(r"(?:ed|ous|ful|able|ible|ical|ish|less|ing|ive|ic|ist|ly)$")
@@ -89,8 +95,14 @@ def is_name(said: str, *, most: int = LONGEST_NAME) -> bool:
     words = _plain(said)
     if words and words[0] in _ARTICLES:
         words = words[1:]
-    outside = _CLAUSE | _POINTING | (_PREPOSITIONS - {"of"}) | _AFTERTHOUGHTS | _OTHERS
-    return 0 < len(words) <= most and outside.isdisjoint(words) and not _REQUEST.search(said)
+    outside = _CLAUSE | _POINTING | _ARTICLES | (_PREPOSITIONS - {"of"}) | _AFTERTHOUGHTS | _OTHERS
+    return (
+        0 < len(words) <= most
+        and outside.isdisjoint(words[:-1])
+        and words[-1] not in outside - {"a"}  # "episode A"
+        and words[0] not in _REQUESTS
+        and not _REQUEST.search(said)
+    )
 
 
 def is_word(said: str) -> bool:
@@ -112,11 +124,13 @@ def is_person(said: str, *, has_capitals: bool) -> bool:
     """
     words, plain = said.split(), _plain(said)
     outside = _CLAUSE | _POINTING | _PREPOSITIONS | _ARTICLES | _AFTERTHOUGHTS | {"and", "or"}
+    if _SENTENCE_MARK.search(said):
+        return False
     if has_capitals:
         return 0 < len(words) <= 3 and all(map(_CAPITAL.match, words)) and plain[0] not in outside
     if not 0 < len(words) <= 3 or not outside.isdisjoint(plain):
         return False
-    return not any(map(_ADJECTIVE.search, plain))
+    return not any(map(_ADJECTIVE.search, plain)) and plain[0] not in _REQUESTS
 
 
 def is_task(said: str) -> bool:
@@ -131,7 +145,10 @@ def is_task(said: str) -> bool:
         _CLAUSE | _POINTING | _ARTICLES | _PREPOSITIONS | _AFTERTHOUGHTS | _INTERJECTIONS
     )
     asks = asks or rest[:1] == ["me"] or not first.isalpha()
-    dangles = words[-1] in _DANGLING
+    gap = _CLAUSE | _ARTICLES | _PREPOSITIONS  # after an article, a word is missing
+    dangles = words[-1] in _DANGLING or any(
+        word in {"a", "an", "the"} and after in gap for word, after in pairwise(words)
+    )
     return begins and not asks and not dangles and (_CLAUSE - _INFINITIVES).isdisjoint(rest)
 
 

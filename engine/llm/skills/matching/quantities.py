@@ -34,7 +34,7 @@ _FRACTIONS = {
     "3/4": 0.75,
 }
 _NUMBER = re.compile(r"^(minus |negative )?-?\s?\d+(?:\.\d+)?$")
-_RATIO = re.compile(r"^(?:(\d+) )?(\d+) ?/ ?([1-9]\d*)$")
+_RATIO = re.compile(r"^(?:(\d+) )?(\d+) ?/ ?([1-9]\d*)(?: of an?)?$")
 _SHARE = re.compile(r"^(?:(\d+) )?(half|quarter|third|3rd)s?(?: of)?(?: an?)?$")
 _WITH_SHARE = re.compile(r"^(.+?) and (?:an? |1 )?((?:\d+ )?(?:half|quarters?|thirds?|3rd))$")
 # "1 minute 30": seconds after minutes, minutes after hours.
@@ -64,7 +64,7 @@ def parse_number(text: str) -> float | None:
 
 def parse_duration(text: str) -> float | None:
     """Seconds in "10 minutes", "1 hour and 30 minutes", "half an hour", "1 and a half hours"."""
-    rest = _TRAILING.sub(_with_unit, text.strip())
+    rest = _TRAILING.sub(_with_unit, re.sub(r"\b([hm])(?=\d)", r"\1 ", text.strip()))
     total = 0.0
     while rest:
         match = _DURATION_PART.match(rest)

@@ -20,14 +20,6 @@ _ALL = frozenset((ALL, "both", "all of them", "both of them", "every", "all the"
 _ARTICLES = ("a ", "an ", "the ", "my ", "new ")
 _NO_LABEL = frozenset(("a", "an", "the", "my", "new", "timer"))
 _UNNAMED = frozenset(("unnamed", "nameless", "other", "one without a name"))
-# No name begins with what is done to a timer: "pause timer for five minutes".
-_VERBS = frozenset(
-    (
-        *("set", "start", "put", "add", "make", "give", "begin", "run", "buy", "use", "need"),
-        *("cancel", "stop", "end", "pause", "hold", "resume", "restart", "reset", "check", "get"),
-        *("extend", "shorten", "reduce", "increase", "change", "delete", "clear", "keep"),
-    )
-)
 # Words that choose by the remaining time.
 _BY_LENGTH: dict[str, Callable[[Timer], float]] = {
     **dict.fromkeys(("short", "shorter", "shortest", "next"), lambda timer: timer.remaining_s),
@@ -47,9 +39,9 @@ def clean_label(label: str) -> str:
 def is_label(said: str) -> bool:
     """Whether this is a timer's name, or tells which of them is meant."""
     label = clean_label(said)
-    if label in _ALL or label in _UNNAMED or label in _BY_LENGTH:
+    if label in _ALL or label in _UNNAMED or label in _BY_LENGTH or parse_duration(label):
         return True
-    return is_name(said) and label.split(" ")[0] not in _VERBS
+    return is_name(label) and "timer" not in label and not label[0].isdigit()
 
 
 def running(occasion: Occasion, kind: TimerKind = TimerKind.TIMER) -> tuple[Timer, ...]:
