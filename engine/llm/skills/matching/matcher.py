@@ -135,9 +135,11 @@ class Matcher:
         it.
         """
         followed = self._follow(text, occasion, certain_only)
-        if followed and FITS.keys().isdisjoint(followed.slots):
+        if followed is None:
+            return self._alone(text, occasion, certain_only)
+        if FITS.keys().isdisjoint(followed.slots):
             return followed
-        return self._alone(text, occasion, certain_only) or followed
+        return self._alone(text, occasion, certain_only=True) or followed
 
     def _alone(self, text: str, occasion: Occasion, certain_only: bool) -> Understanding | None:
         said = without_courtesy_before(text.strip())

@@ -177,7 +177,15 @@ def _about(verb: str) -> tuple[str, ...]:
 
 
 _ABOUT_ONE = (
-    *("start timer", "change length", "pause timer", "resume timer", "add time", "take time"),
+    *(
+        "start timer",
+        "start timer in minutes",
+        "change length",
+        "pause timer",
+        "resume timer",
+        "add time",
+        "take time",
+    ),
     *("add named time", "time left", "named time left"),
 )
 _BY = (
@@ -265,7 +273,7 @@ FAMILY = Family(
     },
     follow_ups=(
         FollowUp(
-            ("start timer", "change length", "add time", "take time"),
+            ("start timer", "start timer in minutes", "change length", "add time", "take time"),
             (f"{_TAKE} {{duration}} (off|from (it|that)) [it|that]",),
             asks="take time",
             slots=in_its_unit,

@@ -109,10 +109,16 @@ def in_minutes(before: Slots, now: Slots, _occasion: Occasion) -> Slots:
     return {**before, "duration": f"{duration}{unit}"}
 
 
-def another_length(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
+def start_in_minutes(slots: Slots, occasion: Occasion) -> Answer | None:
+    """ "Set a timer for ten": as after the question for how long."""
+    counted = in_minutes({}, slots, occasion)
+    return start_timer(counted, occasion) if counted != slots else None
+
+
+def another_length(before: Slots, now: Slots, occasion: Occasion) -> Slots | None:
     """A new duration, in the unit of the previous one if it names none ("make it 12")."""
-    duration = now["duration"]
-    if parse_number(duration) is not None and (unit := _UNIT.search(before["duration"])):
+    duration, previous = now["duration"], in_minutes({}, before, occasion)["duration"]
+    if parse_number(duration) is not None and (unit := _UNIT.search(previous)):
         duration = f"{duration} {unit[1]}"
     return {"duration": duration, "label": now.get("label", before.get("label", ""))}
 
@@ -148,6 +154,11 @@ FAMILY = Family(
                 "(when|after|once) {duration} (is|are|has|have) [passed] [(up|over|passed|gone)]",
             ),
             start_timer,
+        ),
+        Intent(
+            "start timer in minutes",
+            ("(set|start|make|create) [a|an|another] timer (for|of) {duration}",),
+            start_in_minutes,
         ),
         Intent(
             "start named timer",
@@ -191,7 +202,7 @@ FAMILY = Family(
             ("timer without a time",), ("[for] {duration}",), asks="start timer", slots=in_minutes
         ),
         FollowUp(
-            ("start timer", "change length", "add time", "take time"),
+            ("start timer", "start timer in minutes", "change length", "add time", "take time"),
             (
                 "(make|change|set) (it|that) [to] {duration}",
                 "[no] [i meant|i mean|make it] {duration}",
@@ -200,7 +211,7 @@ FAMILY = Family(
             slots=another_length,
         ),
         FollowUp(
-            ("start timer", "start named timer", "change length"),
+            ("start timer", "start timer in minutes", "start named timer", "change length"),
             ("(call|name|label) (it|that|this|(this|that) (one|1|timer)) {label}",),
             asks="name timer",
         ),

@@ -158,7 +158,11 @@ FAMILY = Family(
         ),
     ),
     follow_ups=(
-        FollowUp(("start timer", "change length", "add time"), ("what is left",), asks="time left"),
+        FollowUp(
+            ("start timer", "start timer in minutes", "change length", "add time"),
+            ("what is left",),
+            asks="time left",
+        ),
         FollowUp(
             ("time left", "named time left"),
             ("[(what|how) about] [on] [the|my] {label} [(timer|one|1)]",),
