@@ -103,7 +103,7 @@ FAMILY = Family(
             SAY_AGAIN,
             (
                 "(say|repeat) (that|it) [again] [please]",
-                "[please] (say that again|repeat) [please]",
+                "[please] (say [that] again|repeat) [please]",
                 "(say|repeat) (that|it) (once more|one more time) [please]",
                 "(what|pardon|pardon me|i beg your pardon|sorry|excuse me) [what did you say]",
                 "(what did you|what was it you|what did you just) (say|said) [again]",

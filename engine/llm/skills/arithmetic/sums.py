@@ -94,6 +94,7 @@ _REWRITES = tuple(
 _NO_SUM = re.compile(
     r"^(?:\d{1,2}:\d\d|[\d.]+ percent|\d+ / \d+ / \d+|(?:\d{3} - )?\d{3} - \d{4})$"
 )
+_A_SHARE = re.compile(r"^\s*\(\d+/\d+\)\s*$")
 _TWO_NUMBERS = re.compile(r"^(\d+(?:\.\d+)?) (/|and) (\d+(?:\.\d+)?)$")
 _SUM = re.compile(r"^(?:[\d.\s+\-*/%()]|sqrt\(|cbrt\()+$")
 _HAS_WORK = re.compile(r"[\d)]\s*[+\-*/%]|sqrt|cbrt")
@@ -140,6 +141,8 @@ def calculate(slots: Slots, _occasion: Occasion) -> Answer | None:
         return None
     expression = _written(said)
     if not _SUM.match(expression) or not _HAS_WORK.search(expression):
+        return None
+    if _A_SHARE.match(expression) and "/" not in said:  # "what is a half" asks what it means
         return None
     return _answer(expression, said, currency)
 

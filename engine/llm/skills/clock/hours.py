@@ -35,7 +35,8 @@ def tell_earlier_time(slots: Slots, occasion: Occasion) -> Answer | None:
 def tell_time_until(slots: Slots, occasion: Occasion) -> Answer | None:
     """How long it is until a time of day, to the minute."""
     now = occasion.now()
-    moment = parse_moment(slots["moment"], now)
+    said = slots["moment"].strip()
+    moment = parse_moment("midnight" if said == "tomorrow" else said, now)
     if moment is None:
         return None
     minutes = max(1, round((moment - now).total_seconds() / 60))

@@ -66,7 +66,7 @@ _COURTESY_BEFORE = re.compile(
     r"good (?:morning|afternoon|evening)(?=(?:,? \S+){3})|"
     r"(?:i want|i would like|i need) you to|i would like to know|i want to know|"
     r"(?:can|could|may) i (?:get|have)(?= the )|"
-    r"do you know|tell me|let me know|just|sorry|excuse me)\b,?\s+(?=\S)",
+    r"do you (?:happen to )?know|tell me|let me know|just|sorry|excuse me)\b,?\s+(?=\S)",
     re.IGNORECASE,
 )
 _COURTESY_AFTER = re.compile(

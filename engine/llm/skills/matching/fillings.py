@@ -39,10 +39,10 @@ _PREPOSITIONS = _words(
 )
 _DANGLING = _words("a an the my about for with at of from to into and")  # something is to follow
 _AFTERTHOUGHTS = _words(
-    "again please now later soon first too also instead fast slow aloud loud back "
-    "away today tomorrow tonight yesterday once twice differently correctly backwards backward "
-    "carefully slowly quickly properly phonetically yet already though maybe anymore forever "
-    "sometime"
+    "again please now later soon first too also instead fast slow aloud loud slower faster louder "
+    "quieter back away today tomorrow tonight yesterday once twice differently correctly backwards "
+    "backward carefully slowly quickly properly phonetically yet already though maybe anymore "
+    "forever sometime"
 )
 # What tells one thing from others of its kind, and so names none.
 _OTHERS = _words("whole entire same other next last latest previous current attached following")
@@ -124,7 +124,7 @@ def is_person(said: str, *, has_capitals: bool) -> bool:
     """
     words, plain = said.split(), _plain(said)
     outside = _CLAUSE | _POINTING | _PREPOSITIONS | _ARTICLES | _AFTERTHOUGHTS | {"and", "or"}
-    if _SENTENCE_MARK.search(said):
+    if _SENTENCE_MARK.search(said) or re.search(r"\d", said):
         return False
     if has_capitals:
         return 0 < len(words) <= 3 and all(map(_CAPITAL.match, words)) and plain[0] not in outside

@@ -164,7 +164,7 @@ def restart(slots: Slots, occasion: Occasion) -> Answer | None:
     return Answer(said, (*actions, go_on)) if known else None
 
 
-_ONE = "[the|my] [{label}] timer"
+_ONE = "[the|my|that|this] [{label}] timer"
 _CALLED = "[the|my] timer (for|called|named|of) [the] {label}"
 _EVERY = "(all|both) [of] [the|my] timers"
 _CANCEL = "(cancel|stop|delete|clear|remove|turn off|end|kill|get rid of)"

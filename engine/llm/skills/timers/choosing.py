@@ -4,6 +4,7 @@ Invariant: when several may be meant, nothing is changed and the person is asked
 begins with WHICH, so that the next sentence is recognised as its answer.
 """
 
+import re
 from collections.abc import Callable
 
 from engine.llm.base import Timer
@@ -20,6 +21,7 @@ _ALL = frozenset((ALL, "both", "all of them", "both of them", "every", "all the"
 _ARTICLES = ("a ", "an ", "the ", "my ", "new ")
 _NO_LABEL = frozenset(("a", "an", "the", "my", "new", "timer"))
 _UNNAMED = frozenset(("unnamed", "nameless", "other", "one without a name"))
+_NO_LABEL_AT_END = re.compile(r"\b(?:timer|a)$")  # "quiet a" before "timer"
 # Words that choose by the remaining time.
 _BY_LENGTH: dict[str, Callable[[Timer], float]] = {
     **dict.fromkeys(("short", "shorter", "shortest", "next"), lambda timer: timer.remaining_s),
@@ -41,7 +43,7 @@ def is_label(said: str) -> bool:
     label = clean_label(said)
     if label in _ALL or label in _UNNAMED or label in _BY_LENGTH or parse_duration(label):
         return True
-    return is_name(label) and "timer" not in label and not label[0].isdigit()
+    return is_name(label) and label[:1].isalpha() and not _NO_LABEL_AT_END.search(label)
 
 
 def running(occasion: Occasion, kind: TimerKind = TimerKind.TIMER) -> tuple[Timer, ...]:

@@ -101,7 +101,8 @@ def ask_when_about(slots: Slots, occasion: Occasion) -> Answer | None:
 
 
 def ask_what(slots: Slots, occasion: Occasion) -> Answer | None:
-    if "moment" in slots and parse_moment(slots["moment"], occasion.now()) is None:
+    now, said = occasion.now(), slots.get("moment", "")
+    if said and not (parse_moment(said, now) or _that_day(said, now)):
         return None
     return Answer(f"{WHAT} remind you to do?")
 
@@ -230,7 +231,11 @@ FAMILY = Family(
         Intent("reminder when told", ("remind me {when} about {matter}",), remind_when_told),
         Intent(
             "reminder without a task",
-            ("remind me [at] {moment} to", "remind me [at] {moment}", "set a reminder"),
+            (
+                "remind me [at] {moment} to",
+                "remind me [at] {moment}",
+                "set a reminder [(for|at|on) {moment}]",
+            ),
             ask_what,
         ),
         Intent("reminder without a time", ("remind me to {task}",), ask_when),
