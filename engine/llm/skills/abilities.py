@@ -67,6 +67,13 @@ _TOPICS = (
     ),
 )
 
+_OWN = frozenset(
+    (
+        *("timer", "timers", "reminders", "language model", "model", "smarter assistant"),
+        *("voice", "voices", "better voice", "own voice"),
+    )
+)
+
 
 def _words(listed: str) -> frozenset[str]:
     return frozenset(listed.split())
@@ -140,6 +147,16 @@ def _in_its_language(said: str) -> str:
     return ""
 
 
+def _explain(topic: str) -> tuple[str, ...]:
+    return (
+        f"help [me] with {topic}",
+        f"how do {topic} work",
+        f"what can you do with {topic}",
+        "how (do|can) i (change|choose|get|install|use|set|add) "
+        f"[a|the|your|another|a new|an|my] {topic}",
+    )
+
+
 FAMILY = Family(
     intents=(
         Intent(
@@ -159,17 +176,9 @@ FAMILY = Family(
             tell_abilities,
             certain=False,
         ),
-        Intent(
-            "explain topic",
-            (
-                "help [me] with {topic}",
-                "how do {topic} work",
-                "what can you do with {topic}",
-                "how (do|can) i (change|choose|get|install|use|set|add) "
-                "[a|the|your|another|a new|an|my] {topic}",
-            ),
-            explain_topic,
-        ),
+        Intent("explain topic", _explain("{own:topic}"), explain_topic),
+        # Other people have sums, files and a pace as well.
+        Intent("explain common topic", _explain("{topic}"), explain_topic, certain=False),
         Intent(
             "parts",
             (
@@ -181,5 +190,8 @@ FAMILY = Family(
             tell_parts,
         ),
     ),
-    lists={"topic": tuple((name, name) for names, _ in _TOPICS for name in names)},
+    lists={
+        "topic": tuple((name, name) for names, _ in _TOPICS for name in names),
+        "own": tuple((name, name) for names, _ in _TOPICS for name in names if name in _OWN),
+    },
 )

@@ -7,7 +7,7 @@ import difflib
 
 from engine.llm.base import ChooseVoice
 from engine.llm.skills.matching.canonical import without_courtesy
-from engine.llm.skills.matching.fillings import is_person
+from engine.llm.skills.matching.fillings import is_name, is_person
 from engine.llm.skills.matching.intent import (
     Answer,
     Family,
@@ -50,6 +50,8 @@ def choose_possessed(slots: Slots, occasion: Occasion) -> Answer | None:
     model."""
     said = slots["name"].strip(" .!?,\"'")
     wanted = said.removesuffix("'s").removesuffix("s'")
+    if not is_name(wanted.lower()):
+        return None
     if wanted.lower().startswith(("a ", "an ", "the ")):
         return None
     voices = occasion.situation().voices
@@ -99,6 +101,8 @@ def _closest(wanted: str, voices: tuple[str, ...], cutoff: float = CLOSE_ENOUGH)
     beginnings = [voice for voice in voices if voice.casefold().startswith(folded)]
     if beginnings:
         return min(beginnings, key=len)
+    if len(wanted.split()) > 1 and cutoff > CLOSE_ENOUGH:  # "let Anna know"
+        return None
     close = difflib.get_close_matches(folded, list(by_folded), n=1, cutoff=cutoff)
     return by_folded[close[0]] if close else None
 

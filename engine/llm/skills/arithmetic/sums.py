@@ -58,6 +58,7 @@ _REWRITES = tuple(
     for pattern, replacement in (
         (r"\bthe\b|\bequals?\b|\bmakes?\b|\bgives?\b|=\s*$", " "),
         (r"\ban? (?=\d+(?!\s?(?:st|nd|rd|th)))", " "),
+        (r"(?<!/ )(?<![/\d.])\b(\d+) and (\d+) ?/ ?([1-9]\d*)\b", r"(\1+\2/\3)"),
         (rf"\b(\d+) and {_SHARE}(?! of)", _mixed),
         (rf"\b{_SHARE}", _share),
         (r"\b(\d+) ?/ ?([1-9]\d*) of (?=[\d(])", r"(\1/\2) of "),
@@ -73,7 +74,7 @@ _REWRITES = tuple(
         (rf"\b(?:twice|double) {_N}", r"(2*\1)"),
         (rf"\btriple {_N}", r"(3*\1)"),
         (rf"{_N} percent of {_N}", r"(\1/100*\2)"),
-        (rf"{_N} (?:percent )?off(?: of)? {_N}", r"(\2*(1-\1/100))"),
+        (rf"{_N} percent off(?: of)? {_N}", r"(\2*(1-\1/100))"),
         (rf"{_N} (plus|minus|\+|-) {_N} percent", r"(\1 \2 \1*\3/100)"),
         (rf"{_N} percent", r"(\1/100)"),
         (r"\bsquared\b", "**2"),
@@ -94,6 +95,8 @@ _REWRITES = tuple(
 _NO_SUM = re.compile(
     r"^(?:\d{1,2}:\d\d|[\d.]+ percent|\d+ / \d+ / \d+|(?:\d{3} - )?\d{3} - \d{4})$"
 )
+# "50 plus 60 plus 10 percent": of what is not said.
+_PERCENT_ADDED = re.compile(r"[-+] ?\([\d.]+/100\)|[-+][^()]*\(([\d.]+) [-+] \1\*[\d.]+/100\)")
 _A_SHARE = re.compile(r"^\s*\(\d+/\d+\)\s*$")
 _TWO_NUMBERS = re.compile(r"^(\d+(?:\.\d+)?) (/|and) (\d+(?:\.\d+)?)$")
 _SUM = re.compile(r"^(?:[\d.\s+\-*/%()]|sqrt\(|cbrt\()+$")
@@ -141,6 +144,8 @@ def calculate(slots: Slots, _occasion: Occasion) -> Answer | None:
         return None
     expression = _written(said)
     if not _SUM.match(expression) or not _HAS_WORK.search(expression):
+        return None
+    if said.count("percent") == 1 and _PERCENT_ADDED.search(expression):
         return None
     if _A_SHARE.match(expression) and "/" not in said:  # "what is a half" asks what it means
         return None

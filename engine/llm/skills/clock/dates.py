@@ -96,8 +96,9 @@ def tell_day_away(slots: Slots, occasion: Occasion) -> Answer | None:
 
 def tell_past_day(slots: Slots, occasion: Occasion) -> Answer | None:
     """The last day of that name: "when was easter"."""
-    day = day_named(slots["day"], occasion.now().date(), past=True)
-    return Answer(f"That was {date_phrase(day)}.") if day else None
+    name, today = slots["day"], occasion.now().date()
+    day = day_named(name, today, past=True)
+    return tell_day({"day": name}, occasion) if name in RELATIVE else _told(day)
 
 
 def count_days(slots: Slots, occasion: Occasion) -> Answer | None:
@@ -171,6 +172,10 @@ def _tell_time_and_date(slots: Slots, occasion: Occasion) -> Answer:
     return Answer(f"{tell_time(slots, occasion).text} {tell_date(slots, occasion).text}")
 
 
+def _told(day: date | None) -> Answer | None:
+    return Answer(f"That was {date_phrase(day)}.") if day else None
+
+
 def _name(said: str, day: date) -> str:
     feast = feast_named(said)
     return feast.name if feast else date_phrase(day)
@@ -217,8 +222,7 @@ FAMILY = Family(
         Intent(
             "day",
             (
-                "(what|which) (day|date) [of the week] "
-                "(is it|will it be|was it|is|was|will be) {day}",
+                "(what|which) (day|date) [of the week] (is it|will it be|is|will be) {day}",
                 "(what|which) (day|date) [of the week] will {day} be",
                 "what (is|was) {near:day}",
                 "what (is|was|will be) the date [of] {day}",
@@ -229,7 +233,11 @@ FAMILY = Family(
             tell_day,
         ),
         Intent("day away", ("what (is|was) {away}",), tell_day_away),
-        Intent("past day", ("when was {day}",), tell_past_day),
+        Intent(
+            "past day",
+            ("when was {day}", "(what|which) (day|date) [of the week] (was it|was) {day}"),
+            tell_past_day,
+        ),
         Intent(
             "days until",
             (

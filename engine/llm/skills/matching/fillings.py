@@ -61,7 +61,10 @@ _REQUEST = re.compile(
     rf"\b(?:and|then|also) (?:(?:then|also|please|after that) )*(?:{'|'.join(_REQUESTS)})\b"
 )
 # What no clock knows: a place, an event, a rhythm.
-_NO_HOUR = re.compile(r"\b(?:every|each|everyday|daily|weekly|hourly|unless|if|when(?:ever)?)\b")
+_NO_HOUR = re.compile(
+    r"\b(?:every|each|everyday|nightly|daily|weekly|monthly|hourly|unless|if|when(?:ever)?"
+    r"|(?:once|twice|times) (?:an?|per)|on \w+days)\b"
+)
 _SEVERAL_SENTENCES = re.compile(
     r"^(?:\S+\s+){2,}\S*(?<![ap]\.m)(?<!\b[dm]r)(?<!\bst)(?<!\bmrs)[.!?;]+[\"')]*\s+(?=\w)", re.I
 )

@@ -28,6 +28,9 @@ MAX_TIMER_S = 7 * 86400.0  # a week; for longer times people need a calendar
 TOO_LONG = "That is too long for me. I can count for up to a week."
 
 _ENUMERATED = re.compile(r" and |, ?")
+_SAYINGS = frozenset(
+    ("even", "quits", "day", "night", "square", "off", "done", "good")
+)  # "call it"
 _UNIT = re.compile(r"(\w+)$")
 
 
@@ -75,7 +78,7 @@ def start_several(slots: Slots, occasion: Occasion) -> Answer | None:
 def name_timer(slots: Slots, occasion: Occasion) -> Answer | None:
     """Give the newest timer another name."""
     timers, label = running(occasion), clean_label(slots["label"])
-    if not timers or not label:
+    if not timers or not label or label in _SAYINGS:
         return None
     newest = max(timers, key=lambda timer: timer.number)
     answer = start_timer({"label": label, "duration": f"{newest.remaining_s} seconds"}, occasion)

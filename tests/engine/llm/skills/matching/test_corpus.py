@@ -77,7 +77,8 @@ def test_nearly_every_sentence_is_understood_by_the_skills():
     skills = Skills(now=lambda: datetime(2026, 1, 5), documents=Path("/nowhere"))
     labels = ("tea", "egg", "pizza", "pasta", "coffee", "laundry", "bread", "oven")
     timers = tuple(Timer(label, 60.0, number, seconds=90.0) for number, label in enumerate(labels))
-    situation = Situation(rate=None, volume=0.5, voice="", voices=(), timers=timers)
+    voices = ("Anna", "David", "Emma", "George", "Maria", "Thomas")
+    situation = Situation(rate=None, volume=0.5, voice="Anna", voices=voices, timers=timers)
     sample = sentences()[::10]
 
     def is_understood(sentence: str) -> bool:
