@@ -44,6 +44,7 @@ _AFTERTHOUGHTS = _words(
     "backward carefully slowly quickly properly phonetically yet already though maybe anymore "
     "forever sometime"
 )
+_NO_WORDS = _words("it that this these those them out check checker checking caster everything")
 # What tells one thing from others of its kind, and so names none.
 _OTHERS = _words("whole entire same other next last latest previous current attached following")
 _INTERJECTIONS = _words(
@@ -93,6 +94,12 @@ def goes_on(said: str) -> bool:
     return bool(first & (_FINITE | _PREPOSITIONS | _AFTERTHOUGHTS | _JOINTS - _SUBJECTS))
 
 
+def is_change_of_subject(said: str) -> bool:
+    """Whether it says nothing that could be a thing or a word: "and thanks", "now what"."""
+    outside = _CLAUSE | _POINTING | _AFTERTHOUGHTS | _INTERJECTIONS
+    return not outside.isdisjoint(_plain(said))
+
+
 def is_name(said: str, *, most: int = LONGEST_NAME) -> bool:
     """What a thing is called: "tea", "the chicken soup", "mac and cheese"."""
     words = _plain(said)
@@ -110,12 +117,9 @@ def is_name(said: str, *, most: int = LONGEST_NAME) -> bool:
 
 def is_word(said: str) -> bool:
     """A word, or a name of a few: any word alone; of several, none that joins others."""
-    words = said.split()
-    plain = _plain(said)
-    if len(words) == 1:
-        return plain[0] not in _AFTERTHOUGHTS | _words(
-            "it that this these those them out check checker checking caster everything"
-        )
+    words, plain = said.split(), _plain(said)
+    if len(plain) <= 1:
+        return bool(plain) and plain[0] not in _AFTERTHOUGHTS | _NO_WORDS
     outside = _CLAUSE | _POINTING | _PREPOSITIONS | _ARTICLES | _AFTERTHOUGHTS | {"and", "check"}
     most = LONGEST_NAME if all(map(_CAPITAL.match, words)) else 2
     return 0 < len(words) <= most and outside.isdisjoint(plain)
@@ -127,11 +131,11 @@ def is_person(said: str, *, has_capitals: bool) -> bool:
     """
     words, plain = said.split(), _plain(said)
     outside = _CLAUSE | _POINTING | _PREPOSITIONS | _ARTICLES | _AFTERTHOUGHTS | {"and", "or"}
-    if _SENTENCE_MARK.search(said) or re.search(r"\d", said):
+    if not plain or len(words) > 3 or _SENTENCE_MARK.search(said) or re.search(r"\d", said):
         return False
     if has_capitals:
-        return 0 < len(words) <= 3 and all(map(_CAPITAL.match, words)) and plain[0] not in outside
-    if not 0 < len(words) <= 3 or not outside.isdisjoint(plain):
+        return all(map(_CAPITAL.match, words)) and plain[0] not in outside
+    if not outside.isdisjoint(plain):
         return False
     return not any(map(_ADJECTIVE.search, plain)) and plain[0] not in _REQUESTS
 
@@ -143,11 +147,13 @@ def is_task(said: str) -> bool:
     if not 0 < len(words) <= LONGEST_TASK or _REQUEST.search(said) or _NO_HOUR.search(said):
         return False
     first, rest = words[0], words[1:]
-    asks = first in _INFINITIVES and rest[:1] and rest[0] in _SUBJECTS - {"it"}
-    begins = first in _INFINITIVES or first not in (
-        _CLAUSE | _POINTING | _ARTICLES | _PREPOSITIONS | _AFTERTHOUGHTS | _INTERJECTIONS
+    begins = first in _INFINITIVES or (
+        first.isalpha()
+        and first
+        not in _CLAUSE | _POINTING | _ARTICLES | _PREPOSITIONS | _AFTERTHOUGHTS | _INTERJECTIONS
     )
-    asks = asks or rest[:1] == ["me"] or not first.isalpha()
+    second = rest[0] if rest else ""
+    asks = second == "me" or (first in _INFINITIVES and second in _SUBJECTS - {"it"})
     gap = _CLAUSE | _ARTICLES | _PREPOSITIONS  # after an article, a word is missing
     dangles = words[-1] in _DANGLING or any(
         word in {"a", "an", "the"} and after in gap for word, after in pairwise(words)
@@ -160,9 +166,3 @@ def _plain(said: str) -> list[str]:
     said = re.sub(r"\w+n['\u2019]t\b", "not", said.lower())
     said = re.sub(r"['\u2019](?:s|re|ll|d|m|ve)\b", "", said)
     return re.findall(r"[\w'\u2019.-]*\w", said)
-
-
-def is_change_of_subject(said: str) -> bool:
-    """Whether it says nothing that could be a thing or a word: "and thanks", "now what"."""
-    outside = _CLAUSE | _POINTING | _AFTERTHOUGHTS | _INTERJECTIONS
-    return not outside.isdisjoint(_plain(said))

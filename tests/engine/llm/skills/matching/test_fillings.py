@@ -65,7 +65,9 @@ def test_a_word_alone_or_a_name_of_a_few_can_be_spelled(said: str) -> None:
     assert is_word(said)
 
 
-@pytest.mark.parametrize("said", ["it", "the rules", "love in french", "check", "cat backwards"])
+@pytest.mark.parametrize(
+    "said", ["", "&", "it", "the rules", "love in french", "check", "cat backwards"]
+)
 def test_what_is_to_be_done_with_a_word_is_not_the_word(said: str) -> None:
     assert not is_word(said)
 
@@ -75,6 +77,7 @@ def test_where_a_sentence_has_capitals_a_person_has_one_as_well() -> None:
     assert not is_person("paranoid", has_capitals=True)
     assert is_person("bob", has_capitals=False)
     assert not is_person("skeptical", has_capitals=False)
+    assert not is_person("&", has_capitals=False)
 
 
 @pytest.mark.parametrize(
