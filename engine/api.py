@@ -234,6 +234,13 @@ def bench_table(rows: "Sequence[Row]") -> str:
     return benchmark.bench_table(rows)
 
 
+def teach_wake_phrase(phrase: str, step: Callable[[float], None] = lambda share: None) -> Path:
+    """Teach this machine a wake phrase in some minutes: see engine.runtime.host.wake_lessons."""
+    from engine.runtime.host.wake_lessons import learn
+
+    return learn(phrase, step)
+
+
 def model_library(settings: Settings) -> "ModelLibrary":
     """All models there are: see engine.models.library."""
     from engine.models.library import ModelLibrary

@@ -20,6 +20,7 @@ UNKNOWN = -20.0  # natural logarithm
 
 _NO_WORD = "<none>"
 _MOST_SOUNDS = 8  # of one word; four where counted
+_EVENNESS = 0.6  # 1 = words are drawn as often as they are said, 0 = all alike
 
 
 @cache
@@ -73,6 +74,22 @@ def log_chance(words: Sequence[str]) -> float:
     history = [list(words[max(0, place - 2) : place])[::-1] for place in range(len(words))]
     chances = (model.prob([word, *past]) / one for word, past in zip(words, history, strict=True))
     return float(sum(max(UNKNOWN, chance) for chance in chances))
+
+
+@cache
+def common_words() -> dict[str, float]:
+    """Words of letters, and how often to draw them: rare ones more often than they are said, as the
+    commonest few are half of all talk. ModelError when dictionary or trigram model are not there.
+    """
+    model = trigrams()
+    unknown = model.prob([_NO_WORD])
+    words = {word for word in map(_word, _entries()) if word.isalpha()}
+    chances = {word: model.prob([word]) for word in sorted(words)}
+    return {
+        word: math.exp(_EVENNESS * log_chance([word]))
+        for word, chance in chances.items()
+        if chance != unknown
+    }
 
 
 def incomplete(error: Exception) -> ModelError:

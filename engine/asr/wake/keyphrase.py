@@ -45,12 +45,16 @@ class _Place:
 class Keyphrase:
     """A Spotter."""
 
-    def __init__(self, phrase: str, sounds: Mapping[str, str]) -> None:
-        """Listen for a phrase of words that sound so. ModelError when pocketsphinx or its model is
-        missing.
+    def __init__(
+        self, phrase: str, sounds: Mapping[str, str], *, slack: float = 1.0, beam: float = 1e-48
+    ) -> None:
+        """Listen for a phrase of words that sound so. With `slack` times the usual odds, and the
+        search's own beam or another. ModelError when pocketsphinx or its model is missing.
         """
         self._phones = len(" ".join(sounds[word] for word in phrase.split()).split())
-        self._sphinx = _new_sphinx(phrase, sounds, PHRASE_ODDS * PHONE_ODDS**self._phones)
+        self._sphinx = _new_sphinx(
+            phrase, sounds, slack * PHRASE_ODDS * PHONE_ODDS**self._phones, beam
+        )
         self._usual_mean = str(self._sphinx.get_cmn())
         self._open = False
         self._samples = 0  # of this utterance
@@ -124,7 +128,7 @@ class Keyphrase:
         return PAUSE in run[max(0, first - PAUSE) : max(0, last - PAUSE) + 1]
 
 
-def _new_sphinx(phrase: str, sounds: Mapping[str, str], odds: float) -> Any:
+def _new_sphinx(phrase: str, sounds: Mapping[str, str], odds: float, beam: float) -> Any:
     try:
         import pocketsphinx
 
@@ -137,6 +141,7 @@ def _new_sphinx(phrase: str, sounds: Mapping[str, str], odds: float) -> Any:
                 dict=str(dictionary),
                 loglevel="FATAL",
                 kws_threshold=odds,
+                beam=beam,
                 ds=DOWNSAMPLING,
             )
         sphinx.add_keyphrase(NAME, phrase)

