@@ -12,6 +12,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from app.about.background_job import BackgroundJob
+from app.language.engine_texts import said
 from app.language.words import mark, tr
 from engine.api import Event, Part, Phase, PhaseChanged, Ready, Settings
 
@@ -133,7 +134,7 @@ class Updates(QObject):
             stage, words = _SENTENCES[state]
             self._settle(stage, tr(words, version=self.version))
         else:
-            reason = f"{told.get('message', '')} {told.get('hint', '')}".strip()
+            reason = " ".join(said(str(told.get(each, ""))) for each in ("message", "hint")).strip()
             self._settle(Stage.FAILED, reason or tr(_NO_ANSWER))
 
     def _on_offered(self, *, can_install: bool) -> None:

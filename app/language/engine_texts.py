@@ -1,4 +1,4 @@
-"""What the engine says of itself, in the person's language: its notices, and the faults of devices.
+"""What the engine says of itself, in the person's language: its notices and its faults.
 
 Invariant: the engine speaks English and knows no language. A sentence is known by its English
 words, whatever stands at its places; one that is not known is shown as it is.
@@ -8,6 +8,8 @@ import re
 from dataclasses import replace
 from functools import lru_cache
 
+from app.language.faults import FAULTS
+from app.language.model_faults import MODEL_FAULTS
 from app.language.words import mark, tr
 from engine.api import Event, Failed, Notice
 
@@ -107,8 +109,13 @@ SENTENCES = (
     mark("Still busy when stopping: {threads}."),
     mark("Something went wrong: {error}"),
     mark("Please report this."),
+    *FAULTS,
+    *MODEL_FAULTS,
 )
+_KNOWN = frozenset(SENTENCES)
 _PLACE = re.compile(r"\\{(\w+)\\}")  # as re.escape() writes it
+_QUOTED = re.compile(r"'(\\{\w+\\})'")  # Python takes the other marks round a name with one in it
+_SENTENCE_END = re.compile(r"(?<=[.!?]) ")
 
 
 def told(event: Event) -> Event:
@@ -123,19 +130,33 @@ def told(event: Event) -> Event:
 
 
 def said(text: str) -> str:
-    """An English sentence of the engine in the person's language; the same where it is not
-    known."""
+    """English sentences of the engine in the person's language; one that is not known stays."""
+    return _translated(text) or " ".join(
+        _translated(each) or each for each in _SENTENCE_END.split(text)
+    )
+
+
+def _translated(text: str) -> str:
+    """All of the text as one of the sentences; empty = it is none."""
+    if text in _KNOWN:
+        return tr(text)
     for sentence, pattern in _patterns():
         if match := pattern.fullmatch(text):
-            return tr(sentence, **match.groupdict())
-    return text
+            places = match.groupdict()
+            if "error" in places:
+                places["error"] = said(places["error"])
+            return tr(sentence, **places)
+    return ""
 
 
 @lru_cache(maxsize=1)
 def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """Those with the most fixed words first, since a place takes anything."""
-    by_words = sorted(SENTENCES, key=lambda sentence: len(re.sub(r"\{\w+\}", "", sentence)))
-    return tuple(
-        (each, re.compile(_PLACE.sub(r"(?P<\1>.+?)", re.escape(each)), re.DOTALL))
-        for each in reversed(by_words)
-    )
+    """Those with places, the most fixed words first, since a place takes anything."""
+    with_places = [sentence for sentence in SENTENCES if "{" in sentence]
+    by_words = sorted(with_places, key=lambda sentence: len(re.sub(r"\{\w+\}", "", sentence)))
+    return tuple((each, _pattern(each)) for each in reversed(by_words))
+
+
+def _pattern(sentence: str) -> re.Pattern[str]:
+    fixed = _QUOTED.sub(r"""['"]\1['"]""", re.escape(sentence))
+    return re.compile(_PLACE.sub(r"(?P<\1>.+?)", fixed), re.DOTALL)
