@@ -99,6 +99,9 @@ _RECOGNISER = (  # the recogniser, the wake phrase and the speech detector
         "it."
     ),
     mark("“{phrase}” is said too often in other talk: you would wake me all the time."),
+    mark("What was taught of the wake phrase cannot be read: {error}"),
+    mark("What tells a taught wake phrase does not load: {error}"),
+    mark("Teach the phrase again."),
     mark("No folder is chosen for the Whisper model."),
     mark("The Whisper model {path} is a file, not a folder."),
     mark("The Whisper model folder {path} does not exist."),
