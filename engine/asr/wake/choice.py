@@ -38,4 +38,4 @@ def folder() -> Path:
 
 def head_file(phrase: str) -> Path:
     """Where what was taught of a normal phrase is kept."""
-    return folder() / f"{phrase}.npz"
+    return folder() / f"{phrase}.safetensors"

@@ -3,13 +3,13 @@
 Invariant: a head that was kept listens for one phrase, the one it is kept under.
 """
 
-import io
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
+from safetensors import SafetensorError
+from safetensors import numpy as safetensors
 
 from engine.asr.wake.base import Spotter
 from engine.asr.wake.embedding import HOP, HOPS, WIDTH, Embedding, Windows
@@ -49,17 +49,15 @@ class Head:
     def save(self, file: Path) -> None:
         """OSError when the disk refuses."""
         file.parent.mkdir(parents=True, exist_ok=True)
-        content = io.BytesIO()
-        np.savez(content, **asdict(self))
-        replace_file(file, content.getvalue())
+        arrays = {name: np.ascontiguousarray(array) for name, array in asdict(self).items()}
+        replace_file(file, safetensors.save(arrays))
 
 
 def load(file: Path) -> Head:
     """ModelError for what is no head."""
     try:
-        with np.load(io.BytesIO(file.read_bytes()), allow_pickle=False) as kept:
-            return Head(**kept)
-    except (OSError, EOFError, ValueError, TypeError, BadZipFile) as error:
+        return Head(**safetensors.load(file.read_bytes()))
+    except (OSError, SafetensorError, TypeError) as error:
         raise ModelError(
             f"What was taught of the wake phrase cannot be read: {error}",
             hint="Teach the phrase again.",

@@ -17,7 +17,7 @@ def taught(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     def learn(phrase: str, step) -> Path:
         phrases.append(phrase)
         step(0.5)
-        return tmp_path / "phrase.npz"
+        return tmp_path / "phrase.safetensors"
 
     monkeypatch.setattr(wake_lessons, "learn", learn)
     return phrases

@@ -73,7 +73,7 @@ def test_what_was_heard_before_a_reset_does_not_count() -> None:
 
 
 def test_a_head_is_kept_as_it_was(tmp_path: Path) -> None:
-    file = tmp_path / "deep" / "phrase.npz"
+    file = tmp_path / "deep" / "phrase.safetensors"
     head().save(file)
     windows = np.random.default_rng(1).random((3, HOPS, WIDTH), np.float32)
     assert load(file).scores(windows) == pytest.approx(head().scores(windows))
@@ -81,7 +81,7 @@ def test_a_head_is_kept_as_it_was(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", [b"", b"not a head", b"PK\x03\x04"])
 def test_what_is_no_head_is_refused(tmp_path: Path, content: bytes) -> None:
-    file = tmp_path / "phrase.npz"
+    file = tmp_path / "phrase.safetensors"
     file.write_bytes(content)
     with pytest.raises(ModelError, match="cannot be read"):
         load(file)
