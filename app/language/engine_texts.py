@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from app.language.faults import FAULTS
 from app.language.model_faults import MODEL_FAULTS
-from app.language.words import mark, tr
+from app.language.words import is_english, mark, tr
 from engine.api import Event, Failed, Notice
 
 SENTENCES = (
@@ -113,6 +113,7 @@ SENTENCES = (
     *MODEL_FAULTS,
 )
 _KNOWN = frozenset(SENTENCES)
+LONGEST = 1000  # characters; what a server wrote may be longer, and would take a second to compare
 _PLACE = re.compile(r"\\{(\w+)\\}")  # as re.escape() writes it
 _QUOTED = re.compile(r"'(\\{\w+\\})'")  # Python takes the other marks round a name with one in it
 _SENTENCE_END = re.compile(r"(?<=[.!?]) ")
@@ -131,6 +132,8 @@ def told(event: Event) -> Event:
 
 def said(text: str) -> str:
     """English sentences of the engine in the person's language; one that is not known stays."""
+    if is_english() or len(text) > LONGEST:
+        return text
     return _translated(text) or " ".join(
         _translated(each) or each for each in _SENTENCE_END.split(text)
     )

@@ -44,6 +44,11 @@ def decimal(value: float, places: int) -> str:
     return written.replace(".", ",") if _InForce.comma else written
 
 
+def is_english() -> bool:
+    """Whether texts are shown as they are in the code."""
+    return type(_InForce.catalogue) is NullTranslations
+
+
 def choose(code: str) -> None:
     """Use the language with this code from now on; English if it is not in LANGUAGES."""
     if code == "en" or code not in LANGUAGES:

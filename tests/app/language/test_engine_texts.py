@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from app.language import words
-from app.language.engine_texts import SENTENCES, _translated, said, told
+from app.language.engine_texts import LONGEST, SENTENCES, _translated, said, told
 from engine import settings
 from engine.api import Failed, Notice
 from engine.audio.devices import portaudio
@@ -340,3 +340,10 @@ def test_a_reason_and_each_of_two_sentences_are_translated_too() -> None:
         assert said('There is no voice called "Mum\'s".') == "Es gibt keine Stimme namens „Mum's“."
     finally:
         words.choose("en")
+
+
+@pytest.mark.usefixtures("language")
+def test_a_text_of_a_page_is_shown_as_it_is() -> None:
+    known = "Listening failed: {}"
+    assert said(known.format("no reason")) != known.format("no reason")
+    assert said(known.format("x" * LONGEST)) == known.format("x" * LONGEST)
