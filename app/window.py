@@ -56,6 +56,7 @@ from engine.api import (
     ConversationOpened,
     Event,
     Heard,
+    Levels,
     NewConversation,
     Notice,
     Part,
@@ -132,26 +133,33 @@ class Window(QWidget):
                 self._is_asked = True
                 if self._arrangement.hides_pages:
                     self.header.history.setChecked(False)
-        for part in (
-            self.parts,
-            self.devices,
-            self.header,
-            self.banner,
-            self.conversation,
-            self.welcome,
-            self.history,
-            self.timers,
-            self.notice,
-            self.composer,
-            self.stage,
-            self.shelf,
-            self.first_start,
-            self.models,
-            self.updates,
-        ):
-            part.on_event(event)
+        for tell in self._concerned(event):
+            tell(event)
         if self._dialog is not None:
             self._dialog.on_event(event)
+
+    def _concerned(self, event: Event) -> tuple[Callable[[Event], None], ...]:
+        """Whom it may concern. Levels come ten times a second, also while nobody speaks: they go
+        only to what shows them.
+        """
+        meters = (self.composer.on_event, self.stage.on_event, self.shelf.on_event)
+        if isinstance(event, Levels):
+            return (*meters, self.first_start.on_event) if self.first_start.isVisible() else meters
+        return (
+            self.parts.on_event,
+            self.devices.on_event,
+            self.header.on_event,
+            self.banner.on_event,
+            self.conversation.on_event,
+            self.welcome.on_event,
+            self.history.on_event,
+            self.timers.on_event,
+            self.notice.on_event,
+            *meters,
+            self.first_start.on_event,
+            self.models.on_event,
+            self.updates.on_event,
+        )
 
     def post(self, command: Command) -> None:
         """Show at once what a command changes in the window, and pass the command on."""

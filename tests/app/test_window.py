@@ -17,6 +17,7 @@ from engine.api import (
     ChangeSetting,
     Failed,
     Heard,
+    Levels,
     Loading,
     NewConversation,
     Notice,
@@ -187,6 +188,14 @@ def test_an_empty_window_offers_what_people_come_for(window) -> None:
     tell(window, Ready(Part.LANGUAGE_MODEL, "llama", "some.gguf"))
     assert not window.welcome.smarter.isVisible()
     assert window.welcome.own_voice.isVisible()
+
+
+def test_levels_go_only_to_what_shows_them(window) -> None:
+    window.welcome.title.setText("as it was")
+    tell(window, Levels(-30.0, -120.0))
+    assert window.welcome.title.text() == "as it was"
+    tell(window, Ready(Part.LANGUAGE_MODEL, "built-in skills"))
+    assert window.welcome.title.text() != "as it was"
 
 
 def test_beside_the_details_of_a_narrow_window_the_composer_keeps_its_height(window) -> None:
