@@ -146,19 +146,11 @@ class Window(QWidget):
         if isinstance(event, Levels):
             return (*meters, self.first_start.on_event) if self.first_start.isVisible() else meters
         return (
-            self.parts.on_event,
-            self.devices.on_event,
-            self.header.on_event,
-            self.banner.on_event,
-            self.conversation.on_event,
-            self.welcome.on_event,
-            self.history.on_event,
-            self.timers.on_event,
-            self.notice.on_event,
+            *(self.parts.on_event, self.devices.on_event, self.header.on_event),
+            *(self.banner.on_event, self.conversation.on_event, self.welcome.on_event),
+            *(self.history.on_event, self.timers.on_event, self.notice.on_event),
             *meters,
-            self.first_start.on_event,
-            self.models.on_event,
-            self.updates.on_event,
+            *(self.first_start.on_event, self.models.on_event, self.updates.on_event),
         )
 
     def post(self, command: Command) -> None:
