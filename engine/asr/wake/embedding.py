@@ -73,11 +73,6 @@ class Embedding:
             windows.append(self._window)
         return np.array(windows, np.float32).reshape(-1, HOPS, WIDTH)
 
-    @property
-    def waiting(self) -> int:
-        """Samples that complete no hop yet."""
-        return len(self._samples) - _OVERLAP
-
 
 def _network(file: Path) -> Any:
     try:

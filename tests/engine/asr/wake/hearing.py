@@ -30,7 +30,3 @@ class FakeEmbedding:
             self._window = np.concatenate((self._window, vector[None].astype(np.float32)))[-HOPS:]
             windows.append(self._window)
         return np.array(windows, np.float32).reshape(-1, HOPS, WIDTH)
-
-    @property
-    def waiting(self) -> int:
-        return len(self._samples)
