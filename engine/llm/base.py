@@ -6,7 +6,7 @@ runtime carries them out when they arrive, and they are never spoken.
 """
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol
 
@@ -23,13 +23,15 @@ class Role(Enum):
 @dataclass(frozen=True)
 class Message:
     """One entry of the history. An assistant message holds what was heard; `interrupted` says that
-    it was cut off there. The text of a `private` one never leaves this computer.
+    it was cut off there. The text of a `private` one never leaves this computer. `confidence` 0..1
+    is how sure the recogniser was of what a person said; typed text has 1.
     """
 
     role: Role
     text: str
     interrupted: bool = False
     private: bool = False
+    confidence: float = field(default=1.0, compare=False)
 
 
 @dataclass(frozen=True)

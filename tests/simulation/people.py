@@ -7,7 +7,7 @@ noises are made of filtered bursts.
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -78,15 +78,15 @@ def spoken(text: str, voice: str) -> Sound:
     return Sound(f"{text} ({voice})", at_level(soxr.resample(pcm, rate, RATE)), text)
 
 
-def interruptions() -> list[Sound]:
-    """Each sentence once, the voices in turn."""
-    return [spoken(text, VOICES[i % len(VOICES)]) for i, text in enumerate(INTERRUPTIONS)]
+def interruptions() -> Iterator[Sound]:
+    """Each sentence once, the voices in turn; spoken as they are asked for."""
+    return (spoken(text, VOICES[i % len(VOICES)]) for i, text in enumerate(INTERRUPTIONS))
 
 
-def nods() -> list[Sound]:
-    """Every nod by two voices."""
+def nods() -> Iterator[Sound]:
+    """Every nod by two voices; spoken as they are asked for."""
     pairs = [(text, VOICES[(i + k) % len(VOICES)]) for i, text in enumerate(NODS) for k in (0, 1)]
-    return [spoken(text, voice) for text, voice in pairs]
+    return (spoken(text, voice) for text, voice in pairs)
 
 
 def noises() -> list[Sound]:

@@ -5,13 +5,14 @@ person's level. There is more to say about louder rooms; it says it.
 """
 
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 import pytest
 
 from engine.audio.echo import canceller as echo
 from engine.audio.echo.canceller import Passthrough
-from engine.llm.skills.control import STEP
+from engine.llm.skills.control.pace import STEP
 from engine.messages.commands import SendText
 from engine.messages.events import Notice, SettingChanged, TurnEnded
 from engine.messages.words import Ending
@@ -56,8 +57,8 @@ def test_in_twenty_seconds_of_reply_it_never_answers_itself(room: Acoustics) -> 
 )
 def test_sentences_interrupt_and_nods_and_noises_do_not(asks: int, of_others: int) -> None:
     with bench(ROOM) as reply:
-        asked = [reply.trial(sound) for sound in people.interruptions()[1 : 1 + asks]]
-        others = people.nods()[:of_others] + people.noises()[::10][:of_others]
+        asked = [reply.trial(sound) for sound in islice(people.interruptions(), 1, 1 + asks)]
+        others = [*islice(people.nods(), of_others), *people.noises()[::10][:of_others]]
         nodded = [reply.trial(sound) for sound in others]
     assert [trial for trial in asked if trial.stop_s is None] == []
     assert [trial for trial in nodded if trial.stop_s is not None] == []

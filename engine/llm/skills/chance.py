@@ -23,9 +23,11 @@ MAX_SIDES = 1000
 LARGEST = 10**12  # of a random number
 
 _DICE = re.compile(
-    r"^(?:(?P<count>\d+|a|an) ?)?"
-    r"(?:d ?(?P<sides>\d+)|(?:(?P<sided>\d+|\w+)[ -]sided )?(?:dice|die)s?)$"
+    r"^(?:(?P<count>\d+(?!\d)|an?|this|that|those|some|a pair of) ?)?(?:(?:fair|normal|regular) )?"
+    r"(?:d ?(?P<sides>\d+)|(?:(?P<sided>\d+|\w+)[ -]sided )?(?:dice|die)s?"
+    r"(?: with (?P<with>\d+) sides)?)$"
 )
+_TWO = frozenset(("some", "those", "a pair of"))
 _CHOICES = re.compile(r",? or |,? and |, ")
 _ASKS_WHY = re.compile(r" and (?:explain|tell|justify|say|give|show|defend)\b", re.IGNORECASE)
 
@@ -39,11 +41,12 @@ def roll_dice(slots: Slots, occasion: Occasion) -> Answer | None:
     match = _DICE.match(slots.get("dice", "die").removeprefix("the ").strip())
     if match is None:
         return None
-    count = int(match["count"]) if (match["count"] or "a").isdigit() else 1
+    said = match["count"] or "1"
+    count = int(said) if said.isdigit() else 2 if said in _TWO else 1
     sided = parse_number(digits_for_words(match["sided"])) if match["sided"] else 6
     if sided is None:
         return None
-    sides = int(match["sides"] or sided)
+    sides = int(match["sides"] or match["with"] or sided)
     if not 1 <= count <= MAX_DICE or not 2 <= sides <= MAX_SIDES:
         return Answer(f"I can roll up to {MAX_DICE} dice with up to {MAX_SIDES} sides.")
     rolls = [occasion.draw(1, sides) for _ in range(count)]
@@ -82,16 +85,37 @@ def say_yes_or_no(_slots: Slots, occasion: Occasion) -> Answer:
 _ENDS = {"low": "1", "high": "100"}
 _RANGE = "[between|from] {number:low} (and|to) {number:high}"
 
+_COIN = "[a|the|that|this|my|1] [fair|normal|random] coin"
+
 FAMILY = Family(
     intents=(
         Intent(
             "coin",
-            ("(flip|toss|throw) a coin [to see who (goes|starts) [first|1st]]", "heads or tails"),
+            (
+                f"(flip|toss|throw) [us|me] {_COIN} [to see who (goes|starts) [first|1st]] "
+                "[once|1 time] [for me] [[and] i (call|choose|pick|select|say|[will] take|"
+                "am calling|have)] [heads|tails|heads or tails]",
+                f"(flip|toss|throw) {_COIN} and (tell me|let me know|say|see) [if|whether] [it] "
+                "[is|its|lands on] (heads [or tails]|tails)",
+                f"(flip|toss|throw) {_COIN} and (tell me|let me know|say) "
+                "(the result|what [side] it (lands on|is))",
+                "[[let us|can you|could you] [please] do|i want|i need|i would like|give me|"
+                "how about] [a|1|the] [result[s] of a] coin (flip|toss)",
+                "heads or tails",
+            ),
             flip_coin,
         ),
         Intent(
             "dice",
-            ("(roll|throw) {dice}", "(roll|throw) [a|the] (die|dice)"),
+            (
+                "(roll|role|throw|toss) [us|me] {dice} [once]",
+                "(roll|throw) [a|the] (die|dice)",
+                "[a] {dice} roll",
+                "[simulate|do|i want|i need|i would like] a dice roll",
+                "roll {dice} and (tell me|let me know|say|get) (the result|what it (lands on|is))",
+                "what (do|would) (you|i) get (when|if) (you|i) (roll|throw) {dice}",
+                "what is the result (when|if) (you|i) (roll|throw) {dice}",
+            ),
             roll_dice,
         ),
         Intent(

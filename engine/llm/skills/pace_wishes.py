@@ -1,7 +1,7 @@
 """Requests about the pace alone ("slower, please"), which are carried out during a reply and get no
 reply of their own.
 
-Invariant: every such request is one of control's intents, so it means the same during a reply and
+Invariant: every such request is one of the pace's intents, so it means the same during a reply and
 between two.
 """
 
@@ -14,7 +14,7 @@ from typing import Final
 from hassil import Intents, recognize_all
 
 from engine.llm.base import ChangeRate, Situation
-from engine.llm.skills import control
+from engine.llm.skills.control import pace
 from engine.llm.skills.matching.canonical import canonical
 from engine.llm.skills.matching.intent import Intent, Occasion
 from engine.llm.skills.matching.matcher import compiled, templates_of
@@ -68,14 +68,17 @@ def pace_wish(said: str) -> ChangeRate | None:
 
 
 def may_become_pace_wish(said: str) -> bool:
-    """Whether the first words of an unfinished sentence may become a request about the pace."""
-    words = frozenset(_WORD.findall(said.lower().replace("'", "")))
-    return bool(words & _ABOUT_PACE) and words <= _vocabulary()
+    """Whether the first words of an unfinished sentence may become a request about the pace. The
+    last of them may be half said: "slow down we" goes on to be "slow down please".
+    """
+    words = _WORD.findall(said.lower().replace("'", ""))
+    whole = words[:-1] or words
+    return not _ABOUT_PACE.isdisjoint(words) and _vocabulary().issuperset(whole)
 
 
 @lru_cache(maxsize=1)
 def _intents() -> dict[str, Intent]:
-    return {each.name: each for each in control.FAMILY.intents if each.name in _NAMES}
+    return {each.name: each for each in pace.FAMILY.intents if each.name in _NAMES}
 
 
 @lru_cache(maxsize=1)
@@ -86,5 +89,5 @@ def _compiled() -> Intents:
 @lru_cache(maxsize=1)
 def _vocabulary() -> frozenset[str]:
     sentences = " ".join(" ".join(intent.sentences) for intent in _intents().values())
-    numbers = " ".join(control.FAMILY.open_lists["rate"])
+    numbers = " ".join(pace.FAMILY.open_lists["rate"])
     return frozenset(_WORD.findall(f"{sentences} {numbers}")) | _AROUND

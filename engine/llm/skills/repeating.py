@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 
 from engine.llm.base import ChangeRate, Role
-from engine.llm.skills.control import STEP
+from engine.llm.skills.control.pace import STEP
 from engine.llm.skills.matching.fillings import goes_on
 from engine.llm.skills.matching.intent import (
     Answer,
@@ -97,19 +97,37 @@ _THIS = (
     "(say|speak) (this|the following|these words) [out loud|aloud] {text}",
 )
 
+_THAT = (
+    "(that|it|yourself|(what you|what you've) [have|just] said|what you just told me"
+    "|(the|your|that) last (sentence|thing|part|words|answer|response|statement|message) [you said]"
+    "|(the|your|that) (answer|response|statement))"
+)
+_AGAIN = "([one more] again|once more|one more time|once again|another time|over [again]) [again]"
+_PLEASE = "[please|for me|to me]"
+_MISSED = (
+    "[i'm sorry|i am sorry|sorry] i ((did not|didn't|could not|couldn't) [quite] "
+    "(catch|hear|get|understand) (that|you|what you [just] said)|missed (that|what you said))"
+)
+
 FAMILY = Family(
     intents=(
         Intent(
             SAY_AGAIN,
             (
-                "(say|repeat) (that|it) [again] [please]",
-                "[please] (say [that] again|repeat) [please]",
-                "(say|repeat) (that|it) (once more|one more time) [please]",
+                f"(say|repeat) {_THAT} [{_AGAIN}] {_PLEASE}",
+                f"[please] (say|tell me|speak|repeat|ask me) [{_THAT}] {_AGAIN} {_PLEASE}",
+                f"[please] (repeat|replay) {_PLEASE}",
+                f"(it|that) {_AGAIN} {_PLEASE}",
+                f"(say|ask|repeat) the question {_AGAIN} {_PLEASE}",
+                f"replay {_THAT} {_PLEASE}",
                 "(what|pardon|pardon me|i beg your pardon|sorry|excuse me) [what did you say]",
-                "(what did you|what was it you|what did you just) (say|said) [again]",
-                "(what was that|come again|one more time|once more) [please]",
-                "i [(did not|didn't|could not|couldn't)] (catch|hear|get|understand) (that|you)",
-                "repeat (the last sentence|what you said|yourself)",
+                "(what did you|what was it you|what did you just) (say|said|ask) [again]",
+                f"(what was that [last thing] [you [just] said]|come again) [{_AGAIN}] {_PLEASE}",
+                f"(one more time|once more) {_PLEASE}",
+                f"{_MISSED} [[so|and] [please] [(can|could|would) you] [please] "
+                f"(say|repeat) [{_THAT}] [{_AGAIN}]]",
+                f"(i want|i need|i would like|i'd like|let me) [to] hear {_THAT} {_AGAIN}",
+                "i am [going to] need you to (say|repeat) that again",
             ),
             say_again,
             verbatim=True,

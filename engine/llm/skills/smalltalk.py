@@ -85,13 +85,29 @@ FAMILY = Family(
         ),
         Intent(
             "thanks",
-            ("(thank you|thanks) [very much|so much|a lot]", "(well done|good job|great|perfect)"),
+            (
+                "(thank you|thanks) [very much|so much|a lot] [[for] {thing}]",
+                "(many thanks|i appreciate {thing}|i (cannot|can not) thank you enough)",
+                "(well done|great|perfect)",
+                "(good|great|nice|excellent|awesome|amazing|wonderful) (job|work) [{thing}]",
+                "(that|it) was [very|really|so] (helpful|great|good|nice|perfect)",
+                "(you did|you are doing|that was|that is|it was) [a] "
+                "(good|great|nice|well|excellent|awesome|amazing) [job|work] [{thing}]",
+            ),
             say("You're welcome."),
             certain=False,
         ),
         Intent(
             "goodbye",
-            ("(goodbye|good bye|bye [bye]|good night|see you [later|soon|tomorrow])",),
+            (
+                "(goodbye|good bye|bye [bye]|good night|see you|farewell|so long) "
+                "[for [now]|then|later|soon|tomorrow|rubato]",
+                "(talk|speak) to you (later|soon|tomorrow)",
+                "[it (was|is) [been]] [a] [so|very|really] "
+                "(good|great|nice|lovely|pleasant|pleasure) "
+                "(talking|chatting|speaking|to (talk|chat|speak)) [(to|with) you] [{thing}]",
+                "i (have|need|must) [to] (go|leave) [now]",
+            ),
             say("Goodbye!"),
             certain=False,
         ),
@@ -102,7 +118,9 @@ FAMILY = Family(
                 "what is your name",
                 "(introduce|describe) yourself",
                 "are you [a] (robot|human|computer|real|rubato|chatgpt|siri|alexa|person)",
-                "who (made|invented|built) you",
+                "who (made|invented|built|created|designed|developed|programmed) you",
+                "who is (responsible for (making|creating) you|your (maker|creator|boss))",
+                "(who do you work for|do you work for [{thing}])",
                 "(where do you (live|come from)|where are you from|what model are you)",
             ),
             say(ABOUT_ME),
@@ -110,7 +128,12 @@ FAMILY = Family(
         ),
         Intent(
             "mood",
-            ("how are you [today|doing]", "how is it going", "what is (up|new)"),
+            (
+                "how (are you|is it|is life|are things|is everything) "
+                "[today|doing|going|treating you]",
+                "how (have you been|do you do|is your day [going|been])",
+                "what is (up|new) [with you]",
+            ),
             say("I'm well, thank you. What can I do for you?"),
             certain=False,
         ),
@@ -121,6 +144,9 @@ FAMILY = Family(
                 "(lol|haha|ha ha)",
                 "(i see|got it|cool|nice|interesting|really|wow|right|sorry|i am sorry)",
                 "(that is better|much better|better|you too|same to you)",
+                "(no way|maybe|perhaps|possibly|exactly|absolutely|of course|correct|i guess so)",
+                "(i am|i'm) [really] not [quite|so|too] sure",
+                "(i do not know|not sure|who knows|that (is|seems|sounds) (true|right|good|fine))",
             ),
             say("All right."),
             certain=False,
@@ -215,8 +241,38 @@ FAMILY = Family(
             certain=False,
         ),
         Intent(
+            "meaning",
+            (
+                "[what is] the (meaning|point|purpose) of (life|it all|everything)",
+                "what is your (take|opinion|view) on the meaning of life",
+            ),
+            say("I keep the time; what it is for is up to you."),
+            certain=False,
+        ),
+        Intent(
+            "my name",
+            (
+                "(change|i want to change) your name to {thing}",
+                "(can i|may i|let me|i want to|i will) call you {thing}",
+                "your [new] name is [now] {thing}",
+            ),
+            say(
+                "I'm Rubato. You can choose another name to wake me by in the settings, under Wake "
+                "phrase."
+            ),
+            certain=False,
+        ),
+        Intent(
             "joke",
-            ("[tell me] (a|another) joke", "[do you] know a joke", "make me laugh"),
+            (
+                "[(tell|give) me|i want to hear|share|i need|let me hear] "
+                "(a|an|another|some|any|your|1 of your|the|today's) "
+                "[good|new|funny|funniest|silly|best|better] (joke|jokes) [{thing}]",
+                "[do] you (know|have) (a|any|some) [good|new|funny|silly] (joke|jokes) [{thing}]",
+                "(joke|jokes) [please|about {thing}]",
+                "(tell|say) [me] something (funny|to make me laugh)",
+                "make me (laugh|smile)",
+            ),
             joke,
             certain=False,
         ),

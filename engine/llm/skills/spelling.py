@@ -87,15 +87,25 @@ def _character(character: str) -> str:
     return _NAMED.get(character, character.upper())
 
 
+_HOW = (
+    "(how ((do|can|should|would|does) (you|i|one|we)|to|is)"
+    "|(i do not|i don't|i am not sure|i'm not sure) [know] how to|remind me how to)"
+)
+
 FAMILY = Family(
     intents=(
         Intent(
             "spell",
             (
                 "spell [out] [[the] (word|words|name)] {word}",
-                "how (do you|do i|to|is) (spell|spelled) [the] [word|name] {word}",
-                "(how is|how's) {word} (spelled|spelt)",
-                "[(what is|what's)] the spelling of {word}",
+                f"{_HOW} spell [out] [the] [word|name] {{word}}",
+                "(how is|how's) [the] [word] {word} (spelled|spelt)",
+                "how [the] [word] {word} is (spelled|spelt)",
+                "[(what is|what's)] the [correct|proper|complete|right] spelling (of|for) "
+                "[the] [word] {word}",
+                "(what is|what's) the (correct|proper|right) way (to spell|of spelling) "
+                "[the] [word] {word}",
+                "i need help [with] spelling [the] [word] {word}",
             ),
             spell,
             verbatim=True,

@@ -209,11 +209,14 @@ def _by_form() -> dict[str, Unit]:
     return {form.lower(): unit for unit in UNITS for form in unit.forms}
 
 
+_HOW_MANY = "(how (many|much)|[what] [is] [the] [total] (amount|number) of)"
 _MEASURE = (
-    "(what is|how much is) {amount} (to|into|in|as|converted to) {target}",
-    "{amount} (to|into|in|as|equals|is how many) {target}",
-    "how (many|much) {target} (are there in|is there in|are in|is in|fit in) {amount}",
-    "how (many|much) {target} (in|are|is|make|make up) {amount}",
+    "(what is|what are|how much is) {amount} (to|into|in|as|converted to) {target}",
+    "[what would] {amount} [be] (to|into|in|as|equals|is how many) {target}",
+    f"{_HOW_MANY} {{target}} (are there in|is there in|are in|is in|fit in|go into) {{amount}}",
+    f"{_HOW_MANY} {{target}} (in|are|is|make|make up) {{amount}}",
+    f"{_HOW_MANY} {{target}} (are|is) (equal|equivalent) to {{amount}}",
+    "[what is] the conversion (from|between|of) {amount} (to|into|and) {target}",
     "how (many|much) {target} (does|do) {amount} (make|equal)",
     "how (tall|long|far|high|deep|wide|heavy|hot|cold|fast|big|much) is {amount} in {target}",
     "i am {amount} [tall] (what|how much) is that in {target}",
@@ -223,7 +226,11 @@ FAMILY = Family(
     intents=(
         Intent(
             "convert",
-            ("(convert|change|turn|express) {amount} (to|into|in|as) {target}",),
+            (
+                "(convert|change|turn|express) {amount} (to|into|in|as) {target}",
+                "(how (do|can|would) (you|i|we)|how to) (convert|change) [from] {amount} "
+                "(to|into) {target}",
+            ),
             convert,
         ),
         Intent("measure", _MEASURE, measure),

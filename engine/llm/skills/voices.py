@@ -88,6 +88,14 @@ def list_voices(_slots: Slots, occasion: Occasion) -> Answer:
     return Answer(_listed(voices) if voices else "I have only the one voice you hear.")
 
 
+def list_kinds(_slots: Slots, occasion: Occasion) -> Answer | None:
+    """Nobody told which of them sound like a man's or a woman's."""
+    voices = occasion.situation().voices
+    if len(voices) < 2:
+        return None
+    return Answer(f"{_listed(voices)} Say, for example: use {voices[-1]}'s voice.")
+
+
 def tell_voice(_slots: Slots, occasion: Occasion) -> Answer:
     voice = occasion.situation().voice
     return Answer(f"This is {voice}." if voice else "This is my built-in voice.")
@@ -170,6 +178,16 @@ FAMILY = Family(
                 "(list|name) [the|all|your] voices",
             ),
             list_voices,
+        ),
+        Intent(
+            "kind of voice",
+            (
+                "[(use|take|choose|give me|switch to|change to|i (want|would like) [to (use|hear)]|"
+                "speak (with|in)|talk (with|in))] (a|the|your) "
+                "(male|female|man's|woman's|deeper|deep|higher|high|nicer|better) voice",
+            ),
+            list_kinds,
+            certain=False,
         ),
         Intent(
             "tell voice",

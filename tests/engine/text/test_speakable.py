@@ -16,8 +16,7 @@ from engine.text.speakable import Speakable
 from engine.text.word import Word
 
 _TABLE = tomllib.loads(Path(__file__).with_name("speakable.toml").read_text(encoding="utf-8"))
-CASES = [(topic, *row) for topic, rows in _TABLE.items() for row in rows]
-TEXTS = [text for _, text, *_ in CASES]
+TEXTS = [text for rows in _TABLE.values() for text, *_ in rows]
 WHOLE_TABLE = "\n\n".join(text for text in TEXTS if text.count("```") % 2 == 0)
 
 _SCRAPS = (
@@ -44,22 +43,15 @@ def pieces(text: str, cuts: list[int]) -> list[str]:
     return [text[begin:end] for begin, end in pairwise(places)]
 
 
-@pytest.mark.parametrize(
-    ("text", "spoken"),
-    [
-        pytest.param(
-            text,
-            spoken,
-            id=f"{topic}-{number}",
-            marks=[pytest.mark.xfail(strict=True, reason="said wrong so far")]
-            if still_open
-            else [],
-        )
-        for number, (topic, text, spoken, *still_open) in enumerate(CASES)
-    ],
-)
-def test_text_is_said_as_a_person_would_say_it(text: str, spoken: str) -> None:
-    assert " ".join(word.text for word in read(text)) == spoken
+@pytest.mark.parametrize("topic", _TABLE)
+def test_text_is_said_as_a_person_would_say_it(topic: str) -> None:
+    """A row with a third word is said wrong so far, and must be."""
+    wrong = []
+    for text, spoken, *still_open in _TABLE[topic]:
+        said = " ".join(word.text for word in read(text))
+        if (said == spoken) is bool(still_open):
+            wrong.append(f"{text!r} is said {said!r}, wanted {spoken!r} {still_open}")
+    assert not wrong, "\n".join(["these rows are not as they say:", *wrong])
 
 
 def test_the_table_has_at_least_fifteen_hundred_different_cases() -> None:
@@ -81,7 +73,7 @@ def test_a_case_cut_anywhere_says_the_same(text: str, cuts: list[int]) -> None:
 def test_the_whole_table_as_one_reply_says_the_same_in_deltas_of_any_size() -> None:
     whole = read(WHOLE_TABLE)
     assert len(whole) > 2000
-    for size in (1, 2, 3, 7, 50):
+    for size in (1, 3, 50):
         deltas = [WHOLE_TABLE[i : i + size] for i in range(0, len(WHOLE_TABLE), size)]
         assert read(*deltas) == whole
 
@@ -321,10 +313,10 @@ def test_a_megabyte_without_a_space_comes_out_in_bearable_words() -> None:
     ],
 )
 def test_repeated_signs_take_no_more_than_linear_time(unit: str) -> None:
-    text = unit * (20_000 // len(unit))
+    text = unit * (10_000 // len(unit))
     begin = time.process_time()
     read(text)
-    assert time.process_time() - begin < 2.0
+    assert time.process_time() - begin < 1.0
 
 
 @pytest.mark.parametrize(

@@ -147,7 +147,9 @@ FAMILY = Family(
             ),
             tell_remainder,
         ),
-        Intent("average", ("[what is] [the] (average|mean) of {numbers}",), tell_average),
+        Intent(
+            "average", ("[what is|find|calculate] [the] (average|mean) of {numbers}",), tell_average
+        ),
     ),
     follow_ups=(
         FollowUp(("tip",), (f"[(what|how) about] [(with|at)] {_PERCENT}",)),

@@ -77,6 +77,7 @@ _REWRITES = tuple(
         (rf"{_N} percent off(?: of)? {_N}", r"(\2*(1-\1/100))"),
         (rf"{_N} (plus|minus|\+|-) {_N} percent", r"(\1 \2 \1*\3/100)"),
         (rf"{_N} percent", r"(\1/100)"),
+        (rf"\bsquare of {_N}", r"(\1**2)"),
         (r"\bsquared\b", "**2"),
         (r"\bcubed\b", "**3"),
         (r"\b(?:raised )?to\s+power\s+(?:of )?", "**"),
@@ -149,7 +150,7 @@ def calculate(slots: Slots, _occasion: Occasion) -> Answer | None:
         return None
     if _A_SHARE.match(expression) and "/" not in said:  # "what is a half" asks what it means
         return None
-    return _answer(expression, said, currency)
+    return work_out(expression, said, currency)
 
 
 def _words(slots: Slots) -> str:
@@ -212,19 +213,7 @@ def other_whole(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
     return {"expression": f"{share} of {now['more']}"} if of else None
 
 
-def calculate_pair(operation: str) -> Callable[[Slots, Occasion], Answer | None]:
-    """A responder for "divide 20 by 4": two numbers, one operator."""
-
-    def respond(slots: Slots, _occasion: Occasion) -> Answer | None:
-        left, right = parse_number(slots["left"]), parse_number(slots["right"])
-        if left is None or right is None:
-            return None
-        return _answer(f"{_operand(left)} {operation} {_operand(right)}")
-
-    return respond
-
-
-def _answer(expression: str, said: str = "", currency: str = "") -> Answer | None:
+def work_out(expression: str, said: str = "", currency: str = "") -> Answer | None:
     """The value of an expression, together with the words of the question where those are
     simple."""
     try:
@@ -285,17 +274,13 @@ def _power(base: float, exponent: float) -> float:
     return int(value) if value.is_integer() and abs(value) < 2**53 else value
 
 
-def _operand(value: float) -> str:
-    return f"{int(value)}" if value == int(value) else f"{value}"
-
-
 def _aloud(expression: str) -> str:
     for symbol, word in _SPOKEN:
         expression = symbol.sub(word, expression)
     return re.sub(r"\s+", " ", expression).strip()
 
 
-_LEFT, _RIGHT, _MORE = "{number:left}", "{number:right}", "{number:more}"
+_MORE = "{number:more}"
 _THAT = "[[(take|what is)] (that|it)]"
 _GOES_ON = (
     (f"{_THAT} (divided by|over) {_MORE}", "/"),
@@ -313,6 +298,8 @@ _GOES_ON = (
     ("(that|it) squared", "^ 2"),
 )
 
+WHAT = "(what is|calculate|compute|work out|solve|find|provide|give me)"
+
 FAMILY = Family(
     intents=(
         Intent(
@@ -324,26 +311,14 @@ FAMILY = Family(
             ),
             round_last,
         ),
-        Intent("add", (f"add {_LEFT} (and|to|plus) {_RIGHT}",), calculate_pair("+")),
-        Intent(
-            "sum",
-            (f"[what is] the sum of {_LEFT} and {_RIGHT}",),
-            calculate_pair("+"),
-        ),
-        Intent("subtract", (f"subtract {{number:right}} from {_LEFT}",), calculate_pair("-")),
-        Intent(
-            "difference",
-            (f"[what is] the difference (between|of) {_LEFT} and {_RIGHT}",),
-            calculate_pair("-"),
-        ),
-        Intent("multiply", (f"multiply {_LEFT} (by|with|and) {_RIGHT}",), calculate_pair("*")),
-        Intent("product", (f"[what is] the product of {_LEFT} and {_RIGHT}",), calculate_pair("*")),
-        Intent("divide", (f"divide {_LEFT} by {_RIGHT}",), calculate_pair("/")),
         Intent(
             "sum in words",
             (
-                "(what is|how much is|what are|calculate|compute|work out|solve) {expression}",
+                f"({WHAT}|how much is|what are) {{expression}}",
+                f"[{WHAT}] [the] (sum|total) of {{expression}}",
                 "what (does|do) {expression} (equal|make|give)",
+                "what {expression} (equals|makes|gives|is)",
+                "[what is|give me] [the] (answer|solution|result) (to|of|for) {expression}",
                 "{expression:bare}",
             ),
             calculate,

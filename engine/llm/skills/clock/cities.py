@@ -1,40 +1,71 @@
 """The time in another city, by the system's time zones.
 
-Invariant: a place is known by the name of its zone or by one of the names in PLACES; anything else
-is left to a language model.
+Invariant: a place is known by the name of its zone, by one of the names in PLACES, or as a country
+with one zone; anything else is left to a language model.
 """
 
+import re
+from datetime import datetime, timedelta
 from functools import lru_cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from importlib.util import find_spec
+from pathlib import Path
 from types import MappingProxyType
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
+from zoneinfo import TZPATH, ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
-from engine.llm.skills.clock.moments import clock_face
+from engine.llm.skills.clock.moments import clock_face, parse_moment
 from engine.llm.skills.matching.intent import Answer, Family, FollowUp, Intent, Occasion, Slots
+from engine.llm.skills.matching.quantities import duration_phrase
 
-_PACIFIC, _EASTERN = "America/Los_Angeles", "America/New_York"
-# Cities and countries that no zone is named after.
+# Places that no zone is named after, and countries with a zone that all others mean.
 PLACES = MappingProxyType(
     {
-        **dict.fromkeys(("san francisco", "la", "seattle", "san diego", "las vegas"), _PACIFIC),
-        **dict.fromkeys(("boston", "washington", "miami", "atlanta", "nyc", "montreal"), _EASTERN),
-        **dict.fromkeys(("dallas", "houston", "austin"), "America/Chicago"),
-        **dict.fromkeys(("rio", "rio de janeiro", "brasilia"), "America/Sao_Paulo"),
-        **dict.fromkeys(("england", "britain", "the uk", "manchester"), "Europe/London"),
-        **dict.fromkeys(("edinburgh", "scotland", "wales"), "Europe/London"),
-        **dict.fromkeys(("munich", "hamburg", "frankfurt", "cologne", "germany"), "Europe/Berlin"),
-        **dict.fromkeys(("france", "lyon", "marseille"), "Europe/Paris"),
-        **dict.fromkeys(("barcelona", "spain"), "Europe/Madrid"),
-        **dict.fromkeys(("milan", "venice", "florence", "italy"), "Europe/Rome"),
-        **dict.fromkeys(("geneva", "switzerland"), "Europe/Zurich"),
-        **dict.fromkeys(("beijing", "china"), "Asia/Shanghai"),
-        **dict.fromkeys(("delhi", "new delhi", "mumbai", "bangalore", "india"), "Asia/Kolkata"),
-        **dict.fromkeys(("osaka", "kyoto", "japan"), "Asia/Tokyo"),
-        "south korea": "Asia/Seoul",
-        "cape town": "Africa/Johannesburg",
-        "utc": "UTC",
-        "gmt": "UTC",
+        name.strip(): zone
+        for zone, names in {
+            "America/Los_Angeles": (
+                "pacific, pst, pdt, la, san francisco, seattle, san diego, las vegas, vegas, "
+                "sacramento, california, nevada, west coast"
+            ),
+            "America/Denver": "mountain, mst, mdt, salt lake city, colorado, utah, montana",
+            "America/Chicago": (
+                "central, cst, cdt, dallas, houston, austin, minneapolis, new orleans, nashville, "
+                "texas, illinois, minnesota, wisconsin, louisiana, oklahoma, alabama"
+            ),
+            "America/New_York": (
+                "eastern, est, edt, nyc, boston, washington, miami, atlanta, philadelphia, "
+                "orlando, tampa, manhattan, ohio, pennsylvania, virginia, massachusetts, "
+                "east coast"
+            ),
+            "America/Toronto": "montreal, ottawa",
+            "America/Phoenix": "arizona",
+            "Pacific/Honolulu": "hawaii",
+            "America/Anchorage": "alaska",
+            "America/Sao_Paulo": "rio, rio de janeiro, brasilia",
+            "UTC": "utc, gmt, greenwich, greenwich mean",
+            "Europe/London": (
+                "england, britain, great britain, uk, bst, manchester, edinburgh, scotland, wales"
+            ),
+            "Europe/Berlin": "germany, cet, munich, hamburg, frankfurt, cologne",
+            "Europe/Paris": "lyon, marseille",
+            "Europe/Madrid": "spain, barcelona",
+            "Europe/Rome": "milan, venice, florence",
+            "Europe/Zurich": "geneva",
+            "Asia/Shanghai": "china, beijing",
+            "Asia/Kolkata": "ist, delhi, new delhi, mumbai, bangalore",
+            "Asia/Tokyo": "jst, osaka, kyoto",
+            "Africa/Johannesburg": "cape town",
+            "Pacific/Auckland": "new zealand",
+        }.items()
+        for name in names.split(",")
     }
 )
+# A country's code and names; its zones: the tables that come with every copy of the zones.
+_COUNTRIES, _ZONES_OF_COUNTRIES = "iso3166.tab", "zone.tab"
+# What is said around a name: "the central time zone".
+_AROUND = re.compile(r"^the |(?: standard| daylight)?(?: time ?zone| time)$|'s$| city$")
+_SMALL = frozenset(("de", "of", "the", "and", "here", "time", "zone", "timezone", "standard"))
+_ABBREVIATED = re.compile(r"^(?:utc|gmt|nyc|la|uk|bst|cet|ist|jst|[ecmp][sd]t)$")
 _REGIONS = ("Africa", "America", "Antarctica", "Asia", "Atlantic", "Australia", "Europe", "Pacific")
 
 
@@ -47,13 +78,74 @@ def tell_time_there(slots: Slots, occasion: Occasion) -> Answer | None:
     there = here.astimezone(zone)
     days = (there.date() - here.date()).days
     day = {1: " tomorrow", -1: " yesterday"}.get(days, "")
-    name = place.upper() if place in {"utc", "gmt", "nyc"} else _titled(place)
-    return Answer(f"In {name} it's {clock_face(there.hour, there.minute)}{day}.")
+    return Answer(f"In {_titled(place)} it's {clock_face(there.hour, there.minute)}{day}.")
+
+
+def tell_zone(slots: Slots, occasion: Occasion) -> Answer | None:
+    """How far a place's clock is from UTC, and the short name of its zone where it has one."""
+    zone = _zone(slots["place"].strip())
+    if zone is None:
+        return None
+    there = occasion.now().astimezone(zone)
+    short = f"{there.tzname()}, " if (there.tzname() or "").isalpha() else ""
+    name = _titled(slots["place"].strip().removesuffix("'s"))
+    return Answer(f"{name} is on {short}{_offset(there)}.")
+
+
+def convert_time(slots: Slots, occasion: Occasion) -> Answer | None:
+    """A time of day in one place, told for another; where none is named, it is here."""
+    moment = parse_moment(slots["moment"], occasion.now())
+    places = [slots.get(name, "here").strip() for name in ("first", "second")]
+    zones = [None if place == "here" else _zone(place) for place in places]
+    if moment is None or any(
+        zone is None and place != "here" for zone, place in zip(zones, places, strict=True)
+    ):
+        return None
+    there = moment.replace(tzinfo=zones[0]).astimezone(zones[1])
+    days = (there.date() - moment.date()).days
+    day = {1: " the next day", -1: " the day before"}.get(days, "")
+    where = "Here" if places[1] == "here" else f"In {_titled(places[1])}"
+    return Answer(f"{where} it's {clock_face(there.hour, there.minute)}{day} then.")
+
+
+def tell_difference(slots: Slots, occasion: Occasion) -> Answer | None:
+    first, second = (slots[name].strip() for name in ("first", "second"))
+    zones = [None if place == "here" else _zone(place) for place in (first, second)]
+    if any(
+        zone is None and place != "here" for zone, place in zip(zones, (first, second), strict=True)
+    ):
+        return None
+    here = occasion.now().astimezone()
+    left, right = (here.astimezone(zone).utcoffset() or timedelta() for zone in zones)
+    if left == right:
+        return Answer("They have the same time.")
+    ahead, behind = (first, second) if left > right else (second, first)
+    length = duration_phrase(abs((left - right).total_seconds()))
+    said = f"{_titled(ahead)} is {length} ahead of {_titled(behind)}."
+    return Answer(said[:1].upper() + said[1:])
+
+
+def _offset(there: datetime) -> str:
+    """ "UTC plus 1 hour" """
+    seconds = (there.utcoffset() or timedelta()).total_seconds()
+    if not seconds:
+        return "the same time as UTC"
+    return f"UTC {'plus' if seconds > 0 else 'minus'} {duration_phrase(abs(seconds))}"
 
 
 def _zone(place: str) -> ZoneInfo | None:
-    bare = place.removesuffix(" city")
-    key = PLACES.get(place) or _zones().get(place) or _zones().get(bare)
+    bare = _bare(place)
+    city, _, country = bare.rpartition(" ")
+    if city and country in _countries():  # "adelaide, australia"
+        return _zone(city)
+    key = next(
+        (
+            key
+            for names in (PLACES, _zones(), _countries())
+            if (key := names.get(place) or names.get(bare))
+        ),
+        None,
+    )
     try:
         return ZoneInfo(key) if key else None
     except ZoneInfoNotFoundError:  # a system without the data
@@ -66,25 +158,105 @@ def _zones() -> dict[str, str]:
     return {
         zone.rsplit("/", 1)[1].replace("_", " ").lower(): zone
         for zone in sorted(available_timezones())
-        if zone.startswith(_REGIONS)
+        if zone.startswith(_REGIONS) and zone != "Pacific/Easter"  # "what time is easter"
     }
 
 
-def _titled(place: str) -> str:
-    small = {"de", "of", "the"}
-    return " ".join(word if word in small else word.capitalize() for word in place.split())
+@lru_cache(maxsize=1)
+def _countries() -> dict[str, str]:
+    """The zone of every country, empty where it has several."""
+    zones: dict[str, set[str]] = {}
+    for code, _, zone, *_ in _table(_ZONES_OF_COUNTRIES):
+        zones.setdefault(code, set()).add(zone)
+    named = {code: name.lower().rstrip(")").split(" (") for code, name in _table(_COUNTRIES)}
+    return {
+        " ".join(reversed(name)): next(iter(zones[code])) if len(zones.get(code, ())) == 1 else ""
+        for code, name in named.items()
+    }
 
+
+def _table(name: str) -> list[list[str]]:
+    """The rows of a table beside the zones; none on a system without it."""
+    folders: list[Traversable] = [Path(folder) for folder in TZPATH]
+    if find_spec("tzdata"):  # Windows
+        folders.append(files("tzdata") / "zoneinfo")
+    for folder in folders:
+        if (table := folder / name).is_file():
+            lines = table.read_text(encoding="utf-8").splitlines()
+            return [line.split("\t") for line in lines if line and not line.startswith("#")]
+    return []
+
+
+def _bare(place: str) -> str:
+    """Without what is said around a name: "the central time zone" -> "central"."""
+    return _AROUND.sub("", _AROUND.sub("", place))
+
+
+def _titled(place: str) -> str:
+    if _ABBREVIATED.match(_bare(place)):
+        return _bare(place).upper()
+    return " ".join(word if word in _SMALL else word.capitalize() for word in place.split())
+
+
+_IF = "(if|when|given)"
+_AT = "it is {moment} [now] ([in] {place:first}|here)"
+_IS = "(is it|time is it|is|will it be|would it be)"
+_THERE = "(in {place:second}|here)"
 
 FAMILY = Family(
     intents=(
         Intent(
             "time elsewhere",
             (
-                "what time is it [over] in {place}",
-                "(what is the|the) [current|local] time [over] in {place}",
-                "[local|current] time in {place}",
+                "what time is it in {place}",
+                "what is the time in {place}",
+                "what (time|hour) (is it|it is|is) [now] [over] (in|at) {place}",
+                "what (time|hour) is it [now] {place}",
+                "[what is] [the] [current|local|exact] time [[right] now] "
+                "[[over] (in|at|for|of)] {place}",
+                "in {place} (what time is it|what is the [current] time)",
+                "what time (would it be|will it be|is it over there) in {place}",
+                "what time in {place}",
+                "[what is the] [current] {place} time",
             ),
             tell_time_there,
+        ),
+        Intent(
+            "time zone",
+            (
+                "what time zone is {place} in",
+                "what is [the] (time zone|timezone) (of|for|in|at) {place}",
+                "[in] (what|which) (time zone|timezone) (is|does|would) {place} "
+                "[be|reside|lie|use] [in]",
+                "[the] (time zone|timezone) [(of|for|in)|that|where] {place} [is [in|what]]",
+                "[in] what (time zone|timezone) {place} is [in|located [in]]",
+                "[in] what (time zone|timezone) is {place} located [in]",
+                "what (time zone|timezone) does {place} have",
+                "{place} is in (what|which) (time zone|timezone)",
+                "{place} (time zone|timezone) [is what]",
+                "what (time zone|timezone) do they (use|have) in {place}",
+                "what is {place} (time zone|timezone)",
+            ),
+            tell_zone,
+        ),
+        Intent(
+            "time conversion",
+            (
+                f"[{_IF}] {_AT} what [time] {_IS} {_THERE}",
+                f"what [time] {_IS} {_THERE} (if|when) {_AT}",
+            ),
+            convert_time,
+        ),
+        Intent(
+            "time difference",
+            (
+                "[what is|how much is] [the] time difference (between|from) {place:first} "
+                "(and|to) {place:second}",
+                "how many hours [of difference] (are|is) [there] between {place:first} "
+                "and {place:second}",
+                "how many hours is {place:first} (ahead of|behind|from) {place:second}",
+            ),
+            tell_difference,
         ),
     ),
     follow_ups=(

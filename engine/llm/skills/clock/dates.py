@@ -185,6 +185,9 @@ def _count(number: int, unit: str) -> str:
     return f"{number} {unit}{'' if number == 1 else 's'}"
 
 
+_FALL = "(fall|land|be) [on] [this year]"
+_OF = "(of the (week|month)|this year)"
+
 FAMILY = Family(
     intents=(
         Intent(
@@ -207,28 +210,32 @@ FAMILY = Family(
         Intent(
             "date",
             (
-                "what (date|day) (is (it|today)|it is [today])",
-                "what day of the week is today",
-                "what date is it today",
-                "what is (the|todays|today's) date [today]",
-                "what is the day [today]",
-                "(what is|what day is it) today",
-                "[the|todays|today's] date",
-                "(what weekday|which weekday|which day) is (it|today) [today]",
-                "what day of the (week|month) is it [today]",
+                f"(what|which) (weekday|date|day [{_OF}]) (is (it|today)|it is|today) [today]",
+                "what is [the|todays|today's|today] [current|full] (day|date) [today]",
+                "what is today",
+                "what is the date",
+                "[the|todays|today's] [current] date [today]",
+                f"what (day|date) [{_OF}] are we (in|on) [today]",
+                f"today is (what|which) (date|day [{_OF}])",
+                "[the] (full|current) date [for] today",
             ),
             tell_date,
         ),
         Intent(
             "day",
             (
-                "(what|which) (day|date) [of the week] (is it|will it be|is|will be) {day}",
-                "(what|which) (day|date) [of the week] will {day} be",
+                f"(what|which) (day|date) [{_OF}] (is it|will it be|is|will be) {{day}}",
+                f"(what|which) (day|date) [{_OF}] will {{day}} be",
+                f"[on] (what|which) (day|date) [{_OF}] (does|will) {{day}} {_FALL}",
+                f"{{day}} (falls|lands|is) on (what|which) (day|date) [{_OF}]",
+                "{day} (what|which) (day|date) (is it|will it be)",
+                "{day} what will (the (day|date) be|be the (day|date))",
                 "what (is|was) {near:day}",
-                "what (is|was|will be) the date [of] {day}",
-                "what (is|was) {day} date",
+                "what (is|was|will be) the (day|date) [be] [of|on|for] {day}",
+                "what (will|would) the (day|date) be {day}",
+                "the date [it will be] {day} [is what]",
+                "[what (is|was)] {day} date",
                 "(when|on what day|on which day) is {day}",
-                "on (what|which) day does {day} fall [this year]",
             ),
             tell_day,
         ),

@@ -117,7 +117,7 @@ _LATER_WEEKDAY = re.compile(r"^(?P<day>\w+day) (?P<away>in .+|next week)$")
 
 def day_named(name: str, today: date, *, past: bool = False) -> date | None:
     """The day a person means: the next one of that name, or the last one if `past`."""
-    name = re.sub(r"^(?:on|until) ", "", name.strip())
+    name = re.sub(r"^(?:on|until) |'s$", "", name.strip())
     if name in RELATIVE:
         return today + timedelta(days=RELATIVE[name])
     if match := _BESIDE.match(name):

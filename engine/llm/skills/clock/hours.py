@@ -48,20 +48,23 @@ def _seconds(slots: Slots) -> float | None:
     return None if seconds is None or seconds > MAX_DAYS * 86400 else seconds
 
 
+_TIME = "(the [current|exact|correct|local]|current|exact|correct|local) time [check]"
+
 FAMILY = Family(
     intents=(
         Intent(
             "time",
             (
-                "what time (is it|it is)",
-                "what (is the [current] time|the [current] time is)",
-                "[the] time [check]",
+                "(what|which) (time|hour) (is it|it is)",
+                f"[what is] {_TIME}",
+                "time [check]",
                 "check the time",
                 "(got|do you have|have you got|[do] you happen to know) the time",
                 "how late is it",
                 "what time do (we|you) have",
                 "do you have the time",
-                "what does the clock say",
+                "what [time] does (the|your) clock say",
+                "what time do you have [on your (watch|clock)]",
             ),
             tell_time,
         ),

@@ -18,7 +18,7 @@ _PART = (
 _WHEN = re.compile(rf"^(?:(?P<part>{_PART}) )?(?:at )?(?P<time>.+?)(?: (?P<part_after>{_PART}))?$")
 _DAYTIME = re.compile(r"\b(tomorrow|today|\w+day) (morning|afternoon|evening|night)\b")
 _FACE = re.compile(
-    r"^(?P<hour>\d{1,2})(?:[: ](?P<minute>\d{2}))?(?: o'? ?clock)?(?: (?P<half>[ap]m))?$"
+    r"^(?P<hour>\d{1,2})(?:[: ]?(?P<minute>\d{2}))?(?: o'? ?clock)?(?: (?P<half>[ap]m))?$"
 )
 _PAST = re.compile(
     r"^(?P<share>a quarter|quarter|half|\d{1,2}(?: minutes)?) (?P<side>past|to|after|before) "
@@ -31,8 +31,10 @@ _DAY = timedelta(days=1)
 MAX_WORDS = 9  # a longer text is not a time of day
 
 
-def parse_moment(text: str, now: datetime) -> datetime | None:
-    """The next moment that the text names; `now` is the person's wall clock."""
+def parse_moment(text: str, now: datetime, *, morning: int = _MORNING) -> datetime | None:
+    """The next moment that the text names; `now` is the person's wall clock, `morning` the first
+    hour of another day that needs no "am".
+    """
     if len(text.split()) > MAX_WORDS:
         return None
     text = _DAYTIME.sub(_daytime, text.strip())
@@ -42,7 +44,7 @@ def parse_moment(text: str, now: datetime) -> datetime | None:
             continue
         later = day is not None and day > now.date()
         part = match["part"] or match["part_after"] or ""
-        minutes = _minutes(match["time"], part, now, tomorrow=later)
+        minutes = _minutes(match["time"], part, now, morning=morning if later else None)
         if minutes is None:
             continue
         midnight = datetime.combine(day or now.date(), datetime.min.time())
@@ -84,7 +86,7 @@ def moment_phrase(moment: datetime, now: datetime) -> str:
     return f"{face} on {day}"
 
 
-def _minutes(time: str, part: str, now: datetime, *, tomorrow: bool) -> int | None:
+def _minutes(time: str, part: str, now: datetime, *, morning: int | None) -> int | None:
     """Minutes since midnight."""
     if time in _NAMED:
         return _NAMED[time]
@@ -93,7 +95,7 @@ def _minutes(time: str, part: str, now: datetime, *, tomorrow: bool) -> int | No
         return None
     minutes, half = face
     if not half and minutes < 13 * 60:
-        half = _half(minutes % (12 * 60), part, now, tomorrow=tomorrow)
+        half = _half(minutes % (12 * 60), part, now, morning=morning)
     if half:
         minutes = minutes % (12 * 60) + (12 * 60 if half == "pm" else 0)
     return minutes if 0 <= minutes < 24 * 60 else None
@@ -116,13 +118,13 @@ def _face(time: str) -> tuple[int, str] | None:
     return None
 
 
-def _half(minutes: int, part: str, now: datetime, *, tomorrow: bool) -> str:
+def _half(minutes: int, part: str, now: datetime, *, morning: int | None) -> str:
     """Which half of the day is meant, when it was not said."""
     if "morning" in part:
         return "am"
     if part:
         return "pm"
-    if tomorrow:
-        return "am" if minutes >= _MORNING * 60 else "pm"
+    if morning is not None:
+        return "am" if minutes >= morning * 60 else "pm"
     passed = now.hour * 60 + now.minute
     return "pm" if minutes <= passed < minutes + 12 * 60 else "am"

@@ -24,6 +24,8 @@ _SYMBOLS = (
     (re.compile(r"½"), " 1/2 "),
     (re.compile(r"¼"), " 1/4 "),
     (re.compile(r"¾"), " 3/4 "),
+    # Whisper's "2-3rds"; "the 4-5th of July" is no fraction.
+    (re.compile(r"\b(?<!the )([1-9])[-/]((?:3rd|[4-9]th|1[0-2]th)s?)\b(?! of [a-z])"), r"\1 \2"),
     (re.compile(r"²"), "^2"),
     (re.compile(r"³"), "^3"),
     (re.compile(r"°\s*c\b|℃"), " degrees celsius "),
@@ -35,11 +37,15 @@ _SYMBOLS = (
     (re.compile(r"\b([ap])\s?\.\s?m\b\.?"), r"\1m"),
 )
 _CONTRACTIONS = (
+    # As "a" and "an" are often heard.
+    (re.compile(r"\b(set|start|create|make) and (?=alarm|timer|reminder)"), r"\1 a "),
     (re.compile(r"\b(what|who|where|when|how|that|it|there|time)'s\b"), r"\1 is"),
     (re.compile(r"\bwhats\b"), "what is"),
-    (re.compile(r"\bi'm\b"), "i am"),
+    (re.compile(r"\bi'?m\b"), "i am"),
     (re.compile(r"\b(you|we|they)'re\b"), r"\1 are"),
-    (re.compile(r"\blet's\b"), "let us"),
+    (re.compile(r"\blet'?s\b"), "let us"),
+    (re.compile(r"\bwanna\b"), "want to"),
+    (re.compile(r"\b(yesterday|today|tomorrow)s\b"), r"\1's"),
     (re.compile(r"\bcan't\b"), "cannot"),
     (re.compile(r"n't\b"), " not"),
     (re.compile(r"\b(i|you|we)'ll\b"), r"\1 will"),
@@ -54,6 +60,18 @@ _OPERATOR_BETWEEN = re.compile(r"\s*([*/+^()=])\s*")
 _MINUS_BETWEEN = re.compile(r"(?<=[\d)])\s*-\s*(?=[\d(])")
 _HYPHEN_AFTER_NUMBER = re.compile(r"(?<=\d)-(?=[a-z])")
 _SPACES = re.compile(r"\s+")
+_NOW_BETWEEN = re.compile(r" (?:right now|currently|exactly|at (?:the|this) moment)(?= )")
+# "Tell me what the date is tomorrow": an indirect question in the order of a direct one.
+_INDIRECT = (
+    (
+        re.compile(
+            r"^what ((?:the|my|your|today(?:'s)?|tomorrow's|\d[\d.,$]*)\b.*?) "
+            r"(is|are|was|will be)\b"
+        ),
+        r"what \2 \1",
+    ),
+    (re.compile(r"^(what \w+) it (is|was|will)\b"), r"\1 \2 it"),
+)
 
 # alpha2digit would write "a second" as "a 2nd"; the time unit is far more common here.
 _SECOND = re.compile(r"\bsecond\b")
@@ -62,15 +80,22 @@ _SHIELD = "§"
 _COURTESY_BEFORE = re.compile(
     r"^(?:please|ok|okay|(?:hey|hi|hello)(?! there| again|,? *$)|rubato|so|well|um|uh|now|and|"
     r"would you be so kind (?:as )?to|"
-    r"(?:can|could|would|will) you(?: please)?(?= (?!do|hear|sing|speak$))|"
+    r"(?:can|could|would|will|may) you(?: please)?(?= (?!do|hear|sing|speak$))|"
     r"good (?:morning|afternoon|evening)(?=(?:,? \S+){3})|"
-    r"(?:i want|i would like|i need) you to|i would like to know|i want to know|"
-    r"(?:can|could|may) i (?:get|have)(?= the )|"
-    r"do you (?:happen to )?know|tell me|let me know|just|sorry|excuse me)\b,?\s+(?=\S)",
+    r"i(?: want| would like|'d like| need) you to|i(?: would like|'d like| want| need) to know|"
+    r"(?:i (?:would like|want|need|have|wish) to|i must|you (?:must|need to|can)|let us|help me|"
+    r"is it possible to)(?= (?:set|create|make|start|add|subtract|multiply|divide|convert|roll|"
+    r"flip|toss|throw|increase|decrease|raise|turn|mute)\b)|go ahead and|"
+    r"(?:give|show|share)(?: me)?(?= .*\b(?:time|timezone|date)\b)|"
+    r"(?:can|could|may) i (?:get|have)(?= (?:the|an?) )|"
+    r"do you (?:happen to )?know|tell me(?! (?:again|once|one|it)\b)|let me know|just|sorry|"
+    r"excuse me|from now on)"
+    r"\b,?\s+(?=\S)",
     re.IGNORECASE,
 )
 _COURTESY_AFTER = re.compile(
-    r"[\s,]+(?:please|thanks|thank you|rubato|(?<!wait )for me|right now|now|then|"
+    r"[\s,]+(?:please|thanks|thank you|ok|okay|rubato|(?<!wait )for me|right now|now|then|"
+    r"currently|exactly|at (?:the|this) moment|from now on|if you (?:can|could|will|would)|"
     r"will you|would you)"
     r"[\s.!?]*$",
     re.IGNORECASE,
@@ -86,7 +111,10 @@ def canonical(text: str) -> str:
     line = _HYPHEN_AFTER_NUMBER.sub(" ", digits_for_words(line))
     line = _NUMBER_THEN_LETTERS.sub(" ", line)
     line = _MINUS_BETWEEN.sub(" - ", _OPERATOR_BETWEEN.sub(r" \1 ", line))
-    return without_courtesy(_SPACES.sub(" ", line).strip())
+    line = _NOW_BETWEEN.sub("", without_courtesy(_SPACES.sub(" ", line).strip()))
+    for pattern, direct in _INDIRECT:
+        line = pattern.sub(direct, line)
+    return line
 
 
 def without_courtesy(text: str) -> str:

@@ -16,7 +16,6 @@ from engine.llm.base import Role
 from engine.llm.skills import (
     abilities,
     chance,
-    control,
     names,
     reading,
     repeating,
@@ -25,8 +24,9 @@ from engine.llm.skills import (
     units,
     voices,
 )
-from engine.llm.skills.arithmetic import shares, sums
+from engine.llm.skills.arithmetic import pairs, shares, sums
 from engine.llm.skills.clock import cities, dates, hours
+from engine.llm.skills.control import pace, volume
 from engine.llm.skills.matching.canonical import canonical, without_courtesy_before
 from engine.llm.skills.matching.fillings import has_several_sentences
 from engine.llm.skills.matching.intent import (
@@ -44,7 +44,8 @@ from engine.llm.skills.timers import alarms, changing, reminders, setting, telli
 
 # Sums come last, because their "{expression}" matches everything that is left.
 FAMILIES: tuple[Family, ...] = (
-    control.FAMILY,
+    pace.FAMILY,
+    volume.FAMILY,
     reading.FAMILY,
     repeating.FAMILY,
     spelling.FAMILY,
@@ -63,6 +64,7 @@ FAMILIES: tuple[Family, ...] = (
     abilities.FAMILY,
     smalltalk.FAMILY,
     shares.FAMILY,
+    pairs.FAMILY,
     sums.FAMILY,
 )
 INTENTS: tuple[Intent, ...] = tuple(intent for family in FAMILIES for intent in family.intents)
@@ -93,7 +95,11 @@ _CORRECTION = re.compile(
 )
 # What may be said between a question and its follow-up.
 _ASIDES = frozenset(
-    (*(each.name for each in control.FAMILY.intents), repeating.SAY_AGAIN, sums.ROUND)
+    (
+        *(each.name for each in (*pace.FAMILY.intents, *volume.FAMILY.intents)),
+        repeating.SAY_AGAIN,
+        sums.ROUND,
+    )
 )
 
 

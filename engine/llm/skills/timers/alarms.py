@@ -5,8 +5,10 @@ Invariant: an alarm's label ends in ALARM and names its time.
 
 import re
 from dataclasses import replace
+from datetime import datetime, timedelta
 
-from engine.llm.base import Role, StartTimer
+from engine.llm.base import Role, StartTimer, Timer
+from engine.llm.skills.clock.days import day_named
 from engine.llm.skills.clock.moments import clock_face, moment_phrase, parse_moment
 from engine.llm.skills.matching.intent import (
     Answer,
@@ -19,11 +21,12 @@ from engine.llm.skills.matching.intent import (
 )
 from engine.llm.skills.matching.quantities import duration_phrase, enumeration, parse_duration
 from engine.llm.skills.timers.choosing import running
-from engine.llm.skills.timers.setting import MAX_TIMER_S, TOO_LONG
+from engine.llm.skills.timers.setting import MAX_TIMER_S, SET, TOO_LONG
 from engine.messages.timers import CancelTimers, TimerKind
 
 ALARM = "alarm"
 WHICH_ALARM = "Which alarm"
+EARLIEST = 5  # o'clock, tomorrow: alarms are for getting up
 SNOOZE = "9 minutes"  # as alarm clocks do
 
 # A day or a part of it, which leaves the hour open.
@@ -31,11 +34,13 @@ _DAY_ALONE = re.compile(
     r"^(?:(?:tomorrow|today|\w+day)(?: (?:morning|afternoon|evening|night))?|tonight"
     r"|(?:in the|this) (?:morning|afternoon|evening))$"
 )
+_PART_OF_DAY = re.compile(r"'s$| (?:morning|afternoon|evening|night)$")
 _RINGING = ("It's ", "Your ", "Remember to ", "Once more: ")  # how its text begins
 
 
 def set_alarm(slots: Slots, occasion: Occasion) -> Answer | None:
-    moment = parse_moment(slots["moment"], occasion.now())
+    moment = parse_moment(slots["moment"], occasion.now(), morning=EARLIEST)
+    moment = moment or _from_now(slots, occasion)
     if moment is None:
         known = _DAY_ALONE.match(slots["moment"].strip())
         return ask_alarm_time(slots, occasion) if known else None
@@ -46,6 +51,15 @@ def set_alarm(slots: Slots, occasion: Occasion) -> Answer | None:
         f"Alarm set for {moment_phrase(moment, occasion.now())}.",
         (StartTimer(seconds, label, said, TimerKind.ALARM),),
     )
+
+
+def _from_now(slots: Slots, occasion: Occasion) -> datetime | None:
+    """ "An alarm for an hour from now", "in 20 minutes"."""
+    said = re.sub(r"^(?:in|after) | from$| from now$", "", slots["moment"].strip())
+    seconds = parse_duration(said)
+    if seconds is None or seconds > MAX_TIMER_S:
+        return None
+    return occasion.now() + timedelta(seconds=seconds)
 
 
 def wake(slots: Slots, occasion: Occasion) -> Answer | None:
@@ -60,7 +74,7 @@ def wake(slots: Slots, occasion: Occasion) -> Answer | None:
 
 def move_alarm(slots: Slots, occasion: Occasion) -> Answer | None:
     """Set an alarm in the place of the newest; told which to move, there must be one alone."""
-    alarms, answer = running(occasion, TimerKind.ALARM), set_alarm(slots, occasion)
+    alarms, answer = _alarms(occasion), set_alarm(slots, occasion)
     if answer is not None and "after" not in slots and len(alarms) != 1:
         return None if alarms else Answer("There is no alarm set.")
     if answer is None or not alarms:
@@ -89,14 +103,9 @@ def ask_alarm_time(_slots: Slots, _occasion: Occasion) -> Answer:
 
 def cancel_alarms(slots: Slots, occasion: Occasion) -> Answer | None:
     """Cancel the alarm at that time, or the only one; ask which if there are several."""
-    alarms = running(occasion, TimerKind.ALARM)
-    if "moment" in slots:
-        moment = parse_moment(slots["moment"], occasion.now())
-        if moment is None:
-            return None
-        label = f"{clock_face(moment.hour, moment.minute)} {ALARM}"
-        other = label.replace("AM", "PM") if "AM" in label else label.replace("PM", "AM")
-        alarms = tuple(alarm for alarm in alarms if alarm.label in (label, other))
+    alarms = alarms_at(slots["moment"], occasion) if "moment" in slots else _alarms(occasion)
+    if alarms is None:
+        return None
     if not alarms:
         return Answer("There is no such alarm." if "moment" in slots else "There is no alarm set.")
     if len(alarms) > 1 and "all" not in slots:
@@ -106,6 +115,25 @@ def cancel_alarms(slots: Slots, occasion: Occasion) -> Answer | None:
     cancelled = CancelTimers(tuple(alarm.number for alarm in alarms))
     said = f"T{names[1:]} is cancelled." if len(alarms) == 1 else "All alarms are cancelled."
     return Answer(said, (cancelled,))
+
+
+def alarms_at(when: str, occasion: Occasion) -> tuple[Timer, ...] | None:
+    """The alarms at a time of day, or on a day; None when neither is named."""
+    now, alarms = occasion.now(), _alarms(occasion)
+    if moment := parse_moment(when, now):
+        label = f"{clock_face(moment.hour, moment.minute)} {ALARM}"
+        other = label.replace("AM", "PM") if "AM" in label else label.replace("PM", "AM")
+        return tuple(alarm for alarm in alarms if alarm.label in (label, other))
+    day = day_named(_PART_OF_DAY.sub("", when.strip()), now.date())
+    if day is None or re.match(r"(?:the )?\d", when.strip()):  # "the 1st alarm" counts them
+        return None
+    return tuple(
+        each for each in alarms if (now + timedelta(seconds=each.remaining_s)).date() == day
+    )
+
+
+def _alarms(occasion: Occasion) -> tuple[Timer, ...]:
+    return running(occasion, TimerKind.ALARM)
 
 
 def cancel_all_alarms(_slots: Slots, occasion: Occasion) -> Answer | None:
@@ -138,21 +166,28 @@ def _rung(occasion: Occasion) -> str:
     return ""
 
 
+_CANCEL = "(cancel|stop|delete|clear|remove|turn off|disable|get rid of)"
+_ALARM = "(alarm [clock]|wake up call)"
+
 FAMILY = Family(
     intents=(
         Intent(
             "alarm",
             (
-                "(set|create|make) [an|the|my|another] alarm [clock] (for|at|to) {moment}",
-                "(set|create) [a|an|my|another] {moment} alarm",
-                "[an] alarm (for|at) {moment}",
-                "i need an alarm (for|at) {moment}",
+                "set an alarm for {moment}",
+                f"{SET} {_ALARM} [for me] [set|(to go off)|(to wake me [up])] "
+                "[for|at|to|on] {moment}",
+                f"{SET} {{moment}} alarm",
+                "[an] alarm [me] (for|at) {moment}",
             ),
             set_alarm,
         ),
         Intent(
             "wake",
-            ("wake me [up] [at] {moment}", "i (need|want|have) to [get|be] (up|awake) at {moment}"),
+            (
+                "(wake|get) me [up] [at] {moment}",
+                "i (need|want|have) to ([get|be] (up|awake)|wake up) at {moment}",
+            ),
             wake,
         ),
         Intent(
@@ -162,21 +197,24 @@ FAMILY = Family(
         ),
         Intent(
             "alarm without a time",
-            ("(set|create) [an|the|my|another] alarm", "[an] alarm"),
+            ("set an alarm", f"{SET} alarm [set [up]]", "[an] alarm"),
             ask_alarm_time,
         ),
         Intent("wake without a time", ("wake me [up]",), ask_alarm_time),
         Intent(
             "cancel all alarms",
-            ("(cancel|stop|delete|clear|remove|turn off) [the|my|(all|both) [the|my]] alarms",),
+            (
+                f"{_CANCEL} [the|my|(all|both|any) [of] [the|my]] [set] alarms "
+                "[[that] (i have|are)] [set]",
+            ),
             cancel_all_alarms,
         ),
         Intent(
             "cancel alarm",
             (
-                "(cancel|stop|delete|clear|remove|turn off) [the|my] alarm",
-                "(cancel|stop|delete|clear|remove|turn off) [the|my] {moment} alarm",
-                "(cancel|delete|clear|remove|turn off) [the|my] alarm (for|at) {moment}",
+                f"{_CANCEL} [the|my] alarm",
+                f"{_CANCEL} [the|my] {{moment}} alarm",
+                f"{_CANCEL} [the|my] alarm [set] (for|at|on) {{moment}}",
             ),
             cancel_alarms,
         ),

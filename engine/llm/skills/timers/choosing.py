@@ -95,8 +95,16 @@ def which(timers: tuple[Timer, ...]) -> str:
 
 
 def remaining(timers: tuple[Timer, ...]) -> str:
-    """ "4 minutes left on your tea timer and 10 seconds left on your timer." """
-    phrases = [f"{_left(timer)} on your {name(timer)}" for timer in timers]
+    """ "4 minutes left on your tea timer and 10 seconds left on your timer of 1 minute." """
+    several = len(timers) > 1
+    lengths = [
+        f" of {duration_phrase(timer.seconds)}" if several and not timer.label else ""
+        for timer in timers
+    ]
+    phrases = [
+        f"{_left(timer)} on your {name(timer)}{length}"
+        for timer, length in zip(timers, lengths, strict=True)
+    ]
     return f"{enumeration(phrases)}."
 
 

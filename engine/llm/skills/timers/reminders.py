@@ -22,7 +22,7 @@ from engine.llm.skills.matching.intent import (
 )
 from engine.llm.skills.matching.quantities import duration_phrase, enumeration, parse_duration
 from engine.llm.skills.timers.choosing import running
-from engine.llm.skills.timers.setting import MAX_TIMER_S
+from engine.llm.skills.timers.setting import MAX_TIMER_S, SET
 from engine.messages.timers import CancelTimers, TimerKind
 
 # The hour when only a part of the day was named.
@@ -39,7 +39,7 @@ _MINE = re.compile(
 _NO_TASK = re.compile(r"^(?:never ?mind|cancel|stop|forget it|tell me|set|remind|play)\b")
 # How a time begins, or what it contains; "chapter 5" is not one.
 _WHEN = re.compile(
-    r"^(?:at|on|in|tomorrow|today|tonight|this|next|\w+day) |^(?:tomorrow|tonight)$|^\w+day$"
+    r"^(?:at|on|in(?! to)|tomorrow|today|tonight|this|next|\w+day) |^(?:tomorrow|tonight)$|^\w+day$"
     r"|\b(?:am|pm|noon|midnight|o'?clock)\b"
 )
 # An event, which no clock knows, or a time that was not understood: "when?" is no answer to either.
@@ -48,6 +48,10 @@ _HAS_TIME = re.compile(
     r"sun)day|morning|afternoon|evening|noon|midnight|o'?clock|[ap]m|(?:at|in|by) \d+|"
     r"minutes?|hours?|weeks?|months?|years?)\b"
 )
+_DAY_AT_END = re.compile(r" (?:today|tonight|tomorrow)$")  # it belongs to the time
+_ON_A_LIST = re.compile(r" (?:on|to) (?:my|the) (?:[\w-]+ ){0,2}list$")
+# A time that leaves "when?" open.
+_SOON = re.compile(r" (?:in a ?(?:bit|while|moment)|later(?: on)?|soon|some ?time)$")
 
 
 def remind_in(slots: Slots, _occasion: Occasion) -> Answer | None:
@@ -78,7 +82,7 @@ def remind_of_errand(slots: Slots, occasion: Occasion) -> Answer | None:
     for at in range(1, len(words)):
         when = " ".join(words[at:])
         task = " ".join(words[:at])
-        if _WHEN.match(when) and is_task(task):
+        if _WHEN.match(when) and is_task(task) and not _DAY_AT_END.search(task):
             told = {"task": task, "when": when}
             if answer := remind_when_told(told, occasion):
                 return answer
@@ -86,9 +90,9 @@ def remind_of_errand(slots: Slots, occasion: Occasion) -> Answer | None:
 
 
 def ask_when(slots: Slots, _occasion: Occasion) -> Answer | None:
-    if _HAS_TIME.search(slots["task"]):
+    if _HAS_TIME.search(slots["task"]) or _ON_A_LIST.search(slots["task"]):
         return None
-    task = _told_back(slots["task"].strip())
+    task = _told_back(_SOON.sub("", slots["task"].strip()))
     return Answer(f"{WHEN} remind you to {task}? Say, for example: in ten minutes.")
 
 
@@ -193,6 +197,8 @@ def _told_back(task: str) -> str:
     return _FIRST_PERSON.sub(lambda match: _SECOND_PERSON[match[0]], task)
 
 
+_FORGET = "(do not let me forget to|i do not want to forget to|i need to be reminded to)"
+
 FAMILY = Family(
     intents=(
         Intent(
@@ -200,7 +206,7 @@ FAMILY = Family(
             (
                 "remind me in {duration} to {task}",
                 "in {duration} remind me to {task}",
-                "set a reminder (in|for) {duration} to {task}",
+                f"{SET} reminder (in|for) {{duration}} to {{task}}",
             ),
             remind_in,
         ),
@@ -210,7 +216,7 @@ FAMILY = Family(
                 "remind me (at|on) {moment} to {task}",
                 "remind me {moment} to {task}",
                 "(at|on) {moment} remind me to {task}",
-                "set a reminder (for|at|on) {moment} to {task}",
+                f"{SET} reminder (for|at|on|to) {{moment}} to {{task}}",
             ),
             remind_at,
         ),
@@ -218,8 +224,10 @@ FAMILY = Family(
             "errand",
             (
                 "remind me to {errand}",
-                "[set a] reminder [to] {errand}",
-                "do not let me forget to {errand}",
+                "set a reminder to {errand}",
+                f"{SET} reminder [set] [for me] to {{errand}}",
+                "reminder [to] {errand}",
+                f"{_FORGET} {{errand}}",
             ),
             remind_of_errand,
         ),
@@ -234,12 +242,27 @@ FAMILY = Family(
             (
                 "remind me [at] {moment} to",
                 "remind me [at] {moment}",
-                "set a reminder [(for|at|on) {moment}]",
+                f"{SET} reminder [alarm] [(for|at|on) {{moment}}]",
             ),
             ask_what,
         ),
-        Intent("reminder without a time", ("remind me to {task}",), ask_when),
-        Intent("reminder about", ("remind me about {matter}",), ask_when_about),
+        Intent(
+            "reminder without a time",
+            (
+                "remind me to {task}",
+                f"{SET} reminder [set] [for me] to {{task}}",
+                f"{_FORGET} {{task}}",
+            ),
+            ask_when,
+        ),
+        Intent(
+            "reminder about",
+            (
+                "remind me about {matter}",
+                "(set [up]|create|make|add) [me] [a] [new] reminder (about|for) {matter}",
+            ),
+            ask_when_about,
+        ),
         Intent(
             "cancel reminders",
             ("(cancel|delete|clear|remove) [the|my|(all|both) [the|my]] reminders",),

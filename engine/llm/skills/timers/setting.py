@@ -27,6 +27,12 @@ from engine.messages.timers import CancelTimers, ExtendTimers
 MAX_TIMER_S = 7 * 86400.0  # a week; for longer times people need a calendar
 TOO_LONG = "That is too long for me. I can count for up to a week."
 
+# How people ask for a timer, an alarm or a reminder, up to its name.
+SET = (
+    "(set [up]|start|make [up]|create|schedule|run|begin|put (on|in)|turn on|add|give|get|new"
+    "|i need|i want|i would like|want) [me] [a|an|the|my|another|one more|1 more] [new]"
+)
+
 _ENUMERATED = re.compile(r" and |, ?")
 _SAYINGS = frozenset(
     ("even", "quits", "day", "night", "square", "off", "done", "good")
@@ -136,21 +142,21 @@ FAMILY = Family(
         Intent(
             "start timer",
             (
-                "(set|start|make|create|give|i need|i would like|i want|add|begin|put on) [me] "
-                "[a|an|the|another|one more] timer (for|of|to) {duration}",
+                "set a timer for {duration}",
+                f"{SET} (timer|countdown) [for me] [set|(that is set)] "
+                "(for|of|to|at|(to go off in)) {duration} [from]",
                 "(set|start|make|create) [a|an|the|my] {label} timer (for|of|to) {duration}",
                 "(set|start) [a|an|another] timer (called|named) {label} for {duration}",
                 "(set|start) [a|an|another] timer for {label} for {duration}",
                 "(set|start) [a|an] {duration} timer (called|named) {label}",
                 "(set|start) [a|an|another] timer for {duration} (called|named|for) [the] {label}",
-                "(set|start|make|create|give me|i need) [a|an|another] {duration} timer "
-                "[for [the] {label}]",
+                f"{SET} {{duration}} (timer|countdown) [for [the] {{label}}]",
                 "(set|start) (another|a second|a 2nd) [1] for {duration} "
                 "[(for|called|named) [the] {label}]",
                 "timer [for] {duration}",
                 "{label} timer [for] {duration}",
                 "[a|an] {duration} timer",
-                "wake me [up] in {duration}",
+                "(wake|alert|notify) me [up] (in|after) {duration}",
                 "count [down] [from] {duration}",
                 "[put] {duration} on the (clock|timer)",
                 "time {duration}",
@@ -184,7 +190,7 @@ FAMILY = Family(
         ),
         Intent(
             "timer without a time",
-            ("(set|start|i need|make|create) [a|the|another] timer", "[a] timer"),
+            ("set a timer", f"{SET} timer [set]", "[a] timer"),
             ask_duration,
         ),
         Intent(

@@ -15,6 +15,7 @@ from engine.llm.skills.matching.intent import (
     Tool,
 )
 from engine.llm.skills.matching.quantities import enumeration
+from engine.llm.skills.timers.alarms import alarms_at
 from engine.llm.skills.timers.choosing import (
     NONE_RUNNING,
     clean_label,
@@ -56,6 +57,16 @@ def tell_all(kind: TimerKind) -> Callable[[Slots, Occasion], Answer]:
     return respond
 
 
+def tell_alarms_at(slots: Slots, occasion: Occasion) -> Answer | None:
+    """The alarms at a time of day, or on a day."""
+    alarms = alarms_at(slots["moment"], occasion)
+    if alarms is None:
+        return None
+    if not alarms:
+        return Answer("There is no such alarm.")
+    return Answer(f"You have {enumeration([_with_time(each, occasion) for each in alarms])}.")
+
+
 def tell_next_alarm(_slots: Slots, occasion: Occasion) -> Answer:
     alarms = running(occasion, TimerKind.ALARM)
     if not alarms:
@@ -89,6 +100,13 @@ def _when(timer: Timer, occasion: Occasion) -> str:
 
 _LEFT = "how (long|much time|many minutes|much longer)"
 _TIMER = "[the|my] [{label}] timer[s]"
+_LIST = (
+    "(list|show [me]|read [me]|give [me]|about|review|repeat|(i want to|let me) (see|hear)) "
+    "[all] [of] [my|the] [upcoming]"
+)
+_SET = "[that] [(i have|i|are|have been)] [currently] [set [up]|listed|active|on|coming up]"
+_HAVE = "(are|[are|is] there|[(do|did|have)] (i|you) [have|got|set])"
+_REMINDERS = "(reminders|reminder[s] list|list of reminders)"
 
 FAMILY = Family(
     intents=(
@@ -127,27 +145,40 @@ FAMILY = Family(
         Intent(
             "alarms",
             (
-                "(what|which) alarms (do i have|are) [set|there]",
-                "(list|show me|show) [all] [my|the] alarms",
-                "(do i have|are there) any alarms [set]",
+                f"(what|which|how many) alarms {_HAVE} [all] {_SET}",
+                f"[{_LIST}|what are] (the|my) [active|set] alarms {_SET}",
+                f"{_LIST} [active|[current] set] alarms {_SET}",
+                f"{_HAVE} [any|an] alarm[s] {_SET}",
+                f"(is|are) (the|my) alarm[s] {_SET}",
             ),
             tell_all(TimerKind.ALARM),
         ),
         Intent(
+            "alarms at a time",
+            (
+                f"{_HAVE} [any|an|the|my] alarm[s] {_SET} (for|at|on) {{moment}}",
+                f"(what|which|how many) alarms {_HAVE} {_SET} (for|at|on) {{moment}}",
+                "(is|are) (the|my|an) alarm[s] set (for|at|on) {moment}",
+                f"{_HAVE} [any|an] alarm[s] {_SET} {{day:moment}}",
+            ),
+            tell_alarms_at,
+        ),
+        Intent(
             "next alarm",
             (
-                "when is my [next|first] alarm [set for]",
-                "what time is my [next] alarm [set for]",
-                "when (does|will) [the|my] [next] alarm (ring|go off)",
+                "(when|what|what time) is [the|my] [next|first|1st] alarm [set [for]]",
+                "[my|the] next alarm",
+                "(when|what time) (does|will|do) [the|my] [next] alarm[s] (ring|go off)",
             ),
             tell_next_alarm,
         ),
         Intent(
             "reminders",
             (
-                "(what|which) reminders (do i have|are) [set|there]",
-                "(list|show me|show) [all] [my|the] reminders",
-                "(do i have|are there) any reminders [set]",
+                f"(what|which|how many) reminders {_HAVE} {_SET}",
+                f"[{_LIST}|what are|what (are|is) [the items] (in|on)|what do i have on] "
+                f"[my|the] [current] {_REMINDERS} {_SET} [back] [to me]",
+                f"{_HAVE} any reminders {_SET}",
             ),
             tell_all(TimerKind.REMINDER),
         ),

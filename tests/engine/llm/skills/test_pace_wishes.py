@@ -3,7 +3,7 @@
 import pytest
 
 from engine.llm.base import ChangeRate
-from engine.llm.skills.control import BIT, FASTEST, LOT, STEP
+from engine.llm.skills.control.pace import BIT, FASTEST, LOT, STEP
 from engine.llm.skills.pace_wishes import may_become_pace_wish, pace_wish
 
 WISHES = [
@@ -44,3 +44,9 @@ def test_everything_else_is_none(said: str) -> None:
 @pytest.mark.parametrize("said", ["", "please", "what is the speed of light", "slower and louder"])
 def test_what_cannot_become_a_wish_is_known_at_once(said: str) -> None:
     assert not may_become_pace_wish(said)
+
+
+@pytest.mark.parametrize("said", ["slow down we", "faster pl", "speak slower peas"])
+def test_the_last_word_of_a_wish_may_be_half_said(said: str) -> None:
+    assert may_become_pace_wish(said)
+    assert not may_become_pace_wish(f"{said} and so on")

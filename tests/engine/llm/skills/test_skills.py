@@ -135,3 +135,18 @@ def test_long_words_come_back_whole_wherever_a_space_falls(skills, at):
     said = f"{'a' * (at - len(asked))} {'b' * 50}"  # the space is character `at` of the request
 
     assert text(skills, asked + said) == said
+
+
+@pytest.mark.parametrize(
+    ("said", "confidence", "answer"),
+    [
+        ("how he stir in the orth", 0.3, "I'm not sure I heard that right. Can you say it again?"),
+        ("who wrote hamlet", 0.9, "I can't answer that without a language model."),
+        ("what time is it", 0.3, "It's 3:45 PM."),
+    ],
+)
+def test_what_was_heard_badly_is_asked_for_again_where_no_skill_understands_it(
+    skills, said, confidence, answer
+):
+    reply = skills.reply([Message(Role.USER, said, confidence=confidence)], lambda: QUIET)
+    assert "".join(delta.text for delta in reply if isinstance(delta, TextDelta)).startswith(answer)

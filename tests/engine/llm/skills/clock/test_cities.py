@@ -54,3 +54,39 @@ def test_what_is_no_place_is_left(text: str) -> None:
 
 def test_a_stretch_of_time_is_no_place() -> None:
     assert asked("what time is it in two hours") == "It will be 5:45 PM."
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("if it is 6 am here what time is it in tokyo", "In Tokyo it's 2:00 PM then."),
+        ("it is 10 pm in london what time is it here", "Here it's 11:00 PM then."),
+        (
+            "when it's 9 pm in berlin what time is it in sydney",
+            "In Sydney it's 7:00 AM the next day then.",
+        ),
+        (
+            "if it's 1 am in tokyo what time is it in new york",
+            "In New York it's 11:00 AM the day before then.",
+        ),
+    ],
+)
+def test_a_time_of_one_place_is_told_for_another(text: str, answer: str) -> None:
+    assert asked(text) == answer
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("what time zone is tokyo in", "Tokyo is on JST, UTC plus 9 hours."),
+        ("what is the timezone for peru", "Peru is on UTC minus 5 hours."),
+        ("time difference between here and new york", "Here is 6 hours ahead of New York."),
+        ("how many hours are there between paris and berlin", "They have the same time."),
+    ],
+)
+def test_zones_and_their_differences_are_told(text: str, answer: str) -> None:
+    assert asked(text) == answer
+
+
+def test_a_country_with_several_zones_is_left() -> None:
+    assert asked("what time is it in russia") is None

@@ -1,0 +1,1 @@
+"""Control of the assistant's own speech by voice: pace, loudness, silence."""
