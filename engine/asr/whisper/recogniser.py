@@ -16,7 +16,7 @@ import numpy.typing as npt
 from engine.asr.base import SAMPLE_RATE, RecogniserInfo, Transcript
 from engine.asr.utterance import Clip, UtteranceAudio
 from engine.asr.whisper.gates import Belief, Gates, believe, join
-from engine.asr.whisper.model import LoadedWhisper, in_language, load_model
+from engine.asr.whisper.model import LoadedWhisper, filled, in_language, load_model
 from engine.audio.vad import Vad
 from engine.errors import RecogniserError
 from engine.settings import RecogniserSettings
@@ -97,7 +97,7 @@ class _Decoder:
         """What was said, and its language where that was left to the model."""
         try:
             segments, info = self.loaded.model.transcribe(
-                pcm,
+                filled(pcm),
                 language=self.loaded.language,
                 beam_size=beams,
                 # Decoding again at higher temperatures is random and up to six times as slow;

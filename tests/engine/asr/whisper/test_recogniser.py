@@ -4,6 +4,7 @@ import importlib.util
 import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -312,17 +313,27 @@ def test_torch_and_whisper_compute_in_one_process(whisper_folder):
 # ----------------------------------------------------------------- the window
 
 
-@pytest.mark.parametrize(("seconds", "frames"), [(2, 2000), (19, 2000), (25, 3000)])
-def test_no_more_of_the_window_is_encoded_than_there_is_speech_for(loaded, seconds, frames):
-    encoded: list[int] = []
+@pytest.mark.parametrize(
+    ("seconds", "frames"), [(0.3, 1000), (9, 1000), (9.01, 2000), (19, 2000), (25, 3000)]
+)
+def test_the_least_window_that_holds_an_utterance_is_encoded_once(whisper_folder, seconds, frames):
+    loaded = load_model(str(whisper_folder), "en").model
+    encoded: list[np.ndarray] = []
+    encode = loaded.encode.args[0]
+    loaded.encode = partial(
+        model._encode, lambda features: encoded.append(features) or encode(features)
+    )
+    noise = np.random.default_rng(1).normal(0, 0.1, int(seconds * SAMPLE_RATE))
+    list(loaded.transcribe(model.filled(noise.astype(np.float32)), language="en")[0])
+    assert [features.shape[-1] for features in encoded] == [frames]
 
-    def encode(features):
-        encoded.append(features.shape[-1])
 
-    mel = np.zeros((80, 3000), np.float32)
-    mel[:, : seconds * 100] = 1.0
-    model._encode(encode, mel)
-    assert encoded == [frames]
+@pytest.mark.parametrize(("seconds", "frames"), [(1, 1000), (25, 3000)])
+def test_the_rest_of_a_window_is_silence(whisper_folder, seconds, frames):
+    loaded = load_model(str(whisper_folder), "en").model
+    mel = loaded.feature_extractor(model.filled(np.ones(seconds * SAMPLE_RATE, np.float32)))
+    assert mel.shape[-1] == frames
+    assert np.all(mel[:, 100 * seconds + 100 : frames] == mel.min())
 
 
 def test_a_language_that_is_not_told_is_asked_of_the_model(multilingual_folder, say):
