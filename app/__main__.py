@@ -4,6 +4,7 @@ Invariant: nothing large is imported before it is known to be needed.
 """
 
 import os
+import signal
 import sys
 import threading
 from collections.abc import Sequence
@@ -58,6 +59,8 @@ def _main(words: Sequence[str]) -> int:
 
 def start() -> None:
     """The program itself: run, and exit even when a library does not release its thread."""
+    # Told to end, a command ends as by Ctrl+C, so that nothing half done stays behind.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     status = main()
     others = (thread for thread in threading.enumerate() if thread is not threading.main_thread())
     for thread in others:

@@ -284,6 +284,8 @@ class Window(QWidget):
         if self._dialog is None:
             self._dialog = SettingsDialog(self._values, self._theme, self.devices, self)
             self._dialog.edited.connect(self.change)
+            self._dialog.lesson.noted.connect(self.on_event)
+            self.closing.connect(self._dialog.lesson.end)
         self._dialog.show_part(part)
         return self._dialog
 

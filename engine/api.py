@@ -241,6 +241,13 @@ def teach_wake_phrase(phrase: str, step: Callable[[float], None] = lambda share:
     return learn(phrase, step)
 
 
+def is_wake_phrase_taught(phrase: str) -> bool:
+    """Whether this machine was taught a wake phrase."""
+    from engine.asr.wake.choice import is_taught
+
+    return is_taught(phrase)
+
+
 def model_library(settings: Settings) -> "ModelLibrary":
     """All models there are: see engine.models.library."""
     from engine.models.library import ModelLibrary

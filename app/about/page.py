@@ -12,7 +12,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QCloseEvent, QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QListWidget, QPlainTextEdit, QPushButton, QWidget
 
-from app.about.background_job import BackgroundJob
+from app.background_job import BackgroundJob
 from app.language.words import mark, tr
 from app.look.label import Label
 from app.look.page import Page, card

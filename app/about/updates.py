@@ -11,7 +11,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from app.about.background_job import BackgroundJob
+from app.background_job import BackgroundJob
 from app.language.engine_texts import said
 from app.language.words import mark, tr
 from engine.api import Event, Part, Phase, PhaseChanged, Ready, Settings

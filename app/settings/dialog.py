@@ -22,15 +22,18 @@ from app.look.theme import Theme
 from app.settings.fields import Editor, SettingRow
 from app.settings.form import PAGES
 from app.settings.kinds import Field, Page, Value
+from app.settings.lesson import Lesson
 from app.settings.login import LoginRow
 from engine.api import DevicesChanged, Event, Part, SettingChanged
+
+_PHRASE = "wake.phrase"
 
 
 class SettingsDialog(QDialog):
     """Shows the current settings.
 
     Signals:
-        edited(key, value): the person changed a setting.
+        edited(key, value): the person changed a setting, or one is to be looked at again.
     """
 
     edited = Signal(str, object)
@@ -45,6 +48,8 @@ class SettingsDialog(QDialog):
         self._editors: list[Editor] = []
         self._rows: list[tuple[Field, QWidget]] = []
         self.folds: list[QPushButton] = []  # one for each page with advanced settings
+        self.lesson = Lesson(str(values[_PHRASE]), theme, self)
+        self.lesson.taught.connect(self._on_taught)
         self.setWindowTitle(tr("Settings"))
         self.setModal(False)
         self.resize(in_lines(self, 620, 600))
@@ -67,6 +72,8 @@ class SettingsDialog(QDialog):
             case SettingChanged(key, value):
                 self._values[key] = value
                 self._show_values()
+                if key == _PHRASE:
+                    self.lesson.show_phrase(str(value))
             case DevicesChanged():
                 for each in self._editors:
                     each.offer_devices(self._devices)
@@ -91,6 +98,10 @@ class SettingsDialog(QDialog):
         self._show_values()
         self.edited.emit(key, value)
 
+    def _on_taught(self, phrase: str) -> None:
+        if phrase == self._values[_PHRASE]:
+            self.edited.emit(_PHRASE, phrase)  # said again, it is listened for as it was taught
+
     def _show_values(self) -> None:
         for each in self._editors:
             if each.field.key in self._values:
@@ -113,6 +124,8 @@ class SettingsDialog(QDialog):
         advanced = [field for field in page.fields if field.advanced]
         if advanced:
             column.addWidget(self._make_fold(advanced, content))
+        if page.teaches:
+            column.addWidget(self.lesson)
         column.addStretch(1)
         area = QScrollArea(self)
         area.setWidgetResizable(True)

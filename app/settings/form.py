@@ -145,6 +145,7 @@ PAGES = (
                 mark("For this long after a turn you need not say it again."),
             ),
         ),
+        teaches=True,
     ),
     Page(
         mark("Language model"),

@@ -103,3 +103,5 @@ class Page:
     fields: tuple[Field, ...]
     # Begins with the row that starts Rubato at login, which is not a setting.
     at_login: bool = False
+    # Ends with the part that teaches the wake phrase, which is none either.
+    teaches: bool = False

@@ -59,7 +59,7 @@ class VoicesPage(Page):
         self.notice.setWordWrap(True)
         self.notice.hide()
         self.recorder = VoiceRecorder(post, theme, self)
-        self.record = QPushButton(tr("&Record a voice…"), self)
+        self.record = QPushButton(tr("Record a &voice…"), self)
         self.record.clicked.connect(self._on_record)
         self.take_in = QPushButton(tr("&Import…"), self)
         self.take_in.clicked.connect(self.choose_file)

@@ -52,7 +52,9 @@ class Effects:
         """
         self._workers.listener.post(drafted)
         if drafted.transcript.text:
-            said = Message(Role.USER, drafted.transcript.text)
+            said = Message(
+                Role.USER, drafted.transcript.text, confidence=drafted.transcript.confidence
+            )
             history = (*self._log.history, said)
             self.replies.prepare(drafted.turn, history, paced=self._paced)
 
@@ -118,7 +120,7 @@ class Effects:
         self._workers.thinker.post(order)
 
     def _answer(self, turn: int, said: Transcript) -> None:
-        record = self._log.say(turn, said.text)
+        record = self._log.say(turn, said.text, said.confidence)
         if record.speech_ended_at is None:
             record.speech_ended_at = time.monotonic()
             record.typed = True

@@ -23,9 +23,14 @@ def spotter(settings: WakeSettings) -> Spotter:
     return unexamined(phrase, examine(phrase))
 
 
+def is_taught(phrase: str) -> bool:
+    """Whether this machine was taught a phrase, however that is written."""
+    return head_file(normal(phrase)).is_file()
+
+
 def unexamined(phrase: str, sounds: Sounds) -> Spotter:
     """What listens for a normal phrase, also one that will not do. ModelError as above."""
-    if head_file(phrase).is_file():
+    if is_taught(phrase):
         proposing = Keyphrase(phrase, sounds, slack=SLACK, beam=BEAM)
         return Taught(load(head_file(phrase)), Embedding(folder()), proposing)
     return Keyphrase(phrase, sounds)

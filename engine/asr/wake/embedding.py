@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from numpy.lib.stride_tricks import sliding_window_view
 
 from engine.asr.base import SAMPLE_RATE
 from engine.assets.packages import Member, Package, PackedFile
@@ -59,19 +60,21 @@ class Embedding:
         self._samples, self._spectra, self._window = self._room
 
     def push(self, pcm: Pcm) -> Windows:
-        """What samples [S] at 16 kHz add: a window for each hop they complete."""
+        """What samples [S] at 16 kHz add: a window for each hop they complete. A read-only view:
+        neighbours share their vectors, as copies they would take sixteen times the memory.
+        """
         self._samples = np.concatenate((self._samples, pcm))
-        windows = []
+        vectors = [self._window]
         while len(self._samples) >= _OVERLAP + HOP:
             hop, self._samples = self._samples[: _OVERLAP + HOP], self._samples[HOP:]
             # As trained: 16-bit samples, decibels shifted and scaled.
             spectra = _run(self._spectra_of, hop[None] * np.float32(32767)) / 10 + 2
             spectra = np.concatenate((self._spectra, spectra.reshape(-1, _BANDS)))
             self._spectra = spectra[-_SPECTRA:].astype(np.float32)
-            vector = _run(self._vector_of, self._spectra[None, :, :, None]).reshape(1, WIDTH)
-            self._window = np.concatenate((self._window, vector))[-HOPS:]
-            windows.append(self._window)
-        return np.array(windows, np.float32).reshape(-1, HOPS, WIDTH)
+            vectors.append(_run(self._vector_of, self._spectra[None, :, :, None]).reshape(1, WIDTH))
+        heard = np.concatenate(vectors)  # [HOPS + N, WIDTH]
+        self._window = heard[-HOPS:]
+        return sliding_window_view(heard, HOPS, axis=0)[1:].transpose(0, 2, 1)
 
 
 def _network(file: Path) -> Any:

@@ -63,6 +63,8 @@ class Preferences:
         """Change one setting and act on it. InvalidInput says what is allowed."""
         settings = change(self.settings, key, value)
         if settings == self.settings:
+            if key == "wake.phrase":  # said again, for it was taught meanwhile
+                self._act(key)
             return
         self._check(settings, key, self.devices)
         self.settings = settings

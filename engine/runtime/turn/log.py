@@ -53,6 +53,7 @@ class TurnRecord:
     replayed: ReplayAsked | None = None  # None = a turn; else only something old is heard
     rejoined: bool = False  # what was said in it belongs to the next one
     said: str = ""
+    confidence: float = 1.0  # of what was said, as of a Transcript
     typed: bool = False
     reply: str = ""
     private: bool = False  # whether something of the reply stays on this computer
@@ -96,7 +97,7 @@ class TurnRecord:
 
     def messages(self) -> tuple[Message, ...]:
         """What the language model is told of it."""
-        return () if self.replayed else told(self)
+        return () if self.replayed else told(self, self.confidence)
 
     def ended(self, ending: Ending) -> TurnEnded:
         self.ending = ending
@@ -148,9 +149,11 @@ class TurnRecord:
         return max(0.0, at - self.speech_ended_at) * 1000
 
 
-def told(turn: TurnRecord | Turn) -> tuple[Message, ...]:
-    """What the language model is told of a turn: also of a reply cut before a word was heard."""
-    messages = [Message(Role.USER, turn.said)] if turn.said else []
+def told(turn: TurnRecord | Turn, confidence: float = 1.0) -> tuple[Message, ...]:
+    """What the language model is told of a turn whose question was heard with such confidence: also
+    of a reply cut before a word was heard.
+    """
+    messages = [Message(Role.USER, turn.said, confidence=confidence)] if turn.said else []
     cut = turn.ending is not None and turn.ending.interrupted
     unheard = cut and turn.said and turn.ending is not Ending.SUPERSEDED
     if turn.ending is not None and (turn.heard or unheard):
@@ -196,10 +199,10 @@ class TurnLog:
             self._records[turn] = TurnRecord(turn, now)
         return self._records[turn]
 
-    def say(self, turn: int, said: str) -> TurnRecord:
+    def say(self, turn: int, said: str, confidence: float = 1.0) -> TurnRecord:
         """Note what the person said; returns the record."""
         record = self.record(turn)
-        record.said = said
+        record.said, record.confidence = said, confidence
         self._pass_on(record)
         return record
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from app.__main__ import main
+from engine.errors import InvalidInput
 from engine.runtime.host import wake_lessons
 
 
@@ -35,4 +36,18 @@ def test_without_a_phrase_it_is_the_one_in_the_settings(
     taught: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["wake", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["phrase"] == taught[0] == "hey rubato"
+    told = capsys.readouterr()
+    assert json.loads(told.out)["phrase"] == taught[0] == "hey rubato"
+    assert json.loads(told.err) == {"part": 0.5}
+
+
+def test_for_another_program_a_refusal_is_a_document_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(phrase: str, step) -> Path:
+        raise InvalidInput("It will not do.", hint="Another.")
+
+    monkeypatch.setattr(wake_lessons, "learn", refuse)
+    assert main(["wake", "--json", "--", "computer"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert told == {"phrase": "computer", "message": "It will not do.", "hint": "Another."}

@@ -20,7 +20,7 @@ from engine.audio import vad
 from engine.audio.devices.portaudio import Devices
 from engine.errors import LanguageModelError
 from engine.llm.base import ChangeRate, ChooseVoice, Role, StartTimer
-from engine.llm.skills.control import STEP
+from engine.llm.skills.control.pace import STEP
 from engine.messages.commands import (
     AddVoice,
     ChangeSetting,
@@ -362,13 +362,14 @@ def test_the_talk_key_records_and_the_transcript_is_answered() -> None:
         host.engine.post(PressTalk())
         microphone = host.parts.microphones[""]
         host.wait(lambda: any(e.phase is Phase.LISTENING for e in host.of(PhaseChanged)))
+        microphone.hear(np.ones(1_600, np.float32))
+        host.wait(lambda: bool(host.of(PartialTranscript)))  # from here on it is listened to
         microphone.hear(np.ones(16_000, np.float32))
-        host.wait(lambda: bool(host.of(PartialTranscript)))
+        host.wait(lambda: host.parts.recogniser.samples >= 16_000)
         host.engine.post(ReleaseTalk())
         ended = host.wait_ended(1)
         assert ended.said == "hello there"
         assert host.of(Heard)[0].recogniser == "fake"
-        assert host.parts.recogniser.samples >= 16_000
 
 
 def test_an_utterance_without_words_gets_no_answer() -> None:
@@ -809,12 +810,13 @@ def test_a_reply_given_up_is_not_computed_further() -> None:
 
 TIMER = (ChangeRate(by=-1.0), StartTimer(60.0, "", "Done."), "Set.")
 FREE = Settings(audio=AudioSettings(hands_free=True, headset=True))
+DRAFTED = 0.4  # of confidence; FakeRecogniser has another
 
 
 def fall_silent(host: Host, text: str, *, turn: int = 1, pause: int = 9_000) -> None:
     """The person pauses after these words."""
     host.post(vad.SpeechPaused(pause))
-    transcript = Transcript(text, 0.9, "fake")
+    transcript = Transcript(text, DRAFTED, "fake")
     draft = h.Drafted(turn, pause, transcript, Completeness.WHOLE, time.monotonic())
     host.post(draft)
 
@@ -832,6 +834,7 @@ def test_a_reply_prepared_in_a_pause_goes_out_when_the_turn_is_over() -> None:
         host.post(vad.SpeechEnded(0, ended_at))
         metrics = host.wait_ended(1).metrics
         assert len(parts.model.histories) == 1
+        assert parts.model.histories[0][-1].confidence == DRAFTED
         assert SettingChanged("speech.rate", 3.0) in host.events
         assert metrics.first_token_ms is not None
         assert 0.0 <= metrics.first_token_ms <= (prepared_by - ended_at) * 1000

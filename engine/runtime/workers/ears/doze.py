@@ -31,11 +31,14 @@ class Doze:
 
     def use(self, settings: WakeSettings, position: int) -> None:
         """Listen for this phrase, or for none; a fault is told. Stays awake for a moment, so that a
-        person who has just switched it on is heard.
+        person who has just switched it on is heard. The same settings again (the phrase was taught
+        meanwhile) wake nobody.
         """
+        changed = settings != self._settings
         self._settings, self._spotter = settings, None
-        self.stir(position)
-        self._be(asleep=False)
+        if changed:
+            self.stir(position)
+            self._be(asleep=False)
         if not settings.on:
             return
         try:

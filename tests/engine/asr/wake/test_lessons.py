@@ -36,9 +36,14 @@ def test_a_strangers_call_is_told_from_other_talk(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(lessons, "STEPS", 120)
     monkeypatch.setattr(lessons, "THROATS", (1.0,))
     monkeypatch.setattr(lessons, "WORDS", (2, 4))
+    monkeypatch.setattr(lessons, "BESIDE", 8)
+    monkeypatch.setattr(lessons, "CALL_ROOMS", 1)
+    monkeypatch.setattr(lessons, "TALK_ROOMS", 1)
     shares: list[float] = []
     head = teach(PHRASE, [whistler(0.97), whistler(1.03)], FakeEmbedding(), shares.append)
-    assert shares == sorted(shares)
+    assert shares == sorted(set(shares))
+    assert len(shares) == 2 * (len(lessons.RATES) + 8)
+    assert shares[-1] < 1
     stranger = whistler(1.0)
     calls = [score(head, stranger(PHRASE, rate)) for rate in (3.6, 4.4, 5.2)]
     talk = [score(head, stranger(text, 4.4)) for text in other_talk(PHRASE, 10, random.Random(2))]
@@ -48,7 +53,8 @@ def test_a_strangers_call_is_told_from_other_talk(monkeypatch: pytest.MonkeyPatc
 def test_the_same_lessons_teach_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lessons, "STEPS", 3)
     monkeypatch.setattr(lessons, "BESIDE", 1)
-    monkeypatch.setattr(lessons, "ROOMS", 1)
+    monkeypatch.setattr(lessons, "CALL_ROOMS", 1)
+    monkeypatch.setattr(lessons, "TALK_ROOMS", 1)
     one, other = (teach(PHRASE, [whistler(1.0)], FakeEmbedding()) for _ in range(2))
     assert np.array_equal(one.first, other.first)
     assert one.second_bias == other.second_bias

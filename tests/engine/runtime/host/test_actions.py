@@ -13,7 +13,7 @@ from engine.llm.base import (
     StartTimer,
     StopSpeaking,
 )
-from engine.llm.skills.control import STEP
+from engine.llm.skills.control.pace import STEP
 from engine.messages.timers import CancelTimers
 from engine.runtime.host.actions import Actions, carry_out
 from engine.runtime.host.timers import Timers

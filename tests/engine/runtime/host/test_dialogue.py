@@ -30,6 +30,13 @@ def broken(settings: RecogniserSettings, phrases: Sequence[str]) -> Recogniser:
     raise ModelError(f"The model of {settings.engine} is half there.", hint="Fetch it again.")
 
 
+@pytest.fixture
+def nothing_stands_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So it is not waited for."""
+    monkeypatch.setattr(dialogue, "STAND_IN_S", 0.1)
+
+
+@pytest.mark.usefixtures("nothing_stands_in")
 def test_a_part_that_cannot_be_loaded_ends_it_soon_with_its_own_fault(question: Path) -> None:
     factories = replace(FakeParts(loudspeakers={}).factories(), recogniser=broken)
     began = time.monotonic()
@@ -45,6 +52,7 @@ def test_a_part_that_cannot_be_loaded_ends_it_soon_with_its_own_fault(question: 
     assert time.monotonic() - began < READY_S / 4
 
 
+@pytest.mark.usefixtures("nothing_stands_in")
 @pytest.mark.parametrize("loudspeakers", [{}, None], ids=["no device", "no microphone"])
 def test_without_a_microphone_it_ends_at_once_and_says_what_to_do(
     loudspeakers: dict[str, HandLoudspeaker] | None,

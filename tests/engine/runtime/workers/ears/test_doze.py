@@ -14,6 +14,7 @@ from engine.runtime.workers.ears.transcriber import HearAudio
 from engine.settings import WakeSettings
 from tests.end_to_end.spoken import silence, spoken
 from tests.engine.runtime.workers.ears.test_listener import Ears
+from tests.fakes import FakeSpotter
 
 STAY_S = 4.0
 ON = WakeSettings(on=True, phrase="hey rubato", stay_awake_s=STAY_S)
@@ -150,3 +151,24 @@ def test_opened_again_it_hears() -> None:
     ears.listener._handle(UseDevice("", closed=False))
     ears.hear(np.concatenate((silence(0.5), call())))
     assert SleepChanged(False, "hey rubato") in ears.told
+
+
+def test_the_same_settings_again_listen_anew_and_wake_nobody() -> None:
+    """As after the phrase was taught."""
+    made: list[FakeSpotter] = []
+
+    def make(settings: WakeSettings) -> FakeSpotter:
+        made.append(FakeSpotter())
+        return made[-1]
+
+    told: list[object] = []
+    doze = Doze(make, told.append)
+    doze.use(ON, 0)
+    doze.look(10 * SAMPLE_RATE, hands_free=True)
+    told.clear()
+    doze.use(ON, 10 * SAMPLE_RATE)
+    doze.look(10 * SAMPLE_RATE, hands_free=True)
+    assert doze.asleep
+    assert told == []
+    doze.begin(np.ones(160, np.float32))
+    assert [spotter.heard for spotter in made] == [0, 160]

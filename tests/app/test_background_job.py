@@ -1,12 +1,13 @@
 """Commands of Rubato's own in processes of their own: what they print, and how they end."""
 
+import os
 import sys
 from typing import Any
 
 import pytest
 from PySide6.QtCore import QObject
 
-from app.about.background_job import BackgroundJob
+from app.background_job import BackgroundJob
 
 
 def job(qapp, script: str, parent: QObject | None = None) -> tuple[BackgroundJob, list[Any]]:
@@ -57,3 +58,14 @@ def test_a_second_start_while_it_runs_is_none(qtbot, qapp):
         running.start("one")
         running.start("two")
     assert told == [{}]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="priorities are classes there")
+def test_it_gives_way_to_what_listens_and_speaks(qtbot, qapp):
+    running, told = job(
+        qapp,
+        "import os, time\nwhile os.nice(0) < 10: time.sleep(0.01)\nprint(os.nice(0))",
+    )
+    with qtbot.waitSignal(running.ended, timeout=20_000):
+        running.start()
+    assert told == [max(10, os.nice(0))]

@@ -1,10 +1,12 @@
 """Runs one of Rubato's own commands for the window, in a separate process.
 
-Invariant: the window never waits for it, and ends it when its result is no longer needed.
+Invariant: the window never waits for it, and ends it when its result is no longer needed. Listening
+and speaking come first: it gets what processor time they leave.
 """
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -13,6 +15,7 @@ from shiboken6 import isValid
 
 from app.presence.autostart import own_command
 
+_NICE = 10  # of 19
 _END_MS = 2000  # for a process to end by itself once nobody needs its result
 
 
@@ -35,6 +38,7 @@ class BackgroundJob(QObject):
         self._process.setProcessChannelMode(QProcess.ProcessChannelMode.SeparateChannels)
         self._process.readyReadStandardError.connect(self._on_told)
         self._process.setStandardInputFile(QProcess.nullDevice())
+        self._process.started.connect(self._give_way)
         self._process.finished.connect(self._on_end)
         self._process.errorOccurred.connect(self._on_error)
         self.destroyed.connect(partial(_end, self._process))
@@ -52,6 +56,13 @@ class BackgroundJob(QObject):
     def end(self) -> None:
         """Stop it; `ended` is not emitted any more."""
         _end(self._process)
+
+    def _give_way(self) -> None:
+        import psutil  # only where there is such a process
+
+        with suppress(psutil.Error):  # it has ended already
+            behind = getattr(psutil, "BELOW_NORMAL_PRIORITY_CLASS", _NICE)  # Windows has classes
+            psutil.Process(self._process.processId()).nice(behind)
 
     def _on_told(self) -> None:
         channel = self._process.readChannel()

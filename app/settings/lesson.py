@@ -1,0 +1,135 @@
+"""The part of the page about the wake phrase that teaches it to this computer.
+
+Invariant: teaching is a process of its own, which goes on when the page is closed; the phrase is
+found as before until it has ended well. Which phrase is in force says the engine, not the editor.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+
+from app.background_job import BackgroundJob
+from app.language.engine_texts import said
+from app.language.words import tr
+from app.look.label import Label
+from app.look.plain_text import one_line
+from app.look.progress import Progress
+from app.look.theme import Theme, scaled
+from engine.api import Event, Failed, Notice, is_wake_phrase_taught
+
+
+class Lesson(QWidget):
+    """`phrase` is in force; `command` starts Rubato (None: the way this one was started).
+
+    Signals:
+        taught(phrase): it is known from now on.
+        noted(event): what came of a lesson while this was not on the screen.
+    """
+
+    taught = Signal(str)
+    noted = Signal(object)
+
+    def __init__(
+        self, phrase: str, theme: Theme, parent: QWidget, command: Sequence[str] | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._phrase = phrase
+        self._learning = ""  # what is being taught; empty = nothing
+        self._fault = ""  # of the last lesson
+        self._job = BackgroundJob(self, command)
+        self._job.told.connect(self._on_told)
+        self._job.ended.connect(self._on_ended)
+        self.act = QPushButton("", self)
+        self.act.clicked.connect(self._on_act)
+        self.bar = Progress(theme, self)
+        self.words = Label("", self)
+        self.words.setWordWrap(True)
+        self.words.setFont(scaled(self.font(), 0.88))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        column.addWidget(self.act, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addWidget(self.bar)
+        column.addWidget(self.words)
+        self._show()
+
+    def show_phrase(self, phrase: str) -> None:
+        """This phrase is in force now."""
+        if phrase != self._phrase:
+            self._phrase, self._fault = phrase, ""
+        self._show()
+
+    def end(self) -> None:
+        """The program ends, and the lesson with it."""
+        self._job.end()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Look again: it may have been taught in a terminal."""
+        super().showEvent(event)
+        self._show()
+
+    def _on_act(self) -> None:
+        if self._learning:
+            self._job.end()
+            self._learning = ""
+        else:
+            self._learning, self._fault = self._phrase, ""
+            self.bar.show_share(None)
+            self._job.start("wake", "--json", "--", self._phrase)
+        self._show()
+
+    def _on_told(self, line: Any) -> None:
+        part = line.get("part") if isinstance(line, dict) else None
+        if isinstance(part, float):
+            self.bar.show_share(part)
+
+    def _on_ended(self, document: Any) -> None:
+        phrase, self._learning = self._learning, ""
+        told = document if isinstance(document, dict) else {}
+        event: Event = Notice(_taught(phrase))
+        if "file" not in told:
+            message, hint = (said(str(told.get(each, ""))) for each in ("message", "hint"))
+            event = Failed("model", message, hint) if message else _broken_off(phrase)
+            self._fault = f"{event.message}\n{event.hint}"
+        self._show()
+        if not self.isVisible():
+            self.noted.emit(event)
+        if "file" in told:
+            self.taught.emit(phrase)
+
+    def _show(self) -> None:
+        knows = is_wake_phrase_taught(self._phrase)
+        self.bar.setVisible(bool(self._learning))
+        if self._learning:
+            self.act.setText(tr("&Cancel"))
+        else:
+            self.act.setText(tr("&Teach again") if knows else tr("&Teach this computer"))
+        self.words.setProperty("kind", "danger" if self._fault else "muted")
+        self.words.style().polish(self.words)
+        self.words.setText(self._fault or self._state(knows=knows))
+
+    def _state(self, *, knows: bool) -> str:
+        if self._learning:
+            phrase = one_line(self._learning)
+            return tr("Teaching “{phrase}”; you can go on talking.", phrase=phrase)
+        return _taught(self._phrase) if knows else _not_taught(self._phrase)
+
+
+def _taught(phrase: str) -> str:
+    return tr("“{phrase}” was taught to this computer.", phrase=one_line(phrase))
+
+
+def _not_taught(phrase: str) -> str:
+    return tr(
+        "“{phrase}” is not taught yet: it is found less often. Teaching fetches 2 MB and takes some"
+        " minutes; you can go on talking meanwhile.",
+        phrase=one_line(phrase),
+    )
+
+
+def _broken_off(phrase: str) -> Failed:
+    message = tr("Teaching “{phrase}” ended too early.", phrase=one_line(phrase))
+    return Failed("model", message, tr("Nothing was changed; try again."))

@@ -1,0 +1,123 @@
+"""Teaching a phrase as a whole: what is kept of it, and what of a lesson that fails."""
+
+import errno
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from engine.asr.wake import lessons
+from engine.asr.wake.choice import folder, head_file, is_taught
+from engine.asr.wake.taught import load
+from engine.assets.packages import PackedFile
+from engine.errors import AssetError, InvalidInput
+from engine.runtime.host import wake_lessons
+from engine.runtime.host.wake_lessons import learn
+from tests.engine.asr.wake.hearing import FakeEmbedding
+from tests.fakes import FakeVoiceModel
+
+PHRASE = "hey rubato"
+
+
+class ClosingModel(FakeVoiceModel):
+    closed = False
+
+    def close(self) -> None:
+        self.closed = True
+
+
+@pytest.fixture
+def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[ClosingModel]:
+    """The synthesisers of a short lesson, in which nothing is fetched."""
+    made: list[ClosingModel] = []
+
+    def make(*_: object) -> ClosingModel:
+        made.append(ClosingModel())
+        return made[-1]
+
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
+    monkeypatch.setattr(wake_lessons.registry, "load", make)
+    monkeypatch.setattr(wake_lessons.packages, "fetch", lambda files, folder: ())
+    monkeypatch.setattr(wake_lessons, "Embedding", lambda folder: FakeEmbedding())
+    for name in ("BESIDE", "CALL_ROOMS", "TALK_ROOMS"):
+        monkeypatch.setattr(lessons, name, 1)
+    monkeypatch.setattr(lessons, "STEPS", 2)
+    monkeypatch.setattr(lessons, "THROATS", (1.0,))
+    return made
+
+
+def test_every_voice_teaches_and_what_is_learnt_is_kept(models: list[ClosingModel]) -> None:
+    shares: list[float] = []
+    assert not is_taught(PHRASE)
+    assert learn("Hey, Rubato!", shares.append) == head_file(PHRASE)
+    assert is_taught("Hey Rubato")
+    load(head_file(PHRASE))
+    assert [set(model.spoke) for model in models] == [{"Ada", "Bela"}] * 2
+    assert all(model.closed for model in models)
+    assert shares == sorted(shares)
+    assert [path.name for path in folder().iterdir()] == [f"{PHRASE}.safetensors"]
+
+
+def test_a_phrase_that_will_not_do_is_refused_before_anything_is_fetched(
+    models: list[ClosingModel],
+) -> None:
+    with pytest.raises(InvalidInput, match="too often"):
+        learn("computer")
+    assert models == []
+    assert not folder().exists()
+
+
+def test_a_lesson_that_is_broken_off_leaves_what_was_known(models: list[ClosingModel]) -> None:
+    learn(PHRASE)
+    before = head_file(PHRASE).read_bytes()
+
+    def cancel(share: float) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        learn(PHRASE, cancel)
+    assert head_file(PHRASE).read_bytes() == before
+    assert all(model.closed for model in models)
+
+
+def test_a_full_disk_is_told_whenever_it_fills(
+    models: list[ClosingModel], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("os.fsync", full)
+        with pytest.raises(
+            AssetError, match=r"cannot be kept in .*: No space left on device\."
+        ) as at:
+            learn(PHRASE)
+    assert at.value.hint == "Make room or allow writing there, and teach the phrase again."
+    assert list(folder().iterdir()) == []
+    monkeypatch.setattr(wake_lessons.packages, "fetch", full)
+    with pytest.raises(AssetError, match="cannot be kept"):
+        learn(PHRASE)
+
+
+def test_without_room_for_it_nothing_is_fetched(
+    models: list[ClosingModel], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fetched: list[object] = []
+    monkeypatch.setattr(wake_lessons.packages, "fetch", lambda *given: fetched.append(given))
+    monkeypatch.setattr(wake_lessons, "SPARE_BYTES", 1 << 60)
+    with pytest.raises(AssetError, match="the disk is full"):
+        learn(PHRASE)
+    assert fetched == []
+
+
+def test_without_a_network_nothing_is_taught(
+    models: list[ClosingModel], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def offline(files: Sequence[PackedFile], folder: Path) -> None:
+        raise AssetError("It could not be fetched.", hint="Check the connection.")
+
+    monkeypatch.setattr(wake_lessons.packages, "fetch", offline)
+    with pytest.raises(AssetError, match="could not be fetched"):
+        learn(PHRASE)
+    assert models == []
+    assert not is_taught(PHRASE)
