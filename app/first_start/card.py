@@ -2,7 +2,8 @@
 and done later.
 
 Invariant: the current step is the setting `window.first_start`, so a killed program continues
-there; LAST + 1 means that all steps are done.
+there; STEPS means that all are done. The steps are made when one is first shown, which most starts
+never do.
 """
 
 from collections.abc import Callable, Mapping
@@ -35,9 +36,10 @@ from app.look.overlay import OverlayBar
 from app.look.page import in_lines
 from app.look.theme import Theme
 from app.settings.kinds import Value
-from engine.api import Event
+from engine.api import Event, VoicesChanged
 
 STEP_KEY = "window.first_start"
+STEPS = 5
 _LARGEST = (560, 440)  # logical pixels; a comfortable line of text
 
 
@@ -57,8 +59,45 @@ class FirstStart(QWidget):
         parent: QWidget,
     ) -> None:
         super().__init__(parent)
-        self._change = change
-        self.steps: list[Step] = [
+        self._post, self._change, self._theme, self._devices = post, change, theme, devices
+        self.steps: list[Step] = []
+        self.at = 0
+        self._values: Mapping[str, Value] = {}
+        self._voices: VoicesChanged | None = None
+
+    @property
+    def is_done(self) -> bool:
+        return self.at >= STEPS
+
+    def show_step(self, at: int) -> None:
+        """Show a step, counted from 0; beyond the last one, close the card."""
+        self.at = max(0, at)
+        if self.is_done:
+            return
+        if not self.steps:
+            self._make_steps()
+        self._pages.setCurrentIndex(self.at)
+        self.progress.setText(tr("{at} of {steps}", at=self.at + 1, steps=STEPS))
+        self.back.setEnabled(self.at > 0)
+        self.next.setText(tr("&Done") if self.at + 1 == STEPS else tr("&Next"))
+
+    def show_values(self, values: Mapping[str, Value]) -> None:
+        self._values = values
+        for step in self.steps:
+            step.show_values(values)
+
+    def on_event(self, event: Event) -> None:
+        if isinstance(event, VoicesChanged):
+            self._voices = event
+        for step in self.steps:
+            step.on_event(event)
+
+    def _go(self, at: int) -> None:
+        self._change(STEP_KEY, at)
+
+    def _make_steps(self) -> None:
+        post, theme, devices = self._post, self._theme, self._devices
+        self.steps = [
             MicrophoneStep(theme, devices, self),
             LoudspeakerStep(post, theme, devices, self),
             EchoStep(post, theme, devices, self),
@@ -67,8 +106,7 @@ class FirstStart(QWidget):
         ]
         model.models.connect(self.models)
         for step in self.steps:
-            step.changed.connect(change)
-        self.at = 0
+            step.changed.connect(self._change)
         self._card = QFrame(self)
         self._pages = QStackedWidget(self._card)
         self.progress = Label("", self)
@@ -79,33 +117,11 @@ class FirstStart(QWidget):
         self.next.setProperty("kind", "primary")
         self.back.clicked.connect(lambda: self._go(self.at - 1))
         self.next.clicked.connect(lambda: self._go(self.at + 1))
-        self.leave.clicked.connect(lambda: self._go(len(self.steps)))
+        self.leave.clicked.connect(lambda: self._go(STEPS))
         self._lay_out()
-
-    @property
-    def is_done(self) -> bool:
-        return self.at >= len(self.steps)
-
-    def show_step(self, at: int) -> None:
-        """Show a step, counted from 0; beyond the last one, close the card."""
-        self.at = max(0, at)
-        if self.is_done:
-            return
-        self._pages.setCurrentIndex(self.at)
-        self.progress.setText(tr("{at} of {steps}", at=self.at + 1, steps=len(self.steps)))
-        self.back.setEnabled(self.at > 0)
-        self.next.setText(tr("&Done") if self.at + 1 == len(self.steps) else tr("&Next"))
-
-    def show_values(self, values: Mapping[str, Value]) -> None:
-        for step in self.steps:
-            step.show_values(values)
-
-    def on_event(self, event: Event) -> None:
-        for step in self.steps:
-            step.on_event(event)
-
-    def _go(self, at: int) -> None:
-        self._change(STEP_KEY, at)
+        self.show_values(self._values)
+        if self._voices:
+            self.on_event(self._voices)
 
     def _lay_out(self) -> None:
         """From the outside in: what changes its parent is styled anew, with all that is in it."""

@@ -102,6 +102,8 @@ _RECOGNISER = (  # the recogniser, the wake phrase and the speech detector
     mark("What was taught of the wake phrase cannot be read: {error}"),
     mark("What tells a taught wake phrase does not load: {error}"),
     mark("Teach the phrase again."),
+    mark("What teaching needs cannot be kept in {folder}: {error}."),
+    mark("Make room or allow writing there, and teach the phrase again."),
     mark("No folder is chosen for the Whisper model."),
     mark("The Whisper model {path} is a file, not a folder."),
     mark("The Whisper model folder {path} does not exist."),

@@ -1,4 +1,5 @@
-"""Every page by keyboard: Tab reaches every control and leaves it again, and one sees where it is.
+"""Every page by keyboard: Tab reaches every control and leaves it again, one sees where it is, and
+each letter with Alt chooses one thing.
 
 A control that is reached is compared with itself before: what marks it must be more than a caret.
 """
@@ -24,6 +25,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.language import words
+from app.language.words import LANGUAGES, tr
 from app.voice.sheet import ClipSheet
 from app.window import Window
 from tests.app.everyone.pages import PAGES, seen, words_of
@@ -84,8 +87,24 @@ def walk(root: QWidget, key: Qt.Key) -> Iterator[QWidget]:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_tab_comes_to_every_control_and_back_as_one_reads(sized: Window, name: str) -> None:
-    root = in_front(PAGES[name](sized))
+def test_keys_come_to_every_control(sized: Window, name: str) -> None:
+    root = PAGES[name](sized)
+    no_letter_chooses_two_things(root)
+    tab_comes_to_every_control_and_back_as_one_reads(in_front(root))
+
+
+def no_letter_chooses_two_things(root: QWidget) -> None:
+    """In any language: the page is English, and its texts are looked up."""
+    buttons = [each for each in seen(root) if isinstance(each, QAbstractButton)]
+    texts = sorted({each.text() for each in buttons if "&" in each.text()})
+    for code in LANGUAGES:
+        words.choose(code)
+        letters = [text[text.index("&") + 1].lower() for text in map(tr, texts)]
+        words.choose("en")
+        assert len(letters) == len(set(letters)), (code, texts, letters)
+
+
+def tab_comes_to_every_control_and_back_as_one_reads(root: QWidget) -> None:
     wanted = {stop_of(each) for each in controls(root)}
     there, back = list(walk(root, Qt.Key.Key_Tab)), list(walk(root, Qt.Key.Key_Backtab))
     assert [words_of(each) for each in wanted if each not in there] == []

@@ -76,8 +76,14 @@ def name_of(widget: QWidget) -> str:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_every_control_has_a_name_of_its_own_and_its_kind(window: Window, name: str) -> None:
+def test_a_page_is_told_in_full(window: Window, name: str) -> None:
     root = PAGES[name](window)
+    every_control_has_a_name_of_its_own_and_its_kind(root)
+    what_is_in_a_control_is_its_value(root)
+    no_text_and_no_picture_is_left_out(root)
+
+
+def every_control_has_a_name_of_its_own_and_its_kind(root: QWidget) -> None:
     names: dict[tuple[ROLES, str], QWidget] = {}
     for control in controls(root):
         interface = told_of(control)
@@ -92,9 +98,7 @@ def test_every_control_has_a_name_of_its_own_and_its_kind(window: Window, name: 
         assert state.focusable or control.focusProxy() is not None, words_of(control)
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_what_is_in_a_control_is_its_value(window: Window, name: str) -> None:
-    root = PAGES[name](window)
+def what_is_in_a_control_is_its_value(root: QWidget) -> None:
     for control in controls(root):
         interface = told_of(control)
         value = interface.text(QAccessible.Text.Value)
@@ -113,10 +117,8 @@ def test_what_is_in_a_control_is_its_value(window: Window, name: str) -> None:
                 pass
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_no_text_and_no_picture_is_left_out(window: Window, name: str) -> None:
+def no_text_and_no_picture_is_left_out(root: QWidget) -> None:
     """A name given to a line of text must not hide what the line says."""
-    root = PAGES[name](window)
     for widget in seen(root):
         if isinstance(widget, QLabel) and widget.text().replace("&", ""):
             assert widget.text().replace("&", "") in name_of(widget)

@@ -1,10 +1,11 @@
 """The first start, step by step, as a person presses through it."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from app.first_start.card import STEP_KEY
+from app.first_start.card import STEP_KEY, STEPS
 from app.first_start.steps import EchoStep, LoudspeakerStep, MicrophoneStep, ModelStep, Step
 from app.settings.form import flat
 from app.window import Window
@@ -21,7 +22,7 @@ from engine.api import (
     Settings,
     VoicesChanged,
 )
-from engine.settings import RULES, Range
+from engine.settings import RULES, Range, WindowSettings
 
 QUIET, LOUD = Levels(-60.0, -120.0, -60.0), Levels(-20.0, -120.0, -20.0)
 
@@ -110,6 +111,23 @@ def test_it_can_be_repeated_from_the_menu(window: Window, posted: list[Command])
     assert NewConversation() in posted
     assert window.first_start.at == 0
     assert window.first_start.isVisible()
+
+
+class TestBegunLater:
+    @pytest.fixture
+    def settings(self) -> Settings:
+        return replace(Settings(), window=WindowSettings(first_start=STEPS))
+
+    def test_it_knows_what_was_told_before(self, window: Window) -> None:
+        assert window.first_start.steps == []
+        window.on_event(VoicesChanged(("Anna", "Bruno"), "Bruno"))
+        window.on_event(DevicesChanged(("Desk", "Headset"), (), "", ""))
+        window.on_event(SettingChanged("audio.microphone", "Headset"))
+        window.on_event(SettingChanged(STEP_KEY, 0))
+        assert window.first_start.isVisible()
+        assert [each.text() for each in step(window, LoudspeakerStep).voices] == ["Anna", "Bruno"]
+        (editor,) = step(window, MicrophoneStep).editors
+        assert editor.control.currentText() == "Headset"
 
 
 def test_a_voice_at_the_microphone_is_told(window: Window) -> None:

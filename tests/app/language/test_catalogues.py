@@ -67,11 +67,39 @@ def test_a_translation_keeps_places_accelerators_and_file_types(code: str) -> No
     assert different == []
 
 
+def test_french_signs_begin_no_line() -> None:
+    """The space before them does not break."""
+    said = [text for each in messages("fr") for text in as_texts(each.string)]
+    assert [text for text in said if re.search(r"« | [:;?!»]", text)] == []
+
+
 @pytest.mark.parametrize(
     "said", ["Halten", "{keys} halten", "&{key} halten", "{key} halten ", "{key}\nhalten"]
 )
 def test_a_translation_that_loses_something_would_be_noticed(said: str) -> None:
     assert outline("Hold {key}") != outline(said)
+
+
+def formal(said: str) -> list[str]:
+    """Words of the formal German address; where a sentence begins, "Sie" may be "they" too."""
+    return re.findall(r"(?<![.:!?…] )(?<![„(])(?<!^)\b(?:Sie|Ihnen|Ihr(?:e[mnrs]?)?)\b", said)
+
+
+def test_german_says_du() -> None:
+    found = [said for each in messages("de") for said in as_texts(each.string) if formal(said)]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("said", "is_formal"),
+    [
+        ("Prüfen Sie das Netz.", True),
+        ("Die Stimme passt nicht; Ihre Aufnahme fehlt.", True),
+        ("Sie klingeln. Sie bleiben: Sie sind gesichert, und ihre Namen auch.", False),
+    ],
+)
+def test_formal_german_would_be_noticed(said: str, is_formal: bool) -> None:
+    assert bool(formal(said)) is is_formal
 
 
 @pytest.mark.parametrize("code", FOREIGN)

@@ -25,11 +25,11 @@ def test_english_is_what_stands_in_the_code() -> None:
 def test_a_chosen_language_is_spoken_with_its_own_plurals_and_comma() -> None:
     words.choose("de")
     assert tr("Hold {key}", key="F9") == "F9 halten"
-    assert tr_n("{count} gap", "{count} gaps", 3) == "3 Lücken"
+    assert tr_n("{count} turn", "{count} turns", 3) == "3 Antworten"
     assert decimal(4.5, 1) == "4,5"
     words.choose("fr")
-    assert tr_n("{count} gap", "{count} gaps", 0) == "0 trou"  # English would say gaps
-    assert tr_n("{count} gap", "{count} gaps", 2) == "2 trous"
+    assert tr_n("{count} gap", "{count} gaps", 0) == "0 coupure"  # English would say gaps
+    assert tr_n("{count} gap", "{count} gaps", 2) == "2 coupures"
 
 
 def test_what_is_not_translated_stays_english_and_what_is_marked_waits() -> None:

@@ -193,11 +193,18 @@ def test_a_message_without_end_is_cut_off(qtbot, channel, told) -> None:
     assert told == []
 
 
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.presence.instance._PATIENCE_MS", 300)
+
+
+@pytest.mark.usefixtures("hasty")
 def test_who_says_nothing_is_hung_up_on(qtbot, channel, told) -> None:
     assert answer(qtbot, channel) == b""
     assert told == []
 
 
+@pytest.mark.usefixtures("hasty")
 def test_many_silent_clients_do_not_keep_others_out_for_ever(
     qtbot, instance, runtime, told
 ) -> None:

@@ -132,6 +132,7 @@ def test_a_click_shows_and_hides_the_window(tray, window) -> None:
 
 
 def test_a_tray_that_comes_late_gets_the_icon(tray, panel, qtbot) -> None:
+    tray._looking.setInterval(20)
     panel.is_there = False
     tray.want(True)
     assert not tray.is_there
