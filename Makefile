@@ -65,7 +65,7 @@ check:
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	@echo "The tests run in two halves side by side, ten to fifteen minutes; each tells at its end."
+	@echo "The tests run in two halves side by side, about ten minutes; each tells at its end."
 	@OMP_NUM_THREADS=1 $(MAKE) --no-print-directory -j2 -Otarget first-half second-half
 
 first-half:

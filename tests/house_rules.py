@@ -45,7 +45,7 @@ _UNSAFE_KEYWORDS |= {"weights_only": False, "trust_repo": True}
 def threads(tree: ast.Module) -> Iterator[str]:
     """Whatever creates a thread or a process (I4)."""
     yield from _calls(tree, _THREADS)
-    for node in ast.walk(tree):
+    for node in _walked(tree):
         if isinstance(node, ast.ClassDef):
             bases = [_full_name(base, _imports(tree)) for base in node.bases]
             yield from (f"{node.lineno}: class of {base}" for base in bases if base in _THREADS)
@@ -122,7 +122,7 @@ def work_at_import(tree: ast.Module) -> Iterator[str]:
 
 def wall_clocks(tree: ast.Module) -> Iterator[str]:
     """The time of day or the date, asked for or handed on: what hangs on it fails at some hour."""
-    for node in ast.walk(tree):
+    for node in _walked(tree):
         if isinstance(node, ast.Attribute | ast.Name):
             name = _full_name(node, _imports(tree))
             if name in _WALL_CLOCKS:
@@ -130,7 +130,7 @@ def wall_clocks(tree: ast.Module) -> Iterator[str]:
 
 
 def long_functions(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
+    for node in _walked(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             lines = (node.end_lineno or node.lineno) - node.lineno + 1
             if lines > LONGEST_FUNCTION:
@@ -153,14 +153,20 @@ def _calls(
 
 
 def _nodes(tree: ast.AST, kind: type[ast.Call]) -> Iterator[ast.Call]:
-    yield from (node for node in ast.walk(tree) if isinstance(node, kind))
+    yield from (node for node in _walked(tree) if isinstance(node, kind))
+
+
+@cache
+def _walked(tree: ast.AST) -> tuple[ast.AST, ...]:
+    """All that is in it; several rules read the same."""
+    return tuple(ast.walk(tree))
 
 
 @cache
 def _imports(tree: ast.Module) -> dict[str, str]:
     """Local name -> what it stands for: `from time import sleep as nap` gives nap: time.sleep."""
     names: dict[str, str] = {}
-    for node in ast.walk(tree):
+    for node in _walked(tree):
         if isinstance(node, ast.Import):
             for item in node.names:
                 first = item.name.partition(".")[0]
@@ -172,7 +178,7 @@ def _imports(tree: ast.Module) -> dict[str, str]:
 
 
 def _imported(tree: ast.Module) -> Iterator[tuple[str, int]]:
-    for node in ast.walk(tree):
+    for node in _walked(tree):
         if isinstance(node, ast.Import):
             yield from ((item.name, node.lineno) for item in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:

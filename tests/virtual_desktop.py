@@ -56,9 +56,12 @@ class VirtualDesktop:
 
 @contextmanager
 def virtual_desktop() -> Iterator[VirtualDesktop]:
-    """Start the display; the server itself picks a free name."""
+    """Start the display; the server itself picks a free name. Without -noreset it would begin anew
+    whenever its last program leaves, and cut off who comes meanwhile.
+    """
     read, write = os.pipe()
-    command = ["Xvfb", "-displayfd", str(write), "-screen", "0", "1280x800x24", "-nolisten", "tcp"]
+    screen = ("-screen", "0", "1280x800x24", "-nolisten", "tcp", "-noreset")
+    command = ["Xvfb", "-displayfd", str(write), *screen]
     server = subprocess.Popen(
         command, pass_fds=[write], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )

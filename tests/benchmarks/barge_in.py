@@ -103,13 +103,13 @@ def measure(
             row.self_pauses += reply.pauses()
             row.listener.append(reply.busy()["listener"])
             for sounds, trials_of in (
-                (people.interruptions(), row.asked),
-                (people.nods(), row.nodded),
+                (list(people.interruptions()), row.asked),
+                (list(people.nods()), row.nodded),
                 (people.noises(), row.noises),
             ):
                 mine: list[Sound] = sounds[number::share][:trials]
                 trials_of.extend(reply.trial(sound) for sound in mine)
-        _compare(row, people.interruptions()[number::share][:trials], room, ears)
+        _compare(row, list(people.interruptions())[number::share][:trials], room, ears)
     return row
 
 

@@ -23,12 +23,15 @@ def test_what_comes_along_is_not_run():
     assert prints(code).split() == ["_Unrun"] * len(NAMES) + ["False", "False"]
 
 
-def test_torch_draws_and_makes_networks_without_it():
-    code = "import torch\ntorch.Generator().manual_seed(1)\ntorch.nn.Linear(2, 3).to('cpu')\n"
+def test_torch_draws_and_makes_networks_without_it_and_functions_handed_out_before_work():
+    code = "import torch\nearly = torch.vmap\n"
+    code += "torch.Generator().manual_seed(1)\ntorch.nn.Linear(2, 3).to('cpu')\n"
     code += "print(type(sys.modules['torch.func']).__name__)\n"
     code += "with torch.device('meta'):\n    print(torch.nn.Linear(2, 3).weight.device)\n"
-    code += "print(torch.distributions.Normal(0.0, 1.0).mean.item())"
-    assert prints(code).split() == ["_Unrun", "meta", "0.0"]
+    code += "print(torch.distributions.Normal(0.0, 1.0).mean.item())\n"
+    code += "print(early(lambda x: 2 * x)(torch.ones(1)).item())\n"
+    code += "print(type(sys.modules['torch.func']).__name__)"
+    assert prints(code).split() == ["_Unrun", "meta", "0.0", "2.0", "module"]
 
 
 COMPILERS = """
@@ -50,24 +53,14 @@ def test_compilers_of_torch_find_it_whole_whatever_is_asked_for_first():
     assert prints(COMPILERS).split() == [*["2.0"] * 4, "1", "False", "module"]
 
 
-def test_functions_handed_out_before_it_is_run_work():
-    code = "import torch\nprint(type(sys.modules['torch.func']).__name__)\n"
-    code += "print(torch.vmap(lambda x: 2 * x)(torch.ones(1)).item())\n"
-    code += "print(type(sys.modules['torch.func']).__name__)"
-    assert prints(code).split() == ["_Unrun", "2.0", "module"]
-
-
-def test_a_part_of_it_can_be_had_without_the_rest():
+def test_a_part_of_it_can_be_had_without_the_rest_and_all_of_it_by_who_asks():
     code = "from moshi.models.compression import MimiModel\n"
-    code += "print(MimiModel.__name__, 'moshi.models.lm' in sys.modules)"
-    assert prints(code).split() == ["MimiModel", "False"]
-
-
-def test_it_is_whole_for_whoever_asks():
-    code = "from moshi.models import loaders\nimport moshi.models\n"
+    code += "print(MimiModel.__name__, 'moshi.models.lm' in sys.modules)\n"
+    code += "from moshi.models import loaders\nimport moshi.models\n"
     code += "print(loaders.get_mimi.__name__, moshi.models.LMGen.__name__)\n"
     code += "print(type(moshi.models).__name__, hasattr(moshi.models, 'nothing'))"
-    assert prints(code).split() == ["get_mimi", "LMGen", "module", "False"]
+    wanted = ["MimiModel", "False", "get_mimi", "LMGen", "module", "False"]
+    assert prints(code).split() == wanted
 
 
 def test_a_part_that_is_not_there_is_missed_as_ever():

@@ -117,7 +117,7 @@ def live(story: list[Scene], folder: Path, *, hands_free: bool, headset: bool) -
 
 
 @pytest.mark.slow
-@settings(SLOW, max_examples=20)
+@settings(SLOW, max_examples=12)
 @example(
     story=[
         (Post(api.SendText("hello")), 120, changing(("speech.seed", 1)), 3, Speaking(False), 500),

@@ -24,7 +24,8 @@ from engine.api import (
 from engine.audio.devices import portaudio
 from engine.messages.words import Ending
 from engine.runtime.factories import standard_factories
-from engine.settings import AudioSettings
+from engine.settings import AudioSettings, SpeechSettings
+from engine.tts.registry import BUILT_IN
 from tests.end_to_end.ear import recording
 from tests.fakes import FakeRecogniser
 from tests.faults.whole import Whole, whole
@@ -37,8 +38,11 @@ LONG = "seven quiet rivers run along the old stone road to the harbour in the mo
 
 @contextmanager
 def on_card(**audio: str | bool) -> Iterator[Whole]:
-    """An engine with the card's devices; only what it hears is scripted."""
-    settings = Settings(audio=replace(AudioSettings(hands_free=False), **audio))
+    """An engine with the card's devices; what it hears is scripted, its voice is quick."""
+    settings = Settings(
+        audio=replace(AudioSettings(hands_free=False), **audio),
+        speech=SpeechSettings(engine=BUILT_IN),
+    )
     factories = replace(standard_factories(), recogniser=lambda settings, phrases: FakeRecogniser())
     with whole(settings, factories=factories) as engine:
         yield engine
@@ -103,7 +107,7 @@ def test_a_loudspeaker_pulled_out_mid_reply_is_replaced_and_the_reply_goes_on(
         begin_reply(engine)
         card.unplug(SPEAKER)
         complete(engine)
-        (failed,) = engine.failed(Part.LOUDSPEAKER)
+        failed = engine.failed(Part.LOUDSPEAKER)[0]  # the watch may try it again, and tell again
         assert failed.message.endswith(".")
         assert failed.hint
         assert engine.works()

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import psutil
 import pytest
 
 from engine import api
@@ -31,6 +32,7 @@ HELD_AT = 100_000  # bytes
 FETCHES = f"""
 import sys
 from pathlib import Path
+import psutil
 import pytest
 from app import __main__ as program
 from engine import api
@@ -110,14 +112,12 @@ def test_who_quits_while_the_hub_is_silent_does_not_wait_for_it(hub: Hub, tmp_pa
     assert 0 < partial_bytes(tmp_path) < FILE_BYTES
 
 
-# Ends like a killed process before the step on the disk of this number.
+# Folder after folder, in a process forked off for each: ends like a killed process before the step
+# on the disk of the folder's number. Tells every exit status.
 CHANGES = """
 import os, signal, sys
 from pathlib import Path
-from engine.tts.shelf import Shelf
-from tests.engine.tts.test_shelf import ROSTER
-
-steps = int(sys.argv[3])
+from tests.faults.test_kills import change
 
 def counted(original):
     def step(*given, **named):
@@ -130,20 +130,33 @@ def counted(original):
 
 for place, name in ((Path, "replace"), (Path, "unlink"), (os, "replace"), (os, "fsync")):
     setattr(place, name, counted(getattr(place, name)))
-shelf = Shelf(Path(sys.argv[1]))
-{
-    "rename": lambda: shelf.rename("Grandma", "Oma", ROSTER),
-    "import": lambda: shelf.read_in(Path(sys.argv[1]).parent / "out.safetensors", "Oma", ROSTER),
-    "remove": lambda: shelf.remove("Grandma", ROSTER),
-}[sys.argv[2]]()
+for steps, folder in enumerate(sys.argv[2:]):
+    if child := os.fork():
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    else:
+        change(sys.argv[1], Path(folder))
+        os._exit(0)
 """
 DONE = {"rename": {"Oma"}, "import": {"Grandma", "Oma"}, "remove": set()}
+STEPS = 12  # more than any change has
 
 
-def changed(folder: Path, change: str, steps: int) -> int:
-    """Exit status of a change that is killed after so many steps."""
-    command = [sys.executable, "-c", CHANGES, str(folder), change, str(steps)]
-    return subprocess.run(command, cwd=ROOT, timeout=PATIENCE_S, check=False).returncode
+def change(kind: str, folder: Path) -> None:
+    shelf = Shelf(folder)
+    match kind:
+        case "rename":
+            shelf.rename("Grandma", "Oma", ROSTER)
+        case "import":
+            shelf.read_in(folder.parent / "out.safetensors", "Oma", ROSTER)
+        case "remove":
+            shelf.remove("Grandma", ROSTER)
+
+
+def changed(folders: list[Path], kind: str) -> list[int]:
+    """Exit statuses of a change that is killed after 0, 1, 2 ... steps."""
+    command = [sys.executable, "-c", CHANGES, kind, *map(str, folders)]
+    done = subprocess.run(command, cwd=ROOT, timeout=PATIENCE_S, stdout=subprocess.PIPE, check=True)
+    return [int(status) for status in done.stdout.split()]
 
 
 def made(folder: Path) -> set[str]:
@@ -153,28 +166,29 @@ def made(folder: Path) -> set[str]:
     return set(found)
 
 
-@pytest.mark.parametrize("change", DONE)
+@pytest.mark.parametrize("kind", DONE)
 def test_a_change_of_a_voice_that_was_killed_loses_none_and_can_be_made_again(
-    change: str, tmp_path: Path
+    kind: str, tmp_path: Path
 ) -> None:
-    for steps in range(20):
-        folder = tmp_path / f"{steps}" / "voices"
+    folders = [tmp_path / f"{steps}" / "voices" for steps in range(STEPS)]
+    for folder in folders:
         voices.save(GRANDMA, folder, speech())
+        Shelf(folder).export("Grandma", folder.parent / "out.safetensors", ROSTER)
+    statuses = changed(folders, kind)
+    kills = statuses.index(0)
+    assert kills > 0
+    assert statuses == [-signal.SIGKILL] * kills + [0] * (STEPS - kills)
+    for folder in folders[:kills]:
         shelf = Shelf(folder)
-        shelf.export("Grandma", folder.parent / "out.safetensors", ROSTER)
-        if (status := changed(folder, change, steps)) == 0:
-            break
-        assert status == -signal.SIGKILL
         there = made(folder) | set(shelf.removed())
         assert there in ({"Grandma"}, {"Grandma", "Oma"}, {"Oma"})
-        assert there >= {"Grandma"} or change == "rename"
-        if made(folder) != DONE[change]:
+        assert there >= {"Grandma"} or kind == "rename"
+        if made(folder) != DONE[kind]:
             if "Oma" in made(folder):
                 shelf.remove("Oma", ROSTER)
-            assert changed(folder, change, 99) == 0
-        assert made(folder) == DONE[change]
-    assert steps > 0
-    assert made(folder) == DONE[change]
+            change(kind, folder)
+        assert made(folder) == DONE[kind]
+    assert made(folders[kills]) == DONE[kind]
 
 
 RECORDS = """
@@ -198,3 +212,31 @@ def test_of_a_recording_that_was_killed_nothing_stays(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir())
     assert Take(tmp_path).close() is None
     assert not list(tmp_path.iterdir())
+
+
+LESSON = """
+import sys
+from app import __main__ as program
+from engine.assets import packages
+
+sleeps = [sys.executable, "-c", "import time; time.sleep(600)"]
+packages._command = lambda package, archive: sleeps
+sys.argv = ["rubato", "wake", "--json"]
+program.start()
+"""
+
+
+def test_a_lesson_that_is_told_to_end_leaves_nothing_half_fetched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
+    with subprocess.Popen([sys.executable, "-c", LESSON], cwd=ROOT, text=True) as child:
+        try:
+            wait(lambda: psutil.Process(child.pid).children())
+            (client,) = psutil.Process(child.pid).children()
+            child.terminate()
+            assert child.wait(PATIENCE_S) == 130
+        finally:
+            child.kill()
+    assert not client.is_running()
+    assert list((tmp_path / "wake").iterdir()) == []

@@ -3,6 +3,7 @@
 import re
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 
 import pytest
 from packaging.requirements import Requirement
@@ -29,6 +30,7 @@ def wanted() -> Iterator[tuple[str, str]]:
         yield "dev", line
 
 
+@cache
 def pinned(file: str) -> dict[str, list[Requirement]]:
     """Name -> its pins (several where the version depends on Python) in a file and in run.txt."""
     found: dict[str, list[Requirement]] = {}

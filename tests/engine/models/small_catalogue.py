@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -18,10 +19,16 @@ from tests.engine.assets.hub import Hub, serving
 FILE_BYTES = 300_000
 
 
+@cache
 def content(name: str) -> bytes:
     """What stands for a file; a language model at least begins like one."""
     begin = b"GGUF" if name.endswith(".gguf") else b""
     return begin + hashlib.shake_128(name.encode()).digest(FILE_BYTES - len(begin))
+
+
+@cache
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def shrunk(asset: Asset, files: Mapping[str, bytes]) -> Asset:
@@ -31,7 +38,7 @@ def shrunk(asset: Asset, files: Mapping[str, bytes]) -> Asset:
             file.path,
             file.megabytes,
             len(files[file.path]),
-            hashlib.sha256(files[file.path]).hexdigest(),
+            _hash(files[file.path]),
         )
         for file in asset.files
     )

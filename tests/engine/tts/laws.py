@@ -119,7 +119,7 @@ def word_by_word_equals_all_at_once(model: TtsModel) -> None:
 
 def chunking_does_not_matter(model: TtsModel) -> None:
     everything = say_all_at_once(model)
-    for chance in (0.2, 0.5, 0.8):
+    for chance in (0.3, 0.7):
         chooser = random.Random(chance)
         chunks: list[list[str]] = [[]]
         for word in WORDS:
@@ -202,16 +202,16 @@ def every_word_has_one_onset_in_order(model: TtsModel) -> None:
 
 
 def same_seed_same_samples(model: TtsModel) -> None:
-    assert_same(say(model, seed=3), say(model, seed=3))
+    assert_same(say(model, (FEW,), seed=3), say(model, (FEW,), seed=3))
 
 
 def sessions_do_not_disturb_each_other(model: TtsModel) -> None:
     fast = model.info.rate_range.highest if model.info.rate_range else None
-    alone = say_all_at_once(model), say(model, seed=8, rate=fast)
+    alone = say(model, (FEW,)), say(model, (FEW,), seed=8, rate=fast)
     frames: tuple[list[AudioFrame], list[AudioFrame]] = ([], [])
     one, two = open_session(model), open_session(model, seed=8, rate=fast)
     with one, two:
-        for word in WORDS:
+        for word in FEW:
             for session, taken in zip((one, two), frames, strict=True):
                 session.push_word(word)
                 taken += drain(session)
@@ -332,7 +332,7 @@ def paced_words(model: TtsModel, *, by_word: bool) -> Utterance:
     """Every third word slow, every fourth quick."""
     frames = []
     with open_session(model, rate=4.0) as session:
-        for number, word in enumerate(WORDS):
+        for number, word in enumerate(FEW):
             session.push_word(word, 0.75 if number % 3 == 0 else 1.1 if number % 4 == 0 else 1.0)
             frames += drain(session) if by_word else []
         session.end_input()
@@ -351,7 +351,7 @@ def strange_words_do_no_harm(model: TtsModel) -> None:
     invisible = ("\x01", "\x00", "\ud800", "\u200b", "\u202eabc")
     symbols = ("—", "...", "!?!?", "'", "😀", "👩\u200d👧")
     foreign = ("日本語", "שלום", "e\u0301" * 9)
-    endless = ("a" * 200, "9" * 60)  # more phones than a small model's window holds
+    endless = ("a" * 200, "9" * 20)  # the first has more phones than a small model's window holds
     strange = (*markup, *invisible, *symbols, *foreign, *endless)
     frames = say(model, [strange, ["fine."]]).frames
     assert all(np.isfinite(frame.pcm).all() for frame in frames)

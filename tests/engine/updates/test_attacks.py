@@ -199,7 +199,7 @@ def steps_of(copy: Copy) -> int:
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no such signal there")
-@pytest.mark.parametrize("share", [0.0, 0.1, 0.3, 0.5, 0.8, 0.99])
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.8, 0.99])
 def test_killed_while_it_fetches_the_next_one_goes_on(copy: Copy, server: Server, share: float):
     step = int(steps_of(copy) * share)
     assert killed(copy, step) == -signal.SIGKILL

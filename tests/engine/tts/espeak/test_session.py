@@ -21,7 +21,7 @@ def model() -> Iterator[EspeakModel]:
     loaded.close()
 
 
-@pytest.mark.parametrize("rate", [2.0, 3.0, 4.0, 5.0, 6.0])
+@pytest.mark.parametrize("rate", [2.0, 4.0, 6.0])
 @pytest.mark.parametrize("text", TEXTS, ids=str)
 def test_the_rate_is_met_within_a_tenth(model: EspeakModel, text: str, rate: float) -> None:
     assert measure(model, TEXTS[text], rate=rate) == pytest.approx(rate, rel=0.1)

@@ -129,7 +129,7 @@ def test_a_new_rate_takes_effect_at_the_next_frame_and_not_before(
 ) -> None:
     def run(change_at: int, rate: float) -> list[np.ndarray]:
         with synthesiser.open(voice, seed=6) as session:
-            for word in WORDS * 3:
+            for word in WORDS * 2:
                 session.push_word(word)
             session.end_input()
             said = []
@@ -151,7 +151,7 @@ def test_a_higher_rate_is_spoken_in_fewer_frames(
     for rate in (1.0, 7.0):
         with synthesiser.open(voice, seed=6) as session:
             session.rate = rate
-            lengths.append(len(speak(session, WORDS * 3)))
+            lengths.append(len(speak(session, WORDS * 2)))
     assert lengths[1] < lengths[0]
 
 
@@ -175,7 +175,7 @@ def test_without_paced_words_the_own_pace_is_left_alone(
 ) -> None:
     def said(late_pace: float) -> list[np.ndarray]:
         with synthesiser.open(voice, seed=6) as session:
-            for word in WORDS * 3:
+            for word in WORDS * 2:
                 session.push_word(word)
             session.push_word("end", late_pace)
             session.end_input()
@@ -189,7 +189,7 @@ def test_without_paced_words_the_own_pace_is_left_alone(
 def test_text_longer_than_the_window_goes_on_to_its_end(
     synthesiser: VoxtreamSynthesiser, voice: Voice
 ) -> None:
-    words = WORDS * 10  # about 270 phones; the window holds 96 columns
+    words = WORDS * 5  # about 135 phones; the window holds 96 columns
     with synthesiser.open(voice, seed=3) as session:
         session.rate = 3.0
         frames = speak(session, words)

@@ -239,9 +239,9 @@ def test_a_file_with_the_head_of_its_training_is_read(tmp_path: Path) -> None:
 def test_a_configuration_that_would_change_the_numbers_is_refused_by_name(
     change: dict[str, object], said: str, tmp_path: Path
 ) -> None:
+    """Before a weight is looked at."""
     file = tmp_path / "encoder.pt"
-    state = random_speaker_encoder(0).state_dict()
-    torch.save({"model_config": PUBLISHED | change, "state_dict": state}, file)
+    torch.save({"model_config": PUBLISHED | change, "state_dict": {}}, file)
     with pytest.raises(ModelError, match=said):
         load_speaker_encoder(file)
 

@@ -87,9 +87,9 @@ def refuse(*arguments: object) -> None:
 @pytest.mark.parametrize("window", [90, pytest.param(96, marks=pytest.mark.long)])
 def test_a_window_of_any_size_turns_over_alike(voice: Voice, window: int) -> None:
     config = replace(SMALL, audio_window=window)
-    expected = samples(small_model.small(config=config), voice, 3, repeats=5)
+    expected = samples(small_model.small(config=config), voice, 3, repeats=3)
     assert len(expected) > FRAME_SAMPLES * window
-    found = samples(small_model.in_place(config), voice, 3, repeats=5)
+    found = samples(small_model.in_place(config), voice, 3, repeats=3)
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
