@@ -5,6 +5,7 @@ Invariant: the person's display is never touched; what was started here ends wit
 
 import os
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from shutil import which
@@ -47,6 +48,18 @@ class VirtualDesktop:
         self._started.append(
             subprocess.Popen(command, env=self.environment, stdout=quiet, stderr=quiet)
         )
+
+    def start_window_manager(self) -> None:
+        """And wait for it: a window that is there before it does not get the focus from it."""
+        self.start("openbox", "--sm-disable")
+        asked = ["xdotool", "get_num_desktops"]  # fails while no window manager is there
+        for _ in range(300):
+            if not subprocess.run(
+                asked, env=self.environment, capture_output=True, check=False
+            ).returncode:
+                return
+            time.sleep(0.1)
+        raise AssertionError("openbox did not start")
 
     def stop_all(self) -> None:
         for process in self._started:

@@ -94,6 +94,12 @@ class Desktop:
         """Its first icon is then at (12, 12)."""
         self.display.start("trayer", "--edge", "top", "--align", "left")
 
+    def close_window(self) -> None:
+        """By the key of the desktop, which reaches whoever has the focus."""
+        rubato = ("search", "--sync", "--onlyvisible", "--name", "^Rubato$")
+        self.display.xdotool(*rubato, "windowactivate", "--sync")
+        self.display.xdotool("key", "alt+F4")
+
     def turn_wheel_until_heard(self, program: Program) -> None:
         """Over the icon, which is there some seconds after the tray."""
         for _ in range(int(PATIENCE_S)):
@@ -109,7 +115,7 @@ def desktop() -> Iterator[Desktop]:
         assert not os.environ.get("CI"), f"needs {', '.join(missing)}"
         pytest.skip(f"needs {', '.join(missing)}")
     with tempfile.TemporaryDirectory(prefix="beyond") as name, virtual_desktop() as display:
-        display.start("openbox", "--sm-disable")
+        display.start_window_manager()
         made = Desktop(display, Path(name))
         try:
             yield made
@@ -138,8 +144,7 @@ def test_closing_only_hides_while_a_tray_is_there_and_a_second_start_brings_it_b
     program = desktop.start()
     program.says("window shown")
     desktop.turn_wheel_until_heard(program)
-    desktop.display.xdotool("search", "--sync", "--onlyvisible", "--name", "^Rubato$")
-    desktop.display.xdotool("key", "alt+F4")
+    desktop.close_window()
     program.says("window hidden")
     assert desktop.rubato() == 0  # the second start
     program.says("window shown")
@@ -154,8 +159,7 @@ def test_closing_only_hides_while_a_tray_is_there_and_a_second_start_brings_it_b
 def test_without_a_tray_closing_ends_it(desktop: Desktop) -> None:
     program = desktop.start()
     program.says("window shown")
-    desktop.display.xdotool("search", "--sync", "--onlyvisible", "--name", "^Rubato$")
-    desktop.display.xdotool("key", "alt+F4")
+    desktop.close_window()
     assert program.ends() == 0
     assert desktop.rubato("stop") == 1
 
