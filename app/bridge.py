@@ -53,8 +53,11 @@ class Bridge(QObject):
         self._is_closed = False
 
     def open(self) -> None:
-        """Make and start the engine behind the window."""
-        self._calls.submit(self._open)
+        """Make and start the engine behind the window. After close() nothing is made: a window can
+        be closed before its first frame.
+        """
+        if not self._is_closed:
+            self._calls.submit(self._open)
 
     def post(self, command: Command) -> None:
         """Pass a command on; never waits. After close() it is dropped."""

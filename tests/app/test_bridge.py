@@ -110,6 +110,14 @@ def test_closing_twice_and_posting_afterwards_is_harmless(qtbot) -> None:
     assert engines[0].commands == []
 
 
+def test_a_window_closed_before_its_first_frame_gets_no_engine(qtbot) -> None:
+    made = []
+    bridge = Bridge(made.append)
+    close(bridge, qtbot)
+    bridge.open()
+    assert made == []
+
+
 def window_on_screen() -> Window:
     """The window run() shows; windows of earlier tests may still wait to be deleted."""
     tops = QApplication.topLevelWidgets()
