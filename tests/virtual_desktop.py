@@ -42,6 +42,15 @@ class VirtualDesktop:
         )
         return done.stdout
 
+    def is_gone_within(self, seconds: float, *window: str) -> bool:
+        """Whether no window that xdotool would find so is visible any more."""
+        asked = ["xdotool", "search", "--onlyvisible", *window]
+        for _ in range(int(10 * seconds)):
+            if not self._answers(asked):
+                return True
+            time.sleep(0.1)
+        return False
+
     def start(self, *command: str) -> None:
         """A program of the desktop, such as its tray."""
         quiet = subprocess.DEVNULL
@@ -52,14 +61,15 @@ class VirtualDesktop:
     def start_window_manager(self) -> None:
         """And wait for it: a window that is there before it does not get the focus from it."""
         self.start("openbox", "--sm-disable")
-        asked = ["xdotool", "get_num_desktops"]  # fails while no window manager is there
         for _ in range(300):
-            if not subprocess.run(
-                asked, env=self.environment, capture_output=True, check=False
-            ).returncode:
+            if self._answers(["xdotool", "get_num_desktops"]):  # not while none is there
                 return
             time.sleep(0.1)
         raise AssertionError("openbox did not start")
+
+    def _answers(self, asked: list[str]) -> bool:
+        done = subprocess.run(asked, env=self.environment, capture_output=True, check=False)
+        return done.returncode == 0
 
     def stop_all(self) -> None:
         for process in self._started:

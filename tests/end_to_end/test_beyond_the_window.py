@@ -20,6 +20,7 @@ from tests.virtual_desktop import VirtualDesktop, missing_programs, virtual_desk
 
 pytestmark = [pytest.mark.device, pytest.mark.slow]
 PATIENCE_S = 60.0
+RUBATO = ("--name", "^Rubato$")  # its window, for xdotool
 WATCHER = "org.kde.StatusNotifierWatcher"  # the tray of desktops with D-Bus
 
 
@@ -95,10 +96,16 @@ class Desktop:
         self.display.start("trayer", "--edge", "top", "--align", "left")
 
     def close_window(self) -> None:
-        """By the key of the desktop, which reaches whoever has the focus."""
-        rubato = ("search", "--sync", "--onlyvisible", "--name", "^Rubato$")
-        self.display.xdotool(*rubato, "windowactivate", "--sync")
-        self.display.xdotool("key", "alt+F4")
+        """By the key of the desktop, until the window has gone: openbox misses the key while it
+        learns the keyboard anew, which the first key pressed on a display makes it do.
+        """
+        window = self.display.xdotool("search", "--sync", "--onlyvisible", *RUBATO).split()[0]
+        self.display.xdotool("windowactivate", "--sync", window)
+        for _ in range(int(PATIENCE_S)):
+            self.display.xdotool("key", "alt+F4")
+            if self.display.is_gone_within(1.0, *RUBATO):
+                return
+        raise AssertionError("the window did not close")
 
     def turn_wheel_until_heard(self, program: Program) -> None:
         """Over the icon, which is there some seconds after the tray."""
