@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from engine.errors import InvalidInput
+from engine.systems import SYSTEMS
 from engine.training.recipe import Recipe, read_recipe
 from engine.training.run import Run
 from tests.engine.training.conftest import TINY
@@ -23,6 +24,12 @@ def changed(folder: Path, old: str, new: str) -> Path:
 @pytest.mark.parametrize("file", RECIPES, ids=lambda file: file.stem)
 def test_every_recipe_that_ships_can_be_read(file: Path) -> None:
     assert read_recipe(file).name == file.stem
+
+
+def test_the_systems_that_are_compared_learn_from_the_same_speech() -> None:
+    names = ("voxtream2-equal", *(system.name for system in SYSTEMS))
+    recipes = [read_recipe(TINY.with_name(f"{name}.toml")) for name in names]
+    assert len({(recipe.seed, recipe.corpus) for recipe in recipes}) == 1
 
 
 @pytest.mark.parametrize(
