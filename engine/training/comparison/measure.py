@@ -15,23 +15,28 @@ import psutil
 from safetensors.torch import load_file
 
 from engine.training.comparison.delays import Frame, Trace, trace
-from engine.training.comparison.systems import System
+from engine.training.comparison.systems import EQUAL_BUDGET, System
 from engine.training.corpus import grammar
+from engine.training.corpus.speakers import cast
+from engine.training.judge import cloning
 from engine.training.judge.figures import Results
 from engine.training.judge.performance import OWN_RATE, say
 from engine.training.judge.side import Side, Texts, spread
 from engine.training.judge.speed import torch_alone
 from engine.training.judge.talkers import SessionTalker, pack_hashes
 from engine.training.judge.verdicts import FORMAT, bigram_judge
-from engine.training.recipe import QUICK, Evaluate
-from engine.training.tasks import Task, result
+from engine.training.recipe import QUICK, Evaluate, read_recipe
+from engine.training.tasks import Place, Task, result
+from engine.training.teachers import synthesisers
 
 SIZE: Final = Evaluate(
     sentences=40, short_replies=36, rates=(1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 6.5), rate_sentences=12,
-    naturalness=16, clones=0,
+    naturalness=16, clones=16,
 )  # fmt: skip
-SMALL: Final = replace(QUICK, clones=0)
+SMALL: Final = QUICK
 TIMED_SENTENCES: Final = 8
+CLONE_SENTENCES: Final = 2
+SAID_BY_SPEAKERS: Final = 8  # sentences, enough for a prompt and as much other speech
 _SEED: Final = "comparison"
 _MEGABYTE: Final = 1024 * 1024
 
@@ -58,7 +63,7 @@ class Measurement:
     def tasks(self) -> tuple[Task, ...]:
         """Tasks named after the system; the timed ones come last, because they need a process of
         their own."""
-        return (*self._side.tasks, *self.timed)
+        return (*self._side.tasks, *self._clones, *self.timed)
 
     @cached_property
     def timed(self) -> tuple[Task, ...]:
@@ -73,7 +78,7 @@ class Measurement:
     def figures(self) -> Figures:
         """What the results in the folder say."""
         delays, memory = (result(task, self.folder) or {} for task in self.timed)
-        results = self._side.results(self.folder)
+        results = replace(self._side.results(self.folder), likeness=self._likeness())
         if memory:
             own = memory["megabytes"] - memory["torch_megabytes"]
             results = replace(results, megabytes=(memory["megabytes"],), own_megabytes=(own,))
@@ -81,6 +86,47 @@ class Measurement:
             results,
             tuple(_read_trace(each) for each in delays.get("traces", ())),
             *_extent(self.system.folder),
+        )
+
+    @cached_property
+    def _clones(self) -> list[Task]:
+        """Clones of the speakers that all recipes of the comparison hold out, and the named voices
+        that they should not be mistaken for. None where a clone cannot be made or judged here.
+        """
+        folder = self.system.folder
+        if folder is None or not (self.system.can_clone and cloning.available()):
+            return []
+        recipe = read_recipe(EQUAL_BUDGET)
+        people = [person for person in cast(recipe) if person.held_out]
+        if synthesisers.missing(sorted({person.base.synthesiser for person in people})):
+            return []
+        said = spread(self._side.texts.sentences, SAID_BY_SPEAKERS)
+        texts = spread(self._side.texts.sentences, CLONE_SENTENCES)
+        clones = [
+            Task(
+                f"{self.system.name}/cloning {person.number}",
+                cloning.clone_virtual,
+                (Place(folder), person, said, texts),
+                self._side.depends,
+            )
+            for person in people[: self.size.clones]
+        ]
+        named = [
+            Task(
+                f"{self.system.name}/cloning {talker.name}",
+                cloning.named,
+                (talker, texts),
+                self._side.depends,
+            )
+            for talker in self.system.talkers()
+        ]
+        return clones + named
+
+    def _likeness(self) -> cloning.Likeness | None:
+        results = [result(task, self.folder) or {} for task in self._clones]
+        return cloning.likeness(
+            [each for each in results if "clone" in each],
+            [each for each in results if "vector" in each],
         )
 
     @cached_property

@@ -22,6 +22,8 @@ from engine.tts.voices import saved_voices
 from engine.tts.voxtream.files.pack import VOICES_FOLDER
 
 SHIPPED: Final = "starter"  # a folder of the program's resources
+# The recipe of VoXtream2 with the budget of the others; its corpus and speakers are theirs too.
+EQUAL_BUDGET: Final = Path(__file__).parent.with_name("recipes") / "voxtream2-equal.toml"
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,7 @@ class System:
     ours: str = ""
     draws: int = 1  # of every sentence; the judge keeps the best
     rate: str = "live"  # how it follows a rate asked for; empty = it cannot be asked
+    can_clone: bool = False
 
     @property
     def folder(self) -> Path | None:
@@ -140,14 +143,16 @@ SYSTEMS: Final = (
         headline="74 ms to the first packet, 4 x real time on a GPU; a rate that changes live",
         expected="the least error of the rate; about 2 words before sound",
         ours="the small codec, its decoder of pulses and the small speaker encoder",
+        can_clone=True,
     ),
     System(
         "VoXtream2, equal budget",
-        pack="voxtream2-equal",
-        command=command_of("voxtream2-equal"),
+        pack=EQUAL_BUDGET.stem,
+        command=command_of(EQUAL_BUDGET.stem),
         hours=3.5,
         headline="as above; with the budget and corpus of the systems beside it",
         ours="as above; codec and speaker encoder are those of the shipped one",
+        can_clone=True,
     ),
     *(
         System(
@@ -159,6 +164,7 @@ SYSTEMS: Final = (
             each.expected,
             each.ours,
             rate=each.rate,
+            can_clone=each.can_clone,
         )
         for each in MADE_HERE
     ),

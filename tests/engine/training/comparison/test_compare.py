@@ -12,7 +12,7 @@ from engine.training.comparison.delays import Frame, Trace
 from engine.training.comparison.measure import SIZE, Figures, Measurement, fixed_texts
 from engine.training.comparison.page import rows, write_page
 from engine.training.comparison.plot import Line, plot
-from engine.training.comparison.systems import CLAIMS, SYSTEMS, System
+from engine.training.comparison.systems import CLAIMS, SHIPPED, SYSTEMS, System
 from engine.training.corpus import grammar
 from engine.training.judge.figures import UNMEASURED, Results
 from engine.training.judge.talkers import PackTalker, RepeatedTalker
@@ -35,9 +35,21 @@ def test_a_page_says_what_was_not_measured(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_every_row_names_the_part_that_measures_it(tmp_path: Path) -> None:
-    parts = {task.name.partition("/")[2].split()[0] for task in _espeak(tmp_path).tasks}
-    assert {row.part for row in rows()} - {""} <= parts
+def test_every_row_names_the_part_that_measures_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.training.judge.cloning.available", lambda: True)
+    monkeypatch.setattr("engine.training.teachers.synthesisers.missing", lambda names: [])
+    shipped = next(system for system in SYSTEMS if system.pack == SHIPPED)
+    parts = [
+        task.name.partition("/")[2].split()[0] for task in Measurement(shipped, tmp_path).tasks
+    ]
+    assert {row.part for row in rows()} - {""} == set(parts)
+    assert parts.count("cloning") == SIZE.clones + len(shipped.talkers())
+
+
+def test_nobody_is_cloned_by_a_system_that_cannot(tmp_path: Path) -> None:
+    assert not any("cloning" in task.name for task in _espeak(tmp_path).tasks)
 
 
 def test_the_sentences_are_always_the_same_and_never_trained_on() -> None:
