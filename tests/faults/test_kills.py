@@ -7,8 +7,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TypeVar
 
 import psutil
 import pytest
@@ -24,6 +25,7 @@ from tests.engine.tts.test_shelf import GRANDMA, ROSTER, speech
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
 
+T = TypeVar("T")
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 60.0
 MODEL = "qwen3-4b"
@@ -70,11 +72,13 @@ def partial_bytes(data: Path) -> int:
     return sum(path.stat().st_size for path in data.rglob("*.partial"))
 
 
-def wait(condition: Callable[[], object]) -> None:
+def wait(condition: Callable[[], T | None]) -> T:
+    """What the condition gives, once that is true."""
     deadline = time.monotonic() + PATIENCE_S
-    while not condition():
+    while not (outcome := condition()):
         assert time.monotonic() < deadline
         time.sleep(0.02)
+    return outcome
 
 
 @pytest.fixture
@@ -214,16 +218,26 @@ def test_of_a_recording_that_was_killed_nothing_stays(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-LESSON = """
+SLEEPS = "import time; time.sleep(600)"
+LESSON = f"""
 import sys
 from app import __main__ as program
 from engine.assets import packages
 
-sleeps = [sys.executable, "-c", "import time; time.sleep(600)"]
+sleeps = [sys.executable, "-c", {SLEEPS!r}]
 packages._command = lambda package, archive: sleeps
 sys.argv = ["rubato", "wake", "--json"]
 program.start()
 """
+
+
+def client_of(pid: int) -> psutil.Process | None:
+    """Other children of a program that begins are those of libraries, and brief."""
+    with suppress(psutil.NoSuchProcess):
+        for child in psutil.Process(pid).children():
+            if SLEEPS in child.cmdline():
+                return child
+    return None
 
 
 def test_a_lesson_that_is_told_to_end_leaves_nothing_half_fetched(
@@ -232,8 +246,7 @@ def test_a_lesson_that_is_told_to_end_leaves_nothing_half_fetched(
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
     with subprocess.Popen([sys.executable, "-c", LESSON], cwd=ROOT, text=True) as child:
         try:
-            wait(lambda: psutil.Process(child.pid).children())
-            (client,) = psutil.Process(child.pid).children()
+            client = wait(lambda: client_of(child.pid))
             child.terminate()
             assert child.wait(PATIENCE_S) == 130
         finally:

@@ -5,11 +5,14 @@ import hashlib
 import io
 import json
 import shutil
+import signal
+import subprocess
 import tarfile
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -93,6 +96,24 @@ def test_fetching_can_be_cancelled_and_leaves_nothing(shelf: Path, tmp_path: Pat
 
     with pytest.raises(Cancelled):
         fetch([two_parts(shelf)], tmp_path / "models", cancel)
+    assert names_in(tmp_path / "models") == []
+
+
+def test_ctrl_c_while_a_client_begins_leaves_no_client(
+    shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[subprocess.Popen[bytes]] = []
+
+    class Interrupted(subprocess.Popen[bytes]):
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **options)
+            begun.append(self)
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(subprocess, "Popen", Interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        fetch([two_parts(shelf)], tmp_path / "models")
+    assert begun[0].returncode
     assert names_in(tmp_path / "models") == []
 
 
