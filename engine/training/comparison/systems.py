@@ -28,7 +28,7 @@ EQUAL_BUDGET: Final = Path(__file__).parent.with_name("recipes") / "voxtream2-eq
 
 @dataclass(frozen=True)
 class System:
-    """A column of the table.
+    """A column of the table. No comma in its name: those stand between names in `--only`.
 
     `pack` is a folder of the resources, or in `packs` of the data folder; empty = espeak, which
     needs none. `headline` is what the paper claims, `expected` which part of that must show here
@@ -73,7 +73,7 @@ _RATE: Final = "ours: a bias on the blank"
 # What SMLLE's paper claims of its parts: rows of their own, beside the system itself.
 CLAIMS: Final = (
     System(
-        "SMLLE, best of two draws",
+        "SMLLE (best of two draws)",
         pack="smlle",
         headline="the best of five draws: 1.7 % of the words wrong for 6.4 % of one; most of that "
         "comes with the second",
@@ -83,7 +83,7 @@ CLAIMS: Final = (
         rate=_RATE,
     ),
     System(
-        "SMLLE, best of five draws",
+        "SMLLE (best of five draws)",
         pack="smlle",
         headline="1.7 % of the words wrong for 6.4 % of one draw",
         expected="less gained over two draws than two gain over one",
@@ -91,7 +91,7 @@ CLAIMS: Final = (
         rate=_RATE,
     ),
     System(
-        "SMLLE, mechanism on the prompt too",
+        "SMLLE (mechanism on the prompt too)",
         pack="smlle-prompt-mechanism",
         command=_VARIANTS,
         headline="13.3 % of the words wrong for 6.4 %",
@@ -125,7 +125,7 @@ CLAIMS: Final = (
         rate=_RATE,
     ),
     System(
-        "SMLLE, latents not drawn",
+        "SMLLE (latents not drawn)",
         pack="smlle-means",
         command=_VARIANTS,
         headline="not reported",
@@ -137,7 +137,7 @@ CLAIMS: Final = (
 SYSTEMS: Final = (
     System("espeak", hours=0.0, headline="formant synthesis by rule: no network, no paper here"),
     System(
-        "VoXtream2, shipped",
+        "VoXtream2 (shipped)",
         pack=SHIPPED,
         hours=10.0,
         headline="74 ms to the first packet, 4 x real time on a GPU; a rate that changes live",
@@ -146,7 +146,7 @@ SYSTEMS: Final = (
         can_clone=True,
     ),
     System(
-        "VoXtream2, equal budget",
+        "VoXtream2 (equal budget)",
         pack=EQUAL_BUDGET.stem,
         command=command_of(EQUAL_BUDGET.stem),
         hours=3.5,

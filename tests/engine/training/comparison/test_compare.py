@@ -75,6 +75,7 @@ def test_a_system_of_several_draws_says_everything_so_often(
 def test_systems_have_names_of_their_own_and_say_what_makes_their_pack() -> None:
     names = [system.name for system in SYSTEMS]
     assert len(set(names)) == len(names)
+    assert not any("," in name for name in names)  # `--only` is a list
     made = {system.pack for system in SYSTEMS if system.command}
     assert all(system.pack in made for system in CLAIMS if system.pack != "smlle")
 
