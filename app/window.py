@@ -6,7 +6,7 @@ once; then the engine stops, or the program stays in the tray.
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QCloseEvent,
     QDragEnterEvent,
@@ -72,6 +72,7 @@ THEME_KEY = "window.theme"
 HANDS_FREE_KEY = "audio.hands_free"
 SMALLEST = (480, 640)
 _FIRST_SIZE = (1100, 780)
+_FRAME = QSize(8, 48)  # about what a desktop draws around a window
 
 
 class Window(QWidget):
@@ -318,7 +319,7 @@ class Window(QWidget):
             shelf=self.shelf,
         )
         self._arrangement = Arrangement(furniture, self)
-        self.resize(*_FIRST_SIZE)
+        self.resize(QSize(*_FIRST_SIZE).boundedTo(self.screen().availableSize() - _FRAME))
 
     def _show_history(self, on: bool) -> None:
         self._arrangement.open_panel(on)

@@ -1,13 +1,15 @@
 """A window without a display, and a list in the engine's place.
 
 The platform is set before Qt is imported; a display that is there would make tests depend on it.
+Its screen is large enough for the window's first size.
 """
 
 import os
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
-os.environ["QT_QPA_PLATFORM"] = "offscreen"
+os.environ["QT_QPA_PLATFORM"] = f"offscreen:configfile={Path(__file__).with_name('screen.json')}"
 
 import pytest
 from PySide6.QtWidgets import QApplication

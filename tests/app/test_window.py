@@ -1,9 +1,10 @@
 """The window as a whole: turns typed and spoken, faults, drops, shortcuts, layout."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
-from PySide6.QtCore import QEvent, QMimeData, QObject, QPointF, Qt, QTimer, QUrl
+from PySide6.QtCore import QEvent, QMimeData, QObject, QPointF, QSize, Qt, QTimer, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QWidget
@@ -12,6 +13,7 @@ from app.keys import SHORTCUTS
 from app.models.page import ModelsPage
 from app.settings.dialog import SettingsDialog
 from app.status.panel import last_turn_line
+from app.window import Window
 from engine.api import (
     AddVoice,
     ChangeSetting,
@@ -30,6 +32,7 @@ from engine.api import (
     SetHandsFree,
     SetRate,
     SettingChanged,
+    Settings,
     SetVolume,
     StopReply,
     TurnMetrics,
@@ -196,6 +199,17 @@ def test_levels_go_only_to_what_shows_them(window) -> None:
     assert window.welcome.title.text() == "as it was"
     tell(window, Ready(Part.LANGUAGE_MODEL, "built-in skills"))
     assert window.welcome.title.text() != "as it was"
+
+
+def test_its_first_size_leaves_room_on_the_screen(
+    theme, qtbot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    laptop = SimpleNamespace(availableSize=lambda: QSize(1280, 720))
+    monkeypatch.setattr(Window, "screen", lambda self: laptop)
+    window = Window(Settings(), lambda command: None, theme)
+    qtbot.addWidget(window)
+    assert window.height() < 720
+    assert window.width() > 1000
 
 
 def test_beside_the_details_of_a_narrow_window_the_composer_keeps_its_height(window) -> None:
