@@ -122,6 +122,16 @@ def optimiser(
     return adam
 
 
+def in_bf16(device: torch.device | str, *, asked: bool) -> torch.autocast:
+    """Multiplies in bfloat16 where a recipe asks for it and the machine has the instructions for
+    it: without them a processor takes 18 times as long for a step.
+    """
+    kind = torch.device(device).type
+    abilities: Mapping[str, object] = getattr(torch.cpu, "get_capabilities", dict)()
+    can = kind != "cpu" or any(has for name, has in abilities.items() if name.endswith("bf16"))
+    return torch.autocast(kind, torch.bfloat16, enabled=asked and can)
+
+
 def descend(loss: Tensor, optimiser: torch.optim.Optimizer, clip: float, ranks: Ranks) -> None:
     """One optimiser step on a loss. Gradients that are not finite change nothing."""
     parameters: Iterable[nn.Parameter] = [

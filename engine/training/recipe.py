@@ -56,7 +56,7 @@ class Schedule:
     average: float = 0.999  # of the weights, per step; 0 = none
     checkpoint_every: int = 250
     validate_every: int = 500
-    bf16: bool = False  # multiply in bfloat16; the weights stay fp32
+    bf16: bool = False  # multiply in bfloat16 where the machine can; the weights stay fp32
 
 
 UNTRAINED: Schedule = Schedule(steps=0, batch=1, learning_rate=0.0)

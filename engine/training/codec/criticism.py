@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from engine.training import recipe as recipes
 from engine.training.codec.sound_losses import Critic, critic_loss, feature_loss, fooling_loss
-from engine.training.loop import ADVERSARIAL_BETAS, BETAS, Moment, descend, optimiser
+from engine.training.loop import ADVERSARIAL_BETAS, BETAS, Moment, descend, in_bf16, optimiser
 from engine.training.ranks import Ranks
 
 
@@ -42,14 +42,14 @@ class Criticism:
         return report
 
     def _teach(self, pcm: Tensor, output: Tensor, ranks: Ranks) -> float:
-        with torch.autocast(pcm.device.type, torch.bfloat16, enabled=self._recipe.schedule.bf16):
+        with in_bf16(pcm.device, asked=self._recipe.schedule.bf16):
             loss = critic_loss(self.critic(pcm), self.critic(output.detach()))
         descend(loss, self.optimisers["critic"], self._recipe.schedule.clip, ranks)
         return float(loss.detach())
 
     def _criticised(self, pcm: Tensor, output: Tensor) -> Tensor:
         self.critic.requires_grad_(requires_grad=False)
-        with torch.autocast(pcm.device.type, torch.bfloat16, enabled=self._recipe.schedule.bf16):
+        with in_bf16(pcm.device, asked=self._recipe.schedule.bf16):
             of_made = self.critic(output)
             with torch.no_grad():
                 of_real = self.critic(pcm)

@@ -33,7 +33,7 @@ from engine.training.codec.stage import (
 )
 from engine.training.corpus.pitch import PitchTrack, pitch_track, stacked
 from engine.training.corpus.shards import Entry
-from engine.training.loop import Moment, mean_losses, train
+from engine.training.loop import Moment, in_bf16, mean_losses, train
 from engine.training.ranks import Ranks, is_first
 from engine.training.run import Run
 
@@ -116,7 +116,7 @@ class DecoderLearner:
         """Samples [B, S], the decoder's output for their codes, and the losses by name."""
         recipe, model = self._recipe, self._model
         pcm, latents, track = self._batch(side, draw)
-        with torch.autocast(pcm.device.type, torch.bfloat16, enabled=recipe.schedule.bf16):
+        with in_bf16(pcm.device, asked=recipe.schedule.bf16):
             wide = decoder_input(model, latents)
             losses = {}
             if isinstance(model.decoder, SourceDecoder):
@@ -135,7 +135,7 @@ class DecoderLearner:
         """Distance of samples [B, S] from the real ones as the encoder, which learnt to recognise
         phones, sees them; relative to the size of the real latents.
         """
-        with torch.autocast(pcm.device.type, torch.bfloat16, enabled=self._recipe.schedule.bf16):
+        with in_bf16(pcm.device, asked=self._recipe.schedule.bf16):
             codes = encoded(self._model, output[:, None])
             with torch.no_grad():
                 real = encoded(self._model, pcm[:, None])

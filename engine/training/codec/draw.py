@@ -23,7 +23,7 @@ from torch import Tensor
 
 from engine.training.codec.speech import first_shards
 from engine.training.corpus.shards import Entry
-from engine.training.loop import on_device
+from engine.training.loop import in_bf16, on_device
 from engine.training.run import Run, file_hash
 from engine.training.tasks import Place, Result, Task, do_tasks
 from engine.training.voice.encode import codes_file
@@ -140,7 +140,7 @@ def _draw_batch(
         for utterance in utterances
     ]
     batch = on_device(collated(lessons, how.config), torch.device(how.device))
-    with torch.autocast(how.device, torch.bfloat16, enabled=how.bf16):
+    with in_bf16(how.device, asked=how.bf16):
         codes = drawn_codes(model, batch, how.look_ahead, how.generation).cpu().numpy()
     return [
         codes[number, :, lesson.prompt_frames :][:, : utterance.frames].astype(np.int16)

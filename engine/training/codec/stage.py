@@ -20,7 +20,7 @@ from engine.nn.weights_file import shape_metadata
 from engine.training import recipe as recipes
 from engine.training.codec.sound_losses import SpectralDistance
 from engine.training.codec.speech import SLOT, SOUND_NUMBERS, Speech, Spoken, read_speech
-from engine.training.loop import Moment, descend, mean_losses, numbers, optimiser, train
+from engine.training.loop import Moment, descend, in_bf16, mean_losses, numbers, optimiser, train
 from engine.training.ranks import Ranks, is_first
 from engine.training.run import Run
 
@@ -106,10 +106,10 @@ class CodecLearner:
     def _losses(self, pcm: Tensor, slots: Tensor) -> dict[str, Tensor]:
         """The losses of samples [B, S] and the sounds in them, by name."""
         recipe, model = self._recipe, self.parts["codec"]
-        with torch.autocast(pcm.device.type, torch.bfloat16, enabled=recipe.schedule.bf16):
+        with in_bf16(pcm.device, asked=recipe.schedule.bf16):
             latents = encoded(model, pcm[:, None])
         first, rest = quantised(model, latents.float())
-        with torch.autocast(pcm.device.type, torch.bfloat16, enabled=recipe.schedule.bf16):
+        with in_bf16(pcm.device, asked=recipe.schedule.bf16):
             output = decoded(model, first.x + rest.x)[:, 0].float()
         return {
             "mel": recipe.mel * self._distance.mel(output, pcm),

@@ -25,7 +25,7 @@ from engine.training.codec.decoder import long_enough
 from engine.training.codec.sound_losses import SpectralDistance
 from engine.training.codec.speech import Speech, Spoken, read_speech
 from engine.training.corpus.pitch import PitchTrack, pitch_track, stacked
-from engine.training.loop import Moment, mean_losses, train
+from engine.training.loop import Moment, in_bf16, mean_losses, train
 from engine.training.ranks import Ranks, is_first
 from engine.training.run import Run
 from engine.training.speakstream.encode import read_scale
@@ -127,7 +127,7 @@ class VocoderLearner:
         longer, track = self._batch(side, draw)
         columns = self._entry(longer, draw).transpose(1, 2)  # [B, entry, T]
         pcm = longer[:, LEAD:]
-        with torch.autocast(pcm.device.type, torch.bfloat16, enabled=recipe.schedule.bf16):
+        with in_bf16(pcm.device, asked=recipe.schedule.bf16):
             shape = self._decoder.shape(columns)
             missed = (shape.pitch - track.log_hz).abs() * track.weight
             output = self._decoder.samples(shape, track.log_hz)[:, 0].float()

@@ -16,7 +16,16 @@ from torch.nn import functional
 
 from engine.training.llmvox.encode import Encoded, Sides, read_encoded
 from engine.training.llmvox.tokens import read_tokeniser
-from engine.training.loop import Moment, descend, mean_losses, numbers, on_device, optimiser, train
+from engine.training.loop import (
+    Moment,
+    descend,
+    in_bf16,
+    mean_losses,
+    numbers,
+    on_device,
+    optimiser,
+    train,
+)
 from engine.training.ranks import Ranks, is_first
 from engine.training.recipe import Recipe
 from engine.training.run import Run
@@ -147,7 +156,7 @@ class LlmVoxLearner:
         """Cross-entropy of the tokens, and of the beginnings of words, which are few and so weigh
         as much as the rest.
         """
-        with torch.autocast(self._device.type, torch.bfloat16, enabled=self._recipe.schedule.bf16):
+        with in_bf16(self._device, asked=self._recipe.schedule.bf16):
             prediction = predicted(self._model, batch, self._recipe.dropout)
         real = batch.labels != UNKNOWN
         tokens = functional.cross_entropy(prediction.tokens[real].float(), batch.labels[real])

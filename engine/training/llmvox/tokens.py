@@ -21,7 +21,7 @@ from engine.training.codec.sound_losses import SpectralDistance
 from engine.training.codec.speech import SLOT, SOUND_NUMBERS, Speech, Spoken, read_speech
 from engine.training.codec.stage import forget_codebooks
 from engine.training.codec.vocoder import LEAD, train_vocoder
-from engine.training.loop import Moment, descend, mean_losses, numbers, optimiser, train
+from engine.training.loop import Moment, descend, in_bf16, mean_losses, numbers, optimiser, train
 from engine.training.ranks import Ranks, is_first
 from engine.training.run import Run
 from engine.tts.llmvox.config import ENTRY, TOKEN_SAMPLES
@@ -131,10 +131,10 @@ class TokenLearner:
         pcm = torch.stack([each.samples(start, length) for each, start in windows])
         slots = torch.stack([each.slots(start, length) for each, start in windows])
         pcm, slots = pcm.to(self._device), slots.to(self._device)
-        with torch.autocast(pcm.device.type, torch.bfloat16, enabled=recipe.schedule.bf16):
+        with in_bf16(pcm.device, asked=recipe.schedule.bf16):
             latents = self._tokens.latents(pcm)
         quantised = self._tokens.quantiser(latents.float(), 50)
-        with torch.autocast(pcm.device.type, torch.bfloat16, enabled=recipe.schedule.bf16):
+        with in_bf16(pcm.device, asked=recipe.schedule.bf16):
             output = self._decoder(quantised.x)[:, 0].float()
             sounds = self._reader(quantised.x.transpose(1, 2)).float()  # [B, T, sounds]
         return {

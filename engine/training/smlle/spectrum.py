@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from engine.training import recipe as recipes
-from engine.training.loop import Moment, descend, mean_losses, numbers, optimiser, train
+from engine.training.loop import Moment, descend, in_bf16, mean_losses, numbers, optimiser, train
 from engine.training.ranks import Ranks, is_first
 from engine.training.run import Run
 from engine.training.smlle.transducer import (
@@ -173,7 +173,7 @@ class SpectrumLearner:
         )
         count, steps = real.shape
         keep = model.keep_masks(count, steps, recipe.dropout, None)
-        with torch.autocast(self._device.type, torch.bfloat16, enabled=recipe.schedule.bf16):
+        with in_bf16(self._device, asked=recipe.schedule.bf16):
             hidden = run_stack(
                 model.stack, model.inputs(inputs, keep), causal(steps, self._device)
             )[real].float()

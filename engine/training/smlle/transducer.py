@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from engine.training import recipe as recipes
-from engine.training.loop import Moment, descend, mean_losses, on_device, optimiser, train
+from engine.training.loop import Moment, descend, in_bf16, mean_losses, on_device, optimiser, train
 from engine.training.ranks import Ranks, is_first
 from engine.training.run import Run, read_json
 from engine.training.smlle.lattice import Band, band, transducer_loss
@@ -127,7 +127,7 @@ class TransducerLearner:
         counts = torch.tensor([each.steps for each in lessons])
         within = on_device(band(places, units, counts, reach), self._device)
         bf16 = self._recipe.schedule.bf16
-        with torch.autocast(self._device.type, torch.bfloat16, enabled=bf16):
+        with in_bf16(self._device, asked=bf16):
             logits = self._logits(phones.to(self._device), marks.to(self._device), tokens, within)
         labels = logits.float().log_softmax(-1)  # [B, T + 1, W, V + 1]
         targets = functional.pad(tokens, (0, 1))[:, :, None, None]

@@ -11,7 +11,16 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn import functional
 
-from engine.training.loop import Moment, descend, mean_losses, numbers, on_device, optimiser, train
+from engine.training.loop import (
+    Moment,
+    descend,
+    in_bf16,
+    mean_losses,
+    numbers,
+    on_device,
+    optimiser,
+    train,
+)
 from engine.training.ranks import Ranks, is_first
 from engine.training.recipe import Recipe, SpeakStream
 from engine.training.run import Run
@@ -106,7 +115,7 @@ class SpeakStreamLearner:
         goes on.
         """
         bf16, model = self._recipe.schedule.bf16, self._model
-        with torch.autocast(self._device.type, torch.bfloat16, enabled=bf16):
+        with in_bf16(self._device, asked=bf16):
             prediction = predicted(model, batch, self._recipe.dropout)
         real = batch.targets[..., 0, 0] != NOTHING  # [B, L]
         logits = prediction.levels[real].flatten(0, -2).float()

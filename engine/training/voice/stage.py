@@ -16,7 +16,16 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from engine.training import recipe as recipes
-from engine.training.loop import Moment, descend, mean_losses, numbers, on_device, optimiser, train
+from engine.training.loop import (
+    Moment,
+    descend,
+    in_bf16,
+    mean_losses,
+    numbers,
+    on_device,
+    optimiser,
+    train,
+)
 from engine.training.ranks import Ranks, is_first
 from engine.training.recipe import Recipe
 from engine.training.run import Run
@@ -131,7 +140,7 @@ class VoiceLearner:
         """
         model, recipe = self._model, self._recipe
         bf16 = recipe.schedule.bf16
-        with torch.autocast(self._device.type, torch.bfloat16, enabled=bf16):
+        with in_bf16(self._device, asked=bf16):
             phones = phone_rows(model, batch, look_ahead)
             hidden = temporal_hidden(model, batch, phones, recipe.dropout)
             real = batch.tokens >= 0  # [B, T]
