@@ -99,6 +99,15 @@ def test_fetching_can_be_cancelled_and_leaves_nothing(shelf: Path, tmp_path: Pat
     assert names_in(tmp_path / "models") == []
 
 
+@pytest.fixture
+def heeds_ctrl_c() -> Iterator[None]:
+    """In the background of a shell it would be ignored."""
+    old = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, old)
+
+
+@pytest.mark.usefixtures("heeds_ctrl_c")
 def test_ctrl_c_while_a_client_begins_leaves_no_client(
     shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
