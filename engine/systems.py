@@ -12,9 +12,10 @@ from typing import Final
 @dataclass(frozen=True)
 class System:
     """`name` is that of the synthesiser, of its recipe in `engine/training/recipes` and of its
-    pack's folder. `core_hours` is how long one core trains its network; the corpus, its codes and
-    its vocoder take more. `headline` is the result its paper gives, `expected` what of it should
-    also be seen here, `ours` what differs from the paper.
+    pack's folder. `core_hours` is how long one core trains its network (VoXtream: measured; the
+    others: estimated); the corpus, its codes and its vocoder take more. `headline` is the result
+    its paper gives, `expected` what of it should also be seen here, `ours` what differs from the
+    paper.
     """
 
     name: str
@@ -41,7 +42,7 @@ SYSTEMS: Final[tuple[System, ...]] = (
     System(
         "voxtream",
         "VoXtream",
-        core_hours=3.5,
+        core_hours=0.6,
         headline="begins at the first word: 102 ms to the first packet, RTF 0.17 on a GPU; 3.15 % "
         "of the words wrong word by word, 2.99 % with all text known; no rate control",
         expected="the earliest sound of all; word by word costs at most a tenth more words wrong",

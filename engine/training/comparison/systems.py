@@ -149,7 +149,7 @@ SYSTEMS: Final = (
         "VoXtream2 (equal budget)",
         pack=EQUAL_BUDGET.stem,
         command=command_of(EQUAL_BUDGET.stem),
-        hours=3.5,
+        hours=0.6,
         headline="as above; with the budget and corpus of the systems beside it",
         ours="as above; codec and speaker encoder are those of the shipped one",
         can_clone=True,
