@@ -114,7 +114,8 @@ session, in one thread. Cells hold the median, then the worst, of all voices; of
 of {len(DELAYS_S)} delays and the first voice, median and worst of the sentences. SPS are syllables
 a second. Times count processor seconds of the steps, so the load of the machine does not enter:
 the loudspeaker of these rows begins with the first frame and stands still ("dry") whenever the next
-is not there in time.
+is not there in time. In an utterance of half a minute (the rows of the slider) Whisper base
+can repeat a syllable without end, which counts as many words wrong; the bigram judge cannot.
 
 {table(systems)}
 {"".join(f"![]({name}){chr(10)}" for name in plots)}
