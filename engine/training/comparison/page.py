@@ -31,6 +31,7 @@ _PARTS: Final = {
     "clone": "cloning", "likeness": "cloning", "long text": "long", "slider": "steps",
     "SPS": "rates", "rate": "rates", "replies": "replies", "memory": "memory",
 }  # fmt: skip
+_OF_RATE: Final = {"rates", "steps"}
 _LEFT_OUT: Final = ("processor time",)  # measured from traces here
 
 
@@ -81,7 +82,7 @@ def table(systems: Mapping[System, Figures]) -> str:
     names = " | ".join(system.name for system in systems)
     lines = [f"| figure | part | {names} |", "|---|---|" + "---|" * len(systems)]
     for row in rows():
-        cells = " | ".join(row.cell(figures) for figures in systems.values())
+        cells = " | ".join(_cell(row, system, figures) for system, figures in systems.items())
         lines.append(f"| {row.name} | {row.part} | {cells} |")
     rates = " | ".join(system.rate or "none" for system in systems)
     lines.append(f"| control of the rate |  | {rates} |")
@@ -137,6 +138,15 @@ def _write(file: Path, text: str) -> None:
 
 
 # ----------------------------------------------------------------------- cells
+
+
+def _cell(row: Row, system: System, figures: Figures) -> str:
+    """The figure, or why this system has none."""
+    if row.part in _OF_RATE and not system.rate:
+        return "no rate"
+    if row.part == "cloning" and not system.can_clone:
+        return "no clones"
+    return row.cell(figures)
 
 
 def _part(name: str) -> str:

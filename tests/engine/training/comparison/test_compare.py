@@ -35,6 +35,13 @@ def test_a_page_says_what_was_not_measured(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+def test_a_page_says_what_a_system_cannot_do(tmp_path: Path) -> None:
+    systems = {each: Figures(Results()) for each in (System("mute", rate=""), System("rated"))}
+    page = write_page(tmp_path, systems, "").read_text()
+    assert f"| speaking rate, error | rates | no rate | {UNMEASURED} |" in page
+    assert "| clones, equal error rate | cloning | no clones | no clones |" in page
+
+
 def test_every_row_names_the_part_that_measures_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
