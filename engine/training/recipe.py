@@ -88,6 +88,7 @@ class Decoder:
     """The decoder that is shipped, trained on codes that no longer change."""
 
     schedule: Schedule = UNTRAINED
+    pack: str = ""  # the vocoder of this pack of this machine is taken, and none is trained
     kind: str = "source"  # or "istft", "seanet"; the codec's own kind continues from its weights
     window_frames: int = 32  # 2.56 s
     hours: float = 4.0  # of the corpus held in memory

@@ -6,6 +6,7 @@ Invariant: what enters is made of the samples alone, so it never changes while t
 """
 
 import random
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from torch.nn import functional
 from engine.codec.mel import BANDS, COLUMN, MelSpectrum
 from engine.codec.mimi import FRAME_SAMPLES
 from engine.codec.source import SourceDecoder
-from engine.codec.vocoder import VocoderConfig, fresh_decoder
+from engine.codec.vocoder import VocoderConfig, fresh_decoder, load_vocoder
 from engine.nn.weights_file import shape_metadata
 from engine.training import recipe as recipes
 from engine.training.codec.criticism import Criticism
@@ -27,8 +28,10 @@ from engine.training.codec.speech import Speech, Spoken, read_speech
 from engine.training.corpus.pitch import PitchTrack, pitch_track, stacked
 from engine.training.loop import Moment, in_bf16, mean_losses, train
 from engine.training.ranks import Ranks, is_first
-from engine.training.run import Run
+from engine.training.run import Run, file_hash
 from engine.training.speakstream.encode import read_scale
+from engine.tts import packs
+from engine.tts.pack_files import VOCODER_FILE
 from engine.tts.voxtream.files.edition import CODEC_FILE
 
 LEAD = 5 * COLUMN  # samples before a window, that its first columns need
@@ -55,8 +58,13 @@ def train_mel_vocoder(run: Run) -> None:
 
 
 def train_vocoder(run: Run, config: VocoderConfig, entry: Entry, inputs: dict[str, str]) -> None:
-    """Train and write vocoder.safetensors."""
+    """Train and write vocoder.safetensors, or take that of the pack which the recipe names.
+    ModelError when that pack has none for these columns.
+    """
     recipe = run.recipe.decoder
+    if recipe.pack:
+        _take_vocoder(run, config, inputs)
+        return
     speech = read_speech(run, recipe.hours)
     begin_with = run.recipe.begin_with
 
@@ -67,6 +75,17 @@ def train_vocoder(run: Run, config: VocoderConfig, entry: Entry, inputs: dict[st
     if is_first():
         save_file(mean, run.stage("decoder") / "vocoder.safetensors", shape_metadata(config))
         run.finish("decoder", inputs)
+
+
+def _take_vocoder(run: Run, config: VocoderConfig, inputs: dict[str, str]) -> None:
+    """One vocoder behind several networks compares the networks."""
+    source = packs.folder_of(run.recipe.decoder.pack) / VOCODER_FILE
+    load_vocoder(source, config.entry)
+    target = run.stage("decoder") / "vocoder.safetensors"
+    partial = target.with_suffix(".partial")
+    shutil.copyfile(source, partial)
+    partial.replace(target)
+    run.finish("decoder", inputs | {"pack": file_hash(source)}, taken_from=run.recipe.decoder.pack)
 
 
 def started(config: VocoderConfig, begin_with: str) -> SourceDecoder:

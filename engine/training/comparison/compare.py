@@ -1,18 +1,21 @@
 """`python -m engine.training compare`: measures every system on this machine and writes one page.
 
-Invariant: the page is made from saved results only, so it can be written whenever this stops.
+Invariant: the page is made from saved results only, so it can be written whenever this stops. What
+is kept beside the page stays, of systems that are not on this machine too.
 """
 
 import platform
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
 from engine.errors import InvalidInput
+from engine.training.comparison.columns import read_columns, write_columns
 from engine.training.comparison.measure import SIZE, SMALL, Measurement
-from engine.training.comparison.page import table, write_page
-from engine.training.comparison.systems import CLAIMS, SYSTEMS
+from engine.training.comparison.page import column, table, write_page
+from engine.training.comparison.systems import SHIPPED, SYSTEMS, System
 from engine.training.tasks import Task, do_tasks
 
 
@@ -43,10 +46,25 @@ def compare(
         do_tasks("compare", folder, _pick(tasks, timed, inside=False), workers, fresh=True)
         do_tasks("timed", folder, _pick(tasks, timed, inside=True), 1, fresh=True)
     finally:
-        figures = {each.system: each.figures() for each in present}
-        sys.stdout.write(table(figures))
-        if into is not None:
-            sys.stdout.write(f"{write_page(into, figures, _about(quick))}\n")
+        sys.stdout.write(_shown(present, quick, into))
+
+
+def _shown(present: Sequence[Measurement], quick: bool, into: Path | None) -> str:
+    """Write the page, if a folder is given, and say where it is, below the table."""
+    figures = {each.system: each.figures() for each in present}
+    beside = next((f.traces for system, f in figures.items() if system.pack == SHIPPED), ())
+    short = " --quick" if quick else ""
+    measured = f"{date.today():%Y-%m-%d}, {platform.machine()}{short}"
+    kept = read_columns(into) if into is not None else {}
+    for each in present:
+        shown = replace(figures[each.system], beside=beside)
+        own = column(shown, each.pack + short, measured)
+        kept[each.system.name] = own.over(kept.get(each.system.name))
+    systems = {system: kept[system.name] for system in SYSTEMS if system.name in kept}
+    if into is None:
+        return table(systems)
+    write_columns(into, {system.name: each for system, each in systems.items()})
+    return f"{table(systems)}{write_page(into, systems, _missing(systems))}\n"
 
 
 def _begins(name: str, only: Sequence[str]) -> bool:
@@ -57,10 +75,6 @@ def _pick(tasks: Sequence[Task], names: set[str], *, inside: bool) -> list[Task]
     return [task for task in tasks if (task.name in names) is inside]
 
 
-def _about(quick: bool) -> str:
-    missing = [each.name for each in SYSTEMS if not each.present and each not in CLAIMS]
-    return (
-        f"Measured on {date.today():%Y-%m-%d} on {platform.machine()}, one thread."
-        + (" A few sentences only (--quick)." if quick else "")
-        + (f" Not on this machine: {', '.join(missing)}." if missing else "")
-    )
+def _missing(systems: Collection[System]) -> str:
+    names = [each.name for each in SYSTEMS if each not in systems]
+    return f"Not measured yet: {', '.join(names)}." if names else ""

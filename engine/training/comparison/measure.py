@@ -25,7 +25,7 @@ from engine.training.judge.side import Side, Texts, spread
 from engine.training.judge.speed import torch_alone
 from engine.training.judge.talkers import SessionTalker, pack_hashes
 from engine.training.judge.verdicts import FORMAT, bigram_judge
-from engine.training.recipe import QUICK, Evaluate, read_recipe
+from engine.training.recipe import QUICK, Evaluate, fingerprint, read_recipe
 from engine.training.tasks import Place, Task, result
 from engine.training.teachers import synthesisers
 
@@ -43,12 +43,15 @@ _MEGABYTE: Final = 1024 * 1024
 
 @dataclass(frozen=True)
 class Figures:
-    """What is known about one system; what was not measured is empty."""
+    """What is known about one system; what was not measured is empty. `beside` are the shipped
+    voice's traces of the same run, for times of different machines cannot be compared.
+    """
 
     results: Results
     traces: tuple[Trace, ...] = ()
     parameters: int = 0
     disk_megabytes: float = 0.0
+    beside: tuple[Trace, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,11 @@ class Measurement:
             tuple(_read_trace(each) for each in delays.get("traces", ())),
             *_extent(self.system.folder),
         )
+
+    @property
+    def pack(self) -> str:
+        """A fingerprint of the files that are heard; "" = it has none."""
+        return fingerprint(*pack_hashes(self.system.folder)) if self.system.folder else ""
 
     @cached_property
     def _clones(self) -> list[Task]:

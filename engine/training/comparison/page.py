@@ -10,6 +10,7 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
+from engine.training.comparison.columns import Column
 from engine.training.comparison.delays import (
     DELAYS_S,
     Timing,
@@ -44,18 +45,51 @@ class Row:
     cell: Callable[[Figures], str]
 
 
-def write_page(folder: Path, systems: Mapping[System, Figures], about: str) -> Path:
-    """Write the page and its plots; returns the page. `about` says where it was measured."""
+def write_page(folder: Path, systems: Mapping[System, Column], about: str) -> Path:
+    """Write the page and its plots; returns the page. `about` says what is not on it."""
     folder.mkdir(parents=True, exist_ok=True)
     plots = {
-        "comparison-delay.svg": _delay_plot(systems),
-        "comparison-rate.svg": _rate_plot(systems),
+        "comparison-delay.svg": plot(
+            "First audible sound",
+            "milliseconds between words",
+            "milliseconds",
+            _lines({system.name: column.delays for system, column in systems.items()}),
+        ),
+        "comparison-rate.svg": plot(
+            "Words wrong, Whisper",
+            "rate asked for, SPS",
+            "%",
+            _lines({system.name: column.rates for system, column in systems.items()}),
+        ),
     }
     for name, svg in plots.items():
         _write(folder / name, svg)
     page = folder / PAGE
     _write(page, _page(systems, about, list(plots)))
     return page
+
+
+def column(figures: Figures, pack: str, measured: str) -> Column:
+    """What there is to be shown of these figures; nothing for what was not measured."""
+    cells = {row.name: row.cell(figures) for row in rows()}
+    lines = [line.removeprefix("- ") for line in details(figures.results).splitlines() if line]
+    return Column(
+        pack,
+        measured if figures.traces or figures.results != Results() else "",
+        {name: cell for name, cell in cells.items() if cell != UNMEASURED},
+        dict(line.split(": ", 1) for line in lines),
+        {
+            f"{1000 * delay:g}": 1000
+            * median(timing(trace, delay).first_audible_s for trace in figures.traces)
+            for delay in DELAYS_S
+            if figures.traces
+        },
+        {
+            f"{rate:g}": 100 * share
+            for rate, verdicts in sorted(figures.results.rates.items())
+            if (share := errors(verdicts)) is not None
+        },
+    )
 
 
 def rows() -> list[Row]:
@@ -72,28 +106,34 @@ def rows() -> list[Row]:
             for delay in DELAYS_S
         ),
         Row("processor time per second of speech", "delays", lambda f: _of(f, factor, "{:.2f}")),
+        *(
+            Row(f"{name}, times the shipped voice's in the same run", "delays", _ratio(value))
+            for name, value in _RATIOS.items()
+        ),
         Row("parameters, millions", "", lambda f: f"{f.parameters / 1e6:.1f}"),
         Row("megabytes on the disk", "", lambda f: f"{f.disk_megabytes:.1f}"),
     ]
 
 
-def table(systems: Mapping[System, Figures]) -> str:
+def table(systems: Mapping[System, Column]) -> str:
     """The Markdown table, one column for each system."""
-    names = " | ".join(system.name for system in systems)
-    lines = [f"| figure | part | {names} |", "|---|---|" + "---|" * len(systems)]
+    lines = {
+        "figure | part": [system.name for system in systems],
+        "---|---": ["---"] * len(systems),
+        "measured last | ": [column.measured or UNMEASURED for column in systems.values()],
+    }
     for row in rows():
-        cells = " | ".join(_cell(row, system, figures) for system, figures in systems.items())
-        lines.append(f"| {row.name} | {row.part} | {cells} |")
-    rates = " | ".join(system.rate or "none" for system in systems)
-    lines.append(f"| control of the rate |  | {rates} |")
-    hours = " | ".join(
+        lines[f"{row.name} | {row.part}"] = [
+            _cell(row, system, column) for system, column in systems.items()
+        ]
+    lines["control of the rate | "] = [system.rate or "none" for system in systems]
+    lines["core hours of training, networks | "] = [
         UNMEASURED if system.hours is None else f"{system.hours:g}" for system in systems
-    )
-    lines.append(f"| core hours of training, networks |  | {hours} |")
-    return "\n".join(lines) + "\n"
+    ]
+    return "".join(f"| {name} | {' | '.join(cells)} |\n" for name, cells in lines.items())
 
 
-def _page(systems: Mapping[System, Figures], about: str, plots: Sequence[str]) -> str:
+def _page(systems: Mapping[System, Column], about: str, plots: Sequence[str]) -> str:
     claims = "\n".join(
         f"- **{system.name}**: {system.headline}."
         + (f" Must show here too: {system.expected}." if system.expected else "")
@@ -102,7 +142,9 @@ def _page(systems: Mapping[System, Figures], about: str, plots: Sequence[str]) -
         for system in systems
     )
     lists = "".join(
-        f"\n{system.name}:\n\n{details(figures.results)}" for system, figures in systems.items()
+        f"\n{system.name}:\n\n"
+        + "".join(f"- {name}: {text}\n" for name, text in column.details.items())
+        for system, column in systems.items()
     )
     return f"""# The systems of the papers, side by side
 
@@ -113,7 +155,9 @@ Made by `{COMMAND} --into resources`. A cell can be measured again with
 sentences, drawn from templates that no training draws from, word by word through an ordinary
 session, in one thread. Cells hold the median, then the worst, of all voices; of times and counts,
 of {len(DELAYS_S)} delays and the first voice, median and worst of the sentences. SPS are syllables
-a second. Times count processor seconds of the steps, so the load of the machine does not enter:
+a second. A column keeps what was measured of its pack until that is measured anew. Times of
+different days and machines cannot be compared, their ratios to the shipped voice's can: it is
+measured in the same run. Times count processor seconds of the steps, so the load does not enter:
 the loudspeaker of these rows begins with the first frame and stands still ("dry") whenever the next
 is not there in time. In an utterance of half a minute (the rows of the slider) Whisper base
 can repeat a syllable without end, which counts as many words wrong; the bigram judge cannot.
@@ -140,13 +184,13 @@ def _write(file: Path, text: str) -> None:
 # ----------------------------------------------------------------------- cells
 
 
-def _cell(row: Row, system: System, figures: Figures) -> str:
+def _cell(row: Row, system: System, column: Column) -> str:
     """The figure, or why this system has none."""
     if row.part in _OF_RATE and not system.rate:
         return "no rate"
     if row.part == "cloning" and not system.can_clone:
         return "no clones"
-    return row.cell(figures)
+    return column.cells.get(row.name, UNMEASURED)
 
 
 def _part(name: str) -> str:
@@ -169,6 +213,18 @@ def _timed(value: Callable[[Timing], float], delay_s: float, form: str) -> Calla
     return lambda figures: _of(figures, lambda trace: value(timing(trace, delay_s)), form)
 
 
+def _ratio(value: Callable[[Trace], float]) -> Callable[[Figures], str]:
+    """Of the medians of this system and the shipped one."""
+
+    def cell(figures: Figures) -> str:
+        if not (figures.traces and figures.beside):
+            return UNMEASURED
+        own, shipped = (median(map(value, each)) for each in (figures.traces, figures.beside))
+        return f"{own / shipped:.2f}"
+
+    return cell
+
+
 _TIMES: Final[dict[str, tuple[Callable[[Timing], float], str]]] = {
     "first packet": (lambda t: 1000 * t.first_packet_s, "{:.0f} ms"),
     "first audible sound": (lambda t: 1000 * t.first_audible_s, "{:.0f} ms"),
@@ -176,33 +232,11 @@ _TIMES: Final[dict[str, tuple[Callable[[Timing], float], str]]] = {
     "times dry": (lambda t: t.dry_times, "{:.0f}"),
     "tail after the last word": (lambda t: t.tail_s, "{:.2f} s"),
 }
+_RATIOS: Final[dict[str, Callable[[Trace], float]]] = {
+    "first packet at 0 ms a word": lambda trace: timing(trace, 0.0).first_packet_s,
+    "processor time per second": factor,
+}
 
 
-def _delay_plot(systems: Mapping[System, Figures]) -> str:
-    lines = [
-        Line(
-            system.name,
-            [
-                (1000 * delay, 1000 * median(timing(t, delay).first_audible_s for t in f.traces))
-                for delay in DELAYS_S
-            ],
-        )
-        for system, f in systems.items()
-        if f.traces
-    ]
-    return plot("First audible sound", "milliseconds between words", "milliseconds", lines)
-
-
-def _rate_plot(systems: Mapping[System, Figures]) -> str:
-    lines = [
-        Line(
-            system.name,
-            [
-                (rate, 100 * share)
-                for rate, verdicts in sorted(f.results.rates.items())
-                if (share := errors(verdicts)) is not None
-            ],
-        )
-        for system, f in systems.items()
-    ]
-    return plot("Words wrong, Whisper", "rate asked for, SPS", "%", lines)
+def _lines(points: Mapping[str, Mapping[str, float]]) -> list[Line]:
+    return [Line(name, [(float(x), y) for x, y in each.items()]) for name, each in points.items()]

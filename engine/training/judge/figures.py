@@ -155,7 +155,8 @@ def details(results: Results) -> str:
     for step, verdicts in results.steps.items():
         if settled := settling(verdicts):
             change = f"{step[0]:g} -> {step[-1]:g}"
-            lines.append(f"- slider {change}: measured {settled.before:.1f} -> {settled.after:.1f}")
+            measured = f"{settled.before:.1f} -> {settled.after:.1f}"
+            lines.append(f"- measured SPS, slider {change}: {measured}")
     lines += [
         f"- a real voice, {each.name}, likeness to other speech of that person: the clone "
         f"{each.clone:.2f}, the recording it was made from {each.prompt:.2f}, the nearest named "

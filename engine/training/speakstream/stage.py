@@ -11,6 +11,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn import functional
 
+from engine.codec.mel import LEVELS
 from engine.training.loop import (
     Moment,
     descend,
@@ -28,7 +29,7 @@ from engine.training.speakstream.encode import People, Scale, Sides, read_encode
 from engine.training.speakstream.lessons import NOTHING, Batch, collated, corrupted, drawn
 from engine.training.stacks import calm, causal, first_weights, run_stack, stack_config
 from engine.tts.speakstream.config import POSITION_RATE, Shape
-from engine.tts.speakstream.model import Predicted, SpeakStreamModel
+from engine.tts.speakstream.model import SpeakStreamModel
 
 
 def train_voice(run: Run) -> None:
@@ -63,12 +64,15 @@ def fresh_model(shape: Shape) -> SpeakStreamModel:
     return model
 
 
-def predicted(model: SpeakStreamModel, batch: Batch, dropout: float = 0.0) -> Predicted:
-    """What follows every position of whole lessons."""
-    text = model.read(batch.ids.clamp(min=0), batch.speakers)
-    x = torch.where(batch.is_speech[..., None], model.hear(batch.inputs).to(text.dtype), text)
+def hidden(model: SpeakStreamModel, batch: Batch, dropout: float = 0.0) -> Tensor:
+    """What the network makes of every position of whole lessons [B, L, D]. Two thirds of them are
+    text, which has no levels: those are computed for speech alone.
+    """
+    x = model.read(batch.ids.clamp(min=0), batch.speakers)
+    speech = batch.is_speech
+    x[speech] = model.hear(batch.inputs[speech]).to(x.dtype)
     x = functional.dropout(x, dropout, training=model.training)
-    return model.predict(run_stack(model.stack, x, causal(x.shape[1], x.device)))
+    return run_stack(model.stack, x, causal(x.shape[1], x.device))
 
 
 class SpeakStreamLearner:
@@ -115,15 +119,16 @@ class SpeakStreamLearner:
         goes on.
         """
         bf16, model = self._recipe.schedule.bf16, self._model
-        with in_bf16(self._device, asked=bf16):
-            prediction = predicted(model, batch, self._recipe.dropout)
         real = batch.targets[..., 0, 0] != NOTHING  # [B, L]
-        logits = prediction.levels[real].flatten(0, -2).float()
-        levels = functional.cross_entropy(logits, batch.targets[real].flatten())
         judged = batch.end != NOTHING
+        with in_bf16(self._device, asked=bf16):
+            rows = hidden(model, batch, self._recipe.dropout)
+            before_levels, before_ends = model.leave(rows[real]), model.end(rows[judged])
+        logits = before_levels.float().view(-1, LEVELS)
+        levels = functional.cross_entropy(logits, batch.targets[real].flatten())
         ends = batch.end[judged].float()
         weights = torch.where(ends > 0, (1 - ends).sum() / ends.sum().clamp(min=1), 1.0)
         end = functional.binary_cross_entropy_with_logits(
-            prediction.end[judged].float(), ends, weights
+            before_ends[..., 0].float(), ends, weights
         )
         return {"levels": levels, "end": end}

@@ -7,10 +7,11 @@ import pytest
 
 from engine.errors import InvalidInput
 from engine.training.__main__ import main
+from engine.training.comparison.columns import Column, read_columns, write_columns
 from engine.training.comparison.compare import compare
 from engine.training.comparison.delays import Frame, Trace
 from engine.training.comparison.measure import SIZE, Figures, Measurement, fixed_texts
-from engine.training.comparison.page import rows, write_page
+from engine.training.comparison.page import column, rows, write_page
 from engine.training.comparison.plot import Line, plot
 from engine.training.comparison.systems import CLAIMS, SHIPPED, SYSTEMS, System
 from engine.training.corpus import grammar
@@ -24,7 +25,9 @@ TRACE = Trace(2, (Frame(1, 0.02, 0.08), Frame(2, 0.01, 0.08)), (0.01, 0.15))
 
 def test_a_page_says_what_was_not_measured(tmp_path: Path) -> None:
     system = System("ghost", headline="it speaks", expected="a sound", command="make ghost")
-    page = write_page(tmp_path, {system: Figures(Results(), (TRACE,))}, "Here.").read_text()
+    columns = {system: column(Figures(Results(), (TRACE,)), "", "today")}
+    page = write_page(tmp_path, columns, "Here.").read_text()
+    assert "| measured last |  | today |" in page
     assert f"| words wrong, Whisper, all | sentences | {UNMEASURED} |" in page
     assert "| first packet at 500 ms a word | delays | 20 ms / 20 ms |" in page
     assert "core hours of training, networks" in page
@@ -36,10 +39,30 @@ def test_a_page_says_what_was_not_measured(tmp_path: Path) -> None:
 
 
 def test_a_page_says_what_a_system_cannot_do(tmp_path: Path) -> None:
-    systems = {each: Figures(Results()) for each in (System("mute", rate=""), System("rated"))}
+    systems = {each: Column("") for each in (System("mute", rate=""), System("rated"))}
     page = write_page(tmp_path, systems, "").read_text()
     assert f"| speaking rate, error | rates | no rate | {UNMEASURED} |" in page
     assert "| clones, equal error rate | cloning | no clones | no clones |" in page
+
+
+def test_times_of_different_machines_are_ratios_to_the_shipped_voice_on_the_same() -> None:
+    slow = Trace(2, (Frame(1, 0.04, 0.08), Frame(2, 0.02, 0.08)), (0.01, 0.15))
+    cells = column(Figures(Results(), (slow,), beside=(TRACE,)), "", "").cells
+    place = "times the shipped voice's in the same run"
+    assert cells[f"first packet at 0 ms a word, {place}"] == "2.00"
+    assert cells[f"processor time per second, {place}"] == "2.00"
+
+
+def test_a_cell_stays_until_it_is_measured_again_or_the_pack_is_another(tmp_path: Path) -> None:
+    before = Column("a", "then", {"size": "1", "time": "2"}, {"Ada": "well"}, {"0": 5.0})
+    assert Column("b", "now", {"size": "3"}).over(before) == Column("b", "now", {"size": "3"})
+    both = Column("a", "now", {"size": "3"}, {"Bruno": "too"}).over(before)
+    assert both.cells == {"size": "3", "time": "2"}
+    assert both.details == {"Ada": "well", "Bruno": "too"}
+    assert both.delays == {"0": 5.0}
+    assert Column("a").over(before).measured == "then"
+    write_columns(tmp_path, {"one": both})
+    assert read_columns(tmp_path) == {"one": both}
 
 
 def test_every_row_names_the_part_that_measures_it(
@@ -101,13 +124,18 @@ def test_a_plot_is_an_image_of_every_line() -> None:
 def test_one_part_of_one_system_is_measured_and_kept(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    write_columns(
+        tmp_path / "page", {"VoXtream": Column("gone", "then", {"resident memory": "1 MB"})}
+    )
     compare(tmp_path / "kept", only=("espeak/delays",), quick=True, into=tmp_path / "page")
     assert (
         "| words before the first sound | delays | 1 / 1 | not measured |"
         in capsys.readouterr().out
     )
     assert len(_espeak(tmp_path / "kept").figures().traces) > 0
-    assert (tmp_path / "page" / "comparison.md").is_file()
+    page = (tmp_path / "page" / "comparison.md").read_text()
+    assert "| resident memory | memory | not measured | not measured | 1 MB |" in page
+    assert read_columns(tmp_path / "page")["espeak"].measured.endswith("--quick")
 
 
 def test_a_part_that_nobody_has_is_an_error(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from engine.training.ranks import Ranks
 from engine.training.run import Run
 from engine.training.speakstream.encode import Encoded, read_encoded, read_scale
 from engine.training.speakstream.lessons import NOTHING, collated, corrupted, lesson
-from engine.training.speakstream.stage import SpeakStreamLearner, fresh_model, predicted
+from engine.training.speakstream.stage import SpeakStreamLearner, fresh_model, hidden
 from engine.tts.speakstream import pack
 from engine.tts.speakstream.config import BEGIN, COLUMNS, END, LOST, SPEAKER, WORD
 from tests.engine.tts import laws
@@ -76,7 +76,7 @@ def test_whole_lessons_and_single_steps_predict_the_same() -> None:
     model = fresh_model(SHAPE).eval()
     lessons = [lesson(person(n), random.Random(n), 10 + 10 * n, 2, 1) for n in range(2)]
     batch = collated(lessons, LEVELS)
-    whole = predicted(model, batch)
+    whole = model.predict(hidden(model, batch))
     rotary = RotaryTable(SHAPE.stack.head_width, torch.device("cpu"))
     for row, each in enumerate(lessons):
         cache = KvCache(SHAPE.stack, 1, torch.device("cpu"), torch.float32)
@@ -95,12 +95,12 @@ def test_what_comes_later_changes_nothing_before_it() -> None:
     torch.manual_seed(1)
     model = fresh_model(SHAPE).eval()
     batch = collated([lesson(person(), random.Random(1), 10, 2, 1)], LEVELS)
-    whole = predicted(model, batch).levels
+    whole = model.predict(hidden(model, batch)).levels
     second = int((batch.ids[0] == END).nonzero()[0])
     batch.ids[0, second + 1 :] = torch.where(
         batch.ids[0, second + 1 :] == NOTHING, NOTHING, torch.tensor(7)
     )
-    changed = predicted(model, batch).levels
+    changed = model.predict(hidden(model, batch)).levels
     assert torch.allclose(changed[0, :second], whole[0, :second], atol=1e-6)
     assert not torch.allclose(changed[0, second + 2 :], whole[0, second + 2 :], atol=1e-3)
 
