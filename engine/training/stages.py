@@ -13,6 +13,7 @@ Sections = dict[str, tuple[str, ...]]
 _SPEAKER: Final = ("corpus", "begin_with", "speaker")
 _DECODER: Final = ("corpus", "begin_with", "codec", "decoder")
 _TOKENS: Final = (*_SPEAKER, "semantic")
+_SPEAKSTREAM: Final = (*_DECODER, *_SPEAKER, "speakstream", "export")
 _SMLLE: Final = (*_DECODER, *_TOKENS, "transducer", "spectrum", "export")
 SECTIONS: Final[dict[str, Sections]] = {
     "speakstream": {
@@ -21,7 +22,7 @@ SECTIONS: Final[dict[str, Sections]] = {
         "encode": _SPEAKER,
         "decoder": (*_DECODER, *_SPEAKER),
         "voice": (*_SPEAKER, "speakstream"),
-        "export": (*_DECODER, *_SPEAKER, "speakstream", "export"),
+        "export": _SPEAKSTREAM,
     },
     "llmvox": {
         "corpus": ("corpus",),
@@ -46,5 +47,8 @@ SECTIONS: Final[dict[str, Sections]] = {
 """By system and stage, of what `all` does. Those of VoXtream2 and VoXtream are in run.py and
 __main__.py.
 """
-ASKED_FOR: Final[dict[str, Sections]] = {"smlle": {"variants": _SMLLE}}
+ASKED_FOR: Final[dict[str, Sections]] = {
+    "speakstream": {"variants": _SPEAKSTREAM},
+    "smlle": {"variants": _SMLLE},
+}
 """Stages that `all` leaves out."""

@@ -188,7 +188,7 @@ def _cell(row: Row, system: System, column: Column) -> str:
     """The figure, or why this system has none."""
     if row.part in _OF_RATE and not system.rate:
         return "no rate"
-    if row.part == "cloning" and not system.can_clone:
+    if row.part == "cloning" and not (system.can_clone or system.is_claim):
         return "no clones"
     return column.cells.get(row.name, UNMEASURED)
 

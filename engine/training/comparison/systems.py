@@ -45,6 +45,7 @@ class System:
     draws: int = 1  # of every sentence; the judge keeps the best
     rate: str = "live"  # how it follows a rate asked for; empty = it cannot be asked
     can_clone: bool = False
+    is_claim: bool = False  # one part of a system, otherwise or not at all: fewer rows
 
     @property
     def folder(self) -> Path | None:
@@ -68,10 +69,23 @@ class System:
         return tuple(PackTalker(Place(self.folder), name) for name in names)
 
 
-_VARIANTS: Final = "python -m engine.training variants engine/training/recipes/smlle.toml"
+_VARIANTS: Final = "python -m engine.training variants engine/training/recipes/{}.toml"
+_OF_SMLLE: Final = _VARIANTS.format("smlle")
 _RATE: Final = "ours: a bias on the blank"
-# What SMLLE's paper claims of its parts: rows of their own, beside the system itself.
+# What the papers claim of parts of their systems: columns of their own, beside the system itself.
 CLAIMS: Final = (
+    *(
+        System(
+            f"SpeakStream (window of {window})",
+            pack=f"speakstream-{window}",
+            command=_VARIANTS.format("speakstream"),
+            headline=f"{wrong} % of the words wrong",
+            ours="one network for all windows",
+            rate="ours: the spectrum is stretched",
+            is_claim=True,
+        )
+        for window, wrong in ((1, "7.47"), (2, "4.50"), (4, "3.88"))
+    ),
     System(
         "SMLLE (best of two draws)",
         pack="smlle",
@@ -81,6 +95,7 @@ CLAIMS: Final = (
         ours="the judge of this table chooses, as the paper's does: no session can",
         draws=2,
         rate=_RATE,
+        is_claim=True,
     ),
     System(
         "SMLLE (best of five draws)",
@@ -89,48 +104,54 @@ CLAIMS: Final = (
         expected="less gained over two draws than two gain over one",
         draws=5,
         rate=_RATE,
+        is_claim=True,
     ),
     System(
         "SMLLE (mechanism on the prompt too)",
         pack="smlle-prompt-mechanism",
-        command=_VARIANTS,
+        command=_OF_SMLLE,
         headline="13.3 % of the words wrong for 6.4 %",
         expected="more words wrong than without",
         rate=_RATE,
+        is_claim=True,
     ),
     System(
         "SMLLE without the mechanism",
         pack="smlle-no-mechanism",
-        command=_VARIANTS,
+        command=_OF_SMLLE,
         hours=1.5,
         headline="not reported: the mechanism is said to make speech steadier",
         rate=_RATE,
+        is_claim=True,
     ),
     System(
         "SMLLE without flux",
         pack="smlle-no-flux",
-        command=_VARIANTS,
+        command=_OF_SMLLE,
         hours=1.5,
         headline="MELLE without sampling and flux: 23.2 % of the words wrong, with both 1.5 %",
         expected="more words wrong than with it",
         rate=_RATE,
+        is_claim=True,
     ),
     System(
         "SMLLE without latents",
         pack="smlle-no-latents",
-        command=_VARIANTS,
+        command=_OF_SMLLE,
         hours=1.5,
         headline="MELLE without sampling and flux: 23.2 % of the words wrong, with both 1.5 %",
         expected="more words wrong than with them",
         rate=_RATE,
+        is_claim=True,
     ),
     System(
         "SMLLE (latents not drawn)",
         pack="smlle-means",
-        command=_VARIANTS,
+        command=_OF_SMLLE,
         headline="not reported",
         ours="learnt with latents, spoken with their means",
         rate=_RATE,
+        is_claim=True,
     ),
 )
 

@@ -5,23 +5,19 @@ Some differ only in how the same networks are used; three learn the spectrum aga
 one's schedule. Invariant: a variant differs from the plain pack only in what its name says.
 """
 
-import os
-import shutil
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, Final
 
 from safetensors.torch import load_file, save_file
 
 from engine.training.loop import train
-from engine.training.packing import pack_folder, save_weights
+from engine.training.packing import install_variant, pack_folder
 from engine.training.ranks import is_first
 from engine.training.run import Run
 from engine.training.smlle.spectrum import SpectrumLearner
 from engine.training.smlle.transducer import shape_of
 from engine.training.smlle.utterances import read_tokens
 from engine.tts import packs
-from engine.tts.pack_files import config_json
 from engine.tts.smlle import pack
 
 SWITCHES: Final = {
@@ -48,12 +44,18 @@ LEARNT: Final = {
 def make_variants(run: Run) -> None:
     """Train the variants that need it, and put all of them where `compare` looks for them."""
     inputs = run.require("tokens", "export")
+    plain = pack.read_pack_config(pack_folder(run) / packs.CONFIG_FILE)
+
+    def switched(switches: dict[str, Any]) -> pack.PackConfig:
+        return replace(plain, generation=replace(plain.generation, **switches))
+
     for name, variant in LEARNT.items():
         _learn(run, name, variant)
-        spectrum = run.stage("variants") / name / pack.SPECTRUM_FILE
-        _install(run, name, variant.generation, spectrum)
+        weights = load_file(run.stage("variants") / name / pack.SPECTRUM_FILE)
+        config = switched(variant.generation)
+        install_variant(run, name, config, {pack.SPECTRUM_FILE: weights})
     for name, switches in SWITCHES.items():
-        _install(run, name, switches, None)
+        install_variant(run, name, switched(switches))
     run.finish("variants", inputs)
 
 
@@ -74,30 +76,3 @@ def _learn(run: Run, name: str, variant: Learnt) -> None:
         partial = file.with_suffix(".partial")
         save_file(mean, partial)
         partial.replace(file)
-
-
-def _install(run: Run, name: str, switches: dict[str, Any], spectrum: Path | None) -> None:
-    """The plain pack with other switches, and with another spectrum if one is given."""
-    place = packs.folder_of(name)
-    fresh = place.with_name(place.name + ".partial")
-    shutil.rmtree(fresh, ignore_errors=True)
-    fresh.parent.mkdir(parents=True, exist_ok=True)
-    # The networks are the same files; nobody writes into a pack.
-    shutil.copytree(pack_folder(run), fresh, copy_function=_linked)
-    config = pack.read_pack_config(fresh / packs.CONFIG_FILE)
-    other = replace(config, generation=replace(config.generation, **switches))
-    (fresh / packs.CONFIG_FILE).unlink()
-    (fresh / packs.CONFIG_FILE).write_text(config_json(other), encoding="utf-8")
-    if spectrum is not None:
-        (fresh / pack.SPECTRUM_FILE).unlink()
-        half = run.recipe.export.half
-        save_weights(load_file(spectrum), fresh / pack.SPECTRUM_FILE, {}, half=half)
-    shutil.rmtree(place, ignore_errors=True)
-    fresh.rename(place)
-
-
-def _linked(source: str, target: str) -> None:
-    try:
-        os.link(source, target)
-    except OSError:  # another disk
-        shutil.copy2(source, target)

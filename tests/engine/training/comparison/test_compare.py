@@ -1,5 +1,6 @@
 """The page of all systems: what was measured, what was not, and how each cell is made again."""
 
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -108,6 +109,17 @@ def test_systems_have_names_of_their_own_and_say_what_makes_their_pack() -> None
     assert not any("," in name for name in names)  # `--only` is a list
     made = {system.pack for system in SYSTEMS if system.command}
     assert all(system.pack in made for system in CLAIMS if system.pack != "smlle")
+    assert all(system.is_claim for system in CLAIMS)
+
+
+def test_of_a_claim_only_what_every_voice_says_is_measured(tmp_path: Path) -> None:
+    shipped = next(system for system in SYSTEMS if system.pack == SHIPPED)
+    claim = replace(shipped, is_claim=True)
+    names = [task.name.partition("/")[2] for task in Measurement(claim, tmp_path).tasks]
+    said = [f"sentences {talker.name}" for talker in claim.talkers()]
+    assert [name for name in names if not name.startswith("cloning")] == [
+        *said, "delays", "memory",
+    ]  # fmt: skip
 
 
 def test_a_plot_is_an_image_of_every_line() -> None:
