@@ -188,6 +188,9 @@ class LlmVox:
     long_from: float = 0.3  # share of the steps after which lessons are long
     wrong_tokens: float = 0.05  # share of input tokens that are others
     onset_weight: float = 0.2
+    # Of a loss that keeps one head's attention on the word being spoken and the next one (ours,
+    # after the guided attention of Tachibana et al., 2018); 0 = the network aligns by itself.
+    guided: float = 0.0
     dropout: float = 0.1
 
 

@@ -4,6 +4,7 @@ feeds step by step.
 Invariant: with the same weights, a row of a sequence is what a session computes at that step.
 """
 
+from collections.abc import Callable
 from typing import Final
 
 import torch
@@ -12,6 +13,7 @@ from torch import Tensor, nn
 from engine.nn.transformer import (
     Block,
     Embedding,
+    Heads,
     Linear,
     RotaryTable,
     Stored,
@@ -53,15 +55,21 @@ def causal(length: int, device: torch.device) -> Tensor:
     return torch.ones(1, length, length, dtype=torch.bool, device=device).tril()
 
 
-def run_stack(stack: nn.Module, x: Tensor, mask: Tensor) -> Tensor:
-    """A whole stack on [B, T, D] without a cache; mask [B or 1, T, T], True = may look."""
+def run_stack(
+    stack: nn.Module, x: Tensor, mask: Tensor, watch: Callable[[int, Heads], None] | None = None
+) -> Tensor:
+    """A whole stack on [B, T, D] without a cache; mask [B or 1, T, T], True = may look. `watch` is
+    told every layer's queries and keys.
+    """
     assert isinstance(stack, Transformer)
     config = stack.config
     rotation = RotaryTable(config.head_width, x.device, x.shape[1]).slice(0, x.shape[1])
     grouped = mask.repeat(1, config.group, 1)[:, None]  # [B, 1, R T, T]
-    for block in stack.layers:
+    for number, block in enumerate(stack.layers):
         assert isinstance(block, Block)
         heads = block.project(x, rotation)
+        if watch is not None:
+            watch(number, heads)
         x = block.finish(x, heads.queries, Stored(heads.keys, heads.values), grouped)
     out: Tensor = stack.norm(x)
     return out

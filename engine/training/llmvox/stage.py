@@ -14,6 +14,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn import functional
 
+from engine.training.llmvox.alignment import Watch, on_words
 from engine.training.llmvox.encode import Encoded, Sides, read_encoded
 from engine.training.llmvox.tokens import read_tokeniser
 from engine.training.loop import (
@@ -83,11 +84,13 @@ def fresh_model(shape: Shape, vectors: Tensor) -> LlmVoxModel:
     return model
 
 
-def predicted(model: LlmVoxModel, batch: Batch, dropout: float = 0.0) -> Predicted:
+def predicted(
+    model: LlmVoxModel, batch: Batch, dropout: float = 0.0, watch: Watch | None = None
+) -> Predicted:
     """What follows every position of whole sentences."""
     x = model.enter(batch.units, batch.before, batch.speakers)
     x = functional.dropout(x, dropout, training=model.training)
-    return model.predict(run_stack(model.stack, x, causal(x.shape[1], x.device)))
+    return model.predict(run_stack(model.stack, x, causal(x.shape[1], x.device), watch))
 
 
 def collated(sentences: Sequence[Encoded], end: int) -> Batch:
@@ -136,6 +139,8 @@ class LlmVoxLearner:
         batch = Batch(batch.units, before, batch.labels, batch.onsets, batch.speakers)
         losses = self._losses(batch)
         total = losses["tokens"] + recipe.onset_weight * losses["onsets"]
+        if recipe.guided:
+            total = total + recipe.guided * losses["guide"]
         descend(total, self.optimisers["voice"], recipe.schedule.clip, moment.ranks)
         return numbers(losses)
 
@@ -154,10 +159,15 @@ class LlmVoxLearner:
 
     def _losses(self, batch: Batch) -> dict[str, Tensor]:
         """Cross-entropy of the tokens, and of the beginnings of words, which are few and so weigh
-        as much as the rest.
+        as much as the rest; the guide's, and in validation how much of its attention the best head
+        has on the word.
         """
-        with in_bf16(self._device, asked=self._recipe.schedule.bf16):
-            prediction = predicted(self._model, batch, self._recipe.dropout)
+        recipe, learns = self._recipe, self._model.training
+        middle = recipe.stack.layers // 2
+        watch = Watch(on_words(batch.units, batch.onsets), middle, every=not learns)
+        with in_bf16(self._device, asked=recipe.schedule.bf16):
+            watching = watch if recipe.guided or not learns else None
+            prediction = predicted(self._model, batch, recipe.dropout, watching)
         real = batch.labels != UNKNOWN
         tokens = functional.cross_entropy(prediction.tokens[real].float(), batch.labels[real])
         begins = batch.onsets[real].float()
@@ -165,4 +175,7 @@ class LlmVoxLearner:
         weights = torch.where(begins > 0, heavy, torch.ones_like(begins))
         onset = prediction.onset[real].float()
         onsets = functional.binary_cross_entropy_with_logits(onset, begins, weights)
-        return {"tokens": tokens, "onsets": onsets}
+        losses = {"tokens": tokens, "onsets": onsets}
+        if recipe.guided:
+            losses["guide"] = watch.loss
+        return losses if learns else losses | {"on words": watch.best}

@@ -4,6 +4,7 @@ is learnt is what a session does.
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -100,3 +101,17 @@ def test_one_lesson_is_learnt_by_heart(whole: Run) -> None:
     losses = [learner.learn(Moment(0, 0.0, random.Random(1), ALONE)) for _ in range(60)]
     assert np.mean([each["tokens"] for each in losses[-5:]]) < 0.7 * losses[0]["tokens"]
     assert np.mean([each["onsets"] for each in losses[-5:]]) < 0.8 * losses[0]["onsets"]
+
+
+@pytest.mark.slow
+def test_a_guided_head_learns_where_the_words_are(whole: Run) -> None:
+    torch.manual_seed(1)
+    sides, vectors = read_encoded(whole), read_tokeniser(whole).vectors()
+    guided = replace(whole.recipe, llmvox=replace(whole.recipe.llmvox, guided=1.0))
+    learner = LlmVoxLearner(guided, sides, vectors, ALONE)
+    before = learner.validate()["on words"]
+    for group in learner.optimisers["voice"].param_groups:
+        group["lr"] = 5e-3
+    losses = [learner.learn(Moment(0, 0.0, random.Random(1), ALONE)) for _ in range(60)]
+    assert losses[-1]["guide"] < 0.7 * losses[0]["guide"]
+    assert learner.validate()["on words"] > before
