@@ -159,8 +159,7 @@ a second. A column keeps what was measured of its pack until that is measured an
 different days and machines cannot be compared, their ratios to the shipped voice's can: it is
 measured in the same run. Times count processor seconds of the steps, so the load does not enter:
 the loudspeaker of these rows begins with the first frame and stands still ("dry") whenever the next
-is not there in time. In an utterance of half a minute (the rows of the slider) Whisper base
-can repeat a syllable without end, which counts as many words wrong; the bigram judge cannot.
+is not there in time.
 
 {table(systems)}
 {"".join(f"![]({name}){chr(10)}" for name in plots)}

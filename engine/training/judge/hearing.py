@@ -15,6 +15,7 @@ QUIET_DB: Final = 35.0  # dB below the loudest part; quieter is not speech
 LOW_HZ, HIGH_HZ = 300.0, 3000.0  # where vowels are strong
 SMOOTHING_HOPS: Final = 7
 NEAREST_HOPS: Final = 8  # two syllables are never closer
+PAUSE_SECONDS: Final = 0.2
 DIP: Final = 0.15  # the level must fall this much between two nuclei, as a share of the louder one
 
 
@@ -39,6 +40,22 @@ def nuclei(pcm: Pcm, sample_rate: int) -> npt.NDArray[np.float64]:
         else:
             chosen_peaks.append(peak)
     return np.asarray(chosen_peaks, np.float64) * HOP_SECONDS
+
+
+def at_pauses(pcm: Pcm, sample_rate: int, longest_s: float) -> list[Pcm]:
+    """The samples in pieces of at most `longest_s`, cut in the quietest PAUSE_SECONDS of the second
+    half of each.
+    """
+    pieces, longest = [], int(longest_s * sample_rate)
+    while len(pcm) > longest:
+        part = pcm[longest // 2 : longest]
+        width = round(PAUSE_SECONDS / HOP_SECONDS)
+        power = np.convolve(10 ** (_levels(part, sample_rate) / 10), np.ones(width), "valid")
+        middle = (int(power.argmin()) + width / 2) * HOP_SECONDS
+        cut = longest // 2 + int(middle * sample_rate)
+        pieces.append(pcm[:cut])
+        pcm = pcm[cut:]
+    return [*pieces, pcm]
 
 
 def _same(smooth: npt.NDArray[np.float64], before: int, peak: int) -> bool:

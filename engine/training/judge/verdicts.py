@@ -22,8 +22,7 @@ from engine.training.judge.talkers import Rates, RepeatedTalker, Talker, phonemi
 from engine.training.judge.whisper_judge import WhisperJudge, words_wrong
 from engine.training.teachers import sounds
 
-FORMAT: Final = "verdicts 3"  # change it when a judge changes: then saved results are judged again
-
+FORMAT: Final = "verdicts 4"  # change it when a judge changes: then saved results are judged again
 
 RESAMPLES: Final = 1000  # of the bootstrap that gives an interval
 

@@ -19,10 +19,12 @@ from engine.assets.catalogue import find
 from engine.assets.store import State, Store
 from engine.settings_file import data_folder
 from engine.text.phonemes import Espeak
+from engine.training.judge.hearing import at_pauses
 from engine.tts.base import Pcm
 
 RATE: Final = 16_000
 BEAM: Final = 5
+LONGEST_S: Final = 15.0
 LONGEST_JOIN: Final = 5  # words that may be one word on the other side
 _FIGURE: Final = re.compile(r"[0-9%$\u00a3\u20ac&+=]")
 _NO_WORD: Final = re.compile(r"[^A-Za-z' ]+")
@@ -49,7 +51,14 @@ class WhisperJudge:
         self._forbidden = _figures(self._model.hf_tokenizer)
 
     def hear(self, pcm: Pcm, sample_rate: int) -> str:
-        """The words of an utterance."""
+        """The words of an utterance. A long one is heard in pieces, because in half a minute the
+        model can repeat a syllable without end.
+        """
+        return " ".join(
+            self._hear(piece, sample_rate) for piece in at_pauses(pcm, sample_rate, LONGEST_S)
+        ).strip()
+
+    def _hear(self, pcm: Pcm, sample_rate: int) -> str:
         segments, _ = self._model.transcribe(
             soxr.resample(pcm, sample_rate, RATE),
             language="en",

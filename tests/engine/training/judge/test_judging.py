@@ -6,7 +6,7 @@ import shutil
 import numpy as np
 import pytest
 
-from engine.training.judge.hearing import nuclei, speech_seconds
+from engine.training.judge.hearing import at_pauses, nuclei, speech_seconds
 from engine.training.judge.judging import Recogniser, bigram, word_error_rate
 from engine.training.teachers import synthesisers
 from engine.training.teachers.synthesisers import Request
@@ -61,3 +61,16 @@ def test_syllable_nuclei_are_counted_at_slow_and_fast_rates(seconds: float) -> N
 def test_speech_lasts_from_the_first_sound_to_the_last() -> None:
     assert abs(speech_seconds(beeps(4, 0.5), 16_000) - 1.6) < 0.06
     assert speech_seconds(beeps(1, 0.1), 16_000) < 0.12
+
+
+def test_long_speech_is_cut_in_its_pauses_and_nothing_is_lost() -> None:
+    rate, draw = 8000, np.random.default_rng(1)
+    pcm = draw.normal(0, 0.1, 22 * rate).astype(np.float32)
+    for start in (4.0, 7.5, 13.0):  # the first is too early to be a cut
+        pcm[int(start * rate) : int((start + 0.4) * rate)] *= 0.01
+    pieces = at_pauses(pcm, rate, 10.0)
+    assert np.array_equal(np.concatenate(pieces), pcm)
+    ends = np.cumsum([len(piece) / rate for piece in pieces])
+    assert ends == pytest.approx([7.7, 13.2, 22.0], abs=0.2)
+    assert len(at_pauses(pcm[: 10 * rate], rate, 10.0)) == 1
+    assert [len(piece) for piece in at_pauses(pcm[:0], rate, 10.0)] == [0]

@@ -59,3 +59,19 @@ def test_it_writes_numbers_in_words_and_hears_what_flite_says(
         heard = judge.hear(take.pcm, take.sample_rate)
         assert not any(letter.isdigit() for letter in heard)
         assert words_wrong(text, heard, espeak) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("flite") is None, reason="flite is not installed")
+def test_half_a_minute_is_heard_to_its_end(espeak: Espeak, judge: WhisperJudge) -> None:
+    text = " ".join(
+        f"The {place} is behind the house, and nobody has seen the {animal} today."
+        for place, animal in (
+            ("garden", "horse"), ("river", "cat"), ("market", "bird"), ("forest", "sheep"),
+            ("street", "cow"), ("school", "dog"), ("church", "fox"), ("station", "mouse"),
+        )
+    )  # fmt: skip
+    (take,) = synthesisers.speak_all("flite", [Request(text, "rms", 1.2, 100.0)])
+    assert take is not None
+    assert len(take.pcm) > 25 * take.sample_rate
+    assert words_wrong(text, judge.hear(take.pcm, take.sample_rate), espeak) <= 4
