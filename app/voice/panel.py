@@ -88,8 +88,9 @@ class VoiceArea(QWidget):
         if self.page is not None and self.page.takes(event):
             return
         match event:
-            case VoicesChanged(names, selected):
+            case VoicesChanged(names, selected, can_clone):
                 self._show_names(names, selected)
+                self.target.tell(can_clone=can_clone)
             case ClipInspected():
                 self.sheet.show_clip(event)
             case Failed(code="unreadable-clip", message=message):
@@ -170,18 +171,27 @@ class DropTarget(QWidget):
         self._is_inviting = False
         title = Label(tr("Drop a recording of a voice here"), self)
         title.setFont(scaled(self.font(), 0.95, strong=True))
-        facts = Label(tr("ten seconds of clear speech, any format"), self)
-        facts.setProperty("kind", "muted")
-        facts.setFont(scaled(self.font(), 0.9, figures=True))
+        self.facts = Label("", self)
+        self.facts.setProperty("kind", "muted")
+        self.facts.setFont(scaled(self.font(), 0.9, figures=True))
+        self.tell(can_clone=True)
         column = QVBoxLayout(self)
         column.setContentsMargins(14, 12, 14, 12)
         column.setSpacing(4)
-        for label in (title, facts):
+        for label in (title, self.facts):
             label.setWordWrap(True)
             # labels that wrap are cut off if a layout does not support height-for-width
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.MinimumExpanding)
             column.addWidget(label)
         theme.changed.connect(self.update)
+
+    def tell(self, *, can_clone: bool) -> None:
+        """Say what a recording must be like, or that the synthesiser that runs cannot use one."""
+        self.facts.setText(
+            tr("ten seconds of clear speech, any format")
+            if can_clone
+            else tr("these voices are fixed")
+        )
 
     def invite(self, on: bool) -> None:
         """A file hovers over the window."""

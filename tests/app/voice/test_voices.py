@@ -13,7 +13,7 @@ from app.look.theme import Theme
 from app.voice.panel import VoiceArea
 from app.voice.sheet import ClipSheet
 from app.window import Window
-from engine.api import AddVoice, CancelClip, ClipInspected, Command, StopReply
+from engine.api import AddVoice, CancelClip, ClipInspected, Command, StopReply, VoicesChanged
 from tests.fakes_engine import READY
 
 
@@ -113,6 +113,13 @@ def test_a_voice_needs_a_name(area: VoiceArea) -> None:
     area.sheet.consent.agreed.setChecked(True)
     area.sheet.consent.name.setText("   ")
     assert not area.sheet.consent.adopt.isEnabled()
+
+
+def test_the_place_to_drop_says_when_no_recording_can_be_used(area: VoiceArea) -> None:
+    area.on_event(VoicesChanged(("Ada",), "Ada", can_clone=False))
+    assert area.target.facts.text() == "these voices are fixed"
+    area.on_event(VoicesChanged(("Ada",), "Ada", can_clone=True))
+    assert area.target.facts.text() == "ten seconds of clear speech, any format"
 
 
 @pytest.fixture
