@@ -35,10 +35,10 @@ SECTIONS: Final[dict[str, Sections]] = {
     },
     "smlle": {
         "corpus": ("corpus",),
+        "decoder": _DECODER,  # early: it may need another system's pack
         "speaker": _SPEAKER,
         "semantic": ("corpus", "semantic"),
         "tokens": _TOKENS,
-        "decoder": _DECODER,
         "transducer": (*_TOKENS, "transducer"),
         "spectrum": (*_TOKENS, "spectrum"),
         "export": _SMLLE,

@@ -19,7 +19,9 @@ from engine.codec.mel import BANDS, COLUMN, MelSpectrum
 from engine.codec.mimi import FRAME_SAMPLES
 from engine.codec.source import SourceDecoder
 from engine.codec.vocoder import VocoderConfig, fresh_decoder, load_vocoder
+from engine.errors import InvalidInput
 from engine.nn.weights_file import shape_metadata
+from engine.systems import command_of
 from engine.training import recipe as recipes
 from engine.training.codec.criticism import Criticism
 from engine.training.codec.decoder import long_enough
@@ -59,7 +61,7 @@ def train_mel_vocoder(run: Run) -> None:
 
 def train_vocoder(run: Run, config: VocoderConfig, entry: Entry, inputs: dict[str, str]) -> None:
     """Train and write vocoder.safetensors, or take that of the pack which the recipe names.
-    ModelError when that pack has none for these columns.
+    InvalidInput when that pack is not here, ModelError when it has none for these columns.
     """
     recipe = run.recipe.decoder
     if recipe.pack:
@@ -79,13 +81,19 @@ def train_vocoder(run: Run, config: VocoderConfig, entry: Entry, inputs: dict[st
 
 def _take_vocoder(run: Run, config: VocoderConfig, inputs: dict[str, str]) -> None:
     """One vocoder behind several networks compares the networks."""
-    source = packs.folder_of(run.recipe.decoder.pack) / VOCODER_FILE
+    name = run.recipe.decoder.pack
+    if not packs.is_made(name):
+        raise InvalidInput(
+            f"The recipe takes the vocoder of the pack '{name}', which is not on this machine.",
+            hint=f"Make it first: {command_of(name)}",
+        )
+    source = packs.folder_of(name) / VOCODER_FILE
     load_vocoder(source, config.entry)
     target = run.stage("decoder") / "vocoder.safetensors"
     partial = target.with_suffix(".partial")
     shutil.copyfile(source, partial)
     partial.replace(target)
-    run.finish("decoder", inputs | {"pack": file_hash(source)}, taken_from=run.recipe.decoder.pack)
+    run.finish("decoder", inputs | {"pack": file_hash(source)}, taken_from=name)
 
 
 def started(config: VocoderConfig, begin_with: str) -> SourceDecoder:

@@ -8,7 +8,7 @@ from safetensors.torch import load_file, save_file
 
 from engine.codec.mel import BANDS
 from engine.codec.vocoder import VocoderConfig, fresh_decoder
-from engine.errors import ModelError
+from engine.errors import InvalidInput, ModelError
 from engine.nn.weights_file import shape_metadata
 from engine.training.codec.vocoder import train_vocoder
 from engine.training.recipe import Decoder, Recipe
@@ -23,6 +23,7 @@ def run(tiny: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.setattr("engine.tts.packs.data_folder", lambda: tmp_path / "data")
     folder = tmp_path / "data" / "packs" / "other"
     folder.mkdir(parents=True)
+    (folder / "config.json").touch()
     weights = fresh_decoder(SMALL).half().state_dict()
     save_file(weights, folder / "vocoder.safetensors", shape_metadata(SMALL))
     return Run(replace(tiny, decoder=Decoder(pack="other")), tmp_path / "run")
@@ -40,3 +41,10 @@ def test_a_vocoder_for_other_columns_is_refused(run: Run) -> None:
     with pytest.raises(ModelError, match=f"for columns of {BANDS} values, not 8"):
         train_vocoder(run, replace(SMALL, entry=8), lambda pcm, draw: pcm, {})
     assert not (run.stage("decoder") / "vocoder.safetensors").exists()
+
+
+def test_a_pack_that_is_not_there_is_named_with_the_command_that_makes_it(run: Run) -> None:
+    other = replace(run, recipe=replace(run.recipe, decoder=Decoder(pack="speakstream")))
+    with pytest.raises(InvalidInput, match="speakstream") as error:
+        train_vocoder(other, SMALL, lambda pcm, draw: pcm, {})
+    assert "recipes/speakstream.toml --install" in str(error.value.hint)
