@@ -170,6 +170,9 @@ class SpeakStream:
     hop: int = 1  # n
     wrong_levels: float = 0.1  # share of input positions with levels a little off
     lost: float = 0.06  # share of input positions without levels, two or three together
+    # Share of input positions with levels that the network draws there itself: in use it hears
+    # nothing else (ours; scheduled sampling in parallel, Mihaylova and Martins, 2019).
+    own: float = 0.0
     end_weight: float = 0.5  # of the loss of the segments' ends
     dropout: float = 0.1
 

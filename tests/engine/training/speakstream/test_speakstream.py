@@ -24,7 +24,7 @@ from engine.training.ranks import Ranks
 from engine.training.run import Run
 from engine.training.speakstream.encode import Encoded, read_encoded, read_scale
 from engine.training.speakstream.lessons import NOTHING, collated, corrupted, lesson
-from engine.training.speakstream.stage import SpeakStreamLearner, fresh_model, hidden
+from engine.training.speakstream.stage import SpeakStreamLearner, fresh_model, hidden, with_own
 from engine.training.speakstream.variants import WINDOWS, make_variants
 from engine.tts.speakstream import pack
 from engine.tts.speakstream.config import BEGIN, COLUMNS, END, LOST, SPEAKER, WORD
@@ -119,6 +119,20 @@ def test_what_is_corrupted_is_what_is_heard() -> None:
     assert 0.1 < float(lost.float().mean()) < 0.3
     moved = (rough.inputs[speech] != batch.inputs[speech]).any(-1).any(-1) & ~lost
     assert 0.15 < float(moved.float().mean()) < 0.35
+
+
+def test_what_the_network_says_itself_is_heard_where_it_comes_next() -> None:
+    torch.manual_seed(1)
+    model = fresh_model(SHAPE)
+    batch = collated([lesson(person(n), random.Random(n), 20, 3, 1) for n in range(2)], LEVELS)
+    said = with_own(model, batch, 1.0)
+    assert torch.equal(said.targets, batch.targets)
+    logits = model.predict(hidden(model, batch)).levels
+    for row, place in batch.is_speech.nonzero().tolist():
+        assert torch.equal(said.inputs[row, place], logits[row, place - 1].argmax(-1))
+    quiet = ~batch.is_speech
+    assert torch.equal(said.inputs[quiet], batch.inputs[quiet])
+    assert torch.equal(with_own(model, batch, 0.0).inputs, batch.inputs)
 
 
 @pytest.fixture(scope="module")
