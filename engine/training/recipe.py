@@ -173,6 +173,9 @@ class SpeakStream:
     # Share of input positions with levels that the network draws there itself: in use it hears
     # nothing else (ours; scheduled sampling in parallel, Mihaylova and Martins, 2019).
     own: float = 0.0
+    # Of a loss that keeps one head's attention on the phone being spoken, as if all phones of a
+    # word were of one length (ours); 0 = the network finds it by itself.
+    guided: float = 0.0
     end_weight: float = 0.5  # of the loss of the segments' ends
     dropout: float = 0.1
 

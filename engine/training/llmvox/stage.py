@@ -14,7 +14,8 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn import functional
 
-from engine.training.llmvox.alignment import Watch, on_words
+from engine.training.guide import Watch
+from engine.training.llmvox.alignment import on_words
 from engine.training.llmvox.encode import Encoded, Sides, read_encoded
 from engine.training.llmvox.tokens import read_tokeniser
 from engine.training.loop import (

@@ -7,7 +7,7 @@ Invariant: a lesson is what a session would have fed its network, position by po
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -25,13 +25,15 @@ NOTHING = -1  # in `ids`: the position is speech; elsewhere: nothing is learnt f
 @dataclass(frozen=True)
 class Lesson:
     """`ids` [L] of text, NOTHING where a position is speech; `inputs` [L] the position of the
-    spectrum that is heard, `targets` [L] the one to predict, `end` [L] whether the segment ends.
+    spectrum that is heard, `targets` [L] the one to predict, `end` [L] whether the segment ends,
+    `guide` [L] the place of the phone that says the target, if all of a word were of one length.
     """
 
     ids: npt.NDArray[np.int64]
     inputs: npt.NDArray[np.int64]
     targets: npt.NDArray[np.int64]
     end: npt.NDArray[np.int64]
+    guide: npt.NDArray[np.int64]
     mel: npt.NDArray[np.float16]  # [positions, COLUMNS, BANDS]
     vector: npt.NDArray[np.float32]
 
@@ -44,6 +46,7 @@ class Batch:
     inputs: Tensor  # [B, L, COLUMNS, BANDS] levels
     targets: Tensor  # [B, L, COLUMNS, BANDS] levels, NOTHING where none is to be predicted
     end: Tensor  # [B, L] 0 or 1, NOTHING where it is not to be predicted
+    guide: Tensor  # [B, L] places, NOTHING where none is to be looked at
     speakers: Tensor  # [B, S]
 
     @property
@@ -67,18 +70,35 @@ def lesson(
     inputs: list[int] = []
     targets: list[int] = []
     end: list[int] = []
+    guide: list[int] = []
     for part in windows(len(words), size, hop):
         text = [number for word in words[part.first : part.read_end] for number in (*word, WORD)]
         block = [END if ids else SPEAKER, *text, BEGIN]
         speech = range(starts[part.first], starts[part.spoken_end])
         quiet = [NOTHING] * (len(block) - 1)
+        spoken = range(part.first, part.spoken_end)
+        guide += [*quiet, *_said(words, starts, spoken, len(ids) + 1), NOTHING]
         ids += [*block, *[NOTHING] * len(speech)]
         inputs += [*quiet, NOTHING, *speech]
         targets += [*quiet, *speech, NOTHING]
         end += [*quiet, NOTHING, *[0] * (len(speech) - 1), 1]
-    return Lesson(
-        np.asarray(ids), np.asarray(inputs), np.asarray(targets), np.asarray(end), mel, first.vector
-    )
+    rows = {"ids": ids, "inputs": inputs, "targets": targets, "end": end, "guide": guide}
+    arrays = {name: np.asarray(row) for name, row in rows.items()}
+    return Lesson(**arrays, mel=mel, vector=first.vector)
+
+
+def _said(
+    words: Sequence[npt.NDArray[np.int16]], starts: Sequence[int], spoken: range, place: int
+) -> list[int]:
+    """The places of the phones that say every position of some words, of which the first has its
+    text at `place`.
+    """
+    said: list[int] = []
+    for number in spoken:
+        phones, positions = len(words[number]), starts[number + 1] - starts[number]
+        said += [place + position * phones // positions for position in range(positions)]
+        place += phones + 1  # and the mark behind it
+    return said
 
 
 def _joined(utterances: Sequence[Encoded]) -> tuple[npt.NDArray[np.float16], list[int]]:
@@ -102,17 +122,19 @@ def collated(lessons: Sequence[Lesson], levels: Levels) -> Batch:
     inputs = torch.full((*shape, COLUMNS, BANDS), LOST)
     targets = torch.full((*shape, COLUMNS, BANDS), NOTHING)
     end = torch.full(shape, NOTHING)
+    guide = torch.full(shape, NOTHING)
     for row, each in enumerate(lessons):
         count = len(each.ids)
         exact = levels.quantised(torch.from_numpy(each.mel.astype(np.float32)))
         places = {name: torch.from_numpy(getattr(each, name)) for name in ("inputs", "targets")}
         ids[row, :count] = torch.from_numpy(each.ids)
         end[row, :count] = torch.from_numpy(each.end)
+        guide[row, :count] = torch.from_numpy(each.guide)
         for target, name in ((inputs, "inputs"), (targets, "targets")):
             real = places[name] >= 0
             target[row, :count][real] = exact[places[name][real]]
     vectors = torch.from_numpy(np.stack([each.vector for each in lessons]))
-    return Batch(ids, inputs, targets, end, vectors)
+    return Batch(ids, inputs, targets, end, guide, vectors)
 
 
 def corrupted(batch: Batch, *, wrong: float, lost: float) -> Batch:
@@ -128,7 +150,7 @@ def corrupted(batch: Batch, *, wrong: float, lost: float) -> Batch:
     long = begins & (torch.rand(shape, device=off.device) < 0.5)
     span = begins | begins.roll(1, 1) | long.roll(2, 1)
     inputs = inputs.masked_fill(span[..., None, None], LOST)
-    return Batch(batch.ids, inputs, batch.targets, batch.end, batch.speakers)
+    return replace(batch, inputs=inputs)
 
 
 def drawn(

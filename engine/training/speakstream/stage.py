@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from engine.codec.mel import BANDS, LEVELS
+from engine.training.guide import Watch
 from engine.training.loop import (
     Moment,
     descend,
@@ -65,7 +66,9 @@ def fresh_model(shape: Shape) -> SpeakStreamModel:
     return model
 
 
-def hidden(model: SpeakStreamModel, batch: Batch, dropout: float = 0.0) -> Tensor:
+def hidden(
+    model: SpeakStreamModel, batch: Batch, dropout: float = 0.0, watch: Watch | None = None
+) -> Tensor:
     """What the network makes of every position of whole lessons [B, L, D]. Two thirds of them are
     text, which has no levels: those are computed for speech alone.
     """
@@ -73,7 +76,7 @@ def hidden(model: SpeakStreamModel, batch: Batch, dropout: float = 0.0) -> Tenso
     speech = batch.is_speech
     x[speech] = model.hear(batch.inputs[speech]).to(x.dtype)
     x = functional.dropout(x, dropout, training=model.training)
-    return run_stack(model.stack, x, causal(x.shape[1], x.device))
+    return run_stack(model.stack, x, causal(x.shape[1], x.device), watch)
 
 
 @torch.no_grad()
@@ -111,6 +114,8 @@ class SpeakStreamLearner:
                 batch = with_own(self._model, batch, recipe.own)
         losses = self._losses(batch)
         total = losses["levels"] + recipe.end_weight * losses["end"]
+        if recipe.guided:
+            total = total + recipe.guided * losses["guide"]
         descend(total, self.optimisers["voice"], recipe.schedule.clip, moment.ranks)
         return numbers(losses)
 
@@ -131,13 +136,17 @@ class SpeakStreamLearner:
 
     def _losses(self, batch: Batch) -> dict[str, Tensor]:
         """Cross-entropy of the levels, and of the ends, which are few and so weigh as much as what
-        goes on.
+        goes on; the guide's, and in validation how much of its attention the best head has on the
+        phone being spoken.
         """
-        bf16, model = self._recipe.schedule.bf16, self._model
+        recipe, model, learns = self._recipe, self._model, self._model.training
+        watch = None
+        if recipe.guided or not learns:
+            watch = Watch(on_phones(batch.guide), recipe.stack.layers // 2, every=not learns)
         real = batch.targets[..., 0, 0] != NOTHING  # [B, L]
         judged = batch.end != NOTHING
-        with in_bf16(self._device, asked=bf16):
-            rows = hidden(model, batch, self._recipe.dropout)
+        with in_bf16(self._device, asked=recipe.schedule.bf16):
+            rows = hidden(model, batch, recipe.dropout, watch)
             before_levels, before_ends = model.leave(rows[real]), model.end(rows[judged])
         logits = before_levels.float().view(-1, LEVELS)
         levels = functional.cross_entropy(logits, batch.targets[real].flatten())
@@ -146,4 +155,16 @@ class SpeakStreamLearner:
         end = functional.binary_cross_entropy_with_logits(
             before_ends[..., 0].float(), ends, weights
         )
-        return {"levels": levels, "end": end}
+        losses = {"levels": levels, "end": end}
+        if watch is not None and recipe.guided:
+            losses["guide"] = watch.loss
+        if watch is not None and not learns:
+            losses["on phones"] = watch.best
+        return losses
+
+
+def on_phones(guide: Tensor) -> Tensor:
+    """Where a position is to look [B, L, L]: at the place of its phone [B, L] and beside it."""
+    places = torch.arange(guide.shape[1], device=guide.device)
+    near = (places - guide[:, :, None]).abs() <= 1
+    return near & (guide != NOTHING)[:, :, None] & (places <= places[:, None])

@@ -3,7 +3,8 @@
 import torch
 
 from engine.nn.transformer import Heads
-from engine.training.llmvox.alignment import Watch, mass, on_words
+from engine.training.guide import Watch, mass
+from engine.training.llmvox.alignment import on_words
 from engine.tts.llmvox.config import NOTHING, TEXT_END, WORD
 
 # Three words of one phone each, read in the first six tokens; the second is said from token 4 on,

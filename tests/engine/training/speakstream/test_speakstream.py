@@ -24,7 +24,13 @@ from engine.training.ranks import Ranks
 from engine.training.run import Run
 from engine.training.speakstream.encode import Encoded, read_encoded, read_scale
 from engine.training.speakstream.lessons import NOTHING, collated, corrupted, lesson
-from engine.training.speakstream.stage import SpeakStreamLearner, fresh_model, hidden, with_own
+from engine.training.speakstream.stage import (
+    SpeakStreamLearner,
+    fresh_model,
+    hidden,
+    on_phones,
+    with_own,
+)
 from engine.training.speakstream.variants import WINDOWS, make_variants
 from engine.tts.speakstream import pack
 from engine.tts.speakstream.config import BEGIN, COLUMNS, END, LOST, SPEAKER, WORD
@@ -119,6 +125,19 @@ def test_what_is_corrupted_is_what_is_heard() -> None:
     assert 0.1 < float(lost.float().mean()) < 0.3
     moved = (rough.inputs[speech] != batch.inputs[speech]).any(-1).any(-1) & ~lost
     assert 0.15 < float(moved.float().mean()) < 0.35
+
+
+def test_a_position_is_guided_to_the_phone_it_says() -> None:
+    made = lesson([person(3)[0]], random.Random(0), 1, 2, 1)
+    text = [int(made.ids[place]) for place in made.guide[made.guide != NOTHING]]
+    # Words of 1, 2 and 3 phones, of 3, 1 and 6 positions.
+    assert text == [0, 0, 0, 0, 0, 0, 1, 1, 2, 2]
+    batch = collated([made], LEVELS)
+    assert torch.equal(batch.guide != NOTHING, batch.targets[..., 0, 0] != NOTHING)
+    where = on_phones(batch.guide)[0]
+    for place, guide in enumerate(made.guide):
+        near = [] if guide == NOTHING else [guide - 1, guide, guide + 1]
+        assert where[place].nonzero().flatten().tolist() == near
 
 
 def test_what_the_network_says_itself_is_heard_where_it_comes_next() -> None:
