@@ -140,3 +140,17 @@ class FakeTts:
 
     def close(self) -> None:
         self.closed = True
+
+
+class LostSession(FakeSession):
+    """Never says a word and never ends."""
+
+    def step(self) -> Step:
+        return AudioFrame(np.zeros(1920, np.float32), 0)
+
+
+class LostTts(FakeTts):
+    """Opens such sessions."""
+
+    def open(self, voice: Voice, *, seed: int) -> FakeSession:
+        return LostSession(seed, self._speak)

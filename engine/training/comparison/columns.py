@@ -20,19 +20,23 @@ class Column:
     """One system: texts by the name of the row or line, and points of the plots, as shown."""
 
     pack: str  # fingerprint of the files that were heard
-    measured: str = ""  # when and on what
+    measured: str = ""  # when and on what; empty = it was not
     cells: Mapping[str, str] = field(default_factory=dict)
     details: Mapping[str, str] = field(default_factory=dict)
     delays: Mapping[str, float] = field(default_factory=dict)  # ms between words -> ms to the sound
     rates: Mapping[str, float] = field(default_factory=dict)  # SPS asked for -> % of words wrong
 
     def over(self, earlier: "Column | None") -> "Column":
-        """This one where it has something, the earlier one of the same pack elsewhere."""
+        """This one where it has something, the earlier one of the same pack elsewhere; the earlier
+        one where nothing was measured.
+        """
+        if earlier is not None and not self.measured:
+            return earlier
         if earlier is None or earlier.pack != self.pack:
             return self
         return Column(
             self.pack,
-            self.measured or earlier.measured,
+            self.measured,
             {**earlier.cells, **self.cells},
             {**earlier.details, **self.details},
             {**earlier.delays, **self.delays},

@@ -72,11 +72,13 @@ def write_page(folder: Path, systems: Mapping[System, Column], about: str) -> Pa
 def column(figures: Figures, pack: str, measured: str) -> Column:
     """What there is to be shown of these figures; nothing for what was not measured."""
     cells = {row.name: row.cell(figures) for row in rows()}
+    known = {name: cell for name, cell in cells.items() if cell != UNMEASURED}
+    is_measured = any(row.part and row.name in known for row in rows())
     lines = [line.removeprefix("- ") for line in details(figures.results).splitlines() if line]
     return Column(
         pack,
-        measured if figures.traces or figures.results != Results() else "",
-        {name: cell for name, cell in cells.items() if cell != UNMEASURED},
+        measured if is_measured else "",
+        known,
         dict(line.split(": ", 1) for line in lines),
         {
             f"{1000 * delay:g}": 1000

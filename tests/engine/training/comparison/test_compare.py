@@ -61,7 +61,8 @@ def test_a_cell_stays_until_it_is_measured_again_or_the_pack_is_another(tmp_path
     assert both.cells == {"size": "3", "time": "2"}
     assert both.details == {"Ada": "well", "Bruno": "too"}
     assert both.delays == {"0": 5.0}
-    assert Column("a").over(before).measured == "then"
+    assert Column("b").over(before) == before  # nothing was measured of the other pack
+    assert column(Figures(Results(rates={4.0: ()}), parameters=7), "", "now").measured == ""
     write_columns(tmp_path, {"one": both})
     assert read_columns(tmp_path) == {"one": both}
 
@@ -136,9 +137,9 @@ def test_a_plot_is_an_image_of_every_line() -> None:
 def test_one_part_of_one_system_is_measured_and_kept(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write_columns(
-        tmp_path / "page", {"VoXtream": Column("gone", "then", {"resident memory": "1 MB"})}
-    )
+    size = {"resident memory": "1 MB"}
+    kept = {name: Column("gone", "then", size) for name in ("VoXtream", "VoXtream2 (shipped)")}
+    write_columns(tmp_path / "page", kept)
     compare(tmp_path / "kept", only=("espeak/delays",), quick=True, into=tmp_path / "page")
     assert (
         "| words before the first sound | delays | 1 / 1 | not measured |"
@@ -146,7 +147,7 @@ def test_one_part_of_one_system_is_measured_and_kept(
     )
     assert len(_espeak(tmp_path / "kept").figures().traces) > 0
     page = (tmp_path / "page" / "comparison.md").read_text()
-    assert "| resident memory | memory | not measured | not measured | 1 MB |" in page
+    assert "| resident memory | memory | not measured | 1 MB | 1 MB |" in page
     assert read_columns(tmp_path / "page")["espeak"].measured.endswith("--quick")
 
 

@@ -13,7 +13,9 @@ from engine.training.comparison.delays import (
     trace,
     words_before_sound,
 )
+from engine.training.judge.performance import LONGEST, SLACK_SECONDS, syllables_of
 from engine.tts.espeak.model import EspeakModel
+from tests.fakes_tts import LostTts
 
 # Four words; the second frame needs the second word, the third the fourth.
 TRACE = Trace(4, (Frame(1, 0.02, 0.08), Frame(2, 0.01, 0.08), Frame(4, 0.01, 0.08)), (0.04, 0.2))
@@ -77,3 +79,10 @@ def test_speaking_against_a_clock_begins_when_the_arithmetic_says() -> None:
         assert 0.0 <= found.speech[0] < found.speech[1]
     finally:
         model.close()
+
+
+def test_speech_that_finds_no_end_is_cut_off() -> None:
+    model = LostTts()
+    found = trace(model, model.voices()[0], "A short text.", 4.0)
+    longest = LONGEST * syllables_of("A short text.") / 4.0 + SLACK_SECONDS
+    assert sum(frame.seconds for frame in found.frames) == pytest.approx(longest, abs=0.2)

@@ -1,27 +1,13 @@
 """Speaking for a measurement: word by word, at the rates asked for, and never for ever."""
 
-import numpy as np
 import pytest
 
 from engine.training.judge.long_text import judge_long
 from engine.training.judge.performance import LONGEST, SLACK_SECONDS, say, syllables_of
 from engine.training.judge.talkers import FormantTalker
-from engine.tts.base import AudioFrame, Step, Voice
-from tests.fakes_tts import FakeSession, FakeTts
+from tests.fakes_tts import FakeTts, LostTts
 
 TEXT = "The train to the old town is at the station now and leaves in ten minutes."
-
-
-class LostSession(FakeSession):
-    """Never says a word and never ends."""
-
-    def step(self) -> Step:
-        return AudioFrame(np.zeros(1920, np.float32), 0)
-
-
-class LostTts(FakeTts):
-    def open(self, voice: Voice, *, seed: int) -> FakeSession:
-        return LostSession(seed, self._speak)
 
 
 def test_an_utterance_has_an_onset_for_every_word_and_ends() -> None:
