@@ -12,8 +12,8 @@ from typing import Final
 @dataclass(frozen=True)
 class System:
     """`name` is that of the synthesiser, of its recipe in `engine/training/recipes` and of its
-    pack's folder. `core_hours` is how long one core trains its network (VoXtream: measured; the
-    others: estimated); the corpus, its codes and its vocoder take more. `headline` is the result
+    pack's folder. `core_hours` is how long one core trains its networks, as measured; the
+    corpus, its codes and its vocoder take more. `headline` is the result
     its paper gives, `expected` what of it should also be seen here, `ours` what differs from the
     paper.
     """
@@ -51,7 +51,7 @@ SYSTEMS: Final[tuple[System, ...]] = (
     System(
         "speakstream",
         "SpeakStream",
-        core_hours=3.5,
+        core_hours=0.6,
         headline="3.38 % of the words wrong with 5 words known, 7.47 % with one, 3.28 % with all "
         "text; 45 ms to the first sound; no rate control",
         expected="words wrong fall with the words known and level off; m = n is worst",
@@ -63,18 +63,19 @@ SYSTEMS: Final[tuple[System, ...]] = (
     System(
         "llmvox",
         "LLMVoX",
-        core_hours=3.5,
+        core_hours=0.6,
         headline="3.7 % of the words wrong, 475 ms to the first sound with hearing and a language "
         "model of 8 billion parameters; larger first chunks sound better; no rate control",
         expected="the least code; it runs dry first, for an open sentence has one token a unit",
         ours="the vector of the speaker, phones by default, 50 tokens a second, a label for the "
-        "end, beginnings of words by a head of their own, the vocoder of pulses",
+        "end, beginnings of words by a head of their own, a head guided to the words, the "
+        "vocoder of pulses",
         can_clone=True,
     ),
     System(
         "smlle",
         "SMLLE",
-        core_hours=3.5,
+        core_hours=0.6,
         headline="6.4 % of the words wrong frame by frame, 1.7 % with the best of five draws; no "
         "rate control",
         expected="the second draw gains most; the mechanism on the prompt harms; flux and latents "

@@ -170,12 +170,8 @@ class SpeakStream:
     hop: int = 1  # n
     wrong_levels: float = 0.1  # share of input positions with levels a little off
     lost: float = 0.06  # share of input positions without levels, two or three together
-    # Share of input positions with levels that the network draws there itself: in use it hears
-    # nothing else (ours; scheduled sampling in parallel, Mihaylova and Martins, 2019).
-    own: float = 0.0
-    # Of a loss that keeps one head's attention on the phone being spoken, as if all phones of a
-    # word were of one length (ours); 0 = the network finds it by itself.
-    guided: float = 0.0
+    own: float = 0.0  # share with the network's own levels (Mihaylova and Martins, 2019)
+    guided: float = 0.0  # of a loss that keeps one head on the phone being spoken (ours)
     end_weight: float = 0.5  # of the loss of the segments' ends
     dropout: float = 0.1
 
@@ -194,9 +190,7 @@ class LlmVox:
     long_from: float = 0.3  # share of the steps after which lessons are long
     wrong_tokens: float = 0.05  # share of input tokens that are others
     onset_weight: float = 0.2
-    # Of a loss that keeps one head's attention on the word being spoken and the next one (ours,
-    # after the guided attention of Tachibana et al., 2018); 0 = the network aligns by itself.
-    guided: float = 0.0
+    guided: float = 0.0  # of a loss that keeps one head on the word being spoken (ours)
     dropout: float = 0.1
 
 
