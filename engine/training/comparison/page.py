@@ -19,7 +19,7 @@ from engine.training.comparison.delays import (
     timing,
     words_before_sound,
 )
-from engine.training.comparison.measure import Figures
+from engine.training.comparison.measure import SIZE, SMALL, Figures
 from engine.training.comparison.plot import Line, plot
 from engine.training.comparison.systems import System
 from engine.training.judge.figures import UNMEASURED, Goal, Results, details, goals
@@ -157,7 +157,8 @@ Made by `{COMMAND} --into resources`. A cell can be measured again with
 sentences, drawn from templates that no training draws from, word by word through an ordinary
 session, in one thread. Cells hold the median, then the worst, of all voices; of times and counts,
 of {len(DELAYS_S)} delays and the first voice, median and worst of the sentences. SPS are syllables
-a second. A column keeps what was measured of its pack until that is measured anew. Times of
+a second. A column keeps what was measured of its pack until that is measured anew; with `--quick`
+of {SMALL.sentences} sentences a voice, not {SIZE.sentences}, and of fewer of all others. Times of
 different days and machines cannot be compared, their ratios to the shipped voice's can: it is
 measured in the same run. Times count processor seconds of the steps, so the load does not enter:
 the loudspeaker of these rows begins with the first frame and stands still ("dry") whenever the next
