@@ -3,6 +3,7 @@
 Invariant: the same points give the same bytes.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -12,7 +13,7 @@ from typing import Final
 WIDTH, HEIGHT = 720, 360
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 200, 40, 48  # margins; the names stand at the right
 _COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#999999")
-_STEPS: Final = 5  # of the scale at the left
+_STEPS: Final = 8  # of the scale at the left, at most
 
 
 @dataclass(frozen=True)
@@ -27,13 +28,15 @@ def plot(title: str, across: str, up: str, lines: Sequence[Line]) -> str:
     """The lines that have points, from zero up."""
     lines = [line for line in lines if line.points]
     xs = sorted({x for line in lines for x, _ in line.points}) or [0.0]
-    top = max(chain([0.0], (y for line in lines for _, y in line.points))) or 1.0
+    highest = max(chain([0.0], (y for line in lines for _, y in line.points))) or 1.0
+    step = _round_step(highest)
+    steps = math.ceil(highest / step)
 
     def place(x: float, y: float) -> tuple[float, float]:
         share = (x - xs[0]) / (xs[-1] - xs[0] or 1.0)
         return (
             _LEFT + share * (WIDTH - _LEFT - _RIGHT),
-            HEIGHT - _BOTTOM - y / top * (HEIGHT - _TOP - _BOTTOM),
+            HEIGHT - _BOTTOM - y / (steps * step) * (HEIGHT - _TOP - _BOTTOM),
         )
 
     below = HEIGHT - _BOTTOM + 18
@@ -41,12 +44,12 @@ def plot(title: str, across: str, up: str, lines: Sequence[Line]) -> str:
         _text(WIDTH / 2 - 60, 22, title, anchor="middle", size=15),
         *(_text(place(x, 0)[0], below, f"{x:g}", anchor="middle") for x in xs),
     ]
-    for step in range(_STEPS + 1):
-        y = place(xs[0], top * step / _STEPS)[1]
+    for value in (step * count for count in range(steps + 1)):
+        y = place(xs[0], value)[1]
         marks.append(
             f'<path d="M{_LEFT} {y:.1f}H{WIDTH - _RIGHT}" stroke="#8886" stroke-width="1"/>'
         )
-        marks.append(_text(_LEFT - 8, y + 4, f"{top * step / _STEPS:.3g}", anchor="end"))
+        marks.append(_text(_LEFT - 8, y + 4, f"{value:g}", anchor="end"))
     marks.append(_text((_LEFT + WIDTH - _RIGHT) / 2, HEIGHT - 8, across, anchor="middle"))
     marks.append(_text(8, 22, up))
     for number, line in enumerate(lines):
@@ -55,6 +58,12 @@ def plot(title: str, across: str, up: str, lines: Sequence[Line]) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
         'font-family="sans-serif">\n' + "\n".join(marks) + "\n</svg>\n"
     )
+
+
+def _round_step(highest: float) -> float:
+    """The smallest round number of which at most _STEPS reach `highest`."""
+    power = 10.0 ** math.floor(math.log10(highest / _STEPS))
+    return next(power * of for of in (1, 2, 2.5, 5, 10) if power * of * _STEPS >= highest)
 
 
 def _drawn(line: Line, number: int, places: Sequence[tuple[float, float]]) -> list[str]:

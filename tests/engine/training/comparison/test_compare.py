@@ -133,6 +133,16 @@ def test_a_plot_is_an_image_of_every_line() -> None:
     assert svg == plot("Title", "x", "y", lines)
 
 
+@pytest.mark.parametrize(
+    ("highest", "scale"),
+    [(1270.0, [str(step) for step in range(0, 1401, 200)]), (5.0, list("012345"))],
+)
+def test_the_scale_of_a_plot_has_round_numbers(highest: float, scale: list[str]) -> None:
+    root = ElementTree.fromstring(plot("T", "x", "y", [Line("a", [(-9, 0), (-7, highest)])]))
+    texts = [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert texts[3:-3] == scale  # before: the title and the points; behind: the axes, the name
+
+
 @pytest.mark.slow
 def test_one_part_of_one_system_is_measured_and_kept(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
