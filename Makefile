@@ -7,15 +7,20 @@ BIN = .venv/bin
 # A separate display if there is Xvfb, so that no window of the tests appears on yours.
 XVFB = $(shell command -v xvfb-run >/dev/null && echo xvfb-run --auto-servernum)
 
+# A run that hangs, in a test, behind one or at its end, is told to abort: each thread's stack is then
+# printed (pytest has faulthandler do that). The limit is three times what a half takes.
+LIMIT = $(shell command -v timeout >/dev/null && \
+	echo timeout --foreground --signal=ABRT --kill-after=60 1800)
+
 # Two halves of the tests, side by side on two cores, each with one thread of torch. Those that pull
-# out sound cards lie far apart in time: two at once can hang in PortAudio.
+# out sound cards lie far apart in time.
 FIRST_HALF = tests/app $(addprefix tests/engine/,asr assets audio codec doctor \
 	export history llm models runtime text updates)
 
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 
 # The same trick for what `make test` leaves out.
-MORE = $(BIN)/pytest -m "weights or long"
+MORE = $(LIMIT) $(BIN)/pytest -m "weights or long"
 
 # A display with a number of its own, for what runs beside something that takes the first free one.
 XVFB_199 = $(if $(XVFB),$(XVFB) --server-num=199)
@@ -70,10 +75,10 @@ check:
 	@OMP_NUM_THREADS=1 $(MAKE) --no-print-directory -j2 -Otarget first-half second-half
 
 first-half:
-	$(XVFB) $(BIN)/pytest $(FIRST_HALF)
+	$(XVFB) $(LIMIT) $(BIN)/pytest $(FIRST_HALF)
 
 second-half:
-	$(XVFB_199) $(BIN)/pytest tests $(addprefix --ignore=,$(FIRST_HALF))
+	$(XVFB_199) $(LIMIT) $(BIN)/pytest tests $(addprefix --ignore=,$(FIRST_HALF))
 
 format:
 	$(BIN)/ruff format

@@ -100,8 +100,11 @@ PURE += ("engine/runtime/turn/word_times.py",)
 NO_CLOCK = (*PURE, "engine/codec/", "engine/tts/", "engine/asr/")
 # The window must not wait for the engine's stop(), and Qt's thread may not be blocked: one thread
 # of the bridge calls start, post and stop.
-# (the last: processes of a training, which is a program of its own that nobody imports)
+# (tasks.py: processes of a training, which is a program of its own that nobody imports)
 MAY_CREATE_THREADS = ("engine/runtime/", "app/bridge.py", "engine/training/tasks.py")
+# PortAudio can keep a thread for ever; one that is left behind in there must not hold up the exit.
+MAY_LEAVE_A_THREAD = "engine/audio/devices/time_limit.py"
+MAY_CREATE_THREADS += (MAY_LEAVE_A_THREAD,)
 
 
 def named(entry: str) -> list[str]:
@@ -124,7 +127,8 @@ def test_threads_are_created_in_the_runtime_only():
 
 
 def test_threads_have_names_and_are_joined_not_killed():
-    assert breaches(rules.careless_threads, modules("app", "engine")) == []
+    names = [name for name in modules("app", "engine") if name != MAY_LEAVE_A_THREAD]
+    assert breaches(rules.careless_threads, names) == []
 
 
 def test_models_text_and_turns_never_sleep_nor_read_a_clock():

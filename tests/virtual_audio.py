@@ -104,17 +104,16 @@ class VirtualAudio:
         """Make a device vanish while streams may be using it.
 
         The server would move their streams to any other sink or source, the microphone's feed or
-        a loudspeaker's monitor, so they are ended first.
+        a loudspeaker's monitor, so they are ended first; in one go, or a program could open the
+        device again before it has gone.
         """
         kind, streams = ("source", "source-output"), "source-outputs"
         if device != MICROPHONE:
             kind, streams = ("sink", "sink-input"), "sink-inputs"
         index = next(row[0] for row in self._list(f"{kind[0]}s") if row[1] == device)
-        for row in self._list(streams):
-            if row[1] == index:
-                self._tell(f"kill-{kind[1]} {row[0]}")
-        for module in reversed(self._modules.pop(device)):
-            self._run("pactl", "unload-module", module)
+        ends = [f"kill-{kind[1]} {row[0]}" for row in self._list(streams) if row[1] == index]
+        ends += [f"unload-module {module}" for module in reversed(self._modules.pop(device))]
+        self._tell(*ends)
 
     def freeze(self, device: str) -> None:
         """Make a device stop without a word, as some drivers do when it is pulled out."""
@@ -129,12 +128,12 @@ class VirtualAudio:
     def _list(self, what: str) -> list[list[str]]:
         return [row.split("\t") for row in self._run("pactl", "list", "short", what).splitlines()]
 
-    def _tell(self, command: str) -> None:
+    def _tell(self, *commands: str) -> None:
         """What pactl has no word for, over the server's own command line."""
         with socket.socket(socket.AF_UNIX) as line:
             line.settimeout(5)
             line.connect(str(self.folder / "pulse" / "cli"))
-            line.sendall(f"{command}\n".encode())
+            line.sendall("".join(f"{command}\n" for command in commands).encode())
             line.shutdown(socket.SHUT_WR)
             while line.recv(4096):  # it hangs up when it has done so
                 pass

@@ -85,6 +85,7 @@ SENTENCES = (
     mark("The microphone '{name}' has gone."),
     mark("The loudspeaker '{name}' has gone."),
     mark("Connect it again or choose another one."),
+    mark("Choose another one. To use one that you connect from now on, start Rubato again."),
     mark("The microphone '{name}' is not connected."),
     mark("The loudspeaker '{name}' is not connected."),
     mark("Connect it, or choose another: {names}."),
@@ -102,6 +103,8 @@ SENTENCES = (
         "portaudio' on Fedora, 'sudo pacman -S portaudio' on Arch."
     ),
     mark("The sound system does not answer ({error})."),
+    mark("The sound system cannot be asked for new devices any more."),
+    mark("Start Rubato again."),
     # the program itself
     mark("The voice has stood still for too long."),
     mark("The language model has stood still for too long."),

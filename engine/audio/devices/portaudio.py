@@ -31,6 +31,7 @@ from typing import Any, TypeVar
 from engine.audio.devices.loudspeaker import PortAudioLoudspeaker
 from engine.audio.devices.microphone import PortAudioMicrophone
 from engine.audio.devices.stream import DeviceStream
+from engine.audio.devices.time_limit import any_left_behind, within_limit
 from engine.errors import DeviceError
 
 _BLOCKS_PER_S = 100  # 10 ms blocks
@@ -97,7 +98,8 @@ def devices() -> Devices:
 def refresh() -> None:
     """Make PortAudio look for devices again; open ones have a gap of about 0.1 s.
 
-    One that cannot be opened again is gone, as its read() or write() will say.
+    One that cannot be opened again is gone, as its read() or write() will say. DeviceError when a
+    device once went and kept PortAudio waiting (time_limit.py).
     """
     with _portaudio() as library:
         _initialise_again(library)
@@ -153,12 +155,20 @@ def _portaudio() -> Iterator[Any]:
 
 
 def _initialise_again(library: Any) -> None:
-    for device in _HOST.open:
-        device.suspend()
-    library._terminate()  # there is no public way (PortAudio #750)
-    library._initialize()
-    for device in _HOST.open:
-        device.resume()
+    stuck = any_left_behind()
+    if not stuck:
+        for device in _HOST.open:
+            device.suspend()
+        stuck = any_left_behind()  # one just now
+        if not stuck:
+            library._terminate()  # there is no public way (PortAudio #750)
+            library._initialize()
+        for device in _HOST.open:
+            device.resume()
+    if stuck:
+        raise DeviceError(
+            "The sound system cannot be asked for new devices any more.", hint="Start Rubato again."
+        )
 
 
 def _open(library: Any, name: str, direction: _Direction) -> Any:
@@ -167,7 +177,7 @@ def _open(library: Any, name: str, direction: _Direction) -> Any:
         return _start(library, name, direction)
     except DeviceError:
         now = time.monotonic()
-        if now - _HOST.looked_at < _LOOK_AGAIN_S:
+        if any_left_behind() or now - _HOST.looked_at < _LOOK_AGAIN_S:
             raise
         _HOST.looked_at = now
     _initialise_again(library)
@@ -193,7 +203,13 @@ def _start(library: Any, name: str, direction: _Direction) -> Any:
                 channels=channels,
                 latency=_LATENCY_S,
             )
-            stream.start()
+            within_limit(stream.start)
+        except TimeoutError:
+            raise DeviceError(
+                f"The {direction.noun} '{device['name']}' has gone.",
+                hint="Choose another one. To use one that you connect from now on, "
+                "start Rubato again.",
+            ) from None
         except library.PortAudioError as error:
             fault = error
         else:

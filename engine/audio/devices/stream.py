@@ -7,9 +7,11 @@ or has gone is never touched again.
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, ClassVar
 
 from engine.audio.devices.liveness import Liveness
+from engine.audio.devices.time_limit import within_limit
 from engine.errors import DeviceError
 
 
@@ -58,8 +60,9 @@ class DeviceStream(ABC):
         """Give the stream back; what was recorded can be read, what was not played stays."""
         with self._lock:
             if self._stream is not None:
-                self._stream.abort()
-                self._stream.close()
+                with suppress(TimeoutError):  # left behind, and not to be closed
+                    within_limit(self._stream.abort)
+                    self._stream.close()
                 self._stream = None
 
     def resume(self) -> None:
