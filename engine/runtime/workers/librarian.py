@@ -150,18 +150,27 @@ class Librarian:
                 if isinstance(job, VerifyModel):
                     self._verify(name)
                 else:
-                    self._fetch(job)
+                    self._fetch(name)
+        finally:
+            self._moments.post(ListModels())
+
+    @contextmanager
+    def _wanting(self, name: str) -> Iterator[None]:
+        """What is done here is done while the model is wanted; it ends before its end is told, for
+        whoever hears of that may give the next order at once.
+        """
+        try:
+            yield
         finally:
             self._wanted.discard(name)
             self._to_use.discard(name)
-            self._moments.post(ListModels())
 
-    def _fetch(self, job: _Fetch) -> None:
-        name = job.name
+    def _fetch(self, name: str) -> None:
         show = self._shower(name, Activity.FETCHING)
-        storage.fetch_all(name, show, lambda: name not in self._wanted)
-        # what is in use by now is so because the settings say 'auto': it is to be loaded
-        used = name in self._to_use or entry(name, self._settings()).in_use
+        with self._wanting(name):
+            storage.fetch_all(name, show, lambda: name not in self._wanted)
+            # what is in use by now is so because the settings say 'auto': it is to be loaded
+            used = name in self._to_use or entry(name, self._settings()).in_use
         self._tell(ModelSettled(name, "It is here, and is what was published."))
         if used:
             self._use(name)
@@ -170,9 +179,10 @@ class Librarian:
 
     def _verify(self, name: str) -> None:
         show = self._shower(name, Activity.VERIFYING)
-        faults = storage.verify(
-            name, lambda file, done, total: show(done, total), lambda: name not in self._wanted
-        )
+        with self._wanting(name):
+            faults = storage.verify(
+                name, lambda file, done, total: show(done, total), lambda: name not in self._wanted
+            )
         good = "Every file is as it was fetched."
         self._tell(ModelSettled(name, " ".join(faults) or good, failed=bool(faults)))
 

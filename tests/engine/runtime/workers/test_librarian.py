@@ -251,6 +251,21 @@ def test_quitting_while_fetching_is_at_once_and_the_next_start_goes_on(
         assert second.entry("qwen3-4b").state is api.Presence.COMPLETE
 
 
+def test_who_hears_that_a_fetch_has_ended_may_give_the_next_order(
+    desk: Desk, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hear = desk.librarian._tell
+
+    def order(message: object) -> None:
+        hear(message)
+        if isinstance(message, api.ModelSettled) and len(desk.of(api.ModelSettled)) == 1:
+            desk.librarian.post(api.VerifyModel("qwen3-4b"))
+
+    monkeypatch.setattr(desk.librarian, "_tell", order)
+    desk.librarian.post(api.FetchModels(("qwen3-4b",)))
+    assert desk.settled("qwen3-4b", 2).text == "Every file is as it was fetched."
+
+
 def test_verifying_tells_good_from_changed(desk: Desk, data: Path) -> None:
     desk.librarian.post(api.FetchModels(("qwen3-4b",)))
     desk.settled("qwen3-4b")
