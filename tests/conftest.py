@@ -7,6 +7,7 @@ import pytest
 from hypothesis import settings
 
 import engine  # noqa: F401 - switches telemetry off before a test imports what has some
+from tests.own_process import pytest_configure, pytest_runtest_protocol  # noqa: F401 - hooks
 
 # A law is about what comes out; how long it takes tells what else the machine is doing. The same
 # examples every time, or a change is judged by luck; `pytest --hypothesis-profile=search` looks for

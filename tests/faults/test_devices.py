@@ -31,7 +31,7 @@ from tests.fakes import FakeRecogniser
 from tests.faults.whole import Whole, whole
 from tests.virtual_audio import HEADSET, MICROPHONE, SPEAKER, VirtualAudio
 
-pytestmark = [pytest.mark.device, pytest.mark.slow]
+pytestmark = [pytest.mark.device, pytest.mark.slow, pytest.mark.own_process]
 
 LONG = "seven quiet rivers run along the old stone road to the harbour in the morning"
 

@@ -143,6 +143,7 @@ class TestOnACard:
 
 @pytest.mark.device
 @pytest.mark.slow
+@pytest.mark.own_process
 class TestOnABrokenCard:
     @pytest.mark.parametrize("harm", [VirtualAudio.unplug, VirtualAudio.freeze])
     def test_a_microphone_pulled_out_is_told(

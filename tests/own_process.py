@@ -1,0 +1,100 @@
+"""Tests marked `own_process` run in one each, so that what they break stays broken there alone.
+
+A sound card that goes at the wrong moment can take PortAudio with it (engine/audio/devices/
+time_limit.py): no later test of that process could open a device. Such a process says so, and as
+its test then met PortAudio's fault and not ours, the test is tried again in a fresh one; a hang in
+all of TRIES is a failure. The reports come back as they are: passed, skipped or failed, and why.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+REPORTS: Final = "RUBATO_TEST_REPORTS"  # in such a process: the file that its reports go to
+TRIES: Final = 3
+LIMIT_S: Final = 90  # of a try; all of them stay below the limit of a test
+HUNG: Final = 77  # exit code of a process that PortAudio never returned to
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> bool | None:
+    """Run a marked test elsewhere and report it here."""
+    if REPORTS in os.environ or item.get_closest_marker("own_process") is None:
+        return None
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    for report in _reports(item):
+        item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
+
+
+def _reports(item: pytest.Item) -> Iterator[pytest.TestReport]:
+    config = item.config
+    command = [sys.executable, "-m", "pytest", "-m", "", "-o", f"timeout={LIMIT_S}"]
+    command += [f"--rootdir={config.rootpath}", f"{item.path}::{item.nodeid.partition('::')[2]}"]
+    for _ in range(TRIES):
+        with tempfile.TemporaryDirectory(prefix="own-process-") as folder:
+            file = Path(folder) / "reports"
+            ended = subprocess.run(
+                command,
+                env={**os.environ, REPORTS: str(file)},
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                check=False,
+            )
+            lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+        if ended.returncode != HUNG:
+            break
+    reports = [_read(config, line) for line in lines]
+    yield from reports
+    if ended.returncode and not any(report.failed for report in reports):
+        why = f"its process ended with {ended.returncode}\n{ended.stdout}\n{ended.stderr}"
+        yield _failure(item, why)
+
+
+def _read(config: pytest.Config, line: str) -> pytest.TestReport:
+    data = json.loads(line)
+    report = config.hook.pytest_report_from_serializable(config=config, data=data)
+    assert isinstance(report, pytest.TestReport)
+    if isinstance(report.longrepr, list):  # why it was skipped: JSON knows no tuples
+        file, number, reason = report.longrepr
+        report.longrepr = (file, number, reason)
+    return report
+
+
+def _failure(item: pytest.Item, why: str) -> pytest.TestReport:
+    """Of a test that could not say so itself."""
+    keywords = dict.fromkeys(item.keywords, 1)
+    return pytest.TestReport(item.nodeid, item.location, keywords, "failed", why, "call")
+
+
+class _Child:
+    """In such a process: writes its reports, and says how it ended."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        data = self._config.hook.pytest_report_to_serializable(config=self._config, report=report)
+        with Path(os.environ[REPORTS]).open("a", encoding="utf-8") as file:
+            file.write(json.dumps(data) + "\n")
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        limits = sys.modules.get("engine.audio.devices.time_limit")
+        if limits and limits.any_left_behind():
+            session.exitstatus = HUNG
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Only where REPORTS says that this is such a process."""
+    if REPORTS in os.environ:
+        config.pluginmanager.register(_Child(config))

@@ -1,0 +1,87 @@
+"""Tests in processes of their own: what they report, and what is tried again."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+HEAD = """
+import os
+from pathlib import Path
+import pytest
+from engine.audio.devices import time_limit
+pytestmark = pytest.mark.own_process
+TRIES = Path(__file__).with_name("tries")
+
+def hung() -> int:
+    TRIES.write_text(TRIES.read_text() + "." if TRIES.exists() else ".")
+    time_limit._left_behind.append("a call")
+    return len(TRIES.read_text())
+"""
+
+
+def outcome(folder: Path, body: str) -> str:
+    """What pytest prints of a file of tests, and the exit code behind it."""
+    file = folder / "test_elsewhere.py"
+    file.write_text(HEAD + body)
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "tests.own_process"]
+    command += ["-c", str(ROOT / "pyproject.toml"), f"--rootdir={ROOT}", str(file)]
+    environment = {name: value for name, value in os.environ.items() if "PYTEST" not in name}
+    ended = subprocess.run(
+        command,
+        cwd=ROOT,
+        env={**environment, "PYTEST_ADDOPTS": "-p tests.own_process"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    return f"{ended.stdout}\nexit {ended.returncode}"
+
+
+@pytest.mark.slow
+def test_reports_come_back_as_they_are(tmp_path: Path) -> None:
+    printed = outcome(
+        tmp_path,
+        """
+def test_passes():
+    assert os.environ["RUBATO_TEST_REPORTS"]
+
+def test_fails():
+    assert 1 == 2, "told"
+
+@pytest.mark.skip(reason="not today")
+def test_skipped(): ...
+
+def test_dies():
+    os._exit(3)
+""",
+    )
+    assert "2 failed, 1 passed, 1 skipped" in printed
+    assert "assert 1 == 2" in printed
+    assert "not today" in printed
+    assert "its process ended with 3" in printed
+    assert printed.endswith("exit 1")
+
+
+@pytest.mark.slow
+def test_what_met_a_hanging_sound_system_is_tried_again_but_not_for_ever(tmp_path: Path) -> None:
+    printed = outcome(
+        tmp_path,
+        """
+def test_works_the_second_time():
+    if not TRIES.exists():
+        hung()
+        raise AssertionError("no sound")
+
+def test_never_works():
+    hung()
+    assert False, "never"
+""",
+    )
+    assert "1 failed, 1 passed" in printed
+    assert "never" in printed
+    assert (tmp_path / "tries").read_text() == "...."
