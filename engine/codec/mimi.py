@@ -8,6 +8,7 @@ One thread uses a model at a time.
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -78,6 +79,14 @@ class Mimi:
         """A fresh stream without any past, as if only silence had come before."""
         with self._model.streaming(batch):
             return MimiStream(self._model.get_streaming_state())
+
+    @torch.inference_mode()
+    def copied(self, stream: MimiStream) -> MimiStream:
+        """Another stream with the same past. moshi's states name modules, which stay what they
+        are.
+        """
+        shared = {id(module): module for module in self._model.modules()}
+        return MimiStream(deepcopy(stream.states, shared))
 
     @torch.inference_mode()
     def encode(self, pcm: Tensor) -> Tensor:

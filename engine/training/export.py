@@ -95,6 +95,11 @@ def generation(export: Export) -> Generation:
         acoustic_guidance=export.acoustic_guidance,
         speaker_weight=export.speaker_weight,
         passage_frames=round(export.passage_seconds * FRAME_RATE),
+        own_rate=export.own_rate,
+        lowest_rate=export.lowest_rate,
+        highest_rate=export.highest_rate,
+        frames_heard=export.frames_heard,
+        frames_in_word=export.frames_in_word,
     )
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from engine.errors import InvalidInput
 from engine.training.stages import SECTIONS, VOXTREAM, VOXTREAM2
+from engine.tts.voxtream.config import NEVER, UNBOUNDED
 from engine.typed_values import WrongValue, build, read_text, toml_table
 
 LARGEST_BYTES = 256 * 1024  # a recipe is a few kilobytes
@@ -278,17 +279,20 @@ class Export:
     name: str = "rubato-starter"
     half: bool = True  # fp16 on disk
     voices: tuple[str, ...] = ("Ada", "Bruno", "Clara", "Dario", "Edda", "Felix")
-    # Which speakers they are; () = those of the pack it began with, or those that sound most
-    # different.
+    # Who they are; () = those of the pack it began with, or those that sound most different.
     speakers: tuple[int, ...] = ()
     guidance: float = 1.5
     acoustic_guidance: float = 1.0
     speaker_weight: float = 1.0
     temperature: float = 0.8
-    # After these, speech restarts from the prompt at the end of a sentence.
-    passage_seconds: float = 10.0
-    weights: tuple[float, ...] = (10.0, 8.0, 6.0, 5.0, 7.0, 9.0, 12.0)  # of the pull, 1 to 7 SPS
-    tuning_seconds: float = 10.0  # of speech in one trial of a row; 0 = keep these weights
+    passage_seconds: float = 10.0  # after these, a sentence's end starts from the prompt again
+    weight: float = 8.0  # of the pull towards a rate
+    tuning_seconds: float = 60.0  # of speech with the histogram of each rate; 0 = as in the corpus
+    own_rate: float = 0.0  # this and what follows: see Generation
+    lowest_rate: float = 0.0
+    highest_rate: float = UNBOUNDED
+    frames_heard: int = 0
+    frames_in_word: int = NEVER
     limits: tuple[str, ...] = ()  # for the card: why figures miss their targets
 
 
@@ -376,7 +380,6 @@ def _check(recipe: Recipe) -> None:
         "voice.kept must be 0 to 1, and above 0 with begin_with alone": 0 <= voice.kept <= 1
         and (recipe.begin_with != "" or voice.kept == 0),
         "llmvox.units must be phones or bytes": recipe.llmvox.units in {"phones", "bytes"},
-        "export.weights needs seven values": len(recipe.export.weights) == 7,
     }
     for sentence, holds in rules.items():
         if not holds:

@@ -26,10 +26,7 @@ FEWEST_WINDOWS: Final = 20  # a row with fewer borrows from its neighbours
 def measured_rates(corpus: Iterable[Encoded], export: Export) -> dict[float, RateTarget]:
     """A row for every rate; counts are at least 1."""
     counts = measured_counts(corpus)
-    return {
-        rate: RateTarget(counts[rate], weight, export.guidance)
-        for rate, weight in zip(RATES, export.weights, strict=True)
-    }
+    return {rate: RateTarget(counts[rate], export.weight, export.guidance) for rate in RATES}
 
 
 def measured_counts(corpus: Iterable[Encoded]) -> dict[float, tuple[int, ...]]:

@@ -32,14 +32,18 @@ class AlignmentCursor:
         self._tokens = tokens
         self._generation = generation
         self._visits: Counter[tuple[int, int]] = Counter()
+        self._first, self._frames = start, 0  # where the last frame began, and how many did there
 
-    def advance(self, token: int, total: int, *, closed: bool) -> Span:
-        """Move by a duration token. `total` phones exist in all; `closed`: no more will come.
+    def advance(self, token: int, total: int, *, closed: bool, inside_word: bool = False) -> Span:
+        """Move by a duration token. `total` phones exist in all; `closed`: no more will come;
+        `inside_word`: the phone stood on is not the last of its word.
 
         When closed, index `total` is the silence behind the text and `total` + 1 its end mark.
         """
         step = self._tokens[token]
         start = self.last + step.shift
+        if inside_word and start == self._first:
+            start += self._frames >= self._generation.frames_in_word
         # The released rule pushes once, without looking at the state it pushes into; and compares
         # the visits near the end with ==, so that a state visited more often before the end was
         # known stays for 2 s. Here a worn-out state is never entered.
@@ -47,7 +51,8 @@ class AlignmentCursor:
             start += 1
         self._visits[(start, start + step.phones)] += 1
         span = self._span(start, step.phones, total, closed=closed)
-        self.last = span.last
+        self._frames = self._frames + 1 if span.first == self._first else 1
+        self._first, self.last = span.first, span.last
         return span
 
     def _worn(self, state: tuple[int, int], total: int, *, closed: bool) -> bool:

@@ -78,6 +78,7 @@ VOXTREAM2_SHAPE = ModelConfig(
 
 AGAIN: Final = "Fetch the model again."
 NEVER: Final = 999_999  # frames, 22 hours
+UNBOUNDED: Final = 100.0  # SPS, beyond anybody's
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,17 @@ class Generation:
     repeats_at_end: int = 3  # released: the same for the last two phones
     acoustic_delay: int = 1  # frame; released
     passage_frames: int = NEVER  # after so many a sentence's end is followed by a new passage
+    # Ours, for a small voice; without effect on the published weights.
+    own_rate: float = 0.0  # SPS spoken when no rate is asked for; 0 = whatever the network likes
+    lowest_rate: float = 0.0  # SPS asked of the network; slower speech is stretched (stretch.py)
+    highest_rate: float = UNBOUNDED  # SPS; the same for faster speech
+    frames_heard: int = 0  # of the prompt, by the codec before the first frame
+    frames_in_word: int = NEVER  # a sound inside a word that lasted so many frames is left
+
+    @property
+    def stretches(self) -> bool:
+        """Whether speech is stretched to a rate that the network does not speak."""
+        return self.lowest_rate > 0 or self.highest_rate < UNBOUNDED
 
 
 NAME: Final = "voxtream2"  # of the published weights

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
+from engine.codec.mimi import Mimi, MimiStream
 from engine.nn.cache import KvCache
 from engine.nn.transformer import RotaryTable
 from engine.tts.phones import BOS, UNKNOWN
@@ -56,8 +57,10 @@ class PreparedPrompt:
     columns: Tensor  # [B, K, P] codes with the acoustic delay
     speaker: Tensor  # [B, D] added to the depth transformer's first input
     last_acoustic: Tensor  # [1, K - 1] acoustic codes of the prompt's last frame
+    heard: Tensor  # [1, K, N] codes of the prompt's last frames, which the codec starts from
     _rows: dict[int, PhoneRows] = field(default_factory=dict)
     _caches: dict[int, KvCache] = field(default_factory=dict)
+    _stream: MimiStream | None = None  # of the codec behind them
 
     @property
     def length(self) -> int:
@@ -92,6 +95,17 @@ class PreparedPrompt:
         cache = settled.copy(settled.length)
         return Opened(cache, self._prefill(cache, rows, self.length))
 
+    def sound_on(self, mimi: Mimi) -> MimiStream:
+        """A stream of the codec that has just decoded the prompt's last frames, a few
+        milliseconds; without any it starts from silence.
+        """
+        if not self.heard.shape[-1]:
+            return mimi.open()
+        if self._stream is None:
+            self._stream = mimi.open()
+            mimi.decode_frame(self._stream, self.heard)
+        return mimi.copied(self._stream)
+
     def _prefill(self, cache: KvCache, rows: PhoneRows, end: int) -> Tensor:
         """Run prompt columns cache.length..end-1; hidden of the last."""
         start = cache.length
@@ -107,6 +121,7 @@ def prepare(model: VoxtreamModel, tables: Tables, codes: Tensor, speaker: Tensor
     """A prompt from its codes [K, T] and speaker vector [192]."""
     codes = codes.to(model.device, torch.int64)
     last = codes[None, 1 : model.codebooks, -1]
-    return PreparedPrompt(
-        model, tables, delayed(codes, model.config), model.speaker_rows(speaker), last
-    )
+    first = max(0, codes.shape[1] - model.generation.frames_heard)
+    heard = codes[None, : model.codebooks, first:]
+    columns, speaker_rows = delayed(codes, model.config), model.speaker_rows(speaker)
+    return PreparedPrompt(model, tables, columns, speaker_rows, last, heard)

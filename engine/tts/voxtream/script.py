@@ -116,6 +116,15 @@ class Script:
         count = sum(start <= span.last for start in self._starts)
         return max(self._first_word, self._spoken_words + count - 1)
 
+    def is_inside_word(self, phone: int) -> bool:
+        """Whether the word of this phone goes on behind it; words_begun() may still be to be
+        asked. No word holds a phone of the prompt.
+        """
+        following = phone + 1
+        if phone < self._prompt.length or (self.closed and following >= self.phone_count):
+            return False
+        return following not in self._starts
+
     def syllables_ended(self, span: Span) -> int:
         """How many syllables are over when a frame begins, each counted once."""
         ended = 0

@@ -8,6 +8,7 @@ Invariant: all state is here; closing the session frees it, and no other session
 """
 
 import math
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Self
@@ -15,15 +16,16 @@ from typing import Self
 import torch
 from torch import Tensor
 
-from engine.codec.mimi import FRAME_MS, FRAME_SAMPLES, Mimi
+from engine.codec.mimi import FRAME_MS, FRAME_SAMPLES, SAMPLE_RATE, Mimi
 from engine.errors import InvalidInput
 from engine.nn.sampling import race_noise
 from engine.text.phonemes import Espeak, WordPhonemizer
 from engine.text.rules.marks import ends_sentence
-from engine.tts.base import AudioFrame, Finished, Onset, Starved, Step
-from engine.tts.meter import RateMeter
+from engine.tts.base import AudioFrame, Finished, Onset, Pcm, Starved, Step
+from engine.tts.meter import RateDrift, RateMeter
 from engine.tts.pacing import PLAIN, paced
 from engine.tts.phones import PhoneTable
+from engine.tts.stretch import FASTEST, SLOWEST, Stretch
 from engine.tts.voxtream.alignment import AlignmentCursor, Span
 from engine.tts.voxtream.config import DURATION_TOKENS, Generation
 from engine.tts.voxtream.network.frames import Frames, pack_controls
@@ -46,6 +48,14 @@ class Machine:
     table: PhoneTable
     espeak: Espeak
     rates: Mapping[float, RateTarget] = field(default_factory=lambda: RATE_TABLE)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """How fast a frame was to be: its word's pace, and the SPS asked of the network."""
+
+    pace: float = PLAIN
+    rate: float | None = None
 
 
 class VoxtreamSession:
@@ -72,6 +82,10 @@ class VoxtreamSession:
         self._plain_meter = RateMeter(window, FRAME_MS)
         self._plain_ms = 0  # of speech at the rate itself
         self._own_rate: float | None = None  # SPS of that speech; None = too little of it yet
+        self._drift = RateDrift(window, FRAME_MS)
+        self._drawn = self._spoken = Drawn()  # of the frame drawn last, and of the one before
+        self._stretch = Stretch(SAMPLE_RATE)
+        self._begun_words: deque[int] = deque()  # whose first sample has not sounded yet
         self._generator = torch.Generator().manual_seed(seed)
         self._fresh_frames = fresh_frames
         self._frames = fresh_frames()
@@ -80,7 +94,7 @@ class VoxtreamSession:
         self._last_word = ""  # taken up
         self._begun = False  # whether the next frame was begun on while the last one was decoded
         self._span: Span | None = None  # phones of the last frame; None = nothing generated yet
-        self._sample = 0
+        self._sample = self._made = 0  # samples that sounded, and before they were stretched
         self._finished = False
         self._closed = False
 
@@ -110,7 +124,8 @@ class VoxtreamSession:
             frame = self._frame() if self._script.has_phones else self._wordless()
             if frame is not None:
                 return frame
-        return Finished()
+        rest = self._sounding(*self._stretch.finish())
+        return rest or Finished()
 
     def _read_ahead(self) -> bool:
         """Take up words until enough phones are ahead; False when more text is needed first."""
@@ -160,13 +175,10 @@ class VoxtreamSession:
         place; None for one without words.
         """
         self._passage_over = True
-        onsets = self._onsets(Span(0, 0, ended=True))
-        if not onsets:
+        marks = self._marks(Span(0, 0, ended=True))
+        if not marks:
             return None
-        pcm = torch.zeros(FRAME_SAMPLES)
-        frame = AudioFrame(pcm.numpy(), self._sample, onsets)
-        self._sample += FRAME_SAMPLES
-        return frame
+        return self._sound(torch.zeros(FRAME_SAMPLES), 1.0, marks)
 
     def _frame(self) -> AudioFrame | None:
         """Generate one frame; None for the first, whose acoustic codes are the prompt's."""
@@ -174,6 +186,7 @@ class VoxtreamSession:
         if before is None:
             opened = self._prompt.open(self._script.rows())
             self._span = self._move(self._frames.first(opened, self._controls()), None)
+            self._spoken = self._drawn
             return None
         plain = self.rate is None and self._pace() == PLAIN
         if not self._begun:
@@ -183,7 +196,9 @@ class VoxtreamSession:
         self._span = self._move(self._frames.draw(controls), before)
         if self._sees_ahead() and not self._passage_over:
             self._begin(self._span)
-        return self._packet(self._frames.sound(), before, plain=plain)
+        frame = self._packet(self._frames.sound(), before, plain=plain)
+        self._spoken = self._drawn
+        return frame
 
     def _begin(self, span: Span) -> None:
         """Begin on the frame after the one that spoke `span`: of all it needs, only its rate and
@@ -197,21 +212,40 @@ class VoxtreamSession:
         """Rate and randomness of this frame."""
         generation = self._machine.generation
         guidance, pull = generation.semantic_guidance, (0.0,) * len(self._durations.counts)
-        rate = self._rate()
+        pace = self._pace()
+        rate = self._wanted(pace)
         if rate is not None:
-            if not math.isfinite(rate):
-                raise InvalidInput(f"A speaking rate of {rate} cannot be spoken.")
+            rate = min(max(rate, generation.lowest_rate), generation.highest_rate)
             target = rate_target(rate, self._machine.rates)
             guidance, pull = target.guidance, self._durations.pull(target)
+        self._drawn = Drawn(pace, rate)
         token_noise = race_noise(len(pull), self._generator)
         code_noise = race_noise(generation.top_codes, self._generator)
         return pack_controls(guidance, pull, token_noise, code_noise)
 
-    def _rate(self) -> float | None:
-        """The target of this frame: the rate, moved by the pace of the word it speaks."""
-        pace = self._pace()
-        rate = self._own_rate if self.rate is None and pace != PLAIN else self.rate
-        return None if rate is None else paced(rate, pace)
+    def _wanted(self, pace: float) -> float | None:
+        """The rate, moved by a word's pace; None = as the network likes."""
+        rate, rates = self.rate, self._machine.rates
+        if rate is None:
+            fixed = self._machine.generation.own_rate
+            rate = fixed or (self._own_rate if pace != PLAIN else None)
+        if rate is None:
+            return None
+        if not math.isfinite(rate):
+            raise InvalidInput(f"A speaking rate of {rate} cannot be spoken.")
+        return paced(min(max(rate, min(rates)), max(rates)), pace)
+
+    def _speed(self) -> float:
+        """Of the samples of the frame before: what the network cannot speak, and what it strayed
+        by.
+        """
+        generation, spoken = self._machine.generation, self._spoken
+        if self.rate is None or spoken.rate is None or not generation.stretches:
+            return 1.0
+        wanted = self._wanted(spoken.pace)
+        assert wanted is not None  # a rate is asked for
+        speed = wanted / spoken.rate * self._drift.slowness
+        return min(max(speed, SLOWEST), FASTEST)
 
     def _pace(self) -> float:
         """Of the word that the frame to be made speaks."""
@@ -221,11 +255,15 @@ class VoxtreamSession:
 
     def _move(self, token: int, before: Span | None) -> Span:
         """The phones this frame speaks; notes the end one frame after it came."""
+        script, cursor = self._script, self._cursor
         self._durations.observe(token)
         if before is not None and before.ended:
             self._passage_over = True
             return before
-        return self._cursor.advance(token, self._script.phone_count, closed=self._script.closed)
+        inside_word = script.is_inside_word(cursor.last)
+        return cursor.advance(
+            token, script.phone_count, closed=script.closed, inside_word=inside_word
+        )
 
     def _note_own_rate(self, syllables: int) -> None:
         """A frame was spoken at the model's own pace."""
@@ -234,21 +272,41 @@ class VoxtreamSession:
         if self._plain_ms >= OWN_PACE_MS:
             self._own_rate = own_rate
 
-    def _packet(self, pcm: Tensor, span: Span, *, plain: bool) -> AudioFrame:
-        onsets = self._onsets(span)
+    def _packet(self, pcm: Tensor, span: Span, *, plain: bool) -> AudioFrame | None:
+        marks = self._marks(span)
         syllables = self._script.syllables_ended(span)
-        rate = self._meter.observe(syllables)
+        speed = self._speed()
+        rate = self._meter.observe(syllables, speed)
+        if self._spoken.rate is not None:
+            self._drift.observe(self._spoken.rate, syllables)
         if plain:
             self._note_own_rate(syllables)
-        frame = AudioFrame(pcm.numpy(), self._sample, onsets, rate)
-        self._sample += FRAME_SAMPLES
         self._passage += 1
-        return frame
+        return self._sound(pcm, speed, marks, rate)
 
-    def _onsets(self, span: Span) -> tuple[Onset, ...]:
+    def _marks(self, span: Span) -> list[int]:
+        """Where the words that begin in the next frame begin."""
         half = FRAME_SAMPLES // 2
         words = self._script.words_begun(span)
-        return tuple(Onset(word, self._sample + late * half) for word, late in words)
+        self._begun_words += [word for word, _ in words]
+        return [self._made + late * half for _, late in words]
+
+    def _sound(
+        self, pcm: Tensor, speed: float, marks: list[int], rate: float | None = None
+    ) -> AudioFrame | None:
+        """A frame of what sounds once these samples are made; None when that is too little."""
+        self._made += len(pcm)
+        return self._sounding(*self._stretch.push(pcm.numpy(), speed, marks), rate)
+
+    def _sounding(
+        self, pcm: Pcm, places: list[int], rate: float | None = None
+    ) -> AudioFrame | None:
+        if not len(pcm):
+            return None
+        onsets = tuple(Onset(self._begun_words.popleft(), place) for place in places)
+        frame = AudioFrame(pcm, self._sample, onsets, rate)
+        self._sample += len(pcm)
+        return frame
 
     def rewind(self, sample: int) -> int | None:
         """Nothing: all that a frame leaves behind in the network would have to be kept. The rate is
@@ -261,6 +319,7 @@ class VoxtreamSession:
     def close(self) -> None:
         self._finished = True
         self._words.clear()
+        self._stretch = Stretch(SAMPLE_RATE)
         if not self._closed:
             self._closed = True
             self._frames.close()

@@ -26,6 +26,7 @@ from engine.tts.voxtream.config import (
     GENERATION,
     INT8,
     NAME,
+    UNBOUNDED,
     VOXTREAM2_SHAPE,
     ModelConfig,
     Profile,
@@ -108,8 +109,9 @@ class VoxtreamSynthesiser:
         rehearse(self.open(voice, seed=0), (REHEARSED,))
 
     def with_rates(self, rates: Mapping[float, RateTarget]) -> "VoxtreamSynthesiser":
-        """The same weights and voices under another rate table."""
-        machine = replace(self._machine, rates=rates)
+        """The same weights and voices under another rate table, nothing stretched."""
+        generation = replace(self._machine.generation, lowest_rate=0.0, highest_rate=UNBOUNDED)
+        machine = replace(self._machine, rates=rates, generation=generation)
         name, edition = self.info.name, self.info.edition
         return VoxtreamSynthesiser(
             machine, self._speaker, self._voices, name, edition=edition, graphs=self._graphs

@@ -46,6 +46,15 @@ def test_a_stream_remembers_its_past(mimi: Mimi) -> None:
     assert not torch.allclose(decoded(mimi, row)[:, :, -FRAME_SAMPLES:], fresh)
 
 
+def test_a_copied_stream_goes_on_like_the_one_it_was_copied_from(mimi: Mimi) -> None:
+    row, stream = codes(4), mimi.open()
+    mimi.decode_frame(stream, row[:, :, :5])
+    copied = mimi.copied(stream)
+    expected = mimi.decode_frame(stream, row[:, :, [5]])
+    mimi.decode_frame(stream, row[:, :, [0]])
+    assert torch.equal(mimi.decode_frame(copied, row[:, :, [5]]), expected)
+
+
 def test_a_clip_encoded_whole_has_the_codes_of_its_frames(mimi: Mimi) -> None:
     pcm = torch.randn(1, 1, 4 * FRAME_SAMPLES, generator=torch.Generator().manual_seed(0)) * 0.1
     stream = mimi.open()

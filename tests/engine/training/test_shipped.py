@@ -15,7 +15,7 @@ HASHES = {
     "codec.safetensors":
         "93e2c2c51237a6c51eb2a425c7b3b5a035c53a516f12fcfc5b1a126b0f5d9c81",
     "config.json":
-        "1716c0d3b2e92cb005bd07b3785c5aa1c40c0985fb8701ecd6449325bc154faf",
+        "d45af0cfe09f09f826f52c0b3691d95686c1fcf27f2745602da820ddb9c9a5b6",
     "phones.json":
         "1830190e231e5a2cd567ac49ea22e5df3a3cfdd12e6fdfa4839b5df85178ad56",
     "speaker.safetensors":

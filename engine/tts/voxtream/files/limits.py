@@ -32,6 +32,11 @@ LIMITS: Final[Limits] = {
     "repeats_at_end": (1, 10_000),
     "acoustic_delay": (1, 1),
     "passage_frames": (1, 999_999),
+    "own_rate": (0, 100),
+    "lowest_rate": (0, 100),
+    "highest_rate": (0.1, 100),
+    "frames_heard": (0, 250),
+    "frames_in_word": (1, 999_999),
     "rate": (0.1, 100),  # SPS
     "counts": (1, 1_000_000),
     "weight": (0, 1_000),

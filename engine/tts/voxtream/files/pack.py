@@ -90,7 +90,7 @@ def read_pack_config(file: Path) -> PackConfig:
             build(
                 ModelConfig, {"special_codes": SPECIAL_CODES, **entries["shape"]}, defaults=False
             ),
-            build(Generation, entries["generation"], defaults=False),
+            build(Generation, entries["generation"]),
             dict(sorted(rates.items())),
         )
         _check(config)

@@ -68,7 +68,7 @@ class EagerFrames:
         model = prompt.model
         self._prompt = prompt
         self._mimi = mimi
-        self._stream = mimi.open()
+        self._stream = prompt.sound_on(mimi)
         self._depth = model.acoustic_memory()
         self._memory: TemporalMemory | None = None
         self._codes = prompt.last_acoustic  # [1, K] once the first frame is drawn
@@ -150,6 +150,8 @@ class GraphFrames:
         self._prompt = prompt
         self._speaker.copy_(prompt.speaker)
         self._mimi.restart(self._stream)
+        if prompt.heard.shape[-1]:
+            self._mimi.decode_frame(self._stream, prompt.heard)
 
     def first(self, opened: Opened, controls: Tensor) -> int:
         assert self._prompt is not None, "serve() comes first"

@@ -34,8 +34,6 @@ def test_a_rate_nobody_spoke_borrows_from_the_nearest() -> None:
     assert all(min(row.counts) >= 1 for row in table.values())
 
 
-def test_weights_and_guidance_come_from_the_recipe() -> None:
-    export = Export(guidance=1.7, weights=(1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0))
-    table = measured_rates([spoken(3, 4)] * 20, export)
-    assert [row.weight for row in table.values()] == list(export.weights)
-    assert {row.guidance for row in table.values()} == {1.7}
+def test_weight_and_guidance_come_from_the_recipe_and_are_those_of_every_row() -> None:
+    table = measured_rates([spoken(3, 4)] * 20, Export(guidance=1.7, weight=3.0))
+    assert {(row.weight, row.guidance) for row in table.values()} == {(3.0, 1.7)}

@@ -1,61 +1,46 @@
-"""The rate table is tuned by trials; here the voice is a formula."""
+"""The rate table is tuned by what was heard of each histogram."""
 
 from pathlib import Path
 
 import pytest
 
+from engine.training.judge.performance import syllables_of
 from engine.training.judge.talkers import pack_hashes
-from engine.training.voice import tuning
-from engine.training.voice.tuning import KEPT, STRENGTHS, Trial, tune
+from engine.training.voice.tuning import enough, inverted
 from engine.tts.voxtream.rate import RateTarget
 
-COUNTS = tuple((rate, (200 - 20 * int(rate), 1 + int(20 * rate), 1, 1, 1, 1)) for rate in
-               (0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0))  # fmt: skip
-ROW = RateTarget(dict(COUNTS)[6.0], 9.0, 1.5)
+ASKED = (0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0)
+COUNTS = {rate: (200 - 20 * int(rate), 1 + int(20 * rate), 1, 1, 1, 1) for rate in ASKED}
+TABLE = {rate: RateTarget(COUNTS[rate], 8.0, 1.5) for rate in ASKED[1:-1]}
 
 
-def spoken_rate(target: RateTarget, slope: float) -> float:
-    """A voice that is compressed: at no strength it speaks at 4 SPS, at any other nearer to what
-    its histogram stands for.
-    """
-    asked = (target.counts[1] - 1) / 20
-    return 4.0 + (asked - 4.0) * min(1.0, slope * target.weight)
+def test_a_rate_gets_the_histogram_that_was_spoken_at_it() -> None:
+    half = inverted(TABLE, COUNTS, {rate: 1.5 + rate / 2 for rate in ASKED})  # compressed
+    assert half[4.0].counts == COUNTS[5.0]
+    assert half[3.0].counts == COUNTS[3.0]
+    assert half[2.0].counts == COUNTS[1.0]
+    assert half[7.0].counts == COUNTS[8.0]  # as near as it gets
+    assert {(row.weight, row.guidance) for row in half.values()} == {(8.0, 1.5)}
 
 
-@pytest.fixture
-def compressed(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """Slope and words lost at the strongest pull; changed by tests."""
-    nature = [0.03, 0.0]
-
-    def trial(model: object, target: RateTarget, rate: float, texts: tuple[str, ...]) -> Trial:
-        lost = nature[1] if target.weight == STRENGTHS[-1] else 0.0
-        return Trial(target, spoken_rate(target, nature[0]), lost)
-
-    monkeypatch.setattr(tuning, "_trial", trial)
-    monkeypatch.setattr(tuning, "loaded_voxtream2", lambda folder: None)
-    return nature
+def test_between_two_histograms_there_is_one() -> None:
+    shifted = inverted(TABLE, COUNTS, {rate: rate + 0.5 for rate in ASKED})
+    assert COUNTS[3.0][1] < shifted[4.0].counts[1] < COUNTS[4.0][1]
 
 
-def test_the_weakest_strength_that_serves_is_taken(compressed: list[float]) -> None:
-    compressed[0] = 1 / STRENGTHS[1]
-    found = tune("pack", 6.0, ROW, COUNTS, ("text",))
-    assert found["row"]["weight"] == STRENGTHS[1]
-    assert len(found["trials"]) == 2
+def test_chance_turns_no_rates_around() -> None:
+    spoken = {rate: rate for rate in ASKED} | {4.0: 5.2}
+    rows = inverted(TABLE, COUNTS, spoken)
+    tokens = [rows[rate].counts[1] for rate in sorted(rows)]
+    assert tokens == sorted(tokens)
 
 
-def test_a_compressed_voice_is_asked_for_more(compressed: list[float]) -> None:
-    found = tune("pack", 6.0, ROW, COUNTS, ("text",))
-    before = found["trials"][len(STRENGTHS) - 1]["rate"]
-    after = min(found["trials"], key=lambda trial: abs(trial["rate"] - 6.0))["rate"]
-    assert before < 5.6
-    assert after == pytest.approx(6.0, abs=0.3)
-    assert found["row"]["counts"] != list(ROW.counts)
-
-
-def test_strength_that_costs_words_is_not_taken(compressed: list[float]) -> None:
-    compressed[:] = [0.01, KEPT + 0.5]
-    found = tune("pack", 6.0, ROW, COUNTS, ("text",))
-    assert found["row"]["weight"] < STRENGTHS[-1]
+def test_there_are_texts_for_as_long_as_was_asked() -> None:
+    texts = tuple(f"This is sentence number {number} of many." for number in range(100))
+    seconds = sum(syllables_of(text) for text in enough(texts, 2.0, 60.0)) / 2.0
+    assert seconds == pytest.approx(60.0, rel=0.1)
+    assert len(enough(texts, 0.5, 0.1)) == 1
+    assert enough(texts, 7.0, 9_999.0) == texts
 
 
 def test_a_row_is_tuned_anew_when_the_pack_draws_or_sounds_otherwise(tmp_path: Path) -> None:

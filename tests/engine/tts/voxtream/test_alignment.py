@@ -1,5 +1,7 @@
 """The cursor: forward only, out of loops, and to the end exactly once."""
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -78,3 +80,18 @@ def test_it_never_goes_back_and_stays_within_the_rows_that_exist(
 def test_any_token_for_ever_reaches_the_end(token: int, length: int) -> None:
     walk = cursor()
     assert any(walk.advance(token, length, closed=True).ended for _ in range(27 * 2 * length))
+
+
+def test_a_sound_inside_a_word_is_left_sooner_than_one_at_its_end() -> None:
+    generation = replace(GENERATION, frames_in_word=4)
+    inside, at_end = (AlignmentCursor(5, DURATION_TOKENS, generation) for _ in range(2))
+    spans = [inside.advance(STAY_ONE, 40, closed=True, inside_word=True) for _ in range(5)]
+    assert spans == [Span(5, 5)] * 4 + [Span(6, 6)]
+    assert {at_end.advance(STAY_ONE, 40, closed=True) for _ in range(20)} == {Span(5, 5)}
+
+
+def test_two_phones_in_turn_are_left_too() -> None:
+    walk = AlignmentCursor(5, DURATION_TOKENS, replace(GENERATION, frames_in_word=4))
+    spans = [walk.advance(STAY_ONE, 40, closed=True, inside_word=True) for _ in range(4)]
+    assert walk.advance(STAY_TWO, 40, closed=True, inside_word=True).first == 6
+    assert spans[-1] == Span(5, 5)

@@ -269,3 +269,95 @@ def test_the_global_generator_is_neither_read_nor_moved(
     with synthesiser.open(voice, seed=3) as session:
         speak(session, WORDS[:3])
     assert torch.equal(before, torch.random.get_rng_state())
+
+
+@pytest.fixture(scope="module")
+def stretching() -> VoxtreamSynthesiser:
+    """Its network is asked for 2.5 to 3 SPS; the rest is stretched."""
+    plain = small()
+    generation = replace(plain._machine.generation, lowest_rate=2.5, highest_rate=3.0)
+    machine = replace(plain._machine, generation=generation)
+    return VoxtreamSynthesiser(machine, plain._speaker, plain.voices(), plain.info.name)
+
+
+def said(model: VoxtreamSynthesiser, rate: float | None) -> list[AudioFrame]:
+    with model.open(model.voices()[0], seed=3) as session:
+        session.rate = rate
+        return speak(session, WORDS)
+
+
+def test_a_rate_beyond_the_network_is_reached_by_stretching(
+    stretching: VoxtreamSynthesiser,
+) -> None:
+    lengths = {rate: len(samples(said(stretching, rate))) for rate in (1.5, 2.5, 3.0, 6.0)}
+    assert lengths[3.0] / lengths[6.0] == pytest.approx(2.0, rel=0.1)
+    assert lengths[1.5] / lengths[2.5] == pytest.approx(2.5 / 1.5, rel=0.1)
+
+
+@pytest.mark.parametrize("rate", [1.5, 6.0])
+def test_stretched_speech_is_the_same_word_by_word(
+    stretching: VoxtreamSynthesiser, rate: float
+) -> None:
+    whole = said(stretching, rate)
+    with stretching.open(stretching.voices()[0], seed=3) as session:
+        session.rate, pieces = rate, []
+        for word in WORDS:
+            session.push_word(word)
+            pieces += until_starved(session)
+        session.end_input()
+        pieces += rest(session)
+    assert np.array_equal(samples(whole), samples(pieces))
+    assert [frame.onsets for frame in whole] == [frame.onsets for frame in pieces]
+    assert [o.word for frame in whole for o in frame.onsets] == list(range(len(WORDS)))
+    for frame in whole:
+        assert all(frame.sample <= o.sample < frame.sample + len(frame.pcm) for o in frame.onsets)
+
+
+def test_its_own_pace_is_never_stretched(
+    stretching: VoxtreamSynthesiser, synthesiser: VoxtreamSynthesiser
+) -> None:
+    assert np.array_equal(samples(said(stretching, None)), samples(said(synthesiser, None)))
+
+
+def test_a_new_rate_is_heard_in_the_same_step(stretching: VoxtreamSynthesiser) -> None:
+    with stretching.open(stretching.voices()[0], seed=3) as session:
+        session.rate = 3.0
+        for word in WORDS:
+            session.push_word(word)
+        steps = [session.step() for _ in range(6)]
+        session.rate = 6.0
+        quicker = session.step()
+    assert all(isinstance(step, AudioFrame) for step in (*steps, quicker))
+    assert len(quicker.pcm) < 0.7 * len(steps[-1].pcm)
+
+
+def test_a_fixed_own_rate_is_what_that_rate_is(synthesiser: VoxtreamSynthesiser) -> None:
+    machine = synthesiser._machine
+    fixed = VoxtreamSynthesiser(
+        replace(machine, generation=replace(machine.generation, own_rate=4.0)),
+        synthesiser._speaker,
+        synthesiser.voices(),
+        synthesiser.info.name,
+    )
+    assert np.array_equal(samples(said(fixed, None)), samples(said(synthesiser, 4.0)))
+
+
+def hearing(model: VoxtreamSynthesiser, frames: int, *, graphs: bool) -> VoxtreamSynthesiser:
+    """The model with a codec that has heard so many frames of the prompt."""
+    generation = replace(model._machine.generation, frames_heard=frames)
+    model._machine.model.generation = generation
+    machine = replace(model._machine, generation=generation)
+    return VoxtreamSynthesiser(
+        machine, model._speaker, model.voices(), model.info.name, graphs=graphs
+    )
+
+
+def test_the_codec_begins_behind_the_prompt() -> None:
+    cold = samples(said(small(), 4.0))
+    model = hearing(small(), 6, graphs=False)
+    warm, again = samples(said(model, 4.0)), samples(said(model, 4.0))
+    assert np.array_equal(warm, again)  # the kept stream is never written to
+    assert len(warm) == len(cold)
+    assert not np.allclose(warm[:1920], cold[:1920], atol=1e-4)
+    in_place = samples(said(hearing(small(), 6, graphs=True), 4.0))
+    assert np.allclose(warm, in_place, atol=1e-5)
