@@ -77,6 +77,17 @@ class DurationState:
         if len(self._recent) > self._window:
             self._counts[self._recent.popleft()] -= 1
 
+    def expect(self, target: RateTarget) -> None:
+        """Take the frames in the window for spoken as the target wants them: the new rate is not to
+        make up for what was spoken at another.
+        """
+        length, total = len(self._recent), sum(target.counts)
+        self._recent.clear()
+        self._counts = [1] * len(self._counts)
+        for frame in range(1, length + 1):
+            due = [q * frame / total - c for q, c in zip(target.counts, self._counts, strict=True)]
+            self.observe(due.index(max(due)))
+
     def pull(self, target: RateTarget) -> tuple[float, ...]:
         """What to add to the tokens' log-probabilities: w (log10 q - log10 c).
 

@@ -84,6 +84,7 @@ class VoxtreamSession:
         self._own_rate: float | None = None  # SPS of that speech; None = too little of it yet
         self._drift = RateDrift(window, FRAME_MS)
         self._drawn = self._spoken = Drawn()  # of the frame drawn last, and of the one before
+        self._last_rate: float | None = None  # asked for when the frame before was drawn
         self._stretch = Stretch(SAMPLE_RATE)
         self._begun_words: deque[int] = deque()  # whose first sample has not sounded yet
         self._generator = torch.Generator().manual_seed(seed)
@@ -217,8 +218,10 @@ class VoxtreamSession:
         if rate is not None:
             rate = min(max(rate, generation.lowest_rate), generation.highest_rate)
             target = rate_target(rate, self._machine.rates)
+            if generation.stretches and self.rate != self._last_rate:
+                self._durations.expect(target)
             guidance, pull = target.guidance, self._durations.pull(target)
-        self._drawn = Drawn(pace, rate)
+        self._drawn, self._last_rate = Drawn(pace, rate), self.rate
         token_noise = race_noise(len(pull), self._generator)
         code_noise = race_noise(generation.top_codes, self._generator)
         return pack_controls(guidance, pull, token_noise, code_noise)

@@ -49,3 +49,26 @@ def test_the_pull_is_zero_where_speech_has_what_the_rate_wants() -> None:
 def test_the_pull_has_base_ten_and_the_weight_of_the_rate() -> None:
     target = RATE_TABLE[7.0]  # 6 of 39 in the first bin, weight 10; the state has 1 of 6
     assert math.isclose(DurationState(6, 38).pull(target)[0], 10 * math.log10((6 / 39) / (1 / 6)))
+
+
+def test_a_new_rate_does_not_make_up_for_the_one_before() -> None:
+    fast, slow = rate_target(6.0), rate_target(2.0)
+    state = DurationState(6, 38)
+    for frame in range(60):
+        state.observe(2 if frame % 3 else 4)
+    overdone = state.pull(slow)
+    state.expect(slow)
+    assert sum(state.counts) == 38 + 6
+    # of the two tokens that slow speech consists of
+    assert max(map(abs, overdone[:2])) > 4
+    assert max(map(abs, state.pull(slow)[:2])) < 0.2
+    assert state.pull(fast) != state.pull(slow)
+    for _ in range(38):  # what was expected leaves the window like what was spoken
+        state.observe(2)
+    assert state.counts == (1, 1, 39, 1, 1, 1)
+
+
+def test_nothing_is_expected_of_an_utterance_that_has_not_begun() -> None:
+    state = DurationState(6, 38)
+    state.expect(rate_target(3.0))
+    assert state.counts == (1, 1, 1, 1, 1, 1)
