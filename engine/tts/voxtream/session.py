@@ -102,8 +102,8 @@ class VoxtreamSession:
     # ------------------------------------------------------------------ text
 
     def push_word(self, text: str, pace: float = PLAIN) -> None:
-        """See TtsSession. At the model's own pace `pace` moves the rate measured of this
-        utterance's plain words, so it needs a second of those first.
+        """See TtsSession. At the model's own pace, where that is not fixed, `pace` moves the rate
+        measured of this utterance's plain words, so it needs a second of those first.
         """
         self._words.push(text, pace)
 

@@ -1,0 +1,71 @@
+"""How much of the built-in voice is understood, on sentences that nobody trained on: at 4 syllables
+a second by every voice, at other rates, while the slider turns, and in replies of one to three
+words.
+
+    python -m tests.benchmarks.voice [--pack FOLDER] [--into FOLDER] [--sentences 150] [--workers 2]
+
+Whisper base judges, pocketsphinx beside it. Cells are saved in FOLDER as soon as they are measured,
+and not measured again. Needs the extra `training`.
+"""
+
+import argparse
+import random
+import sys
+from pathlib import Path
+
+from engine.resources import resource
+from engine.training.corpus import grammar
+from engine.training.judge.figures import details, table
+from engine.training.judge.side import Side, Texts
+from engine.training.judge.talkers import PackTalker, pack_hashes
+from engine.training.judge.verdicts import FORMAT, bigram_judge
+from engine.training.recipe import Evaluate
+from engine.training.tasks import Place, do_tasks
+from engine.tts.voices import saved_voices
+
+RATES = (1.5, 2.0, 4.0, 6.0, 6.5)
+
+
+def texts(count: int) -> Texts:
+    """Sentences and replies from templates of the grammar that no training uses."""
+    draw = random.Random("voice")
+    sentences: set[str] = set()
+    while len(sentences) < count:
+        sentences.add(grammar.test_sentence(draw))
+    replies = sorted({grammar.short_reply(draw) for _ in range(10 * count)})
+    vocabulary = (*sorted(sentences), *replies)
+    knows = bigram_judge(vocabulary).knows
+    known = tuple(filter(knows, sorted(sentences))), tuple(filter(knows, replies))
+    return Texts(vocabulary, *known)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pack", type=Path, default=resource("starter"))
+    parser.add_argument("--into", type=Path, default=Path("build/voice"))
+    parser.add_argument("--sentences", type=int, default=150)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--only", default="", help="cells whose names begin like that")
+    given = parser.parse_args()
+    names = sorted(voice.name for voice in saved_voices(given.pack / "voices"))
+    size = Evaluate(
+        sentences=-(-given.sentences // len(names)),
+        short_replies=2 * given.sentences,
+        rates=RATES,
+        rate_sentences=given.sentences,
+        naturalness=8,
+    )
+    talkers = tuple(PackTalker(Place(given.pack), name) for name in names)
+    depends = (FORMAT, *pack_hashes(given.pack))
+    side = Side("voice", talkers, texts(given.sentences), size, depends)
+    given.into.mkdir(parents=True, exist_ok=True)
+    tasks = [task for task in side.tasks if task.name.startswith(f"voice/{given.only}")]
+    try:
+        do_tasks("voice", given.into, tasks, given.workers, fresh=True)
+    finally:
+        results = side.results(given.into)
+        sys.stdout.write(f"{table(results, {})}\n{details(results)}")
+
+
+if __name__ == "__main__":
+    main()
