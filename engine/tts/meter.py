@@ -1,9 +1,6 @@
 """How fast speech was: syllables per second over the last seconds of it."""
 
 from collections import deque
-from typing import Final
-
-PATIENCE: Final = 6.0  # syllables of a drift that are put down to chance
 
 
 class RateMeter:
@@ -26,25 +23,3 @@ class RateMeter:
             return None
         counts, times = zip(*self._ended, strict=True)
         return float(sum(counts) * 1000 / sum(times))
-
-
-class RateDrift:
-    """By how much speech of the last `window` frames was slower than was asked of it."""
-
-    def __init__(self, window: int, frame_ms: int) -> None:
-        self._frames: deque[tuple[float, int]] = deque(maxlen=window)  # syllables asked, spoken
-        self._frame_s = frame_ms / 1000
-        self._begun = False  # silence before the first syllable is no drift
-
-    def observe(self, asked: float, syllables: int) -> None:
-        """Count a frame in which `syllables` ended and `asked` SPS were asked for."""
-        if self._begun:
-            self._frames.append((asked * self._frame_s, syllables))
-        self._begun = self._begun or syllables > 0
-
-    @property
-    def slowness(self) -> float:
-        """What the speech should be sped up by, 1 = nothing."""
-        asked = sum(frame[0] for frame in self._frames)
-        spoken = sum(frame[1] for frame in self._frames)
-        return (asked + PATIENCE) / (spoken + PATIENCE)

@@ -15,8 +15,8 @@ import numpy as np
 from engine.tts.base import Pcm
 
 SLOWEST, FASTEST = 0.35, 2.2  # beyond these, speech falls apart
-_OVERLAP_S: Final = 0.012  # over which one place becomes the next
-_REACH_S: Final = 0.008  # from the place asked for, half a period of the deepest voice
+_OVERLAP_S: Final = 0.020  # over which one place becomes the next
+_REACH_S: Final = 0.010  # from the place asked for, half a period of the deepest voices
 _SILENT: Final = 1e-6  # so little power is like none
 
 

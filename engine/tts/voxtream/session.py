@@ -22,7 +22,7 @@ from engine.nn.sampling import race_noise
 from engine.text.phonemes import Espeak, WordPhonemizer
 from engine.text.rules.marks import ends_sentence
 from engine.tts.base import AudioFrame, Finished, Onset, Pcm, Starved, Step
-from engine.tts.meter import RateDrift, RateMeter
+from engine.tts.meter import RateMeter
 from engine.tts.pacing import PLAIN, paced
 from engine.tts.phones import PhoneTable
 from engine.tts.stretch import FASTEST, SLOWEST, Stretch
@@ -82,7 +82,6 @@ class VoxtreamSession:
         self._plain_meter = RateMeter(window, FRAME_MS)
         self._plain_ms = 0  # of speech at the rate itself
         self._own_rate: float | None = None  # SPS of that speech; None = too little of it yet
-        self._drift = RateDrift(window, FRAME_MS)
         self._drawn = self._spoken = Drawn()  # of the frame drawn last, and of the one before
         self._last_rate: float | None = None  # asked for when the frame before was drawn
         self._stretch = Stretch(SAMPLE_RATE)
@@ -239,16 +238,13 @@ class VoxtreamSession:
         return paced(min(max(rate, min(rates)), max(rates)), pace)
 
     def _speed(self) -> float:
-        """Of the samples of the frame before: what the network cannot speak, and what it strayed
-        by.
+        """Of the samples of the frame before: what was not asked of the network, or is asked for
+        only now.
         """
-        generation, spoken = self._machine.generation, self._spoken
-        if self.rate is None or spoken.rate is None or not generation.stretches:
+        wanted, spoken = self._wanted(self._spoken.pace), self._spoken.rate
+        if wanted is None or spoken is None or not self._machine.generation.stretches:
             return 1.0
-        wanted = self._wanted(spoken.pace)
-        assert wanted is not None  # a rate is asked for
-        speed = wanted / spoken.rate * self._drift.slowness
-        return min(max(speed, SLOWEST), FASTEST)
+        return min(max(wanted / spoken, SLOWEST), FASTEST)
 
     def _pace(self) -> float:
         """Of the word that the frame to be made speaks."""
@@ -280,8 +276,6 @@ class VoxtreamSession:
         syllables = self._script.syllables_ended(span)
         speed = self._speed()
         rate = self._meter.observe(syllables, speed)
-        if self._spoken.rate is not None:
-            self._drift.observe(self._spoken.rate, syllables)
         if plain:
             self._note_own_rate(syllables)
         self._passage += 1
