@@ -15,7 +15,7 @@ from pathlib import Path
 
 from engine.resources import resource
 from engine.training.corpus import grammar
-from engine.training.judge.figures import details, table
+from engine.training.judge.figures import UNMEASURED, Results, details, goals
 from engine.training.judge.side import Side, Texts
 from engine.training.judge.talkers import PackTalker, pack_hashes
 from engine.training.judge.verdicts import FORMAT, bigram_judge
@@ -64,7 +64,10 @@ def main() -> None:
         do_tasks("voice", given.into, tasks, given.workers, fresh=True)
     finally:
         results = side.results(given.into)
-        sys.stdout.write(f"{table(results, {})}\n{details(results)}")
+        for goal in goals(Results()):
+            if (cell := goal.cell(results)) != UNMEASURED:
+                sys.stdout.write(f"{goal.name}: {cell}\n")
+        sys.stdout.write(details(results))
 
 
 if __name__ == "__main__":
