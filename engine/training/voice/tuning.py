@@ -39,12 +39,12 @@ def tuned(
     folder = run.stage("export") / "tuning"
     folder.mkdir(exist_ok=True)
     hashes = pack_hashes(pack)  # including its voices and its sampling
-    likeness = next(iter(table.values()))  # strength and guidance are those of every row
+    row = next(iter(table.values()))  # strength and guidance are those of every other, too
     tasks = {
         rate: Task(
             f"{rate:g} SPS",
             spoken_rate,
-            (Place(pack), RateTarget(histogram, likeness.weight, likeness.guidance),
+            (Place(pack), RateTarget(histogram, row.weight, row.guidance),
              enough(texts, rate, seconds)),
             hashes,
         )

@@ -113,6 +113,8 @@ def _check(config: PackConfig) -> None:
         raise ValueError("its rate table does not fit its duration tokens")
     if shape.duration_tokens != len(DURATION_TOKENS):
         raise ValueError("it has other duration tokens")
+    if config.generation.lowest_rate > config.generation.highest_rate:
+        raise ValueError("its 'lowest_rate' is above its 'highest_rate'")
     if config.generation.top_codes > shape.codes:
         raise ValueError(f"'top_codes' is {config.generation.top_codes} of {shape.codes} codes")
     check_shape(shape)

@@ -180,6 +180,7 @@ def test_a_damaged_pack_is_named_and_the_way_out_too(data: Path, broken: str, ho
         ("generation", "temperature", 0.0),
         ("generation", "temperature", 1e999),
         ("generation", "top_codes", 33),
+        ("generation", "frames_heard", -1),
         ("generation", "top_codes", 999_999),
         ("generation", "nucleus", 1.5),
         ("generation", "acoustic_guidance", -3.0),
@@ -199,6 +200,13 @@ def test_a_number_that_makes_no_sense_is_refused_by_name(
     names = {"1.0": "counts|weight", "nan": "rate"}
     with pytest.raises(ModelError, match=rf"config\.json .*'({names.get(key, key)})' is"):
         reconfigured(lambda found: found[part].update({key: value}))
+
+
+def test_no_rate_is_both_too_slow_and_too_fast_for_the_network(data: Path) -> None:
+    with pytest.raises(ModelError, match="lowest_rate"):
+        reconfigured(
+            lambda found: found["generation"].update({"lowest_rate": 4, "highest_rate": 3})
+        )
 
 
 @pytest.mark.parametrize("size", ["layers", "width", "heads", "hidden"])
