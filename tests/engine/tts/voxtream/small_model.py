@@ -69,6 +69,16 @@ def speak(session: VoxtreamSession, words: list[str]) -> list[AudioFrame]:
     return rest(session)
 
 
+def speak_by_word(session: VoxtreamSession, words: list[str]) -> list[AudioFrame]:
+    """Everything said when each word is pushed only once nothing more can be said."""
+    frames = []
+    for word in words:
+        session.push_word(word)
+        frames += until_starved(session)
+    session.end_input()
+    return frames + rest(session)
+
+
 def until_starved(session: VoxtreamSession) -> list[AudioFrame]:
     frames = []
     while isinstance(step := session.step(), AudioFrame):

@@ -10,7 +10,7 @@ from engine.tts.base import AudioFrame, Finished, Starved, Voice
 from engine.tts.voxtream.config import NEVER
 from engine.tts.voxtream.session import VoxtreamSession
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
-from tests.engine.tts.voxtream.small_model import rest, small, speak, until_starved
+from tests.engine.tts.voxtream.small_model import rest, small, speak, speak_by_word, until_starved
 
 FIRST = ["Hello", "world,", "this", "is", "it."]
 SECOND = ["Now", "the", "other", "one", "(really", "so!)"]
@@ -40,12 +40,7 @@ def test_word_by_word_gives_the_samples_of_all_at_once(short: VoxtreamSynthesise
     with short.open(voice, seed=3) as session:
         whole = speak(session, TEXT)
     with short.open(voice, seed=3) as session:
-        pieces: list[AudioFrame] = []
-        for word in TEXT:
-            session.push_word(word)
-            pieces += until_starved(session)
-        session.end_input()
-        pieces += rest(session)
+        pieces = speak_by_word(session, TEXT)
     assert np.array_equal(samples(whole), samples(pieces))
     assert [frame.onsets for frame in whole] == [frame.onsets for frame in pieces]
     assert [frame.rate for frame in whole] == [frame.rate for frame in pieces]

@@ -11,7 +11,14 @@ from engine.errors import InvalidInput
 from engine.tts.base import AudioFrame, Finished, Starved, Voice
 from engine.tts.voxtream.config import INT8
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser, random_voice
-from tests.engine.tts.voxtream.small_model import SMALL, rest, small, speak, until_starved
+from tests.engine.tts.voxtream.small_model import (
+    SMALL,
+    rest,
+    small,
+    speak,
+    speak_by_word,
+    until_starved,
+)
 
 WORDS = ["Hello", "world,", "this", "is", "the", "apple", "of", "my", "eye.", "Really?!"]
 
@@ -26,12 +33,7 @@ def test_word_by_word_gives_the_samples_of_all_at_once(
     with synthesiser.open(voice, seed=3) as session:
         whole = speak(session, WORDS)
     with synthesiser.open(voice, seed=3) as session:
-        pieces = []
-        for word in WORDS:
-            session.push_word(word)
-            pieces += until_starved(session)
-        session.end_input()
-        pieces += rest(session)
+        pieces = speak_by_word(session, WORDS)
     assert np.array_equal(samples(whole), samples(pieces))
     assert [frame.onsets for frame in whole] == [frame.onsets for frame in pieces]
     assert [frame.rate for frame in whole] == [frame.rate for frame in pieces]
@@ -300,12 +302,8 @@ def test_stretched_speech_is_the_same_word_by_word(
 ) -> None:
     whole = said(stretching, rate)
     with stretching.open(stretching.voices()[0], seed=3) as session:
-        session.rate, pieces = rate, []
-        for word in WORDS:
-            session.push_word(word)
-            pieces += until_starved(session)
-        session.end_input()
-        pieces += rest(session)
+        session.rate = rate
+        pieces = speak_by_word(session, WORDS)
     assert np.array_equal(samples(whole), samples(pieces))
     assert [frame.onsets for frame in whole] == [frame.onsets for frame in pieces]
     assert [o.word for frame in whole for o in frame.onsets] == list(range(len(WORDS)))
