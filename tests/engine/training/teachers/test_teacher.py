@@ -4,7 +4,10 @@
 # ruff: noqa: RUF001  IPA letters look like others on purpose
 
 import random
+import threading
+import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -174,6 +177,22 @@ def test_the_graph_is_cut_where_durations_are_made(tmp_path: Path) -> None:
     assert model.speak(outline, given).tolist() == [
         count * (each + 1) + 512 for count, each in zip(given, outline.natural, strict=True)
     ]
+
+
+def test_only_one_fetches_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    at_work = threading.Semaphore(1)
+
+    def fetch(_files: object, folder: Path) -> tuple[Path, Path]:
+        assert at_work.acquire(blocking=False)
+        time.sleep(0.05)
+        at_work.release()
+        return folder / "model", folder / "voices"
+
+    monkeypatch.setattr(packages, "fetch", fetch)
+    monkeypatch.setattr(teacher, "read_voices", lambda _file, _names: {})
+    monkeypatch.setattr(teacher, "Kokoro", lambda model, _voices: model.name)
+    with ThreadPoolExecutor(3) as pool:
+        assert list(pool.map(lambda _: teacher.fetch(), range(3))) == ["model"] * 3
 
 
 def _is_there() -> bool:
