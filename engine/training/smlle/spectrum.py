@@ -27,7 +27,7 @@ from engine.training.smlle.transducer import (
     padded,
     shape_of,
 )
-from engine.training.smlle.utterances import Encoded, Ints, Sides, read_tokens
+from engine.training.smlle.utterances import Encoded, Ints, Side, Sides, draw_lessons, read_tokens
 from engine.training.stacks import causal, first_weights, run_stack
 from engine.tts.smlle.aligned import delete_bos
 from engine.tts.smlle.config import Shape
@@ -94,7 +94,7 @@ class SpectrumLearner:
 
     def learn(self, moment: Moment) -> dict[str, float]:
         recipe = self._recipe
-        lessons = [self._lesson(self._sides.training, moment.draw) for _ in range(self._batch_size)]
+        lessons = self._lessons(self._sides.training, moment.draw)
         losses = self._losses([self._corrupted(each, moment.draw) for each in lessons], lessons)
         total = losses["regression"]
         if recipe.latents and moment.share >= recipe.kl_from:
@@ -111,15 +111,18 @@ class SpectrumLearner:
         """
 
         def losses(draw: random.Random) -> dict[str, Tensor]:
-            lessons = [self._lesson(self._sides.validation, draw) for _ in range(self._batch_size)]
+            lessons = self._lessons(self._sides.validation, draw)
             return self._losses(lessons, lessons)
 
         return mean_losses(losses, self._model)
 
-    def _lesson(self, side: dict[int, tuple[Encoded, ...]], draw: random.Random) -> Lesson:
+    def _lessons(self, side: Side, draw: random.Random) -> list[Lesson]:
+        utterances = draw_lessons(side, draw, self._batch_size)
+        return [self._lesson(each, side[each.speaker], draw) for each in utterances]
+
+    def _lesson(self, utterance: Encoded, person: Sequence[Encoded], draw: random.Random) -> Lesson:
         """An utterance, cut to the longest length, after a piece of another by its speaker."""
         recipe, shape = self._recipe, self._shape
-        utterance = self._sides.draw(side, draw)
         longest = round(recipe.longest_seconds * STEPS_PER_SECOND)
         phones = utterance.aligned(shape.begin, shape.end)
         if recipe.delete_bos:
@@ -127,7 +130,7 @@ class SpectrumLearner:
         mel = utterance.mel[: shape.columns * longest]
         parts = [Piece(utterance.tokens[:longest], phones[:longest], mel)]
         if draw.random() >= recipe.without_prompt:
-            parts.insert(0, self._prompt(draw.choice(side[utterance.speaker]), draw))
+            parts.insert(0, self._prompt(draw.choice(person), draw))
         tokens, aligned, mel = (np.concatenate(part) for part in zip(*parts, strict=True))
         columns = torch.from_numpy(mel.astype(np.float32))
         rows = columns.view(-1, shape.values)

@@ -20,7 +20,7 @@ from engine.training.loop import Moment, descend, in_bf16, mean_losses, on_devic
 from engine.training.ranks import Ranks, is_first
 from engine.training.run import Run, read_json
 from engine.training.smlle.lattice import Band, band, transducer_loss
-from engine.training.smlle.utterances import Encoded, Sides, read_tokens
+from engine.training.smlle.utterances import Encoded, Side, Sides, draw_lessons, read_tokens
 from engine.training.stacks import causal, first_weights, run_stack, stack_config
 from engine.tts.smlle.config import Shape
 from engine.tts.smlle.transducer import Transducer
@@ -103,18 +103,9 @@ class TransducerLearner:
 
         return mean_losses(losses, self._model)
 
-    def _lessons(
-        self, side: dict[int, tuple[Encoded, ...]], draw: random.Random
-    ) -> Sequence[Encoded]:
+    def _lessons(self, side: Side, draw: random.Random) -> Sequence[Encoded]:
         longest = round(self._recipe.longest_seconds * STEPS_PER_SECOND)
-        lessons: list[Encoded] = []
-        for _ in range(8 * self._batch_size):  # paragraphs are longer; they are left out
-            lesson = self._sides.draw(side, draw)
-            if lesson.steps <= longest:
-                lessons.append(lesson)
-            if len(lessons) == self._batch_size:
-                break
-        return lessons or [self._sides.draw(side, draw)]
+        return draw_lessons(side, draw, self._batch_size, longest)
 
     def _loss(self, lessons: Sequence[Encoded], reach: int) -> Tensor:
         """-log probability per token."""
