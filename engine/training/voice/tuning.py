@@ -22,7 +22,7 @@ from engine.training.run import Run
 from engine.training.tasks import Place, Task, do_tasks, result
 from engine.tts.voxtream.rate import RateTarget, rate_target
 
-WORDS = (6, 12)  # of a sentence to tune with
+WORDS = (2, 12)  # of a sentence to tune with; long ones alone are spoken slower
 Counts = tuple[int, ...]
 
 

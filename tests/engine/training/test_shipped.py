@@ -15,7 +15,7 @@ HASHES = {
     "codec.safetensors":
         "93e2c2c51237a6c51eb2a425c7b3b5a035c53a516f12fcfc5b1a126b0f5d9c81",
     "config.json":
-        "d45af0cfe09f09f826f52c0b3691d95686c1fcf27f2745602da820ddb9c9a5b6",
+        "5276f847800e067ec5d892240089500b6ac109bd6533cc625e371680e2984703",
     "phones.json":
         "1830190e231e5a2cd567ac49ea22e5df3a3cfdd12e6fdfa4839b5df85178ad56",
     "speaker.safetensors":
