@@ -6,7 +6,7 @@ training that was stopped goes on as if it had not been.
 
 import math
 import random
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -25,7 +25,9 @@ from engine.training.run import Progress, Run, cancellable, write_json
 BETAS = (0.9, 0.96)
 VALIDATION_BATCHES = 4
 ADVERSARIAL_BETAS = (0.8, 0.98)  # what was learnt against an earlier critic is soon forgotten
+LENGTHS = 4  # how many lessons are drawn for one that is taken
 _Batch = TypeVar("_Batch")
+_Lesson = TypeVar("_Lesson")
 
 
 @dataclass(frozen=True)
@@ -166,6 +168,18 @@ def mean_losses(
     if model is not None:
         model.train()
     return sums
+
+
+def of_like_length(
+    everything: Sequence[_Lesson], length: Callable[[_Lesson], int], draw: random.Random, count: int
+) -> list[_Lesson]:
+    """`count` lessons, some of them maybe twice, that are about as long as each other, so that
+    little is computed for padding (a step takes two thirds of the time); each comes as often as any
+    other.
+    """
+    many = sorted(draw.choices(everything, k=LENGTHS * count), key=length)
+    first = count * draw.randrange(LENGTHS)
+    return many[first : first + count]
 
 
 def on_device(batch: _Batch, device: torch.device) -> _Batch:

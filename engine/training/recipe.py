@@ -166,7 +166,7 @@ class SpeakStream:
     stack: Stack = field(default_factory=lambda: Stack(4, 4, 2, 768))
     level_width: int = 16
     lesson_seconds: float = 8.0
-    largest_window: int = 4  # the paper's m is drawn from 1 to so many, for every lesson
+    largest_window: int = 4  # the paper's m is drawn from 1 to so many, for every batch
     window: int = 3  # m in use
     hop: int = 1  # n
     wrong_levels: float = 0.1  # share of input positions with levels a little off

@@ -24,6 +24,7 @@ from engine.training.loop import (
     in_bf16,
     mean_losses,
     numbers,
+    of_like_length,
     on_device,
     optimiser,
     train,
@@ -155,7 +156,7 @@ class LlmVoxLearner:
         shortest = self._recipe.shortest_seconds * TOKEN_RATE
         fitting = [e for e in side if shortest <= len(e.tokens) <= seconds * TOKEN_RATE]
         fitting = fitting or [min(side, key=lambda each: len(each.tokens))]
-        sentences = [draw.choice(fitting) for _ in range(self._batch_size)]
+        sentences = of_like_length(fitting, lambda each: len(each.tokens), draw, self._batch_size)
         return on_device(collated(sentences, self._model.no_token), self._device)
 
     def _losses(self, batch: Batch) -> dict[str, Tensor]:

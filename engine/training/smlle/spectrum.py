@@ -19,7 +19,16 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from engine.training import recipe as recipes
-from engine.training.loop import Moment, descend, in_bf16, mean_losses, numbers, optimiser, train
+from engine.training.loop import (
+    Moment,
+    descend,
+    in_bf16,
+    mean_losses,
+    numbers,
+    of_like_length,
+    optimiser,
+    train,
+)
 from engine.training.ranks import Ranks, is_first
 from engine.training.run import Run
 from engine.training.smlle.transducer import (
@@ -27,7 +36,7 @@ from engine.training.smlle.transducer import (
     padded,
     shape_of,
 )
-from engine.training.smlle.utterances import Encoded, Ints, Side, Sides, draw_lessons, read_tokens
+from engine.training.smlle.utterances import Encoded, Ints, Side, Sides, read_tokens
 from engine.training.stacks import causal, first_weights, run_stack
 from engine.tts.smlle.aligned import delete_bos
 from engine.tts.smlle.config import Shape
@@ -117,7 +126,8 @@ class SpectrumLearner:
         return mean_losses(losses, self._model)
 
     def _lessons(self, side: Side, draw: random.Random) -> list[Lesson]:
-        utterances = draw_lessons(side, draw, self._batch_size)
+        everybody = [each for person in side.values() for each in person]
+        utterances = of_like_length(everybody, lambda each: each.steps, draw, self._batch_size)
         return [self._lesson(each, side[each.speaker], draw) for each in utterances]
 
     def _lesson(self, utterance: Encoded, person: Sequence[Encoded], draw: random.Random) -> Lesson:

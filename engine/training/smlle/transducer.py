@@ -16,11 +16,20 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from engine.training import recipe as recipes
-from engine.training.loop import Moment, descend, in_bf16, mean_losses, on_device, optimiser, train
+from engine.training.loop import (
+    Moment,
+    descend,
+    in_bf16,
+    mean_losses,
+    of_like_length,
+    on_device,
+    optimiser,
+    train,
+)
 from engine.training.ranks import Ranks, is_first
 from engine.training.run import Run, read_json
 from engine.training.smlle.lattice import Band, band, transducer_loss
-from engine.training.smlle.utterances import Encoded, Side, Sides, draw_lessons, read_tokens
+from engine.training.smlle.utterances import Encoded, Side, Sides, read_tokens
 from engine.training.stacks import causal, first_weights, run_stack, stack_config
 from engine.tts.smlle.config import Shape
 from engine.tts.smlle.transducer import Transducer
@@ -105,7 +114,9 @@ class TransducerLearner:
 
     def _lessons(self, side: Side, draw: random.Random) -> Sequence[Encoded]:
         longest = round(self._recipe.longest_seconds * STEPS_PER_SECOND)
-        return draw_lessons(side, draw, self._batch_size, longest)
+        everybody = [each for person in side.values() for each in person]
+        short = [each for each in everybody if each.steps <= longest]  # paragraphs are longer
+        return of_like_length(short or everybody, lambda each: each.steps, draw, self._batch_size)
 
     def _loss(self, lessons: Sequence[Encoded], reach: int) -> Tensor:
         """-log probability per token."""

@@ -4,8 +4,6 @@ to; both networks learn from these.
 Invariant: units and tokens are those that a session of `engine.tts.smlle` would use.
 """
 
-import math
-import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +28,6 @@ from engine.tts.smlle.config import MARKS
 from engine.tts.speaker.small import SmallSpeaker, load_small_speaker
 
 CLOSING: Final = 5  # tokens of silence behind speech, 200 ms
-LENGTHS: Final = 4  # how many lessons are drawn for one that is taken
 Ints = npt.NDArray[np.int64]
 _MARK_OF: Final = {number: MARKS[mark] for mark, number in MARK_IDS.items()}
 
@@ -72,20 +69,6 @@ class Sides:
 
     training: Side
     validation: Side
-
-
-def draw_lessons(
-    side: Side, dice: random.Random, count: int, longest: float = math.inf
-) -> list[Encoded]:
-    """Utterances of much the same length, so that little is computed for padding; all are as likely
-    as each other. None has more steps than `longest`, unless all have.
-    """
-    everybody = [each for person in side.values() for each in person]
-    short_enough = [each for each in everybody if each.steps <= longest]
-    many = dice.choices(short_enough or everybody, k=LENGTHS * count)
-    many.sort(key=lambda each: each.steps)
-    first = count * dice.randrange(LENGTHS)
-    return many[first : first + count]
 
 
 def encode_tokens(run: Run) -> None:

@@ -1,6 +1,6 @@
 """The stage `voice` of SpeakStream: one network learns every window size at once.
 
-The paper trains one network a window size; here m is drawn for every lesson, so that the delay can
+The paper trains one network a window size; here m is drawn for every batch, so that the delay can
 be chosen in use (ours). The loss counts on speech and its ends alone (III-B).
 """
 
@@ -128,10 +128,8 @@ class SpeakStreamLearner:
     def _batch(self, people: People, draw: random.Random) -> Batch:
         recipe = self._recipe
         length = round(recipe.lesson_seconds * POSITION_RATE)
-        lessons = [
-            drawn(people, draw, length, draw.randint(1, recipe.largest_window), recipe.hop)
-            for _ in range(self._batch_size)
-        ]
+        window = draw.randint(1, recipe.largest_window)  # of all, or some would be mostly padding
+        lessons = [drawn(people, draw, length, window, recipe.hop) for _ in range(self._batch_size)]
         return on_device(collated(lessons, self._levels), self._device)
 
     def _losses(self, batch: Batch) -> dict[str, Tensor]:

@@ -17,7 +17,7 @@ from engine.training.recipe import Schedule
 from engine.training.smlle.lattice import band
 from engine.training.smlle.spectrum import MOST_FLUX, SpectrumLearner, divergence, flux
 from engine.training.smlle.transducer import TransducerLearner, padded
-from engine.training.smlle.utterances import Encoded, Sides, draw_lessons, own_rate, said_by
+from engine.training.smlle.utterances import Encoded, Sides, own_rate, said_by
 from engine.tts.smlle.config import Generation
 from engine.tts.smlle.transducer import Decisions, Unit
 from tests.engine.tts.smlle.small import SHAPE, small_machine
@@ -62,19 +62,6 @@ def spectrum_learner(recipe: recipes.Spectrum | None = None) -> SpectrumLearner:
     torch.manual_seed(1)
     own = recipe or recipes.Spectrum(schedule=SCHEDULE, width=32, prompt_seconds=0.4)
     return SpectrumLearner(own, SHAPE, SIDES, ALONE)
-
-
-def test_lessons_of_a_batch_are_about_as_long_and_all_come_equally_often() -> None:
-    by_length = [replace(utterance(1), tokens=np.zeros(steps, np.int16)) for steps in range(100)]
-    side, dice, seen = {1: tuple(by_length[::2]), 2: tuple(by_length[1::2])}, random.Random(1), []
-    for _ in range(400):
-        steps = [each.steps for each in draw_lessons(side, dice, 8, 79)]
-        assert len(steps) == 8
-        assert steps[-1] - steps[0] < 60  # of 80
-        seen += steps
-    assert max(seen) == 79
-    assert np.histogram(seen, 4, (0, 80))[0] / len(seen) == pytest.approx(0.25, abs=0.04)
-    assert draw_lessons({1: (by_length[90],)}, dice, 2, 79) == [by_length[90]] * 2
 
 
 def test_a_lesson_has_the_logits_that_a_session_has() -> None:
