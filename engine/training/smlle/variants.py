@@ -49,13 +49,13 @@ def make_variants(run: Run) -> None:
     def switched(switches: dict[str, Any]) -> pack.PackConfig:
         return replace(plain, generation=replace(plain.generation, **switches))
 
-    for name, variant in LEARNT.items():
+    for name, switches in SWITCHES.items():
+        install_variant(run, name, switched(switches))
+    for name, variant in LEARNT.items():  # hours; the ones above are there at once
         _learn(run, name, variant)
         weights = load_file(run.stage("variants") / name / pack.SPECTRUM_FILE)
         config = switched(variant.generation)
         install_variant(run, name, config, {pack.SPECTRUM_FILE: weights})
-    for name, switches in SWITCHES.items():
-        install_variant(run, name, switched(switches))
     run.finish("variants", inputs)
 
 
