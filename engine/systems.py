@@ -75,7 +75,7 @@ SYSTEMS: Final[tuple[System, ...]] = (
     System(
         "smlle",
         "SMLLE",
-        core_hours=0.7,
+        core_hours=1.8,
         headline="6.4 % of the words wrong frame by frame, 1.7 % with the best of five draws; no "
         "rate control",
         expected="the second draw gains most; the mechanism on the prompt harms; flux and latents "

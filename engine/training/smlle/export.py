@@ -4,11 +4,16 @@ A named voice's prompt is one utterance of its speaker with its text, as in the 
 recording the text stays unknown. Invariant: what is written is read back before the stage is done.
 """
 
+import random
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from engine.training.corpus import grammar
+from engine.training.judge.hearing import speech_seconds
+from engine.training.judge.performance import say, syllables_of
 from engine.training.packing import (
     by_difference,
     finish,
@@ -21,13 +26,16 @@ from engine.training.packing import (
 from engine.training.run import Run
 from engine.training.smlle.transducer import STEPS_PER_SECOND, shape_of
 from engine.training.smlle.utterances import Encoded, own_rate, read_tokens
+from engine.training.voice.tuning import enough
 from engine.tts import voices
-from engine.tts.base import Voice
+from engine.tts.base import TtsModel, Voice
 from engine.tts.pack_files import VOCODER_FILE
 from engine.tts.packs import SPEAKER_FILE, VOICES_FOLDER
 from engine.tts.smlle import pack
 from engine.tts.smlle.config import Generation, Shape
 
+SLOWEST, FASTEST = 1.0, 10.0  # SPS that a pack may give as its own
+MANY: Final = 200  # sentences to pick from
 PROMPT_SECONDS: Final = (2.0, 6.0)  # of a named voice; in training it is 3 s
 _FILES: Final = {  # by the stage that writes a file of the same name
     "transducer": pack.TRANSDUCER_FILE,
@@ -48,8 +56,28 @@ def export_pack(run: Run) -> None:
     config = pack.PackConfig(run.recipe.export.name, shape, generation(run, rate))
     write_tables(run, config, "tokens")
     names = _name_voices(run, people, shape)
+    seconds = run.recipe.export.tuning_seconds
+    if seconds:
+        rate = spoken_rate(pack.load(folder), enough(sentences(), rate, seconds))
+        write_tables(run, replace(config, generation=generation(run, rate)), "tokens")
     pack.load(folder)
     finish(run, inputs, names)
+
+
+def spoken_rate(model: TtsModel, texts: tuple[str, ...]) -> float:
+    """SPS of all texts together, the voices in turn, at no rate: drawn, the networks do not speak
+    as fast as what they learnt from.
+    """
+    voices = model.voices()
+    said = [say(model, voices[n % len(voices)], text) for n, text in enumerate(texts)]
+    seconds = sum(speech_seconds(each.pcm, each.sample_rate) for each in said)
+    return min(max(sum(map(syllables_of, texts)) / max(seconds, 0.1), SLOWEST), FASTEST)
+
+
+def sentences() -> tuple[str, ...]:
+    """Sentences that the comparison does not say."""
+    draw = random.Random("own rate")
+    return tuple(sorted({grammar.sentence(draw) for _ in range(MANY)}))
 
 
 def generation(run: Run, rate: float) -> Generation:

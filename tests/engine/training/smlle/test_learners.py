@@ -14,6 +14,7 @@ from engine.training import recipe as recipes
 from engine.training.loop import Moment
 from engine.training.ranks import Ranks
 from engine.training.recipe import Schedule
+from engine.training.smlle.export import spoken_rate
 from engine.training.smlle.lattice import band
 from engine.training.smlle.spectrum import MOST_FLUX, SpectrumLearner, divergence, flux
 from engine.training.smlle.transducer import TransducerLearner, padded
@@ -21,6 +22,7 @@ from engine.training.smlle.utterances import Encoded, Sides, own_rate, said_by
 from engine.tts.smlle.config import Generation
 from engine.tts.smlle.transducer import Decisions, Unit
 from tests.engine.tts.smlle.small import SHAPE, small_machine
+from tests.fakes_tts import FakeTts
 
 ALONE = Ranks(0, 1, torch.device("cpu"))
 SCHEDULE = Schedule(steps=40, batch=2, learning_rate=1e-2)
@@ -163,6 +165,12 @@ def test_divergence_is_nothing_at_the_truth_and_flux_has_a_limit() -> None:
 def test_a_token_is_said_by_the_phone_that_sounds_in_its_middle() -> None:
     starts = np.asarray([1000, 1500, 4000])
     assert said_by(starts, 5000, 7).tolist() == [0, 1, 2, 2, 3, 4, 4]
+
+
+def test_a_pack_gives_the_rate_it_speaks_at_as_its_own() -> None:
+    speaker = FakeTts()
+    assert spoken_rate(speaker, ("banana", "a cat sat")) == pytest.approx(4.0, rel=0.05)
+    assert speaker.spoken == ["banana", "a", "cat", "sat"]
 
 
 def test_the_own_rate_counts_speech_alone() -> None:

@@ -15,7 +15,9 @@ from engine.errors import ModelError
 from engine.training.__main__ import main
 from engine.training.packing import pack_folder
 from engine.training.run import Run
-from engine.training.smlle.utterances import read_tokens
+from engine.training.smlle.export import sentences, spoken_rate
+from engine.training.smlle.utterances import own_rate, read_tokens
+from engine.training.voice.tuning import enough
 from engine.tts.base import AudioFrame
 from engine.tts.smlle import pack
 from engine.tts.smlle.synthesiser import SmlleSynthesiser
@@ -41,6 +43,14 @@ def test_the_exported_pack_speaks(loaded: SmlleSynthesiser) -> None:
     assert len(pcm) % 960 == 0
     assert np.isfinite(pcm).all()
     assert np.abs(pcm).max() > 0
+
+
+def test_its_own_rate_is_how_fast_it_speaks(loaded: SmlleSynthesiser, run: Run) -> None:
+    generation = pack.read_pack_config(pack_folder(run) / "config.json").generation
+    people = read_tokens(run).training
+    learnt = own_rate([each for person in people.values() for each in person])
+    assert generation.own_rate == spoken_rate(loaded, enough(sentences(), learnt, 1.0))
+    assert generation.own_rate != learnt
 
 
 def test_a_clip_becomes_a_voice_of_the_pack(loaded: SmlleSynthesiser, run: Run) -> None:
