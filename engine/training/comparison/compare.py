@@ -60,7 +60,9 @@ def _shown(present: Sequence[Measurement], quick: bool, into: Path | None) -> st
         shown = replace(figures[each.system], beside=beside)
         own = column(shown, each.pack + short, measured)
         kept[each.system.name] = own.over(kept.get(each.system.name))
-    systems = {system: kept[system.name] for system in SYSTEMS if system.name in kept}
+    systems = {
+        each: kept[each.name] for each in SYSTEMS if each.name in kept and kept[each.name].measured
+    }
     if into is None:
         return table(systems)
     write_columns(into, {system.name: each for system, each in systems.items()})

@@ -159,6 +159,10 @@ def test_one_part_of_one_system_is_measured_and_kept(
     page = (tmp_path / "page" / "comparison.md").read_text()
     assert "| resident memory | memory | not measured | 1 MB | 1 MB |" in page
     assert read_columns(tmp_path / "page")["espeak"].measured.endswith("--quick")
+    compare(tmp_path / "kept", only=("espeak/delays",), quick=True, into=tmp_path / "fresh")
+    assert list(read_columns(tmp_path / "fresh")) == ["espeak"]
+    page = (tmp_path / "fresh" / "comparison.md").read_text()
+    assert "Not measured yet: VoXtream2 (shipped), " in page
 
 
 def test_a_part_that_nobody_has_is_an_error(tmp_path: Path) -> None:
