@@ -174,8 +174,8 @@ def of_like_length(
     everything: Sequence[_Lesson], length: Callable[[_Lesson], int], draw: random.Random, count: int
 ) -> list[_Lesson]:
     """`count` lessons, some of them maybe twice, that are about as long as each other, so that
-    little is computed for padding (a step takes two thirds of the time); each comes as often as any
-    other.
+    little is computed for padding (SMLLE's steps take two thirds of the time); each comes as often
+    as any other.
     """
     many = sorted(draw.choices(everything, k=LENGTHS * count), key=length)
     first = count * draw.randrange(LENGTHS)

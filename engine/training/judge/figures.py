@@ -149,8 +149,8 @@ def details(results: Results) -> str:
         for name, sentences in lists.items()
         if sentences
     ]
-    if results.rates:
-        rates = ", ".join(f"{rate:g} -> {_rate(v):.2f}" for rate, v in results.rates.items() if v)
+    rates = ", ".join(f"{rate:g} -> {_rate(v):.2f}" for rate, v in results.rates.items() if v)
+    if rates:
         lines.append(f"- asked and measured SPS: {rates}")
     for step, verdicts in results.steps.items():
         if settled := settling(verdicts):

@@ -81,7 +81,7 @@ def sentences() -> tuple[str, ...]:
 
 
 def generation(run: Run, rate: float) -> Generation:
-    """How the pack speaks: as its networks learnt to. `rate` in SPS, of the corpus."""
+    """How the pack speaks: as its networks learnt to. `rate` = its own, SPS."""
     export, spectrum = run.recipe.export, run.recipe.spectrum
     return Generation(
         temperature=export.temperature,

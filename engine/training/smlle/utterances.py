@@ -184,7 +184,9 @@ def _read(file: Path) -> list[Encoded]:
 
 
 def own_rate(utterances: Sequence[Encoded]) -> float:
-    """Syllables per second of speech: the rate at which a transducer trained on them speaks."""
+    """Syllables per second from the first phone to the last: near the rate at which a transducer
+    trained on them speaks.
+    """
     tokens = sum(
         int(((each.spoken_by > 0) & (each.spoken_by <= len(each.phones))).sum())
         for each in utterances

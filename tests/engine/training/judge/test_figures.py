@@ -38,6 +38,7 @@ def test_the_rate_is_judged_by_its_mean_error() -> None:
     assert rate.cell(heard) == "10.0% / 10.0%"
     assert goal("a higher rate is always faster").verdict(heard) == "pass"
     assert "2 -> 2.20, 5 -> 4.50" in details(heard)
+    assert "asked" not in details(Results(rates={4.0: ()}))
 
 
 def test_a_rate_that_turns_back_is_a_miss() -> None:
