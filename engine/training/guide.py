@@ -6,10 +6,34 @@ text a position says. Invariant: what is measured or guided here is learning's a
 knows nothing of it.
 """
 
+from collections.abc import Sequence
+from itertools import pairwise
+
 import torch
 from torch import Tensor
 
 from engine.nn.transformer import Heads
+
+
+def places(first: int, count: int, starts: Sequence[int], end: int) -> list[int]:
+    """The place of what is said at every position of a word, from starts[0] to `end`: its `count`
+    units, the first at `first`, are said by phones that begin at `starts`.
+    """
+    phones = len(starts)
+    return [
+        first + number * count // phones
+        for number, (begin, over) in enumerate(pairwise((*starts, end)))
+        for _ in range(begin, over)
+    ]
+
+
+def around(guide: Tensor) -> Tensor:
+    """Where a position is to look [B, T, T]: at its place [B, T] and beside it, as far as that has
+    been read. A place below 0 is none.
+    """
+    every = torch.arange(guide.shape[1], device=guide.device)
+    near = (every - guide[:, :, None]).abs() <= 1
+    return near & (guide >= 0)[:, :, None] & (every <= every[:, None])
 
 
 def mass(queries: Tensor, keys: Tensor, where: Tensor) -> Tensor:

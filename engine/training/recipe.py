@@ -165,7 +165,9 @@ class SpeakStream:
     width: int = 256
     stack: Stack = field(default_factory=lambda: Stack(4, 4, 2, 768))
     level_width: int = 16
-    lesson_seconds: float = 8.0
+    prenet: int = 128
+    forgotten: float = 0.5  # share of the pre-net that is dropped, in use as in training (ours)
+    longest_seconds: float = 8.0  # of a lesson, which is one utterance
     largest_window: int = 4  # the paper's m is drawn from 1 to so many, for every batch
     window: int = 3  # m in use
     hop: int = 1  # n
@@ -173,7 +175,7 @@ class SpeakStream:
     lost: float = 0.06  # share of input positions without levels, two or three together
     own: float = 0.0  # share with the network's own levels (Mihaylova and Martins, 2019)
     guided: float = 0.0  # of a loss that keeps one head on the phone being spoken (ours)
-    end_weight: float = 0.5  # of the loss of the segments' ends
+    end_weight: float = 1.0  # of the loss of the segments' ends
     dropout: float = 0.1
 
 
@@ -185,13 +187,15 @@ class LlmVox:
     units: str = "phones"  # or "bytes", as in the paper
     width: int = 256
     stack: Stack = field(default_factory=lambda: Stack(4, 4, 2, 768))
+    prenet: int = 128
+    forgotten: float = 0.5  # share of the pre-net that is dropped, in use as in training (ours)
     shortest_seconds: float = 0.5
     longest_seconds: float = 8.0  # of a lesson, which is one sentence
     short_seconds: float = 4.0  # of those of the first steps
     long_from: float = 0.3  # share of the steps after which lessons are long
     wrong_tokens: float = 0.05  # share of input tokens that are others
     onset_weight: float = 0.2
-    guided: float = 0.0  # of a loss that keeps one head on the word being spoken (ours)
+    guided: float = 0.0  # of a loss that keeps one head on the unit being spoken (ours)
     dropout: float = 0.1
 
 

@@ -6,8 +6,9 @@ text would not be read to the end.
 """
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,10 +22,11 @@ from engine.training.corpus.rooms import in_a_room
 from engine.training.corpus.shards import Entry, read_shards
 from engine.training.corpus.speakers import cast
 from engine.training.corpus.utterance import SAMPLE_RATE
+from engine.training.guide import places
 from engine.training.llmvox.tokens import Tokeniser, read_tokeniser
 from engine.training.run import Progress, Run, cancellable, write_json
 from engine.training.voice.encode import phone_ids, phoned_words, speaker_vector
-from engine.tts.llmvox.config import TOKEN_SAMPLES, Units
+from engine.tts.llmvox.config import TOKEN_SAMPLES, WORD, Units
 from engine.tts.llmvox.units import reader
 from engine.tts.phones import PhoneTable
 from engine.tts.speaker.small import SmallSpeaker, load_small_speaker
@@ -32,7 +34,7 @@ from engine.tts.speaker.small import SmallSpeaker, load_small_speaker
 NOISY: Final = 0.5  # share of the vectors that are made of noisy recordings
 _KINDS: Final[dict[str, type[np.generic]]] = {
     "index": np.int32, "vectors": np.float32, "tokens": np.int16, "units": np.int16,
-    "onsets": np.int32,
+    "onsets": np.int32, "said": np.int16,
 }  # fmt: skip
 _EMPTY: Final = {"index": (0, 4), "vectors": (0, 192)}
 Row = Mapping[str, npt.NDArray[Any]]
@@ -40,12 +42,15 @@ Row = Mapping[str, npt.NDArray[Any]]
 
 @dataclass(frozen=True)
 class Encoded:
-    """One sentence: its tokens [T], its units [U], and the tokens at which its words begin."""
+    """One sentence: its tokens [T], its units [U], the tokens at which its words begin, and the
+    unit that every token says [T], -1 before the first word.
+    """
 
     speaker: int
     tokens: npt.NDArray[np.int16]
     units: npt.NDArray[np.int16]
     onsets: npt.NDArray[np.int32]
+    said: npt.NDArray[np.int16]
     vector: npt.NDArray[np.float32]
 
 
@@ -117,9 +122,12 @@ class _Work:
         part = pcm[entry.offset : entry.offset + entry.length // 960 * 960]
         whole = part.astype(np.float32) / np.float32(32768)
         recorded = in_a_room(whole, SAMPLE_RATE, draw) if draw.random() < NOISY else whole
-        units, onsets = self._words(entry)
         tokens = self._tokeniser.encode(torch.from_numpy(whole)[None])[0].numpy()
-        if not onsets or len(tokens) <= len(units) or onsets[-1] >= len(tokens):
+        units, words = self._words(entry)
+        if not words or units.count(WORD) != len(words):
+            return
+        onsets = [phones[0] for phones in words]
+        if len(tokens) <= len(units) or onsets[-1] >= len(tokens):
             return
         yield {
             "index": np.asarray([(entry.speaker, len(tokens), len(units), len(onsets))]),
@@ -127,23 +135,32 @@ class _Work:
             "tokens": tokens,
             "units": np.asarray(units),
             "onsets": np.asarray(onsets),
+            "said": np.asarray(_said(units, words, len(tokens))),
         }
 
-    def _words(self, entry: Entry) -> tuple[list[int], list[int]]:
-        """Units of the text, and the tokens at which its sounding words begin; no onsets where text
-        and phones do not agree.
+    def _words(self, entry: Entry) -> tuple[list[int], list[list[int]]]:
+        """Units of the text, and the tokens at which the phones of its sounding words begin; no
+        words where text and phones do not agree.
         """
         phoned = phoned_words(entry, self._espeak)
-        firsts = np.cumsum([0, *(len(word.phones) for word in phoned)])
-        onsets = [
-            entry.starts[first] // TOKEN_SAMPLES
-            for first, word in zip(firsts, phoned, strict=False)
-            if word.phones
-        ]
+        begins = iter(start // TOKEN_SAMPLES for start in entry.starts)
+        spoken = [list(islice(begins, len(word.phones))) for word in phoned if word.phones]
         units = reader(self._units, self._espeak, self._table)
         words = [word for text in entry.text.split() for word in units.push(text)]
         words += units.finish()
-        return [unit for word in words for unit in word.units], onsets
+        return [unit for word in words for unit in word.units], spoken
+
+
+def _said(units: Sequence[int], words: Sequence[Sequence[int]], tokens: int) -> list[int]:
+    """The unit that every token says; words as the tokens at which their phones begin."""
+    said = [-1] * words[0][0]
+    ends = [place for place, unit in enumerate(units) if unit == WORD]
+    overs = [*(phones[0] for phones in words[1:]), tokens]
+    first = 0
+    for phones, end, over in zip(words, ends, overs, strict=True):
+        said += places(first, end - first, phones, over)
+        first = end + 1
+    return said
 
 
 def _write(file: Path, rows: list[Row]) -> None:
@@ -169,6 +186,7 @@ def _sentences(file: Path) -> list[Encoded]:
                 arrays["tokens"][token : token + tokens],
                 arrays["units"][unit : unit + units],
                 arrays["onsets"][onset : onset + onsets],
+                arrays["said"][token : token + tokens],
                 arrays["vectors"][place],
             )
         )

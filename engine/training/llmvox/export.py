@@ -26,7 +26,9 @@ def export_pack(run: Run) -> None:
     folder = fresh_folder(run)
     files = {"voice": VOICE_FILE, "decoder": VOCODER_FILE, "speaker": SPEAKER_FILE}
     write_networks(run, files, halved={"voice", "decoder"})
-    write_tables(run, pack.PackConfig(run.recipe.export.name, shape_of(run.recipe), Generation()))
+    export = run.recipe.export
+    generation = Generation(temperature=export.temperature, dropout=run.recipe.llmvox.forgotten)
+    write_tables(run, pack.PackConfig(export.name, shape_of(run.recipe), generation))
     names = save_vector_voices(run, read_encoded(run).people)
     pack.load(folder)
     finish(run, inputs, names)

@@ -6,7 +6,7 @@ itself which tokens a unit belongs to. Lessons are single sentences, short ones 
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -14,8 +14,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn import functional
 
-from engine.training.guide import Watch
-from engine.training.llmvox.alignment import on_words
+from engine.training.guide import Watch, around
 from engine.training.llmvox.encode import Encoded, Sides, read_encoded
 from engine.training.llmvox.tokens import read_tokeniser
 from engine.training.loop import (
@@ -48,6 +47,7 @@ class Batch:
     labels: Tensor  # [B, T] the token to say or the end's label, UNKNOWN behind it
     onsets: Tensor  # [B, T] whether a word begins, 0 or 1
     speakers: Tensor  # [B, S]
+    guide: Tensor  # [B, T] the place of the unit that a token says, UNKNOWN where none does
 
 
 def train_voice(run: Run) -> None:
@@ -70,7 +70,7 @@ def shape_of(recipe: Recipe) -> Shape:
     """The shape a recipe asks for."""
     own = recipe.llmvox
     config = stack_config(own.width, own.stack)
-    return Shape(config, Units(own.units), recipe.codec.codes, recipe.speaker.width)
+    return Shape(config, Units(own.units), recipe.codec.codes, own.prenet, recipe.speaker.width)
 
 
 def fresh_model(shape: Shape, vectors: Tensor) -> LlmVoxModel:
@@ -87,10 +87,15 @@ def fresh_model(shape: Shape, vectors: Tensor) -> LlmVoxModel:
 
 
 def predicted(
-    model: LlmVoxModel, batch: Batch, dropout: float = 0.0, watch: Watch | None = None
+    model: LlmVoxModel,
+    batch: Batch,
+    forgotten: float,
+    dropout: float = 0.0,
+    watch: Watch | None = None,
 ) -> Predicted:
-    """What follows every position of whole sentences."""
-    x = model.enter(batch.units, batch.before, batch.speakers)
+    """What follows every position of whole sentences, with a share of the pre-net dropped."""
+    keep = model.token.keep_masks(batch.before.shape, forgotten, None)
+    x = model.enter(batch.units, batch.before, batch.speakers, keep)
     x = functional.dropout(x, dropout, training=model.training)
     return model.predict(run_stack(model.stack, x, causal(x.shape[1], x.device), watch))
 
@@ -103,6 +108,7 @@ def collated(sentences: Sequence[Encoded], end: int) -> Batch:
     shape = (len(sentences), length)
     units, before = np.full(shape, NOTHING), np.full(shape, end)
     labels, onsets = np.full(shape, UNKNOWN), np.zeros(shape, np.int64)
+    guide = np.full(shape, UNKNOWN)
     for row, each in enumerate(sentences):
         count = len(each.tokens)
         units[row, : len(each.units)] = each.units
@@ -110,8 +116,9 @@ def collated(sentences: Sequence[Encoded], end: int) -> Batch:
         before[row, 1 : count + 1] = each.tokens
         labels[row, :count], labels[row, count] = each.tokens, end
         onsets[row, each.onsets] = 1
+        guide[row, :count] = each.said
     vectors = np.stack([each.vector for each in sentences])
-    return Batch(*map(torch.from_numpy, (units, before, labels, onsets, vectors)))
+    return Batch(*map(torch.from_numpy, (units, before, labels, onsets, vectors, guide)))
 
 
 class LlmVoxLearner:
@@ -138,8 +145,7 @@ class LlmVoxLearner:
         wrong = torch.rand(before.shape, device=before.device) < recipe.wrong_tokens
         other = torch.randint_like(before, self._model.no_token)
         before = torch.where(wrong & (before < self._model.no_token), other, before)
-        batch = Batch(batch.units, before, batch.labels, batch.onsets, batch.speakers)
-        losses = self._losses(batch)
+        losses = self._losses(replace(batch, before=before))
         total = losses["tokens"] + recipe.onset_weight * losses["onsets"]
         if recipe.guided:
             total = total + recipe.guided * losses["guide"]
@@ -162,14 +168,14 @@ class LlmVoxLearner:
     def _losses(self, batch: Batch) -> dict[str, Tensor]:
         """Cross-entropy of the tokens, and of the beginnings of words, which are few and so weigh
         as much as the rest; the guide's, and in validation how much of its attention the best head
-        has on the word.
+        has on the unit.
         """
         recipe, learns = self._recipe, self._model.training
         middle = recipe.stack.layers // 2
-        watch = Watch(on_words(batch.units, batch.onsets), middle, every=not learns)
+        watch = Watch(around(batch.guide), middle, every=not learns)
         with in_bf16(self._device, asked=recipe.schedule.bf16):
             watching = watch if recipe.guided or not learns else None
-            prediction = predicted(self._model, batch, recipe.dropout, watching)
+            prediction = predicted(self._model, batch, recipe.forgotten, recipe.dropout, watching)
         real = batch.labels != UNKNOWN
         tokens = functional.cross_entropy(prediction.tokens[real].float(), batch.labels[real])
         begins = batch.onsets[real].float()
@@ -180,4 +186,4 @@ class LlmVoxLearner:
         losses = {"tokens": tokens, "onsets": onsets}
         if recipe.guided:
             losses["guide"] = watch.loss
-        return losses if learns else losses | {"on words": watch.best}
+        return losses if learns else losses | {"on units": watch.best}

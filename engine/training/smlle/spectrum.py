@@ -185,7 +185,7 @@ class SpectrumLearner:
             torch.stack([each.vector for each in targets]).to(self._device),
         )
         count, steps = real.shape
-        keep = model.keep_masks(count, steps, recipe.dropout, None)
+        keep = model.prenet.keep_masks((count, steps), recipe.dropout, None)
         with in_bf16(self._device, asked=recipe.schedule.bf16):
             hidden = run_stack(
                 model.stack, model.inputs(inputs, keep), causal(steps, self._device)

@@ -22,6 +22,7 @@ from engine.training.corpus.rooms import in_a_room
 from engine.training.corpus.shards import Entry, Shard, read_shard, read_shards
 from engine.training.corpus.speakers import divided
 from engine.training.corpus.utterance import SAMPLE_RATE
+from engine.training.guide import places
 from engine.training.run import Run, file_hash, read_json, write_json
 from engine.training.tasks import Place, Result, Task, do_tasks
 from engine.training.voice.encode import Arrays, phone_ids, phoned_words, speaker_vector
@@ -36,14 +37,15 @@ ABOUT: Final = "scale.json"
 _POSITION: Final = COLUMN * COLUMNS  # samples
 _KINDS: Final[dict[str, type[np.generic]]] = {
     "index": np.int32, "mel": np.float16, "vectors": np.float32, "ids": np.int16,
-    "sizes": np.int16, "starts": np.int32, "rates": np.float32,
+    "sizes": np.int16, "starts": np.int32, "said": np.int16, "rates": np.float32,
 }  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """One utterance: spectrum [T, BANDS], every sounding word's ids, and the positions at which the
-    words begin and the last one ends [words + 1].
+    """One utterance: spectrum [T, BANDS], every sounding word's ids, the positions at which the
+    words begin and the last one ends [words + 1], and which of its word's ids every position says,
+    from the first word on [positions].
     """
 
     speaker: int
@@ -51,6 +53,7 @@ class Encoded:
     vector: npt.NDArray[np.float32]
     words: tuple[npt.NDArray[np.int16], ...]
     starts: npt.NDArray[np.int32]
+    said: npt.NDArray[np.int16]
 
     @property
     def positions(self) -> int:
@@ -169,7 +172,7 @@ class _Work:
         aligned = self._words(entry, len(mel) // COLUMNS)
         if aligned is None:
             return None
-        words, starts = aligned
+        words, starts, said = aligned
         ids = np.concatenate(words)
         sizes = (entry.speaker, len(mel), len(words), len(ids))
         return {
@@ -179,14 +182,15 @@ class _Work:
             "ids": ids,
             "sizes": np.asarray([len(word) for word in words]),
             "starts": starts,
+            "said": np.asarray(said),
             "rates": np.asarray([entry.rate]),
         }
 
     def _words(
         self, entry: Entry, positions: int
-    ) -> tuple[list[npt.NDArray[np.int64]], npt.NDArray[np.int64]] | None:
-        """Every sounding word's ids, and the positions between them; None where the text and the
-        phones that were spoken do not agree.
+    ) -> tuple[list[npt.NDArray[np.int64]], npt.NDArray[np.int64], list[int]] | None:
+        """Every sounding word's ids, the positions between them, and what every position says of
+        its word; None where the text and the phones that were spoken do not agree.
         """
         script, phoned = Script(self._table), phoned_words(entry, self._espeak)
         first_phones = np.cumsum([0, *(len(word.phones) for word in phoned)])
@@ -194,22 +198,26 @@ class _Work:
             script.add(word)
         if not script.words:
             return None
-        begins = [entry.starts[first_phones[word.last]] / _POSITION for word in script.words]
-        starts = np.asarray([*(round(begin) for begin in begins), positions])
+        begins = [round(start / _POSITION) for start in entry.starts]
+        spoken = [begins[slice(*first_phones[word.last :][:2])] for word in script.words]
+        starts = np.asarray([*(phones[0] for phones in spoken), positions])
         if (np.diff(starts) < 1).any():
             return None
-        return [np.asarray(word.ids) for word in script.words], starts
+        words = zip(script.words, spoken, starts[1:].tolist(), strict=True)
+        said = [n for word, phones, end in words for n in places(0, len(word.ids), phones, end)]
+        return [np.asarray(word.ids) for word in script.words], starts, said
 
 
 def _utterances(file: Path) -> list[Encoded]:
     arrays = load_file(file)
     utterances = []
-    column = word = number = 0
+    column = word = number = position = 0
     for place, (speaker, columns, words, ids) in enumerate(arrays["index"].tolist()):
         sizes = arrays["sizes"][word : word + words]
         own = arrays["ids"][number : number + ids]
         # A row has one more start than words.
         starts = arrays["starts"][word + place : word + place + words + 1]
+        spoken = int(starts[-1] - starts[0])
         utterances.append(
             Encoded(
                 speaker,
@@ -217,9 +225,11 @@ def _utterances(file: Path) -> list[Encoded]:
                 arrays["vectors"][place],
                 tuple(np.split(own, np.cumsum(sizes)[:-1])),
                 starts,
+                arrays["said"][position : position + spoken],
             )
         )
         column, word, number = column + columns, word + words, number + ids
+        position += spoken
     return utterances
 
 

@@ -28,7 +28,11 @@ def export_pack(run: Run) -> None:
     files = {"voice": VOICE_FILE, "decoder": VOCODER_FILE, "speaker": SPEAKER_FILE}
     write_networks(run, files, halved={"voice", "decoder"})
     generation = Generation(
-        window=recipe.speakstream.window, hop=recipe.speakstream.hop, pace=round(scale.pace, 3)
+        window=recipe.speakstream.window,
+        hop=recipe.speakstream.hop,
+        temperature=recipe.export.temperature,
+        dropout=recipe.speakstream.forgotten,
+        pace=round(scale.pace, 3),
     )
     shape = shape_of(recipe.speakstream, recipe.speaker.width)
     write_tables(run, pack.PackConfig(recipe.export.name, shape, generation, scale.levels))

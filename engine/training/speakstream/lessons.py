@@ -1,12 +1,10 @@
 """Lessons of SpeakStream: the sequences that a session would make, of known speech.
 
-A lesson is several sentences of one speaker as windows of m words, each followed by the speech of
-its first n.
+A lesson is an utterance as windows of m words, each followed by the speech of its first n.
 Invariant: a lesson is what a session would have fed its network, position by position.
 """
 
-import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -26,7 +24,7 @@ NOTHING = -1  # in `ids`: the position is speech; elsewhere: nothing is learnt f
 class Lesson:
     """`ids` [L] of text, NOTHING where a position is speech; `inputs` [L] the position of the
     spectrum that is heard, `targets` [L] the one to predict, `end` [L] whether the segment ends,
-    `guide` [L] the place of the phone that says the target, if all of a word were of one length.
+    `guide` [L] the place of the phone that the target is of.
     """
 
     ids: npt.NDArray[np.int64]
@@ -55,17 +53,12 @@ class Batch:
         return self.ids == NOTHING
 
 
-def lesson(
-    person: Sequence[Encoded], draw: random.Random, length: int, size: int, hop: int
-) -> Lesson:
-    """Sentences of a speaker, at least one, of at most `length` positions together."""
-    first = draw.choice(person)
-    utterances, total = [first], first.positions
-    while (more := draw.choice(person)).positions + total <= length:
-        utterances.append(more)
-        total += more.positions
-    words = [word for each in utterances for word in each.words]
-    mel, starts = _joined(utterances)
+def lesson(utterance: Encoded, size: int, hop: int) -> Lesson:
+    """An utterance in windows of `size` words, without the silence before it."""
+    first, last = int(utterance.starts[0]), int(utterance.starts[-1])
+    mel = utterance.mel[first * COLUMNS : last * COLUMNS].reshape(-1, COLUMNS, BANDS)
+    words, starts = utterance.words, [int(start) - first for start in utterance.starts]
+    said = utterance.said.tolist()
     ids: list[int] = []
     inputs: list[int] = []
     targets: list[int] = []
@@ -76,42 +69,19 @@ def lesson(
         block = [END if ids else SPEAKER, *text, BEGIN]
         speech = range(starts[part.first], starts[part.spoken_end])
         quiet = [NOTHING] * (len(block) - 1)
-        spoken = range(part.first, part.spoken_end)
-        guide += [*quiet, *_said(words, starts, spoken, len(ids) + 1), NOTHING]
+        place = len(ids) + 1
+        guide += quiet
+        for number in range(part.first, part.spoken_end):
+            guide += [place + at for at in said[starts[number] : starts[number + 1]]]
+            place += len(words[number]) + 1  # and the mark behind it
+        guide.append(NOTHING)
         ids += [*block, *[NOTHING] * len(speech)]
         inputs += [*quiet, NOTHING, *speech]
         targets += [*quiet, *speech, NOTHING]
         end += [*quiet, NOTHING, *[0] * (len(speech) - 1), 1]
     rows = {"ids": ids, "inputs": inputs, "targets": targets, "end": end, "guide": guide}
     arrays = {name: np.asarray(row) for name, row in rows.items()}
-    return Lesson(**arrays, mel=mel, vector=first.vector)
-
-
-def _said(
-    words: Sequence[npt.NDArray[np.int16]], starts: Sequence[int], spoken: range, place: int
-) -> list[int]:
-    """The places of the phones that say every position of some words, of which the first has its
-    text at `place`.
-    """
-    said: list[int] = []
-    for number in spoken:
-        phones, positions = len(words[number]), starts[number + 1] - starts[number]
-        said += [place + position * phones // positions for position in range(positions)]
-        place += phones + 1  # and the mark behind it
-    return said
-
-
-def _joined(utterances: Sequence[Encoded]) -> tuple[npt.NDArray[np.float16], list[int]]:
-    """Speech [positions, COLUMNS, BANDS] without the silence before each sentence, and where every
-    word of it begins, the end last.
-    """
-    pieces, starts, length = [], [], 0
-    for each in utterances:
-        first, last = int(each.starts[0]), int(each.starts[-1])
-        pieces.append(each.mel[first * COLUMNS : last * COLUMNS].reshape(-1, COLUMNS, BANDS))
-        starts += [int(start) - first + length for start in each.starts[:-1]]
-        length += last - first
-    return np.concatenate(pieces), [*starts, length]
+    return Lesson(**arrays, mel=mel, vector=utterance.vector)
 
 
 def collated(lessons: Sequence[Lesson], levels: Levels) -> Batch:
@@ -151,12 +121,3 @@ def corrupted(batch: Batch, *, wrong: float, lost: float) -> Batch:
     span = begins | begins.roll(1, 1) | long.roll(2, 1)
     inputs = inputs.masked_fill(span[..., None, None], LOST)
     return replace(batch, inputs=inputs)
-
-
-def drawn(
-    people: Mapping[int, Sequence[Encoded]], draw: random.Random, length: int, size: int, hop: int
-) -> Lesson:
-    """A lesson of one speaker; speakers are as likely as they spoke long."""
-    numbers = list(people)
-    weights = [sum(each.positions for each in people[number]) for number in numbers]
-    return lesson(people[draw.choices(numbers, weights)[0]], draw, length, size, hop)

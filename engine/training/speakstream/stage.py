@@ -13,13 +13,14 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from engine.codec.mel import BANDS, LEVELS
-from engine.training.guide import Watch
+from engine.training.guide import Watch, around
 from engine.training.loop import (
     Moment,
     descend,
     in_bf16,
     mean_losses,
     numbers,
+    of_like_length,
     on_device,
     optimiser,
     train,
@@ -28,7 +29,7 @@ from engine.training.ranks import Ranks, is_first
 from engine.training.recipe import Recipe, SpeakStream
 from engine.training.run import Run
 from engine.training.speakstream.encode import People, Scale, Sides, read_encoded, read_scale
-from engine.training.speakstream.lessons import NOTHING, Batch, collated, corrupted, drawn
+from engine.training.speakstream.lessons import NOTHING, Batch, collated, corrupted, lesson
 from engine.training.stacks import calm, causal, first_weights, run_stack, stack_config
 from engine.tts.speakstream.config import COLUMNS, POSITION_RATE, Shape
 from engine.tts.speakstream.model import SpeakStreamModel
@@ -53,7 +54,12 @@ def train_voice(run: Run) -> None:
 def shape_of(recipe: SpeakStream, speaker_width: int) -> Shape:
     """The shape a recipe asks for."""
     config = stack_config(recipe.width, recipe.stack)
-    return Shape(config, level_width=recipe.level_width, speaker_width=speaker_width)
+    return Shape(
+        config,
+        level_width=recipe.level_width,
+        prenet=recipe.prenet,
+        speaker_width=speaker_width,
+    )
 
 
 def fresh_model(shape: Shape) -> SpeakStreamModel:
@@ -67,23 +73,31 @@ def fresh_model(shape: Shape) -> SpeakStreamModel:
 
 
 def hidden(
-    model: SpeakStreamModel, batch: Batch, dropout: float = 0.0, watch: Watch | None = None
+    model: SpeakStreamModel,
+    batch: Batch,
+    forgotten: float,
+    dropout: float = 0.0,
+    watch: Watch | None = None,
 ) -> Tensor:
-    """What the network makes of every position of whole lessons [B, L, D]. Two thirds of them are
-    text, which has no levels: those are computed for speech alone.
+    """What the network makes of every position of whole lessons [B, L, D], with a share of the
+    pre-net dropped. Two thirds of the positions are text, which has no levels: those are computed
+    for speech alone.
     """
     x = model.read(batch.ids.clamp(min=0), batch.speakers)
     speech = batch.is_speech
-    x[speech] = model.hear(batch.inputs[speech]).to(x.dtype)
+    keep = model.enter.keep_masks((int(speech.sum()),), forgotten, None)
+    x[speech] = model.hear(batch.inputs[speech], keep).to(x.dtype)
     x = functional.dropout(x, dropout, training=model.training)
     return run_stack(model.stack, x, causal(x.shape[1], x.device), watch)
 
 
 @torch.no_grad()
-def with_own(model: SpeakStreamModel, batch: Batch, share: float) -> Batch:
+def with_own(model: SpeakStreamModel, batch: Batch, forgotten: float, share: float) -> Batch:
     """A share of the input positions as the network itself says them, after what it hears."""
     real = batch.targets[..., 0, 0] != NOTHING  # [B, L] what stands there comes next
-    logits = model.leave(hidden(model, batch)[real]).unflatten(-1, (COLUMNS, BANDS, LEVELS))
+    logits = model.leave(hidden(model, batch, forgotten)[real]).unflatten(
+        -1, (COLUMNS, BANDS, LEVELS)
+    )
     said = batch.inputs.clone()
     said[real.roll(1, 1)] = logits.argmax(-1)
     chosen = batch.is_speech & (torch.rand(real.shape, device=real.device) < share)
@@ -111,7 +125,7 @@ class SpeakStreamLearner:
         batch = corrupted(batch, wrong=recipe.wrong_levels, lost=recipe.lost)
         if recipe.own:
             with in_bf16(self._device, asked=recipe.schedule.bf16):
-                batch = with_own(self._model, batch, recipe.own)
+                batch = with_own(self._model, batch, recipe.forgotten, recipe.own)
         losses = self._losses(batch)
         total = losses["levels"] + recipe.end_weight * losses["end"]
         if recipe.guided:
@@ -126,32 +140,34 @@ class SpeakStreamLearner:
         )
 
     def _batch(self, people: People, draw: random.Random) -> Batch:
+        """Utterances of at most so many seconds; only the shortest one where all are longer."""
         recipe = self._recipe
-        length = round(recipe.lesson_seconds * POSITION_RATE)
+        every = [each for person in people.values() for each in person]
+        longest = recipe.longest_seconds * POSITION_RATE
+        fitting = [each for each in every if each.positions <= longest]
+        fitting = fitting or [min(every, key=lambda each: each.positions)]
+        chosen = of_like_length(fitting, lambda each: each.positions, draw, self._batch_size)
         window = draw.randint(1, recipe.largest_window)  # of all, or some would be mostly padding
-        lessons = [drawn(people, draw, length, window, recipe.hop) for _ in range(self._batch_size)]
+        lessons = [lesson(each, window, recipe.hop) for each in chosen]
         return on_device(collated(lessons, self._levels), self._device)
 
     def _losses(self, batch: Batch) -> dict[str, Tensor]:
-        """Cross-entropy of the levels, and of the ends, which are few and so weigh as much as what
-        goes on; the guide's, and in validation how much of its attention the best head has on the
-        phone being spoken.
+        """Cross-entropy of the levels and of the ends; the guide's, and in validation how much of
+        its attention the best head has on the phone being spoken.
         """
         recipe, model, learns = self._recipe, self._model, self._model.training
         watch = None
         if recipe.guided or not learns:
-            watch = Watch(on_phones(batch.guide), recipe.stack.layers // 2, every=not learns)
+            watch = Watch(around(batch.guide), recipe.stack.layers // 2, every=not learns)
         real = batch.targets[..., 0, 0] != NOTHING  # [B, L]
         judged = batch.end != NOTHING
         with in_bf16(self._device, asked=recipe.schedule.bf16):
-            rows = hidden(model, batch, recipe.dropout, watch)
+            rows = hidden(model, batch, recipe.forgotten, recipe.dropout, watch)
             before_levels, before_ends = model.leave(rows[real]), model.end(rows[judged])
         logits = before_levels.float().view(-1, LEVELS)
         levels = functional.cross_entropy(logits, batch.targets[real].flatten())
-        ends = batch.end[judged].float()
-        weights = torch.where(ends > 0, (1 - ends).sum() / ends.sum().clamp(min=1), 1.0)
         end = functional.binary_cross_entropy_with_logits(
-            before_ends[..., 0].float(), ends, weights
+            before_ends[..., 0].float(), batch.end[judged].float()
         )
         losses = {"levels": levels, "end": end}
         if watch is not None and recipe.guided:
@@ -159,10 +175,3 @@ class SpeakStreamLearner:
         if watch is not None and not learns:
             losses["on phones"] = watch.best
         return losses
-
-
-def on_phones(guide: Tensor) -> Tensor:
-    """Where a position is to look [B, L, L]: at the place of its phone [B, L] and beside it."""
-    places = torch.arange(guide.shape[1], device=guide.device)
-    near = (places - guide[:, :, None]).abs() <= 1
-    return near & (guide != NOTHING)[:, :, None] & (places <= places[:, None])

@@ -37,6 +37,7 @@ class Shape:
     stack: TransformerConfig
     units: Units = Units.PHONES
     tokens: int = 1024
+    prenet: int = 128
     speaker_width: int = 192
     vocabulary: int = VOCABULARY
 
@@ -51,7 +52,9 @@ class Generation:
     growth: int = 1  # the decoder here is causal, so chunks need not grow
     largest_chunk: int = 1280
     longest_unit: int = 20  # tokens for every unit of a sentence; then its end is forced
-    most_repeats: int = 40  # of one token in a row; then the second best is taken
+    most_repeats: int = 40  # of one token in a row; then another is taken
+    temperature: float = 0.0  # of the tokens; 0 = the likeliest, as in the published server
+    dropout: float = 0.5  # of the pre-net (ours)
 
 
 assert phones.VOCABULARY <= WORD, "units of phones and marks share ids"

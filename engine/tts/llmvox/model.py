@@ -1,8 +1,9 @@
 """LLMVoX's one network: a causal transformer that reads a unit of the text and the token
 before, and predicts the next token (3.3).
 
-Ours: rotary positions instead of a learnt table, so that a sentence may have any length; the
-speaker's vector, added at every step; one more output, which tells where a word begins.
+Ours: rotary positions instead of a learnt table, so that a sentence may have any length; a pre-net
+for the token before; the speaker's vector, added at every step; one more output, which tells where
+a word begins.
 Invariant: forward never writes to the module; what a sentence remembers is the cache passed in.
 """
 
@@ -12,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from engine.nn.cache import KvCache
+from engine.nn.prenet import Prenet
 from engine.nn.transformer import Embedding, Linear, RotaryTable, Transformer
 from engine.tts.llmvox.config import ENTRY, Shape
 
@@ -36,7 +38,7 @@ class LlmVoxModel(nn.Module):
         self.unit = Embedding(shape.vocabulary, half)
         # Of the tokeniser, with a row of zeros for the token before the first; it never learns.
         self.codebook = Embedding(shape.tokens + 1, ENTRY)
-        self.token = Linear(ENTRY, width - half)
+        self.token = Prenet(ENTRY, shape.prenet, width - half)
         self.speaker = Linear(shape.speaker_width, width)
         self.stack = Transformer(shape.stack)
         self.leave = Linear(width, shape.tokens + 1)
@@ -47,9 +49,9 @@ class LlmVoxModel(nn.Module):
         """In place of the token before a sentence's first; as a label, the end of the speech."""
         return self.shape.tokens
 
-    def enter(self, units: Tensor, before: Tensor, speaker: Tensor) -> Tensor:
-        """Units [B, T] and the tokens before them [B, T] -> [B, T, D]."""
-        halves = (self.unit(units), self.token(self.codebook(before)))
+    def enter(self, units: Tensor, before: Tensor, speaker: Tensor, keep: Tensor) -> Tensor:
+        """Units [B, T] and the tokens before them [B, T] -> [B, T, D]; `keep` is the pre-net's."""
+        halves = (self.unit(units), self.token(self.codebook(before), keep))
         x: Tensor = torch.cat(halves, dim=-1) + self.speaker(speaker)[:, None]
         return x
 

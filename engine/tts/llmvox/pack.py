@@ -39,6 +39,7 @@ _LIMITS: Final[Limits] = {
     "vocabulary": (VOCABULARY, VOCABULARY), "tokens": (2, 65_536),
     "speaker_width": (1, 4096), "first_chunk": (1, 1280), "growth": (1, 16),
     "largest_chunk": (1, 10_000), "longest_unit": (1, 1000), "most_repeats": (1, 100_000),
+    "prenet": (1, 16_384), "dropout": (0, 0.99), "temperature": (0, 100),
 }  # fmt: skip
 
 

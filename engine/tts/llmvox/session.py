@@ -15,6 +15,7 @@ from torch import Tensor
 
 from engine.codec.vocoder import Waves
 from engine.nn.cache import KvCache
+from engine.nn.sampling import race_noise
 from engine.nn.transformer import RotaryTable
 from engine.text.phonemes import Espeak
 from engine.tts.base import AudioFrame, Finished, Onset, Starved, Step
@@ -43,8 +44,8 @@ class Machine:
 class LlmVoxSession:
     """A TtsSession. Not thread-safe; several sessions of one model may be stepped in turn."""
 
-    def __init__(self, machine: Machine, speaker: Tensor) -> None:
-        """`speaker`: the voice's vector [S]. Nothing is drawn by chance, so there is no seed."""
+    def __init__(self, machine: Machine, speaker: Tensor, seed: int) -> None:
+        """`speaker`: the voice's vector [S]."""
         self.rate: float | None = None  # ignored: LLMVoX has no control of the rate
         self._machine = machine
         self._speaker = speaker[None]
@@ -57,6 +58,7 @@ class LlmVoxSession:
         self._closed = False  # whether its text is over
         self._cache = KvCache(machine.model.shape.stack, 1, _CPU, torch.float32)
         self._wave = machine.vocoder.open()
+        self._generator = torch.Generator().manual_seed(seed)
         self._before = machine.model.no_token
         self._repeats = 0
         self._chunk: list[int] = []  # tokens not yet decoded
@@ -119,7 +121,9 @@ class LlmVoxSession:
         machine, model = self._machine, self._machine.model
         text_over = self._closed and not self._units
         unit = self._next_unit()
-        x = model.enter(torch.tensor([[unit]]), torch.tensor([[self._before]]), self._speaker)
+        keep = model.token.keep_masks((1, 1), machine.generation.dropout, self._generator)
+        before = torch.tensor([[self._before]])
+        x = model.enter(torch.tensor([[unit]]), before, self._speaker, keep)
         prediction = model.predict(model.step(x, machine.rotary, self._cache))
         token = self._chosen(prediction.tokens, may_end=text_over)
         longest = machine.generation.longest_unit * self._heard_units
@@ -144,12 +148,16 @@ class LlmVoxSession:
         return TEXT_END if self._cache.length == self._heard_units else NOTHING
 
     def _chosen(self, logits: Tensor, *, may_end: bool) -> int:
-        """The likeliest label (as in the published server), but no end before the text ends, and no
-        token repeated for ever.
-        """
-        best, second = logits[: len(logits) if may_end else -1].topk(2).indices.tolist()
-        stuck = best == self._before and self._repeats >= self._machine.generation.most_repeats
-        return int(second if stuck else best)
+        """A label, but no end before the text ends, and no token repeated for ever."""
+        generation = self._machine.generation
+        if not may_end:
+            logits = logits[:-1]
+        if self._repeats >= generation.most_repeats:
+            logits[self._before] = float("-inf")
+        if generation.temperature:
+            chances = (logits / generation.temperature).softmax(-1)
+            logits = chances / race_noise(len(chances), self._generator)[0]
+        return int(logits.argmax())
 
     def _end_sentence(self) -> AudioFrame | None:
         """Start afresh: empty cache, no previous token. A frame with what was said so far."""

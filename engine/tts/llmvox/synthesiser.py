@@ -42,10 +42,9 @@ class LlmVoxSynthesiser:
         rehearse(self.open(voice, seed=0), (REHEARSED,))
 
     def open(self, voice: Voice, *, seed: int) -> LlmVoxSession:
-        """A session. `seed` changes nothing: the likeliest token is always taken."""
         check_made_for(voice, self.info)
         speaker = checked_speaker(voice, self._machine.model.shape.speaker_width)
-        return LlmVoxSession(self._machine, speaker)
+        return LlmVoxSession(self._machine, speaker, seed)
 
     def close(self) -> None:
         """Nothing to release."""

@@ -17,10 +17,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from engine.nn.cache import KvCache
+from engine.nn.prenet import Prenet
 from engine.nn.transformer import Embedding, Linear, RotaryTable, Transformer
 from engine.tts.smlle.config import SPECIAL_PHONES, Generation, Shape
 
-PRENET_LAYERS: Final = 3  # SMLLE, 3.2; dropout behind the first two, as MELLE's
 MLP_LAYERS: Final = 3  # MELLE, 4.2
 SMALLEST_LOG_VARIANCE, LARGEST_LOG_VARIANCE = -8.0, 4.0
 
@@ -54,8 +54,7 @@ class Spectrum(nn.Module):
         self.tokens = Embedding(shape.tokens, width)
         self.phones = Embedding(shape.phones + SPECIAL_PHONES, width)
         self.speaker = Linear(shape.speaker_width, width)
-        sizes = (shape.values, *[shape.prenet] * (PRENET_LAYERS - 1), width)
-        self.prenet = nn.ModuleList(map(Linear, sizes, sizes[1:]))
+        self.prenet = Prenet(shape.values, shape.prenet, width)
         self.stack = Transformer(shape.spectrum)
         self.latents = Linear(width, 2 * shape.values)
         sizes = (shape.values, *[shape.latent] * (MLP_LAYERS - 1), shape.values)
@@ -72,29 +71,14 @@ class Spectrum(nn.Module):
         return columns * self.get_buffer("spread") + self.get_buffer("centre")
 
     def inputs(self, inputs: Inputs, keep: Tensor) -> Tensor:
-        """Rows of the stack [B, T, D]; `keep` as keep_masks() gives it."""
-        rows = (
+        """Rows of the stack [B, T, D]; `keep` is the pre-net's."""
+        rows: Tensor = (
             self.tokens(inputs.tokens)
             + self.phones(inputs.phones)
             + self.speaker(inputs.speaker)[:, None]
+            + self.prenet(inputs.before, keep)
         )
-        x = inputs.before
-        for number, layer in enumerate(self.prenet):
-            x = layer(x)
-            if number < PRENET_LAYERS - 1:
-                x = functional.relu(x) * keep[number]
-        out: Tensor = rows + x
-        return out
-
-    def keep_masks(
-        self, batch: int, steps: int, share: float, generator: torch.Generator | None
-    ) -> Tensor:
-        """Factors of the pre-net's values [layers, B, T, D]: 0 for the `share` that is dropped, the
-        others scaled up. `generator` None: torch's own.
-        """
-        size = (PRENET_LAYERS - 1, batch, steps, self.shape.prenet)
-        chances = torch.full(size, 1 - share, device=self.get_buffer("centre").device)
-        return torch.bernoulli(chances, generator=generator) / (1 - share)
+        return rows
 
     def drawn(self, hidden: Tensor, noise: Tensor | None) -> Latents:
         """Hidden [..., D] and noise [..., V] from N(0, 1) -> columns; None = the mean itself."""
@@ -142,7 +126,7 @@ class Columns:
     def next(self, token: int, phone: int) -> Tensor:
         """Log mel columns [columns, bands] of the next step."""
         spectrum, generation = self._spectrum, self._generation
-        keep = spectrum.keep_masks(1, 1, generation.dropout, self._generator)
+        keep = spectrum.prenet.keep_masks((1, 1), generation.dropout, self._generator)
         inputs = Inputs(
             torch.tensor([[token]]), torch.tensor([[phone]]), self._last[:, None], self._speaker
         )
@@ -170,7 +154,7 @@ def prepared(
     last = torch.zeros(1, spectrum.shape.values)
     if steps:
         # The prompt's dropout is always the same, so that a voice sounds alike in every utterance.
-        keep = spectrum.keep_masks(1, steps, share, torch.Generator().manual_seed(0))
+        keep = spectrum.prenet.keep_masks((1, steps), share, torch.Generator().manual_seed(0))
         mask = torch.ones(steps, steps, dtype=torch.bool).tril()
         spectrum.stack(spectrum.inputs(inputs, keep), table.slice(0, steps), cache, mask)
         cache.advance(steps)

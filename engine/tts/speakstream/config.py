@@ -26,6 +26,7 @@ class Shape:
     stack: TransformerConfig
     vocabulary: int = phones.VOCABULARY
     level_width: int = 16
+    prenet: int = 128
     speaker_width: int = 192
 
 
@@ -38,6 +39,7 @@ class Generation:
     window: int = 3
     hop: int = 1  # the paper's best (TI)
     temperature: float = 0.0  # of the levels; 0 = the likeliest (not given in the paper)
+    dropout: float = 0.5  # of the pre-net (ours)
     pace: float = 4.2
     longest_word: int = 38  # positions, 1.5 s: an end that does not come is set
     passage: int = 250  # positions after which a sentence's end starts again, 10 s

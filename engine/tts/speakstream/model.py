@@ -2,7 +2,9 @@
 
 A position is an id of the text, or COLUMNS columns of the spectrum as levels.
 All levels of the next position are predicted independently from one hidden vector. So is the end
-of the segment, by a logit of its own instead of an end level in every band (ours).
+of the segment, by a logit of its own instead of an end level in every band (ours). Levels enter
+through a pre-net (ours): without it, what is said follows from what was said, and little of the
+text.
 Invariant: forward never writes to the module; what a sequence remembers is the cache passed in.
 """
 
@@ -13,6 +15,7 @@ from torch import Tensor, nn
 
 from engine.codec.mel import BANDS, LEVELS
 from engine.nn.cache import KvCache
+from engine.nn.prenet import Prenet
 from engine.nn.transformer import Embedding, Linear, RotaryTable, Transformer
 from engine.tts.speakstream.config import BEGIN, BINS, COLUMNS, SPEAKER, Shape
 
@@ -37,7 +40,7 @@ class SpeakStreamModel(nn.Module):
         self.speaker = Linear(shape.speaker_width, width)
         # Every band has rows of its own for its levels and for LOST; both columns share them.
         self.level = Embedding(BANDS * (LEVELS + 1), shape.level_width)
-        self.enter = Linear(BINS * shape.level_width, width)
+        self.enter = Prenet(BINS * shape.level_width, shape.prenet, width)
         self.stack = Transformer(shape.stack)
         self.leave = Linear(width, BINS * LEVELS)
         self.end = Linear(width, 1)
@@ -48,11 +51,11 @@ class SpeakStreamModel(nn.Module):
         x: Tensor = self.text(ids) + carries[..., None] * self.speaker(speaker)[:, None]
         return x
 
-    def hear(self, levels: Tensor) -> Tensor:
-        """Positions of levels [B, T, COLUMNS, BANDS] -> [B, T, D]."""
+    def hear(self, levels: Tensor, keep: Tensor) -> Tensor:
+        """Positions of levels [..., COLUMNS, BANDS] -> [..., D]; `keep` is the pre-net's."""
         rows = torch.arange(BANDS, device=levels.device) * (LEVELS + 1)
-        embedded = self.level(levels + rows).flatten(-3)  # [B, T, BINS * level_width]
-        x: Tensor = self.enter(embedded)
+        embedded = self.level(levels + rows).flatten(-3)  # [..., BINS * level_width]
+        x: Tensor = self.enter(embedded, keep)
         return x
 
     def predict(self, hidden: Tensor) -> Predicted:

@@ -38,6 +38,7 @@ _LIMITS: Final[Limits] = {
     **STACK,
     "vocabulary": (VOCABULARY, VOCABULARY), "level_width": (1, 1024),
     "speaker_width": (1, 4096), "window": (1, 16), "hop": (1, 16), "temperature": (0, 100),
+    "prenet": (1, 16_384), "dropout": (0, 0.99),
     "pace": (0.5, 20), "longest_word": (1, 1000), "passage": (1, 100_000),
     "longest_passage": (1, 100_000), "lowest": (-100, 100), "highest": (-100, 100),
 }  # fmt: skip

@@ -75,6 +75,7 @@ class SpeakStreamSession:
         self._hidden = torch.zeros(0)  # [1, D], what the next position is predicted from
         self._unheard: Tensor | None = None  # levels that sounded and are not yet in the cache
         self._segment_length = self._passage = 0  # positions so far
+        self._going_on = 1.0  # how likely the segment is to be longer than it is
         self._tempo = Tempo()
         self._wave = machine.vocoder.open()
         self._begun: list[int] = []  # words that begin with the next sample
@@ -142,6 +143,7 @@ class SpeakStreamSession:
         ids = torch.tensor([block(words, part, opening=opening)])
         self._hear(self._machine.model.read(ids, self._speaker))
         self._segment, self._segment_length, self._next = part, 0, part.spoken_end
+        self._going_on = 1.0
         self._begun += range(words[part.first].first, words[part.spoken_end - 1].last + 1)
 
     def _is_passage_over(self) -> bool:
@@ -155,15 +157,20 @@ class SpeakStreamSession:
         )
 
     def _ends_here(self) -> bool:
-        """Feed back what sounded last; whether the segment ends with it."""
+        """Feed back what sounded last; whether the segment ends with it: when it is as likely to be
+        over as not. The likeliest next step alone would be to go on, for most words, for ever.
+        """
         if self._unheard is None:
             return False
         model, part = self._machine.model, self._segment
         assert part is not None
-        self._hear(model.hear(self._unheard))
+        dropout = self._machine.generation.dropout
+        keep = model.enter.keep_masks((1, 1), dropout, self._generator)
+        self._hear(model.hear(self._unheard, keep))
         self._unheard = None
         longest = self._machine.generation.longest_word * (part.spoken_end - part.first)
-        if float(model.end(self._hidden)) <= 0 and self._segment_length < longest:
+        self._going_on *= float(model.end(self._hidden).neg().sigmoid())
+        if self._going_on > 1 / 2 and self._segment_length < longest:
             return False
         words = self._script.words[part.first : part.spoken_end]
         syllables = sum(word.syllables for word in words)

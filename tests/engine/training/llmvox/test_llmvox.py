@@ -28,7 +28,7 @@ from tests.engine.tts.llmvox.small_model import STACK, random_network
 
 RECIPES = Path(engine.training.__file__).with_name("recipes")
 ALONE = Ranks(0, 1, torch.device("cpu"))
-NOTHING, TEXT_END = 258, 257
+WORD, TEXT_END, NOTHING = 256, 257, 258
 
 
 def sentence(tokens: int, units: int) -> Encoded:
@@ -36,8 +36,9 @@ def sentence(tokens: int, units: int) -> Encoded:
     return Encoded(
         1,
         draw.integers(0, 24, tokens).astype(np.int16),
-        draw.integers(0, 100, units).astype(np.int16),
+        np.asarray([*draw.integers(0, 100, units - 3), WORD, 5, WORD], np.int16),
         np.asarray([1, 4], np.int32),
+        np.asarray([-1, 0, 0, 0, *[units - 2] * (tokens - 4)], np.int16),
         draw.normal(0, 1, 192).astype(np.float32),
     )
 
@@ -50,18 +51,22 @@ def test_every_token_meets_one_unit_and_the_end_follows_the_last() -> None:
     assert batch.labels[0].tolist() == [*one.tokens, 24]
     assert batch.labels[1].tolist() == [*other.tokens, 24, -1, -1, -1]
     assert batch.onsets[1].tolist() == [0, 1, 0, 0, 1, 0, 0, 0, 0, 0]
+    assert batch.guide[0].tolist() == [-1, 0, 0, 0, 2, 2, 2, 2, 2, -1]
+    assert batch.guide[1].tolist() == [-1, 0, 0, 0, 3, 3, -1, -1, -1, -1]
 
 
 def test_whole_lessons_and_single_steps_predict_the_same() -> None:
     model = random_network()
     batch = collated([sentence(9, 4), sentence(6, 5)], end=model.no_token)
-    whole = predicted(model, batch)
+    whole = predicted(model, batch, 0.0)
     rotary = RotaryTable(STACK.head_width, torch.device("cpu"))
     for row in range(2):
         cache = KvCache(STACK, 1, torch.device("cpu"), torch.float32)
         for place in range(7):
             here = (slice(row, row + 1), slice(place, place + 1))
-            x = model.enter(batch.units[here], batch.before[here], batch.speakers[row : row + 1])
+            keep = model.token.keep_masks((1, 1), 0.0, None)
+            who = batch.speakers[row : row + 1]
+            x = model.enter(batch.units[here], batch.before[here], who, keep)
             found = model.predict(model.step(x, rotary, cache))
             assert torch.allclose(found.tokens, whole.tokens[row, place], atol=1e-4)
             assert torch.allclose(found.onset, whole.onset[row, place], atol=1e-4)
@@ -104,14 +109,14 @@ def test_one_lesson_is_learnt_by_heart(whole: Run) -> None:
 
 
 @pytest.mark.slow
-def test_a_guided_head_learns_where_the_words_are(whole: Run) -> None:
+def test_a_guided_head_learns_where_the_units_are(whole: Run) -> None:
     torch.manual_seed(1)
     sides, vectors = read_encoded(whole), read_tokeniser(whole).vectors()
     guided = replace(whole.recipe, llmvox=replace(whole.recipe.llmvox, guided=1.0))
     learner = LlmVoxLearner(guided, sides, vectors, ALONE)
-    before = learner.validate()["on words"]
+    before = learner.validate()["on units"]
     for group in learner.optimisers["voice"].param_groups:
         group["lr"] = 5e-3
     losses = [learner.learn(Moment(0, 0.0, random.Random(1), ALONE)) for _ in range(60)]
     assert losses[-1]["guide"] < 0.7 * losses[0]["guide"]
-    assert learner.validate()["on words"] > before
+    assert learner.validate()["on units"] > before

@@ -16,7 +16,7 @@ from engine.tts.phones import own_table
 from engine.tts.speaker.small import SmallSpeaker, SmallSpeakerConfig
 
 STACK = TransformerConfig(layers=2, width=32, heads=4, kv_heads=2, hidden=48)
-GENERATION = Generation(longest_unit=3, most_repeats=5)
+GENERATION = Generation(longest_unit=3, most_repeats=5, dropout=0.0)
 VOCODER = VocoderConfig(ENTRY, width=16, blocks=1)
 
 
@@ -24,7 +24,7 @@ def random_network(units: Units = Units.PHONES, seed: int = 1) -> LlmVoxModel:
     """Weights that end a sentence now and then, and for which earlier tokens matter."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        model = LlmVoxModel(Shape(STACK, units, tokens=24))
+        model = LlmVoxModel(Shape(STACK, units, tokens=24, prenet=24))
         for module in model.modules():
             if isinstance(module, Embedding):
                 nn.init.normal_(module.weight, std=0.5)

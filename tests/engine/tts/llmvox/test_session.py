@@ -10,9 +10,10 @@ from engine.nn.cache import KvCache
 from engine.nn.transformer import RotaryTable
 from engine.text.phonemes import Espeak, WordPhonemizer
 from engine.tts.base import AudioFrame, Finished, Starved
-from engine.tts.llmvox.config import ENTRY, Units
+from engine.tts.llmvox.config import ENTRY, Generation, Units
 from engine.tts.llmvox.model import LlmVoxModel
 from engine.tts.phones import MARKS, own_ids
+from tests.engine.nn.prenets import kept, passed
 from tests.engine.tts.llmvox.small_model import GENERATION, STACK, small
 
 FIRST = ["The", "old", "boat", "left", "at", "seven."]
@@ -34,10 +35,15 @@ class Heard:
         return torch.zeros(480 * len(columns))
 
 
-def said(words: list[str], units: Units = Units.PHONES, seed: int = 1) -> Tensor:
+def said(
+    words: list[str],
+    units: Units = Units.PHONES,
+    seed: int = 1,
+    generation: Generation = GENERATION,
+) -> Tensor:
     """The vectors [T, ENTRY] of all tokens a session says."""
     ears = Heard()
-    model = small(units=units, seed=seed, vocoder=ears)
+    model = small(generation, units, seed, ears)
     with model.open(model.voices()[0], seed=0) as session:
         for word in words:
             session.push_word(word)
@@ -62,46 +68,72 @@ def units_of(words: list[str], units: Units) -> list[int]:
     ]
 
 
-def said_slowly(model: LlmVoxModel, units: list[int], speaker: Tensor) -> Tensor:
+def said_slowly(
+    model: LlmVoxModel,
+    units: list[int],
+    speaker: Tensor,
+    generation: Generation,
+    dice: torch.Generator,
+) -> Tensor:
     """The same tokens; for each, everything is computed again from the whole sentence so far."""
-    weights = dict(model.named_parameters())
-    book = weights["codebook.weight"]
+    book = model.codebook.weight
     spoken: list[int] = []
+    keep: list[Tensor] = []  # of every position
     repeats = 0
-    while len(spoken) < GENERATION.longest_unit * len(units):
+    while True:
         read = [*units, TEXT_END, *[NOTHING] * len(spoken)][: len(spoken) + 1]
-        rows = []
-        for number, before in zip(read, [None, *spoken], strict=True):
-            vector = torch.zeros(ENTRY) if before is None else book[before]
-            halves = (weights["unit.weight"][number], weights["token.weight"] @ vector)
-            rows.append(torch.cat(halves) + weights["speaker.weight"] @ speaker)
-        count = len(rows)
-        cache = KvCache(STACK, 1, torch.device("cpu"), torch.float32)
-        rotation = RotaryTable(STACK.head_width, torch.device("cpu")).slice(0, count)
-        mask = torch.ones(count, count, dtype=torch.bool).tril()
-        hidden = model.stack(torch.stack(rows)[None], rotation, cache, mask)[0, -1]
-        logits = weights["leave.weight"] @ hidden
+        keep.append(kept(model.shape.prenet, generation.dropout, dice))
+        logits = logits_of(model, read, spoken, keep, speaker)
         if len(spoken) < len(units):
-            logits[-1] = -torch.inf
-        order = logits.argsort(descending=True).tolist()
-        before = spoken[-1] if spoken else None
-        token = order[1] if order[0] == before and repeats >= GENERATION.most_repeats else order[0]
-        if token == len(logits) - 1:
-            break
-        repeats = repeats + 1 if token == before else 0
+            logits = logits[:-1]
+        if repeats >= generation.most_repeats:
+            logits[spoken[-1]] = -torch.inf
+        if generation.temperature:
+            race = torch.empty(1, len(logits)).exponential_(generator=dice)[0]
+            logits = (logits / generation.temperature).softmax(-1) / race
+        token = int(logits.argmax())
+        if token == model.no_token or len(spoken) == generation.longest_unit * len(units):
+            return book[spoken]
+        repeats = repeats + 1 if spoken[-1:] == [token] else 0
         spoken.append(token)
-    return book[spoken]
+
+
+def logits_of(
+    model: LlmVoxModel, read: list[int], spoken: list[int], keep: list[Tensor], speaker: Tensor
+) -> Tensor:
+    """What follows all positions of a sentence so far."""
+    weights = dict(model.named_parameters())
+    rows = []
+    for number, before, mask in zip(read, [None, *spoken], keep, strict=True):
+        vector = torch.zeros(ENTRY) if before is None else weights["codebook.weight"][before]
+        halves = (weights["unit.weight"][number], passed(weights, "token", vector, mask))
+        rows.append(torch.cat(halves) + weights["speaker.weight"] @ speaker)
+    count = len(rows)
+    cache = KvCache(STACK, 1, torch.device("cpu"), torch.float32)
+    rotation = RotaryTable(STACK.head_width, torch.device("cpu")).slice(0, count)
+    seen = torch.ones(count, count, dtype=torch.bool).tril()
+    hidden = model.stack(torch.stack(rows)[None], rotation, cache, seen)[0, -1]
+    return weights["leave.weight"] @ hidden
 
 
 @pytest.mark.parametrize("units", Units)
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_a_session_says_what_the_slow_loop_says(units: Units, seed: int) -> None:
+@pytest.mark.parametrize(
+    "generation", [GENERATION, replace(GENERATION, dropout=0.5, temperature=0.7)]
+)
+def test_a_session_says_what_the_slow_loop_says(
+    units: Units, seed: int, generation: Generation
+) -> None:
     synthesiser = small(units=units, seed=seed)
     speaker = torch.from_numpy(synthesiser.voices()[0].tensors["speaker"])
+    dice = torch.Generator().manual_seed(0)
     with torch.inference_mode():
         model = synthesiser._machine.model
-        slowly = [said_slowly(model, units_of(words, units), speaker) for words in (FIRST, SECOND)]
-    assert torch.equal(said([*FIRST, *SECOND], units, seed), torch.cat(slowly))
+        slowly = [
+            said_slowly(model, units_of(words, units), speaker, generation, dice)
+            for words in (FIRST, SECOND)
+        ]
+    assert torch.equal(said([*FIRST, *SECOND], units, seed, generation), torch.cat(slowly))
 
 
 @pytest.mark.parametrize("units", Units)

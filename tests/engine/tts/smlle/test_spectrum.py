@@ -20,7 +20,7 @@ def heard() -> Inputs:
 def test_steps_at_once_are_those_one_by_one() -> None:
     machine, inputs = small_machine(), heard()
     net, table = machine.spectrum, machine.spectrum_rotation
-    keep = net.keep_masks(1, STEPS, 0.5, torch.Generator().manual_seed(4))
+    keep = net.prenet.keep_masks((1, STEPS), 0.5, torch.Generator().manual_seed(4))
     rows = net.inputs(inputs, keep)
     mask = torch.ones(STEPS, STEPS, dtype=torch.bool).tril()
     new = [KvCache(SHAPE.spectrum, 1, rows.device, rows.dtype) for _ in range(2)]

@@ -18,7 +18,9 @@ from engine.tts.speakstream.model import SpeakStreamModel
 from engine.tts.speakstream.session import Machine
 from engine.tts.speakstream.synthesiser import SpeakStreamSynthesiser
 
-SHAPE = Shape(TransformerConfig(layers=2, width=32, heads=4, kv_heads=2, hidden=48), level_width=4)
+SHAPE = Shape(
+    TransformerConfig(layers=2, width=32, heads=4, kv_heads=2, hidden=48), level_width=4, prenet=24
+)
 GENERATION = Generation(longest_word=9, passage=40, longest_passage=120)
 VOCODER = VocoderConfig(BANDS, width=16, blocks=1)
 
@@ -33,6 +35,7 @@ def random_network(shape: Shape = SHAPE, seed: int = 1) -> SpeakStreamModel:
                 nn.init.normal_(module.weight, std=0.5)
             elif isinstance(module, Linear):
                 nn.init.normal_(module.weight, std=module.weight.shape[1] ** -0.5)
+        model.end.weight *= 4  # sure of itself, or every other position would be an end
     return model.eval().requires_grad_(requires_grad=False)
 
 
