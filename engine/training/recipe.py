@@ -173,7 +173,6 @@ class SpeakStream:
     hop: int = 1  # n
     wrong_levels: float = 0.1  # share of input positions with levels a little off
     lost: float = 0.06  # share of input positions without levels, two or three together
-    own: float = 0.0  # share with the network's own levels (Mihaylova and Martins, 2019)
     guided: float = 0.0  # of a loss that keeps one head on the phone being spoken (ours)
     end_weight: float = 1.0  # of the loss of the segments' ends
     dropout: float = 0.1

@@ -5,14 +5,13 @@ be chosen in use (ours). The loss counts on speech and its ends alone (III-B).
 """
 
 import random
-from dataclasses import replace
 
 import torch
 from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn import functional
 
-from engine.codec.mel import BANDS, LEVELS
+from engine.codec.mel import LEVELS
 from engine.training.guide import Watch, around
 from engine.training.loop import (
     Moment,
@@ -31,7 +30,7 @@ from engine.training.run import Run
 from engine.training.speakstream.encode import People, Scale, Sides, read_encoded, read_scale
 from engine.training.speakstream.lessons import NOTHING, Batch, collated, corrupted, lesson
 from engine.training.stacks import calm, causal, first_weights, run_stack, stack_config
-from engine.tts.speakstream.config import COLUMNS, POSITION_RATE, Shape
+from engine.tts.speakstream.config import POSITION_RATE, Shape
 from engine.tts.speakstream.model import SpeakStreamModel
 
 
@@ -91,19 +90,6 @@ def hidden(
     return run_stack(model.stack, x, causal(x.shape[1], x.device), watch)
 
 
-@torch.no_grad()
-def with_own(model: SpeakStreamModel, batch: Batch, forgotten: float, share: float) -> Batch:
-    """A share of the input positions as the network itself says them, after what it hears."""
-    real = batch.targets[..., 0, 0] != NOTHING  # [B, L] what stands there comes next
-    logits = model.leave(hidden(model, batch, forgotten)[real]).unflatten(
-        -1, (COLUMNS, BANDS, LEVELS)
-    )
-    said = batch.inputs.clone()
-    said[real.roll(1, 1)] = logits.argmax(-1)
-    chosen = batch.is_speech & (torch.rand(real.shape, device=real.device) < share)
-    return replace(batch, inputs=torch.where(chosen[..., None, None], said, batch.inputs))
-
-
 class SpeakStreamLearner:
     """The network and its losses."""
 
@@ -123,9 +109,6 @@ class SpeakStreamLearner:
         recipe = self._recipe
         batch = self._batch(self._sides.training, moment.draw)
         batch = corrupted(batch, wrong=recipe.wrong_levels, lost=recipe.lost)
-        if recipe.own:
-            with in_bf16(self._device, asked=recipe.schedule.bf16):
-                batch = with_own(self._model, batch, recipe.forgotten, recipe.own)
         losses = self._losses(batch)
         total = losses["levels"] + recipe.end_weight * losses["end"]
         if recipe.guided:

@@ -28,7 +28,6 @@ from engine.training.speakstream.stage import (
     SpeakStreamLearner,
     fresh_model,
     hidden,
-    with_own,
 )
 from engine.training.speakstream.variants import WINDOWS, make_variants
 from engine.tts.speakstream import pack
@@ -131,20 +130,6 @@ def test_a_position_is_guided_to_the_phone_it_says() -> None:
     assert text == [0, 0, 0, 1, 0, 0, 0, 1, 2, 2]
     batch = collated([made], LEVELS)
     assert torch.equal(batch.guide != NOTHING, batch.targets[..., 0, 0] != NOTHING)
-
-
-def test_what_the_network_says_itself_is_heard_where_it_comes_next() -> None:
-    torch.manual_seed(1)
-    model = fresh_model(SHAPE)
-    batch = collated([lesson(spoken(n, 2), 3, 1) for n in range(2)], LEVELS)
-    said = with_own(model, batch, 0.0, 1.0)
-    assert torch.equal(said.targets, batch.targets)
-    logits = model.predict(hidden(model, batch, 0.0)).levels
-    for row, place in batch.is_speech.nonzero().tolist():
-        assert torch.equal(said.inputs[row, place], logits[row, place - 1].argmax(-1))
-    quiet = ~batch.is_speech
-    assert torch.equal(said.inputs[quiet], batch.inputs[quiet])
-    assert torch.equal(with_own(model, batch, 0.0, 0.0).inputs, batch.inputs)
 
 
 @pytest.fixture(scope="module")
