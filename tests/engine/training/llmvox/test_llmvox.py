@@ -87,6 +87,21 @@ def test_the_exported_pack_speaks(whole: Run) -> None:
 
 
 @pytest.mark.slow
+def test_every_token_says_a_unit_of_its_own_word(whole: Run) -> None:
+    sentences = read_encoded(whole).training
+    assert sentences
+    for each in sentences:
+        first = each.onsets[0]
+        assert (each.said[:first] == -1).all()
+        said = each.said[first:]
+        assert (np.diff(said) >= 0).all()
+        assert (each.units[said] != WORD).all()
+        words = np.searchsorted(np.flatnonzero(each.units == WORD), said)
+        spoken = np.searchsorted(each.onsets, np.arange(first, len(each.tokens)), side="right") - 1
+        assert np.array_equal(words, spoken)
+
+
+@pytest.mark.slow
 def test_the_vectors_of_the_pack_are_those_of_the_tokeniser(whole: Run) -> None:
     trained = load_file(whole.stage("voice") / "voice.safetensors")
     vectors = read_tokeniser(whole).vectors()
