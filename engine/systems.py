@@ -51,25 +51,26 @@ SYSTEMS: Final[tuple[System, ...]] = (
     System(
         "speakstream",
         "SpeakStream",
-        core_hours=0.6,
+        core_hours=1.4,
         headline="3.38 % of the words wrong with 5 words known, 7.47 % with one, 3.28 % with all "
         "text; 45 ms to the first sound; no rate control",
         expected="words wrong fall with the words known and level off; m = n is worst",
         ours="the vector of the speaker, the rate by stretching the spectrum, one network for all "
-        "windows, phones instead of characters, the vocoder of pulses",
+        "windows, phones instead of characters, a pre-net for what was said, a head guided to the "
+        "phones, the median length of a word as its end, the vocoder of pulses",
         rate="ours: the spectrum is stretched",
         can_clone=True,
     ),
     System(
         "llmvox",
         "LLMVoX",
-        core_hours=0.6,
+        core_hours=1.0,
         headline="3.7 % of the words wrong, 475 ms to the first sound with hearing and a language "
         "model of 8 billion parameters; larger first chunks sound better; no rate control",
         expected="the least code; it runs dry first, for an open sentence has one token a unit",
         ours="the vector of the speaker, phones by default, 50 tokens a second, a label for the "
-        "end, beginnings of words by a head of their own, a head guided to the words, the "
-        "vocoder of pulses",
+        "end, beginnings of words by a head of their own, a pre-net for the token before, a head "
+        "guided to the phones, draws at a temperature, the vocoder of pulses",
         can_clone=True,
     ),
     System(

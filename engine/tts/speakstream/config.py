@@ -42,5 +42,5 @@ class Generation:
     dropout: float = 0.5  # of the pre-net (ours)
     pace: float = 4.2
     longest_word: int = 38  # positions, 1.5 s: an end that does not come is set
-    passage: int = 250  # positions after which a sentence's end starts again, 10 s
-    longest_passage: int = 500  # after which any word does
+    passage: int = 100  # positions after which a sentence's end starts again, 4 s
+    longest_passage: int = 200  # after which any word does: the longest lesson, 8 s
