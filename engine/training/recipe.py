@@ -97,8 +97,7 @@ class Decoder:
     waves: float = 0.5
     latents: float = 0.1  # distance between output and original in the codec's encoder
     pitch: float = 4.0  # of the source's log pitch where there is voice
-    # Share of windows with codes the voice drew; above 0 the voice is trained first.
-    drawn: float = 0.0
+    drawn: float = 0.0  # share of windows with codes the voice drew; above 0 it is trained first
     critic: str = "mel"  # judges mel spectra; or "spectra", with phases, at three times the cost
     adversary_from: int = 1_000_000  # step; beyond the last one = never
     critic_windows: int = 2  # of a batch that the critic judges
@@ -282,8 +281,7 @@ class Export:
     name: str = "rubato-starter"
     half: bool = True  # fp16 on disk
     voices: tuple[str, ...] = ("Ada", "Bruno", "Clara", "Dario", "Edda", "Felix")
-    # Who they are; () = those of the pack it began with, or those that sound most different.
-    speakers: tuple[int, ...] = ()
+    speakers: tuple[int, ...] = ()  # () = those of the pack it began with, or the most different
     guidance: float = 1.5
     acoustic_guidance: float = 1.0
     speaker_weight: float = 1.0
@@ -323,8 +321,7 @@ class Recipe:
     spectrum: Spectrum = field(default_factory=Spectrum)
     evaluate: Evaluate = field(default_factory=Evaluate)
     export: Export = field(default_factory=Export)
-    # Folder of a pack: its voice is trained further, its codec stays; "" = none.
-    begin_with: str = ""
+    begin_with: str = ""  # folder of a pack: its voice is trained further, its codec stays
     fresh_voice: bool = False  # with begin_with: only codec and speaker encoder are taken from it
 
 
