@@ -1,5 +1,5 @@
-"""The stage `encode` of LLMVoX: every sentence as tokens, units and the tokens at which its words
-begin.
+"""The stage `encode` of LLMVoX: every sentence as tokens and units, with the tokens at which its
+words begin and the unit that each token says.
 
 Invariant: a sentence with fewer tokens than units is left out: one unit is read a token, so its
 text would not be read to the end.
@@ -122,10 +122,10 @@ class _Work:
         part = pcm[entry.offset : entry.offset + entry.length // 960 * 960]
         whole = part.astype(np.float32) / np.float32(32768)
         recorded = in_a_room(whole, SAMPLE_RATE, draw) if draw.random() < NOISY else whole
-        tokens = self._tokeniser.encode(torch.from_numpy(whole)[None])[0].numpy()
         units, words = self._words(entry)
         if not words or units.count(WORD) != len(words):
             return
+        tokens = self._tokeniser.encode(torch.from_numpy(whole)[None])[0].numpy()
         onsets = [phones[0] for phones in words]
         if len(tokens) <= len(units) or onsets[-1] >= len(tokens):
             return
