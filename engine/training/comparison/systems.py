@@ -3,7 +3,8 @@
 Invariant: a plain list; nothing is loaded here.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -32,7 +33,8 @@ class System:
 
     `pack` is a folder of the resources, or in `packs` of the data folder; empty = espeak, which
     needs none. `headline` is what the paper claims, `expected` which part of that must show here
-    too, `ours` what differs from the paper. `hours` are the core hours of training of the networks.
+    too, `ours` what differs from the paper. `hours` are the core hours of training of the networks
+    that speak.
     """
 
     name: str
@@ -69,23 +71,16 @@ class System:
         return tuple(PackTalker(Place(self.folder), name) for name in names)
 
 
-_VARIANTS: Final = "python -m engine.training variants engine/training/recipes/{}.toml"
-_OF_SMLLE: Final = _VARIANTS.format("smlle")
-_RATE: Final = "ours: a bias on the blank"
-# What the papers claim of parts of their systems: columns of their own, beside the system itself.
-CLAIMS: Final = (
-    *(
-        System(
-            f"SpeakStream (window of {window})",
-            pack=f"speakstream-{window}",
-            command=_VARIANTS.format("speakstream"),
-            headline=f"{wrong} % of the words wrong",
-            ours="one network for all windows",
-            rate="ours: the spectrum is stretched",
-            is_claim=True,
-        )
-        for window, wrong in ((1, "7.47"), (2, "4.50"), (4, "3.88"))
-    ),
+_OF_SPEAKSTREAM: Final = tuple(
+    System(
+        f"SpeakStream (window of {window})",
+        pack=f"speakstream-{window}",
+        headline=f"{wrong} % of the words wrong",
+        ours="one network for all windows",
+    )
+    for window, wrong in ((1, "7.47"), (2, "4.50"), (4, "3.88"))
+)
+_OF_SMLLE: Final = (
     System(
         "SMLLE (best of two draws)",
         pack="smlle",
@@ -94,8 +89,6 @@ CLAIMS: Final = (
         expected="clearly fewer words wrong than of one draw",
         ours="the judge of this table chooses, as the paper's does: no session can",
         draws=2,
-        rate=_RATE,
-        is_claim=True,
     ),
     System(
         "SMLLE (best of five draws)",
@@ -103,57 +96,50 @@ CLAIMS: Final = (
         headline="1.7 % of the words wrong for 6.4 % of one draw",
         expected="less gained over two draws than two gain over one",
         draws=5,
-        rate=_RATE,
-        is_claim=True,
     ),
     System(
         "SMLLE (mechanism on the prompt too)",
         pack="smlle-prompt-mechanism",
-        command=_OF_SMLLE,
         headline="13.3 % of the words wrong for 6.4 %",
         expected="more words wrong than without",
-        rate=_RATE,
-        is_claim=True,
     ),
     System(
         "SMLLE without the mechanism",
         pack="smlle-no-mechanism",
-        command=_OF_SMLLE,
-        hours=1.0,
         headline="not reported: the mechanism is said to make speech steadier",
-        rate=_RATE,
-        is_claim=True,
     ),
     System(
         "SMLLE without flux",
         pack="smlle-no-flux",
-        command=_OF_SMLLE,
-        hours=1.0,
         headline="MELLE without sampling and flux: 23.2 % of the words wrong, with both 1.5 %",
         expected="more words wrong than with it",
-        rate=_RATE,
-        is_claim=True,
     ),
     System(
         "SMLLE without latents",
         pack="smlle-no-latents",
-        command=_OF_SMLLE,
-        hours=1.0,
         headline="MELLE without sampling and flux: 23.2 % of the words wrong, with both 1.5 %",
         expected="more words wrong than with them",
-        rate=_RATE,
-        is_claim=True,
     ),
     System(
         "SMLLE (latents not drawn)",
         pack="smlle-means",
-        command=_OF_SMLLE,
         headline="not reported",
         ours="learnt with latents, spoken with their means",
-        rate=_RATE,
-        is_claim=True,
     ),
 )
+
+
+def _claims(name: str, parts: tuple[System, ...]) -> Iterator[System]:
+    """Parts of the system of this name, which take its hours and its rate."""
+    whole = next(each for each in MADE_HERE if each.name == name)
+    variants = f"python -m engine.training variants engine/training/recipes/{name}.toml"
+    for part in parts:
+        command = whole.command if part.pack == name else variants
+        yield replace(part, command=command, hours=whole.core_hours, rate=whole.rate, is_claim=True)
+
+
+# What the papers claim of parts of their systems: columns of their own, beside the system itself.
+CLAIMS: Final = (*_claims("speakstream", _OF_SPEAKSTREAM), *_claims("smlle", _OF_SMLLE))
 
 SYSTEMS: Final = (
     System("espeak", hours=0.0, headline="formant synthesis by rule: no network, no paper here"),
