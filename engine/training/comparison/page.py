@@ -19,10 +19,10 @@ from engine.training.comparison.delays import (
     timing,
     words_before_sound,
 )
-from engine.training.comparison.measure import SIZE, SMALL, Figures
+from engine.training.comparison.measure import CLAIM_SENTENCES, SIZE, SMALL, Figures
 from engine.training.comparison.plot import Line, plot
-from engine.training.comparison.systems import System
-from engine.training.judge.figures import UNMEASURED, Goal, Results, details, goals
+from engine.training.comparison.systems import SHOWN, Claim, System
+from engine.training.judge.figures import ALL, UNMEASURED, Goal, Results, details, goals
 from engine.training.judge.verdicts import errors
 
 PAGE: Final = "comparison.md"
@@ -173,8 +173,31 @@ voice on 18 of its own).
 
 {claims}
 
+## What of that shows here
+
+With 95 % intervals. A part of a system, or another use of it, says {CLAIM_SENTENCES} of the
+{SIZE.sentences} sentences with every voice.
+
+{_shows(systems)}
 ## Voice by voice
 {lists}"""
+
+
+def _shows(systems: Mapping[System, Column]) -> str:
+    """What the papers claim beside the figures that should show it."""
+    columns = {system.name: column for system, column in systems.items()}
+
+    def figure(claim: Claim, name: str) -> str:
+        own = columns.get(name, Column(""))
+        text = own.cells.get(claim.figure) or own.details.get(claim.figure) or UNMEASURED
+        return f"{name} {text.removeprefix('words wrong by Whisper ').split(',')[0]}"
+
+    lines = [
+        f"| {claim.text} | {'words wrong by Whisper' if claim.figure == ALL else claim.figure} | "
+        f"{'<br>'.join(figure(claim, name) for name in claim.systems)} |"
+        for claim in SHOWN
+    ]
+    return "\n".join(("| a paper's claim | figure | here |", "| --- | --- | --- |", *lines, ""))
 
 
 def _write(file: Path, text: str) -> None:

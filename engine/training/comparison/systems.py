@@ -11,6 +11,7 @@ from typing import Final
 from engine.resources import resource
 from engine.systems import SYSTEMS as MADE_HERE
 from engine.systems import command_of
+from engine.training.judge.figures import ALL
 from engine.training.judge.talkers import (
     FormantTalker,
     PackTalker,
@@ -176,4 +177,52 @@ SYSTEMS: Final = (
         for each in MADE_HERE
     ),
     *CLAIMS,
+)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a paper says and what should show it: a row of the table, or a line of the lists, of
+    these systems.
+    """
+
+    text: str
+    figure: str
+    systems: tuple[str, ...]
+
+
+_PAPERS: Final = ("VoXtream", "VoXtream2 (equal budget)", "SpeakStream", "LLMVoX", "SMLLE")
+SHOWN: Final = (
+    Claim("VoXtream sounds first", "first packet at 200 ms a word", _PAPERS),
+    Claim("LLMVoX runs dry first", "dry at 200 ms a word", _PAPERS),
+    Claim(
+        "VoXtream2 follows a rate best",
+        "speaking rate, error",
+        ("VoXtream2 (shipped)", *(name for name in _PAPERS if name not in {"VoXtream", "LLMVoX"})),
+    ),
+    Claim(
+        "SpeakStream: the more words it knows, the fewer are wrong; it levels off",
+        ALL,
+        (*(each.name for each in _OF_SPEAKSTREAM[:2]), "SpeakStream", _OF_SPEAKSTREAM[2].name),
+    ),
+    Claim(
+        "SMLLE: of several draws the second gains most",
+        ALL,
+        ("SMLLE", "SMLLE (best of two draws)", "SMLLE (best of five draws)"),
+    ),
+    Claim(
+        "SMLLE: the mechanism harms on the prompt and is needed behind it",
+        ALL,
+        ("SMLLE", "SMLLE (mechanism on the prompt too)", "SMLLE without the mechanism"),
+    ),
+    Claim(
+        "SMLLE: flux and latents are needed",
+        ALL,
+        (
+            "SMLLE",
+            "SMLLE without flux",
+            "SMLLE without latents",
+            "SMLLE (latents not drawn)",
+        ),
+    ),
 )

@@ -16,6 +16,7 @@ from engine.training.judge.settling import settling
 from engine.training.judge.verdicts import Judge, Verdict, errors, interval
 
 UNMEASURED: Final = "not measured"
+ALL: Final = "all voices"
 # Sounds in a row, as long as a short word; in good speech at most 3 are misheard (32 sentences of
 # flite).
 LOST_SOUNDS: Final = 5
@@ -137,10 +138,12 @@ def table(ours: Results, others: Mapping[str, Results]) -> str:
 
 
 def details(results: Results) -> str:
-    """What a median hides, one line each: every voice, every rate, every minute."""
-    lines = []
-    for name, person in _by_talker(results.sentences).items():
-        lines.append(f"- {name}: words wrong by {_by_judge(person)}")
+    """What a median hides, one line each: all voices, every one, every rate, every minute."""
+    lines = [
+        f"- {name}: words wrong by {_by_judge(sentences)}"
+        for name, sentences in {ALL: results.sentences, **_by_talker(results.sentences)}.items()
+        if sentences
+    ]
     lists = {f"{rate:g} SPS": sentences for rate, sentences in results.rates.items()}
     lists |= {f"slider {a[0]:g} -> {a[-1]:g}": sentences for a, sentences in results.steps.items()}
     lists["replies"] = results.replies

@@ -14,9 +14,9 @@ from engine.training.comparison.delays import Frame, Trace
 from engine.training.comparison.measure import SIZE, Figures, Measurement, fixed_texts
 from engine.training.comparison.page import column, rows, write_page
 from engine.training.comparison.plot import Line, plot
-from engine.training.comparison.systems import CLAIMS, SHIPPED, SYSTEMS, System
+from engine.training.comparison.systems import CLAIMS, SHIPPED, SHOWN, SYSTEMS, System
 from engine.training.corpus import grammar
-from engine.training.judge.figures import UNMEASURED, Results
+from engine.training.judge.figures import ALL, UNMEASURED, Results
 from engine.training.judge.talkers import PackTalker, RepeatedTalker
 from engine.tts import voices
 from engine.tts.base import Voice
@@ -44,6 +44,25 @@ def test_a_page_says_what_a_system_cannot_do(tmp_path: Path) -> None:
     page = write_page(tmp_path, systems, "").read_text()
     assert f"| speaking rate, error | rates | no rate | {UNMEASURED} |" in page
     assert "| clones, equal error rate | cloning | no clones | no clones |" in page
+
+
+def test_what_the_papers_claim_stands_beside_what_was_measured(tmp_path: Path) -> None:
+    wrong = {ALL: "words wrong by Whisper 40.6% \u00b1 2.2, bigram 9.7% \u00b1 1.0"}
+    systems = {
+        System("SpeakStream"): Column("", "now", {"first packet at 200 ms a word": "5"}, wrong),
+        System("SpeakStream (window of 1)"): Column("", "now", {}, wrong),
+    }
+    page = write_page(tmp_path, systems, "").read_text()
+    first = next(line for line in page.splitlines() if "sounds first" in line)
+    assert f"VoXtream {UNMEASURED}<br>" in first
+    assert "SpeakStream 5<br>" in first
+    known = next(line for line in page.splitlines() if "the more words it knows" in line)
+    assert "| SpeakStream (window of 1) 40.6% \u00b1 2.2<br>" in known
+    figures = {ALL, *(row.name for row in rows())}
+    assert figures.issuperset(claim.figure for claim in SHOWN)
+    names = {system.name for system in SYSTEMS}
+    assert names.issuperset(name for claim in SHOWN for name in claim.systems)
+    assert {each.name for each in CLAIMS} < {name for claim in SHOWN for name in claim.systems}
 
 
 def test_times_of_different_machines_are_ratios_to_the_shipped_voice_on_the_same() -> None:

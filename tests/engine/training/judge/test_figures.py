@@ -108,4 +108,5 @@ def test_all_voices_together_are_judged_by_whisper_with_an_interval() -> None:
     assert goal("words wrong, Whisper, all").cell(heard) == "25.0% / 25.0%"
     assert goal("words wrong, Whisper, every voice").verdict(heard) == "miss"
     assert "Bruno: words wrong by Whisper 50.0% \u00b1 0.0, bigram 0.0%" in details(heard)
+    assert "all voices: words wrong by Whisper" in details(heard)
     assert "replies: words wrong by Whisper 0.0%" in details(heard)
