@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from engine.training.teachers.products import with_products
 from engine.tts.base import Pcm
 
 Floats = npt.NDArray[np.float32]
@@ -120,25 +121,28 @@ def _part(model: Any, inputs: Sequence[str], outputs: Sequence[str]) -> Any:
 
     graph = model.graph
     makers = {name: node for node in graph.node for name in node.output}
-    names, dependencies, nodes = list(outputs), set(inputs), set()
+    names, dependencies, needed = list(outputs), set(inputs), set()
     while names:
         name = names.pop()
         if name in dependencies:
             continue
         dependencies.add(name)
         if name in makers:
-            nodes.add(makers[name].name)
+            needed.add(makers[name].name)
             names += makers[name].input
     values = {value.name: value for value in (*graph.input, *graph.output)}
 
     def value_info(name: str) -> Any:
         return values.get(name) or helper.make_tensor_value_info(name, TensorProto.FLOAT, None)
 
+    nodes, constants = with_products(
+        (node for node in graph.node if node.name in needed), graph.initializer
+    )
     part = helper.make_graph(
-        [node for node in graph.node if node.name in nodes],
+        nodes,
         graph.name,
         [value_info(name) for name in inputs],
         [value_info(name) for name in outputs],
-        [constant for constant in graph.initializer if constant.name in dependencies],
+        constants,
     )
     return helper.make_model(part, opset_imports=model.opset_import, ir_version=model.ir_version)
