@@ -51,7 +51,7 @@ SYSTEMS: Final[tuple[System, ...]] = (
     System(
         "speakstream",
         "SpeakStream",
-        core_hours=1.4,
+        core_hours=2.8,
         headline="3.38 % of the words wrong with 5 words known, 7.47 % with one, 3.28 % with all "
         "text; 45 ms to the first sound; no rate control",
         expected="words wrong fall with the words known and level off; m = n is worst",
