@@ -5,7 +5,7 @@ that was not measured is marked as such, never left out.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 from typing import Final
@@ -19,10 +19,11 @@ from engine.training.comparison.delays import (
     timing,
     words_before_sound,
 )
-from engine.training.comparison.measure import CLAIM_SENTENCES, SIZE, SMALL, Figures
+from engine.training.comparison.measure import CLAIM_SENTENCES, SIZE, SMALL, Figures, fixed_texts
 from engine.training.comparison.plot import Line, plot
-from engine.training.comparison.systems import SHOWN, Claim, System
+from engine.training.comparison.systems import PARTS, SHOWN, Claim, System
 from engine.training.judge.figures import ALL, UNMEASURED, Goal, Results, details, goals
+from engine.training.judge.side import spread
 from engine.training.judge.verdicts import errors
 
 PAGE: Final = "comparison.md"
@@ -74,7 +75,8 @@ def column(figures: Figures, pack: str, measured: str) -> Column:
     cells = {row.name: row.cell(figures) for row in rows()}
     known = {name: cell for name, cell in cells.items() if cell != UNMEASURED}
     is_measured = any(row.part and row.name in known for row in rows())
-    lines = [line.removeprefix("- ") for line in details(figures.results).splitlines() if line]
+    lists = details(figures.results) + details(_of_parts(figures.results)).replace(ALL, PARTS)
+    lines = [line.removeprefix("- ") for line in lists.splitlines() if line]
     return Column(
         pack,
         measured if is_measured else "",
@@ -92,6 +94,13 @@ def column(figures: Figures, pack: str, measured: str) -> Column:
             if (share := errors(verdicts)) is not None
         },
     )
+
+
+def _of_parts(results: Results) -> Results:
+    """Of the sentences that parts of systems say too, all voices together."""
+    texts = spread(fixed_texts().sentences, CLAIM_SENTENCES)
+    verdicts = (replace(each, talker=ALL) for each in results.sentences if each.text in texts)
+    return Results(sentences=tuple(verdicts))
 
 
 def rows() -> list[Row]:
@@ -175,8 +184,8 @@ voice on 18 of its own).
 
 ## What of that shows here
 
-With 95 % intervals. A part of a system, or another use of it, says {CLAIM_SENTENCES} of the
-{SIZE.sentences} sentences with every voice.
+With 95 % intervals. Words wrong are those of the {CLAIM_SENTENCES} sentences a voice that are said
+by parts of systems and other uses of them too.
 
 {_shows(systems)}
 ## Voice by voice
@@ -193,7 +202,7 @@ def _shows(systems: Mapping[System, Column]) -> str:
         return f"{name} {text.removeprefix('words wrong by Whisper ').split(',')[0]}"
 
     lines = [
-        f"| {claim.text} | {'words wrong by Whisper' if claim.figure == ALL else claim.figure} | "
+        f"| {claim.text} | {'words wrong by Whisper' if claim.figure == PARTS else claim.figure} | "
         f"{'<br>'.join(figure(claim, name) for name in claim.systems)} |"
         for claim in SHOWN
     ]

@@ -11,7 +11,6 @@ from typing import Final
 from engine.resources import resource
 from engine.systems import SYSTEMS as MADE_HERE
 from engine.systems import command_of
-from engine.training.judge.figures import ALL
 from engine.training.judge.talkers import (
     FormantTalker,
     PackTalker,
@@ -191,6 +190,7 @@ class Claim:
     systems: tuple[str, ...]
 
 
+PARTS: Final = "all voices, sentences of the parts"
 _PAPERS: Final = ("VoXtream", "VoXtream2 (equal budget)", "SpeakStream", "LLMVoX", "SMLLE")
 SHOWN: Final = (
     Claim("VoXtream sounds first", "first packet at 200 ms a word", _PAPERS),
@@ -202,22 +202,22 @@ SHOWN: Final = (
     ),
     Claim(
         "SpeakStream: the more words it knows, the fewer are wrong; it levels off",
-        ALL,
+        PARTS,
         (*(each.name for each in _OF_SPEAKSTREAM[:2]), "SpeakStream", _OF_SPEAKSTREAM[2].name),
     ),
     Claim(
         "SMLLE: of several draws the second gains most",
-        ALL,
+        PARTS,
         ("SMLLE", "SMLLE (best of two draws)", "SMLLE (best of five draws)"),
     ),
     Claim(
         "SMLLE: the mechanism harms on the prompt and is needed behind it",
-        ALL,
+        PARTS,
         ("SMLLE", "SMLLE (mechanism on the prompt too)", "SMLLE without the mechanism"),
     ),
     Claim(
         "SMLLE: flux and latents are needed",
-        ALL,
+        PARTS,
         (
             "SMLLE",
             "SMLLE without flux",

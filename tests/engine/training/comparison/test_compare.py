@@ -11,15 +11,23 @@ from engine.training.__main__ import main
 from engine.training.comparison.columns import Column, read_columns, write_columns
 from engine.training.comparison.compare import compare
 from engine.training.comparison.delays import Frame, Trace
-from engine.training.comparison.measure import SIZE, Figures, Measurement, fixed_texts
+from engine.training.comparison.measure import (
+    CLAIM_SENTENCES,
+    SIZE,
+    Figures,
+    Measurement,
+    fixed_texts,
+)
 from engine.training.comparison.page import column, rows, write_page
 from engine.training.comparison.plot import Line, plot
-from engine.training.comparison.systems import CLAIMS, SHIPPED, SHOWN, SYSTEMS, System
+from engine.training.comparison.systems import CLAIMS, PARTS, SHIPPED, SHOWN, SYSTEMS, System
 from engine.training.corpus import grammar
 from engine.training.judge.figures import ALL, UNMEASURED, Results
+from engine.training.judge.side import spread
 from engine.training.judge.talkers import PackTalker, RepeatedTalker
 from engine.tts import voices
 from engine.tts.base import Voice
+from tests.engine.training.verdict import verdict
 
 TRACE = Trace(2, (Frame(1, 0.02, 0.08), Frame(2, 0.01, 0.08)), (0.01, 0.15))
 
@@ -47,7 +55,7 @@ def test_a_page_says_what_a_system_cannot_do(tmp_path: Path) -> None:
 
 
 def test_what_the_papers_claim_stands_beside_what_was_measured(tmp_path: Path) -> None:
-    wrong = {ALL: "words wrong by Whisper 40.6% \u00b1 2.2, bigram 9.7% \u00b1 1.0"}
+    wrong = {PARTS: "words wrong by Whisper 40.6% \u00b1 2.2, bigram 9.7% \u00b1 1.0"}
     systems = {
         System("SpeakStream"): Column("", "now", {"first packet at 200 ms a word": "5"}, wrong),
         System("SpeakStream (window of 1)"): Column("", "now", {}, wrong),
@@ -58,11 +66,20 @@ def test_what_the_papers_claim_stands_beside_what_was_measured(tmp_path: Path) -
     assert "SpeakStream 5<br>" in first
     known = next(line for line in page.splitlines() if "the more words it knows" in line)
     assert "| SpeakStream (window of 1) 40.6% \u00b1 2.2<br>" in known
-    figures = {ALL, *(row.name for row in rows())}
+    figures = {PARTS, *(row.name for row in rows())}
     assert figures.issuperset(claim.figure for claim in SHOWN)
     names = {system.name for system in SYSTEMS}
     assert names.issuperset(name for claim in SHOWN for name in claim.systems)
     assert {each.name for each in CLAIMS} < {name for claim in SHOWN for name in claim.systems}
+
+
+def test_a_system_is_compared_with_its_parts_by_the_sentences_that_they_say_too() -> None:
+    texts = fixed_texts().sentences
+    parts = spread(texts, CLAIM_SENTENCES)
+    heard = [verdict(text=text, wrong=0 if text in parts else 1) for text in texts]
+    details = column(Figures(Results(tuple(heard))), "", "now").details
+    assert details[PARTS].startswith("words wrong by Whisper 0.0%")
+    assert not details[ALL].startswith("words wrong by Whisper 0.0%")
 
 
 def test_times_of_different_machines_are_ratios_to_the_shipped_voice_on_the_same() -> None:
