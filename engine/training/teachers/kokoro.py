@@ -16,7 +16,6 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from engine.training.teachers.products import with_products
 from engine.tts.base import Pcm
 
 Floats = npt.NDArray[np.float32]
@@ -118,6 +117,8 @@ def _session(model: Any) -> Any:
 def _part(model: Any, inputs: Sequence[str], outputs: Sequence[str]) -> Any:
     """The part of a model that leads from these tensors to those."""
     from onnx import TensorProto, helper
+
+    from engine.training.teachers.products import with_products
 
     graph = model.graph
     makers = {name: node for node in graph.node for name in node.output}
