@@ -36,7 +36,7 @@ SIZE: Final = Evaluate(
 SMALL: Final = QUICK
 TIMED_SENTENCES: Final = 8
 CLONE_SENTENCES: Final = 2
-CLAIM_SENTENCES: Final = 16  # by every voice; the whole system says 40
+VARIANT_SENTENCES: Final = 16  # by every voice; the whole system says 40
 SAID_BY_SPEAKERS: Final = 8  # sentences, enough for a prompt and as much other speech
 _SEED: Final = "comparison"
 _MEGABYTE: Final = 1024 * 1024
@@ -71,8 +71,8 @@ class Measurement:
 
     @property
     def _judged(self) -> tuple[Task, ...]:
-        """All, or of a claim what every voice says."""
-        if not self.system.is_claim:
+        """All, or of a variant what every voice says."""
+        if not self.system.is_variant:
             return self._side.tasks
         begin = f"{self.system.name}/sentences "
         return tuple(task for task in self._side.tasks if task.name.startswith(begin))
@@ -151,8 +151,8 @@ class Measurement:
         folder = self.system.folder
         depends = (FORMAT, *(pack_hashes(folder) if folder else ()))
         size = self.size if self.system.rate else replace(self.size, rates=())
-        if self.system.is_claim:
-            size = replace(size, sentences=min(size.sentences, CLAIM_SENTENCES))
+        if self.system.is_variant:
+            size = replace(size, sentences=min(size.sentences, VARIANT_SENTENCES))
         return Side(self.system.name, self.system.talkers(), fixed_texts(), size, depends)
 
 

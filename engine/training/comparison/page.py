@@ -10,6 +10,7 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
+from engine.training.comparison.claims import OF_VARIANTS, claims_table
 from engine.training.comparison.columns import Column
 from engine.training.comparison.delays import (
     DELAYS_S,
@@ -19,10 +20,10 @@ from engine.training.comparison.delays import (
     timing,
     words_before_sound,
 )
-from engine.training.comparison.measure import CLAIM_SENTENCES, SIZE, SMALL, Figures, fixed_texts
+from engine.training.comparison.measure import SIZE, SMALL, VARIANT_SENTENCES, Figures, fixed_texts
 from engine.training.comparison.plot import Line, plot
-from engine.training.comparison.systems import PARTS, SHOWN, Claim, System
-from engine.training.judge.figures import ALL, UNMEASURED, Goal, Results, details, goals
+from engine.training.comparison.systems import System
+from engine.training.judge.figures import UNMEASURED, Goal, Results, details, goals
 from engine.training.judge.side import spread
 from engine.training.judge.verdicts import errors
 
@@ -75,7 +76,8 @@ def column(figures: Figures, pack: str, measured: str) -> Column:
     cells = {row.name: row.cell(figures) for row in rows()}
     known = {name: cell for name, cell in cells.items() if cell != UNMEASURED}
     is_measured = any(row.part and row.name in known for row in rows())
-    lists = details(figures.results) + details(_of_parts(figures.results)).replace(ALL, PARTS)
+    # The line of all voices is the later one's.
+    lists = details(_of_variants(figures.results)) + details(figures.results)
     lines = [line.removeprefix("- ") for line in lists.splitlines() if line]
     return Column(
         pack,
@@ -96,10 +98,12 @@ def column(figures: Figures, pack: str, measured: str) -> Column:
     )
 
 
-def _of_parts(results: Results) -> Results:
-    """Of the sentences that parts of systems say too, all voices together."""
-    texts = spread(fixed_texts().sentences, CLAIM_SENTENCES)
-    verdicts = (replace(each, talker=ALL) for each in results.sentences if each.text in texts)
+def _of_variants(results: Results) -> Results:
+    """Of the sentences that variants say too, all voices together."""
+    texts = spread(fixed_texts().sentences, VARIANT_SENTENCES)
+    verdicts = (
+        replace(each, talker=OF_VARIANTS) for each in results.sentences if each.text in texts
+    )
     return Results(sentences=tuple(verdicts))
 
 
@@ -184,29 +188,12 @@ voice on 18 of its own).
 
 ## What of that shows here
 
-With 95 % intervals. Words wrong are those of the {CLAIM_SENTENCES} sentences a voice that are said
-by parts of systems and other uses of them too.
+With 95 % intervals. Words wrong are those of the {VARIANT_SENTENCES} sentences a voice that a
+system's variants say too.
 
-{_shows(systems)}
+{claims_table({system.name: column for system, column in systems.items()})}
 ## Voice by voice
 {lists}"""
-
-
-def _shows(systems: Mapping[System, Column]) -> str:
-    """What the papers claim beside the figures that should show it."""
-    columns = {system.name: column for system, column in systems.items()}
-
-    def figure(claim: Claim, name: str) -> str:
-        own = columns.get(name, Column(""))
-        text = own.cells.get(claim.figure) or own.details.get(claim.figure) or UNMEASURED
-        return f"{name} {text.removeprefix('words wrong by Whisper ').split(',')[0]}"
-
-    lines = [
-        f"| {claim.text} | {'words wrong by Whisper' if claim.figure == PARTS else claim.figure} | "
-        f"{'<br>'.join(figure(claim, name) for name in claim.systems)} |"
-        for claim in SHOWN
-    ]
-    return "\n".join(("| a paper's claim | figure | here |", "| --- | --- | --- |", *lines, ""))
 
 
 def _write(file: Path, text: str) -> None:
@@ -222,7 +209,7 @@ def _cell(row: Row, system: System, column: Column) -> str:
     """The figure, or why this system has none."""
     if row.part in _OF_RATE and not system.rate:
         return "no rate"
-    if row.part == "cloning" and not (system.can_clone or system.is_claim):
+    if row.part == "cloning" and not (system.can_clone or system.is_variant):
         return "no clones"
     return column.cells.get(row.name, UNMEASURED)
 

@@ -47,7 +47,7 @@ class System:
     draws: int = 1  # of every sentence; the judge keeps the best
     rate: str = "live"  # how it follows a rate asked for; empty = it cannot be asked
     can_clone: bool = False
-    is_claim: bool = False  # one part of a system, otherwise or not at all: fewer rows
+    is_variant: bool = False  # one part of a system, otherwise or not at all: fewer rows
 
     @property
     def folder(self) -> Path | None:
@@ -129,17 +129,19 @@ _OF_SMLLE: Final = (
 )
 
 
-def _claims(name: str, parts: tuple[System, ...]) -> Iterator[System]:
-    """Parts of the system of this name, which take its hours and its rate."""
+def _variants(name: str, systems: tuple[System, ...]) -> Iterator[System]:
+    """Variants of the system of this name, which take its hours and its rate."""
     whole = next(each for each in MADE_HERE if each.name == name)
-    variants = f"python -m engine.training variants engine/training/recipes/{name}.toml"
-    for part in parts:
-        command = whole.command if part.pack == name else variants
-        yield replace(part, command=command, hours=whole.core_hours, rate=whole.rate, is_claim=True)
+    stage = f"python -m engine.training variants engine/training/recipes/{name}.toml"
+    for each in systems:
+        command = whole.command if each.pack == name else stage
+        yield replace(
+            each, command=command, hours=whole.core_hours, rate=whole.rate, is_variant=True
+        )
 
 
-# What the papers claim of parts of their systems: columns of their own, beside the system itself.
-CLAIMS: Final = (*_claims("speakstream", _OF_SPEAKSTREAM), *_claims("smlle", _OF_SMLLE))
+# One part of a system otherwise: columns of their own, beside the system itself.
+VARIANTS: Final = (*_variants("speakstream", _OF_SPEAKSTREAM), *_variants("smlle", _OF_SMLLE))
 
 SYSTEMS: Final = (
     System("espeak", hours=0.0, headline="formant synthesis by rule: no network, no paper here"),
@@ -175,54 +177,5 @@ SYSTEMS: Final = (
         )
         for each in MADE_HERE
     ),
-    *CLAIMS,
-)
-
-
-@dataclass(frozen=True)
-class Claim:
-    """What a paper says and what should show it: a row of the table, or a line of the lists, of
-    these systems.
-    """
-
-    text: str
-    figure: str
-    systems: tuple[str, ...]
-
-
-PARTS: Final = "all voices, sentences of the parts"
-_PAPERS: Final = ("VoXtream", "VoXtream2 (equal budget)", "SpeakStream", "LLMVoX", "SMLLE")
-SHOWN: Final = (
-    Claim("VoXtream sounds first", "first packet at 200 ms a word", _PAPERS),
-    Claim("LLMVoX runs dry first", "dry at 200 ms a word", _PAPERS),
-    Claim(
-        "VoXtream2 follows a rate best",
-        "speaking rate, error",
-        ("VoXtream2 (shipped)", *(name for name in _PAPERS if name not in {"VoXtream", "LLMVoX"})),
-    ),
-    Claim(
-        "SpeakStream: the more words it knows, the fewer are wrong; it levels off",
-        PARTS,
-        (*(each.name for each in _OF_SPEAKSTREAM[:2]), "SpeakStream", _OF_SPEAKSTREAM[2].name),
-    ),
-    Claim(
-        "SMLLE: of several draws the second gains most",
-        PARTS,
-        ("SMLLE", "SMLLE (best of two draws)", "SMLLE (best of five draws)"),
-    ),
-    Claim(
-        "SMLLE: the mechanism harms on the prompt and is needed behind it",
-        PARTS,
-        ("SMLLE", "SMLLE (mechanism on the prompt too)", "SMLLE without the mechanism"),
-    ),
-    Claim(
-        "SMLLE: flux and latents are needed",
-        PARTS,
-        (
-            "SMLLE",
-            "SMLLE without flux",
-            "SMLLE without latents",
-            "SMLLE (latents not drawn)",
-        ),
-    ),
+    *VARIANTS,
 )

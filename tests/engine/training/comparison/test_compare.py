@@ -8,19 +8,20 @@ import pytest
 
 from engine.errors import InvalidInput
 from engine.training.__main__ import main
+from engine.training.comparison.claims import CLAIMS, OF_VARIANTS
 from engine.training.comparison.columns import Column, read_columns, write_columns
 from engine.training.comparison.compare import compare
 from engine.training.comparison.delays import Frame, Trace
 from engine.training.comparison.measure import (
-    CLAIM_SENTENCES,
     SIZE,
+    VARIANT_SENTENCES,
     Figures,
     Measurement,
     fixed_texts,
 )
 from engine.training.comparison.page import column, rows, write_page
 from engine.training.comparison.plot import Line, plot
-from engine.training.comparison.systems import CLAIMS, PARTS, SHIPPED, SHOWN, SYSTEMS, System
+from engine.training.comparison.systems import SHIPPED, SYSTEMS, VARIANTS, System
 from engine.training.corpus import grammar
 from engine.training.judge.figures import ALL, UNMEASURED, Results
 from engine.training.judge.side import spread
@@ -55,7 +56,7 @@ def test_a_page_says_what_a_system_cannot_do(tmp_path: Path) -> None:
 
 
 def test_what_the_papers_claim_stands_beside_what_was_measured(tmp_path: Path) -> None:
-    wrong = {PARTS: "words wrong by Whisper 40.6% \u00b1 2.2, bigram 9.7% \u00b1 1.0"}
+    wrong = {OF_VARIANTS: "words wrong by Whisper 40.6% \u00b1 2.2, bigram 9.7% \u00b1 1.0"}
     systems = {
         System("SpeakStream"): Column("", "now", {"first packet at 200 ms a word": "5"}, wrong),
         System("SpeakStream (window of 1)"): Column("", "now", {}, wrong),
@@ -66,19 +67,19 @@ def test_what_the_papers_claim_stands_beside_what_was_measured(tmp_path: Path) -
     assert "SpeakStream 5<br>" in first
     known = next(line for line in page.splitlines() if "the more words it knows" in line)
     assert "| SpeakStream (window of 1) 40.6% \u00b1 2.2<br>" in known
-    figures = {PARTS, *(row.name for row in rows())}
-    assert figures.issuperset(claim.figure for claim in SHOWN)
+    figures = {OF_VARIANTS, *(row.name for row in rows())}
+    assert figures.issuperset(claim.figure for claim in CLAIMS)
     names = {system.name for system in SYSTEMS}
-    assert names.issuperset(name for claim in SHOWN for name in claim.systems)
-    assert {each.name for each in CLAIMS} < {name for claim in SHOWN for name in claim.systems}
+    assert names.issuperset(name for claim in CLAIMS for name in claim.systems)
+    assert {each.name for each in VARIANTS} < {name for claim in CLAIMS for name in claim.systems}
 
 
-def test_a_system_is_compared_with_its_parts_by_the_sentences_that_they_say_too() -> None:
+def test_a_system_is_compared_with_its_variants_by_the_sentences_that_they_say_too() -> None:
     texts = fixed_texts().sentences
-    parts = spread(texts, CLAIM_SENTENCES)
+    parts = spread(texts, VARIANT_SENTENCES)
     heard = [verdict(text=text, wrong=0 if text in parts else 1) for text in texts]
     details = column(Figures(Results(tuple(heard))), "", "now").details
-    assert details[PARTS].startswith("words wrong by Whisper 0.0%")
+    assert details[OF_VARIANTS].startswith("words wrong by Whisper 0.0%")
     assert not details[ALL].startswith("words wrong by Whisper 0.0%")
 
 
@@ -144,18 +145,18 @@ def test_systems_have_names_of_their_own_and_say_what_makes_their_pack() -> None
     names = [system.name for system in SYSTEMS]
     assert len(set(names)) == len(names)
     assert not any("," in name for name in names)  # `--only` is a list
-    assert all(system.command and system.is_claim for system in CLAIMS)
-    wholes = [system for system in SYSTEMS if system not in CLAIMS]
-    for claim in CLAIMS:
-        whole = next(each for each in wholes if each.name == claim.name.split(" ")[0])
-        assert (claim.hours, claim.rate) == (whole.hours, whole.rate)
+    assert all(system.command and system.is_variant for system in VARIANTS)
+    wholes = [system for system in SYSTEMS if system not in VARIANTS]
+    for variant in VARIANTS:
+        whole = next(each for each in wholes if each.name == variant.name.split(" ")[0])
+        assert (variant.hours, variant.rate) == (whole.hours, whole.rate)
 
 
-def test_of_a_claim_only_what_every_voice_says_is_measured(tmp_path: Path) -> None:
+def test_of_a_variant_only_what_every_voice_says_is_measured(tmp_path: Path) -> None:
     shipped = next(system for system in SYSTEMS if system.pack == SHIPPED)
-    claim = replace(shipped, is_claim=True)
-    names = [task.name.partition("/")[2] for task in Measurement(claim, tmp_path).tasks]
-    said = [f"sentences {talker.name}" for talker in claim.talkers()]
+    variant = replace(shipped, is_variant=True)
+    names = [task.name.partition("/")[2] for task in Measurement(variant, tmp_path).tasks]
+    said = [f"sentences {talker.name}" for talker in variant.talkers()]
     assert [name for name in names if not name.startswith("cloning")] == [
         *said, "delays", "memory",
     ]  # fmt: skip
