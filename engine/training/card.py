@@ -5,12 +5,12 @@ Invariant: every number comes from a manifest, from `evaluate` or from the limit
 recipe; nothing is promised.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from engine import systems
-from engine.training.recipe import Recipe
+from engine.training.recipe import Network, Recipe
 from engine.training.run import Run, read_json
 from engine.training.stages import VOXTREAM, VOXTREAM2
 from engine.training.teachers.synthesisers import LICENCES
@@ -52,7 +52,7 @@ _TAKEN: Final = """
 Codec and speaker encoder are those of an earlier pack. The voice was trained from new weights.
 """
 _BEGUN: Final = """
-It began with an earlier pack and keeps that pack's {kept}.
+It began with an earlier pack{keeps}.
 The hours above count the speech used to train its {learnt} further. The test sentences and test
 speakers were left out of that speech. What the earlier pack learnt from is not recorded, so it
 may have met some of the prose it is tested with.
@@ -69,13 +69,21 @@ def begun_with(recipe: Recipe) -> str:
         return (
             "\nIts speaker encoder is an earlier pack's, and its vocoder began with that pack's.\n"
         )
-    parts = {"codes": False, "speaker encoder": False}
-    parts["voice"] = recipe.voice.schedule.steps > 0
-    parts["decoder"] = recipe.decoder.schedule.steps > 0
-    *others, last = [name for name, learns in parts.items() if not learns]
-    fixed = f"{', '.join(others)} and {last}"
-    trained_parts = " and ".join(name for name, learns in parts.items() if learns)
-    return _BEGUN.format(kept=fixed, learnt=trained_parts or "parts")
+    parts: dict[str, Network] = {
+        "codes": recipe.codec,
+        "speaker encoder": recipe.speaker,
+        "voice": recipe.voice,
+        "decoder": recipe.decoder,
+    }
+    learnt = [name for name, part in parts.items() if part.schedule.steps]
+    kept = [name for name in parts if name not in learnt]
+    keeps = f" and keeps that pack's {_enumerated(kept)}" if kept else ""
+    return _BEGUN.format(keeps=keeps, learnt=_enumerated(learnt) or "parts")
+
+
+def _enumerated(names: Sequence[str]) -> str:
+    """ "a", "a and b", "a, b and c"."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def _unmeasured(recipe: Recipe) -> str:

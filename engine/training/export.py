@@ -67,7 +67,7 @@ def export_pack(run: Run) -> None:
 def _write_voxtream2(run: Run, folder: Path) -> list[str]:
     """Write what comes after the networks; the names of the voices."""
     write_tables(run, _rated(run))
-    if run.recipe.begin_with and not run.recipe.export.speakers:
+    if fine_tuning.is_taken(run.recipe, "codec") and not run.recipe.export.speakers:
         names = fine_tuning.named_voices(run, folder)
     else:
         names = _name_voices(run, folder)

@@ -9,6 +9,7 @@ the voice draws.
 
 import random
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -27,6 +28,7 @@ from engine.training.codec.sound_losses import FLOOR, SpectralDistance
 from engine.training.codec.speech import Speech, Spoken, read_speech
 from engine.training.codec.stage import (
     CODING,
+    alike,
     decoder_input,
     encoded,
     shipped_config,
@@ -36,6 +38,7 @@ from engine.training.corpus.shards import Entry
 from engine.training.loop import Moment, in_bf16, mean_losses, train
 from engine.training.ranks import Ranks, is_first
 from engine.training.run import Run
+from engine.tts.voxtream.files.edition import CODEC_FILE
 
 
 def train_decoder(run: Run) -> None:
@@ -44,30 +47,29 @@ def train_decoder(run: Run) -> None:
     inputs = run.require("codec", *(("encode", "draw") if recipe.drawn else ()))
     speech = read_speech(run, recipe.hours)
     draws = read_draws(run) if recipe.drawn else {}
-    coding = load_file(run.stage("codec") / "codec.safetensors")
+    begin_with = run.recipe.begin_with
+    files = [Path(begin_with) / CODEC_FILE] if begin_with else []
+    trained = [load_file(file) for file in (*files, run.stage("codec") / "codec.safetensors")]
     config = shipped_config(run.recipe)
     mean = train(
         run,
         "decoder",
         recipe.schedule,
-        lambda ranks: DecoderLearner(recipe, started(config, coding), speech, draws, ranks),
+        lambda ranks: DecoderLearner(recipe, started(config, *trained), speech, draws, ranks),
     )
     if is_first():
         save_file(mean, run.stage("decoder") / "codec.safetensors", shape_metadata(config))
         run.finish("decoder", inputs)
 
 
-def started(config: SmallCodecConfig, weights: dict[str, Tensor]) -> Any:  # Any: moshi's MimiModel
-    """A codec that starts from the trained weights; a decoder of another kind starts from random
-    ones."""
+def started(config: SmallCodecConfig, *trained: dict[str, Tensor]) -> Any:  # Any: MimiModel
+    """A codec that begins with trained weights, the later ones first, where they fit: what only a
+    decoder of this kind has is random, or that of a pack."""
     model = build(config)
-    own = model.state_dict()
-    anew = {
-        key for key, value in own.items() if getattr(weights.get(key), "shape", 0) != value.shape
-    }
-    if anew:
-        anew |= {key for key in own if key.startswith("decoder.")}
-    model.load_state_dict(own | {key: weights[key] for key in own if key not in anew})
+    weights = model.state_dict()
+    for each in trained:
+        weights = alike(weights, each)
+    model.load_state_dict(weights)
     return model
 
 

@@ -6,10 +6,11 @@ shipped.
 """
 
 import random
+from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -23,6 +24,7 @@ from engine.training.codec.speech import SLOT, SOUND_NUMBERS, Speech, Spoken, re
 from engine.training.loop import Moment, descend, in_bf16, mean_losses, numbers, optimiser, train
 from engine.training.ranks import Ranks, is_first
 from engine.training.run import Run
+from engine.tts.voxtream.files.edition import CODEC_FILE
 
 SLOTS = FRAME_SAMPLES // SLOT  # phones read from one frame's first code
 CODING = ("encoder", "encoder_transformer", "downsample", "quantizer")
@@ -50,9 +52,7 @@ def train_codec(run: Run) -> None:
     inputs = run.require("corpus")
     speech = read_speech(run, run.recipe.codec.hours)
     schedule = run.recipe.codec.schedule
-    mean = train(
-        run, "codec", schedule, lambda ranks: CodecLearner(run.recipe.codec, speech, ranks)
-    )
+    mean = train(run, "codec", schedule, lambda ranks: CodecLearner(run.recipe, speech, ranks))
     if is_first():
         file = run.stage("codec") / "codec.safetensors"
         save_file(mean, file, shape_metadata(config_of(run.recipe.codec)))
@@ -66,12 +66,17 @@ class CodecLearner:
     # The decoder learns on codes of the current weights, so these must not lag behind.
     exact = tuple(f"{name}." for name in CODING)
 
-    def __init__(self, recipe: recipes.Codec, speech: Speech, ranks: Ranks) -> None:
+    def __init__(self, whole: recipes.Recipe, speech: Speech, ranks: Ranks) -> None:
+        recipe = whole.codec
         self._recipe = recipe
         self._speech = speech
         self._device = ranks.device
         self._batch_size = ranks.part(recipe.schedule.batch)
-        model = build(config_of(recipe)).to(ranks.device)
+        model = build(config_of(recipe))
+        if whole.begin_with:
+            shipped = load_file(Path(whole.begin_with) / CODEC_FILE)
+            model.load_state_dict(alike(model.state_dict(), shipped))
+        model.to(ranks.device)
         readers = nn.ModuleList(
             nn.Linear(recipe.width, SLOTS * len(SOUND_NUMBERS)) for _ in range(2)
         ).to(ranks.device)
@@ -124,6 +129,12 @@ def _misread(reader: nn.Module, latents: Tensor, slots: Tensor) -> Tensor:
     """Cross-entropy of the sounds that a reader predicts from quantised latents [B, D, T]."""
     logits = reader(latents.transpose(1, 2))  # [B, T, SLOTS * sounds]
     return functional.cross_entropy(logits.reshape(-1, len(SOUND_NUMBERS)), slots.flatten())
+
+
+def alike(own: dict[str, Tensor], others: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Weights of a network, with those of another of which keys and shapes are the same."""
+    same = {key for key in own if key in others and others[key].shape == own[key].shape}
+    return own | {key: others[key].to(own[key].dtype) for key in same}
 
 
 def forget_codebooks(model: nn.Module) -> None:

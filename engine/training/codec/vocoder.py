@@ -27,6 +27,7 @@ from engine.training.codec.criticism import Criticism
 from engine.training.codec.decoder import long_enough
 from engine.training.codec.sound_losses import SpectralDistance
 from engine.training.codec.speech import Speech, Spoken, read_speech
+from engine.training.codec.stage import alike
 from engine.training.corpus.pitch import PitchTrack, pitch_track, stacked
 from engine.training.loop import Moment, in_bf16, mean_losses, train
 from engine.training.ranks import Ranks, is_first
@@ -103,12 +104,7 @@ def started(config: VocoderConfig, begin_with: str) -> SourceDecoder:
         own, start = decoder.state_dict(), "decoder."
         shipped = load_file(Path(begin_with) / CODEC_FILE)
         there = {key.removeprefix(start): value for key, value in shipped.items()}
-        fitting = {
-            key: there[key].float()
-            for key, value in own.items()
-            if key in there and there[key].shape == value.shape
-        }
-        decoder.load_state_dict(own | fitting)
+        decoder.load_state_dict(alike(own, there))
     return decoder
 
 

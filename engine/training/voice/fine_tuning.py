@@ -1,17 +1,17 @@
-"""Fine-tuning: a pack's codes and speaker encoder stay as they are, its voice is trained further,
-and so is its decoder if the recipe gives it a schedule.
+"""Fine-tuning: a pack's voice is trained further, and so are its codes, its decoder and its speaker
+encoder if the recipe gives them a schedule; else they stay as they are.
 
 So a voice can be fine-tuned on a person's own recordings, or trained further when the checkpoints
-of its first training are gone. Voices cloned with that pack stay valid, because the codes do.
-Invariant: the recipe's shapes are the pack's, or InvalidInput names both; no weights are taken
-partly.
+of its first training are gone. Voices cloned with that pack stay valid as long as its codes and
+speaker encoder stay. Invariant: the recipe's shapes are the pack's, or InvalidInput names both;
+only of codebooks may there be more, behind those of the pack, if the codes are trained.
 """
 
 import shutil
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import torch
 from torch import Tensor
@@ -21,7 +21,7 @@ from engine.errors import InvalidInput
 from engine.nn.weights_file import SHAPE_KEY
 from engine.training import checkpoints
 from engine.training.codec.stage import shipped_config
-from engine.training.recipe import Recipe
+from engine.training.recipe import Network, Recipe
 from engine.training.run import Run, file_hash, read_json
 from engine.training.voice.model import model_config
 from engine.training.voice.speaker import config_of as speaker_config
@@ -41,10 +41,13 @@ TAKEN: Final = {
 
 
 def is_taken(recipe: Recipe, stage: str) -> bool:
-    """Whether a stage has nothing to learn. A decoder with a schedule is trained further; the codes
-    stay."""
-    goes_on = stage == "decoder" and recipe.decoder.schedule.steps > 0
-    return recipe.begin_with != "" and stage in TAKEN and not goes_on
+    """Whether a stage has nothing to learn: it is one of TAKEN and has no schedule."""
+    parts: dict[str, Network] = {
+        "codec": recipe.codec,
+        "decoder": recipe.decoder,
+        "speaker": recipe.speaker,
+    }
+    return recipe.begin_with != "" and stage in TAKEN and parts[stage].schedule.steps == 0
 
 
 def learns_on(recipe: Recipe) -> bool:
@@ -69,14 +72,19 @@ def phones(recipe: Recipe) -> dict[str, int]:
     return {phone: number for phone, number in table.items() if phone not in MARKS}
 
 
-def weights(recipe: Recipe) -> dict[str, Tensor]:
-    """The pack's voice by the model's own keys, fp32 on the CPU."""
+def weights(recipe: Recipe, own: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The pack's voice by the model's own keys, fp32 on the CPU; what only `own` has, for codebooks
+    that the pack lacks, is that of `own`."""
     folder = _fitting(recipe)
     config = pack.read_pack_config(folder / pack.CONFIG_FILE)
     target = Target(torch.device("cpu"), torch.float32, threads=1)
     with PublishedFile(folder / pack.VOICE_FILE, config.shape) as file:
-        model = load_weights(file, config.shape, config.generation, FULL, target)
-    return model.state_dict()
+        taken = load_weights(file, config.shape, config.generation, FULL, target).state_dict()
+    # A table of all codebooks has the rows of the first one first.
+    return {
+        key: torch.cat((taken[key], value[len(taken[key]) :])) if key in taken else value
+        for key, value in own.items()
+    }
 
 
 def inputs(recipe: Recipe) -> dict[str, str]:
@@ -118,11 +126,15 @@ def _fitting(recipe: Recipe) -> Path:
     }
     if recipe.fresh_voice:
         del asked_of["voice"]
-    found_in = {
+    found_in: dict[str, dict[str, Any]] = {
         "voice": asdict(pack.read_pack_config(folder / pack.CONFIG_FILE).shape),
         "codec": asdict(read_config(checkpoints.metadata(codec).get(SHAPE_KEY, ""), codec)),
         "speaker": asdict(load_small_speaker(folder / pack.SPEAKER_FILE).config),
     }
+    if recipe.codec.schedule.steps:
+        for part in asked_of.keys() - {"speaker"}:
+            books = found_in[part]["codebooks"]
+            asked_of[part]["codebooks"] = min(books, recipe.codec.codebooks)
     for part, shape in asked_of.items():
         there = found_in[part]
         other = [key for key in shape if there[key] != shape[key]]

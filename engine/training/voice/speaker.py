@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import soxr
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -49,7 +49,7 @@ def train_speaker(run: Run) -> None:
     recipe = run.recipe.speaker
     speech = read_speech(run, recipe.hours)
     mean = train(
-        run, "speaker", recipe.schedule, lambda ranks: SpeakerLearner(recipe, speech, ranks)
+        run, "speaker", recipe.schedule, lambda ranks: SpeakerLearner(run.recipe, speech, ranks)
     )
     if not is_first():
         return
@@ -70,7 +70,7 @@ def take_or_train_speaker(run: Run) -> None:
     """The encoder of the pack a recipe begins with, or a new one. InvalidInput when the pack's has
     another width than the recipe says.
     """
-    if not run.recipe.begin_with:
+    if not run.recipe.begin_with or run.recipe.speaker.schedule.steps:
         train_speaker(run)
         return
     corpus = run.require("corpus")
@@ -95,7 +95,8 @@ class SpeakerLearner:
     averaged = "speaker"
     exact: tuple[str, ...] = ()
 
-    def __init__(self, recipe: recipes.Speaker, speech: Speech, ranks: Ranks) -> None:
+    def __init__(self, whole: recipes.Recipe, speech: Speech, ranks: Ranks) -> None:
+        recipe = whole.speaker
         self._recipe = recipe
         self._speech = speech
         self._device = ranks.device
@@ -109,6 +110,8 @@ class SpeakerLearner:
             for number in numbers
         }
         network = SmallSpeaker(config_of(recipe))
+        if whole.begin_with:
+            network.load_state_dict(load_file(Path(whole.begin_with) / SPEAKER_FILE))
         classes = nn.Linear(recipe.width, len(numbers), bias=False)
         both = nn.ModuleDict({"network": network, "classes": classes}).to(ranks.device)
         self.parts: dict[str, nn.Module] = {"speaker": both}

@@ -70,7 +70,8 @@ def train_voice(run: Run) -> None:
     )
     if is_first():
         if learns_on:
-            mean = fine_tuning.joined(mean, fine_tuning.weights(run.recipe), run.recipe.voice.kept)
+            taken = fine_tuning.weights(run.recipe, mean)
+            mean = fine_tuning.joined(mean, taken, run.recipe.voice.kept)
         save_file(mean, run.stage("voice") / "voice.safetensors")
         hours = sides.training.frames / FRAMES_PER_SECOND / 3600
         run.finish("voice", inputs, hours=round(hours, 3))
@@ -91,7 +92,7 @@ class VoiceLearner:
         self._config = model_config(recipe.voice, recipe.codec, recipe.speaker, recipe.system)
         self._model = fresh_model(self._config, Generation())
         if fine_tuning.learns_on(recipe):
-            self._model.load_state_dict(fine_tuning.weights(recipe))
+            self._model.load_state_dict(fine_tuning.weights(recipe, self._model.state_dict()))
         self._model.to(ranks.device)
         self.parts: dict[str, nn.Module] = {"voice": self._model}
         self.optimisers = {"voice": optimiser(self._model, self._recipe.schedule)}

@@ -14,21 +14,29 @@ from engine.training.card import begun_with
 from engine.training.codec import decoder
 from engine.training.codec import stage as codec
 from engine.training.packing import pack_folder
-from engine.training.recipe import UNTRAINED, Decoder, Recipe, read_recipe
+from engine.training.recipe import UNTRAINED, Decoder, Recipe, Schedule, read_recipe
 from engine.training.run import Run, read_json
 from engine.training.voice import encode, fine_tuning
 from engine.training.voice import stage as voice
 from engine.tts.phones import MARKS
+from engine.tts.voxtream.config import FULL
 from engine.tts.voxtream.files import pack
+from engine.tts.voxtream.files.checkpoint import Target
 from tests.engine.training.conftest import TINY, Whole
 
 pytestmark = pytest.mark.slow
+CPU = Target(torch.device("cpu"), torch.float32, threads=1)
 
 
 @pytest.fixture
 def further(whole: Whole) -> Recipe:
-    """The tiny recipe again, from its own pack."""
-    return replace(whole.run.recipe, begin_with=str(pack_folder(whole.run)))
+    """The tiny recipe again, from its own pack, whose codes and speaker encoder it keeps."""
+    recipe = replace(whole.run.recipe, begin_with=str(pack_folder(whole.run)))
+    return replace(
+        recipe,
+        codec=replace(recipe.codec, schedule=UNTRAINED),
+        speaker=replace(recipe.speaker, schedule=UNTRAINED),
+    )
 
 
 def begun(further: Recipe, whole: Whole, folder: Path) -> Run:
@@ -67,14 +75,14 @@ def test_a_voice_without_steps_is_the_packs(further: Recipe, whole: Whole, tmp_p
     encode.encode_corpus(run)
     voice.train_voice(run)
     kept = load_file(run.stage("voice") / "voice.safetensors")
-    taken = fine_tuning.weights(recipe)
+    taken = fine_tuning.weights(recipe, kept)
     assert set(kept) == set(taken)
     assert all(torch.equal(value, taken[key]) for key, value in kept.items())
 
 
 def test_the_voice_begins_with_the_packs_weights(further: Recipe, whole: Whole) -> None:
     trained = load_file(whole.run.stage("voice") / "voice.safetensors")
-    taken = fine_tuning.weights(further)
+    taken = fine_tuning.weights(further, trained)
     assert set(taken) == set(trained)
     for key, value in trained.items():
         assert torch.allclose(taken[key], value, atol=2e-3), key  # the pack has half precision
@@ -100,6 +108,41 @@ def test_a_decoder_with_a_schedule_learns_on_with_the_packs_codes(
         assert torch.allclose(after[key], before[key].float(), atol=1e-3), key
 
 
+def test_codes_and_speaker_encoder_with_a_schedule_learn_on_with_one_more_codebook(
+    whole: Whole, tmp_path: Path
+) -> None:
+    """In steps so small that what the pack has must still be near where it was."""
+    text = TINY.read_text(encoding="utf-8").replace("learning_rate = 1e-3", "learning_rate = 1e-7")
+    books = whole.run.recipe.codec.codebooks
+    text = text.replace(f"codebooks = {books}", f"codebooks = {books + 1}")
+    file = tmp_path / "more.toml"
+    file.write_text(f'begin_with = "{pack_folder(whole.run)}"\n{text}', encoding="utf-8")
+    recipe = read_recipe(file)
+    assert not any(fine_tuning.is_taken(recipe, stage) for stage in fine_tuning.TAKEN)
+    run = Run(recipe, tmp_path / "run")
+    shutil.copytree(whole.run.folder / "corpus", run.folder / "corpus")
+    for stage in STAGES[1 : STAGES.index("export") + 1]:
+        assert main([stage, str(file), "--work", str(run.folder), "--workers", "1"]) == 0
+    parts = (("codec", "codec.safetensors"), ("speaker", "speaker.safetensors"))
+    for stage, name in parts:
+        here = load_file(run.stage(stage) / name)
+        for key, value in load_file(pack_folder(whole.run) / name).items():
+            # Codebooks and statistics follow what they see; the decoder is of another kind.
+            if not key.startswith(("quantizer", "decoder.")) and key.endswith(("weight", "bias")):
+                assert torch.allclose(here[key].float(), value.float(), atol=1e-2), key
+    here = load_file(run.stage("voice") / "voice.safetensors")
+    for key, value in load_file(whole.run.stage("voice") / "voice.safetensors").items():
+        assert torch.allclose(here[key][: len(value)], value, atol=1e-2), key
+    assert len(here["audio_embeddings.weight"]) == recipe.codec.codebooks * (recipe.codec.codes + 2)
+    assert [voice.name for voice in pack.load_pack(pack_folder(run), FULL, CPU).voices()] == [
+        "Ada",
+        "Bruno",
+    ]
+    fewer = replace(recipe, codec=replace(recipe.codec, codebooks=books - 1))
+    with pytest.raises(InvalidInput, match="codebooks"):
+        fine_tuning.phones(fewer)
+
+
 def test_the_card_says_what_is_an_earlier_packs(further: Recipe) -> None:
     still = replace(further.voice, schedule=replace(further.voice.schedule, steps=0))
     assert "keeps that pack's codes and speaker encoder." in begun_with(further)
@@ -107,6 +150,13 @@ def test_the_card_says_what_is_an_earlier_packs(further: Recipe) -> None:
     assert "keeps that pack's codes, speaker encoder and voice." in without_voice
     assert "used to train its decoder further" in without_voice
     assert begun_with(replace(further, begin_with="")) == ""
+    schedule = Schedule(steps=1, batch=1, learning_rate=1.0)
+    codec_, speaker = (
+        replace(part, schedule=schedule) for part in (further.codec, further.speaker)
+    )
+    everything = begun_with(replace(further, codec=codec_, speaker=speaker))
+    assert "keeps" not in everything
+    assert "its codes, speaker encoder, voice and decoder further" in everything
 
 
 def test_all_stages_from_the_command_line(whole: Whole, tmp_path: Path) -> None:
