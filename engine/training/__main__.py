@@ -162,6 +162,8 @@ def _stage(name: str, run: Run, recipe_file: Path, *, again: bool) -> None:
     from engine.training.voice import encode, fine_tuning, speaker
     from engine.training.voice import stage as voice
 
+    if run.recipe.begin_with:
+        fine_tuning.fitting(run.recipe)  # before hours are spent
     if fine_tuning.is_taken(run.recipe, name):
         fine_tuning.take(run, name)
         return

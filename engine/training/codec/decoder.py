@@ -63,8 +63,8 @@ def train_decoder(run: Run) -> None:
 
 
 def started(config: SmallCodecConfig, *trained: dict[str, Tensor]) -> Any:  # Any: MimiModel
-    """A codec that begins with trained weights, the later ones first, where they fit: what only a
-    decoder of this kind has is random, or that of a pack."""
+    """A codec that begins with trained weights where they fit, of several with the last: what none
+    of them has is random."""
     model = build(config)
     weights = model.state_dict()
     for each in trained:

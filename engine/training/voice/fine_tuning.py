@@ -58,7 +58,7 @@ def learns_on(recipe: Recipe) -> bool:
 def take(run: Run, stage: str) -> None:
     """Finish a stage of TAKEN with the pack's weights. InvalidInput when they do not fit."""
     corpus = run.require("corpus")
-    folder = _fitting(run.recipe)
+    folder = fitting(run.recipe)
     source, target = TAKEN[stage]
     partial = run.stage(stage) / (target + ".partial")
     shutil.copyfile(folder / source, partial)
@@ -68,14 +68,14 @@ def take(run: Run, stage: str) -> None:
 
 def phones(recipe: Recipe) -> dict[str, int]:
     """Ids of the pack's phones, without marks: the meaning of its embeddings."""
-    table = read_json(_fitting(recipe) / pack.PHONES_FILE)
+    table = read_json(fitting(recipe) / pack.PHONES_FILE)
     return {phone: number for phone, number in table.items() if phone not in MARKS}
 
 
 def weights(recipe: Recipe, own: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """The pack's voice by the model's own keys, fp32 on the CPU; what only `own` has, for codebooks
     that the pack lacks, is that of `own`."""
-    folder = _fitting(recipe)
+    folder = fitting(recipe)
     config = pack.read_pack_config(folder / pack.CONFIG_FILE)
     target = Target(torch.device("cpu"), torch.float32, threads=1)
     with PublishedFile(folder / pack.VOICE_FILE, config.shape) as file:
@@ -89,7 +89,7 @@ def weights(recipe: Recipe, own: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 def inputs(recipe: Recipe) -> dict[str, str]:
     """Hash of the voice that is trained further, for the manifest."""
-    return {pack.VOICE_FILE: file_hash(_fitting(recipe) / pack.VOICE_FILE)}
+    return {pack.VOICE_FILE: file_hash(fitting(recipe) / pack.VOICE_FILE)}
 
 
 def joined(
@@ -104,14 +104,14 @@ def joined(
 
 def named_voices(run: Run, folder: Path) -> list[str]:
     """Copy the pack's named voices into another pack's folder; their names."""
-    there = sorted((_fitting(run.recipe) / pack.VOICES_FOLDER).glob("*" + voices.SUFFIX))
+    there = sorted((fitting(run.recipe) / pack.VOICES_FOLDER).glob("*" + voices.SUFFIX))
     for file in there:
         shutil.copyfile(file, folder / pack.VOICES_FOLDER / file.name)
     return [voices.load(file).name for file in there]
 
 
-def _fitting(recipe: Recipe) -> Path:
-    """The pack's folder, after checking that its shapes are the recipe's."""
+def fitting(recipe: Recipe) -> Path:
+    """The pack's folder. InvalidInput when it is not there or its shapes are not the recipe's."""
     folder = Path(recipe.begin_with)
     if not (folder / pack.CONFIG_FILE).is_file():
         raise InvalidInput(

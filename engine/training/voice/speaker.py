@@ -67,8 +67,8 @@ def train_speaker(run: Run) -> None:
 
 
 def take_or_train_speaker(run: Run) -> None:
-    """The encoder of the pack a recipe begins with, or a new one. InvalidInput when the pack's has
-    another width than the recipe says.
+    """The encoder of the pack a recipe begins with; without a pack, or with a schedule, one that is
+    trained. InvalidInput when the pack's has another width than the recipe says.
     """
     if not run.recipe.begin_with or run.recipe.speaker.schedule.steps:
         train_speaker(run)

@@ -138,9 +138,20 @@ def test_codes_and_speaker_encoder_with_a_schedule_learn_on_with_one_more_codebo
         "Ada",
         "Bruno",
     ]
-    fewer = replace(recipe, codec=replace(recipe.codec, codebooks=books - 1))
-    with pytest.raises(InvalidInput, match="codebooks"):
-        fine_tuning.phones(fewer)
+
+
+def test_a_codec_with_fewer_codebooks_is_refused_before_it_learns(
+    whole: Whole, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    books = whole.run.recipe.codec.codebooks
+    text = TINY.read_text(encoding="utf-8")
+    text = text.replace(f"codebooks = {books}", f"codebooks = {books - 1}")
+    file, folder = tmp_path / "fewer.toml", tmp_path / "run"
+    file.write_text(f'begin_with = "{pack_folder(whole.run)}"\n{text}', encoding="utf-8")
+    shutil.copytree(whole.run.folder / "corpus", folder / "corpus")
+    assert main(["codec", str(file), "--work", str(folder)]) == 1
+    assert f"codebooks is {books}, the recipe says {books - 1}" in capsys.readouterr().err
+    assert not (folder / "codec").exists()
 
 
 def test_the_card_says_what_is_an_earlier_packs(further: Recipe) -> None:
