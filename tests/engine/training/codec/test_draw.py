@@ -87,7 +87,6 @@ def test_a_shard_is_drawn_in_the_order_it_was_encoded(whole: Whole) -> None:
 @pytest.mark.slow
 def test_a_shard_drawn_again_is_the_same(whole: Whole) -> None:
     """Parts may be done in any process, in any order."""
-    torch.set_num_threads(1)  # as when the run was made; a pack that was loaded since has set more
     shard = read_shards(whole.run.stage("corpus"))[-1]
     file = codes_file(whole.run.stage("draw"), shard)
     before = file.read_bytes()
