@@ -89,6 +89,7 @@ def draw_corpus(run: Run) -> None:
 def draw_shard(stem: str, output: str, how: Drawing) -> Result:
     """Draw the codes of a shard into the file `output`, in the order of its encoded utterances."""
     draw = random.Random(f"{how.seed} draw {stem}")
+    _model(how.voice, how.config, how.device)  # its first, random weights take draws of their own
     torch.manual_seed(draw.getrandbits(31))
     utterances = read_shard(Path(how.codes) / f"{stem}.safetensors")
     draws: dict[int, npt.NDArray[np.int16]] = {}
