@@ -106,4 +106,5 @@ class Bridge(QObject):
         except Exception:  # the top of a thread: the window still has to close
             logger.exception("engine did not stop")
         finally:
+            self._engine = None  # the bridge itself may outlive Python's last collection
             self.closed.emit()

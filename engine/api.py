@@ -84,7 +84,10 @@ class Engine:
         engine's thread before this returns. A thread that a library holds fast is named in a
         Notice. EngineError when `emit` does not return.
         """
+        from engine.nn.memory import collect_all_at_the_end
+
         self._conductor.stop()
+        collect_all_at_the_end()
 
 
 # What follows is for hosts without a window. Each call does one thing on the calling thread and

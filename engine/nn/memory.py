@@ -31,6 +31,13 @@ def collect_all() -> None:
         gc.set_threshold(*_thresholds)
 
 
+def collect_all_at_the_end() -> None:
+    """What collect_all() set aside may go too: what the engine made goes with it, before a native
+    library prints that it was left over.
+    """
+    gc.unfreeze()
+
+
 def return_freed_memory() -> None:
     """Give freed memory back to the system, in some 10 ms. glibc keeps freed memory: 400 MB after
     the weights of the full-size model were packed, 70 MB after Whisper transcribed an utterance.

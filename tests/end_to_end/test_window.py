@@ -79,7 +79,7 @@ def facts(folder: Path, pictures: Path) -> dict[str, Any]:
     assert done.returncode == 0, done.stderr[-4000:]
     told: dict[str, Any] = json.loads((folder / "facts.json").read_text())
     assert "stuck" not in told, told
-    return told
+    return {**told, "stderr": done.stderr}
 
 
 def test_the_first_frame_is_there_before_anything_is_loaded(facts: dict[str, Any]) -> None:
@@ -92,6 +92,10 @@ def test_the_first_frame_is_there_before_anything_is_loaded(facts: dict[str, Any
         "language model",
         "synthesiser",
     }
+
+
+def test_nothing_of_a_native_library_is_left_at_the_end(facts: dict[str, Any]) -> None:
+    assert "leaked" not in facts["stderr"]  # nanobind tells, and soxr is made with it
 
 
 def test_a_question_asked_aloud_is_shown_with_its_answer(facts: dict[str, Any]) -> None:

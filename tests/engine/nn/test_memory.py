@@ -7,7 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[3]
 CODE = """
 import gc
-from engine.nn.memory import collect_all, collect_young_only
+from engine.nn.memory import collect_all, collect_all_at_the_end, collect_young_only
 before = gc.get_threshold()
 collect_young_only()
 held = gc.get_threshold()
@@ -24,6 +24,8 @@ collect_young_only()
 frozen = gc.get_freeze_count()
 collect_all()
 print(gc.get_freeze_count() == frozen)
+collect_all_at_the_end()
+print(gc.get_freeze_count())
 """
 
 
@@ -33,4 +35,4 @@ def test_it_goes_through_what_was_loaded_neither_while_loading_nor_later() -> No
     words = done.stdout.split()
     assert words[:2] == ["True", "True"]
     assert words[2] == "0"
-    assert words[3:] == ["True", "True", "False", "True"]
+    assert words[3:] == ["True", "True", "False", "True", "0"]
