@@ -32,8 +32,8 @@ def collect_all() -> None:
 
 
 def collect_all_at_the_end() -> None:
-    """What collect_all() set aside may go too: what the engine made goes with it, before a native
-    library prints that it was left over.
+    """What collect_all() kept may go now. Otherwise it outlives Python's last search, and native
+    libraries complain of objects that were never freed.
     """
     gc.unfreeze()
 

@@ -89,7 +89,6 @@ def draw_corpus(run: Run) -> None:
 def draw_shard(stem: str, output: str, how: Drawing) -> Result:
     """Draw the codes of a shard into the file `output`, in the order of its encoded utterances."""
     draw = random.Random(f"{how.seed} draw {stem}")
-    _model(how.voice, how.config, how.device)  # its first, random weights take draws of their own
     torch.manual_seed(draw.getrandbits(31))
     utterances = read_shard(Path(how.codes) / f"{stem}.safetensors")
     draws: dict[int, npt.NDArray[np.int16]] = {}
@@ -186,6 +185,7 @@ def _people(folder: str) -> Mapping[int, Sequence[Encoded]]:
 
 @lru_cache(maxsize=1)
 def _model(file: str, config: ModelConfig, device: str) -> VoxtreamModel:
-    model = fresh_model(config, Generation())
+    with torch.random.fork_rng(devices=()):  # or its random weights move the draws of the shard
+        model = fresh_model(config, Generation())
     model.load_state_dict(load_file(file))
     return model.to(device).eval().requires_grad_(requires_grad=False)
