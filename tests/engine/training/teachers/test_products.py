@@ -7,7 +7,8 @@ import onnxruntime
 import pytest
 from onnx import NodeProto, TensorProto, helper, numpy_helper
 
-from engine.training.teachers.products import with_products
+from engine.training.teachers import products
+from engine.training.teachers.products import signs_are_exact, with_products
 
 
 def _run(nodes: list[NodeProto], constants: list[TensorProto], x: np.ndarray) -> np.ndarray:
@@ -29,6 +30,7 @@ def _run(nodes: list[NodeProto], constants: list[TensorProto], x: np.ndarray) ->
     return y
 
 
+@pytest.mark.parametrize("exact", [True, False])
 @pytest.mark.parametrize(
     ("size", "attributes", "replaced"),
     [
@@ -38,7 +40,17 @@ def _run(nodes: list[NodeProto], constants: list[TensorProto], x: np.ndarray) ->
         (3, {"pads": [2, 0]}, False),
     ],
 )
-def test_sums_stay_the_same(size: int, attributes: dict[str, Any], replaced: bool) -> None:
+def test_sums_stay_the_same(
+    size: int,
+    attributes: dict[str, Any],
+    replaced: bool,
+    exact: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With weights of either kind, as far as this processor is exact with signed ones."""
+    if exact and not signs_are_exact():
+        pytest.skip("this processor adds signed products in 16 bits")
+    monkeypatch.setattr(products, "signs_are_exact", lambda: exact)
     draw = np.random.default_rng(1)
     weight = draw.integers(0, 256, (5, 4, size)).astype(np.uint8)
     constants = [
