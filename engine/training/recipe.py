@@ -256,7 +256,7 @@ class Evaluate:
     """How much is measured, on held-out text and speakers."""
 
     whisper: bool = True  # Whisper base judges too, 145 MB
-    beside: tuple[str, ...] = ()  # also measured: folders of packs, or a synthesiser's name
+    beside: tuple[str, ...] = ()  # also measured: folders of packs, synthesisers, kokoro
     sentences: int = 200  # by every voice
     short_replies: int = 40  # by all voices in turn, like everything below
     rates: tuple[float, ...] = (1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 6.5)

@@ -2,10 +2,12 @@
 a second by every voice, at other rates, while the slider turns, and in replies of one to three
 words.
 
-    python -m tests.benchmarks.voice [--pack FOLDER] [--into FOLDER] [--sentences 150] [--workers 2]
+    python -m tests.benchmarks.voice [--who PACK] [--into FOLDER] [--sentences 150] [--workers 2]
 
-Whisper base judges, pocketsphinx beside it. Cells are saved in FOLDER as soon as they are measured,
-and not measured again. Needs the extra `training`.
+PACK is a pack's folder, or "kokoro" or "flite" for what the voice might be measured against: these
+speak whole texts at one rate, so nothing turns while they do. Whisper base judges, pocketsphinx
+beside it. Cells are saved in FOLDER as soon as they are measured, and not measured again. Needs the
+extra `training`.
 """
 
 import argparse
@@ -17,11 +19,10 @@ from engine.resources import resource
 from engine.training.corpus import grammar
 from engine.training.judge.figures import UNMEASURED, Results, details, goals
 from engine.training.judge.side import Side, Texts
-from engine.training.judge.talkers import PackTalker, pack_hashes
+from engine.training.judge.talkers import PackTalker, pack_hashes, talkers_of
 from engine.training.judge.verdicts import FORMAT, bigram_judge
 from engine.training.recipe import Evaluate
-from engine.training.tasks import Place, do_tasks
-from engine.tts.voices import saved_voices
+from engine.training.tasks import do_tasks
 
 RATES = (1.5, 2.0, 4.0, 6.0, 6.5)
 
@@ -41,23 +42,23 @@ def texts(count: int) -> Texts:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--pack", type=Path, default=resource("starter"))
+    parser.add_argument("--who", default=str(resource("starter")))
     parser.add_argument("--into", type=Path, default=Path("build/voice"))
     parser.add_argument("--sentences", type=int, default=150)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--only", default="", help="cells whose names begin like that")
     given = parser.parse_args()
-    names = sorted(voice.name for voice in saved_voices(given.pack / "voices"))
+    talkers = talkers_of(given.who)
+    live = isinstance(talkers[0], PackTalker)
     size = Evaluate(
-        sentences=-(-given.sentences // len(names)),
+        sentences=-(-given.sentences // len(talkers)),
         short_replies=2 * given.sentences,
         rates=RATES,
         rate_sentences=given.sentences,
         naturalness=8,
     )
-    talkers = tuple(PackTalker(Place(given.pack), name) for name in names)
-    depends = (FORMAT, *pack_hashes(given.pack))
-    side = Side("voice", talkers, texts(given.sentences), size, depends)
+    depends = (FORMAT, *(pack_hashes(Path(given.who)) if live else ()))
+    side = Side("voice", talkers, texts(given.sentences), size, depends, live)
     given.into.mkdir(parents=True, exist_ok=True)
     tasks = [task for task in side.tasks if task.name.startswith(f"voice/{given.only}")]
     try:

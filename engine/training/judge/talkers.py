@@ -165,32 +165,34 @@ def source_talkers(recipe: Recipe) -> tuple[Talker, ...]:
     """The voices that a recipe learns from, without the formant ones; with a teacher, those of its
     voices that are held out.
     """
-    if recipe.corpus.teacher:
-        return tuple(TeacherTalker(f"kokoro {voice}", voice) for voice in UNHEARD)
-    names = recipe.corpus.synthesisers
+    names = (recipe.corpus.teacher,) if recipe.corpus.teacher else recipe.corpus.synthesisers
     return tuple(talker for name in names if name != FORMANT for talker in _synthesiser(name))
 
 
 def talkers_beside(recipe: Recipe) -> dict[str, tuple[Talker, ...]]:
-    """Who else is measured, by name. InvalidInput for a name that is neither a pack nor a
-    synthesiser."""
-    beside: dict[str, tuple[Talker, ...]] = {}
-    for name in recipe.evaluate.beside:
-        talkers: tuple[Talker, ...] = _synthesiser(name) or tuple(
-            PackTalker(Place(Path(name).resolve()), saved.name)
-            for saved in saved_voices(Path(name) / VOICES_FOLDER)
+    """Who else is measured, by name. InvalidInput for a name that talkers_of() does not know."""
+    return {Path(name).name: talkers_of(name) for name in recipe.evaluate.beside}
+
+
+def talkers_of(name: str) -> tuple[Talker, ...]:
+    """All voices of the pack in a folder or of a synthesiser; of the teacher those that no corpus
+    holds. InvalidInput for a name that is neither.
+    """
+    talkers = _synthesiser(name) or tuple(
+        PackTalker(Place(Path(name).resolve()), saved.name)
+        for saved in saved_voices(Path(name) / VOICES_FOLDER)
+    )
+    if not talkers or synthesisers.missing([name]):
+        raise InvalidInput(
+            f"Nobody here is called '{name}': no pack lies there, and no such synthesiser is on "
+            "this machine."
         )
-        if not talkers or synthesisers.missing([name]):
-            raise InvalidInput(
-                f"The recipe's evaluate.beside has '{name}': no pack lies there, and no such "
-                "synthesiser is on this machine."
-            )
-        beside[Path(name).name] = talkers
-    return beside
+    return talkers
 
 
-def _synthesiser(name: str) -> tuple[SourceTalker, ...]:
-    """All voices of a synthesiser."""
+def _synthesiser(name: str) -> tuple[Talker, ...]:
+    if name == TEACHER.synthesiser:
+        return tuple(TeacherTalker(f"{name} {voice}", voice) for voice in UNHEARD)
     return tuple(
         SourceTalker(f"{name} {base.voice}", name, base.voice, base.pitch_hz, base.sps)
         for base in BASES

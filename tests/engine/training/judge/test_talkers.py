@@ -33,9 +33,9 @@ def test_a_synthesiser_beside_has_to_be_there(
     found = talkers_beside(beside(tiny, "flite"))
     assert [talker.name for talker in found["flite"]][:2] == ["flite rms", "flite slt"]
     monkeypatch.setattr(talkers.synthesisers.shutil, "which", lambda name: None)
-    with pytest.raises(InvalidInput, match=r"evaluate\.beside has 'flite'"):
+    with pytest.raises(InvalidInput, match="is called 'flite'"):
         talkers_beside(beside(tiny, "flite"))
-    with pytest.raises(InvalidInput, match=r"evaluate\.beside has 'nowhere'"):
+    with pytest.raises(InvalidInput, match="is called 'nowhere'"):
         talkers_beside(beside(tiny, "nowhere"))
 
 
