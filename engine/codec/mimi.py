@@ -26,6 +26,7 @@ from engine.nn.packed.quantise import Precision
 SAMPLE_RATE = 24_000  # Hz
 FRAME_SAMPLES = 1_920
 FRAME_MS = 80
+NOTHING = -1  # the phone of a frame of which nobody says what it says
 _CPU = torch.device("cpu")
 _SWITCHED_OFF = ExitStack()  # never left
 
@@ -52,6 +53,7 @@ class Mimi:
         self._model = model
         self._remake = remake
         self._whole = True
+        self._phone_rows: int = getattr(model, "phone_rows", 0)  # of a TextAwareMimi
         self.codebooks = codebooks
         self._model.set_num_codebooks(codebooks)
 
@@ -103,8 +105,18 @@ class Mimi:
         return codes
 
     @torch.inference_mode()
-    def decode_frame(self, stream: MimiStream, codes: Tensor) -> Tensor:
-        """The next frames of codes [B, K, T], each 0..2047, -> samples [B, 1, 1920 T]."""
+    def decode_frame(
+        self, stream: MimiStream, codes: Tensor, phones: Tensor | None = None
+    ) -> Tensor:
+        """The next frames of codes [B, K, T], each 0..2047, -> samples [B, 1, 1920 T]. `phones`
+        [B, 2, T]: the ids of each frame's first and last phone, or NOTHING; only a TextAwareMimi
+        heeds them.
+        """
+        if self._phone_rows:
+            if phones is None:
+                shape = (len(codes), self._phone_rows, codes.shape[2])
+                phones = codes.new_full(shape, NOTHING)
+            codes = torch.cat((codes, phones), dim=1)
         with self._resumed(stream):
             pcm: Tensor = self._model.decode(codes)
         return pcm

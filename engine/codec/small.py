@@ -7,6 +7,7 @@ either every tensor fits that shape or a ModelError names the one that does not.
 
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,6 +24,7 @@ FRAME_RATE: Final = 12.5
 LATENT_RATE: Final = 25.0  # Hz of encoder and decoder; Mimi halves and doubles around the codes
 SEANET_RATIOS: Final = (8, 6, 5, 4)  # 960 samples for each latent column
 AGAIN: Final = "Install the program again."
+LARGEST_PHONES: Final = 1024
 _LARGEST: Final = {
     "codebooks": 32,
     "codes": 2048,
@@ -51,6 +53,7 @@ class SmallCodecConfig:
     width: int
     blocks: int
     layers: int
+    phones: int = 0  # that the decoder is told; 0 = it hears codes alone
 
 
 def build(config: SmallCodecConfig) -> Any:  # Any: moshi's MimiModel has no types
@@ -58,6 +61,8 @@ def build(config: SmallCodecConfig) -> Any:  # Any: moshi's MimiModel has no typ
     from moshi.models.compression import MimiModel  # slow to import
     from moshi.modules.transformer import ProjectedTransformer
     from moshi.quantization.vq import SplitResidualVectorQuantizer
+
+    from engine.codec.text_aware import TextAwareMimi
 
     width = config.width
     quantiser = SplitResidualVectorQuantizer(
@@ -67,7 +72,8 @@ def build(config: SmallCodecConfig) -> Any:  # Any: moshi's MimiModel has no typ
         input_dimension=width,
         output_dimension=width,
     )
-    model = MimiModel(
+    kind = partial(TextAwareMimi, phones=config.phones) if config.phones else MimiModel
+    model = kind(
         SpectralEncoder(width, config.blocks),
         _decoder(config),
         quantiser,
@@ -99,9 +105,15 @@ def load_small(file: Path, device: torch.device) -> Mimi:
 def read_config(text: str, file: Path) -> SmallCodecConfig:
     """The shape a file carries. ModelError when it is missing or not one of ours."""
     try:
-        return read_shape(SmallCodecConfig, text, _LARGEST)
+        return _bounded(read_shape(SmallCodecConfig, text, _LARGEST))
     except ValueError as error:
         raise ModelError(f"{file} is no codec of this program: {error}.", hint=AGAIN) from error
+
+
+def _bounded(config: SmallCodecConfig) -> SmallCodecConfig:
+    if not 0 <= config.phones <= LARGEST_PHONES:
+        raise ValueError(f"it is told {config.phones} phones")
+    return config
 
 
 def _decoder(config: SmallCodecConfig) -> nn.Module:

@@ -4,7 +4,6 @@ Invariant: a recipe and its seed decide every random choice of a run; properties
 (cores, device, folders) are not part of it.
 """
 
-import hashlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -97,6 +96,9 @@ class Decoder:
     waves: float = 0.5
     latents: float = 0.1  # distance between output and original in the codec's encoder
     pitch: float = 4.0  # of the source's log pitch where there is voice
+    phones: bool = False  # it is told the phones of each frame
+    heard: float = 0.0  # cross-entropy of the phones that a reader hears in the output
+    kept: float = 0.0  # weight of the original pack's weights in the result
     drawn: float = 0.0  # share of windows with codes the voice drew; above 0 it is trained first
     critic: str = "mel"  # judges mel spectra; or "spectra", with phases, at three times the cost
     adversary_from: int = 1_000_000  # step; beyond the last one = never
@@ -341,18 +343,14 @@ def read_recipe(file: Path) -> Recipe:
     return recipe
 
 
-def fingerprint(*parts: object) -> str:
-    """A hash of values (by their repr) that decides whether finished work still holds."""
-    return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
-
-
 def _check(recipe: Recipe) -> None:
     """Check what the types cannot express."""
     corpus, voice = recipe.corpus, recipe.voice
     rules = {
         f"system must be {VOXTREAM2}, {VOXTREAM} or one of {', '.join(SECTIONS)}": recipe.system
         in {VOXTREAM2, VOXTREAM, *SECTIONS},
-        "decoder.drawn is not for voxtream": recipe.system != VOXTREAM or recipe.decoder.drawn == 0,
+        "decoder.drawn and decoder.phones are not for voxtream": recipe.system != VOXTREAM
+        or (recipe.decoder.drawn == 0 and not recipe.decoder.phones),
         "fresh_voice needs a pack to begin with": recipe.begin_with != "" or not recipe.fresh_voice,
         "voxtream with begin_with needs fresh_voice": recipe.system != VOXTREAM
         or recipe.begin_with == ""
@@ -377,8 +375,10 @@ def _check(recipe: Recipe) -> None:
         "what is to be trained needs a schedule of steps, or begin_with a pack": recipe.begin_with
         != ""
         or all(part.schedule.steps > 0 for part in _learning(recipe)),
-        "voice.kept must be 0 to 1, and above 0 with begin_with alone": 0 <= voice.kept <= 1
-        and (recipe.begin_with != "" or voice.kept == 0),
+        "kept must be 0 to 1, and above 0 with begin_with alone": all(
+            0 <= kept <= 1 and (recipe.begin_with != "" or kept == 0)
+            for kept in (voice.kept, recipe.decoder.kept)
+        ),
         "llmvox.units must be phones or bytes": recipe.llmvox.units in {"phones", "bytes"},
     }
     for sentence, holds in rules.items():

@@ -18,7 +18,7 @@ from types import FrameType
 from typing import Any
 
 from engine.errors import Cancelled, InvalidInput
-from engine.training.recipe import Recipe, fingerprint
+from engine.training.recipe import Recipe
 from engine.training.stages import ASKED_FOR, SECTIONS, VOXTREAM2
 
 REPORT_SECONDS = 10.0
@@ -88,7 +88,8 @@ class Run:
         parts["encode"] = (*parts["codec"], recipe.speaker, recipe.voice.noisy_prompts, *system)
         parts["voice"] = (*parts["encode"], recipe.voice, *fresh)
         parts["draw"] = (*parts["voice"], recipe.export.temperature, recipe.decoder.hours)
-        source = parts["draw"] if recipe.decoder.drawn else parts["codec"]
+        known = parts["encode"] if recipe.decoder.phones else parts["codec"]
+        source = parts["draw"] if recipe.decoder.drawn else known
         parts["decoder"] = (*source, recipe.decoder)
         parts["export"] = (*parts["voice"], recipe.decoder, recipe.export)
         parts["baselines"] = (*parts["corpus"], recipe.evaluate)
@@ -159,6 +160,11 @@ def read_json(file: Path) -> dict[str, Any]:
             f"{file} cannot be read: {error}.", hint="Delete it and run again."
         ) from error
     return content
+
+
+def fingerprint(*parts: object) -> str:
+    """A hash of values (by their repr) that decides whether finished work still holds."""
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
 
 def file_hash(file: Path) -> str:

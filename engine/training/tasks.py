@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from engine.errors import ModelError
-from engine.training.recipe import fingerprint
-from engine.training.run import Progress, cancellable, read_json, write_json
+from engine.training.run import Progress, cancellable, fingerprint, read_json, write_json
 
 LOOK_SECONDS: Final = 0.5  # between two checks for a request to stop
 Result = dict[str, Any]  # Any: what JSON can hold

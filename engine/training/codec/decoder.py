@@ -2,9 +2,9 @@
 into sound.
 
 A decoder with a source learns the pitch as well; a critic of spectra joins later, once there is
-something to criticise. Invariant: no weight before the codes changes, so encoded speech stays
-valid, and this stage may run in parallel with `encode` and `voice`, unless it learns on codes that
-the voice draws.
+something to criticise. It may be told what the frames say. Invariant: no weight before the codes
+changes, so encoded speech stays valid, and this stage may run in parallel with `voice`, unless it
+learns on codes that the voice draws, and with `encode`, unless it is told the phones.
 """
 
 import random
@@ -17,13 +17,16 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.nn import functional
 
-from engine.codec.mimi import FRAME_SAMPLES
+from engine.codec.mimi import FRAME_SAMPLES, NOTHING
 from engine.codec.small import SmallCodecConfig, build
 from engine.codec.source import SourceDecoder
+from engine.codec.text_aware import ROWS as PHONE_ROWS
 from engine.nn.weights_file import shape_metadata
 from engine.training import recipe as recipes
 from engine.training.codec.criticism import Criticism
 from engine.training.codec.draw import read_draws
+from engine.training.codec.reading import SLOTS, Reading
+from engine.training.codec.said import read_said, told
 from engine.training.codec.sound_losses import FLOOR, SpectralDistance
 from engine.training.codec.speech import Speech, Spoken, read_speech
 from engine.training.codec.stage import (
@@ -38,15 +41,18 @@ from engine.training.corpus.shards import Entry
 from engine.training.loop import Moment, in_bf16, mean_losses, train
 from engine.training.ranks import Ranks, is_first
 from engine.training.run import Run
+from engine.training.voice import fine_tuning
 from engine.tts.voxtream.files.edition import CODEC_FILE
 
 
 def train_decoder(run: Run) -> None:
     """Train and write codec.safetensors, the codec that is shipped."""
     recipe = run.recipe.decoder
-    inputs = run.require("codec", *(("encode", "draw") if recipe.drawn else ()))
+    encoded_too = ("encode",) if recipe.drawn or recipe.phones else ()
+    inputs = run.require("codec", *encoded_too, *(("draw",) if recipe.drawn else ()))
     speech = read_speech(run, recipe.hours)
     draws = read_draws(run) if recipe.drawn else {}
+    said = read_said(run) if recipe.phones else {}
     begin_with = run.recipe.begin_with
     files = [Path(begin_with) / CODEC_FILE] if begin_with else []
     trained = [load_file(file) for file in (*files, run.stage("codec") / "codec.safetensors")]
@@ -55,9 +61,12 @@ def train_decoder(run: Run) -> None:
         run,
         "decoder",
         recipe.schedule,
-        lambda ranks: DecoderLearner(recipe, started(config, *trained), speech, draws, ranks),
+        lambda ranks: DecoderLearner(recipe, started(config, *trained), speech, draws, said, ranks),
     )
     if is_first():
+        if recipe.kept:
+            own = {k: v for k, v in trained[0].items() if not k.startswith(DecoderLearner.exact)}
+            mean = fine_tuning.joined(mean, own, recipe.kept)
         save_file(mean, run.stage("decoder") / "codec.safetensors", shape_metadata(config))
         run.finish("decoder", inputs)
 
@@ -85,10 +94,11 @@ class DecoderLearner:
         model: Any,
         speech: Speech,
         draws: Mapping[Entry, Tensor],  # codes [K, T]
+        said: Mapping[Entry, Tensor],  # ids of phones [2, T]
         ranks: Ranks,
     ) -> None:
         self._recipe = recipe
-        self._draws = draws
+        self._draws, self._said = draws, said
         frames = recipe.window_frames
         self._training = long_enough(speech.training, frames)
         self._validation = long_enough(speech.validation, frames)
@@ -101,12 +111,20 @@ class DecoderLearner:
         critic = self._criticism.critic
         self.parts: dict[str, nn.Module] = {"codec": model, "critic": critic}
         self.optimisers = self._criticism.optimisers
+        self._reading: Reading | None = None
+        if recipe.heard:
+            self._reading = Reading(recipe.schedule, model.dimension, ranks.device)
+            self.parts["reader"] = self._reading.reader
+            self.optimisers["reader"] = self._reading.optimiser
         self._distance = SpectralDistance().to(ranks.device)
         self._codes: dict[int, tuple[Tensor, PitchTrack]] = {}  # by the utterance's id()
 
     def learn(self, moment: Moment) -> dict[str, float]:
         pcm, output, losses = self._losses(self._training, moment.draw)
-        return self._criticism.descend(losses, pcm, output, moment)
+        report = self._criticism.descend(losses, pcm, output, moment)
+        if self._reading is not None:
+            self._reading.learn(moment.ranks)
+        return report
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:
@@ -117,7 +135,7 @@ class DecoderLearner:
     ) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
         """Samples [B, S], the decoder's output for their codes, and the losses by name."""
         recipe, model = self._recipe, self._model
-        pcm, latents, track = self._batch(side, draw)
+        pcm, latents, track, slots = self._batch(side, draw)
         with in_bf16(pcm.device, asked=recipe.schedule.bf16):
             wide = decoder_input(model, latents)
             losses = {}
@@ -130,38 +148,54 @@ class DecoderLearner:
                 output = model.decoder(wide)[:, 0].float()
         losses["mel"] = recipe.mel * self._distance.mel(output, pcm)
         losses["waves"] = recipe.waves * self._distance.waves(output, pcm)
-        losses["latents"] = recipe.latents * self._misheard(output, pcm)
+        losses |= self._misheard(output, pcm, slots)
         return pcm, output, losses
 
-    def _misheard(self, output: Tensor, pcm: Tensor) -> Tensor:
+    def _misheard(self, output: Tensor, pcm: Tensor, slots: Tensor) -> dict[str, Tensor]:
         """Distance of samples [B, S] from the real ones as the encoder, which learnt to recognise
-        phones, sees them; relative to the size of the real latents.
+        phones, sees them, relative to the size of the real latents; and what a reader misreads.
         """
         with in_bf16(pcm.device, asked=self._recipe.schedule.bf16):
-            codes = encoded(self._model, output[:, None])
+            codes = encoded(self._model, output[:, None]).float()
             with torch.no_grad():
-                real = encoded(self._model, pcm[:, None])
-        apart = functional.l1_loss(codes.float(), real.float())
-        return apart / (real.float().abs().mean() + FLOOR)
+                real = encoded(self._model, pcm[:, None]).float()
+        apart = functional.l1_loss(codes, real) / (real.abs().mean() + FLOOR)
+        losses = {"latents": self._recipe.latents * apart}
+        if self._reading is not None:
+            losses["heard"] = self._recipe.heard * self._reading.misread(real, codes, slots)
+        return losses
 
     def _batch(
         self, side: tuple[Spoken, ...], draw: random.Random
-    ) -> tuple[Tensor, Tensor, PitchTrack]:
-        """Samples [B, S], quantised latents [B, D, T] and the pitch, of windows of whole frames."""
-        frames = self._recipe.window_frames
-        samples, codes, tracks = [], [], []
+    ) -> tuple[Tensor, Tensor, PitchTrack, Tensor]:
+        """Samples [B, S], quantised latents [B, D, T], the pitch, and the sounds [B, S / SLOT], of
+        windows of whole frames.
+        """
+        recipe = self._recipe
+        frames = recipe.window_frames
+        samples, codes, tracks, slots = [], [], [], []
         for _ in range(self._batch_size):
             utterance = draw.choice(side)
             own_codes, track = self._about(utterance)
             own_codes = self._perhaps_drawn(utterance, own_codes, draw)
             start = draw.randrange(max(1, own_codes.shape[-1] - frames + 1))
             samples.append(utterance.samples(start * FRAME_SAMPLES, frames * FRAME_SAMPLES))
+            if recipe.phones:
+                phones = told(self._said_of(utterance, own_codes), draw)
+                own_codes = torch.cat((own_codes, phones.to(self._device)))
             codes.append(own_codes[:, start : start + frames])
             tracks.append(track.window(start, frames))
+            slots.append(utterance.slots(start * FRAME_SAMPLES, frames * FRAME_SAMPLES))
         short = min(part.shape[-1] for part in codes)  # utterances shorter than a window
         latents = self._model.decode_latent(torch.stack([part[:, :short] for part in codes]))
         pcm = torch.stack(samples)[:, : short * FRAME_SAMPLES].to(self._device)
-        return pcm, latents.detach(), stacked(tracks, short).to(self._device)
+        sounds = torch.stack(slots)[:, : short * SLOTS].to(self._device)
+        return pcm, latents, stacked(tracks, short).to(self._device), sounds
+
+    def _said_of(self, utterance: Spoken, codes: Tensor) -> Tensor:
+        """The phones [2, T] of an utterance with codes [K, T]; NOTHING where they are not known."""
+        nothing = torch.full((PHONE_ROWS, codes.shape[1]), NOTHING)
+        return self._said.get(utterance.entry, nothing)
 
     def _perhaps_drawn(self, utterance: Spoken, own_codes: Tensor, draw: random.Random) -> Tensor:
         """Codes [K, T] of an utterance: the true ones or, in a share of the windows, those the

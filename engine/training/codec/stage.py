@@ -6,27 +6,28 @@ shipped.
 """
 
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
-from torch.nn import functional
 
 from engine.codec.mimi import FRAME_SAMPLES
 from engine.codec.small import Decoder, SmallCodecConfig, build
 from engine.codec.small_parts import quantised
 from engine.nn.weights_file import shape_metadata
 from engine.training import recipe as recipes
+from engine.training.codec.reading import fresh_reader, misread
 from engine.training.codec.sound_losses import SpectralDistance
-from engine.training.codec.speech import SLOT, SOUND_NUMBERS, Speech, Spoken, read_speech
+from engine.training.codec.speech import Speech, Spoken, read_speech
 from engine.training.loop import Moment, descend, in_bf16, mean_losses, numbers, optimiser, train
 from engine.training.ranks import Ranks, is_first
 from engine.training.run import Run
+from engine.tts.phones import VOCABULARY
 from engine.tts.voxtream.files.edition import CODEC_FILE
 
-SLOTS = FRAME_SAMPLES // SLOT  # phones read from one frame's first code
 CODING = ("encoder", "encoder_transformer", "downsample", "quantizer")
 
 
@@ -44,7 +45,8 @@ def config_of(recipe: recipes.Codec, decoder: Decoder | None = None) -> SmallCod
 
 def shipped_config(recipe: recipes.Recipe) -> SmallCodecConfig:
     """The shape of the codec that is shipped."""
-    return config_of(recipe.codec, Decoder(recipe.decoder.kind))
+    config = config_of(recipe.codec, Decoder(recipe.decoder.kind))
+    return replace(config, phones=VOCABULARY) if recipe.decoder.phones else config
 
 
 def train_codec(run: Run) -> None:
@@ -77,9 +79,7 @@ class CodecLearner:
             shipped = load_file(Path(whole.begin_with) / CODEC_FILE)
             model.load_state_dict(alike(model.state_dict(), shipped))
         model.to(ranks.device)
-        readers = nn.ModuleList(
-            nn.Linear(recipe.width, SLOTS * len(SOUND_NUMBERS)) for _ in range(2)
-        ).to(ranks.device)
+        readers = nn.ModuleList(fresh_reader(recipe.width) for _ in range(2)).to(ranks.device)
         self.parts: dict[str, nn.Module] = {"codec": model, "readers": readers}
         self.optimisers = {"making": optimiser(nn.ModuleList((model, readers)), recipe.schedule)}
         self._of_first, self._of_all = readers
@@ -119,16 +119,10 @@ class CodecLearner:
         return {
             "mel": recipe.mel * self._distance.mel(output, pcm),
             "waves": recipe.waves * self._distance.waves(output, pcm),
-            "phones": recipe.phones * _misread(self._of_first, first.x, slots),
-            "all phones": recipe.all_phones * _misread(self._of_all, first.x + rest.x, slots),
+            "phones": recipe.phones * misread(self._of_first, first.x, slots),
+            "all phones": recipe.all_phones * misread(self._of_all, first.x + rest.x, slots),
             "commitment": recipe.commitment * (first.penalty + rest.penalty),
         }
-
-
-def _misread(reader: nn.Module, latents: Tensor, slots: Tensor) -> Tensor:
-    """Cross-entropy of the sounds that a reader predicts from quantised latents [B, D, T]."""
-    logits = reader(latents.transpose(1, 2))  # [B, T, SLOTS * sounds]
-    return functional.cross_entropy(logits.reshape(-1, len(SOUND_NUMBERS)), slots.flatten())
 
 
 def alike(own: dict[str, Tensor], others: dict[str, Tensor]) -> dict[str, Tensor]:

@@ -25,7 +25,8 @@ from engine.training.judge.side import Side, Texts, spread
 from engine.training.judge.speed import torch_alone
 from engine.training.judge.talkers import SessionTalker, pack_hashes
 from engine.training.judge.verdicts import FORMAT, bigram_judge
-from engine.training.recipe import QUICK, Evaluate, fingerprint, read_recipe
+from engine.training.recipe import QUICK, Evaluate, read_recipe
+from engine.training.run import fingerprint
 from engine.training.tasks import Place, Task, result
 from engine.training.teachers import synthesisers
 

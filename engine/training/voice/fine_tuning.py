@@ -93,13 +93,18 @@ def inputs(recipe: Recipe) -> dict[str, str]:
 
 
 def joined(
-    voice: Mapping[str, Tensor], pack_: Mapping[str, Tensor], share: float
+    network: Mapping[str, Tensor], pack_: Mapping[str, Tensor], share: float
 ) -> dict[str, Tensor]:
-    """The average of both weights, with the weight `share` on the pack's. Between a fine-tuned
-    voice and its origin there may be a better one than either (Wortsman et al. 2022, "Robust
-    fine-tuning").
+    """The average of both weights, with the weight `share` on the pack's; what the pack has not is
+    the network's. Between a fine-tuned network and its origin there may be a better one than either
+    (Wortsman et al. 2022, "Robust fine-tuning").
     """
-    return {key: torch.lerp(value, pack_[key], share) for key, value in voice.items()}
+    return {
+        key: torch.lerp(value, pack_[key].to(value.dtype), share)
+        if key in pack_ and value.is_floating_point()
+        else value
+        for key, value in network.items()
+    }
 
 
 def named_voices(run: Run, folder: Path) -> list[str]:
@@ -126,6 +131,7 @@ def fitting(recipe: Recipe) -> Path:
     }
     if recipe.fresh_voice:
         del asked_of["voice"]
+    del asked_of["codec"]["phones"]  # a decoder that learns may learn to be told them
     found_in: dict[str, dict[str, Any]] = {
         "voice": asdict(pack.read_pack_config(folder / pack.CONFIG_FILE).shape),
         "codec": asdict(read_config(checkpoints.metadata(codec).get(SHAPE_KEY, ""), codec)),

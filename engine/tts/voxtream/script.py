@@ -10,6 +10,7 @@ from collections import deque
 import torch
 from torch import Tensor
 
+from engine.codec.mimi import NOTHING
 from engine.text.phonemes import PhonedWord, is_nucleus
 from engine.tts.phones import EOS, MARKS, SILENCE, UNKNOWN, PhoneTable
 from engine.tts.voxtream.alignment import Span
@@ -32,6 +33,7 @@ class Script:
         self._rows: PhoneRows | None = None
         self._needed = 0  # sequence position of the first row that may still be asked for
         self._positions: deque[int] = deque()  # of phone indices self._first..
+        self._ids: deque[int] = deque()  # of the same phones
         self._first = prompt.length
         self._nuclei: deque[int] = deque()  # phone indices that carry a syllable
         self._starts: deque[int] = deque()  # phone index at which each unspoken word begins
@@ -88,6 +90,10 @@ class Script:
         rows = self.rows()
         return rows.row(self._position(span.first)) + rows.row(self._position(span.last))
 
+    def said(self, span: Span) -> tuple[int, int]:
+        """Ids of a frame's first and last phone; NOTHING for the prompt's."""
+        return self._id(span.first), self._id(span.last)
+
     def forget_before(self, phone: int) -> None:
         """Phones before this index are spoken and will not be asked for.
 
@@ -95,6 +101,7 @@ class Script:
         """
         while self._first < phone and self._positions:
             self._positions.popleft()
+            self._ids.popleft()
             self._first += 1
         if self._rows is not None and self._positions and phone >= self._prompt.length:
             self._needed = self._positions[0]
@@ -138,7 +145,11 @@ class Script:
             return phone
         return self._positions[phone - self._first]
 
+    def _id(self, phone: int) -> int:
+        return NOTHING if phone < self._prompt.length else self._ids[phone - self._first]
+
     def _append_phone(self, number: int) -> None:
+        self._ids.append(number)
         self._positions.append(self._prompt.length + self._count)
         self._append(number)
 

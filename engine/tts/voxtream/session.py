@@ -204,7 +204,7 @@ class VoxtreamSession:
         """Begin on the frame after the one that spoke `span`: of all it needs, only its rate and
         randomness may still be open.
         """
-        self._frames.begin(self._script.vector(span))
+        self._frames.begin(self._script.vector(span), self._script.said(span))
         self._script.forget_before(span.first)
         self._begun = True
 

@@ -13,7 +13,7 @@ from engine.training.run import file_hash
 PACK = Path(__file__).parents[3] / "resources" / "starter"
 HASHES = {
     "codec.safetensors":
-        "93e2c2c51237a6c51eb2a425c7b3b5a035c53a516f12fcfc5b1a126b0f5d9c81",
+        "119517724772ddafc9af86932732ed204d5eaa4d76734da98344420214d32b5e",
     "config.json":
         "5276f847800e067ec5d892240089500b6ac109bd6533cc625e371680e2984703",
     "phones.json":

@@ -236,6 +236,7 @@ def test_the_source_learns_the_pitch_of_a_clip(whole: Whole) -> None:
         decoder.started(codec.shipped_config(recipe), coding),
         read_speech(whole.run, 1.0),
         {},
+        {},
         alone,
     )
     for group in learner.optimisers["making"].param_groups:

@@ -12,7 +12,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from engine.codec.mimi import FRAME_SAMPLES, Mimi
+from engine.codec.mimi import FRAME_SAMPLES, NOTHING, Mimi
 from engine.nn.cache import FixedKvCache
 from engine.nn.graphs import Graphed
 from engine.tts.voxtream.config import ROWS
@@ -32,8 +32,10 @@ class Frames(Protocol):
         """
         ...
 
-    def begin(self, phones: Tensor) -> None:
-        """Begin on the next frame, given the phone vector [B, D] of the frame before."""
+    def begin(self, phones: Tensor, said: tuple[int, int]) -> None:
+        """Begin on the next frame, given the phone vector [B, D] of the frame before and the ids
+        of its first and last phone.
+        """
         ...
 
     def draw(self, controls: Tensor) -> int:
@@ -73,6 +75,7 @@ class EagerFrames:
         self._memory: TemporalMemory | None = None
         self._codes = prompt.last_acoustic  # [1, K] once the first frame is drawn
         self._spoken = self._codes  # [1, K] of the frame before
+        self._said = self._spoken_phones = (NOTHING, NOTHING)
 
     def first(self, opened: Opened, controls: Tensor) -> int:
         prompt, model = self._prompt, self._prompt.model
@@ -84,7 +87,8 @@ class EagerFrames:
         self._codes = torch.cat((choice.code, prompt.last_acoustic), dim=1)
         return int(choice.token)
 
-    def begin(self, phones: Tensor) -> None:
+    def begin(self, phones: Tensor, said: tuple[int, int]) -> None:
+        self._said = said
         assert self._memory is not None, "first() comes first"
         codes = self._codes[:, :, None].expand(ROWS, -1, -1)
         self._memory.start(self._prompt.model.columns(phones[:, None], codes)[:, 0])
@@ -98,11 +102,13 @@ class EagerFrames:
             hidden + prompt.speaker, choice.code, prompt.tables.depth, self._depth
         )
         self._spoken = torch.cat((self._codes[:, :1], acoustic), dim=1)
+        self._spoken_phones = self._said
         self._codes = torch.cat((choice.code, acoustic), dim=1)
         return int(choice.token)
 
     def sound(self) -> Tensor:
-        pcm = self._mimi.decode_frame(self._stream, self._spoken[:, :, None])
+        phones = self._spoken.new_tensor(self._spoken_phones).view(1, -1, 1)
+        pcm = self._mimi.decode_frame(self._stream, self._spoken[:, :, None], phones)
         return pcm[0, 0].float().cpu()
 
     def close(self) -> None:
@@ -134,6 +140,7 @@ class GraphFrames:
         self._column = torch.zeros_like(self._phones)
         self._speaker = torch.zeros_like(self._phones)
         self._codes = torch.zeros(1, model.codebooks, device=device, dtype=torch.int64)
+        self._said = torch.full((1, 2, 1), NOTHING, device=device)
         count = 1 + 2 * config.duration_tokens + model.generation.top_codes
         self._steering = torch.ones(count, device=device)
         # Pinned, or the copy to the device would wait for what is queued there.
@@ -164,8 +171,9 @@ class GraphFrames:
         self._codes.copy_(torch.cat((choice.code, self._prompt.last_acoustic), dim=1))
         return int(choice.token)
 
-    def begin(self, phones: Tensor) -> None:
+    def begin(self, phones: Tensor, said: tuple[int, int]) -> None:
         self._phones.copy_(phones)
+        self._said.copy_(torch.tensor(said).view(1, -1, 1))
 
     def draw(self, controls: Tensor) -> int:
         assert self._next is not None, "first() comes first"
@@ -201,7 +209,7 @@ class GraphFrames:
             hidden + self._speaker, choice.code, self._tables.depth, self._depth
         )
         codebooks = torch.cat((codes[:, :1], acoustic), dim=1)
-        pcm = self._mimi.decode_frame(self._stream, codebooks[:, :, None])
+        pcm = self._mimi.decode_frame(self._stream, codebooks[:, :, None], self._said)
         codes.copy_(torch.cat((choice.code, acoustic), dim=1))
         # Kept inside the buffer while warming up; first() sets it for real.
         self._cache.position.add_(1).clamp_(max=self._cache.capacity)

@@ -93,7 +93,8 @@ def test_a_decoder_with_a_schedule_learns_on_with_the_packs_codes(
 ) -> None:
     """In steps so small that it must still be near where it was."""
     slow = replace(further.decoder.schedule, learning_rate=1e-6)
-    recipe = replace(further, decoder=replace(further.decoder, schedule=slow, drawn=0.0))
+    alone = replace(further.decoder, schedule=slow, drawn=0.0, phones=False, kept=0.5)
+    recipe = replace(further, decoder=alone)
     assert not fine_tuning.is_taken(recipe, "decoder")
     assert fine_tuning.is_taken(replace(recipe, decoder=Decoder()), "decoder")
     assert fine_tuning.is_taken(recipe, "codec")
@@ -106,6 +107,11 @@ def test_a_decoder_with_a_schedule_learns_on_with_the_packs_codes(
     assert not any(key.startswith(codec.CODING) for key in moved)
     for key in moved:
         assert torch.allclose(after[key], before[key].float(), atol=1e-3), key
+
+
+def test_what_the_packs_decoder_is_told_is_not_asked_of_a_recipe(further: Recipe) -> None:
+    untold = replace(further, decoder=replace(further.decoder, phones=False))
+    assert fine_tuning.fitting(untold) == fine_tuning.fitting(further)
 
 
 def test_codes_and_speaker_encoder_with_a_schedule_learn_on_with_one_more_codebook(
@@ -127,8 +133,10 @@ def test_codes_and_speaker_encoder_with_a_schedule_learn_on_with_one_more_codebo
     for stage, name in parts:
         here = load_file(run.stage(stage) / name)
         for key, value in load_file(pack_folder(whole.run) / name).items():
-            # Codebooks and statistics follow what they see; the decoder is of another kind.
-            if not key.startswith(("quantizer", "decoder.")) and key.endswith(("weight", "bias")):
+            # Codebooks and statistics follow what they see; the decoder is of another kind and told
+            # nothing yet.
+            others = ("quantizer", "decoder.", "phones.")
+            if not key.startswith(others) and key.endswith(("weight", "bias")):
                 assert torch.allclose(here[key].float(), value.float(), atol=1e-2), key
     here = load_file(run.stage("voice") / "voice.safetensors")
     for key, value in load_file(whole.run.stage("voice") / "voice.safetensors").items():
@@ -197,10 +205,13 @@ def test_all_stages_from_the_command_line(whole: Whole, tmp_path: Path) -> None:
 
 
 def test_the_weights_lie_between_the_packs_and_those_learnt() -> None:
-    learnt, there = {"weight": torch.zeros(3)}, {"weight": torch.ones(3)}
+    learnt = {"weight": torch.zeros(3), "count": torch.tensor(4), "new": torch.full((2,), 7.0)}
+    there = {"weight": torch.ones(3, dtype=torch.float16), "count": torch.tensor(9)}
     for kept in (0.0, 0.25, 1.0):
         joined = fine_tuning.joined(learnt, there, kept)
         assert torch.equal(joined["weight"], torch.full((3,), kept))
+        assert joined["count"] == 4
+        assert torch.equal(joined["new"], learnt["new"])
 
 
 def test_the_packs_voices_keep_their_names_and_sounds(
@@ -214,11 +225,13 @@ def test_the_packs_voices_keep_their_names_and_sounds(
         assert (tmp_path / pack.VOICES_FOLDER / file.name).read_bytes() == file.read_bytes()
 
 
-def test_a_share_of_a_pack_needs_a_pack(tmp_path: Path) -> None:
+@pytest.mark.parametrize("part", ["voice", "decoder"])
+def test_a_share_of_a_pack_needs_a_pack(tmp_path: Path, part: str) -> None:
     file = tmp_path / "kept.toml"
     text = TINY.read_text(encoding="utf-8")
-    file.write_text(text.replace("[voice]\n", "[voice]\nkept = 0.5\n"), encoding="utf-8")
-    with pytest.raises(InvalidInput, match=r"voice\.kept"):
+    text = text.replace(f"[{part}]\n", f"[{part}]\nkept = 0.5\n")
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(InvalidInput, match="kept must be 0 to 1"):
         read_recipe(file)
 
 

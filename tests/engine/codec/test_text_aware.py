@@ -1,0 +1,87 @@
+"""A decoder that is told the phones of each frame."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from engine.codec.mimi import NOTHING, Mimi
+from engine.codec.small import Decoder, SmallCodecConfig, build, load_small
+from engine.codec.text_aware import TextAwareMimi
+from engine.errors import ModelError
+from engine.nn.packed.quantise import Precision
+from engine.nn.weights_file import shape_metadata
+
+SHAPE = SmallCodecConfig(
+    Decoder.ISTFT, codebooks=3, codes=16, width=32, blocks=1, layers=1, phones=9
+)
+CODES = torch.randint(0, 16, (1, 3, 6), generator=torch.Generator().manual_seed(3))
+PHONES = torch.tensor([[[NOTHING, 0, 3, 3, 8, 8], [NOTHING, 3, 3, 4, 8, 8]]])
+
+
+@pytest.fixture
+def model() -> TextAwareMimi:
+    """One that has learnt what the phones are."""
+    torch.manual_seed(1)
+    fresh: TextAwareMimi = build(SHAPE)
+    for name, buffer in fresh.named_buffers():
+        if name.endswith("embedding_sum"):
+            buffer.normal_()
+    fresh.phones.weight.data[1:].normal_()
+    return fresh.eval().requires_grad_(False)
+
+
+def decoded(codec: Mimi, phones: torch.Tensor | None) -> torch.Tensor:
+    return codec.decode_frame(codec.open(), CODES, phones)
+
+
+def test_what_it_is_told_is_heard_from_that_frame_on(model: TextAwareMimi) -> None:
+    codec = Mimi(model, 3)
+    other = PHONES.clone()
+    other[0, 1, 3] = 5
+    one, two = decoded(codec, PHONES), decoded(codec, other)
+    assert torch.equal(one[..., : 3 * 1920], two[..., : 3 * 1920])
+    assert not torch.allclose(one[..., 3 * 1920 :], two[..., 3 * 1920 :])
+
+
+def test_frame_by_frame_equals_all_at_once(model: TextAwareMimi) -> None:
+    codec = Mimi(model, 3)
+    stream = codec.open()
+    parts = [codec.decode_frame(stream, CODES[:, :, [n]], PHONES[:, :, [n]]) for n in range(6)]
+    assert torch.allclose(torch.cat(parts, dim=-1), decoded(codec, PHONES), atol=1e-5)
+
+
+def test_told_nothing_it_hears_the_codes_alone(model: TextAwareMimi) -> None:
+    codec = Mimi(model, 3)
+    untold = decoded(codec, torch.full_like(PHONES, NOTHING))
+    assert torch.equal(decoded(codec, None), untold)
+    model.phones.weight.data.zero_()
+    assert torch.equal(decoded(codec, PHONES), untold)
+
+
+def test_a_fresh_one_hears_nothing_in_the_phones() -> None:
+    assert not build(SHAPE).phones.weight.any()
+
+
+def test_a_tuned_one_is_told_as_well(model: TextAwareMimi, tmp_path: Path) -> None:
+    file = tmp_path / "codec.safetensors"
+    save_file(model.state_dict(), file, shape_metadata(SHAPE))
+    plain, tuned = (load_small(file, torch.device("cpu")) for _ in range(2))
+    tuned.tune(3, Precision.INT8)
+    wanted = decoded(plain, PHONES)
+    assert (decoded(tuned, PHONES) - wanted).abs().max() < 0.05 * wanted.abs().max()
+    assert (decoded(tuned, None) - wanted).abs().max() > 0.1 * wanted.abs().max()
+
+
+def test_another_codec_does_not_heed_the_phones(model: TextAwareMimi) -> None:
+    plain = Mimi(build(SmallCodecConfig(Decoder.ISTFT, 3, 16, 32, 1, 1)).eval(), 3)
+    assert torch.equal(decoded(plain, PHONES), decoded(plain, None))
+
+
+def test_more_phones_than_there_can_be_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "codec.safetensors"
+    about = shape_metadata(SmallCodecConfig(Decoder.ISTFT, 3, 16, 32, 1, 1, phones=1_000_000_000))
+    save_file({"a": torch.zeros(1)}, file, about)
+    with pytest.raises(ModelError, match="it is told 1000000000 phones"):
+        load_small(file, torch.device("cpu"))

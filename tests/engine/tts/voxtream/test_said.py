@@ -1,0 +1,83 @@
+"""What the codec is told of each frame: the phones that the frame says."""
+
+from collections.abc import Callable
+from itertools import groupby
+
+import pytest
+import torch
+from torch import Tensor
+
+from engine.codec.mimi import NOTHING, Mimi, MimiStream
+from engine.text.phonemes import Espeak, WordPhonemizer
+from engine.tts.base import Voice
+from engine.tts.phones import EOS, SILENCE, own_table
+from engine.tts.voxtream.session import VoxtreamSession
+from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
+from tests.engine.tts.voxtream import small_model
+from tests.engine.tts.voxtream.small_model import speak, speak_by_word
+
+WORDS = ["Seven", "boats", "crossed", "icy", "rivers."]
+Told = list[tuple[int, int]]
+
+
+def told(
+    model: VoxtreamSynthesiser,
+    voice: Voice,
+    monkeypatch: pytest.MonkeyPatch,
+    say: Callable[[VoxtreamSession, list[str]], object],
+) -> tuple[Told, Told]:
+    """Phones of every frame as the session asks for it, and as the codec decodes it."""
+    asked, heard = Told(), Told()
+    decode = Mimi.decode_frame
+
+    def keep(self: Mimi, stream: MimiStream, codes: Tensor, phones: Tensor | None = None) -> Tensor:
+        if phones is not None:
+            heard.append((int(phones[0, 0, 0]), int(phones[0, 1, 0])))
+        return decode(self, stream, codes, phones)
+
+    with model.open(voice, seed=4) as session:
+        session.rate = 3.0
+        begin = session._frames.begin
+
+        def note(phones: Tensor, said: tuple[int, int]) -> None:
+            asked.append(said)
+            begin(phones, said)
+
+        monkeypatch.setattr(session._frames, "begin", note)
+        monkeypatch.setattr(Mimi, "decode_frame", keep)
+        say(session, WORDS)
+        monkeypatch.undo()
+    return asked, heard
+
+
+@pytest.mark.parametrize("say", [speak, speak_by_word])
+@pytest.mark.parametrize("in_place", [False, True])
+def test_the_codec_is_told_the_phones_of_the_frame_it_decodes(
+    synthesiser: VoxtreamSynthesiser,
+    voice: Voice,
+    monkeypatch: pytest.MonkeyPatch,
+    say: Callable[[VoxtreamSession, list[str]], object],
+    *,
+    in_place: bool,
+) -> None:
+    model = small_model.in_place() if in_place else synthesiser
+    asked, heard = told(model, voice, monkeypatch, say)
+    assert heard == asked[: len(heard)]
+    assert len(heard) > len(WORDS)
+
+
+@torch.inference_mode()
+def test_the_phones_are_those_of_the_text_in_order(
+    synthesiser: VoxtreamSynthesiser, voice: Voice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, heard = told(synthesiser, voice, monkeypatch, speak)
+    phonemizer, table = WordPhonemizer(Espeak()), own_table()
+    words = [ready for word in WORDS for ready in phonemizer.push(word)] + phonemizer.finish()
+    text = [number for word in words for phone in word.phones for number in table.ids(phone)]
+    left = iter([*text, SILENCE, EOS])
+    phones = [
+        phone for phone, _ in groupby(phone for frame in heard for phone in dict.fromkeys(frame))
+    ]
+    spoken = [phone for phone in phones if phone != NOTHING]
+    assert all(phone in left for phone in spoken)  # some may be skipped, none is said twice
+    assert len(set(spoken) & set(text)) > 0.5 * len(set(text))
