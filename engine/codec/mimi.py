@@ -27,6 +27,7 @@ SAMPLE_RATE = 24_000  # Hz
 FRAME_SAMPLES = 1_920
 FRAME_MS = 80
 NOTHING = -1  # the phone of a frame of which nobody says what it says
+PHONE_ROWS = 2  # the first and the last phone of a frame
 _CPU = torch.device("cpu")
 _SWITCHED_OFF = ExitStack()  # never left
 
@@ -53,7 +54,7 @@ class Mimi:
         self._model = model
         self._remake = remake
         self._whole = True
-        self._phone_rows: int = getattr(model, "phone_rows", 0)  # of a TextAwareMimi
+        self._is_told = hasattr(model, "phones")  # it is a TextAwareMimi
         self.codebooks = codebooks
         self._model.set_num_codebooks(codebooks)
 
@@ -112,10 +113,9 @@ class Mimi:
         [B, 2, T]: the ids of each frame's first and last phone, or NOTHING; only a TextAwareMimi
         heeds them.
         """
-        if self._phone_rows:
+        if self._is_told:
             if phones is None:
-                shape = (len(codes), self._phone_rows, codes.shape[2])
-                phones = codes.new_full(shape, NOTHING)
+                phones = codes.new_full((len(codes), PHONE_ROWS, codes.shape[2]), NOTHING)
             codes = torch.cat((codes, phones), dim=1)
         with self._resumed(stream):
             pcm: Tensor = self._model.decode(codes)

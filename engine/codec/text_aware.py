@@ -1,8 +1,8 @@
 """A Mimi whose decoder is told which phones each frame says.
 
-Codes lose consonants before anything else, and whoever speaks a text knows it exactly (a text-aware
-decoder, as in TaDiCodec, Wang et al. 2025). The ids of a frame's first and last phone are two rows
-behind the codebooks. Invariant: a frame that is told nothing is decoded from its codes alone.
+Codes lose some of the sounds, and whoever speaks a text knows them exactly (a text-aware decoder,
+as in TaDiCodec, Wang et al. 2025). The ids of a frame's first and last phone stand in PHONE_ROWS
+rows behind the codebooks. Invariant: a frame that is told nothing is decoded from its codes alone.
 """
 
 from typing import Any, Final
@@ -10,18 +10,15 @@ from typing import Any, Final
 from moshi.models.compression import MimiModel
 from torch import Tensor, nn
 
-from engine.codec.mimi import NOTHING
+from engine.codec.mimi import NOTHING, PHONE_ROWS
 
-ROWS: Final = 2
-GAIN: Final = (
-    30.0  # of the phones: the size of latents, which small weights would take long to reach
-)
+GAIN: Final = 30.0  # of the phones: small weights would take long to reach the size of latents
 
 
 class TextAwareMimi(MimiModel):
-    """Codes [B, K + ROWS, T] -> samples, the ids in the last rows from NOTHING to `phones` - 1."""
-
-    phone_rows = ROWS
+    """Codes [B, K + PHONE_ROWS, T] -> samples; ids of phones, the last rows, from NOTHING to
+    `phones` - 1.
+    """
 
     def __init__(self, *parts: Any, phones: int, **sizes: Any) -> None:
         """A fresh network hears nothing in the phones."""
@@ -30,6 +27,6 @@ class TextAwareMimi(MimiModel):
         nn.init.zeros_(self.phones.weight)
 
     def decode_latent(self, codes: Tensor) -> Tensor:
-        latents: Tensor = super().decode_latent(codes[:, :-ROWS])
-        said: Tensor = self.phones(codes[:, -ROWS:] - NOTHING).sum(dim=1)  # [B, T, D]
+        latents: Tensor = super().decode_latent(codes[:, :-PHONE_ROWS])
+        said: Tensor = self.phones(codes[:, -PHONE_ROWS:] - NOTHING).sum(dim=1)  # [B, T, D]
         return latents + GAIN * said.transpose(1, 2)

@@ -17,10 +17,9 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.nn import functional
 
-from engine.codec.mimi import FRAME_SAMPLES, NOTHING
+from engine.codec.mimi import FRAME_SAMPLES, NOTHING, PHONE_ROWS
 from engine.codec.small import SmallCodecConfig, build
 from engine.codec.source import SourceDecoder
-from engine.codec.text_aware import ROWS as PHONE_ROWS
 from engine.nn.weights_file import shape_metadata
 from engine.training import recipe as recipes
 from engine.training.codec.criticism import Criticism
@@ -156,13 +155,13 @@ class DecoderLearner:
         phones, sees them, relative to the size of the real latents; and what a reader misreads.
         """
         with in_bf16(pcm.device, asked=self._recipe.schedule.bf16):
-            codes = encoded(self._model, output[:, None]).float()
+            made = encoded(self._model, output[:, None]).float()
             with torch.no_grad():
                 real = encoded(self._model, pcm[:, None]).float()
-        apart = functional.l1_loss(codes, real) / (real.abs().mean() + FLOOR)
+        apart = functional.l1_loss(made, real) / (real.abs().mean() + FLOOR)
         losses = {"latents": self._recipe.latents * apart}
         if self._reading is not None:
-            losses["heard"] = self._recipe.heard * self._reading.misread(real, codes, slots)
+            losses["heard"] = self._recipe.heard * self._reading.misread(real, made, slots)
         return losses
 
     def _batch(

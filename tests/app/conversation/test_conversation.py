@@ -275,5 +275,6 @@ def test_a_thousand_turns_do_not_make_a_turn_slower(conversation) -> None:
     cost(conversation, 1, 20)  # warm
     early = cost(conversation, 21, 100)
     cost(conversation, 121, 880)
-    late = cost(conversation, 1001, 100)
+    # The least of three: a collection of all that the tests before left is no turn's cost.
+    late = min(cost(conversation, first, 100) for first in (1001, 1101, 1201))
     assert late < 4 * early + 0.05  # cost that grew with the conversation would be ten times

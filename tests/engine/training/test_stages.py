@@ -225,6 +225,12 @@ def test_a_decoder_of_the_same_kind_goes_on_where_the_codec_stopped(whole: Whole
         assert torch.equal(value, before[key]), key
 
 
+def test_the_decoder_that_is_told_the_phones_learns_what_they_are(whole: Whole) -> None:
+    phones = load_file(whole.run.stage("decoder") / "codec.safetensors")["phones.weight"]
+    assert not phones[0].any()  # who says nothing
+    assert phones[1:].any(dim=1).sum() > 5  # of the windows of four steps
+
+
 def test_the_source_learns_the_pitch_of_a_clip(whole: Whole) -> None:
     """Sixty steps on two windows: it must miss the pitch by less than half of before."""
     coding = load_file(whole.run.stage("codec") / "codec.safetensors")

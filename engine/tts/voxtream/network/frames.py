@@ -12,7 +12,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from engine.codec.mimi import FRAME_SAMPLES, NOTHING, Mimi
+from engine.codec.mimi import FRAME_SAMPLES, NOTHING, PHONE_ROWS, Mimi
 from engine.nn.cache import FixedKvCache
 from engine.nn.graphs import Graphed
 from engine.tts.voxtream.config import ROWS
@@ -75,7 +75,7 @@ class EagerFrames:
         self._memory: TemporalMemory | None = None
         self._codes = prompt.last_acoustic  # [1, K] once the first frame is drawn
         self._spoken = self._codes  # [1, K] of the frame before
-        self._said = self._spoken_phones = (NOTHING, NOTHING)
+        self._said = self._spoken_phones = (NOTHING, NOTHING)  # of the frame begun on, of _spoken
 
     def first(self, opened: Opened, controls: Tensor) -> int:
         prompt, model = self._prompt, self._prompt.model
@@ -88,8 +88,8 @@ class EagerFrames:
         return int(choice.token)
 
     def begin(self, phones: Tensor, said: tuple[int, int]) -> None:
-        self._said = said
         assert self._memory is not None, "first() comes first"
+        self._said = said
         codes = self._codes[:, :, None].expand(ROWS, -1, -1)
         self._memory.start(self._prompt.model.columns(phones[:, None], codes)[:, 0])
 
@@ -140,7 +140,7 @@ class GraphFrames:
         self._column = torch.zeros_like(self._phones)
         self._speaker = torch.zeros_like(self._phones)
         self._codes = torch.zeros(1, model.codebooks, device=device, dtype=torch.int64)
-        self._said = torch.full((1, 2, 1), NOTHING, device=device)
+        self._said = torch.full((1, PHONE_ROWS, 1), NOTHING, device=device)
         count = 1 + 2 * config.duration_tokens + model.generation.top_codes
         self._steering = torch.ones(count, device=device)
         # Pinned, or the copy to the device would wait for what is queued there.
