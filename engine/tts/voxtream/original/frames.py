@@ -99,8 +99,10 @@ class Frames:
         self._codes = torch.cat((choice.code, prompt.last_acoustic), dim=1)
         return int(choice.token)
 
-    def next(self, phones: Tensor, generator: torch.Generator) -> Made:
-        """Draw a frame, given the phone vector [1, D] of the one before."""
+    def next(self, phones: Tensor, said: tuple[int, int], generator: torch.Generator) -> Made:
+        """Draw a frame, given the phone vector [1, D] of the one before and the ids of that one's
+        phones.
+        """
         model, generation, prompt = self._model, self._generation, self._prompt
         assert self._memory is not None, "first() comes first"
         self._memory.start(model.columns(phones[:, None], self._codes[:, :, None])[:, 0])
@@ -115,5 +117,6 @@ class Frames:
         )
         codes = torch.cat((self._codes[:, :1], acoustic), dim=1)
         self._codes = torch.cat((choice.code, acoustic), dim=1)
-        pcm = self._mimi.decode_frame(self._stream, codes[:, :, None])
+        told = torch.tensor(said, device=codes.device).view(1, -1, 1)
+        pcm = self._mimi.decode_frame(self._stream, codes[:, :, None], told)
         return Made(int(choice.token), pcm[0, 0].float().cpu())  # the frame's only sync

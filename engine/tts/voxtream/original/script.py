@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from engine.codec.mimi import NOTHING
 from engine.text.phonemes import PhonedWord, is_nucleus
 from engine.tts.phones import PhoneTable
 from engine.tts.voxtream.network.phones import PhoneRows, extend
@@ -44,7 +45,7 @@ class Script:
         self._prompt = prompt
         self._table = table
         self._special = special
-        self._fresh: list[int] = []  # not yet encoded
+        self._ids: list[int] = []  # of the text's phones, then of silence and end mark
         self._nuclei: deque[int] = deque()  # positions that carry a syllable
         self._starts: deque[int] = deque()  # where each unspoken word begins
 
@@ -59,21 +60,20 @@ class Script:
             numbers = self._table.ids(phone)
             if numbers and is_nucleus(phone):
                 self._nuclei.append(self.end)
-            self._fresh += numbers
+            self._ids += numbers
             self.end += len(numbers)
 
     def close(self) -> None:
         """The text is over: silence and the end mark stand behind the last phone."""
         self.closed = True
-        self._fresh += (self._special.silence, self._special.eos)
+        self._ids += (self._special.silence, self._special.eos)
 
     def encode(self) -> PhoneRows:
         """The rows, with those of the phones added since the last call."""
-        if self._fresh:
+        if fresh := self._ids[self.rows.length - self._prompt.phones :]:
             model = self._prompt.model
-            embedded = model.phone_embeddings(torch.tensor([self._fresh], device=model.device))
+            embedded = model.phone_embeddings(torch.tensor([fresh], device=model.device))
             self.rows = extend(self.rows, embedded, model.phone, self._prompt.tables.phone)
-            self._fresh = []
         return self.rows
 
     def vector(self, span: Span) -> Tensor:
@@ -82,6 +82,10 @@ class Script:
         vector = rows.row(span.first) + rows.row(span.last)
         self.rows = rows.dropped_before(span.first)  # the voice never goes back
         return vector
+
+    def said(self, span: Span) -> tuple[int, int]:
+        """Ids of a frame's first and last phone; NOTHING for the prompt's."""
+        return self._id(span.first), self._id(span.last)
 
     def begun(self, span: Span) -> list[tuple[int, bool]]:
         """Words that begin in a frame, each once: (number, whether in the frame's second half)."""
@@ -100,6 +104,10 @@ class Script:
             self._nuclei.popleft()
             ended += 1
         return ended
+
+    def _id(self, position: int) -> int:
+        own = position - self._prompt.phones
+        return NOTHING if own < 0 else self._ids[own]
 
 
 class Cursor:

@@ -150,16 +150,17 @@ class VoxtreamSession:
 
     def _frame(self, span: Span) -> AudioFrame:
         """The frame that speaks `span`, while the one behind it is drawn."""
-        frame = self._frames.next(self._script.vector(span), self._generator)
+        script = self._script
+        frame = self._frames.next(script.vector(span), script.said(span), self._generator)
         onsets = self._onsets(span)
-        rate = self._meter.observe(self._script.syllables_ended(span))
+        rate = self._meter.observe(script.syllables_ended(span))
         self._made += 1
         if self._cursor.left is not None:
             self._cursor.left -= 1
         if self._cursor.left == 0:
             self._passage_over = True
         else:
-            self._span = self._cursor.advance(frame.token, self._script)
+            self._span = self._cursor.advance(frame.token, script)
         return self._packet(frame.pcm.numpy(), onsets, rate)
 
     def _onsets(self, span: Span) -> tuple[Onset, ...]:

@@ -2,15 +2,20 @@
 
 import itertools
 
+import pytest
 import torch
+from torch import Tensor
 
+from engine.codec.mimi import Mimi, MimiStream
 from engine.nn.sampling import race_noise
 from engine.tts.base import AudioFrame
+from engine.tts.phones import EOS, SILENCE, own_table
 from engine.tts.voxtream.config import FULL, GENERATION
 from engine.tts.voxtream.files.checkpoint import RandomWeights, load_weights
 from engine.tts.voxtream.original.config import Generation
 from engine.tts.voxtream.original.frames import choose
 from engine.tts.voxtream.original.script import Cursor, Script, Span
+from tests.engine.tts.laws import drain
 from tests.engine.tts.voxtream.original.small_original import SEED, SMALL, TARGET, small
 
 DRAWS = 2000
@@ -84,3 +89,30 @@ def test_phones_beyond_the_look_ahead_change_no_frame() -> None:
             frames = [step.pcm for _ in range(4) if isinstance(step := session.step(), AudioFrame)]
         said.append(torch.cat([torch.from_numpy(pcm) for pcm in frames]))
     assert torch.equal(said[0], said[1])
+
+
+def test_the_codec_is_told_the_phones_of_the_frame_it_decodes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A frame in which a word begins is told that word's first phone."""
+    heard: list[tuple[int, ...]] = []
+    decode = Mimi.decode_frame
+
+    def keep(mimi: Mimi, stream: MimiStream, codes: Tensor, phones: Tensor | None = None) -> Tensor:
+        assert phones is not None
+        heard.append(tuple(phones[0, :, 0].tolist()))
+        return decode(mimi, stream, codes, phones)
+
+    monkeypatch.setattr(Mimi, "decode_frame", keep)
+    words = ["Seven", "boats", "cross", "many", "floods"]
+    model, firsts = small(), [own_table().ids(first)[0] for first in "sbkmf"]
+    with model.open(model.voices()[0], seed=3) as session:
+        for word in words:
+            session.push_word(word)
+        session.end_input()
+        frames = drain(session)
+    pairs = zip(frames, heard, strict=True)
+    begun = [(onset.word, told) for frame, told in pairs for onset in frame.onsets]
+    assert [word for word, _ in begun] == list(range(len(words)))
+    assert all(firsts[word] in told for word, told in begun)
+    assert SILENCE in heard[-1] or EOS in heard[-1]

@@ -29,7 +29,7 @@ class CodeKeeper:
     def open(self) -> None:
         """No stream is needed."""
 
-    def decode_frame(self, stream: None, codes: Tensor) -> Tensor:
+    def decode_frame(self, stream: None, codes: Tensor, phones: Tensor) -> Tensor:
         self.codes.append(codes[0, :, 0].tolist())
         return torch.zeros(1, 1, 1920)
 
