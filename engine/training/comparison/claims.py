@@ -46,12 +46,14 @@ CLAIMS: Final = (
         ),
     ),
     Claim(
-        "SMLLE: of several draws the second gains most",
+        "SMLLE: of several draws the second gains most (five: of a second training, whose one "
+        "draw stands in the list of voices below)",
         OF_VARIANTS,
         ("SMLLE", "SMLLE (best of two draws)", "SMLLE (best of five draws)"),
     ),
     Claim(
-        "SMLLE: the mechanism harms on the prompt and is needed behind it",
+        "SMLLE: the mechanism harms on the prompt and is needed behind it (without it: of a second "
+        "training, whose like with it stands in the list of voices below)",
         OF_VARIANTS,
         ("SMLLE", "SMLLE (mechanism on the prompt too)", "SMLLE without the mechanism"),
     ),

@@ -149,7 +149,9 @@ def test_systems_have_names_of_their_own_and_say_what_makes_their_pack() -> None
     wholes = [system for system in SYSTEMS if system not in VARIANTS]
     for variant in VARIANTS:
         whole = next(each for each in wholes if each.name == variant.name.split(" ")[0])
-        assert (variant.hours, variant.rate) == (whole.hours, whole.rate)
+        assert variant.rate == whole.rate
+        second = variant.name.endswith(("best of five draws)", "without the mechanism"))
+        assert variant.hours == (1.3 if second else whole.hours)
 
 
 def test_of_a_variant_only_what_every_voice_says_is_measured(tmp_path: Path) -> None:
