@@ -71,7 +71,7 @@ class System:
         return tuple(PackTalker(Place(self.folder), name) for name in names)
 
 
-_SECOND_TRAINING: Final = 1.3  # core hours, of two of SMLLE's variants; the others' packs were lost
+_SECOND_TRAINING: Final = 1.3  # core hours, of two of SMLLE's variants: the first's packs were lost
 
 _OF_SPEAKSTREAM: Final = tuple(
     System(

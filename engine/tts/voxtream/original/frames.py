@@ -105,6 +105,7 @@ class Frames:
         """
         model, generation, prompt = self._model, self._generation, self._prompt
         assert self._memory is not None, "first() comes first"
+        told = torch.tensor(said, device=model.device).view(1, -1, 1)  # before anything is queued
         self._memory.start(model.columns(phones[:, None], self._codes[:, :, None])[:, 0])
         hidden = self._memory.finish()
         noise = torch.cat(
@@ -117,6 +118,5 @@ class Frames:
         )
         codes = torch.cat((self._codes[:, :1], acoustic), dim=1)
         self._codes = torch.cat((choice.code, acoustic), dim=1)
-        told = torch.tensor(said, device=codes.device).view(1, -1, 1)
         pcm = self._mimi.decode_frame(self._stream, codes[:, :, None], told)
         return Made(int(choice.token), pcm[0, 0].float().cpu())  # the frame's only sync
