@@ -36,7 +36,7 @@ class Hub:
 
 @contextmanager
 def serving(hub: Hub) -> Iterator[Hub]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(hub))
+    server = _Server(hub)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     hub.endpoint = f"http://127.0.0.1:{server.server_port}"
@@ -60,75 +60,81 @@ def _content(hub: Hub, path: str) -> bytes | None:
     return None
 
 
-def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:  # noqa: C901 - a class in a closure
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+class _Server(ThreadingHTTPServer):
+    def __init__(self, hub: Hub) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.hub = hub
 
-        def log_message(self, *_: object) -> None:
-            """Quiet."""
 
-        def do_HEAD(self) -> None:
-            self._answer(body=False)
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
 
-        def do_GET(self) -> None:
-            self._answer(body=True)
+    @property
+    def hub(self) -> Hub:
+        assert isinstance(self.server, _Server)
+        return self.server.hub
 
-        def _answer(self, *, body: bool) -> None:
-            hub.requests.append(f"{self.command} {self.path} {self.headers.get('Range', '')}")
-            content = _content(hub, unquote(self.path))
-            if hub.busy and body:
-                hub.busy -= 1
-                self._refuse(503)
-            elif hub.status != 200 or content is None:
-                self._refuse(hub.status if hub.status != 200 else 404)
-            else:
-                begin = int((self.headers.get("Range") or "bytes=0-")[6:].split("-")[0])
-                self._head(content, begin)
-                if body:
-                    self._send(content, begin)
+    def log_message(self, *_: object) -> None:
+        """Quiet."""
 
-        def _refuse(self, status: int) -> None:
-            self.send_response(status)
-            if status == 404:
-                self.send_header("X-Error-Code", "EntryNotFound")
-            if hub.retry_after:
-                self.send_header("Retry-After", hub.retry_after)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
+    def do_HEAD(self) -> None:
+        self._answer(body=False)
 
-        def _head(self, content: bytes, begin: int) -> None:
-            self.send_response(206 if begin else 200)
-            length = len(content) - begin if hub.claims is None else hub.claims
-            self.send_header("Content-Length", str(length))
-            if begin:
-                self.send_header(
-                    "Content-Range", f"bytes {begin}-{len(content) - 1}/{len(content)}"
-                )
-            self.send_header("Accept-Ranges", "bytes")
-            if "/resolve/" in self.path:  # a release has no hash of any kind
-                self._record(content)
-            self.end_headers()
+    def do_GET(self) -> None:
+        self._answer(body=True)
 
-        def _record(self, content: bytes) -> None:
-            large = len(content) > 1_000
-            git = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
-            etag = hashlib.sha256(content).hexdigest() if large else git
-            self.send_header("X-Repo-Commit", COMMIT)
-            self.send_header("ETag", f'"{etag}"')
-            if large:
-                self.send_header("X-Linked-Etag", f'"{etag}"')
-                self.send_header("X-Linked-Size", str(len(content)))
+    def _answer(self, *, body: bool) -> None:
+        self.hub.requests.append(f"{self.command} {self.path} {self.headers.get('Range', '')}")
+        content = _content(self.hub, unquote(self.path))
+        if self.hub.busy and body:
+            self.hub.busy -= 1
+            self._refuse(503)
+        elif self.hub.status != 200 or content is None:
+            self._refuse(self.hub.status if self.hub.status != 200 else 404)
+        else:
+            begin = int((self.headers.get("Range") or "bytes=0-")[6:].split("-")[0])
+            self._head(content, begin)
+            if body:
+                self._send(content, begin)
 
-        def _send(self, content: bytes, begin: int) -> None:
-            sent = bytes(len(content)) if hub.lies else content
-            cut, hub.cut_at = hub.cut_at, None
-            with suppress(ConnectionError):  # cancelled there
-                if hub.hold_at is not None:
-                    self.wfile.write(sent[begin : hub.hold_at])
-                    hub.let_go.wait(HOLD_S)
-                    begin = hub.hold_at
-                self.wfile.write(sent[begin:cut])
-            if cut is not None:
-                self.close_connection = True
+    def _refuse(self, status: int) -> None:
+        self.send_response(status)
+        if status == 404:
+            self.send_header("X-Error-Code", "EntryNotFound")
+        if self.hub.retry_after:
+            self.send_header("Retry-After", self.hub.retry_after)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
 
-    return Handler
+    def _head(self, content: bytes, begin: int) -> None:
+        self.send_response(206 if begin else 200)
+        length = len(content) - begin if self.hub.claims is None else self.hub.claims
+        self.send_header("Content-Length", str(length))
+        if begin:
+            self.send_header("Content-Range", f"bytes {begin}-{len(content) - 1}/{len(content)}")
+        self.send_header("Accept-Ranges", "bytes")
+        if "/resolve/" in self.path:  # a release has no hash of any kind
+            self._record(content)
+        self.end_headers()
+
+    def _record(self, content: bytes) -> None:
+        large = len(content) > 1_000
+        git = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
+        etag = hashlib.sha256(content).hexdigest() if large else git
+        self.send_header("X-Repo-Commit", COMMIT)
+        self.send_header("ETag", f'"{etag}"')
+        if large:
+            self.send_header("X-Linked-Etag", f'"{etag}"')
+            self.send_header("X-Linked-Size", str(len(content)))
+
+    def _send(self, content: bytes, begin: int) -> None:
+        sent = bytes(len(content)) if self.hub.lies else content
+        cut, self.hub.cut_at = self.hub.cut_at, None
+        with suppress(ConnectionError):  # cancelled there
+            if self.hub.hold_at is not None:
+                self.wfile.write(sent[begin : self.hub.hold_at])
+                self.hub.let_go.wait(HOLD_S)
+                begin = self.hub.hold_at
+            self.wfile.write(sent[begin:cut])
+        if cut is not None:
+            self.close_connection = True
