@@ -23,7 +23,7 @@ from PySide6.QtGui import (
     QTextOption,
 )
 
-from app.conversation.markup import Paragraph, Run, Shape
+from app.conversation.paragraph import Paragraph, Run, Shape
 from app.look.theme import Theme, scaled
 
 PAD_X = 15.0  # between a bubble's edge and its text, in logical pixels, like all sizes here

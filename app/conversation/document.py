@@ -20,7 +20,8 @@ from PySide6.QtGui import (
 from app.conversation import bubbles
 from app.conversation.bubbles import Kind, Words
 from app.conversation.document_text import LINE_END, characters, displayable, units
-from app.conversation.markup import Markup, Paragraph
+from app.conversation.markup import Markup
+from app.conversation.paragraph import Paragraph
 from app.conversation.transcript import Exchange, Span
 from app.look.measure import COLUMN, GUTTER, gutter
 from app.look.theme import Theme

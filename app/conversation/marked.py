@@ -11,7 +11,7 @@ from itertools import accumulate
 from markdown_it.helpers import parseLinkDestination
 from markdown_it.token import Token
 
-from app.conversation.markup import Paragraph, Run, Shape, Style
+from app.conversation.paragraph import Paragraph, Run, Shape, Style
 
 _BULLETS = ("•", "◦", "▪")
 _RULE = "⁂"

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.conversation.markup import Markup, Paragraph, Run, Shape, Style
+from app.conversation.markup import Markup
+from app.conversation.paragraph import Paragraph, Run, Shape, Style
 from app.conversation.transcript import Span
 
 RECIPE = """## Pancakes *for four*

@@ -1,0 +1,69 @@
+"""Paragraphs of a reply as they are shown.
+
+Invariant: every character that is shown knows where in the reply it comes from, in an order that
+never goes back, so that a heard word can be marked and a clicked one can be found.
+"""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from app.conversation.transcript import Span
+
+
+class Shape(Enum):
+    """What a paragraph is."""
+
+    TEXT = "text"
+    HEADING = "heading"
+    CODE = "code"
+    RULE = "rule"
+
+
+@dataclass(frozen=True)
+class Style:
+    """How a run of characters looks."""
+
+    strong: bool = False
+    slanted: bool = False
+    code: bool = False
+    aside: bool = False  # the address of a link
+
+
+@dataclass(frozen=True)
+class Run:
+    """Characters [start, end) of a paragraph in another style than its own."""
+
+    start: int
+    end: int
+    style: Style
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """`origin`: where in the reply each character of `text` comes from."""
+
+    text: str
+    origin: Sequence[int]
+    runs: tuple[Run, ...] = ()
+    shape: Shape = Shape.TEXT
+    level: int = 0  # of a heading, 1 to 6
+    depth: int = 0  # how many lists it stands in
+    marked: bool = False  # begins with the mark of a list's item and a tab
+    quoted: bool = False
+
+    def shown(self, span: Span) -> Span:
+        """The characters of `text` that come from a span of the reply."""
+        return Span(bisect_left(self.origin, span.start), bisect_left(self.origin, span.end))
+
+    def source(self, index: int) -> int:
+        """Where in the reply a character of `text` comes from; after the last, what follows it."""
+        if index < len(self.origin):
+            return self.origin[index]
+        return self.origin[-1] + 1 if self.origin else 0
+
+    def grew_from(self, old: "Paragraph") -> bool:
+        """Whether it is the old one with more text at its end."""
+        same = replace(self, text=old.text, origin=old.origin, runs=old.runs) == old
+        return same and self.text.startswith(old.text) and self.runs[: len(old.runs)] == old.runs
