@@ -36,7 +36,8 @@ CLAIMS: Final = (
         ("VoXtream2 (shipped)", *(name for name in _PAPERS if name not in {"VoXtream", "LLMVoX"})),
     ),
     Claim(
-        "SpeakStream: the more words it knows, the fewer are wrong; it levels off",
+        "SpeakStream: the more words it knows, the fewer are wrong; it levels off (two: of a "
+        "second training, whose other windows stand in the list of voices below)",
         OF_VARIANTS,
         (
             "SpeakStream (window of 1)",
