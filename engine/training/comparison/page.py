@@ -161,10 +161,9 @@ def _page(systems: Mapping[System, Column], about: str, plots: Sequence[str]) ->
         + "".join(f"- {name}: {text}\n" for name, text in column.details.items())
         for system, column in systems.items()
     )
+    missing = f"\n{about}\n" if about else ""
     return f"""# The systems of the papers, side by side
-
-{about}
-
+{missing}
 Made by `{COMMAND} --into resources`. A cell can be measured again with
 `{COMMAND} --only "SYSTEM/PART" --again`, the column's name and the row's part. All say the same
 sentences, drawn from templates that no training draws from, word by word through an ordinary

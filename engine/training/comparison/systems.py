@@ -82,7 +82,7 @@ _OF_SPEAKSTREAM: Final = tuple(
     )
     for window, wrong, again in (
         (1, "7.47", ""),
-        (2, "4.50", "; a second training, as long as that of the columns beside it"),
+        (2, "4.50", "; a second training, of as many steps as that of the columns beside it"),
         (4, "3.88", ""),
     )
 )
